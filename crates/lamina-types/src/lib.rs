@@ -1,1 +1,27 @@
-//! Placeholder: replaced as the crate is written.
+//! The vocabulary: values and their invariants, and nothing that can do I/O.
+//!
+//! Every other crate speaks in these types. Text becomes one of them once, at the edge, or becomes
+//! an error that says where; nothing downstream checks again.
+
+pub mod ids;
+pub mod scope;
+pub mod time;
+pub mod actor;
+pub mod content;
+pub mod experience;
+pub mod event;
+pub mod lifecycle;
+pub mod capability;
+pub mod error_code;
+pub mod limits;
+pub mod stdx;
+
+pub use actor::{Actor, ActorId};
+pub use content::{Content, MediaRef, Modality, Role};
+pub use error_code::ErrorCode;
+pub use event::EventRecord;
+pub use experience::{Context, Directives, Experience, Hints};
+pub use ids::*;
+pub use lifecycle::{LifecycleEvent, LifecycleKind, Stage};
+pub use scope::{ScopePath, ScopeView};
+pub use time::{AsOf, Micros, RecordedAt, ValidAt};

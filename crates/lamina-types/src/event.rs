@@ -1,0 +1,29 @@
+//! A memory event as it is read back: an experience plus what the server added.
+
+use crate::actor::ActorId;
+use crate::experience::Experience;
+use crate::ids::EventId;
+use crate::time::RecordedAt;
+
+/// One stored event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventRecord {
+    /// Its id.
+    pub id: EventId,
+    /// The authenticated principal that wrote it.
+    pub caller: ActorId,
+    /// The tenant's name.
+    pub tenant_id: String,
+    /// When the log accepted it.
+    pub recorded_at: RecordedAt,
+    /// The tenant's own sequence number (ruling 13).
+    pub wal_offset: u64,
+    /// The position within its scope, from 1.
+    pub scope_seq: u64,
+    /// The seal of its log entry.
+    pub seal: [u8; 32],
+    /// Cancelled: kept, but not recalled and not listed (R316).
+    pub excluded_from_recall: bool,
+    /// What was experienced.
+    pub experience: Experience,
+}

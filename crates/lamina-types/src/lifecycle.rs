@@ -1,0 +1,160 @@
+//! Stages of an event and the lifecycle events that announce them.
+//!
+//! A memory event (`evt_`) passes through several lifecycle events (`lce_`); the two words are
+//! never mixed.
+
+use crate::ids::{BatchId, EventId, LifecycleId};
+use crate::scope::ScopePath;
+use crate::time::Micros;
+
+/// A stage of the write path, in the only order it runs (R423).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Stage {
+    /// In the log.
+    Captured = 1,
+    /// Candidates were taken from it.
+    Extracted = 2,
+    /// Search can find it.
+    Indexed = 3,
+    /// Facts and beliefs reflect it.
+    Consolidated = 4,
+    /// Its episode or concept was sealed.
+    Compressed = 5,
+}
+
+impl Stage {
+    /// All stages, in order.
+    pub const ALL: &'static [Stage] = &[
+        Stage::Captured,
+        Stage::Extracted,
+        Stage::Indexed,
+        Stage::Consolidated,
+        Stage::Compressed,
+    ];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stage::Captured => "captured",
+            Stage::Extracted => "extracted",
+            Stage::Indexed => "indexed",
+            Stage::Consolidated => "consolidated",
+            Stage::Compressed => "compressed",
+        }
+    }
+
+    /// The stage with this number.
+    pub fn from_u8(value: u8) -> Option<Stage> {
+        Stage::ALL
+            .iter()
+            .copied()
+            .find(|stage| *stage as u8 == value)
+    }
+
+    /// The stage that follows.
+    pub fn next(self) -> Option<Stage> {
+        Stage::from_u8(self as u8 + 1)
+    }
+}
+
+/// What a lifecycle event announces. The names are those of the stream's `event:` field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum LifecycleKind {
+    /// A stage of an event was completed.
+    Stage(Stage),
+    /// A stage failed for good; the event stays searchable.
+    Failed(Stage),
+    /// The remaining stages were cancelled.
+    Cancelled,
+}
+
+impl LifecycleKind {
+    /// The name in the stream's `event:` field.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LifecycleKind::Stage(stage) => stage.as_str(),
+            LifecycleKind::Failed(_) => "failed",
+            LifecycleKind::Cancelled => "cancelled",
+        }
+    }
+
+    /// The stage it is about, if any.
+    pub fn stage(self) -> Option<Stage> {
+        match self {
+            LifecycleKind::Stage(stage) | LifecycleKind::Failed(stage) => Some(stage),
+            LifecycleKind::Cancelled => None,
+        }
+    }
+}
+
+/// One lifecycle event. Ids and counts only: no words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LifecycleEvent {
+    /// Its id; the resume cursor.
+    pub id: LifecycleId,
+    /// What it announces.
+    pub kind: LifecycleKind,
+    /// The memory event.
+    pub event_id: EventId,
+    /// The home scope of the event.
+    pub scope: ScopePath,
+    /// When it was announced.
+    pub at: Micros,
+    /// The position within the lifecycle of this event, from 1 (R423).
+    pub seq: u32,
+    /// The bulk write the event came with.
+    pub batch_id: Option<BatchId>,
+    /// What the stage reports.
+    pub payload: Payload,
+}
+
+/// What a stage reports, beyond the event id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Payload {
+    /// R378. Actor and modality are fetched from the log when the row is shown.
+    Captured {
+        /// The tenant's sequence number.
+        wal_offset: u64,
+    },
+    /// R379.
+    Extracted {
+        /// Facts derived.
+        facts: u32,
+        /// Entities found.
+        entities: u32,
+        /// Beliefs touched.
+        beliefs: u32,
+        /// Episodes touched.
+        episodes: u32,
+    },
+    /// R380.
+    Indexed {
+        /// Which layers search can now find it in, as a bit set of the five layers (events = 1).
+        layers: u8,
+    },
+    /// R381.
+    Consolidated {
+        /// Beliefs revised.
+        beliefs_updated: u32,
+        /// Conflicts resolved.
+        conflicts_resolved: u32,
+        /// Facts superseded.
+        superseded_facts: u32,
+    },
+    /// R382.
+    Compressed,
+    /// A stage gave up.
+    Failed {
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// Stages that will not run any more.
+    Cancelled {
+        /// They start with this stage.
+        from: Stage,
+    },
+}

@@ -1,0 +1,69 @@
+//! Every limit of the vocabulary and the wire, with a name. Each is tested at its edge.
+
+/// Segments of a scope path (R067).
+pub const SCOPE_SEGMENTS_MAX: usize = 32;
+/// Characters of a scope path (R068).
+pub const SCOPE_CHARS_MAX: usize = 4_096;
+/// Characters of an actor id (ruling 18).
+pub const ACTOR_CHARS_MAX: usize = 256;
+/// Characters of `observed_actor.session`.
+pub const SESSION_CHARS_MAX: usize = 256;
+/// Characters of an idempotency key (R101).
+pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 64;
+/// Labels of one event (ruling 18).
+pub const LABELS_MAX: usize = 64;
+/// Characters of one label (ruling 18).
+pub const LABEL_CHARS_MAX: usize = 256;
+/// Characters of a modality.
+pub const MODALITY_CHARS_MAX: usize = 64;
+/// Characters of `context.intent`.
+pub const INTENT_CHARS_MAX: usize = 256;
+/// `context.preceded_by` ids.
+pub const PRECEDED_BY_MAX: usize = 64;
+/// `context.refers_to` items.
+pub const REFERS_TO_MAX: usize = 64;
+/// Bytes of `context.location` as JSON.
+pub const LOCATION_BYTES_MAX: usize = 4_096;
+/// `content.media` items.
+pub const MEDIA_MAX: usize = 64;
+/// `scripts` items.
+pub const SCRIPTS_MAX: usize = 16;
+/// Bytes of the flattened text of one event, role prefix included (ruling 18).
+pub const TEXT_BYTES_MAX: usize = 1_048_576;
+/// Bytes of the source descriptor.
+pub const SOURCE_BYTES_MAX: usize = 262_144;
+/// Fragments of a source descriptor.
+pub const SOURCE_FRAGMENTS_MAX: usize = 1_024;
+/// Items of one bulk write (R251).
+pub const BULK_ITEMS_MAX: usize = 1_000;
+/// Bytes of a JSON body (ruling 18).
+pub const BODY_BYTES_MAX: usize = 4 * 1_024 * 1_024;
+/// Bytes of a bulk body (ruling 18).
+pub const BULK_BODY_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// Nesting of a JSON body (ruling 18).
+pub const JSON_DEPTH_MAX: usize = 64;
+/// Bytes of a blob by default (R331, C45).
+pub const BLOB_BYTES_MAX: u64 = 100 * 1_024 * 1_024;
+/// Page size when none is asked for (ruling 18).
+pub const PAGE_DEFAULT: usize = 50;
+/// Page size of lifecycle and audit lists when none is asked for (6.1).
+pub const PAGE_DEFAULT_LIFECYCLE: usize = 100;
+/// Largest page (ruling 18).
+pub const PAGE_MAX: usize = 1_000;
+/// How long `wait` waits before it answers with the stages so far (ruling 18).
+pub const WAIT_MS_MAX: u64 = 30_000;
+/// How long an idempotency key is remembered (ruling 9).
+pub const IDEMPOTENCY_TTL_US: i64 = 24 * 3_600 * 1_000_000;
+/// How long lifecycle history is kept (ruling 15).
+pub const LIFECYCLE_TTL_US: i64 = 7 * 24 * 3_600 * 1_000_000;
+/// How far behind a lifecycle stream may fall (R361).
+pub const STREAM_LAG_MS_MAX: u64 = 30_000;
+/// How far back a lifecycle stream can resume (R360).
+pub const STREAM_REPLAY_US: i64 = 3_600 * 1_000_000;
+
+/// Bytes of one log entry: head and both sections.
+pub const ENTRY_BYTES_MAX: usize = 2 * 1_024 * 1_024;
+/// Bytes of one batch of the log.
+pub const BATCH_BYTES_MAX: usize = 8 * 1_024 * 1_024;
+/// Causes of one log entry.
+pub const CAUSES_MAX: usize = 1_024;

@@ -1,0 +1,3 @@
+//! The small helpers we refuse to import.
+
+pub mod hex;
