@@ -1,0 +1,161 @@
+//! A log entry as the rest of the system sees it: a sealed head and two erasable sections.
+//!
+//! The head holds no personal data, only ordinals and commitments. `who` and `what` hold the words;
+//! each can be zeroed on its own without breaking a seal.
+
+use lamina_types::{EventId, Micros, RecordedAt};
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// A memory event.
+    Experience = 1,
+    /// What rules or a model made of one event.
+    Answer = 2,
+    /// A change of state that is not an experience; see [`control`].
+    Control = 3,
+    /// Time passed while a deadline was due and nothing else was written.
+    Tick = 4,
+    /// The writer was idle: what stands before this was complete.
+    Mark = 5,
+}
+
+impl Kind {
+    /// The kind with this number.
+    pub fn from_u8(value: u8) -> Option<Kind> {
+        [
+            Kind::Experience,
+            Kind::Answer,
+            Kind::Control,
+            Kind::Tick,
+            Kind::Mark,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u8 == value)
+    }
+}
+
+/// The `sub` numbers of control entries. A number is never reused.
+pub mod control {
+    /// A tenant exists; `what` has its name.
+    pub const TENANT: u16 = 1;
+    /// A scope was registered; `what` has its path, its ordinal and its owner.
+    pub const SCOPE: u16 = 2;
+    /// The remaining stages of an event are cancelled.
+    pub const CANCEL: u16 = 3;
+    /// Sections are about to be zeroed: the point of no return.
+    pub const ERASE: u16 = 4;
+    /// The sections named by an `ERASE` are zero.
+    pub const ERASED: u16 = 5;
+    /// A signed tip.
+    pub const CHECKPOINT: u16 = 6;
+    /// A blob was stored; `what` has its metadata.
+    pub const BLOB: u16 = 7;
+    /// A blob was removed.
+    pub const BLOB_REMOVED: u16 = 8;
+}
+
+/// The ordinal of the deployment itself; tenants start at 1.
+pub const DEPLOYMENT: u32 = 0;
+/// The ordinal of the scope that tenant-wide entries use.
+pub const SYSTEM_SCOPE: u64 = 0;
+
+/// Where the log keeps an entry. Opaque: only the log that made it can read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Place(pub u64);
+
+/// The sealed part of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// Version of the head's layout.
+    pub version: u8,
+    /// What the entry is.
+    pub kind: Kind,
+    /// Which kind of control entry (0 otherwise).
+    pub sub: u16,
+    /// Reserved, 0.
+    pub flags: u8,
+    /// How `who` is encoded: 0 clear.
+    pub codec_who: u8,
+    /// How `what` is encoded: 0 clear.
+    pub codec_what: u8,
+    /// The key the sections are encrypted with: 0 none.
+    pub key_id: u32,
+    /// Position in the log, dense from 0.
+    pub offset: u64,
+    /// The batch it was committed with.
+    pub batch: u64,
+    /// The tenant's ordinal.
+    pub tenant: u32,
+    /// Position in the tenant, dense from 1. Public as `wal_offset`.
+    pub tenant_seq: u64,
+    /// The scope's ordinal within the tenant.
+    pub scope: u64,
+    /// Position in the scope, dense from 1.
+    pub scope_seq: u64,
+    /// The UUIDv7 of the entry.
+    pub id: [u8; 16],
+    /// When the log accepted it; strictly increasing.
+    pub recorded_at: RecordedAt,
+    /// Offsets of the entries it stands on.
+    pub causes: Vec<u64>,
+    /// Bytes of the `who` section on disk, a multiple of 64 (0: absent).
+    pub who_len: u32,
+    /// Bytes of the `what` section on disk, a multiple of 64 (0: absent).
+    pub what_len: u32,
+    /// Commitment to the plaintext of `who` (zeros: absent).
+    pub who_commit: [u8; 32],
+    /// Commitment to the plaintext of `what` (zeros: absent).
+    pub what_commit: [u8; 32],
+    /// Seal of the previous entry of this (tenant, scope); zeros for the first.
+    pub prev_seal: [u8; 32],
+    /// `H("ent1", prev_seal, head without seal)`.
+    pub seal: [u8; 32],
+}
+
+impl Head {
+    /// The id, read as an event's.
+    pub fn event_id(&self) -> EventId {
+        EventId::from_bytes(self.id)
+    }
+
+    /// When the log accepted it, as a bare instant.
+    pub fn at(&self) -> Micros {
+        self.recorded_at.0
+    }
+}
+
+/// What is left of a section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SectionState {
+    /// The entry never had one.
+    Absent,
+    /// Checksum and commitment hold; this is the plaintext.
+    Live(Vec<u8>),
+    /// Zeroed by an erasure.
+    Erased,
+}
+
+impl SectionState {
+    /// The plaintext, if it is live.
+    pub fn live(&self) -> Option<&[u8]> {
+        match self {
+            SectionState::Live(bytes) => Some(bytes),
+            SectionState::Absent | SectionState::Erased => None,
+        }
+    }
+}
+
+/// One entry, read back and verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The sealed part.
+    pub head: Head,
+    /// Who: caller, actors, session, request, decision.
+    pub who: SectionState,
+    /// What: content, context, labels, directives, keys, paths, answers.
+    pub what: SectionState,
+    /// Where the log keeps it.
+    pub place: Place,
+}

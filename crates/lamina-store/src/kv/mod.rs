@@ -1,0 +1,119 @@
+//! The key-value engine behind the views, as a small trait.
+//!
+//! Small so that the simulator can replace it with one that loses what was not persisted. Nothing
+//! decides truth from it: it can be dropped and rebuilt from the log at any time.
+
+use std::io;
+
+/// A named, ordered key space. The order of variants is the order on disk and is never changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Space {
+    /// Layout version, applied offset, tip.
+    Meta,
+    /// Chain heads and tenant positions.
+    Chains,
+    /// Scopes by ordinal, by keyed hash, by ancestor.
+    Scopes,
+    /// Events by id.
+    Events,
+    /// Events by scope and recorded time.
+    ByRecorded,
+    /// Events by scope and observed time.
+    ByObserved,
+    /// Events by scope and keyed hash of a label, modality or actor.
+    ByTag,
+    /// Idempotency keys.
+    Idempotency,
+    /// Blobs by id.
+    Blobs,
+    /// Lifecycle events by id (outside replay).
+    Lifecycle,
+    /// Pipeline progress and jobs (outside replay).
+    Jobs,
+}
+
+impl Space {
+    /// All spaces.
+    pub const ALL: &'static [Space] = &[
+        Space::Meta,
+        Space::Chains,
+        Space::Scopes,
+        Space::Events,
+        Space::ByRecorded,
+        Space::ByObserved,
+        Space::ByTag,
+        Space::Idempotency,
+        Space::Blobs,
+        Space::Lifecycle,
+        Space::Jobs,
+    ];
+
+    /// The name on disk.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Meta => "meta",
+            Space::Chains => "chains",
+            Space::Scopes => "scopes",
+            Space::Events => "events",
+            Space::ByRecorded => "by_recorded",
+            Space::ByObserved => "by_observed",
+            Space::ByTag => "by_tag",
+            Space::Idempotency => "idempotency",
+            Space::Blobs => "blobs",
+            Space::Lifecycle => "lifecycle",
+            Space::Jobs => "jobs",
+        }
+    }
+}
+
+/// Writes that happen together or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// In order: a later write to the same key wins. `None` deletes.
+    pub writes: Vec<(Space, Vec<u8>, Option<Vec<u8>>)>,
+}
+
+impl Batch {
+    /// Sets a key.
+    pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        self.writes.push((space, key.into(), Some(value.into())));
+    }
+
+    /// Removes a key.
+    pub fn delete(&mut self, space: Space, key: impl Into<Vec<u8>>) {
+        self.writes.push((space, key.into(), None));
+    }
+}
+
+/// Which way to walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Smallest key first.
+    Forward,
+    /// Largest key first.
+    Backward,
+}
+
+/// What to do with each key of a scan: go on or stop.
+pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> std::ops::ControlFlow<()> + 'a;
+
+/// An ordered key-value store with atomic batches.
+pub trait Kv: Send + Sync + std::fmt::Debug {
+    /// The value of a key.
+    fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>>;
+    /// Walks keys in `from..to` (`to` exclusive) and shows each to `visit` until it stops.
+    fn scan(
+        &self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()>;
+    /// Applies a batch. Visible to readers when it returns; durable only after `persist`.
+    fn write(&self, batch: Batch) -> io::Result<()>;
+    /// Makes everything written so far durable.
+    fn persist(&self) -> io::Result<()>;
+    /// Bytes on disk, roughly.
+    fn disk_bytes(&self) -> io::Result<u64>;
+}
