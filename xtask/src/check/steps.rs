@@ -1,0 +1,169 @@
+//! What each step of `check` does.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::{Outcome, PARTS, Parts, Progress};
+use crate::process::{self, cargo};
+use crate::{goldens, licences, tidy};
+
+/// Seeds that the simulator runs on every check. A wider range is run by hand and before a release.
+const SEEDS: &str = "0..200";
+const CRASH_ROUNDS: &str = "5";
+/// Its presence says that the simulator and the crash test are programs, not only a library.
+const SIMULATOR: &str = "crates/lamina-sim/src/main.rs";
+
+pub(super) fn format(_: &mut Progress) -> anyhow::Result<Outcome> {
+    if !process::has_subcommand("fmt") {
+        return without_component("rustfmt");
+    }
+    process::run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn tidy(_: &mut Progress) -> anyhow::Result<Outcome> {
+    tidy::run()?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn licences(_: &mut Progress) -> anyhow::Result<Outcome> {
+    licences::run()?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn lints(_: &mut Progress) -> anyhow::Result<Outcome> {
+    if !process::has_subcommand("clippy") {
+        return without_component("clippy");
+    }
+    let arguments = [
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    process::run(&mut cargo(&arguments))?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn release_binary(progress: &mut Progress) -> anyhow::Result<Outcome> {
+    progress.lamina_bin = Some(build_release_binary()?);
+    Ok(Outcome::Done)
+}
+
+/// Builds `lamina` as users run it and says where it is. Cargo itself is asked for the path: the
+/// target directory may be anywhere.
+pub(crate) fn build_release_binary() -> anyhow::Result<PathBuf> {
+    let arguments = [
+        "build",
+        "--locked",
+        "--release",
+        "--package",
+        "lamina-server",
+        "--bin",
+        "lamina",
+        "--message-format",
+        "json-render-diagnostics",
+    ];
+    println!("$ cargo build --release --package lamina-server --bin lamina");
+    let messages = process::output_of(&mut cargo(&arguments))?;
+    executable_in(&messages).context("cargo built `lamina` but did not say where it is")
+}
+
+/// The path of the `lamina` executable in cargo's JSON messages.
+pub(super) fn executable_in(messages: &str) -> Option<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter(|message| {
+            message
+                .pointer("/target/name")
+                .is_some_and(|name| name == "lamina")
+        })
+        .filter_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
+        .next_back()
+}
+
+pub(super) fn tests(progress: &mut Progress) -> anyhow::Result<Outcome> {
+    let mut command = cargo(&["test", "--locked", "--workspace"]);
+    command.env("LAMINA_BIN", built_binary(progress)?);
+    process::run(&mut command)?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn generated_files(_: &mut Progress) -> anyhow::Result<Outcome> {
+    if !process::root().join(goldens::GENERATOR).exists() {
+        return missing(goldens::GENERATOR);
+    }
+    process::run(&mut goldens::generator(goldens::Mode::Check))?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn simulator(_: &mut Progress) -> anyhow::Result<Outcome> {
+    if !process::root().join(SIMULATOR).exists() {
+        return missing(SIMULATOR);
+    }
+    let arguments = [
+        "run",
+        "--locked",
+        "--release",
+        "--package",
+        "lamina-sim",
+        "--",
+        "--seeds",
+        SEEDS,
+    ];
+    process::run(&mut cargo(&arguments))?;
+    Ok(Outcome::Done)
+}
+
+pub(super) fn crash_test(progress: &mut Progress) -> anyhow::Result<Outcome> {
+    if !process::root().join(SIMULATOR).exists() {
+        return missing(SIMULATOR);
+    }
+    let arguments = [
+        "run",
+        "--locked",
+        "--release",
+        "--package",
+        "lamina-sim",
+        "--",
+        "crash",
+        "--rounds",
+    ];
+    let mut command = cargo(&arguments);
+    command
+        .arg(CRASH_ROUNDS)
+        .arg("--bin")
+        .arg(built_binary(progress)?);
+    process::run(&mut command)?;
+    Ok(Outcome::Done)
+}
+
+fn built_binary(progress: &Progress) -> anyhow::Result<&Path> {
+    progress
+        .lamina_bin
+        .as_deref()
+        .context("the release binary is built before it is used")
+}
+
+fn missing(path: &str) -> anyhow::Result<Outcome> {
+    match PARTS {
+        Parts::Skippable => Ok(Outcome::Skipped(format!("{path} is not built yet"))),
+        Parts::Required => bail!("{path} does not exist"),
+    }
+}
+
+/// A machine without the component can still run everything else; continuous integration cannot
+/// claim that the tree is good.
+fn without_component(component: &str) -> anyhow::Result<Outcome> {
+    let message =
+        format!("{component} is not installed here; `rustup component add {component}` adds it");
+    if process::in_ci() {
+        bail!(message);
+    }
+    Ok(Outcome::Skipped(message))
+}

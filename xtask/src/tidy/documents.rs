@@ -1,0 +1,124 @@
+//! The documents that people navigate by may only name files, folders and crates that exist. A
+//! document that is not tested is wrong within a month.
+
+use super::Finding;
+use super::tree::Tree;
+
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/ARCHITECTURE.md",
+    "docs/STYLE.md",
+    "docs/GLOSSARY.md",
+];
+const DECISIONS: &str = "docs/adr/";
+
+/// A word that begins with one of these is a path of the checkout.
+const FOLDERS: &[&str] = &[
+    "crates/",
+    "xtask/",
+    "docs/",
+    "changes/",
+    "fixtures/",
+    "sdks/",
+    "console/",
+    ".ci/",
+    ".cargo/",
+];
+const EXTENSIONS: &[&str] = &[".rs", ".md", ".toml", ".json", ".lock", ".txt", ".sh"];
+
+/// Files that a user has and the checkout has not.
+const ELSEWHERE: &[&str] = &["lamina.toml"];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, text) in tree.texts() {
+        if !DOCUMENTS.contains(&path) && !path.starts_with(DECISIONS) {
+            continue;
+        }
+        for (line, word) in quoted(text) {
+            if let Some(missing) = missing(tree, word) {
+                found.push(Finding::at(path, line, format!("`{word}`: {missing}")));
+            }
+        }
+    }
+    found
+}
+
+/// What is wrong with a quoted word, if it names something of the checkout.
+fn missing(tree: &Tree, word: &str) -> Option<String> {
+    if word.contains(char::is_whitespace) || ELSEWHERE.contains(&word) {
+        return None;
+    }
+    let word = certain(word);
+    if FOLDERS.iter().any(|folder| word.starts_with(folder)) {
+        return (!tree.exists(word)).then(|| "no such file or folder".to_owned());
+    }
+    if let Some(name) = word.strip_prefix("lamina-") {
+        return missing_in_crate(tree, word, name);
+    }
+    let is_file = !word.contains('/') && EXTENSIONS.iter().any(|end| word.ends_with(end));
+    if is_file && !word.starts_with('.') && !tree.paths().any(|path| last(path) == word) {
+        return Some("no file of this name".to_owned());
+    }
+    None
+}
+
+/// `lamina-store` is a crate or a program, `lamina-store/log/writer` a module of a crate.
+fn missing_in_crate(tree: &Tree, word: &str, name: &str) -> Option<String> {
+    if !name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.'))
+    {
+        return None;
+    }
+    let (package, module) = match word.split_once('/') {
+        Some((package, module)) => (package, module.trim_end_matches('/')),
+        None => (word, ""),
+    };
+    if !tree.exists(&format!("crates/{package}/Cargo.toml")) {
+        let program = format!("/src/bin/{package}.rs");
+        let is_program = module.is_empty() && tree.paths().any(|path| path.ends_with(&program));
+        return (!is_program).then(|| "no such crate".to_owned());
+    }
+    let below = |folder: &str| format!("crates/{package}/{folder}{module}");
+    let exists = module.is_empty()
+        || tree.exists(&below(""))
+        || tree.exists(&below("src/"))
+        || tree.exists(&format!("{}.rs", below("src/")));
+    (!exists).then(|| format!("no such module in crates/{package}/src"))
+}
+
+/// The part of a path before a placeholder: `docs/errors/<CODE>.md` promises `docs/errors`.
+fn certain(word: &str) -> &str {
+    match word.find(['<', '*', '{', '…']) {
+        Some(at) => {
+            let known = word.get(..at).unwrap_or(word);
+            known.rsplit_once('/').map_or("", |(folder, _)| folder)
+        }
+        None => word,
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Everything between single backticks, with its line; fenced blocks are examples and left out.
+pub(super) fn quoted(text: &str) -> Vec<(usize, &str)> {
+    let mut words = Vec::new();
+    let mut in_fence = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_fence = !in_fence;
+        } else if !in_fence {
+            words.extend(
+                line.split('`')
+                    .skip(1)
+                    .step_by(2)
+                    .map(|word| (index + 1, word)),
+            );
+        }
+    }
+    words
+}

@@ -1,0 +1,229 @@
+//! Which crate may name which. A crate exists to forbid, to quarantine or to promise something; the
+//! tables below are what makes that true.
+
+use toml::{Table, Value};
+
+use super::Finding;
+use super::tree::Tree;
+
+/// Who may depend on whom. A new edge is an architecture decision: it changes this table and
+/// `docs/ARCHITECTURE.md` in the same commit.
+const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
+    ("lamina-types", &[]),
+    ("lamina-env", &["lamina-types"]),
+    ("lamina-core", &["lamina-types"]),
+    ("lamina-store", &["lamina-types", "lamina-env"]),
+    ("lamina-api", &["lamina-types"]),
+    (
+        "lamina-engine",
+        &["lamina-types", "lamina-env", "lamina-core", "lamina-store"],
+    ),
+    // The server names the core for permits only.
+    (
+        "lamina-server",
+        &[
+            "lamina-types",
+            "lamina-env",
+            "lamina-core",
+            "lamina-engine",
+            "lamina-api",
+        ],
+    ),
+];
+
+/// Crates that stand above the product and may name anything; nothing may name them.
+const DEVELOPMENT: &[&str] = &["lamina-sim", "lamina-bench", "xtask"];
+
+/// Third-party crates with consequences, and the only product crates that may name each.
+const QUARANTINE: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "axum",
+            "hyper",
+            "hyper-util",
+            "http",
+            "http-body-util",
+            "tower",
+            "futures-util",
+        ],
+        &["lamina-server"],
+    ),
+    (
+        &[
+            "clap",
+            "toml",
+            "tracing-subscriber",
+            "metrics-exporter-prometheus",
+            "anyhow",
+        ],
+        &["lamina-server"],
+    ),
+    (
+        &["fjall", "crc32c", "hmac", "ed25519-dalek"],
+        &["lamina-store"],
+    ),
+    (&["rustix", "getrandom"], &["lamina-env"]),
+    (
+        &["serde", "serde_json", "serde_path_to_error", "jiff"],
+        &["lamina-api", "lamina-server"],
+    ),
+    (&["schemars"], &["lamina-api", "lamina-server"]),
+    (
+        &["tokio", "tracing", "metrics"],
+        &["lamina-engine", "lamina-server"],
+    ),
+    (&["image"], &["lamina-engine"]),
+];
+
+pub(super) fn edges(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for member in members(tree, &mut found) {
+        if DEVELOPMENT.contains(&member.name.as_str()) {
+            continue;
+        }
+        let row = MAY_DEPEND_ON.iter().find(|(name, _)| *name == member.name);
+        let Some((_, allowed)) = row else {
+            let message = format!(
+                "`{}` is not in the table of crate edges (xtask/src/tidy/edges.rs)",
+                member.name
+            );
+            found.push(Finding::of_file(&member.path, message));
+            continue;
+        };
+        for (dependency, _) in member.dependencies(&["dependencies", "build-dependencies"]) {
+            if dependency.starts_with("lamina-") && !allowed.contains(&dependency.as_str()) {
+                let message = format!(
+                    "`{}` may not depend on `{dependency}`; a new edge is an architecture \
+                     decision: xtask/src/tidy/edges.rs and docs/ARCHITECTURE.md",
+                    member.name
+                );
+                found.push(Finding::of_file(&member.path, message));
+            }
+        }
+    }
+    found
+}
+
+pub(super) fn quarantine(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for member in members(tree, &mut Vec::new()) {
+        if DEVELOPMENT.contains(&member.name.as_str()) {
+            continue;
+        }
+        for (dependency, _) in member.dependencies(&["dependencies", "build-dependencies"]) {
+            let cell = QUARANTINE
+                .iter()
+                .find(|(names, _)| names.contains(&dependency.as_str()));
+            if let Some((_, allowed)) = cell
+                && !allowed.contains(&member.name.as_str())
+            {
+                let message = format!(
+                    "`{}` may not name `{dependency}`; only {} may",
+                    member.name,
+                    allowed.join(" and ")
+                );
+                found.push(Finding::of_file(&member.path, message));
+            }
+        }
+    }
+    found
+}
+
+/// Versions, lints and package fields are decided once, at the root.
+pub(super) fn inheritance(tree: &Tree) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for member in members(tree, &mut Vec::new()) {
+        let sections = ["dependencies", "build-dependencies", "dev-dependencies"];
+        for (dependency, value) in member.dependencies(&sections) {
+            if value.get("workspace").and_then(Value::as_bool) != Some(true) {
+                let message = format!("`{dependency}` does not say `workspace = true`");
+                found.push(Finding::of_file(&member.path, message));
+            }
+        }
+        let lints = member
+            .manifest
+            .get("lints")
+            .and_then(|lints| lints.get("workspace"));
+        if lints.and_then(Value::as_bool) != Some(true) {
+            let message = "add `[lints] workspace = true`: lints are the same everywhere";
+            found.push(Finding::of_file(&member.path, message));
+        }
+        let package = member.manifest.get("package");
+        for field in ["version", "edition", "rust-version", "license", "publish"] {
+            let value = package.and_then(|package| package.get(field));
+            if value.and_then(|value| value.get("workspace")).is_none() {
+                let message = format!("`package.{field}` is not taken from the workspace");
+                found.push(Finding::of_file(&member.path, message));
+            }
+        }
+    }
+    found
+}
+
+struct Member {
+    path: String,
+    /// The name of the package, which is the name of its folder.
+    name: String,
+    manifest: Table,
+}
+
+impl Member {
+    /// Names and values in the given sections, those for one platform included.
+    fn dependencies(&self, sections: &[&str]) -> Vec<(String, Value)> {
+        let platforms = self.manifest.get("target").and_then(Value::as_table);
+        let tables = std::iter::once(&self.manifest).chain(
+            platforms
+                .into_iter()
+                .flat_map(Table::values)
+                .filter_map(Value::as_table),
+        );
+        tables
+            .flat_map(|table| sections.iter().filter_map(|section| table.get(*section)))
+            .filter_map(Value::as_table)
+            .flatten()
+            .map(|(name, value)| {
+                // `alias = { package = "name" }` names the package, whatever it calls it.
+                let package = value.get("package").and_then(Value::as_str);
+                (package.unwrap_or(name).to_owned(), value.clone())
+            })
+            .collect()
+    }
+}
+
+fn members(tree: &Tree, found: &mut Vec<Finding>) -> Vec<Member> {
+    let mut members = Vec::new();
+    let manifests = tree
+        .texts()
+        .filter(|(path, _)| path.ends_with("/Cargo.toml") && !path.contains("/fixtures/"));
+    for (path, text) in manifests {
+        let folder = path
+            .trim_end_matches("/Cargo.toml")
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        let manifest: Table = match text.parse() {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                found.push(Finding::of_file(
+                    path,
+                    format!("is not TOML: {}", error.message()),
+                ));
+                continue;
+            }
+        };
+        let name = manifest
+            .get("package")
+            .and_then(|package| package.get("name"));
+        let name = name.and_then(Value::as_str).unwrap_or_default().to_owned();
+        if name != folder {
+            let message = format!("the folder `{folder}` holds the package `{name}`");
+            found.push(Finding::of_file(path, message));
+        }
+        members.push(Member {
+            path: path.to_owned(),
+            name,
+            manifest,
+        });
+    }
+    members
+}
