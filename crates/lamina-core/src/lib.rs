@@ -1,1 +1,7 @@
-//! Placeholder: replaced as the crate is written.
+//! Decisions: pure functions over the vocabulary.
+//!
+//! No clock, no randomness, no I/O, no `async`, no logging, no serialization. What is decided here
+//! can be replayed, simulated and tested by giving it values.
+
+pub mod policy;
+pub mod write;

@@ -1,0 +1,3 @@
+//! The write path's decisions, in the order it runs.
+
+pub mod pipeline;
