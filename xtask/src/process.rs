@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
-/// The root of the checkout that this xtask was built from.
+/// The root of the checkout. Cargo says where xtask lies each time it starts it; the path that was
+/// compiled in would be wrong for a second checkout that shares the build output.
 pub(crate) fn root() -> PathBuf {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask
-        .parent()
-        .expect("xtask lies in the workspace")
-        .to_path_buf()
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let xtask = manifest.filter(|path| path.ends_with("xtask"));
+    let xtask = xtask.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    let root = xtask.parent().expect("xtask lies in the workspace");
+    root.to_path_buf()
 }
 
 /// Whether this is continuous integration, where nothing may be skipped.
