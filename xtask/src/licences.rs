@@ -11,11 +11,11 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use crate::files;
 use crate::process::{self, cargo};
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let deny = std::fs::read_to_string(process::root().join("deny.toml"))
-        .context("cannot read deny.toml")?;
+    let deny = files::read(&process::root().join("deny.toml")).context("cannot read deny.toml")?;
     let allowed = allowed_in(&deny)?;
     // Only what is built here: packages for other platforms are not even downloaded.
     let host = host()?;

@@ -3,6 +3,7 @@
 //! it needs no tool that a fresh machine with a Rust toolchain does not have.
 
 mod check;
+mod files;
 mod goldens;
 mod licences;
 mod process;

@@ -22,6 +22,7 @@ use std::fmt;
 
 use anyhow::{Context, bail};
 
+use crate::files;
 use crate::process;
 use tree::Tree;
 
@@ -120,19 +121,11 @@ pub(crate) fn update_ratchet(growth: Growth) -> anyhow::Result<()> {
     let tree = Tree::read(&root)?;
     let text = ratchet::updated(&tree, growth)?;
     let path = root.join(ratchet::LIST);
-    write_file(&path, &text).with_context(|| format!("cannot write {}", ratchet::LIST))?;
+    files::write(&path, &text).with_context(|| format!("cannot write {}", ratchet::LIST))?;
     println!(
         "{} has {} entries",
         ratchet::LIST,
         ratchet::parse(&text).len()
     );
     Ok(())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "xtask edits the checkout, not a data directory"
-)]
-fn write_file(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    std::fs::write(path, text)
 }

@@ -1,10 +1,15 @@
 //! The files of the checkout as values. Rules see paths and text only, never the file system.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
+
+use crate::files;
 
 /// Paths relative to the root, with `/`; the text is absent for files that are not UTF-8.
 #[derive(Debug, Default)]
@@ -22,7 +27,7 @@ impl Tree {
             None => walked(root)?,
         };
         for path in paths {
-            match std::fs::read_to_string(root.join(&path)) {
+            match files::read(&root.join(&path)) {
                 Ok(text) => files.insert(path, Some(text)),
                 Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                     files.insert(path, None)
@@ -102,8 +107,7 @@ fn walked(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut paths = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)? {
-            let path = entry?.path();
+        for path in files::list(&folder)? {
             let relative = path
                 .strip_prefix(root)
                 .expect("a walk stays below its root");
