@@ -4,6 +4,7 @@
 //! decides truth from it: it can be dropped and rebuilt from the log at any time.
 
 use std::io;
+use std::ops::ControlFlow;
 
 /// A named, ordered key space. The order of variants is the order on disk and is never changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,13 +96,14 @@ pub enum Direction {
 }
 
 /// What to do with each key of a scan: go on or stop.
-pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> std::ops::ControlFlow<()> + 'a;
+pub type Visit<'a> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'a;
 
 /// An ordered key-value store with atomic batches.
 pub trait Kv: Send + Sync + std::fmt::Debug {
     /// The value of a key.
     fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>>;
-    /// Walks keys in `from..to` (`to` exclusive) and shows each to `visit` until it stops.
+    /// Walks keys in `from..to` (`to` exclusive; empty: to the end of the space) and shows each to
+    /// `visit` until it stops. `visit` may call the store again.
     fn scan(
         &self,
         space: Space,
@@ -116,4 +118,29 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
     fn persist(&self) -> io::Result<()>;
     /// Bytes on disk, roughly.
     fn disk_bytes(&self) -> io::Result<u64>;
+
+    /// Removes every key of a space, in bounded batches: a crash may leave some of them.
+    fn clear(&self, space: Space) -> io::Result<()> {
+        loop {
+            let mut batch = Batch::default();
+            self.scan(space, &[], &[], Direction::Forward, &mut |key, _| {
+                batch.delete(space, key);
+                if batch.writes.len() < CLEAR_KEYS_MAX {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })?;
+            if batch.writes.is_empty() {
+                return Ok(());
+            }
+            self.write(batch)?;
+        }
+    }
 }
+
+/// Keys that [`Kv::clear`] removes at a time.
+const CLEAR_KEYS_MAX: usize = 4_096;
+
+pub use mem::MemKv;
+pub mod mem;

@@ -1,0 +1,218 @@
+//! The two sections of an `experience` entry.
+//!
+//! `who` says which people and sessions were involved and which decision let it in; `what` holds
+//! the words. Splitting an experience this way is what allows erasing one without the other.
+
+use lamina_types::{
+    Actor, ActorId, AuditId, BatchId, Content, Context, Directives, Experience, Hints, Modality,
+    RequestId, ScopePath,
+};
+
+use crate::codec::CodecError;
+use crate::codec::wire::{FieldWriter, array, fields, once, parsed, required, string};
+
+mod what;
+
+const WHO_VERSION: u8 = 1;
+
+/// The endpoint family of a single write; part of the identity of an idempotency key (R429).
+pub const FAMILY_EXPERIENCE: u8 = 0;
+/// The endpoint family of a bulk write.
+pub const FAMILY_BULK: u8 = 1;
+
+/// The `who` section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExperienceWho {
+    /// The authenticated principal that wrote it.
+    pub caller: ActorId,
+    /// Who did it.
+    pub observed_actor: Actor,
+    /// Whom it is about.
+    pub subject: ActorId,
+    /// The request it came with.
+    pub request_id: RequestId,
+    /// The row of the audit log that this entry carries.
+    pub audit_id: AuditId,
+    /// The decision that let it in; may be empty.
+    pub decision: String,
+}
+
+/// The `what` section.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExperienceWhat {
+    /// The home scope.
+    pub scope: ScopePath,
+    /// How it reached us.
+    pub modality: Modality,
+    /// What it was.
+    pub content: Content,
+    /// When, why, after what.
+    pub context: Context,
+    /// What the caller asks of derivation.
+    pub directives: Directives,
+    /// The source descriptor, compact JSON.
+    pub source: Option<String>,
+    /// Hints outside the identity of the body.
+    pub hints: Hints,
+    /// The caller's key.
+    pub idempotency_key: String,
+    /// How a retry of it is recognised.
+    pub identity: Identity,
+}
+
+/// How a retry is recognised without comparing words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The endpoint family: [`FAMILY_EXPERIENCE`] or [`FAMILY_BULK`].
+    pub family: u8,
+    /// Keyed hash of (caller, family, idempotency key).
+    pub idem_mac: [u8; 32],
+    /// Keyed hash of the body.
+    pub body_mac: [u8; 32],
+    /// The bulk write it came with.
+    pub batch_id: Option<BatchId>,
+}
+
+/// Who wrote an experience and by which decision: what the envelope does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admission {
+    /// The authenticated principal.
+    pub caller: ActorId,
+    /// The request.
+    pub request_id: RequestId,
+    /// The row of the audit log.
+    pub audit_id: AuditId,
+    /// The decision that let it in; may be empty.
+    pub decision: String,
+}
+
+/// Splits an admitted experience into its two sections.
+pub fn split(
+    admission: Admission,
+    experience: Experience,
+    identity: Identity,
+) -> (ExperienceWho, ExperienceWhat) {
+    // Destructured, so that an added field does not compile until it has a section.
+    let Experience {
+        scope,
+        observed_actor,
+        subject,
+        modality,
+        content,
+        context,
+        directives,
+        source,
+        hints,
+        idempotency_key,
+    } = experience;
+    let Admission {
+        caller,
+        request_id,
+        audit_id,
+        decision,
+    } = admission;
+    let who = ExperienceWho {
+        caller,
+        observed_actor,
+        subject,
+        request_id,
+        audit_id,
+        decision,
+    };
+    let what = ExperienceWhat {
+        scope,
+        modality,
+        content,
+        context,
+        directives,
+        source,
+        hints,
+        idempotency_key,
+        identity,
+    };
+    (who, what)
+}
+
+/// Puts the two sections together again: the caller and the experience.
+pub fn assemble(who: ExperienceWho, what: ExperienceWhat) -> (ActorId, Experience) {
+    let experience = Experience {
+        scope: what.scope,
+        observed_actor: who.observed_actor,
+        subject: who.subject,
+        modality: what.modality,
+        content: what.content,
+        context: what.context,
+        directives: what.directives,
+        source: what.source,
+        hints: what.hints,
+        idempotency_key: what.idempotency_key,
+    };
+    (who.caller, experience)
+}
+
+mod who_tag {
+    pub(super) const CALLER: u8 = 1;
+    pub(super) const ACTOR: u8 = 2;
+    pub(super) const SESSION: u8 = 3;
+    pub(super) const SUBJECT: u8 = 4;
+    pub(super) const REQUEST: u8 = 5;
+    pub(super) const AUDIT: u8 = 6;
+    pub(super) const DECISION: u8 = 7;
+}
+
+impl ExperienceWho {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let session = self.observed_actor.session.as_deref();
+        let mut out = FieldWriter::new(WHO_VERSION, 256);
+        out.field(who_tag::CALLER, self.caller.as_str().as_bytes());
+        out.field(who_tag::ACTOR, self.observed_actor.id.as_str().as_bytes());
+        out.optional(who_tag::SESSION, session.map(str::as_bytes));
+        out.field(who_tag::SUBJECT, self.subject.as_str().as_bytes());
+        out.field(who_tag::REQUEST, self.request_id.as_bytes());
+        out.field(who_tag::AUDIT, self.audit_id.as_bytes());
+        if !self.decision.is_empty() {
+            out.field(who_tag::DECISION, self.decision.as_bytes());
+        }
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<ExperienceWho, CodecError> {
+        let (mut caller, mut actor, mut session, mut subject) = (None, None, None, None);
+        let (mut request, mut audit, mut decision) = (None, None, None);
+        let mut fields = fields(bytes, WHO_VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                who_tag::CALLER => once(&mut caller, parsed(value, "caller")?, "caller")?,
+                who_tag::ACTOR => {
+                    once(
+                        &mut actor,
+                        parsed(value, "observed_actor")?,
+                        "observed_actor",
+                    )?;
+                }
+                who_tag::SESSION => once(&mut session, string(value, "session")?, "session")?,
+                who_tag::SUBJECT => once(&mut subject, parsed(value, "subject")?, "subject")?,
+                who_tag::REQUEST => once(&mut request, array(value, "request_id")?, "request_id")?,
+                who_tag::AUDIT => once(&mut audit, array(value, "audit_id")?, "audit_id")?,
+                who_tag::DECISION => once(&mut decision, string(value, "decision")?, "decision")?,
+                _ => {}
+            }
+        }
+        Ok(ExperienceWho {
+            caller: required(caller, "caller")?,
+            observed_actor: Actor {
+                id: required(actor, "observed_actor")?,
+                session,
+            },
+            subject: required(subject, "subject")?,
+            request_id: RequestId::from_bytes(required(request, "request_id")?),
+            audit_id: AuditId::from_bytes(required(audit, "audit_id")?),
+            decision: decision.unwrap_or_default(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
