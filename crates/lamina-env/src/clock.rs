@@ -17,26 +17,17 @@ pub struct SystemClock {
 }
 
 impl Default for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this crate is the one reader of the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this crate is the one reader of the clock")]
     fn default() -> Self {
-        SystemClock {
-            start: std::time::Instant::now(),
-        }
+        SystemClock { start: std::time::Instant::now() }
     }
 }
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this crate is the one reader of the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this crate is the one reader of the clock")]
     fn wall(&self) -> Micros {
-        let since = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
+        let since =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 

@@ -63,10 +63,7 @@ pub fn read_file(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<Vec<u8>
     let file = disk.open_read(path)?;
     let len = file.len()?;
     if len > limit {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "the file is larger than expected",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is larger than expected"));
     }
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
     let read = file.read_at(&mut bytes, 0)?;
@@ -92,10 +89,7 @@ pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()
 #[derive(Debug, Clone, Copy)]
 pub struct RealDisk;
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this crate is the one that touches the file system"
-)]
+#[expect(clippy::disallowed_methods, reason = "this crate is the one that touches the file system")]
 impl Disk for RealDisk {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         std::fs::create_dir_all(path)
@@ -115,9 +109,7 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(RealFile(
-            OpenOptions::new().read(true).write(true).open(path)?,
-        )))
+        Ok(Box::new(RealFile(OpenOptions::new().read(true).write(true).open(path)?)))
     }
 
     fn open_read(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {

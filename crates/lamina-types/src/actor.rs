@@ -54,13 +54,9 @@ impl FromStr for ActorId {
     fn from_str(text: &str) -> Result<Self, ActorError> {
         let (kind, id) = text.split_once(':').ok_or(ActorError)?;
         let kind_ok = kind.starts_with(|c: char| c.is_ascii_lowercase())
-            && kind
-                .bytes()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_');
+            && kind.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_');
         let id_ok = !id.is_empty()
-            && id
-                .bytes()
-                .all(|c| c.is_ascii_alphanumeric() || b"._@+-".contains(&c));
+            && id.bytes().all(|c| c.is_ascii_alphanumeric() || b"._@+-".contains(&c));
         if text.len() > ACTOR_CHARS_MAX || !kind_ok || !id_ok {
             return Err(ActorError);
         }

@@ -8,14 +8,8 @@ pub struct Modality(pub String);
 
 impl Modality {
     /// The modalities that trigger structured extraction (R085).
-    pub const KNOWN: &'static [&'static str] = &[
-        "conversation",
-        "document",
-        "tool_result",
-        "observation",
-        "feedback",
-        "imported",
-    ];
+    pub const KNOWN: &'static [&'static str] =
+        &["conversation", "document", "tool_result", "observation", "feedback", "imported"];
 
     /// The text as submitted.
     pub fn as_str(&self) -> &str {
@@ -131,9 +125,7 @@ impl Content {
             Content::BlobRef { blob_id, .. } => Some(*blob_id),
             _ => None,
         };
-        own.into_iter()
-            .chain(self.media().iter().map(|media| media.blob_id))
-            .collect()
+        own.into_iter().chain(self.media().iter().map(|media| media.blob_id)).collect()
     }
 
     /// The words, as search and extraction see them.

@@ -134,24 +134,7 @@ pub fn uuid_v7(at: Micros, entropy: [u8; 8]) -> [u8; 16] {
     let [_, _, m0, m1, m2, m3, m4, m5] = ms;
     let [f0, f1] = fraction.to_be_bytes();
     let [e0, e1, e2, e3, e4, e5, e6, e7] = entropy;
-    [
-        m0,
-        m1,
-        m2,
-        m3,
-        m4,
-        m5,
-        0x70 | (f0 & 0x0F),
-        f1,
-        0x80 | (e0 & 0x3F),
-        e1,
-        e2,
-        e3,
-        e4,
-        e5,
-        e6,
-        e7,
-    ]
+    [m0, m1, m2, m3, m4, m5, 0x70 | (f0 & 0x0F), f1, 0x80 | (e0 & 0x3F), e1, e2, e3, e4, e5, e6, e7]
 }
 
 fn print(f: &mut fmt::Formatter<'_>, prefix: &str, bytes: &[u8; 16]) -> fmt::Result {

@@ -46,10 +46,7 @@ impl Stage {
 
     /// The stage with this number.
     pub fn from_u8(value: u8) -> Option<Stage> {
-        Stage::ALL
-            .iter()
-            .copied()
-            .find(|stage| *stage as u8 == value)
+        Stage::ALL.iter().copied().find(|stage| *stage as u8 == value)
     }
 
     /// The stage that follows.

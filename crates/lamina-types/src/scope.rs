@@ -73,9 +73,7 @@ impl ScopePath {
 
     /// The segments, outermost first, as (type, id).
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = (&str, &str)> {
-        self.0
-            .split('/')
-            .map(|segment| segment.split_once(':').unwrap_or((segment, "")))
+        self.0.split('/').map(|segment| segment.split_once(':').unwrap_or((segment, "")))
     }
 
     /// The type of the last segment.
@@ -94,9 +92,7 @@ impl ScopePath {
 
     /// The scope one level up, if there is one.
     pub fn parent(&self) -> Option<ScopePath> {
-        self.0
-            .rsplit_once('/')
-            .map(|(head, _)| ScopePath(Arc::from(head)))
+        self.0.rsplit_once('/').map(|(head, _)| ScopePath(Arc::from(head)))
     }
 
     /// This scope and its ancestors, innermost first.
@@ -131,23 +127,16 @@ impl FromStr for ScopePath {
 }
 
 fn check_segment(index: usize, segment: &str) -> Result<(), ScopeError> {
-    let (kind, id) = segment
-        .split_once(':')
-        .ok_or(ScopeError::NotTypeId { index })?;
+    let (kind, id) = segment.split_once(':').ok_or(ScopeError::NotTypeId { index })?;
     if kind.is_empty() || id.is_empty() {
         return Err(ScopeError::NotTypeId { index });
     }
     let kind_ok = kind.starts_with(|c: char| c.is_ascii_lowercase())
-        && kind
-            .bytes()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_');
+        && kind.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_');
     if !kind_ok {
         return Err(ScopeError::BadType { index });
     }
-    if !id
-        .bytes()
-        .all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-')
-    {
+    if !id.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-') {
         return Err(ScopeError::BadId { index });
     }
     Ok(())

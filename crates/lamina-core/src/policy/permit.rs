@@ -120,11 +120,7 @@ impl Policy {
                 remediation: "`system:` scopes belong to the database; write to a scope of another type",
             });
         }
-        Ok(Permit {
-            caller: caller.clone(),
-            scope: scope.cloned(),
-            capability: PhantomData,
-        })
+        Ok(Permit { caller: caller.clone(), scope: scope.cloned(), capability: PhantomData })
     }
 }
 
@@ -152,12 +148,6 @@ impl<C: Capability> Permit<C> {
 
 impl<C: Capability> fmt::Debug for Permit<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Permit({} for {} in {:?})",
-            C::NAME,
-            self.caller.actor,
-            self.scope
-        )
+        write!(f, "Permit({} for {} in {:?})", C::NAME, self.caller.actor, self.scope)
     }
 }

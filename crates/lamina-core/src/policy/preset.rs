@@ -58,10 +58,6 @@ impl FromStr for Preset {
     type Err = PresetError;
 
     fn from_str(text: &str) -> Result<Self, PresetError> {
-        Preset::ALL
-            .iter()
-            .copied()
-            .find(|preset| preset.as_str() == text)
-            .ok_or(PresetError)
+        Preset::ALL.iter().copied().find(|preset| preset.as_str() == text).ok_or(PresetError)
     }
 }

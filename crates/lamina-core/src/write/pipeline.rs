@@ -78,6 +78,13 @@ pub enum Action {
         /// How often the stage was tried.
         attempts: u32,
     },
+    /// Announce that the stages from this one on will not run.
+    Cancelled {
+        /// The event.
+        event: EventId,
+        /// The first stage that will not run.
+        from: Stage,
+    },
     /// Nothing more will happen to this event.
     Finish {
         /// The event.
@@ -109,11 +116,7 @@ impl Pipeline {
     pub fn on(&mut self, input: Input) -> Vec<Action> {
         match input {
             Input::Enter { event, done } => self.enter(event, done),
-            Input::Done {
-                event,
-                stage,
-                announce,
-            } => self.done(event, stage, announce),
+            Input::Done { event, stage, announce } => self.done(event, stage, announce),
             Input::Failed { event, stage, now } => self.failed(event, stage, now),
             Input::Cancel { event } => self.cancel(event),
             Input::Tick { now } => self.tick(now),
@@ -139,20 +142,10 @@ impl Pipeline {
         let Some(stage) = done.next() else {
             return vec![Action::Finish { event }];
         };
-        let previous = self.standings.insert(
-            event,
-            Standing {
-                stage,
-                attempts: 1,
-                retry_at: None,
-            },
-        );
+        let previous =
+            self.standings.insert(event, Standing { stage, attempts: 1, retry_at: None });
         assert!(previous.is_none(), "{event} entered the pipeline twice");
-        vec![Action::Run {
-            event,
-            stage,
-            attempt: 1,
-        }]
+        vec![Action::Run { event, stage, attempt: 1 }]
     }
 
     fn done(&mut self, event: EventId, stage: Stage, announce: bool) -> Vec<Action> {
@@ -162,11 +155,7 @@ impl Pipeline {
         let attempts = standing.attempts;
         let mut actions = Vec::with_capacity(2);
         if announce {
-            actions.push(Action::Publish {
-                event,
-                kind: LifecycleKind::Stage(stage),
-                attempts,
-            });
+            actions.push(Action::Publish { event, kind: LifecycleKind::Stage(stage), attempts });
         }
         self.advance(event, stage, &mut actions);
         actions
@@ -183,11 +172,8 @@ impl Pipeline {
             self.retries.insert((at, event));
             return Vec::new();
         }
-        let mut actions = vec![Action::Publish {
-            event,
-            kind: LifecycleKind::Failed(stage),
-            attempts,
-        }];
+        let mut actions =
+            vec![Action::Publish { event, kind: LifecycleKind::Failed(stage), attempts }];
         self.advance(event, stage, &mut actions);
         actions
     }
@@ -200,14 +186,7 @@ impl Pipeline {
             self.retries.remove(&(at, event));
         }
         // An outcome of the stage that was running finds no standing and is ignored.
-        vec![
-            Action::Publish {
-                event,
-                kind: LifecycleKind::Cancelled,
-                attempts: standing.attempts,
-            },
-            Action::Finish { event },
-        ]
+        vec![Action::Cancelled { event, from: standing.stage }, Action::Finish { event }]
     }
 
     fn tick(&mut self, now: Micros) -> Vec<Action> {
@@ -217,17 +196,10 @@ impl Pipeline {
                 break;
             }
             self.retries.pop_first();
-            let standing = self
-                .standings
-                .get_mut(&event)
-                .expect("a retry belongs to a standing");
+            let standing = self.standings.get_mut(&event).expect("a retry belongs to a standing");
             standing.retry_at = None;
             standing.attempts += 1;
-            actions.push(Action::Run {
-                event,
-                stage: standing.stage,
-                attempt: standing.attempts,
-            });
+            actions.push(Action::Run { event, stage: standing.stage, attempt: standing.attempts });
         }
         actions
     }
@@ -242,19 +214,8 @@ impl Pipeline {
     fn advance(&mut self, event: EventId, stage: Stage, actions: &mut Vec<Action>) {
         match stage.next() {
             Some(next) => {
-                self.standings.insert(
-                    event,
-                    Standing {
-                        stage: next,
-                        attempts: 1,
-                        retry_at: None,
-                    },
-                );
-                actions.push(Action::Run {
-                    event,
-                    stage: next,
-                    attempt: 1,
-                });
+                self.standings.insert(event, Standing { stage: next, attempts: 1, retry_at: None });
+                actions.push(Action::Run { event, stage: next, attempt: 1 });
             }
             None => {
                 self.standings.remove(&event);

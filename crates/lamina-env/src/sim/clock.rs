@@ -16,10 +16,7 @@ pub struct SimClock {
 impl SimClock {
     /// A clock that stands at this wall time.
     pub fn at(wall: Micros) -> SimClock {
-        SimClock {
-            wall: AtomicI64::new(wall.0),
-            monotonic: AtomicI64::new(0),
-        }
+        SimClock { wall: AtomicI64::new(wall.0), monotonic: AtomicI64::new(0) }
     }
 
     /// Lets time pass on both clocks.

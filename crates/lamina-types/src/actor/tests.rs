@@ -4,13 +4,7 @@ use super::*;
 
 #[test]
 fn c08_actor_ids() {
-    for good in [
-        "user:alice",
-        "user:priya@acme",
-        "agent:planner_v3",
-        "service:a.b+c-d",
-        "user:A",
-    ] {
+    for good in ["user:alice", "user:priya@acme", "agent:planner_v3", "service:a.b+c-d", "user:A"] {
         assert!(good.parse::<ActorId>().is_ok(), "{good}");
     }
     for bad in [

@@ -12,43 +12,22 @@ fn event(n: u8) -> EventId {
 fn check(script: &str, expected: Expect) {
     let mut pipeline = Pipeline::default();
     let mut transcript = String::new();
-    for line in script
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-    {
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let stage = |index: usize| {
-            Stage::ALL
-                .iter()
-                .copied()
-                .find(|stage| stage.as_str() == words[index])
-                .unwrap()
+            Stage::ALL.iter().copied().find(|stage| stage.as_str() == words[index]).unwrap()
         };
         let input = match words[0] {
-            "enter" => Input::Enter {
-                event: event(1),
-                done: stage(1),
-            },
-            "done" => Input::Done {
-                event: event(1),
-                stage: stage(1),
-                announce: true,
-            },
-            "quiet" => Input::Done {
-                event: event(1),
-                stage: stage(1),
-                announce: false,
-            },
+            "enter" => Input::Enter { event: event(1), done: stage(1) },
+            "done" => Input::Done { event: event(1), stage: stage(1), announce: true },
+            "quiet" => Input::Done { event: event(1), stage: stage(1), announce: false },
             "failed" => Input::Failed {
                 event: event(1),
                 stage: stage(1),
                 now: Micros(words[2].parse().unwrap()),
             },
             "cancel" => Input::Cancel { event: event(1) },
-            "tick" => Input::Tick {
-                now: Micros(words[1].parse().unwrap()),
-            },
+            "tick" => Input::Tick { now: Micros(words[1].parse().unwrap()) },
             other => panic!("{other}"),
         };
         transcript.push_str(line);
@@ -60,9 +39,9 @@ fn check(script: &str, expected: Expect) {
                 Action::Publish { kind, attempts, .. } => format!(
                     "\n    publish {}{} after {attempts}",
                     kind.as_str(),
-                    kind.stage()
-                        .map_or(String::new(), |stage| format!("({})", stage.as_str())),
+                    kind.stage().map_or(String::new(), |stage| format!("({})", stage.as_str())),
                 ),
+                Action::Cancelled { from, .. } => format!("\n    cancelled from {}", from.as_str()),
                 Action::Finish { .. } => "\n    finish".to_owned(),
             });
         }
@@ -171,36 +150,26 @@ fn cancelling_stops_between_any_two_stages_and_late_outcomes_are_ignored() {
         let next = done.next().unwrap();
         for waiting in [false, true] {
             let mut pipeline = Pipeline::default();
-            pipeline.on(Input::Enter {
-                event: event(1),
-                done: *done,
-            });
+            pipeline.on(Input::Enter { event: event(1), done: *done });
             if waiting {
-                pipeline.on(Input::Failed {
-                    event: event(1),
-                    stage: next,
-                    now: Micros(0),
-                });
+                pipeline.on(Input::Failed { event: event(1), stage: next, now: Micros(0) });
             }
             let actions = pipeline.on(Input::Cancel { event: event(1) });
-            assert_eq!(actions.len(), 2, "{done:?}");
+            assert_eq!(
+                actions,
+                [
+                    Action::Cancelled { event: event(1), from: next },
+                    Action::Finish { event: event(1) }
+                ],
+                "{done:?}"
+            );
             assert!(pipeline.is_empty());
             assert!(
                 pipeline
-                    .on(Input::Done {
-                        event: event(1),
-                        stage: next,
-                        announce: true
-                    })
+                    .on(Input::Done { event: event(1), stage: next, announce: true })
                     .is_empty()
             );
-            assert!(
-                pipeline
-                    .on(Input::Tick {
-                        now: Micros(i64::MAX)
-                    })
-                    .is_empty()
-            );
+            assert!(pipeline.on(Input::Tick { now: Micros(i64::MAX) }).is_empty());
         }
     }
 }
@@ -237,6 +206,7 @@ proptest! {
                         let stage = kind.stage().unwrap();
                         prop_assert!(last.insert(event, stage).is_none_or(|before| before < stage));
                     }
+                    Action::Cancelled { .. } => prop_assert!(false, "nothing was cancelled"),
                     Action::Finish { event } => { running.remove(&event); }
                 }
             }
