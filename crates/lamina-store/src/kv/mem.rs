@@ -63,6 +63,11 @@ impl MemKv {
         self.fail_at.store(next + after, Ordering::SeqCst);
     }
 
+    /// Takes back what [`MemKv::fail_after`] said.
+    pub fn fail_never(&self) {
+        self.fail_at.store(0, Ordering::SeqCst);
+    }
+
     /// Calls so far.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)

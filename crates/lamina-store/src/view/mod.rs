@@ -1,1 +1,412 @@
-//! Placeholder: replaced as the module is written.
+//! The views: what the log says, folded into rows that can be asked.
+//!
+//! A pure function of the entries in offset order: dropping every replayed space and replaying
+//! gives the same bytes. Rows hold offsets, places, numbers and keyed hashes; words stay in the
+//! log. Lifecycle and job rows live beside them, outside replay.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::codec::CodecError;
+use crate::codec::wire::{Cursor, put_varint};
+use crate::entry::Entry;
+use crate::kv::{Batch, Kv, Space};
+use crate::log::{ChainHead, ChainLookup, Tip};
+
+mod key;
+mod row;
+mod tag;
+mod sweep;
+mod fold;
+mod retract;
+mod lookup;
+
+pub use row::{BlobRow, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
+pub use tag::{Hasher, Tag};
+
+/// The version of every key, row and hash domain of the replayed spaces. A store with another
+/// number is rebuilt.
+pub const LAYOUT: u32 = 1;
+
+/// The spaces that a replay fills.
+pub const REPLAYED: &[Space] = &[
+    Space::Meta,
+    Space::Chains,
+    Space::Scopes,
+    Space::Events,
+    Space::ByRecorded,
+    Space::ByObserved,
+    Space::ByTag,
+    Space::Idempotency,
+    Space::Blobs,
+];
+
+/// Why the views could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ViewError {
+    /// The key-value engine answered with an error.
+    #[error("the view store failed while it was {doing}")]
+    Kv {
+        /// What was being done.
+        doing: &'static str,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// A row is not readable; a rebuild makes it anew.
+    #[error("a row of `{space}` is not readable, the views need a rebuild")]
+    Row {
+        /// The space it is in.
+        space: &'static str,
+        /// The cause.
+        #[source]
+        source: CodecError,
+    },
+    /// A section of an entry is not readable.
+    #[error("entry {offset} is not readable")]
+    Entry {
+        /// The entry.
+        offset: u64,
+        /// The cause.
+        #[source]
+        source: CodecError,
+    },
+    /// An entry contradicts the entries before it.
+    #[error("entry {offset} contradicts the log before it: {what}")]
+    Contradiction {
+        /// The entry.
+        offset: u64,
+        /// What does not hold.
+        what: &'static str,
+    },
+    /// The entries do not continue where the views stand.
+    #[error("the views stand at offset {expected}, the entries start at {actual}")]
+    Gap {
+        /// The next offset the views can take.
+        expected: u64,
+        /// The offset that was given.
+        actual: u64,
+    },
+    /// A tenant of the log has no key, so its words cannot be hashed.
+    #[error("tenant {tenant} has no key to hash its words with")]
+    NoKey {
+        /// Its ordinal.
+        tenant: u32,
+    },
+    /// The layout is another one, or a reset was interrupted: nothing can be applied before
+    /// [`Views::reset`].
+    #[error("the views have to be rebuilt")]
+    NeedsRebuild,
+}
+
+/// How many of each there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Entries applied.
+    pub entries: u64,
+    /// Events, cancelled and erased ones included.
+    pub events: u64,
+    /// Events that were cancelled and not erased.
+    pub excluded: u64,
+    /// Events whose words are gone.
+    pub erased: u64,
+    /// Registered scopes.
+    pub scopes: u64,
+    /// Tenants.
+    pub tenants: u64,
+    /// Stored blobs.
+    pub blobs: u64,
+}
+
+/// The views over one key-value store.
+pub struct Views {
+    kv: Arc<dyn Kv>,
+    tags: tag::Tags,
+    state: Mutex<State>,
+    applied: AtomicU64,
+    needs_rebuild: AtomicBool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    tip: Option<Tip>,
+    counts: Counts,
+    sweep: sweep::Position,
+}
+
+impl fmt::Debug for Views {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Views")
+            .field("applied", &self.applied.load(Ordering::Acquire))
+            .finish_non_exhaustive()
+    }
+}
+
+impl Views {
+    /// Opens the views of a store, or starts them in an empty one.
+    pub fn open(kv: Arc<dyn Kv>, hasher: Arc<dyn Hasher>) -> Result<Views, ViewError> {
+        let opened = read_state(kv.as_ref())?;
+        let views = Views {
+            kv,
+            tags: tag::Tags::new(hasher),
+            state: Mutex::new(opened.unwrap_or_default()),
+            applied: AtomicU64::new(0),
+            needs_rebuild: AtomicBool::new(opened.is_none()),
+        };
+        views.publish(&views.state.lock());
+        Ok(views)
+    }
+
+    /// Whether nothing can be applied or trusted before [`Views::reset`].
+    pub fn needs_rebuild(&self) -> bool {
+        self.needs_rebuild.load(Ordering::Acquire)
+    }
+
+    /// How far the log is applied; `None` if nothing is.
+    pub fn applied(&self) -> Option<Tip> {
+        self.state.lock().tip
+    }
+
+    /// How many of each there are.
+    pub fn counts(&self) -> Counts {
+        self.state.lock().counts
+    }
+
+    /// Clears every replayed space, so that the log can be applied from its start. Lifecycle and
+    /// job rows stay. A crash in the middle is noticed by the next open.
+    pub fn reset(&self) -> Result<(), ViewError> {
+        let mut state = self.state.lock();
+        self.needs_rebuild.store(true, Ordering::Release);
+        let mut begin = Batch::default();
+        begin.put(Space::Meta, key::RESETTING, []);
+        for row in [key::LAYOUT, key::TIP, key::FOLD] {
+            begin.delete(Space::Meta, row);
+        }
+        *state = State::default();
+        self.publish(&state);
+        let clearing = |source| ViewError::Kv {
+            doing: "clearing the views",
+            source,
+        };
+        self.kv.write(begin).map_err(clearing)?;
+        self.kv.persist().map_err(clearing)?;
+        for space in REPLAYED.iter().filter(|space| **space != Space::Meta) {
+            self.kv.clear(*space).map_err(clearing)?;
+        }
+        let mut end = Batch::default();
+        end.delete(Space::Meta, key::RESETTING);
+        end.put(Space::Meta, key::LAYOUT, LAYOUT.to_be_bytes());
+        self.kv.write(end).map_err(clearing)?;
+        self.kv.persist().map_err(clearing)?;
+        self.needs_rebuild.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    /// Applies the entries of one or more whole batches, in offset order, as one atomic write.
+    /// `tip` is the tip after the last of them.
+    pub fn apply(&self, entries: &[Entry], tip: &Tip) -> Result<(), ViewError> {
+        let mut state = self.state.lock();
+        if self.needs_rebuild() {
+            return Err(ViewError::NeedsRebuild);
+        }
+        check_order(state.tip.map_or(0, |tip| tip.next_offset), entries, tip)?;
+        let Some(last) = entries.last() else {
+            return Ok(());
+        };
+        let mut fold = fold::Fold::start(
+            self.kv.as_ref(),
+            &self.tags,
+            &state,
+            entries.len(),
+            last.head.recorded_at,
+        )?;
+        for entry in entries {
+            fold.entry(entry)?;
+        }
+        let (batch, next) = fold.finish(*tip);
+        self.kv.write(batch).map_err(|source| ViewError::Kv {
+            doing: "applying entries",
+            source,
+        })?;
+        *state = next;
+        self.publish(&state);
+        Ok(())
+    }
+
+    /// Writes rows outside replay that were put into a batch.
+    pub fn commit(&self, batch: Batch) -> Result<(), ViewError> {
+        self.kv.write(batch).map_err(|source| ViewError::Kv {
+            doing: "writing rows",
+            source,
+        })
+    }
+
+    /// Makes everything applied so far durable.
+    pub fn persist(&self) -> Result<(), ViewError> {
+        self.kv.persist().map_err(|source| ViewError::Kv {
+            doing: "persisting",
+            source,
+        })
+    }
+
+    /// The store below.
+    pub fn kv(&self) -> &Arc<dyn Kv> {
+        &self.kv
+    }
+
+    fn publish(&self, state: &State) {
+        let applied = state.tip.map_or(0, |tip| tip.next_offset);
+        self.applied.store(applied, Ordering::Release);
+    }
+
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
+        self.kv.get(space, key).map_err(|source| ViewError::Kv {
+            doing: "reading a row",
+            source,
+        })
+    }
+}
+
+impl ChainLookup for Views {
+    fn scope_head(&self, tenant: u32, scope: u64) -> io::Result<Option<ChainHead>> {
+        self.kv
+            .get(Space::Chains, &key::chain_scope(tenant, scope))?
+            .map(|bytes| row::decode_chain(&bytes).map_err(unreadable))
+            .transpose()
+    }
+
+    fn tenant_seq(&self, tenant: u32) -> io::Result<u64> {
+        let bytes = self.kv.get(Space::Chains, &key::chain_tenant(tenant))?;
+        bytes.map_or(Ok(0), |bytes| number(&bytes).map_err(unreadable))
+    }
+
+    fn applied(&self) -> u64 {
+        self.applied.load(Ordering::Acquire)
+    }
+}
+
+fn unreadable(source: CodecError) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, source)
+}
+
+/// A row that is one number.
+fn number(bytes: &[u8]) -> Result<u64, CodecError> {
+    crate::codec::wire::number(bytes, "number")
+}
+
+/// The row of one number.
+fn number_row(value: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(10);
+    put_varint(&mut out, value);
+    out
+}
+
+/// The state of a store; `None` if it has to be rebuilt.
+fn read_state(kv: &dyn Kv) -> Result<Option<State>, ViewError> {
+    let get = |row: &[u8]| {
+        kv.get(Space::Meta, row).map_err(|source| ViewError::Kv {
+            doing: "opening",
+            source,
+        })
+    };
+    if get(key::RESETTING)?.is_some() {
+        return Ok(None);
+    }
+    let (layout, tip, fold) = (get(key::LAYOUT)?, get(key::TIP)?, get(key::FOLD)?);
+    match (layout, tip, fold) {
+        (None, None, None) => {
+            let mut batch = Batch::default();
+            batch.put(Space::Meta, key::LAYOUT, LAYOUT.to_be_bytes());
+            kv.write(batch).map_err(|source| ViewError::Kv {
+                doing: "opening",
+                source,
+            })?;
+            Ok(Some(State::default()))
+        }
+        (Some(layout), None, None) if layout == LAYOUT.to_be_bytes() => Ok(Some(State::default())),
+        (Some(layout), Some(tip), Some(fold)) if layout == LAYOUT.to_be_bytes() => {
+            // A state that does not read is not a reason to stop: the log has it all.
+            Ok(decode_state(&tip, &fold).ok())
+        }
+        _ => Ok(None),
+    }
+}
+
+fn decode_state(tip: &[u8], fold: &[u8]) -> Result<State, CodecError> {
+    let mut from = Cursor::new(fold);
+    let state = State {
+        tip: Some(row::decode_tip(tip)?),
+        counts: Counts {
+            entries: from.varint()?,
+            events: from.varint()?,
+            excluded: from.varint()?,
+            erased: from.varint()?,
+            scopes: from.varint()?,
+            tenants: from.varint()?,
+            blobs: from.varint()?,
+        },
+        sweep: sweep::Position {
+            cursor: from.varint()?,
+            oldest: None,
+        },
+    };
+    row::done(&from, state)
+}
+
+fn encode_fold(counts: &Counts, sweep: &sweep::Position) -> Vec<u8> {
+    let Counts {
+        entries,
+        events,
+        excluded,
+        erased,
+        scopes,
+        tenants,
+        blobs,
+    } = *counts;
+    let mut out = Vec::with_capacity(40);
+    for number in [
+        entries,
+        events,
+        excluded,
+        erased,
+        scopes,
+        tenants,
+        blobs,
+        sweep.cursor,
+    ] {
+        put_varint(&mut out, number);
+    }
+    out
+}
+
+/// Entries must continue where the views stand and end where the tip says.
+fn check_order(next: u64, entries: &[Entry], tip: &Tip) -> Result<(), ViewError> {
+    let mut expected = next;
+    for entry in entries {
+        if entry.head.offset != expected {
+            return Err(ViewError::Gap {
+                expected,
+                actual: entry.head.offset,
+            });
+        }
+        expected += 1;
+    }
+    if tip.next_offset == expected {
+        Ok(())
+    } else {
+        Err(ViewError::Gap {
+            expected,
+            actual: tip.next_offset,
+        })
+    }
+}
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,448 @@
+//! The fold: one entry at a time, over the store and what the batch has changed so far.
+//!
+//! It reads heads, control entries, and of an experience only what it hashes or counts. What must
+//! survive an erasure (ordinals, causes, positions) it takes from heads alone.
+
+use std::collections::BTreeMap;
+
+use lamina_types::{BlobId, RecordedAt};
+
+use crate::codec::CodecError;
+use crate::codec::control::{Blob, Scope, Tenant};
+use crate::codec::experience::{ExperienceWhat, ExperienceWho};
+use crate::entry::{DEPLOYMENT, Entry, Kind, SectionState, control};
+use crate::kv::{Batch, Kv, Space};
+use crate::log::{ChainHead, Tip};
+use crate::view::row::{
+    BlobRow, EventFacets, EventRow, IdempotencyRow, Made, Origin, ScopeRow, TenantRow,
+    encode_chain, encode_tip,
+};
+use crate::view::sweep::{STEPS_PER_ENTRY, Sweep};
+use crate::view::tag::Tags;
+use crate::view::{Counts, State, ViewError, encode_fold, key, number, number_row};
+
+/// Changes of one batch, before they are written.
+pub(crate) struct Fold<'a> {
+    kv: &'a dyn Kv,
+    tags: &'a Tags,
+    /// Sorted and without duplicates: the last change of a key wins.
+    pending: BTreeMap<Space, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
+    pub(crate) counts: Counts,
+    sweep: Sweep,
+}
+
+impl<'a> Fold<'a> {
+    pub(crate) fn start(
+        kv: &'a dyn Kv,
+        tags: &'a Tags,
+        state: &State,
+        entries: usize,
+        last: RecordedAt,
+    ) -> Result<Fold<'a>, ViewError> {
+        let sweep =
+            Sweep::start(kv, state.sweep, entries, last).map_err(|source| ViewError::Kv {
+                doing: "looking for old keys",
+                source,
+            })?;
+        Ok(Fold {
+            kv,
+            tags,
+            pending: BTreeMap::new(),
+            counts: state.counts,
+            sweep: sweep.map_err(row_error(Space::Events))?,
+        })
+    }
+
+    /// Applies one entry.
+    pub(crate) fn entry(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let head = &entry.head;
+        let chain = ChainHead {
+            seq: head.scope_seq,
+            seal: head.seal,
+        };
+        self.put(
+            Space::Chains,
+            key::chain_scope(head.tenant, head.scope),
+            encode_chain(&chain),
+        );
+        self.put(
+            Space::Chains,
+            key::chain_tenant(head.tenant),
+            number_row(head.tenant_seq),
+        );
+        self.counts.entries += 1;
+        match (head.kind, head.sub) {
+            (Kind::Experience, _) => self.experience(entry)?,
+            (Kind::Control, control::TENANT) => self.tenant(entry)?,
+            (Kind::Control, control::SCOPE) => self.scope(entry)?,
+            (Kind::Control, control::CANCEL) => self.cancel(entry)?,
+            (Kind::Control, control::BLOB) => self.blob(entry)?,
+            (Kind::Control, control::BLOB_REMOVED) => self.blob_removed(entry)?,
+            _ => {}
+        }
+        self.forget_keys(head.recorded_at)
+    }
+
+    /// The changes as one batch, and the state after it.
+    pub(crate) fn finish(mut self, tip: Tip) -> (Batch, State) {
+        let state = State {
+            tip: Some(tip),
+            counts: self.counts,
+            sweep: self.sweep.finish(),
+        };
+        let meta = self.pending.entry(Space::Meta).or_default();
+        meta.insert(key::TIP.to_vec(), Some(encode_tip(&tip)));
+        meta.insert(
+            key::FOLD.to_vec(),
+            Some(encode_fold(&state.counts, &state.sweep)),
+        );
+        let writes = self
+            .pending
+            .into_iter()
+            .flat_map(|(space, changes)| {
+                changes
+                    .into_iter()
+                    .map(move |(key, value)| (space, key, value))
+            })
+            .collect();
+        (Batch { writes }, state)
+    }
+
+    fn experience(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let head = &entry.head;
+        let id = head.event_id();
+        self.counts.events += 1;
+        let facets = self.facets(entry)?;
+        let row = EventRow {
+            id,
+            tenant: head.tenant,
+            offset: head.offset,
+            place: entry.place,
+            tenant_seq: head.tenant_seq,
+            scope: head.scope,
+            scope_seq: head.scope_seq,
+            recorded_at: head.recorded_at,
+            facets,
+        };
+        match &row.facets {
+            Some(facets) => {
+                self.index(&row, facets);
+                for blob in &facets.blobs {
+                    let reference = key::blob_reference(row.tenant, blob, row.offset);
+                    self.put(Space::Blobs, reference, *id.as_bytes());
+                }
+            }
+            None => self.counts.erased += 1,
+        }
+        self.put(Space::Events, key::event(row.tenant, &id), row.encode());
+        self.origin(entry, Made::Event(id));
+        Ok(())
+    }
+
+    /// What the sections of an experience say, and its idempotency key with it; `None` if either
+    /// is erased.
+    fn facets(&mut self, entry: &Entry) -> Result<Option<EventFacets>, ViewError> {
+        let offset = entry.head.offset;
+        let tenant = entry.head.tenant;
+        let (Some(who), Some(what)) = (
+            section(offset, &entry.who, ExperienceWho::decode)?,
+            section(offset, &entry.what, ExperienceWhat::decode)?,
+        ) else {
+            return Ok(None);
+        };
+        let mut tags = Vec::with_capacity(2 + what.context.labels.len());
+        tags.push(self.tags.modality(tenant, what.modality.as_str())?);
+        tags.push(self.tags.actor(tenant, who.observed_actor.id.as_str())?);
+        for label in &what.context.labels {
+            let tag = self.tags.label(tenant, label)?;
+            if !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
+        let mut blobs: Vec<BlobId> = Vec::new();
+        for blob in what.content.blobs() {
+            if !blobs.contains(&blob) {
+                blobs.push(blob);
+            }
+        }
+        let identity = what.identity;
+        let mut uses = self.key_uses(tenant, &identity.idem_mac)?;
+        uses.push(IdempotencyRow {
+            event_id: entry.head.event_id(),
+            offset,
+            place: entry.place,
+            body_mac: identity.body_mac,
+            recorded_at: entry.head.recorded_at,
+            batch_id: identity.batch_id,
+        });
+        self.put_key_uses(tenant, &identity.idem_mac, &uses);
+        Ok(Some(EventFacets {
+            observed_at: what.context.observed_at,
+            excluded: false,
+            tags,
+            blobs,
+            idem_mac: identity.idem_mac,
+            batch_id: identity.batch_id,
+        }))
+    }
+
+    fn index(&mut self, row: &EventRow, facets: &EventFacets) {
+        for (space, key) in index_keys(row, facets) {
+            self.put(space, key, *row.id.as_bytes());
+        }
+    }
+
+    /// Removes an event from every list.
+    pub(crate) fn unindex(&mut self, row: &EventRow, facets: &EventFacets) {
+        for (space, key) in index_keys(row, facets) {
+            self.delete(space, key);
+        }
+    }
+
+    fn tenant(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let head = &entry.head;
+        if head.tenant == DEPLOYMENT {
+            return Err(contradiction(entry, "the deployment is not a tenant"));
+        }
+        if self
+            .get(Space::Scopes, &key::tenant(head.tenant))?
+            .is_some()
+        {
+            return Err(contradiction(entry, "the tenant is there already"));
+        }
+        let payload = section(head.offset, &entry.what, Tenant::decode)?;
+        let name = payload.map(|tenant| self.tags.tenant_name(&tenant.name));
+        let name = name.transpose()?;
+        if let Some(name) = &name {
+            let by_name = key::tenant_by_name(name);
+            if self.get(Space::Scopes, &by_name)?.is_some() {
+                return Err(contradiction(entry, "the tenant's name is taken"));
+            }
+            self.put(Space::Scopes, by_name, number_row(u64::from(head.tenant)));
+        }
+        let row = TenantRow {
+            ordinal: head.tenant,
+            offset: head.offset,
+            place: entry.place,
+            name,
+        };
+        self.counts.tenants += 1;
+        self.put(Space::Scopes, key::tenant(head.tenant), row.encode());
+        self.origin(entry, Made::Tenant);
+        Ok(())
+    }
+
+    fn scope(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let head = &entry.head;
+        let count_key = key::scopes_count(head.tenant);
+        // Counted, not read from the payload: an erased registration keeps its ordinal.
+        let ordinal = self.number(Space::Scopes, &count_key)? + 1;
+        let mut paths = Vec::new();
+        if let Some(scope) = section(head.offset, &entry.what, Scope::decode)? {
+            if scope.ordinal != ordinal {
+                return Err(contradiction(entry, "scope ordinals are not dense"));
+            }
+            for path in scope.path.self_and_ancestors() {
+                paths.push(self.tags.path(head.tenant, path.as_str())?);
+            }
+        }
+        if let Some(own) = paths.first() {
+            let by_path = key::scope_by_path(head.tenant, own);
+            if self.get(Space::Scopes, &by_path)?.is_some() {
+                return Err(contradiction(entry, "the scope is registered already"));
+            }
+            self.put(Space::Scopes, by_path, number_row(ordinal));
+        }
+        for ancestor in &paths {
+            let below = key::scope_below(head.tenant, ancestor, ordinal);
+            self.put(Space::Scopes, below, []);
+        }
+        let row = ScopeRow {
+            ordinal,
+            offset: head.offset,
+            place: entry.place,
+            recorded_at: head.recorded_at,
+            paths,
+        };
+        self.counts.scopes += 1;
+        self.put(
+            Space::Scopes,
+            key::scope(head.tenant, ordinal),
+            row.encode(),
+        );
+        self.put(Space::Scopes, count_key, number_row(ordinal));
+        self.origin(entry, Made::Scope(ordinal));
+        Ok(())
+    }
+
+    fn blob(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let head = &entry.head;
+        let payload = section(head.offset, &entry.what, Blob::decode)?;
+        if let Some(blob) = &payload {
+            let row = BlobRow {
+                id: blob.id,
+                tenant: head.tenant,
+                offset: head.offset,
+                place: entry.place,
+                recorded_at: head.recorded_at,
+                size: blob.size,
+                file: blob.file,
+                content: self.tags.blob_content(head.tenant, &blob.sha256)?,
+                perceptual_hash: blob.perceptual_hash,
+            };
+            let blob_key = key::blob(head.tenant, &blob.id);
+            if self.get(Space::Blobs, &blob_key)?.is_some() {
+                return Err(contradiction(entry, "the blob is stored already"));
+            }
+            self.counts.blobs += 1;
+            self.put(Space::Blobs, blob_key, row.encode());
+        }
+        self.origin(entry, Made::Blob(payload.map(|blob| blob.id)));
+        Ok(())
+    }
+
+    /// Notes which rows an entry made.
+    fn origin(&mut self, entry: &Entry, made: Made) {
+        let origin = Origin {
+            tenant: entry.head.tenant,
+            recorded_at: entry.head.recorded_at,
+            made,
+        };
+        let offset = entry.head.offset;
+        self.put(Space::Events, key::origin(offset), origin.encode());
+        self.sweep.push(offset, origin);
+    }
+
+    /// Forgets keys whose day is over.
+    fn forget_keys(&mut self, now: RecordedAt) -> Result<(), ViewError> {
+        for _ in 0..STEPS_PER_ENTRY {
+            let Some((offset, origin)) = self.sweep.next(now) else {
+                return Ok(());
+            };
+            if let Made::Event(id) = origin.made
+                && let Some(row) = self.event(origin.tenant, &id)?
+                && let Some(facets) = row.facets
+            {
+                self.forget_key(origin.tenant, &facets.idem_mac, offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the use of a key by one entry.
+    pub(crate) fn forget_key(
+        &mut self,
+        tenant: u32,
+        mac: &[u8; 32],
+        offset: u64,
+    ) -> Result<(), ViewError> {
+        let mut uses = self.key_uses(tenant, mac)?;
+        let before = uses.len();
+        uses.retain(|row| row.offset != offset);
+        if uses.len() != before {
+            self.put_key_uses(tenant, mac, &uses);
+        }
+        Ok(())
+    }
+
+    fn key_uses(&self, tenant: u32, mac: &[u8; 32]) -> Result<Vec<IdempotencyRow>, ViewError> {
+        match self.get(Space::Idempotency, &key::idempotency(tenant, mac))? {
+            None => Ok(Vec::new()),
+            Some(bytes) => {
+                IdempotencyRow::decode_all(&bytes).map_err(row_error(Space::Idempotency))
+            }
+        }
+    }
+
+    fn put_key_uses(&mut self, tenant: u32, mac: &[u8; 32], uses: &[IdempotencyRow]) {
+        let key = key::idempotency(tenant, mac);
+        if uses.is_empty() {
+            self.delete(Space::Idempotency, key);
+        } else {
+            self.put(Space::Idempotency, key, IdempotencyRow::encode_all(uses));
+        }
+    }
+
+    pub(crate) fn event(
+        &self,
+        tenant: u32,
+        id: &lamina_types::EventId,
+    ) -> Result<Option<EventRow>, ViewError> {
+        self.get(Space::Events, &key::event(tenant, id))?
+            .map(|bytes| EventRow::decode(tenant, *id, &bytes))
+            .transpose()
+            .map_err(row_error(Space::Events))
+    }
+
+    fn number(&self, space: Space, key: &[u8]) -> Result<u64, ViewError> {
+        self.get(space, key)?
+            .map_or(Ok(0), |bytes| number(&bytes).map_err(row_error(space)))
+    }
+
+    /// A row as this batch has left it so far.
+    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
+        if let Some(change) = self.pending.get(&space).and_then(|rows| rows.get(key)) {
+            return Ok(change.clone());
+        }
+        self.kv.get(space, key).map_err(|source| ViewError::Kv {
+            doing: "reading a row to change it",
+            source,
+        })
+    }
+
+    pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: impl Into<Vec<u8>>) {
+        let rows = self.pending.entry(space).or_default();
+        rows.insert(key, Some(value.into()));
+    }
+
+    pub(crate) fn delete(&mut self, space: Space, key: Vec<u8>) {
+        self.pending.entry(space).or_default().insert(key, None);
+    }
+}
+
+/// The keys under which lists find an event.
+fn index_keys(row: &EventRow, facets: &EventFacets) -> Vec<(Space, Vec<u8>)> {
+    let (tenant, scope, seq) = (row.tenant, row.scope, row.tenant_seq);
+    let recorded = (row.recorded_at.0.0, seq);
+    let observed = (facets.observed_at.0.0, seq);
+    let mut keys = Vec::with_capacity(2 + facets.tags.len());
+    keys.push((Space::ByRecorded, key::by_axis(tenant, scope, recorded)));
+    keys.push((Space::ByObserved, key::by_axis(tenant, scope, observed)));
+    for tag in &facets.tags {
+        keys.push((Space::ByTag, key::by_tag(tenant, scope, tag, observed)));
+    }
+    keys
+}
+
+/// Reads a section that an entry of this kind always has; `None` if it is erased.
+fn section<T>(
+    offset: u64,
+    state: &SectionState,
+    decode: impl Fn(&[u8]) -> Result<T, CodecError>,
+) -> Result<Option<T>, ViewError> {
+    match state {
+        SectionState::Live(bytes) => match decode(bytes) {
+            Ok(payload) => Ok(Some(payload)),
+            Err(source) => Err(ViewError::Entry { offset, source }),
+        },
+        SectionState::Erased => Ok(None),
+        SectionState::Absent => Err(ViewError::Contradiction {
+            offset,
+            what: "a section that its kind always has is absent",
+        }),
+    }
+}
+
+pub(crate) fn contradiction(entry: &Entry, what: &'static str) -> ViewError {
+    ViewError::Contradiction {
+        offset: entry.head.offset,
+        what,
+    }
+}
+
+pub(crate) fn row_error(space: Space) -> impl Fn(CodecError) -> ViewError {
+    move |source| ViewError::Row {
+        space: space.name(),
+        source,
+    }
+}

@@ -1,0 +1,223 @@
+//! Single rows and short lists: events by id, scopes, tenants, idempotency keys, blobs.
+
+use std::ops::ControlFlow;
+
+use lamina_types::{BlobId, EventId, RecordedAt, ScopePath};
+
+use crate::codec::CodecError;
+use crate::kv::{Direction, Space};
+use crate::view::fold::row_error;
+use crate::view::row::{BlobRow, EventRow, IdempotencyRow, Made, Origin, ScopeRow, TenantRow};
+use crate::view::{Tag, ViewError, Views, key, number, sweep};
+
+impl IdempotencyRow {
+    /// Whether the key is free again at this instant. The sweep may be behind: ask, do not rely
+    /// on the row being gone.
+    pub fn is_expired(&self, now: RecordedAt) -> bool {
+        sweep::expired(self.recorded_at, now)
+    }
+}
+
+impl Views {
+    /// An event, also if it is cancelled or erased.
+    pub fn event(&self, tenant: u32, id: EventId) -> Result<Option<EventRow>, ViewError> {
+        self.get(Space::Events, &key::event(tenant, &id))?
+            .map(|bytes| EventRow::decode(tenant, id, &bytes))
+            .transpose()
+            .map_err(row_error(Space::Events))
+    }
+
+    /// The tenant and event of the entry at this offset, if it is one.
+    pub fn event_at(&self, offset: u64) -> Result<Option<(u32, EventId)>, ViewError> {
+        let origin = self
+            .get(Space::Events, &key::origin(offset))?
+            .map(|bytes| Origin::decode(&bytes))
+            .transpose()
+            .map_err(row_error(Space::Events))?;
+        Ok(match origin {
+            Some(Origin {
+                tenant,
+                made: Made::Event(id),
+                ..
+            }) => Some((tenant, id)),
+            _ => None,
+        })
+    }
+
+    /// The last event that an idempotency key was used for; see [`IdempotencyRow::is_expired`].
+    pub fn idempotency(
+        &self,
+        tenant: u32,
+        mac: &[u8; 32],
+    ) -> Result<Option<IdempotencyRow>, ViewError> {
+        let bytes = self.get(Space::Idempotency, &key::idempotency(tenant, mac))?;
+        let uses = bytes.map(|bytes| IdempotencyRow::decode_all(&bytes));
+        let uses = uses.transpose().map_err(row_error(Space::Idempotency))?;
+        Ok(uses.and_then(|mut uses| uses.pop()))
+    }
+
+    /// The ordinal of a registered scope.
+    pub fn scope_ordinal(&self, tenant: u32, path: &ScopePath) -> Result<Option<u64>, ViewError> {
+        let tag = self.tags.path(tenant, path.as_str())?;
+        self.number(Space::Scopes, &key::scope_by_path(tenant, &tag))
+    }
+
+    /// A registered scope.
+    pub fn scope_row(&self, tenant: u32, ordinal: u64) -> Result<Option<ScopeRow>, ViewError> {
+        self.get(Space::Scopes, &key::scope(tenant, ordinal))?
+            .map(|bytes| ScopeRow::decode(ordinal, &bytes))
+            .transpose()
+            .map_err(row_error(Space::Scopes))
+    }
+
+    /// The ordinal that the next registered scope must have.
+    pub fn next_scope_ordinal(&self, tenant: u32) -> Result<u64, ViewError> {
+        let count = self.number(Space::Scopes, &key::scopes_count(tenant))?;
+        Ok(count.unwrap_or(0) + 1)
+    }
+
+    /// Registered scopes at and below a path, registered or not, in order of ordinals: at most
+    /// `limit` of them, after the ordinal `after`.
+    pub fn scopes_below(
+        &self,
+        tenant: u32,
+        path: &ScopePath,
+        after: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<u64>, ViewError> {
+        let tag = self.tags.path(tenant, path.as_str())?;
+        let from = key::scope_below(
+            tenant,
+            &tag,
+            after.map_or(0, |after| after.saturating_add(1)),
+        );
+        let to = key::after(key::scope_below(tenant, &tag, u64::MAX));
+        let mut found = Vec::new();
+        self.walk(Space::Scopes, (&from, &to), &mut |key, _| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push(key::tail_number(key).ok_or(CodecError::Truncated)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// The ordinal of a tenant.
+    pub fn tenant_ordinal(&self, name: &str) -> Result<Option<u32>, ViewError> {
+        let by_name = key::tenant_by_name(&self.tags.tenant_name(name)?);
+        let ordinal = self.number(Space::Scopes, &by_name)?;
+        ordinal
+            .map(|ordinal| u32::try_from(ordinal).map_err(|_| CodecError::Truncated))
+            .transpose()
+            .map_err(row_error(Space::Scopes))
+    }
+
+    /// All tenants, in order of ordinals.
+    pub fn tenants(&self) -> Result<Vec<TenantRow>, ViewError> {
+        let (from, to) = key::tenants();
+        let mut tenants = Vec::new();
+        self.walk(Space::Scopes, (&from, &to), &mut |key, value| {
+            let ordinal = key.last_chunk::<4>().ok_or(CodecError::Truncated)?;
+            tenants.push(TenantRow::decode(u32::from_be_bytes(*ordinal), value)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(tenants)
+    }
+
+    /// A stored blob.
+    pub fn blob(&self, tenant: u32, id: BlobId) -> Result<Option<BlobRow>, ViewError> {
+        self.get(Space::Blobs, &key::blob(tenant, &id))?
+            .map(|bytes| BlobRow::decode(tenant, id, &bytes))
+            .transpose()
+            .map_err(row_error(Space::Blobs))
+    }
+
+    /// The first events that refer to a blob, oldest first, at most `limit`.
+    pub fn blob_references(
+        &self,
+        tenant: u32,
+        id: BlobId,
+        limit: usize,
+    ) -> Result<Vec<EventId>, ViewError> {
+        let from = key::blob_reference(tenant, &id, 0);
+        let to = key::after(key::blob_reference(tenant, &id, u64::MAX));
+        let mut events = Vec::new();
+        self.walk(Space::Blobs, (&from, &to), &mut |_, value| {
+            if events.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let event = value.try_into().map_err(|_| CodecError::Truncated)?;
+            events.push(EventId::from_bytes(event));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(events)
+    }
+
+    /// The blobs of a tenant in order of ids, after the id `after`, at most `limit`.
+    pub fn blobs(
+        &self,
+        tenant: u32,
+        after: Option<BlobId>,
+        limit: usize,
+    ) -> Result<Vec<BlobRow>, ViewError> {
+        let from = match after {
+            None => key::blob(tenant, &BlobId::from_bytes([0; 16])),
+            Some(id) => key::after(key::blob(tenant, &id)),
+        };
+        let to = key::after(key::blob(tenant, &BlobId::from_bytes([0xFF; 16])));
+        let mut rows = Vec::new();
+        self.walk(Space::Blobs, (&from, &to), &mut |key, value| {
+            if rows.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let id = key::tail_id(key).ok_or(CodecError::Truncated)?;
+            rows.push(BlobRow::decode(tenant, BlobId::from_bytes(id), value)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(rows)
+    }
+
+    /// The keyed hash that finds events with this label.
+    pub fn tag_label(&self, tenant: u32, label: &str) -> Result<Tag, ViewError> {
+        self.tags.label(tenant, label)
+    }
+
+    /// The keyed hash that finds events of this modality.
+    pub fn tag_modality(&self, tenant: u32, modality: &str) -> Result<Tag, ViewError> {
+        self.tags.modality(tenant, modality)
+    }
+
+    /// The keyed hash that finds events of this observed actor.
+    pub fn tag_actor(&self, tenant: u32, actor: &str) -> Result<Tag, ViewError> {
+        self.tags.actor(tenant, actor)
+    }
+
+    pub(crate) fn number(&self, space: Space, key: &[u8]) -> Result<Option<u64>, ViewError> {
+        self.get(space, key)?
+            .map(|bytes| number(&bytes).map_err(row_error(space)))
+            .transpose()
+    }
+
+    /// Walks rows in key order; `visit` may stop, or find a row unreadable.
+    pub(crate) fn walk(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, CodecError>,
+    ) -> Result<(), ViewError> {
+        let mut failed = None;
+        self.kv
+            .scan(space, from, to, Direction::Forward, &mut |key, value| {
+                visit(key, value).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                })
+            })
+            .map_err(|source| ViewError::Kv {
+                doing: "walking rows",
+                source,
+            })?;
+        failed.map_or(Ok(()), |error| Err(row_error(space)(error)))
+    }
+}

@@ -1,0 +1,63 @@
+//! Keyed hashes that stand for words: labels, modalities, actors, paths and names.
+//!
+//! A view must be searchable by a word without holding it. The hash is keyed, so that nobody who
+//! has only the views can test a guess, and cut to 16 bytes, which still never collides by chance.
+//! Each tenant has its own key: equal words of two tenants have nothing in common.
+
+use std::sync::Arc;
+
+use crate::entry::DEPLOYMENT;
+use crate::view::ViewError;
+
+/// A keyed hash that stands for a word.
+pub type Tag = [u8; 16];
+
+/// Hashes under the secret key of a tenant. Each part is hashed with its length, so that parts
+/// cannot run into each other.
+pub trait Hasher: Send + Sync + std::fmt::Debug {
+    /// The keyed hash of the parts, in the domain `label`; `None` if the tenant has no key. The
+    /// deployment has a key too, for the names of tenants.
+    fn mac(&self, tenant: u32, label: &str, parts: &[&[u8]]) -> Option<[u8; 32]>;
+}
+
+/// The domains the views use. Part of the layout.
+#[derive(Debug, Clone)]
+pub(crate) struct Tags {
+    hasher: Arc<dyn Hasher>,
+}
+
+impl Tags {
+    pub(crate) fn new(hasher: Arc<dyn Hasher>) -> Tags {
+        Tags { hasher }
+    }
+
+    pub(crate) fn label(&self, tenant: u32, label: &str) -> Result<Tag, ViewError> {
+        self.tag("view.label", tenant, label.as_bytes())
+    }
+
+    pub(crate) fn modality(&self, tenant: u32, modality: &str) -> Result<Tag, ViewError> {
+        self.tag("view.modality", tenant, modality.as_bytes())
+    }
+
+    pub(crate) fn actor(&self, tenant: u32, actor: &str) -> Result<Tag, ViewError> {
+        self.tag("view.actor", tenant, actor.as_bytes())
+    }
+
+    pub(crate) fn path(&self, tenant: u32, path: &str) -> Result<Tag, ViewError> {
+        self.tag("view.path", tenant, path.as_bytes())
+    }
+
+    pub(crate) fn tenant_name(&self, name: &str) -> Result<Tag, ViewError> {
+        self.tag("view.tenant", DEPLOYMENT, name.as_bytes())
+    }
+
+    pub(crate) fn blob_content(&self, tenant: u32, sha256: &[u8; 32]) -> Result<Tag, ViewError> {
+        self.tag("view.blob", tenant, sha256)
+    }
+
+    fn tag(&self, label: &str, tenant: u32, word: &[u8]) -> Result<Tag, ViewError> {
+        let mac = self.hasher.mac(tenant, label, &[word]);
+        let mac = mac.ok_or(ViewError::NoKey { tenant })?;
+        Ok(*mac.first_chunk().expect("32 bytes have a first half"))
+    }
+}
