@@ -120,6 +120,11 @@ impl Head {
         EventId::from_bytes(self.id)
     }
 
+    /// Whether it closes what stands before it: a mark, or a checkpoint.
+    pub fn is_closing(&self) -> bool {
+        self.kind == Kind::Mark || (self.kind == Kind::Control && self.sub == control::CHECKPOINT)
+    }
+
     /// When the log accepted it, as a bare instant.
     pub fn at(&self) -> Micros {
         self.recorded_at.0

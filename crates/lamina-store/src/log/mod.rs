@@ -66,7 +66,7 @@ pub struct ChainHead {
 
 /// Answers where a chain stands, as of the entries already applied to the views. The log asks only
 /// for chains that it has not touched since.
-pub trait ChainLookup: Send + Sync {
+pub trait ChainLookup: Send + Sync + std::fmt::Debug {
     /// The last entry of a scope.
     fn scope_head(&self, tenant: u32, scope: u64) -> io::Result<Option<ChainHead>>;
     /// The last position of a tenant.
@@ -130,6 +130,21 @@ pub enum LogError {
         /// The newest one we read.
         supported: u16,
     },
+    /// An entry was to be appended before `start`.
+    #[error("the log is not started: it does not know yet where its chains stand")]
+    NotStarted,
+    /// An entry names a cause that does not stand before it.
+    #[error("an entry names the cause {cause}, which does not stand before it")]
+    BadCause {
+        /// The offset it names.
+        cause: u64,
+    },
+    /// An entry of the log itself cannot be erased.
+    #[error("the entry {offset} belongs to the log itself and cannot be erased")]
+    NotErasable {
+        /// The offset asked for.
+        offset: u64,
+    },
     /// There is no such entry.
     #[error("the log has no entry {offset}")]
     NoSuchEntry {
@@ -166,6 +181,12 @@ pub struct LogStats {
     pub clock_held: bool,
     /// `recorded_at` of the last checkpoint, if any.
     pub checkpoint_at: Option<RecordedAt>,
+    /// The last checkpoint is in the log, but its file could not be written.
+    pub checkpoint_file_stale: bool,
+    /// The space kept for erasures on a full disk is there.
+    pub ballast: bool,
+    /// Erasures whose `erased` entry is still to be written.
+    pub erasures_open: u64,
 }
 
 /// The writing side of a log. One owner.
@@ -190,6 +211,9 @@ pub trait Log: Send + std::fmt::Debug {
 
     /// Appends a signed checkpoint of the current tip and writes it beside the log.
     fn checkpoint(&mut self) -> Result<Appended, LogError>;
+
+    /// Whether `checkpoint` should be called: 1,024 batches, or 60 s with writes, after the last.
+    fn checkpoint_due(&self) -> bool;
 
     /// To be called when nothing was written for a while: appends a mark, or a checkpoint that is
     /// due. `None` if there is nothing to do.
@@ -230,5 +254,32 @@ pub trait LogReader: Send + Sync + std::fmt::Debug {
     fn tip_at(&self, place: Place) -> Result<Tip, LogError>;
 }
 
+pub use chains::NoViews;
+pub use checkpoint::Checkpoint;
+pub use erase::ErasePayload;
+pub use open::{Cut, OpenOptions, OpenReport, exists};
+pub use reader::SegmentReader;
 pub use section::Section;
+pub use writer::SegmentLog;
+
+mod bytes;
+mod chains;
+mod checkpoint;
+mod erase;
+mod open;
+mod paths;
+mod reader;
+mod record;
+mod recover;
+mod roll;
+mod scan;
 pub mod section;
+mod segment;
+mod steady;
+mod writer;
+mod zero;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

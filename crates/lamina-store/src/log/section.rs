@@ -7,6 +7,8 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::entry::SectionState;
+
 /// Bytes a section's length is a multiple of.
 pub const SECTION_ALIGN: usize = 64;
 /// Bytes before the plaintext.
@@ -63,6 +65,16 @@ impl Section {
         self.bytes
             .get(SECTION_PREFIX..SECTION_PREFIX + self.plaintext_len)
             .unwrap_or(&[])
+    }
+
+    /// What a reader would see; keeps the allocation.
+    pub(super) fn into_state(mut self) -> SectionState {
+        if self.bytes.is_empty() {
+            return SectionState::Absent;
+        }
+        self.bytes.truncate(SECTION_PREFIX + self.plaintext_len);
+        self.bytes.drain(..SECTION_PREFIX);
+        SectionState::Live(self.bytes)
     }
 
     /// What the head commits to; zeros if absent.

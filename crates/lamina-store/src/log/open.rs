@@ -1,0 +1,680 @@
+//! Opening: the ends of all segments, the whole of the last one, and what law 4 makes of it.
+//!
+//! The cost depends on the last segment, not on the size of the log: sealed segments show their
+//! head and their footer only.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lamina_env::rng::draw;
+use lamina_env::{Clock, Disk, DiskFile, Rng};
+use lamina_types::{Micros, RecordedAt};
+
+use super::bytes::{from, index, written_len};
+use super::chains::Chains;
+use super::checkpoint::Checkpoint;
+use super::erase::EraseEntry;
+use super::paths::Paths;
+use super::reader::{Segment, Shared};
+use super::record::Seed;
+use super::recover::{Damage, Recovered, judge};
+use super::roll::Ballast;
+use super::scan::{Own, Standing, walk};
+use super::segment::{
+    ERASE_GEN_AT, FOOTER_LEN, FORMAT, Footer, HEAD_LEN, HeadFault, SegmentHead, parse_name,
+};
+use super::steady::Steady;
+use super::writer::{Active, SegmentLog};
+use super::{LogError, Tip, zero};
+use crate::entry::Place;
+use crate::keys::Keys;
+
+/// Limits of the configured segment size; positions in a segment are 32 bits, and the last
+/// segment is read into memory when the log is opened.
+const SEGMENT_BYTES_MAX: u64 = 256 * 1_024 * 1_024;
+const CHECKPOINT_FILE_BYTES_MAX: u64 = 64 * 1_024;
+
+/// How to open a log.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Where the files are.
+    pub disk: Arc<dyn Disk>,
+    /// The data directory.
+    pub dir: PathBuf,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids, salts and the log's own id.
+    pub rng: Arc<dyn Rng>,
+    /// Signs checkpoints.
+    pub keys: Arc<Keys>,
+    /// Bytes of a segment file; [`OpenOptions::SEGMENT_BYTES`] unless there is a reason.
+    pub segment_bytes: u64,
+    /// Bytes kept back for a full disk; [`OpenOptions::BALLAST_BYTES`] unless there is a reason.
+    pub ballast_bytes: u64,
+    /// Which life of the log this is: 0, and one more after each restore. Never goes back.
+    pub epoch: u32,
+}
+
+impl OpenOptions {
+    /// The usual size of a segment.
+    pub const SEGMENT_BYTES: u64 = 64 * 1_024 * 1_024;
+    /// The usual size of the ballast.
+    pub const BALLAST_BYTES: u64 = 64 * 1_024 * 1_024;
+}
+
+/// What opening found and did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpenReport {
+    /// A torn tail that was cut.
+    pub cut: Option<Cut>,
+    /// A segment file that was being made when the process stopped, and was removed.
+    pub removed: Option<String>,
+    /// Erasures that had been interrupted and were finished.
+    pub finished_erasures: u64,
+    /// Segment files.
+    pub segments: u64,
+    /// Entries.
+    pub entries: u64,
+    /// Bytes that were read and verified.
+    pub verified_bytes: u64,
+}
+
+/// Bytes that were never acknowledged and are now in quarantine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// The segment file's name.
+    pub file: String,
+    /// Where in it.
+    pub position: u64,
+    /// How many.
+    pub bytes: u64,
+    /// The file in `quarantine/` that has them.
+    pub quarantine: String,
+}
+
+/// Whether there is a log in this data directory.
+pub fn exists(disk: &dyn Disk, dir: &Path) -> io::Result<bool> {
+    let log = Paths::new(dir).log();
+    if !disk.exists(&log) {
+        return Ok(false);
+    }
+    let names = disk.list(&log)?;
+    Ok(names.iter().any(|name| parse_name(name).is_some()))
+}
+
+/// What an opened log begins with.
+pub(super) struct Opened {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) rng: Arc<dyn Rng>,
+    pub(super) keys: Arc<Keys>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) log_id: [u8; 16],
+    pub(super) epoch: u32,
+    pub(super) segment_bytes: u64,
+    pub(super) ballast: Ballast,
+    pub(super) steady: Steady,
+    pub(super) tip: Tip,
+    pub(super) active: Option<Active>,
+    pub(super) erasures: Vec<EraseEntry>,
+    pub(super) chains: Chains,
+    pub(super) closed: bool,
+    pub(super) checkpoint: Option<LastCheckpoint>,
+}
+
+/// What is known of the last checkpoint.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastCheckpoint {
+    /// The last batch it covers.
+    pub(super) batch: u64,
+    pub(super) recorded_at: RecordedAt,
+}
+
+impl SegmentLog {
+    /// Opens the log in a data directory, or begins one. Call [`SegmentLog::start`] before the
+    /// first append.
+    pub fn open(options: OpenOptions) -> Result<(SegmentLog, OpenReport), LogError> {
+        let paths = Paths::new(&options.dir);
+        let disk = &*options.disk;
+        make_directories(disk, &paths)?;
+        let mut ballast = Ballast::find(disk, paths.ballast(), options.ballast_bytes);
+        let mut report = OpenReport::default();
+
+        let mut list = list(disk, &paths)?;
+        let (last, unused) = take_last(disk, &paths, &mut list, options.epoch)?;
+        let mut ends = Ends::default();
+        for first_offset in &list {
+            ends.sealed(disk, &paths, *first_offset)?;
+        }
+        let log_id = match (&last, ends.log_id) {
+            (Some(last), _) => last.head.log_id,
+            (None, Some(log_id)) => log_id,
+            (None, None) => draw::<16>(&*options.rng),
+        };
+        let seed = Seed::of(&log_id);
+        let mut tail = Tail::before(&ends);
+        if let Some(last) = &last {
+            ends.begins(&last.name, &last.head)?;
+            let open_before = open_before(disk, &paths, &ends, seed, last.head.erase_from)?;
+            let recovered = judge(&last.bytes, seed, ends.standing(), &open_before)
+                .map_err(|damage| corrupt(&last.name, damage))?;
+            report.verified_bytes = last.bytes.len() as u64;
+            tail = Tail::of(&mut ends, last, recovered);
+        }
+        let checkpoint = last_checkpoint(disk, &paths, &log_id, &tail)?;
+        generations_hold(&ends, &tail.erasures)?;
+        // Everything that can refuse has had its say; only now is anything changed.
+        if let Some(unused) = unused {
+            report.removed = Some(remove_unused(disk, &paths, unused)?);
+        }
+        if let (Some(last), Some(range)) = (&last, tail.cut) {
+            report.cut = Some(cut(disk, &paths, last, range, &mut ballast)?);
+        }
+        let tip = tail.tip;
+        report.segments = ends.segments.len() as u64;
+        report.entries = tip.next_offset;
+        let shared = Arc::new(Shared::new(
+            Arc::clone(&options.disk),
+            paths,
+            seed,
+            ends.segments,
+            tip,
+        ));
+        for erase in &tail.erasures {
+            zero::sections(&shared, &erase.targets)?;
+        }
+        shared.erasing.write().extend_from_slice(&tail.erasures);
+        report.finished_erasures = tail.erasures.len() as u64;
+        let epoch = options.epoch.max(ends.epoch);
+        let mut opened = Opened {
+            steady: Steady::new(options.clock),
+            disk: options.disk,
+            rng: options.rng,
+            keys: options.keys,
+            shared,
+            log_id,
+            epoch,
+            segment_bytes: options.segment_bytes.clamp(4_096, SEGMENT_BYTES_MAX),
+            ballast,
+            tip,
+            active: None,
+            erasures: tail.erasures,
+            chains: tail.chains,
+            closed: tail.closed,
+            checkpoint,
+        };
+        if let Some(last) = last {
+            opened.active = Some(activate(&opened, last, tail.entries, tail.sealed));
+        }
+        Ok((SegmentLog::from_opened(opened), report))
+    }
+}
+
+fn make_directories(disk: &dyn Disk, paths: &Paths) -> Result<(), LogError> {
+    for dir in [paths.log(), paths.quarantine(), paths.checkpoints()] {
+        if !disk.exists(&dir) {
+            disk.create_dir_all(&dir).map_err(opening)?;
+        }
+    }
+    disk.sync_dir(paths.data()).map_err(opening)
+}
+
+/// The first offsets of all segment files, in order.
+fn list(disk: &dyn Disk, paths: &Paths) -> Result<Vec<u64>, LogError> {
+    let names = disk.list(&paths.log()).map_err(opening)?;
+    let mut offsets: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
+    offsets.sort_unstable();
+    Ok(offsets)
+}
+
+/// The last segment, in memory.
+struct Last {
+    name: String,
+    file: Arc<dyn DiskFile>,
+    head: SegmentHead,
+    bytes: Vec<u8>,
+}
+
+/// A segment file that holds nothing: its name and its first bytes.
+struct Unused {
+    name: String,
+    head: Vec<u8>,
+}
+
+/// Takes the last segment off the list, and before it one that holds nothing: it was being made
+/// when the process stopped, or is empty and of an earlier epoch.
+fn take_last(
+    disk: &dyn Disk,
+    paths: &Paths,
+    list: &mut Vec<u64>,
+    epoch: u32,
+) -> Result<(Option<Last>, Option<Unused>), LogError> {
+    let mut unused = None;
+    while let Some(first_offset) = list.pop() {
+        let name = super::segment::file_name(first_offset);
+        let file: Arc<dyn DiskFile> = Arc::from(disk.open(&paths.segment(&name)).map_err(opening)?);
+        let mut bytes = read_whole(&*file)?;
+        let empty = written_len(from(&bytes, HEAD_LEN)) == 0;
+        let why = match SegmentHead::decode(&bytes) {
+            Ok(head) if !(empty && head.epoch < epoch) => {
+                let last = Last {
+                    name,
+                    file,
+                    head,
+                    bytes,
+                };
+                return Ok((Some(last), unused));
+            }
+            Err(HeadFault::Newer(found)) => {
+                return Err(LogError::NewerFormat {
+                    found,
+                    supported: FORMAT,
+                });
+            }
+            Ok(_) => "an empty segment follows an empty segment",
+            Err(HeadFault::Damaged(what)) => what,
+        };
+        // The head is durable before the first batch is written: with a batch behind it, a head
+        // that does not hold was damaged later. And only one segment is made at a time.
+        if !empty || unused.is_some() {
+            return Err(corrupt_at(&name, 0, why));
+        }
+        bytes.truncate(HEAD_LEN);
+        unused = Some(Unused { name, head: bytes });
+    }
+    Ok((None, unused))
+}
+
+fn remove_unused(disk: &dyn Disk, paths: &Paths, unused: Unused) -> Result<String, LogError> {
+    let Unused { name, head } = unused;
+    if written_len(&head) > 0 {
+        quarantine(disk, paths, &name, 0, &head)?;
+    }
+    disk.remove(&paths.segment(&name)).map_err(opening)?;
+    disk.sync_dir(&paths.log()).map_err(opening)?;
+    Ok(name)
+}
+
+fn read_whole(file: &dyn DiskFile) -> Result<Vec<u8>, LogError> {
+    let len = index(file.len().map_err(opening)?);
+    let mut bytes = vec![0; len];
+    let read = file.read_at(&mut bytes, 0).map_err(opening)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// The ends of the segments, each held against the one before.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    pub(super) segments: Vec<Segment>,
+    pub(super) log_id: Option<[u8; 16]>,
+    pub(super) epoch: u32,
+    pub(super) footer: Option<Footer>,
+    /// Numbers of segments whose erase generation is torn.
+    pub(super) torn_generations: Vec<usize>,
+}
+
+impl Ends {
+    /// Where the log stands after the segments so far.
+    pub(super) fn standing(&self) -> Standing {
+        Standing {
+            next_offset: self.footer.map_or(0, |footer| footer.last_offset + 1),
+            next_batch: self.footer.map_or(1, |footer| footer.last_batch + 1),
+            tip: Some(self.footer.map_or([0; 32], |footer| footer.tip)),
+            recorded_at: self
+                .footer
+                .map_or(RecordedAt(Micros(0)), |footer| footer.recorded_at),
+        }
+    }
+
+    /// Adds a segment that another one follows: its head and its footer must hold.
+    fn sealed(
+        &mut self,
+        disk: &dyn Disk,
+        paths: &Paths,
+        first_offset: u64,
+    ) -> Result<(), LogError> {
+        let name = super::segment::file_name(first_offset);
+        let file = disk.open_read(&paths.segment(&name)).map_err(opening)?;
+        let mut head = [0; HEAD_LEN];
+        let read = file.read_at(&mut head, 0).map_err(opening)?;
+        let head = head.get(..read).unwrap_or(&[]);
+        let head = SegmentHead::decode(head).map_err(|fault| match fault {
+            HeadFault::Newer(found) => LogError::NewerFormat {
+                found,
+                supported: FORMAT,
+            },
+            HeadFault::Damaged(what) => corrupt_at(&name, 0, what),
+        })?;
+        self.begins(&name, &head)?;
+        let len = file.len().map_err(opening)?;
+        let end = len.saturating_sub(FOOTER_LEN as u64);
+        let mut footer = [0; FOOTER_LEN];
+        let read = file.read_at(&mut footer, end).map_err(opening)?;
+        let footer = footer.get(..read).unwrap_or(&[]);
+        let footer = Footer::decode(footer, Seed::of(&head.log_id))
+            .map_err(|fault| corrupt_at(&name, end, fault.what()))?;
+        let standing = self.standing();
+        let fits = footer.end == end
+            && footer.last_offset >= standing.next_offset
+            && footer.last_batch >= standing.next_batch
+            && footer.recorded_at > standing.recorded_at
+            && footer.count == footer.last_offset + 1 - standing.next_offset;
+        if !fits {
+            return Err(corrupt_at(
+                &name,
+                end,
+                "the footer does not fit its segment",
+            ));
+        }
+        if let Some(segment) = self.segments.last_mut() {
+            segment.end = Some(end);
+        }
+        self.footer = Some(footer);
+        Ok(())
+    }
+
+    /// Adds a segment by its head, which must continue the one before.
+    pub(super) fn begins(&mut self, name: &str, head: &SegmentHead) -> Result<(), LogError> {
+        let standing = self.standing();
+        let continues = head.first_offset == standing.next_offset
+            && head.first_batch == standing.next_batch
+            && Some(head.prev_tip) == standing.tip
+            && parse_name(name) == Some(head.first_offset)
+            && self.log_id.is_none_or(|log_id| log_id == head.log_id)
+            && head.epoch >= self.epoch;
+        if !continues {
+            let what = "the segment does not continue the one before it";
+            return Err(corrupt_at(name, 0, what));
+        }
+        if head.erase_gen.is_none() {
+            self.torn_generations.push(self.segments.len());
+        }
+        self.log_id = Some(head.log_id);
+        self.epoch = head.epoch;
+        self.segments.push(Segment {
+            first_offset: head.first_offset,
+            first_batch: head.first_batch,
+            prev_tip: head.prev_tip,
+            prev_recorded_at: standing.recorded_at,
+            end: None,
+        });
+        Ok(())
+    }
+}
+
+/// Erasures that were open when the last segment began: read from the segment of the oldest on.
+fn open_before(
+    disk: &dyn Disk,
+    paths: &Paths,
+    ends: &Ends,
+    seed: Seed,
+    erase_from: u64,
+) -> Result<Vec<EraseEntry>, LogError> {
+    let mut open = Vec::new();
+    if erase_from == 0 {
+        return Ok(open);
+    }
+    // The last segment is in the list already; it is judged later.
+    let sealed = ends.segments.len().saturating_sub(1);
+    for (segment, next) in ends
+        .segments
+        .iter()
+        .take(sealed)
+        .zip(ends.segments.iter().skip(1))
+    {
+        if next.first_offset <= erase_from {
+            continue;
+        }
+        let name = segment.name();
+        let file = disk.open_read(&paths.segment(&name)).map_err(opening)?;
+        let standing = Standing {
+            next_offset: segment.first_offset,
+            next_batch: segment.first_batch,
+            tip: Some(segment.prev_tip),
+            recorded_at: segment.prev_recorded_at,
+        };
+        let walk = walk(
+            &read_whole(&*file)?,
+            HEAD_LEN,
+            seed,
+            standing,
+            Chains::new(),
+        );
+        if let Some((position, fault)) = walk.stop {
+            return Err(corrupt_at(&name, position as u64, fault.what()));
+        }
+        open = walk.open_erasures(open);
+    }
+    Ok(open)
+}
+
+/// How the log ends.
+struct Tail {
+    tip: Tip,
+    erasures: Vec<EraseEntry>,
+    chains: Chains,
+    entries: u64,
+    closed: bool,
+    sealed: bool,
+    checkpoint: Option<LastCheckpoint>,
+    cut: Option<(usize, usize)>,
+}
+
+impl Tail {
+    /// The end of a log without a last segment: an empty one, or one whose last segment is sealed.
+    fn before(ends: &Ends) -> Tail {
+        let standing = ends.standing();
+        Tail {
+            tip: tip(&standing, Place::at(ends.segments.len(), HEAD_LEN)),
+            erasures: Vec::new(),
+            chains: Chains::new(),
+            entries: 0,
+            closed: true,
+            sealed: false,
+            checkpoint: None,
+            cut: None,
+        }
+    }
+
+    fn of(ends: &mut Ends, last: &Last, recovered: Recovered) -> Tail {
+        let number = ends.segments.len() - 1;
+        let Recovered { walk, open, cut } = recovered;
+        let sealed = walk.footer.is_some();
+        if sealed && let Some(segment) = ends.segments.last_mut() {
+            segment.end = Some(walk.end as u64);
+        }
+        let place = match sealed {
+            true => Place::at(number + 1, HEAD_LEN),
+            false => Place::at(number, walk.end),
+        };
+        ends.epoch = last.head.epoch;
+        let checkpoint = walk.own.iter().rev().find_map(|own| match own {
+            Own::Checkpoint(_, recorded_at, payload) => Some(LastCheckpoint {
+                batch: Checkpoint::decode(payload)?.batch,
+                recorded_at: *recorded_at,
+            }),
+            Own::Erase(_) | Own::Erased(_) => None,
+        });
+        Tail {
+            tip: tip(&walk.standing, place),
+            erasures: open,
+            entries: walk.entries,
+            closed: walk.last.is_none_or(|last| last.closing),
+            chains: walk.chains,
+            sealed,
+            checkpoint,
+            cut,
+        }
+    }
+}
+
+fn tip(standing: &Standing, place: Place) -> Tip {
+    Tip {
+        next_offset: standing.next_offset,
+        batch: standing.next_batch - 1,
+        hash: standing.tip.unwrap_or_default(),
+        recorded_at: standing.recorded_at,
+        place,
+    }
+}
+
+/// Keeps the torn bytes, then zeroes them: stale bytes must never be found by a later recovery.
+fn cut(
+    disk: &dyn Disk,
+    paths: &Paths,
+    last: &Last,
+    (start, end): (usize, usize),
+    ballast: &mut Ballast,
+) -> Result<Cut, LogError> {
+    let torn = last.bytes.get(start..end).unwrap_or(&[]);
+    let name = match quarantine(disk, paths, &last.name, start, torn) {
+        Err(LogError::Full(_)) => {
+            ballast.release(disk);
+            quarantine(disk, paths, &last.name, start, torn)?
+        }
+        other => other?,
+    };
+    zero::fill(&*last.file, start as u64, torn.len() as u64).map_err(opening)?;
+    last.file.sync().map_err(opening)?;
+    Ok(Cut {
+        file: last.name.clone(),
+        position: start as u64,
+        bytes: torn.len() as u64,
+        quarantine: name,
+    })
+}
+
+/// Writes bytes that are about to be removed to a file of their own.
+fn quarantine(
+    disk: &dyn Disk,
+    paths: &Paths,
+    segment: &str,
+    position: usize,
+    bytes: &[u8],
+) -> Result<String, LogError> {
+    let dir = paths.quarantine();
+    let stem = segment.trim_end_matches(".seg");
+    let name = (0u32..)
+        .map(|n| format!("{stem}-{position}-{n}.bin"))
+        .find(|name| !disk.exists(&dir.join(name)))
+        .expect("numbers do not run out");
+    let path = dir.join(&name);
+    let written = disk.create_new(&path).and_then(|file| {
+        file.write_at(bytes, 0)?;
+        file.sync()
+    });
+    if let Err(source) = written {
+        let _ = disk.remove(&path);
+        return Err(match super::writer::is_full(&source) {
+            true => LogError::Full(source),
+            false => opening(source),
+        });
+    }
+    disk.sync_dir(&dir).map_err(opening)?;
+    Ok(name)
+}
+
+/// The newest checkpoint we know of. The file beside the log also says how far the log once was:
+/// if it is shorter now, something acknowledged is gone.
+fn last_checkpoint(
+    disk: &dyn Disk,
+    paths: &Paths,
+    log_id: &[u8; 16],
+    tail: &Tail,
+) -> Result<Option<LastCheckpoint>, LogError> {
+    let path = paths.checkpoint();
+    if !disk.exists(&path) {
+        return Ok(tail.checkpoint);
+    }
+    let bytes = lamina_env::disk::read_file(disk, &path, CHECKPOINT_FILE_BYTES_MAX);
+    let file = bytes
+        .ok()
+        .and_then(|bytes| Checkpoint::from_json(std::str::from_utf8(&bytes).ok()?))
+        .filter(Checkpoint::is_signed);
+    // An unreadable file proves nothing; `check` reports it.
+    let Some(file) = file else {
+        return Ok(tail.checkpoint);
+    };
+    let (tip, what) = (&tail.tip, "checkpoints/latest.json");
+    if tip.next_offset < file.next_offset {
+        return Err(LogError::Corrupt {
+            file: what.to_owned(),
+            position: 0,
+            what: format!(
+                "the log ends before offset {}, but a signed checkpoint saw it reach {}",
+                tip.next_offset, file.next_offset
+            ),
+        });
+    }
+    if file.log_id != *log_id {
+        return Err(LogError::Corrupt {
+            file: what.to_owned(),
+            position: 0,
+            what: "the checkpoint belongs to another log".to_owned(),
+        });
+    }
+    Ok(tail.checkpoint.or(Some(LastCheckpoint {
+        batch: file.batch,
+        recorded_at: file.recorded_at,
+    })))
+}
+
+/// A torn erase generation is fine only where an open erasure was at work.
+fn generations_hold(ends: &Ends, erasures: &[EraseEntry]) -> Result<(), LogError> {
+    for number in &ends.torn_generations {
+        let mut targets = erasures.iter().flat_map(|erase| &erase.targets);
+        if !targets.any(|target| target.place.segment() == *number) {
+            let name = ends.segments.get(*number).map(Segment::name);
+            let what = "the erase generation does not hold and no erasure is open";
+            return Err(corrupt_at(&name.unwrap_or_default(), ERASE_GEN_AT, what));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the last segment writable again.
+fn activate(opened: &Opened, last: Last, entries: u64, sealed: bool) -> Active {
+    let number = opened.shared.segments.read().len() - 1;
+    let len = last.bytes.len() as u64;
+    let mut capacity = len;
+    if !sealed && len < opened.segment_bytes {
+        // Without the space, the next batch that does not fit makes a segment of its own.
+        let wished = last.file.allocate(opened.segment_bytes);
+        capacity = if wished.is_ok() {
+            opened.segment_bytes
+        } else {
+            len
+        };
+    }
+    let segments = opened.shared.segments.read();
+    let end = segments.get(number).and_then(|segment| segment.end);
+    Active {
+        file: last.file,
+        number,
+        epoch: last.head.epoch,
+        position: end.unwrap_or(opened.tip.place.position() as u64),
+        capacity,
+        entries,
+        sealed,
+    }
+}
+
+fn opening(source: io::Error) -> LogError {
+    LogError::Io {
+        doing: "opening the log",
+        source,
+    }
+}
+
+fn corrupt(name: &str, damage: Damage) -> LogError {
+    corrupt_at(name, damage.position as u64, &damage.what)
+}
+
+pub(super) fn corrupt_at(name: &str, position: u64, what: &str) -> LogError {
+    LogError::Corrupt {
+        file: name.to_owned(),
+        position,
+        what: what.to_owned(),
+    }
+}

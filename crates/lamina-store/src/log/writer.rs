@@ -1,0 +1,655 @@
+//! The writing side: numbers, chains and seals a batch, writes it once, syncs it once.
+//!
+//! A batch is answered only after its sync, and the next one is written only after that. A failed
+//! sync, or a failed write of unknown extent, poisons the writer: what is on disk is then for the
+//! next open to find out. A full disk does not: the batch is cut, and a later one may fit.
+
+use std::io;
+use std::sync::Arc;
+
+use lamina_env::rng::draw;
+use lamina_env::{Disk, DiskFile, Rng};
+use lamina_types::ids::uuid_v7;
+use lamina_types::limits::{BATCH_BYTES_MAX, CAUSES_MAX, ENTRY_BYTES_MAX};
+use lamina_types::{Micros, RecordedAt};
+
+use super::chains::Chains;
+use super::checkpoint::Checkpoint;
+use super::erase::{self, EraseEntry, ErasedEntry};
+use super::open::{LastCheckpoint, Opened};
+use super::reader::{SegmentReader, Shared};
+use super::record::{self, FRAME_LEN, head_len};
+use super::segment::{COMMIT_LEN, Commit, TipHash};
+use super::steady::Steady;
+use super::{
+    Appended, ChainLookup, EraseTarget, Log, LogError, LogReader, LogStats, NewEntry, Section, Tip,
+    zero,
+};
+use crate::entry::{DEPLOYMENT, Entry, Head, Kind, Place, SYSTEM_SCOPE, control};
+use crate::keys::Keys;
+
+/// A checkpoint is due after so many batches …
+const CHECKPOINT_BATCHES: u64 = 1_024;
+/// … or after so long, if something was written.
+const CHECKPOINT_US: i64 = 60 * 1_000_000;
+
+/// The log in segment files. See [`Log`].
+#[derive(Debug)]
+pub struct SegmentLog {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) rng: Arc<dyn Rng>,
+    pub(super) keys: Arc<Keys>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) log_id: [u8; 16],
+    pub(super) epoch: u32,
+    pub(super) segment_bytes: u64,
+    pub(super) ballast: super::roll::Ballast,
+    pub(super) steady: Steady,
+    pub(super) tip: Tip,
+    /// The segment being written; `None` before the first, and between sealing one and making
+    /// the next.
+    pub(super) active: Option<Active>,
+    /// Durable `erase` entries without their `erased`; all zeroed already.
+    pub(super) erasures: Vec<EraseEntry>,
+    pub(super) poisoned: bool,
+    full: bool,
+    lookup: Option<Arc<dyn ChainLookup>>,
+    chains: Chains,
+    cadence: Cadence,
+    /// The batch being written; kept for its allocation.
+    buffer: Vec<u8>,
+    entropy: Vec<u8>,
+}
+
+/// The segment being written.
+#[derive(Debug)]
+pub(super) struct Active {
+    pub(super) file: Arc<dyn DiskFile>,
+    pub(super) number: usize,
+    pub(super) epoch: u32,
+    /// Where the next batch goes.
+    pub(super) position: u64,
+    /// Bytes that are allocated.
+    pub(super) capacity: u64,
+    /// Entries in it.
+    pub(super) entries: u64,
+    /// It already has a footer.
+    pub(super) sealed: bool,
+}
+
+/// When marks and checkpoints are due.
+#[derive(Debug)]
+struct Cadence {
+    /// The last batch is a mark or a checkpoint.
+    closed: bool,
+    /// The last batch is a mark.
+    marked: bool,
+    batches_since: u64,
+    writes_since: u64,
+    since: Micros,
+    checkpoint_at: Option<RecordedAt>,
+    file_stale: bool,
+}
+
+impl Cadence {
+    /// Where an earlier process left off.
+    fn resume(tip: &Tip, closed: bool, last: Option<LastCheckpoint>, since: Micros) -> Cadence {
+        let batches_since = tip.batch - last.map_or(0, |last| last.batch.min(tip.batch));
+        // The checkpoint itself and a mark after it are not writes.
+        let quiet = closed && (tip.batch == 0 || (last.is_some() && batches_since <= 2));
+        Cadence {
+            closed,
+            marked: closed,
+            batches_since,
+            writes_since: u64::from(!quiet),
+            since,
+            checkpoint_at: last.map(|last| last.recorded_at),
+            file_stale: false,
+        }
+    }
+}
+
+/// How much room a batch may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// A segment of the configured size.
+    Normal,
+    /// A small segment, and the ballast if that does not fit either.
+    Urgent,
+}
+
+impl SegmentLog {
+    pub(super) fn from_opened(opened: Opened) -> SegmentLog {
+        let since = opened.steady.monotonic();
+        SegmentLog {
+            disk: opened.disk,
+            rng: opened.rng,
+            keys: opened.keys,
+            shared: opened.shared,
+            log_id: opened.log_id,
+            epoch: opened.epoch,
+            segment_bytes: opened.segment_bytes,
+            ballast: opened.ballast,
+            steady: opened.steady,
+            tip: opened.tip,
+            active: opened.active,
+            erasures: opened.erasures,
+            poisoned: false,
+            full: false,
+            lookup: None,
+            chains: opened.chains,
+            cadence: Cadence::resume(&opened.tip, opened.closed, opened.checkpoint, since),
+            buffer: Vec::new(),
+            entropy: Vec::new(),
+        }
+    }
+
+    /// Makes the log ready for writing. `lookup` answers for chains it has not seen itself; what
+    /// the lookup has not applied yet is read from the log first. Gives back what had to be
+    /// appended to finish interrupted erasures.
+    pub fn start(&mut self, lookup: Arc<dyn ChainLookup>) -> Result<Vec<Appended>, LogError> {
+        self.scan_since(lookup.applied())?;
+        self.lookup = Some(lookup);
+        self.ballast.make(&*self.disk);
+        let mut appended = Vec::new();
+        while let Some(erase) = self.erasures.first() {
+            let (offset, tenant) = (erase.offset, erase.tenant);
+            match self.append_erased(tenant, offset) {
+                Ok(batch) => appended.push(batch),
+                // The zeroing is done; the entry that says so can wait for space.
+                Err(LogError::Full(_)) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(appended)
+    }
+
+    /// Reads the chains of entries that neither the views nor the active segment know.
+    fn scan_since(&mut self, applied: u64) -> Result<(), LogError> {
+        let known_from = match &self.active {
+            Some(active) => {
+                let segments = self.shared.segments.read();
+                segments.get(active.number).map(|s| s.first_offset)
+            }
+            None => None,
+        }
+        .unwrap_or(self.tip.next_offset);
+        let Some(start) = self.shared.segment_of(applied) else {
+            return Ok(());
+        };
+        if applied >= known_from {
+            return Ok(());
+        }
+        let mut older = Chains::new();
+        self.shared.walk(start, &self.tip, &mut |_, item| {
+            if let super::scan::Item::Record(record) = item {
+                if record.head.offset >= known_from {
+                    return Ok(super::reader::Step::Stop);
+                }
+                older.push(&record.head);
+                older.keep();
+            }
+            Ok(super::reader::Step::On)
+        })?;
+        self.chains.add_older(older);
+        Ok(())
+    }
+
+    fn append_batch(
+        &mut self,
+        batch: Vec<NewEntry>,
+        expected: Option<u64>,
+        room: Room,
+    ) -> Result<Appended, LogError> {
+        if self.poisoned {
+            return Err(LogError::Poisoned);
+        }
+        if let Some(expected) = expected
+            && expected != self.tip.next_offset
+        {
+            return Err(LogError::Conflict {
+                expected,
+                actual: self.tip.next_offset,
+            });
+        }
+        if batch.is_empty() {
+            return Ok(Appended {
+                entries: Vec::new(),
+                tip: self.tip,
+            });
+        }
+        check_limits(&batch, self.tip.next_offset)?;
+        let lookup = self.lookup.clone().ok_or(LogError::NotStarted)?;
+        let staged = self.stage(batch, &*lookup);
+        let staged = staged.and_then(|staged| match self.put(room) {
+            Ok(place) => Ok((staged, place)),
+            Err(error) => Err(error),
+        });
+        let (staged, place) = match staged {
+            Ok(staged) => staged,
+            Err(error) => {
+                self.chains.take_back();
+                self.full = matches!(error, LogError::Full(_));
+                return Err(error);
+            }
+        };
+        self.full = false;
+        self.chains.keep();
+        self.chains.evict(&*lookup);
+        Ok(self.finish(staged, place))
+    }
+
+    /// Numbers, chains and seals the entries into the buffer.
+    fn stage(
+        &mut self,
+        batch: Vec<NewEntry>,
+        lookup: &dyn ChainLookup,
+    ) -> Result<Staged, LogError> {
+        self.buffer.clear();
+        self.entropy.resize(batch.len() * 8, 0);
+        self.rng.fill(&mut self.entropy);
+        let seed = self.shared.seed;
+        let number = self.tip.batch + 1;
+        let mut tip = TipHash::after(&self.tip.hash);
+        let mut entries = Vec::with_capacity(batch.len());
+        let mut at = self.steady.now().max(self.tip.recorded_at.0.plus(1));
+        let count = u32::try_from(batch.len()).expect("batches are limited in bytes");
+        let draws = self.entropy.as_chunks::<8>().0;
+        for ((new, entropy), offset) in batch.into_iter().zip(draws).zip(self.tip.next_offset..) {
+            let next = self
+                .chains
+                .next(new.tenant, new.scope, lookup)
+                .map_err(|source| LogError::Io {
+                    doing: "asking where a chain stands",
+                    source,
+                })?;
+            let mut head = Head {
+                version: record::HEAD_VERSION,
+                kind: new.kind,
+                sub: new.sub,
+                flags: 0,
+                codec_who: 0,
+                codec_what: 0,
+                key_id: 0,
+                offset,
+                batch: number,
+                tenant: new.tenant,
+                tenant_seq: next.tenant_seq,
+                scope: new.scope,
+                scope_seq: next.scope_seq,
+                id: uuid_v7(at, *entropy),
+                recorded_at: RecordedAt(at),
+                causes: new.causes,
+                who_len: section_len(&new.who),
+                what_len: section_len(&new.what),
+                who_commit: new.who.commit(),
+                what_commit: new.what.commit(),
+                prev_seal: next.prev_seal,
+                seal: [0; 32],
+            };
+            let position = self.buffer.len();
+            let (who, what) = (new.who.bytes(), new.what.bytes());
+            record::encode(&mut self.buffer, seed, &mut head, who, what);
+            tip.seal(&head.seal);
+            self.chains.push(&head);
+            entries.push(Entry {
+                head,
+                who: new.who.into_state(),
+                what: new.what.into_state(),
+                place: Place(position as u64),
+            });
+            at = at.plus(1);
+        }
+        let commit = Commit {
+            batch: number,
+            count,
+            tip: tip.finish(),
+        };
+        commit.encode(&mut self.buffer, seed);
+        Ok(Staged { entries, commit })
+    }
+
+    /// Writes the buffer where it fits and syncs it.
+    fn put(&mut self, room: Room) -> Result<Place, LogError> {
+        match self.put_once(Room::Normal) {
+            Err(LogError::Full(_)) if room == Room::Urgent => {
+                self.ballast.release(&*self.disk);
+                self.put_once(Room::Urgent)
+            }
+            other => other,
+        }
+    }
+
+    fn put_once(&mut self, room: Room) -> Result<Place, LogError> {
+        let len = self.buffer.len() as u64;
+        self.make_room(len, room)?;
+        let active = self.active.as_mut().expect("there is room in a segment");
+        if let Err(source) = active.file.write_at(&self.buffer, active.position) {
+            let (file, position) = (Arc::clone(&active.file), active.position);
+            return Err(self.failed_write(&*file, position, len, source));
+        }
+        if let Err(source) = active.file.sync() {
+            self.poisoned = true;
+            return Err(LogError::Io {
+                doing: "syncing a batch",
+                source,
+            });
+        }
+        let place = Place::at(active.number, super::bytes::index(active.position));
+        active.position += len;
+        Ok(place)
+    }
+
+    /// After a write that failed: on a full disk, takes back what may have been written.
+    pub(super) fn failed_write(
+        &mut self,
+        file: &dyn DiskFile,
+        position: u64,
+        len: u64,
+        source: io::Error,
+    ) -> LogError {
+        let full = is_full(&source);
+        let undone = full
+            && zero::fill(file, position, len)
+                .or_else(|_| file.set_len(position))
+                .and_then(|()| file.sync())
+                .is_ok();
+        if undone {
+            return LogError::Full(source);
+        }
+        self.poisoned = true;
+        LogError::Io {
+            doing: "writing to a segment",
+            source,
+        }
+    }
+
+    /// The batch is durable: moves the tip.
+    fn finish(&mut self, staged: Staged, place: Place) -> Appended {
+        let Staged {
+            mut entries,
+            commit,
+        } = staged;
+        for entry in &mut entries {
+            entry.place = Place(place.0 + entry.place.0);
+        }
+        let last = entries.last().expect("batches are not empty");
+        let closed = entries.iter().all(|entry| entry.head.is_closing());
+        let marked = entries.iter().all(|entry| entry.head.kind == Kind::Mark);
+        self.tip = Tip {
+            next_offset: last.head.offset + 1,
+            batch: commit.batch,
+            hash: commit.tip,
+            recorded_at: last.head.recorded_at,
+            place: Place(place.0 + self.buffer.len() as u64),
+        };
+        *self.shared.tip.write() = self.tip;
+        if let Some(active) = &mut self.active {
+            active.entries += entries.len() as u64;
+        }
+        self.cadence.closed = closed;
+        self.cadence.marked = marked;
+        self.cadence.batches_since += 1;
+        self.cadence.writes_since += u64::from(!closed);
+        Appended {
+            entries,
+            tip: self.tip,
+        }
+    }
+
+    /// An entry of the log itself.
+    fn own(&self, kind: Kind, sub: u16, tenant: u32, causes: Vec<u64>, what: &[u8]) -> NewEntry {
+        let what = match what {
+            [] => Section::absent(),
+            plaintext => Section::seal(salt(&*self.rng), plaintext),
+        };
+        NewEntry {
+            kind,
+            sub,
+            tenant,
+            scope: SYSTEM_SCOPE,
+            causes,
+            who: Section::absent(),
+            what,
+        }
+    }
+
+    fn append_erased(&mut self, tenant: u32, offset: u64) -> Result<Appended, LogError> {
+        let payload = ErasedEntry { erase: offset }.encode();
+        let entry = self.own(
+            Kind::Control,
+            control::ERASED,
+            tenant,
+            vec![offset],
+            &payload,
+        );
+        let appended = self.append_batch(vec![entry], None, Room::Urgent)?;
+        self.erasures.retain(|erase| erase.offset != offset);
+        self.shared
+            .erasing
+            .write()
+            .retain(|erase| erase.offset != offset);
+        Ok(appended)
+    }
+
+    fn mark(&mut self) -> Result<Appended, LogError> {
+        let entry = self.own(Kind::Mark, 0, DEPLOYMENT, Vec::new(), &[]);
+        self.append_batch(vec![entry], None, Room::Normal)
+    }
+
+    fn write_checkpoint_file(&self, checkpoint: &Checkpoint) -> io::Result<()> {
+        let path = self.shared.paths.checkpoint();
+        lamina_env::disk::write_atomic(&*self.disk, &path, checkpoint.to_json().as_bytes())
+    }
+}
+
+impl Log for SegmentLog {
+    fn append(
+        &mut self,
+        batch: Vec<NewEntry>,
+        expected: Option<u64>,
+    ) -> Result<Appended, LogError> {
+        self.append_batch(batch, expected, Room::Normal)
+    }
+
+    fn append_urgent(&mut self, batch: Vec<NewEntry>) -> Result<Appended, LogError> {
+        self.append_batch(batch, None, Room::Urgent)
+    }
+
+    fn erase(
+        &mut self,
+        tenant: u32,
+        targets: &[EraseTarget],
+        residue: &[u8],
+    ) -> Result<Vec<Appended>, LogError> {
+        if self.poisoned {
+            return Err(LogError::Poisoned);
+        }
+        if targets.len() > CAUSES_MAX {
+            return Err(LogError::TooLarge {
+                limit: "CAUSES_MAX",
+            });
+        }
+        zero::check_targets(&self.shared, &self.tip, targets)?;
+        let payload = erase::encode(targets, residue);
+        let mut causes: Vec<u64> = targets.iter().map(|target| target.offset).collect();
+        causes.sort_unstable();
+        causes.dedup();
+        if payload.len() > ENTRY_BYTES_MAX {
+            return Err(LogError::TooLarge {
+                limit: "ENTRY_BYTES_MAX",
+            });
+        }
+        let entry = self.own(Kind::Control, control::ERASE, tenant, causes, &payload);
+        let appended = self.append_batch(vec![entry], None, Room::Urgent)?;
+        let offset = appended.tip.next_offset - 1;
+        let erase = EraseEntry {
+            offset,
+            tenant,
+            targets: targets.to_vec(),
+        };
+        self.erasures.push(erase.clone());
+        self.shared.erasing.write().push(erase);
+        if let Err(error) = zero::sections(&self.shared, targets) {
+            // Some bytes are gone, some may not be: only an open that finishes it may go on.
+            self.poisoned = true;
+            return Err(error);
+        }
+        let done = self.append_erased(tenant, offset)?;
+        Ok(vec![appended, done])
+    }
+
+    fn checkpoint(&mut self) -> Result<Appended, LogError> {
+        let checkpoint = Checkpoint {
+            log_id: self.log_id,
+            epoch: self.epoch,
+            batch: self.tip.batch,
+            next_offset: self.tip.next_offset,
+            tip: self.tip.hash,
+            recorded_at: self.tip.recorded_at,
+            public_key: [0; 32],
+            signature: [0; 64],
+        }
+        .sign(self.keys.signing());
+        let payload = checkpoint.encode();
+        let entry = self.own(
+            Kind::Control,
+            control::CHECKPOINT,
+            DEPLOYMENT,
+            Vec::new(),
+            &payload,
+        );
+        let appended = self.append_batch(vec![entry], None, Room::Normal)?;
+        self.cadence.batches_since = 0;
+        self.cadence.writes_since = 0;
+        self.cadence.since = self.steady.monotonic();
+        self.cadence.checkpoint_at = Some(appended.tip.recorded_at);
+        // The entry is durable, and that is what counts; the file is written again next time.
+        self.cadence.file_stale = self.write_checkpoint_file(&checkpoint).is_err();
+        Ok(appended)
+    }
+
+    fn checkpoint_due(&self) -> bool {
+        let age = self.steady.monotonic().0 - self.cadence.since.0;
+        self.cadence.writes_since > 0
+            && (self.cadence.batches_since >= CHECKPOINT_BATCHES || age >= CHECKPOINT_US)
+    }
+
+    fn idle(&mut self) -> Result<Option<Appended>, LogError> {
+        if self.poisoned {
+            return Err(LogError::Poisoned);
+        }
+        self.ballast.make(&*self.disk);
+        if let Some(erase) = self.erasures.first() {
+            let (offset, tenant) = (erase.offset, erase.tenant);
+            return self.append_erased(tenant, offset).map(Some);
+        }
+        if self.checkpoint_due() {
+            return self.checkpoint().map(Some);
+        }
+        if self.cadence.closed {
+            return Ok(None);
+        }
+        self.mark().map(Some)
+    }
+
+    fn close(&mut self) -> Result<Vec<Appended>, LogError> {
+        let mut appended = Vec::new();
+        if self.lookup.is_none() {
+            return Ok(appended);
+        }
+        if self.cadence.writes_since > 0 {
+            appended.push(self.checkpoint()?);
+        }
+        if !self.cadence.marked {
+            appended.push(self.mark()?);
+        }
+        Ok(appended)
+    }
+
+    fn reader(&self) -> Arc<dyn LogReader> {
+        Arc::new(SegmentReader::new(Arc::clone(&self.shared)))
+    }
+
+    fn stats(&self) -> LogStats {
+        let segments = self.shared.segments.read();
+        let sealed: u64 = segments.iter().filter_map(|segment| segment.end).sum();
+        let active = self.active.as_ref().filter(|active| !active.sealed);
+        LogStats {
+            next_offset: self.tip.next_offset,
+            batches: self.tip.batch,
+            segments: segments.len() as u64,
+            bytes: sealed + active.map_or(0, |active| active.position),
+            poisoned: self.poisoned,
+            full: self.full,
+            clock_held: self.steady.held(),
+            checkpoint_at: self.cadence.checkpoint_at,
+            checkpoint_file_stale: self.cadence.file_stale,
+            ballast: self.ballast.there(),
+            erasures_open: self.erasures.len() as u64,
+        }
+    }
+
+    fn tip(&self) -> Tip {
+        self.tip
+    }
+
+    fn now(&mut self) -> RecordedAt {
+        RecordedAt(self.steady.now().max(self.tip.recorded_at.0))
+    }
+}
+
+/// A batch in the buffer; places still count from its start.
+struct Staged {
+    entries: Vec<Entry>,
+    commit: Commit,
+}
+
+fn check_limits(batch: &[NewEntry], first_offset: u64) -> Result<(), LogError> {
+    let mut total = COMMIT_LEN;
+    for (new, offset) in batch.iter().zip(first_offset..) {
+        if new.causes.len() > CAUSES_MAX {
+            return Err(LogError::TooLarge {
+                limit: "CAUSES_MAX",
+            });
+        }
+        if let Some(cause) = new.causes.iter().find(|cause| **cause >= offset) {
+            return Err(LogError::BadCause { cause: *cause });
+        }
+        let len = head_len(new.causes.len()) + new.who.bytes().len() + new.what.bytes().len();
+        if len > ENTRY_BYTES_MAX {
+            return Err(LogError::TooLarge {
+                limit: "ENTRY_BYTES_MAX",
+            });
+        }
+        total += FRAME_LEN + len;
+    }
+    if total > BATCH_BYTES_MAX {
+        return Err(LogError::TooLarge {
+            limit: "BATCH_BYTES_MAX",
+        });
+    }
+    Ok(())
+}
+
+fn section_len(section: &Section) -> u32 {
+    u32::try_from(section.bytes().len()).expect("entries are limited")
+}
+
+/// Whether the disk, or the quota, has no space.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+/// A salt; never all zeros, which would read as erased.
+fn salt(rng: &dyn Rng) -> [u8; 32] {
+    loop {
+        let salt = draw::<32>(rng);
+        if salt != [0; 32] {
+            return salt;
+        }
+    }
+}
