@@ -24,15 +24,9 @@ pub enum Kind {
 impl Kind {
     /// The kind with this number.
     pub fn from_u8(value: u8) -> Option<Kind> {
-        [
-            Kind::Experience,
-            Kind::Answer,
-            Kind::Control,
-            Kind::Tick,
-            Kind::Mark,
-        ]
-        .into_iter()
-        .find(|kind| *kind as u8 == value)
+        [Kind::Experience, Kind::Answer, Kind::Control, Kind::Tick, Kind::Mark]
+            .into_iter()
+            .find(|kind| *kind as u8 == value)
     }
 }
 

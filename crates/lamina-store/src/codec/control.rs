@@ -35,9 +35,7 @@ impl Tenant {
                 once(&mut name, string(value, "name")?, "name")?;
             }
         }
-        Ok(Tenant {
-            name: required(name, "name")?,
-        })
+        Ok(Tenant { name: required(name, "name")? })
     }
 }
 
@@ -223,9 +221,7 @@ impl BlobRemoved {
                 once(&mut id, array(value, "id")?, "id")?;
             }
         }
-        Ok(BlobRemoved {
-            id: BlobId::from_bytes(required(id, "id")?),
-        })
+        Ok(BlobRemoved { id: BlobId::from_bytes(required(id, "id")?) })
     }
 }
 

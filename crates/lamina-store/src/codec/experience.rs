@@ -105,20 +105,8 @@ pub fn split(
         hints,
         idempotency_key,
     } = experience;
-    let Admission {
-        caller,
-        request_id,
-        audit_id,
-        decision,
-    } = admission;
-    let who = ExperienceWho {
-        caller,
-        observed_actor,
-        subject,
-        request_id,
-        audit_id,
-        decision,
-    };
+    let Admission { caller, request_id, audit_id, decision } = admission;
+    let who = ExperienceWho { caller, observed_actor, subject, request_id, audit_id, decision };
     let what = ExperienceWhat {
         scope,
         modality,
@@ -186,11 +174,7 @@ impl ExperienceWho {
             match tag {
                 who_tag::CALLER => once(&mut caller, parsed(value, "caller")?, "caller")?,
                 who_tag::ACTOR => {
-                    once(
-                        &mut actor,
-                        parsed(value, "observed_actor")?,
-                        "observed_actor",
-                    )?;
+                    once(&mut actor, parsed(value, "observed_actor")?, "observed_actor")?;
                 }
                 who_tag::SESSION => once(&mut session, string(value, "session")?, "session")?,
                 who_tag::SUBJECT => once(&mut subject, parsed(value, "subject")?, "subject")?,
@@ -202,10 +186,7 @@ impl ExperienceWho {
         }
         Ok(ExperienceWho {
             caller: required(caller, "caller")?,
-            observed_actor: Actor {
-                id: required(actor, "observed_actor")?,
-                session,
-            },
+            observed_actor: Actor { id: required(actor, "observed_actor")?, session },
             subject: required(subject, "subject")?,
             request_id: RequestId::from_bytes(required(request, "request_id")?),
             audit_id: AuditId::from_bytes(required(audit, "audit_id")?),

@@ -51,10 +51,7 @@ pub(crate) fn fields(bytes: &[u8], supported: u8) -> Result<Fields<'_>, CodecErr
     match bytes.split_first() {
         None => Err(CodecError::Truncated),
         Some((found, rest)) if *found == supported => Ok(Fields { rest }),
-        Some((found, _)) => Err(CodecError::Version {
-            found: *found,
-            supported,
-        }),
+        Some((found, _)) => Err(CodecError::Version { found: *found, supported }),
     }
 }
 
@@ -95,20 +92,14 @@ impl<'a> Cursor<'a> {
 
     /// So many bytes.
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
-        let (taken, rest) = self
-            .rest
-            .split_at_checked(len)
-            .ok_or(CodecError::Truncated)?;
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or(CodecError::Truncated)?;
         self.rest = rest;
         Ok(taken)
     }
 
     /// `N` bytes.
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
-        let (taken, rest) = self
-            .rest
-            .split_first_chunk::<N>()
-            .ok_or(CodecError::Truncated)?;
+        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(CodecError::Truncated)?;
         self.rest = rest;
         Ok(*taken)
     }
@@ -132,11 +123,7 @@ impl<'a> Cursor<'a> {
             }
             value |= shifted;
             if byte & 0x80 == 0 {
-                return if byte == 0 && index > 0 {
-                    Err(MALFORMED)
-                } else {
-                    Ok(value)
-                };
+                return if byte == 0 && index > 0 { Err(MALFORMED) } else { Ok(value) };
             }
         }
         Err(MALFORMED)
@@ -201,9 +188,7 @@ pub(crate) fn parsed<T: std::str::FromStr>(
     value: &[u8],
     field: &'static str,
 ) -> Result<T, CodecError> {
-    text(value, field)?
-        .parse()
-        .map_err(|_| CodecError::Malformed { field })
+    text(value, field)?.parse().map_err(|_| CodecError::Malformed { field })
 }
 
 /// The bytes as exactly `N` bytes.
@@ -211,20 +196,14 @@ pub(crate) fn array<const N: usize>(
     value: &[u8],
     field: &'static str,
 ) -> Result<[u8; N], CodecError> {
-    value
-        .try_into()
-        .map_err(|_| CodecError::Malformed { field })
+    value.try_into().map_err(|_| CodecError::Malformed { field })
 }
 
 /// The bytes as exactly one number.
 pub(crate) fn number(value: &[u8], field: &'static str) -> Result<u64, CodecError> {
     let mut cursor = Cursor::new(value);
     let number = cursor.varint()?;
-    if cursor.is_done() {
-        Ok(number)
-    } else {
-        Err(CodecError::Malformed { field })
-    }
+    if cursor.is_done() { Ok(number) } else { Err(CodecError::Malformed { field }) }
 }
 
 /// The bytes as ids of 16 bytes each, back to back.

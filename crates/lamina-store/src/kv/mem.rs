@@ -108,11 +108,7 @@ impl Kv for MemKv {
     fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
         self.call()?;
         let state = self.state.lock();
-        Ok(state
-            .spaces
-            .get(&space)
-            .and_then(|keys| keys.get(key))
-            .cloned())
+        Ok(state.spaces.get(&space).and_then(|keys| keys.get(key)).cloned())
     }
 
     fn scan(
@@ -124,11 +120,7 @@ impl Kv for MemKv {
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
         self.call()?;
-        let end = if to.is_empty() {
-            Bound::Unbounded
-        } else {
-            Bound::Excluded(to.to_vec())
-        };
+        let end = if to.is_empty() { Bound::Unbounded } else { Bound::Excluded(to.to_vec()) };
         let mut range = (Bound::Included(from.to_vec()), end);
         loop {
             let chunk = self.chunk(space, &range, direction);
@@ -151,11 +143,8 @@ impl Kv for MemKv {
     fn write(&self, batch: Batch) -> io::Result<()> {
         self.call()?;
         let mut state = self.state.lock();
-        let undo = batch
-            .writes
-            .into_iter()
-            .map(|change| apply(&mut state.spaces, change))
-            .collect();
+        let undo =
+            batch.writes.into_iter().map(|change| apply(&mut state.spaces, change)).collect();
         state.undo.push(undo);
         Ok(())
     }

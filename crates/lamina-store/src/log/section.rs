@@ -25,11 +25,7 @@ pub struct Section {
 impl Section {
     /// The section of an entry that has none.
     pub fn absent() -> Section {
-        Section {
-            bytes: Vec::new(),
-            plaintext_len: 0,
-            commit: [0; 32],
-        }
+        Section { bytes: Vec::new(), plaintext_len: 0, commit: [0; 32] }
     }
 
     /// Seals a plaintext under a salt. The salt must be random and not all zeros: zeros mean
@@ -48,11 +44,7 @@ impl Section {
         for (to, from) in bytes.iter_mut().skip(32).zip(crc) {
             *to = from;
         }
-        Section {
-            bytes,
-            plaintext_len: plaintext.len(),
-            commit: commitment(&salt, plaintext),
-        }
+        Section { bytes, plaintext_len: plaintext.len(), commit: commitment(&salt, plaintext) }
     }
 
     /// The bytes on disk.
@@ -62,9 +54,7 @@ impl Section {
 
     /// The words.
     pub fn plaintext(&self) -> &[u8] {
-        self.bytes
-            .get(SECTION_PREFIX..SECTION_PREFIX + self.plaintext_len)
-            .unwrap_or(&[])
+        self.bytes.get(SECTION_PREFIX..SECTION_PREFIX + self.plaintext_len).unwrap_or(&[])
     }
 
     /// What a reader would see; keeps the allocation.
@@ -116,9 +106,7 @@ pub fn read<'a>(bytes: &'a [u8], commit: &[u8; 32]) -> SectionRead<'a> {
 fn plaintext(bytes: &[u8]) -> Option<&[u8]> {
     let len = bytes.get(36..SECTION_PREFIX)?.first_chunk::<4>()?;
     let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
-    let padded = SECTION_PREFIX
-        .checked_add(len)?
-        .checked_next_multiple_of(SECTION_ALIGN)?;
+    let padded = SECTION_PREFIX.checked_add(len)?.checked_next_multiple_of(SECTION_ALIGN)?;
     if padded != bytes.len() {
         return None;
     }
@@ -134,10 +122,5 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 fn commitment(salt: &[u8; 32], plaintext: &[u8]) -> [u8; 32] {
-    Sha256::new()
-        .chain_update(b"sec1")
-        .chain_update(salt)
-        .chain_update(plaintext)
-        .finalize()
-        .into()
+    Sha256::new().chain_update(b"sec1").chain_update(salt).chain_update(plaintext).finalize().into()
 }

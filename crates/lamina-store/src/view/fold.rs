@@ -39,11 +39,8 @@ impl<'a> Fold<'a> {
         entries: usize,
         last: RecordedAt,
     ) -> Result<Fold<'a>, ViewError> {
-        let sweep =
-            Sweep::start(kv, state.sweep, entries, last).map_err(|source| ViewError::Kv {
-                doing: "looking for old keys",
-                source,
-            })?;
+        let sweep = Sweep::start(kv, state.sweep, entries, last)
+            .map_err(|source| ViewError::Kv { doing: "looking for old keys", source })?;
         Ok(Fold {
             kv,
             tags,
@@ -56,20 +53,9 @@ impl<'a> Fold<'a> {
     /// Applies one entry.
     pub(crate) fn entry(&mut self, entry: &Entry) -> Result<(), ViewError> {
         let head = &entry.head;
-        let chain = ChainHead {
-            seq: head.scope_seq,
-            seal: head.seal,
-        };
-        self.put(
-            Space::Chains,
-            key::chain_scope(head.tenant, head.scope),
-            encode_chain(&chain),
-        );
-        self.put(
-            Space::Chains,
-            key::chain_tenant(head.tenant),
-            number_row(head.tenant_seq),
-        );
+        let chain = ChainHead { seq: head.scope_seq, seal: head.seal };
+        self.put(Space::Chains, key::chain_scope(head.tenant, head.scope), encode_chain(&chain));
+        self.put(Space::Chains, key::chain_tenant(head.tenant), number_row(head.tenant_seq));
         self.counts.entries += 1;
         match (head.kind, head.sub) {
             (Kind::Experience, _) => self.experience(entry)?,
@@ -85,24 +71,15 @@ impl<'a> Fold<'a> {
 
     /// The changes as one batch, and the state after it.
     pub(crate) fn finish(mut self, tip: Tip) -> (Batch, State) {
-        let state = State {
-            tip: Some(tip),
-            counts: self.counts,
-            sweep: self.sweep.finish(),
-        };
+        let state = State { tip: Some(tip), counts: self.counts, sweep: self.sweep.finish() };
         let meta = self.pending.entry(Space::Meta).or_default();
         meta.insert(key::TIP.to_vec(), Some(encode_tip(&tip)));
-        meta.insert(
-            key::FOLD.to_vec(),
-            Some(encode_fold(&state.counts, &state.sweep)),
-        );
+        meta.insert(key::FOLD.to_vec(), Some(encode_fold(&state.counts, &state.sweep)));
         let writes = self
             .pending
             .into_iter()
             .flat_map(|(space, changes)| {
-                changes
-                    .into_iter()
-                    .map(move |(key, value)| (space, key, value))
+                changes.into_iter().map(move |(key, value)| (space, key, value))
             })
             .collect();
         (Batch { writes }, state)
@@ -204,10 +181,7 @@ impl<'a> Fold<'a> {
         if head.tenant == DEPLOYMENT {
             return Err(contradiction(entry, "the deployment is not a tenant"));
         }
-        if self
-            .get(Space::Scopes, &key::tenant(head.tenant))?
-            .is_some()
-        {
+        if self.get(Space::Scopes, &key::tenant(head.tenant))?.is_some() {
             return Err(contradiction(entry, "the tenant is there already"));
         }
         let payload = section(head.offset, &entry.what, Tenant::decode)?;
@@ -220,12 +194,7 @@ impl<'a> Fold<'a> {
             }
             self.put(Space::Scopes, by_name, number_row(u64::from(head.tenant)));
         }
-        let row = TenantRow {
-            ordinal: head.tenant,
-            offset: head.offset,
-            place: entry.place,
-            name,
-        };
+        let row = TenantRow { ordinal: head.tenant, offset: head.offset, place: entry.place, name };
         self.counts.tenants += 1;
         self.put(Space::Scopes, key::tenant(head.tenant), row.encode());
         self.origin(entry, Made::Tenant);
@@ -265,11 +234,7 @@ impl<'a> Fold<'a> {
             paths,
         };
         self.counts.scopes += 1;
-        self.put(
-            Space::Scopes,
-            key::scope(head.tenant, ordinal),
-            row.encode(),
-        );
+        self.put(Space::Scopes, key::scope(head.tenant, ordinal), row.encode());
         self.put(Space::Scopes, count_key, number_row(ordinal));
         self.origin(entry, Made::Scope(ordinal));
         Ok(())
@@ -303,11 +268,8 @@ impl<'a> Fold<'a> {
 
     /// Notes which rows an entry made.
     fn origin(&mut self, entry: &Entry, made: Made) {
-        let origin = Origin {
-            tenant: entry.head.tenant,
-            recorded_at: entry.head.recorded_at,
-            made,
-        };
+        let origin =
+            Origin { tenant: entry.head.tenant, recorded_at: entry.head.recorded_at, made };
         let offset = entry.head.offset;
         self.put(Space::Events, key::origin(offset), origin.encode());
         self.sweep.push(offset, origin);
@@ -375,8 +337,7 @@ impl<'a> Fold<'a> {
     }
 
     fn number(&self, space: Space, key: &[u8]) -> Result<u64, ViewError> {
-        self.get(space, key)?
-            .map_or(Ok(0), |bytes| number(&bytes).map_err(row_error(space)))
+        self.get(space, key)?.map_or(Ok(0), |bytes| number(&bytes).map_err(row_error(space)))
     }
 
     /// A row as this batch has left it so far.
@@ -384,10 +345,9 @@ impl<'a> Fold<'a> {
         if let Some(change) = self.pending.get(&space).and_then(|rows| rows.get(key)) {
             return Ok(change.clone());
         }
-        self.kv.get(space, key).map_err(|source| ViewError::Kv {
-            doing: "reading a row to change it",
-            source,
-        })
+        self.kv
+            .get(space, key)
+            .map_err(|source| ViewError::Kv { doing: "reading a row to change it", source })
     }
 
     pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: impl Into<Vec<u8>>) {
@@ -434,15 +394,9 @@ fn section<T>(
 }
 
 pub(crate) fn contradiction(entry: &Entry, what: &'static str) -> ViewError {
-    ViewError::Contradiction {
-        offset: entry.head.offset,
-        what,
-    }
+    ViewError::Contradiction { offset: entry.head.offset, what }
 }
 
 pub(crate) fn row_error(space: Space) -> impl Fn(CodecError) -> ViewError {
-    move |source| ViewError::Row {
-        space: space.name(),
-        source,
-    }
+    move |source| ViewError::Row { space: space.name(), source }
 }

@@ -109,20 +109,11 @@ pub(crate) fn origin_offset(key: &[u8]) -> Option<u64> {
 pub(crate) type Position = (i64, u64);
 
 pub(crate) fn by_axis(tenant: u32, scope: u64, position: Position) -> Vec<u8> {
-    Key::of(tenant)
-        .number(scope)
-        .signed(position.0)
-        .number(position.1)
-        .0
+    Key::of(tenant).number(scope).signed(position.0).number(position.1).0
 }
 
 pub(crate) fn by_tag(tenant: u32, scope: u64, tag: &Tag, position: Position) -> Vec<u8> {
-    Key::of(tenant)
-        .number(scope)
-        .bytes(tag)
-        .signed(position.0)
-        .number(position.1)
-        .0
+    Key::of(tenant).number(scope).bytes(tag).signed(position.0).number(position.1).0
 }
 
 /// The position at the end of a [`by_axis`] or [`by_tag`] key.
@@ -156,10 +147,7 @@ pub(crate) fn lifecycles(tenant: u32) -> (Vec<u8>, Vec<u8>) {
 }
 
 pub(crate) fn lifecycle_of_event(tenant: u32, event: &EventId, id: &LifecycleId) -> Vec<u8> {
-    Key::kind(tenant, 1)
-        .bytes(event.as_bytes())
-        .bytes(id.as_bytes())
-        .0
+    Key::kind(tenant, 1).bytes(event.as_bytes()).bytes(id.as_bytes()).0
 }
 
 pub(crate) fn exception(tenant: u32, event: &EventId) -> Vec<u8> {
@@ -170,10 +158,7 @@ pub(crate) fn exception(tenant: u32, event: &EventId) -> Vec<u8> {
 pub(crate) fn exception_of(key: &[u8]) -> Option<(u32, EventId)> {
     let (tenant, rest) = key.split_first_chunk::<4>()?;
     match rest.split_first()? {
-        (1, id) => Some((
-            u32::from_be_bytes(*tenant),
-            EventId::from_bytes(id.try_into().ok()?),
-        )),
+        (1, id) => Some((u32::from_be_bytes(*tenant), EventId::from_bytes(id.try_into().ok()?))),
         _ => None,
     }
 }

@@ -10,6 +10,9 @@ use crate::view::fold::row_error;
 use crate::view::row::{BlobRow, EventRow, IdempotencyRow, Made, Origin, ScopeRow, TenantRow};
 use crate::view::{Tag, ViewError, Views, key, number, sweep};
 
+/// What to do with each row of a walk: go on, stop, or find it unreadable.
+type VisitRow<'a> = dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, CodecError> + 'a;
+
 impl IdempotencyRow {
     /// Whether the key is free again at this instant. The sweep may be behind: ask, do not rely
     /// on the row being gone.
@@ -35,11 +38,7 @@ impl Views {
             .transpose()
             .map_err(row_error(Space::Events))?;
         Ok(match origin {
-            Some(Origin {
-                tenant,
-                made: Made::Event(id),
-                ..
-            }) => Some((tenant, id)),
+            Some(Origin { tenant, made: Made::Event(id), .. }) => Some((tenant, id)),
             _ => None,
         })
     }
@@ -86,11 +85,7 @@ impl Views {
         limit: usize,
     ) -> Result<Vec<u64>, ViewError> {
         let tag = self.tags.path(tenant, path.as_str())?;
-        let from = key::scope_below(
-            tenant,
-            &tag,
-            after.map_or(0, |after| after.saturating_add(1)),
-        );
+        let from = key::scope_below(tenant, &tag, after.map_or(0, |after| after.saturating_add(1)));
         let to = key::after(key::scope_below(tenant, &tag, u64::MAX));
         let mut found = Vec::new();
         self.walk(Space::Scopes, (&from, &to), &mut |key, _| {
@@ -194,9 +189,7 @@ impl Views {
     }
 
     pub(crate) fn number(&self, space: Space, key: &[u8]) -> Result<Option<u64>, ViewError> {
-        self.get(space, key)?
-            .map(|bytes| number(&bytes).map_err(row_error(space)))
-            .transpose()
+        self.get(space, key)?.map(|bytes| number(&bytes).map_err(row_error(space))).transpose()
     }
 
     /// Walks rows in key order; `visit` may stop, or find a row unreadable.
@@ -204,7 +197,7 @@ impl Views {
         &self,
         space: Space,
         (from, to): (&[u8], &[u8]),
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, CodecError>,
+        visit: &mut VisitRow<'_>,
     ) -> Result<(), ViewError> {
         let mut failed = None;
         self.kv
@@ -214,10 +207,7 @@ impl Views {
                     ControlFlow::Break(())
                 })
             })
-            .map_err(|source| ViewError::Kv {
-                doing: "walking rows",
-                source,
-            })?;
+            .map_err(|source| ViewError::Kv { doing: "walking rows", source })?;
         failed.map_or(Ok(()), |error| Err(row_error(space)(error)))
     }
 }

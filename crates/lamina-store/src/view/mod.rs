@@ -24,8 +24,14 @@ mod sweep;
 mod fold;
 mod retract;
 mod lookup;
+mod scan;
+mod lifecycle;
+mod jobs;
 
+pub use jobs::{ExceptionRow, ExceptionState, VisitException};
+pub use lifecycle::{LifecycleRow, VisitLifecycle};
 pub use row::{BlobRow, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
+pub use scan::{Axis, EventScan, EventScanPage, ScanKey};
 pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain of the replayed spaces. A store with another
@@ -189,10 +195,7 @@ impl Views {
         }
         *state = State::default();
         self.publish(&state);
-        let clearing = |source| ViewError::Kv {
-            doing: "clearing the views",
-            source,
-        };
+        let clearing = |source| ViewError::Kv { doing: "clearing the views", source };
         self.kv.write(begin).map_err(clearing)?;
         self.kv.persist().map_err(clearing)?;
         for space in REPLAYED.iter().filter(|space| **space != Space::Meta) {
@@ -229,10 +232,9 @@ impl Views {
             fold.entry(entry)?;
         }
         let (batch, next) = fold.finish(*tip);
-        self.kv.write(batch).map_err(|source| ViewError::Kv {
-            doing: "applying entries",
-            source,
-        })?;
+        self.kv
+            .write(batch)
+            .map_err(|source| ViewError::Kv { doing: "applying entries", source })?;
         *state = next;
         self.publish(&state);
         Ok(())
@@ -240,18 +242,12 @@ impl Views {
 
     /// Writes rows outside replay that were put into a batch.
     pub fn commit(&self, batch: Batch) -> Result<(), ViewError> {
-        self.kv.write(batch).map_err(|source| ViewError::Kv {
-            doing: "writing rows",
-            source,
-        })
+        self.kv.write(batch).map_err(|source| ViewError::Kv { doing: "writing rows", source })
     }
 
     /// Makes everything applied so far durable.
     pub fn persist(&self) -> Result<(), ViewError> {
-        self.kv.persist().map_err(|source| ViewError::Kv {
-            doing: "persisting",
-            source,
-        })
+        self.kv.persist().map_err(|source| ViewError::Kv { doing: "persisting", source })
     }
 
     /// The store below.
@@ -265,10 +261,7 @@ impl Views {
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
-        self.kv.get(space, key).map_err(|source| ViewError::Kv {
-            doing: "reading a row",
-            source,
-        })
+        self.kv.get(space, key).map_err(|source| ViewError::Kv { doing: "reading a row", source })
     }
 }
 
@@ -309,10 +302,7 @@ fn number_row(value: u64) -> Vec<u8> {
 /// The state of a store; `None` if it has to be rebuilt.
 fn read_state(kv: &dyn Kv) -> Result<Option<State>, ViewError> {
     let get = |row: &[u8]| {
-        kv.get(Space::Meta, row).map_err(|source| ViewError::Kv {
-            doing: "opening",
-            source,
-        })
+        kv.get(Space::Meta, row).map_err(|source| ViewError::Kv { doing: "opening", source })
     };
     if get(key::RESETTING)?.is_some() {
         return Ok(None);
@@ -322,10 +312,7 @@ fn read_state(kv: &dyn Kv) -> Result<Option<State>, ViewError> {
         (None, None, None) => {
             let mut batch = Batch::default();
             batch.put(Space::Meta, key::LAYOUT, LAYOUT.to_be_bytes());
-            kv.write(batch).map_err(|source| ViewError::Kv {
-                doing: "opening",
-                source,
-            })?;
+            kv.write(batch).map_err(|source| ViewError::Kv { doing: "opening", source })?;
             Ok(Some(State::default()))
         }
         (Some(layout), None, None) if layout == LAYOUT.to_be_bytes() => Ok(Some(State::default())),
@@ -350,35 +337,15 @@ fn decode_state(tip: &[u8], fold: &[u8]) -> Result<State, CodecError> {
             tenants: from.varint()?,
             blobs: from.varint()?,
         },
-        sweep: sweep::Position {
-            cursor: from.varint()?,
-            oldest: None,
-        },
+        sweep: sweep::Position { cursor: from.varint()?, oldest: None },
     };
     row::done(&from, state)
 }
 
 fn encode_fold(counts: &Counts, sweep: &sweep::Position) -> Vec<u8> {
-    let Counts {
-        entries,
-        events,
-        excluded,
-        erased,
-        scopes,
-        tenants,
-        blobs,
-    } = *counts;
+    let Counts { entries, events, excluded, erased, scopes, tenants, blobs } = *counts;
     let mut out = Vec::with_capacity(40);
-    for number in [
-        entries,
-        events,
-        excluded,
-        erased,
-        scopes,
-        tenants,
-        blobs,
-        sweep.cursor,
-    ] {
+    for number in [entries, events, excluded, erased, scopes, tenants, blobs, sweep.cursor] {
         put_varint(&mut out, number);
     }
     out
@@ -389,20 +356,14 @@ fn check_order(next: u64, entries: &[Entry], tip: &Tip) -> Result<(), ViewError>
     let mut expected = next;
     for entry in entries {
         if entry.head.offset != expected {
-            return Err(ViewError::Gap {
-                expected,
-                actual: entry.head.offset,
-            });
+            return Err(ViewError::Gap { expected, actual: entry.head.offset });
         }
         expected += 1;
     }
     if tip.next_offset == expected {
         Ok(())
     } else {
-        Err(ViewError::Gap {
-            expected,
-            actual: tip.next_offset,
-        })
+        Err(ViewError::Gap { expected, actual: tip.next_offset })
     }
 }
 

@@ -13,17 +13,10 @@ impl Fold<'_> {
     /// Takes events out of every list. The rows by id stay: a cancelled event can still be read.
     pub(crate) fn cancel(&mut self, entry: &Entry) -> Result<(), ViewError> {
         if entry.head.causes.is_empty() {
-            return Err(contradiction(
-                entry,
-                "a cancellation names no event in its causes",
-            ));
+            return Err(contradiction(entry, "a cancellation names no event in its causes"));
         }
         for offset in &entry.head.causes {
-            let Some(Origin {
-                tenant,
-                made: Made::Event(id),
-                ..
-            }) = self.origin_of(*offset)?
+            let Some(Origin { tenant, made: Made::Event(id), .. }) = self.origin_of(*offset)?
             else {
                 continue;
             };
@@ -50,17 +43,11 @@ impl Fold<'_> {
     /// Removes blobs. References to them stay.
     pub(crate) fn blob_removed(&mut self, entry: &Entry) -> Result<(), ViewError> {
         if entry.head.causes.is_empty() {
-            return Err(contradiction(
-                entry,
-                "a removal names no blob in its causes",
-            ));
+            return Err(contradiction(entry, "a removal names no blob in its causes"));
         }
         for offset in &entry.head.causes {
-            if let Some(Origin {
-                tenant,
-                made: Made::Blob(Some(id)),
-                ..
-            }) = self.origin_of(*offset)?
+            if let Some(Origin { tenant, made: Made::Blob(Some(id)), .. }) =
+                self.origin_of(*offset)?
             {
                 self.drop_blob(key::blob(tenant, &id))?;
             }

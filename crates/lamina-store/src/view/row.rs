@@ -109,10 +109,7 @@ impl EventRow {
                 idem_mac: from.array()?,
                 batch_id: batch(&mut from)?,
                 tags: ids(&mut from)?,
-                blobs: ids(&mut from)?
-                    .into_iter()
-                    .map(BlobId::from_bytes)
-                    .collect(),
+                blobs: ids(&mut from)?.into_iter().map(BlobId::from_bytes).collect(),
             });
         }
         done(&from, row)
@@ -370,10 +367,7 @@ pub(crate) fn encode_chain(head: &ChainHead) -> Vec<u8> {
 
 pub(crate) fn decode_chain(bytes: &[u8]) -> Result<ChainHead, CodecError> {
     let mut from = Cursor::new(bytes);
-    let head = ChainHead {
-        seq: from.varint()?,
-        seal: from.array()?,
-    };
+    let head = ChainHead { seq: from.varint()?, seal: from.array()? };
     done(&from, head)
 }
 
@@ -437,9 +431,5 @@ fn ids(from: &mut Cursor<'_>) -> Result<Vec<[u8; 16]>, CodecError> {
 }
 
 pub(crate) fn done<T>(from: &Cursor<'_>, row: T) -> Result<T, CodecError> {
-    if from.is_done() {
-        Ok(row)
-    } else {
-        Err(CodecError::Malformed { field: "row" })
-    }
+    if from.is_done() { Ok(row) } else { Err(CodecError::Malformed { field: "row" }) }
 }

@@ -52,11 +52,7 @@ impl Sweep {
         entries: usize,
         last: RecordedAt,
     ) -> io::Result<Result<Sweep, CodecError>> {
-        let mut sweep = Sweep {
-            position,
-            window: None,
-            complete: false,
-        };
+        let mut sweep = Sweep { position, window: None, complete: false };
         if position.oldest.is_some_and(|oldest| !expired(oldest, last)) {
             return Ok(Ok(sweep));
         }
@@ -64,24 +60,18 @@ impl Sweep {
         let mut window = VecDeque::new();
         let mut failed = None;
         let (from, to) = (key::origin(position.cursor), key::origins_end());
-        kv.scan(
-            Space::Events,
-            &from,
-            &to,
-            Direction::Forward,
-            &mut |key, value| {
-                let offset = key::origin_offset(key).ok_or(CodecError::Truncated);
-                match offset.and_then(|offset| Ok((offset, Origin::decode(value)?))) {
-                    Ok(row) => window.push_back(row),
-                    Err(error) => failed = Some(error),
-                }
-                if window.len() < steps_max && failed.is_none() {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            },
-        )?;
+        kv.scan(Space::Events, &from, &to, Direction::Forward, &mut |key, value| {
+            let offset = key::origin_offset(key).ok_or(CodecError::Truncated);
+            match offset.and_then(|offset| Ok((offset, Origin::decode(value)?))) {
+                Ok(row) => window.push_back(row),
+                Err(error) => failed = Some(error),
+            }
+            if window.len() < steps_max && failed.is_none() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
         if let Some(error) = failed {
             return Ok(Err(error));
         }

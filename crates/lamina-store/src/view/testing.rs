@@ -78,10 +78,7 @@ pub(crate) struct TestLog {
 impl TestLog {
     /// A log with one tenant and so many scopes, `user:s1` and on.
     pub(crate) fn new(scopes: u64) -> TestLog {
-        let mut log = TestLog {
-            now: 1_000_000,
-            ..TestLog::default()
-        };
+        let mut log = TestLog { now: 1_000_000, ..TestLog::default() };
         log.tenant(TENANT, "default");
         for n in 1..=scopes {
             log.scope(&format!("user:s{n}"));
@@ -90,9 +87,7 @@ impl TestLog {
     }
 
     pub(crate) fn tenant(&mut self, ordinal: u32, name: &str) -> u64 {
-        let what = Tenant {
-            name: name.to_owned(),
-        };
+        let what = Tenant { name: name.to_owned() };
         self.control(ordinal, control::TENANT, Vec::new(), what.encode())
     }
 
@@ -145,13 +140,7 @@ impl TestLog {
         };
         let (who, what) = split(admission, experience, identity);
         let sections = (who.encode(), what.encode());
-        self.push(
-            Kind::Experience,
-            0,
-            (TENANT, say.scope),
-            Vec::new(),
-            sections,
-        )
+        self.push(Kind::Experience, 0, (TENANT, say.scope), Vec::new(), sections)
     }
 
     pub(crate) fn cancel(&mut self, offset: u64) -> u64 {
@@ -210,11 +199,7 @@ impl TestLog {
         let offset = self.entries.len() as u64;
         let tenant_seq = self.tenant_seq.entry(tenant).or_default();
         *tenant_seq += 1;
-        let (scope_seq, prev_seal) = self
-            .chains
-            .get(&(tenant, scope))
-            .copied()
-            .unwrap_or_default();
+        let (scope_seq, prev_seal) = self.chains.get(&(tenant, scope)).copied().unwrap_or_default();
         let seal: [u8; 32] = Sha256::digest(offset.to_be_bytes()).into();
         self.chains.insert((tenant, scope), (scope_seq + 1, seal));
         let section = |bytes: Vec<u8>| match bytes.is_empty() {

@@ -5,9 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn tenant() -> Tenant {
-    Tenant {
-        name: "default".to_owned(),
-    }
+    Tenant { name: "default".to_owned() }
 }
 
 fn scope() -> Scope {
@@ -63,10 +61,7 @@ fn golden_bytes() {
         ],
     );
     check(
-        &BlobRemoved {
-            id: BlobId::from_bytes([6; 16]),
-        }
-        .encode(),
+        &BlobRemoved { id: BlobId::from_bytes([6; 16]) }.encode(),
         expect!["01011006060606060606060606060606060606"],
     );
 }
@@ -77,15 +72,9 @@ fn every_record_survives() {
     assert_eq!(Scope::decode(&scope().encode()), Ok(scope()));
     assert_eq!(Cancel::decode(&cancel().encode()), Ok(cancel()));
     assert_eq!(Blob::decode(&blob().encode()), Ok(blob()));
-    let plain = Blob {
-        perceptual_hash: None,
-        ..blob()
-    };
+    let plain = Blob { perceptual_hash: None, ..blob() };
     assert_eq!(Blob::decode(&plain.encode()), Ok(plain));
-    let quiet = Cancel {
-        note: String::new(),
-        ..cancel()
-    };
+    let quiet = Cancel { note: String::new(), ..cancel() };
     assert_eq!(Cancel::decode(&quiet.encode()), Ok(quiet));
 }
 
@@ -107,23 +96,14 @@ fn an_unknown_field_is_skipped_and_a_newer_version_refused() {
     bytes.extend_from_slice(&[200, 2, 1, 1]);
     assert_eq!(Tenant::decode(&bytes), Ok(tenant()));
     bytes[0] = 2;
-    assert_eq!(
-        Tenant::decode(&bytes),
-        Err(CodecError::Version {
-            found: 2,
-            supported: 1
-        })
-    );
+    assert_eq!(Tenant::decode(&bytes), Err(CodecError::Version { found: 2, supported: 1 }));
 }
 
 #[test]
 fn a_field_that_is_there_twice_is_refused() {
     let mut bytes = tenant().encode();
     bytes.extend_from_slice(&[1, 1, b'x']);
-    assert_eq!(
-        Tenant::decode(&bytes),
-        Err(CodecError::Twice { field: "name" })
-    );
+    assert_eq!(Tenant::decode(&bytes), Err(CodecError::Twice { field: "name" }));
 }
 
 proptest! {

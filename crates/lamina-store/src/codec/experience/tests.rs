@@ -25,10 +25,7 @@ fn small() -> ExperienceWhat {
     ExperienceWhat {
         scope: "user:alice".parse().unwrap(),
         modality: Modality("observation".to_owned()),
-        content: Content::Text {
-            text: "Acme moved to 200 seats".to_owned(),
-            media: Vec::new(),
-        },
+        content: Content::Text { text: "Acme moved to 200 seats".to_owned(), media: Vec::new() },
         context: Context {
             observed_at: ValidAt(Micros(1_700_000_000_000_000)),
             source_recorded_at: None,
@@ -57,9 +54,7 @@ fn full() -> ExperienceWhat {
         content: Content::Message {
             role: Role::Assistant,
             text: "é".to_owned(),
-            media: vec![MediaRef {
-                blob_id: BlobId::from_bytes([3; 16]),
-            }],
+            media: vec![MediaRef { blob_id: BlobId::from_bytes([3; 16]) }],
         },
         context: Context {
             observed_at: ValidAt(Micros(-1)),
@@ -109,10 +104,7 @@ fn every_field_survives() {
     assert_eq!(ExperienceWhat::decode(&small().encode()), Ok(small()));
     assert_eq!(ExperienceWhat::decode(&full().encode()), Ok(full()));
     assert_eq!(ExperienceWho::decode(&who().encode()), Ok(who()));
-    let decided = ExperienceWho {
-        decision: "dev_local".to_owned(),
-        ..who()
-    };
+    let decided = ExperienceWho { decision: "dev_local".to_owned(), ..who() };
     assert_eq!(ExperienceWho::decode(&decided.encode()), Ok(decided));
 }
 
@@ -125,10 +117,7 @@ fn splitting_and_assembling_is_identity() {
         audit_id: who().audit_id,
         decision: String::new(),
     };
-    assert_eq!(
-        split(admission, experience, full().identity),
-        (who(), full())
-    );
+    assert_eq!(split(admission, experience, full().identity), (who(), full()));
     assert_eq!(caller, who().caller);
 }
 
@@ -148,23 +137,12 @@ fn a_cut_record_is_refused_at_every_byte() {
 fn a_newer_version_is_refused() {
     let mut bytes = small().encode();
     bytes[0] = 9;
-    assert_eq!(
-        ExperienceWhat::decode(&bytes),
-        Err(CodecError::Version {
-            found: 9,
-            supported: 1
-        })
-    );
+    assert_eq!(ExperienceWhat::decode(&bytes), Err(CodecError::Version { found: 9, supported: 1 }));
     assert_eq!(ExperienceWhat::decode(&[]), Err(CodecError::Truncated));
 }
 
 fn media() -> impl Strategy<Value = Vec<MediaRef>> {
-    vec(
-        any::<[u8; 16]>().prop_map(|id| MediaRef {
-            blob_id: BlobId::from_bytes(id),
-        }),
-        0..3,
-    )
+    vec(any::<[u8; 16]>().prop_map(|id| MediaRef { blob_id: BlobId::from_bytes(id) }), 0..3)
 }
 
 fn contents() -> impl Strategy<Value = Content> {
@@ -175,11 +153,7 @@ fn contents() -> impl Strategy<Value = Content> {
         (text(), media()).prop_map(|(text, media)| Content::Text { text, media }),
         (text(), media()).prop_map(|(data, media)| Content::Json { data, media }),
         (any::<[u8; 16]>(), option::of(text()), media()).prop_map(|(id, transcript, media)| {
-            Content::BlobRef {
-                blob_id: BlobId::from_bytes(id),
-                transcript,
-                media,
-            }
+            Content::BlobRef { blob_id: BlobId::from_bytes(id), transcript, media }
         }),
         (text(), media()).prop_map(|(triple, media)| Content::Triple { triple, media }),
     ]
@@ -196,17 +170,15 @@ fn contexts() -> impl Strategy<Value = Context> {
         vec(".{0,9}", 0..4),
         option::of(".{0,9}"),
     )
-        .prop_map(
-            |(at, source, location, preceded_by, intent, labels, refers_to)| Context {
-                observed_at: ValidAt(Micros(at)),
-                source_recorded_at: source.map(|at| ValidAt(Micros(at))),
-                location,
-                preceded_by,
-                intent,
-                labels,
-                refers_to,
-            },
-        )
+        .prop_map(|(at, source, location, preceded_by, intent, labels, refers_to)| Context {
+            observed_at: ValidAt(Micros(at)),
+            source_recorded_at: source.map(|at| ValidAt(Micros(at))),
+            location,
+            preceded_by,
+            intent,
+            labels,
+            refers_to,
+        })
 }
 
 proptest! {

@@ -62,30 +62,18 @@ impl ExperienceWhat {
         encode_context(&mut out, &self.context);
         encode_directives(&mut out, &self.directives);
         out.optional(what_tag::SOURCE, bytes_of(&self.source));
-        let Hints {
-            language,
-            scripts,
-            timezone,
-        } = &self.hints;
+        let Hints { language, scripts, timezone } = &self.hints;
         out.optional(what_tag::LANGUAGE, bytes_of(language));
         for script in scripts {
             out.field(what_tag::SCRIPT, script.as_bytes());
         }
         out.optional(what_tag::TIMEZONE, bytes_of(timezone));
         out.field(what_tag::KEY, self.idempotency_key.as_bytes());
-        let Identity {
-            family,
-            idem_mac,
-            body_mac,
-            batch_id,
-        } = &self.identity;
+        let Identity { family, idem_mac, body_mac, batch_id } = &self.identity;
         out.field(what_tag::FAMILY, &[*family]);
         out.field(what_tag::IDEM_MAC, idem_mac);
         out.field(what_tag::BODY_MAC, body_mac);
-        out.optional(
-            what_tag::BATCH,
-            batch_id.as_ref().map(|id| id.as_bytes().as_slice()),
-        );
+        out.optional(what_tag::BATCH, batch_id.as_ref().map(|id| id.as_bytes().as_slice()));
         out.finish()
     }
 
@@ -124,9 +112,7 @@ fn encode_content(out: &mut FieldWriter, content: &Content) {
         let media = content.media().iter();
         out.field(
             what_tag::MEDIA,
-            &media
-                .flat_map(|media| *media.blob_id.as_bytes())
-                .collect::<Vec<u8>>(),
+            &media.flat_map(|media| *media.blob_id.as_bytes()).collect::<Vec<u8>>(),
         );
     }
 }
@@ -151,10 +137,7 @@ fn encode_context(out: &mut FieldWriter, context: &Context) {
     if !preceded_by.is_empty() {
         out.field(
             what_tag::PRECEDED_BY,
-            &preceded_by
-                .iter()
-                .flat_map(|id| *id.as_bytes())
-                .collect::<Vec<u8>>(),
+            &preceded_by.iter().flat_map(|id| *id.as_bytes()).collect::<Vec<u8>>(),
         );
     }
     out.optional(what_tag::INTENT, bytes_of(intent));
@@ -165,13 +148,8 @@ fn encode_context(out: &mut FieldWriter, context: &Context) {
 }
 
 fn encode_directives(out: &mut FieldWriter, directives: &Directives) {
-    let Directives {
-        extract,
-        consolidate_into,
-        confidence_floor,
-        ttl_for_belief_layer,
-        embed,
-    } = directives;
+    let Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
+        directives;
     if let Some(extract) = extract {
         // One field that holds a list: an empty list is not the same as no list.
         let mut list = Vec::new();
@@ -182,9 +160,7 @@ fn encode_directives(out: &mut FieldWriter, directives: &Directives) {
     }
     out.optional(
         what_tag::CONSOLIDATE_INTO,
-        consolidate_into
-            .as_ref()
-            .map(|scope| scope.as_str().as_bytes()),
+        consolidate_into.as_ref().map(|scope| scope.as_str().as_bytes()),
     );
     if let Some(floor) = confidence_floor {
         out.field(what_tag::CONFIDENCE_FLOOR, &floor.to_bits().to_le_bytes());
@@ -278,11 +254,9 @@ impl<'a> RawWhat<'a> {
 
     fn set_content(&mut self, tag: u8, value: &'a [u8]) -> Result<(), CodecError> {
         match tag {
-            what_tag::CONTENT_KIND => once(
-                &mut self.kind,
-                u8::from_le_bytes(array(value, "kind")?),
-                "kind",
-            ),
+            what_tag::CONTENT_KIND => {
+                once(&mut self.kind, u8::from_le_bytes(array(value, "kind")?), "kind")
+            }
             what_tag::ROLE => once(&mut self.role, role_of(value)?, "role"),
             what_tag::TEXT => once(&mut self.text, value, "text"),
             what_tag::BLOB => {
@@ -290,9 +264,7 @@ impl<'a> RawWhat<'a> {
                 once(&mut self.blob, id, "blob_id")
             }
             _ => {
-                let media = ids(value, "media", |id| MediaRef {
-                    blob_id: BlobId::from_bytes(id),
-                })?;
+                let media = ids(value, "media", |id| MediaRef { blob_id: BlobId::from_bytes(id) })?;
                 once(&mut self.media, media, "media")
             }
         }
@@ -318,11 +290,7 @@ impl<'a> RawWhat<'a> {
                 self.labels.push(string(value, "labels")?);
                 Ok(())
             }
-            _ => once(
-                &mut self.refers_to,
-                string(value, "refers_to")?,
-                "refers_to",
-            ),
+            _ => once(&mut self.refers_to, string(value, "refers_to")?, "refers_to"),
         }
     }
 
@@ -374,23 +342,14 @@ impl<'a> RawWhat<'a> {
                 text: required(text, "text")?,
                 media,
             },
-            kind::TEXT => Content::Text {
-                text: required(text, "text")?,
-                media,
-            },
-            kind::JSON => Content::Json {
-                data: required(text, "text")?,
-                media,
-            },
+            kind::TEXT => Content::Text { text: required(text, "text")?, media },
+            kind::JSON => Content::Json { data: required(text, "text")?, media },
             kind::BLOB_REF => Content::BlobRef {
                 blob_id: required(self.blob, "blob_id")?,
                 transcript: text,
                 media,
             },
-            kind::TRIPLE => Content::Triple {
-                triple: required(text, "text")?,
-                media,
-            },
+            kind::TRIPLE => Content::Triple { triple: required(text, "text")?, media },
             _ => return Err(CodecError::Malformed { field: "kind" }),
         })
     }

@@ -23,15 +23,9 @@ proptest! {
 #[test]
 fn a_longer_form_of_a_number_is_refused() {
     let mut cursor = Cursor::new(&[0x80, 0x00]);
-    assert_eq!(
-        cursor.varint(),
-        Err(CodecError::Malformed { field: "varint" })
-    );
+    assert_eq!(cursor.varint(), Err(CodecError::Malformed { field: "varint" }));
     let mut cursor = Cursor::new(&[0xFF; 10]);
-    assert_eq!(
-        cursor.varint(),
-        Err(CodecError::Malformed { field: "varint" })
-    );
+    assert_eq!(cursor.varint(), Err(CodecError::Malformed { field: "varint" }));
 }
 
 #[test]

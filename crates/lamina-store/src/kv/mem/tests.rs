@@ -14,14 +14,7 @@ fn keys(kv: &dyn Kv, from: &str, to: &str, direction: Direction) -> String {
         seen.push_str(std::str::from_utf8(key).unwrap());
         ControlFlow::Continue(())
     };
-    kv.scan(
-        Space::Meta,
-        from.as_bytes(),
-        to.as_bytes(),
-        direction,
-        &mut visit,
-    )
-    .unwrap();
+    kv.scan(Space::Meta, from.as_bytes(), to.as_bytes(), direction, &mut visit).unwrap();
     seen
 }
 

@@ -1,0 +1,102 @@
+use super::*;
+use crate::view::testing::{TENANT, empty};
+
+fn row(n: u8, event: u8, kind: LifecycleKind, payload: Payload) -> LifecycleRow {
+    LifecycleRow {
+        id: LifecycleId::from_bytes([n; 16]),
+        kind,
+        event_id: EventId::from_bytes([event; 16]),
+        scope: 300,
+        at: Micros(i64::from(n) * 10),
+        seq: u32::from(n),
+        batch_id: (n % 2 == 0).then(|| BatchId::from_bytes([n; 16])),
+        payload,
+        event_offset: 70_000,
+        event_place: Place(u64::MAX),
+    }
+}
+
+/// One of each kind and payload.
+fn rows() -> Vec<LifecycleRow> {
+    let stage = LifecycleKind::Stage;
+    let (facts, entities, beliefs, episodes) = (1, 200, u32::MAX, 0);
+    let (beliefs_updated, conflicts_resolved, superseded_facts) = (7, 8, 9);
+    vec![
+        row(1, 9, stage(Stage::Captured), Payload::Captured { wal_offset: u64::MAX }),
+        row(
+            2,
+            9,
+            stage(Stage::Extracted),
+            Payload::Extracted { facts, entities, beliefs, episodes },
+        ),
+        row(3, 8, stage(Stage::Indexed), Payload::Indexed { layers: 31 }),
+        row(
+            4,
+            9,
+            stage(Stage::Consolidated),
+            Payload::Consolidated { beliefs_updated, conflicts_resolved, superseded_facts },
+        ),
+        row(5, 9, stage(Stage::Compressed), Payload::Compressed),
+        row(6, 8, LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 5 }),
+        row(7, 9, LifecycleKind::Cancelled, Payload::Cancelled { from: Stage::Extracted }),
+    ]
+}
+
+fn stored() -> Views {
+    let views = empty();
+    let mut batch = Batch::default();
+    for row in rows() {
+        views.lifecycle_put(&mut batch, TENANT, &row).unwrap();
+    }
+    views.commit(batch).unwrap();
+    views
+}
+
+fn scan(views: &Views, after: Option<u8>, direction: Direction, limit: usize) -> Vec<u8> {
+    let mut seen = Vec::new();
+    let after = after.map(|n| LifecycleId::from_bytes([n; 16]));
+    views
+        .lifecycle_scan(TENANT, after, direction, limit, &mut |row| {
+            seen.push(row.id.as_bytes()[0]);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    seen
+}
+
+#[test]
+fn every_kind_of_row_survives() {
+    let views = stored();
+    for row in rows() {
+        assert_eq!(views.lifecycle_get(TENANT, row.id).unwrap(), Some(row.clone()));
+        assert_eq!(views.lifecycle_get(TENANT + 1, row.id).unwrap(), None);
+    }
+}
+
+#[test]
+fn rows_are_found_by_event_and_in_order() {
+    let views = stored();
+    let of = |event: u8| {
+        let rows = views.lifecycle_of_event(TENANT, EventId::from_bytes([event; 16])).unwrap();
+        rows.iter().map(|row| row.id.as_bytes()[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(of(9), [1, 2, 4, 5, 7]);
+    assert_eq!(of(8), [3, 6]);
+    assert_eq!(of(7), []);
+    assert_eq!(scan(&views, None, Direction::Forward, 3), [1, 2, 3]);
+    assert_eq!(scan(&views, Some(3), Direction::Forward, 9), [4, 5, 6, 7]);
+    assert_eq!(scan(&views, Some(3), Direction::Backward, 9), [2, 1]);
+    assert_eq!(scan(&views, None, Direction::Backward, 2), [7, 6]);
+    assert_eq!(scan(&views, None, Direction::Forward, 0), []);
+}
+
+#[test]
+fn old_rows_are_pruned_in_bounded_steps() {
+    let views = stored();
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 2).unwrap(), 2);
+    assert_eq!(scan(&views, None, Direction::Forward, 9), [3, 4, 5, 6, 7]);
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 9).unwrap(), 1);
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 9).unwrap(), 0);
+    let rows = views.lifecycle_of_event(TENANT, EventId::from_bytes([9; 16])).unwrap();
+    assert_eq!(rows.len(), 3);
+}
