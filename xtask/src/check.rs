@@ -115,11 +115,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             Err(error) => {
                 rows.push(Row::failed(step.name, took));
                 println!("\n{}", summary::table(&rows, total.elapsed()));
-                bail!(
-                    "{} failed: {error:#}\n\nwhat to do: {}",
-                    step.name,
-                    step.remedy
-                );
+                bail!("{} failed: {error:#}\n\nwhat to do: {}", step.name, step.remedy);
             }
         }
     }

@@ -17,7 +17,5 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 pub(crate) fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    std::fs::read_dir(folder)?
-        .map(|entry| Ok(entry?.path()))
-        .collect()
+    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
 }

@@ -19,15 +19,8 @@ pub(crate) enum Mode {
 }
 
 pub(crate) fn generator(mode: Mode) -> Command {
-    let mut command = cargo(&[
-        "run",
-        "--locked",
-        "--package",
-        "lamina-api",
-        "--bin",
-        "lamina-contract",
-        "--",
-    ]);
+    let mut command =
+        cargo(&["run", "--locked", "--package", "lamina-api", "--bin", "lamina-contract", "--"]);
     if mode == Mode::Check {
         command.arg("--check");
     }
@@ -41,9 +34,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     process::run(&mut generator(Mode::Write))?;
     let mut tests = cargo(&["test", "--locked", "--workspace"]);
-    tests
-        .env("LAMINA_BIN", build_release_binary()?)
-        .env("UPDATE_EXPECT", "1");
+    tests.env("LAMINA_BIN", build_release_binary()?).env("UPDATE_EXPECT", "1");
     process::run(&mut tests)?;
     println!("\nnow read `git diff`: every changed line is a change of the contract");
     Ok(())

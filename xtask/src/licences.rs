@@ -19,34 +19,17 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let allowed = allowed_in(&deny)?;
     // Only what is built here: packages for other platforms are not even downloaded.
     let host = host()?;
-    let arguments = [
-        "metadata",
-        "--locked",
-        "--format-version",
-        "1",
-        "--filter-platform",
-        &host,
-    ];
+    let arguments = ["metadata", "--locked", "--format-version", "1", "--filter-platform", &host];
     let metadata = process::output_of(&mut cargo(&arguments))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
-    let packages = metadata
-        .get("packages")
-        .and_then(Value::as_array)
-        .context("metadata has no packages")?;
-    let refused: Vec<String> = packages
-        .iter()
-        .filter_map(|package| refusal(package, &allowed))
-        .collect();
+    let packages =
+        metadata.get("packages").and_then(Value::as_array).context("metadata has no packages")?;
+    let refused: Vec<String> =
+        packages.iter().filter_map(|package| refusal(package, &allowed)).collect();
     if !refused.is_empty() {
-        bail!(
-            "licences that deny.toml does not allow:\n  {}",
-            refused.join("\n  ")
-        );
+        bail!("licences that deny.toml does not allow:\n  {}", refused.join("\n  "));
     }
-    println!(
-        "{} packages, every licence allowed by deny.toml",
-        packages.len()
-    );
+    println!("{} packages, every licence allowed by deny.toml", packages.len());
     Ok(())
 }
 
@@ -66,38 +49,22 @@ fn allowed_in(deny: &str) -> anyhow::Result<BTreeSet<String>> {
         .and_then(|licences| licences.get("allow"))
         .and_then(toml::Value::as_array)
         .context("deny.toml has no `licenses.allow`")?;
-    Ok(list
-        .iter()
-        .filter_map(|name| name.as_str().map(str::to_owned))
-        .collect())
+    Ok(list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
 }
 
 fn refusal(package: &Value, allowed: &BTreeSet<String>) -> Option<String> {
-    let name = package
-        .get("name")
-        .and_then(Value::as_str)
-        .unwrap_or("(unnamed)");
+    let name = package.get("name").and_then(Value::as_str).unwrap_or("(unnamed)");
     let expression = package.get("license").and_then(Value::as_str).unwrap_or("");
     if satisfied(expression, allowed) {
         return None;
     }
-    Some(format!(
-        "{name}: {}",
-        if expression.is_empty() {
-            "no licence given"
-        } else {
-            expression
-        }
-    ))
+    Some(format!("{name}: {}", if expression.is_empty() { "no licence given" } else { expression }))
 }
 
 /// Whether an SPDX expression can be satisfied with allowed licences only. `AND` binds tighter than
 /// `OR`; the old spelling `MIT/Apache-2.0` means `OR`. What cannot be read is not satisfied.
 fn satisfied(expression: &str, allowed: &BTreeSet<String>) -> bool {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
     any_of(&mut rest, allowed) == Some(true) && rest.is_empty()

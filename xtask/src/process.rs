@@ -29,14 +29,9 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command.args(arguments).current_dir(root());
     for (name, _) in std::env::vars_os() {
         let Some(text) = name.to_str() else { continue };
-        if [
-            "CARGO_PKG_",
-            "CARGO_MANIFEST_",
-            "CARGO_BIN_",
-            "CARGO_CRATE_",
-        ]
-        .iter()
-        .any(|prefix| text.starts_with(prefix))
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"]
+            .iter()
+            .any(|prefix| text.starts_with(prefix))
         {
             command.env_remove(text);
         }
@@ -52,9 +47,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let line = line_of(command);
     println!("$ {line}");
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{line}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
     if !status.success() {
         bail!("`{line}` ended with {status}");
     }
@@ -85,11 +78,7 @@ pub(crate) fn has_subcommand(name: &str) -> bool {
 
 fn line_of(command: &Command) -> String {
     let program = Path::new(command.get_program());
-    let mut line = program
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let mut line = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for argument in command.get_args() {
         line.push(' ');
         line.push_str(&argument.to_string_lossy());

@@ -37,19 +37,11 @@ pub(crate) struct Finding {
 
 impl Finding {
     fn of_file(path: &str, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line: 0,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line: 0, message: message.into() }
     }
 
     fn at(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -101,11 +93,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if !found.is_empty() {
         bail!("tidy: {} findings", found.len());
     }
-    println!(
-        "tidy: {} rules hold over {} files",
-        RULES.len(),
-        tree.paths().count()
-    );
+    println!("tidy: {} rules hold over {} files", RULES.len(), tree.paths().count());
     Ok(())
 }
 
@@ -122,10 +110,6 @@ pub(crate) fn update_ratchet(growth: Growth) -> anyhow::Result<()> {
     let text = ratchet::updated(&tree, growth)?;
     let path = root.join(ratchet::LIST);
     files::write(&path, &text).with_context(|| format!("cannot write {}", ratchet::LIST))?;
-    println!(
-        "{} has {} entries",
-        ratchet::LIST,
-        ratchet::parse(&text).len()
-    );
+    println!("{} has {} entries", ratchet::LIST, ratchet::parse(&text).len());
     Ok(())
 }

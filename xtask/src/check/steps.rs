@@ -36,15 +36,7 @@ pub(super) fn lints(_: &mut Progress) -> anyhow::Result<Outcome> {
     if !process::has_subcommand("clippy") {
         return without_component("clippy");
     }
-    let arguments = [
-        "clippy",
-        "--locked",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     process::run(&mut cargo(&arguments))?;
     Ok(Outcome::Done)
 }
@@ -78,11 +70,7 @@ pub(super) fn executable_in(messages: &str) -> Option<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .filter(|message| {
-            message
-                .pointer("/target/name")
-                .is_some_and(|name| name == "lamina")
-        })
+        .filter(|message| message.pointer("/target/name").is_some_and(|name| name == "lamina"))
         .filter_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
         .next_back()
 }
@@ -106,16 +94,8 @@ pub(super) fn simulator(_: &mut Progress) -> anyhow::Result<Outcome> {
     if !process::root().join(SIMULATOR).exists() {
         return missing(SIMULATOR);
     }
-    let arguments = [
-        "run",
-        "--locked",
-        "--release",
-        "--package",
-        "lamina-sim",
-        "--",
-        "--seeds",
-        SEEDS,
-    ];
+    let arguments =
+        ["run", "--locked", "--release", "--package", "lamina-sim", "--", "--seeds", SEEDS];
     process::run(&mut cargo(&arguments))?;
     Ok(Outcome::Done)
 }
@@ -124,30 +104,16 @@ pub(super) fn crash_test(progress: &mut Progress) -> anyhow::Result<Outcome> {
     if !process::root().join(SIMULATOR).exists() {
         return missing(SIMULATOR);
     }
-    let arguments = [
-        "run",
-        "--locked",
-        "--release",
-        "--package",
-        "lamina-sim",
-        "--",
-        "crash",
-        "--rounds",
-    ];
+    let arguments =
+        ["run", "--locked", "--release", "--package", "lamina-sim", "--", "crash", "--rounds"];
     let mut command = cargo(&arguments);
-    command
-        .arg(CRASH_ROUNDS)
-        .arg("--bin")
-        .arg(built_binary(progress)?);
+    command.arg(CRASH_ROUNDS).arg("--bin").arg(built_binary(progress)?);
     process::run(&mut command)?;
     Ok(Outcome::Done)
 }
 
 fn built_binary(progress: &Progress) -> anyhow::Result<&Path> {
-    progress
-        .lamina_bin
-        .as_deref()
-        .context("the release binary is built before it is used")
+    progress.lamina_bin.as_deref().context("the release binary is built before it is used")
 }
 
 fn missing(path: &str) -> anyhow::Result<Outcome> {

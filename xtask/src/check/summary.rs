@@ -22,32 +22,16 @@ impl Row {
     }
 
     pub(super) fn failed(name: &'static str, took: Duration) -> Self {
-        Self {
-            name,
-            result: "FAILED",
-            took,
-        }
+        Self { name, result: "FAILED", took }
     }
 }
 
 pub(super) fn table(rows: &[Row], total: Duration) -> String {
     let mut text = String::new();
     for row in rows {
-        let _ = writeln!(
-            text,
-            "{:<16} {:<8} {:>9}",
-            row.name,
-            row.result,
-            seconds(row.took)
-        );
+        let _ = writeln!(text, "{:<16} {:<8} {:>9}", row.name, row.result, seconds(row.took));
     }
-    let _ = write!(
-        text,
-        "{:<16} {:<8} {:>9}",
-        "together",
-        verdict(rows),
-        seconds(total)
-    );
+    let _ = write!(text, "{:<16} {:<8} {:>9}", "together", verdict(rows), seconds(total));
     text
 }
 

@@ -15,16 +15,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         }
         if !text.starts_with("# ") {
-            found.push(Finding::at(
-                path,
-                1,
-                "open with `# title`, the line of the release notes",
-            ));
+            found.push(Finding::at(path, 1, "open with `# title`, the line of the release notes"));
         }
         let mut headings = text.lines().filter(|line| line.starts_with("## "));
-        let in_order = SECTIONS
-            .iter()
-            .all(|section| headings.next() == Some(*section));
+        let in_order = SECTIONS.iter().all(|section| headings.next() == Some(*section));
         if !in_order || headings.next().is_some() {
             let message = format!("the sections are {}", SECTIONS.join(", "));
             found.push(Finding::of_file(path, message));

@@ -33,11 +33,7 @@ pub(super) fn reasons(tree: &Tree) -> Vec<Finding> {
                 found.push(Finding::at(MANIFEST, index + 1, message));
             }
             if !is_ours && line.contains("version = \"*\"") {
-                found.push(Finding::at(
-                    MANIFEST,
-                    index + 1,
-                    "a version that is not a version",
-                ));
+                found.push(Finding::at(MANIFEST, index + 1, "a version that is not a version"));
             }
         }
     }

@@ -5,13 +5,8 @@ use super::Finding;
 use super::tree::Tree;
 use crate::check::{PARTS, Parts};
 
-const DOCUMENTS: &[&str] = &[
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/ARCHITECTURE.md",
-    "docs/STYLE.md",
-    "docs/GLOSSARY.md",
-];
+const DOCUMENTS: &[&str] =
+    &["README.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md", "docs/STYLE.md", "docs/GLOSSARY.md"];
 const DECISIONS: &str = "docs/adr/";
 
 /// A word that begins with one of these is a path of the checkout.
@@ -32,12 +27,8 @@ const EXTENSIONS: &[&str] = &[".rs", ".md", ".toml", ".json", ".lock", ".txt", "
 const ELSEWHERE: &[&str] = &["lamina.toml"];
 
 /// Parts of the tree that documents speak of before they are written.
-const AWAITED: &[&str] = &[
-    "README.md",
-    "docs/errors",
-    "docs/schemas",
-    "crates/lamina-sim/tests/it",
-];
+const AWAITED: &[&str] =
+    &["README.md", "docs/errors", "docs/schemas", "crates/lamina-sim/tests/it"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -78,10 +69,7 @@ fn missing(tree: &Tree, word: &str) -> Option<String> {
 
 /// `lamina-store` is a crate or a program, `lamina-store/log/writer` a module of a crate.
 fn missing_in_crate(tree: &Tree, word: &str, name: &str) -> Option<String> {
-    if !name
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.'))
-    {
+    if !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.')) {
         return None;
     }
     let (package, module) = match word.split_once('/') {
@@ -124,12 +112,7 @@ pub(super) fn quoted(text: &str) -> Vec<(usize, &str)> {
         if line.trim_start().starts_with("```") {
             in_fence = !in_fence;
         } else if !in_fence {
-            words.extend(
-                line.split('`')
-                    .skip(1)
-                    .step_by(2)
-                    .map(|word| (index + 1, word)),
-            );
+            words.extend(line.split('`').skip(1).step_by(2).map(|word| (index + 1, word)));
         }
     }
     words

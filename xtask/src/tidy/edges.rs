@@ -14,20 +14,11 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-core", &["lamina-types"]),
     ("lamina-store", &["lamina-types", "lamina-env"]),
     ("lamina-api", &["lamina-types"]),
-    (
-        "lamina-engine",
-        &["lamina-types", "lamina-env", "lamina-core", "lamina-store"],
-    ),
+    ("lamina-engine", &["lamina-types", "lamina-env", "lamina-core", "lamina-store"]),
     // The server names the core for permits only.
     (
         "lamina-server",
-        &[
-            "lamina-types",
-            "lamina-env",
-            "lamina-core",
-            "lamina-engine",
-            "lamina-api",
-        ],
+        &["lamina-types", "lamina-env", "lamina-core", "lamina-engine", "lamina-api"],
     ),
 ];
 
@@ -37,41 +28,18 @@ const DEVELOPMENT: &[&str] = &["lamina-sim", "lamina-bench", "xtask"];
 /// Third-party crates with consequences, and the only product crates that may name each.
 const QUARANTINE: &[(&[&str], &[&str])] = &[
     (
-        &[
-            "axum",
-            "hyper",
-            "hyper-util",
-            "http",
-            "http-body-util",
-            "tower",
-            "futures-util",
-        ],
+        &["axum", "hyper", "hyper-util", "http", "http-body-util", "tower", "futures-util"],
         &["lamina-server"],
     ),
     (
-        &[
-            "clap",
-            "toml",
-            "tracing-subscriber",
-            "metrics-exporter-prometheus",
-            "anyhow",
-        ],
+        &["clap", "toml", "tracing-subscriber", "metrics-exporter-prometheus", "anyhow"],
         &["lamina-server"],
     ),
-    (
-        &["fjall", "crc32c", "hmac", "ed25519-dalek"],
-        &["lamina-store"],
-    ),
+    (&["fjall", "crc32c", "hmac", "ed25519-dalek"], &["lamina-store"]),
     (&["rustix", "getrandom"], &["lamina-env"]),
-    (
-        &["serde", "serde_json", "serde_path_to_error", "jiff"],
-        &["lamina-api", "lamina-server"],
-    ),
+    (&["serde", "serde_json", "serde_path_to_error", "jiff"], &["lamina-api", "lamina-server"]),
     (&["schemars"], &["lamina-api", "lamina-server"]),
-    (
-        &["tokio", "tracing", "metrics"],
-        &["lamina-engine", "lamina-server"],
-    ),
+    (&["tokio", "tracing", "metrics"], &["lamina-engine", "lamina-server"]),
     (&["image"], &["lamina-engine"]),
 ];
 
@@ -111,9 +79,7 @@ pub(super) fn quarantine(tree: &Tree) -> Vec<Finding> {
             continue;
         }
         for (dependency, _) in member.dependencies(&["dependencies", "build-dependencies"]) {
-            let cell = QUARANTINE
-                .iter()
-                .find(|(names, _)| names.contains(&dependency.as_str()));
+            let cell = QUARANTINE.iter().find(|(names, _)| names.contains(&dependency.as_str()));
             if let Some((_, allowed)) = cell
                 && !allowed.contains(&member.name.as_str())
             {
@@ -140,10 +106,7 @@ pub(super) fn inheritance(tree: &Tree) -> Vec<Finding> {
                 found.push(Finding::of_file(&member.path, message));
             }
         }
-        let lints = member
-            .manifest
-            .get("lints")
-            .and_then(|lints| lints.get("workspace"));
+        let lints = member.manifest.get("lints").and_then(|lints| lints.get("workspace"));
         if lints.and_then(Value::as_bool) != Some(true) {
             let message = "add `[lints] workspace = true`: lints are the same everywhere";
             found.push(Finding::of_file(&member.path, message));
@@ -171,12 +134,8 @@ impl Member {
     /// Names and values in the given sections, those for one platform included.
     fn dependencies(&self, sections: &[&str]) -> Vec<(String, Value)> {
         let platforms = self.manifest.get("target").and_then(Value::as_table);
-        let tables = std::iter::once(&self.manifest).chain(
-            platforms
-                .into_iter()
-                .flat_map(Table::values)
-                .filter_map(Value::as_table),
-        );
+        let tables = std::iter::once(&self.manifest)
+            .chain(platforms.into_iter().flat_map(Table::values).filter_map(Value::as_table));
         tables
             .flat_map(|table| sections.iter().filter_map(|section| table.get(*section)))
             .filter_map(Value::as_table)
@@ -196,34 +155,21 @@ fn members(tree: &Tree, found: &mut Vec<Finding>) -> Vec<Member> {
         .texts()
         .filter(|(path, _)| path.ends_with("/Cargo.toml") && !path.contains("/fixtures/"));
     for (path, text) in manifests {
-        let folder = path
-            .trim_end_matches("/Cargo.toml")
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
+        let folder = path.trim_end_matches("/Cargo.toml").rsplit('/').next().unwrap_or_default();
         let manifest: Table = match text.parse() {
             Ok(manifest) => manifest,
             Err(error) => {
-                found.push(Finding::of_file(
-                    path,
-                    format!("is not TOML: {}", error.message()),
-                ));
+                found.push(Finding::of_file(path, format!("is not TOML: {}", error.message())));
                 continue;
             }
         };
-        let name = manifest
-            .get("package")
-            .and_then(|package| package.get("name"));
+        let name = manifest.get("package").and_then(|package| package.get("name"));
         let name = name.and_then(Value::as_str).unwrap_or_default().to_owned();
         if name != folder {
             let message = format!("the folder `{folder}` holds the package `{name}`");
             found.push(Finding::of_file(path, message));
         }
-        members.push(Member {
-            path: path.to_owned(),
-            name,
-            manifest,
-        });
+        members.push(Member { path: path.to_owned(), name, manifest });
     }
     members
 }

@@ -20,10 +20,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(table) = tree.text(TABLE) else {
         return match PARTS {
             Parts::Skippable => Vec::new(),
-            Parts::Required => vec![Finding::of_file(
-                TABLE,
-                "the table of error codes is missing",
-            )],
+            Parts::Required => vec![Finding::of_file(TABLE, "the table of error codes is missing")],
         };
     };
     let codes = codes_in(table);
@@ -52,9 +49,7 @@ fn pages(tree: &Tree, codes: &BTreeSet<&str>, found: &mut Vec<Finding>) {
         }
     }
     for path in tree.paths() {
-        let code = path
-            .strip_prefix(PAGES)
-            .and_then(|name| name.strip_suffix(".md"));
+        let code = path.strip_prefix(PAGES).and_then(|name| name.strip_suffix(".md"));
         if let Some(code) = code.filter(|code| *code != "README" && !codes.contains(code)) {
             let message = format!("`{code}` is not in the table ({TABLE}): delete the page");
             found.push(Finding::of_file(path, message));
@@ -72,9 +67,7 @@ fn mentions(tree: &Tree, codes: &BTreeSet<&str>, found: &mut Vec<Finding>) {
         }
         for (line, word) in quoted(text) {
             let is_variable = VARIABLES.contains(&word)
-                || VARIABLE_PREFIXES
-                    .iter()
-                    .any(|prefix| word.starts_with(prefix));
+                || VARIABLE_PREFIXES.iter().any(|prefix| word.starts_with(prefix));
             if is_code(word) && !codes.contains(word) && !is_variable && !constants.contains(word) {
                 let message = format!("`{word}` is neither an error code nor a constant");
                 found.push(Finding::at(path, line, message));
@@ -97,9 +90,7 @@ fn constants_of(tree: &Tree) -> BTreeSet<&str> {
     let mut constants = BTreeSet::new();
     for (_, text) in tree.rust_files() {
         for line in text.lines() {
-            let Some((_, after)) = line
-                .split_once("const ")
-                .or_else(|| line.split_once("static "))
+            let Some((_, after)) = line.split_once("const ").or_else(|| line.split_once("static "))
             else {
                 continue;
             };
@@ -113,7 +104,5 @@ fn constants_of(tree: &Tree) -> BTreeSet<&str> {
 fn is_code(word: &str) -> bool {
     word.contains('_')
         && word.starts_with(|c: char| c.is_ascii_uppercase())
-        && word
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }

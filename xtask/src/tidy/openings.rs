@@ -20,11 +20,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             let message = "open the file with `//!`: what is it for, and why is it so?";
             found.push(Finding::at(path, 1, message));
         } else if opening.trim().chars().count() < OPENING_CHARS_MIN || is_placeholder(text) {
-            found.push(Finding::at(
-                path,
-                1,
-                "the opening `//!` does not say what the file is for",
-            ));
+            found.push(Finding::at(path, 1, "the opening `//!` does not say what the file is for"));
         }
     }
     found

@@ -39,10 +39,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         let limit = limit_of(key);
         match listed.get(key) {
             None => {
-                let message = format!(
-                    "{} has {lines} lines, the limit is {limit}: split it",
-                    name_of(key)
-                );
+                let message =
+                    format!("{} has {lines} lines, the limit is {limit}: split it", name_of(key));
                 found.push(Finding::of_file(path, message));
             }
             Some(before) if lines > before => {
@@ -109,9 +107,7 @@ fn offenders(tree: &Tree) -> Offenders {
         for function in Source::of(text).functions() {
             if function.lines > FUNCTION_LINES_MAX {
                 // Two functions of one name in one file count as one, the longer.
-                let entry = offenders
-                    .entry(format!("{path} fn {}", function.name))
-                    .or_default();
+                let entry = offenders.entry(format!("{path} fn {}", function.name)).or_default();
                 *entry = function.lines.max(*entry);
             }
         }

@@ -31,10 +31,7 @@ impl Source {
             comments: String::with_capacity(text.len()),
         };
         splitter.split();
-        Self {
-            code: splitter.code,
-            comments: splitter.comments,
-        }
+        Self { code: splitter.code, comments: splitter.comments }
     }
 
     pub(crate) fn functions(&self) -> Vec<Function> {
@@ -82,16 +79,10 @@ fn tokens(code: &str) -> Vec<Token> {
                 continue;
             }
             if !word.is_empty() {
-                tokens.push(Token {
-                    text: std::mem::take(&mut word),
-                    line,
-                });
+                tokens.push(Token { text: std::mem::take(&mut word), line });
             }
             if !c.is_whitespace() {
-                tokens.push(Token {
-                    text: c.to_string(),
-                    line,
-                });
+                tokens.push(Token { text: c.to_string(), line });
             }
         }
     }
@@ -133,9 +124,7 @@ impl Splitter {
     }
 
     fn starts_with(&self, text: &str) -> bool {
-        text.chars()
-            .enumerate()
-            .all(|(ahead, c)| self.peek(ahead) == Some(c))
+        text.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == Some(c))
     }
 
     fn split(&mut self) {
@@ -216,9 +205,7 @@ impl Splitter {
             self.take_code();
         }
         if matches!(word.as_str(), "r" | "br" | "cr") {
-            let hashes = (0..)
-                .take_while(|ahead| self.peek(*ahead) == Some('#'))
-                .count();
+            let hashes = (0..).take_while(|ahead| self.peek(*ahead) == Some('#')).count();
             if self.peek(hashes) == Some('"') {
                 self.raw_string(hashes);
             }
@@ -226,9 +213,7 @@ impl Splitter {
     }
 
     fn raw_string(&mut self, hashes: usize) {
-        let end: String = std::iter::once('"')
-            .chain(std::iter::repeat_n('#', hashes))
-            .collect();
+        let end: String = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
         for _ in 0..=hashes {
             self.blank();
         }

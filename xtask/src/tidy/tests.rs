@@ -8,19 +8,14 @@ use crate::process;
 #[test]
 fn this_tree_is_tidy() {
     let found = findings(&Tree::read(&process::root()).unwrap());
-    let lines: Vec<String> = found
-        .iter()
-        .map(|(rule, finding)| format!("{finding}  [{rule}]"))
-        .collect();
+    let lines: Vec<String> =
+        found.iter().map(|(rule, finding)| format!("{finding}  [{rule}]")).collect();
     assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
 }
 
 /// Runs one rule; gives its findings as printed.
 fn check(rule: &str, files: &[(&str, &str)]) -> Vec<String> {
-    let (_, run) = RULES
-        .iter()
-        .find(|(name, _)| *name == rule)
-        .expect("the rule exists");
+    let (_, run) = RULES.iter().find(|(name, _)| *name == rule).expect("the rule exists");
     let mut found = run(&Tree::of(files));
     found.sort();
     found.iter().map(ToString::to_string).collect()
@@ -31,10 +26,7 @@ fn fires(rule: &str, files: &[(&str, &str)], expected: &[&str]) {
     let found = check(rule, files);
     assert_eq!(found.len(), expected.len(), "{rule}: {found:#?}");
     for (line, part) in found.iter().zip(expected) {
-        assert!(
-            line.contains(part),
-            "{rule}: {line:?} does not contain {part:?}"
-        );
+        assert!(line.contains(part), "{rule}: {line:?} does not contain {part:?}");
     }
 }
 
@@ -48,67 +40,35 @@ fn manifest(name: &str, dependencies: &str) -> String {
 #[test]
 fn a_forbidden_edge() {
     let path = "crates/lamina-core/Cargo.toml";
-    let bad = manifest(
-        "lamina-core",
-        "[dependencies]\nlamina-store.workspace = true\n",
-    );
-    fires(
-        "crate edges",
-        &[(path, &bad)],
-        &["`lamina-core` may not depend on `lamina-store`"],
-    );
+    let bad = manifest("lamina-core", "[dependencies]\nlamina-store.workspace = true\n");
+    fires("crate edges", &[(path, &bad)], &["`lamina-core` may not depend on `lamina-store`"]);
     let renamed = manifest(
         "lamina-core",
         "[target.'cfg(unix)'.dependencies]\nx = { workspace = true, package = \"lamina-env\" }\n",
     );
-    fires(
-        "crate edges",
-        &[(path, &renamed)],
-        &["may not depend on `lamina-env`"],
-    );
-    let good = manifest(
-        "lamina-core",
-        "[dependencies]\nlamina-types.workspace = true\n",
-    );
+    fires("crate edges", &[(path, &renamed)], &["may not depend on `lamina-env`"]);
+    let good = manifest("lamina-core", "[dependencies]\nlamina-types.workspace = true\n");
     fires("crate edges", &[(path, &good)], &[]);
-    let tests_may = manifest(
-        "lamina-core",
-        "[dev-dependencies]\nlamina-env.workspace = true\n",
-    );
+    let tests_may = manifest("lamina-core", "[dev-dependencies]\nlamina-env.workspace = true\n");
     fires("crate edges", &[(path, &tests_may)], &[]);
 }
 
 #[test]
 fn a_crate_that_is_in_no_table() {
     let text = manifest("lamina-extra", "");
-    fires(
-        "crate edges",
-        &[("crates/lamina-extra/Cargo.toml", &text)],
-        &["not in the table"],
-    );
+    fires("crate edges", &[("crates/lamina-extra/Cargo.toml", &text)], &["not in the table"]);
     fires(
         "crate edges",
         &[("crates/a/Cargo.toml", &text)],
         &["not in the table", "the folder `a`"],
     );
-    fires(
-        "crate edges",
-        &[("crates/a/Cargo.toml", "[package")],
-        &["is not TOML"],
-    );
+    fires("crate edges", &[("crates/a/Cargo.toml", "[package")], &["is not TOML"]);
 }
 
 #[test]
 fn nothing_of_the_product_names_the_simulator() {
-    let text = manifest(
-        "lamina-engine",
-        "[dependencies]\nlamina-sim.workspace = true\n",
-    );
-    fires(
-        "crate edges",
-        &[("crates/lamina-engine/Cargo.toml", &text)],
-        &["`lamina-sim`"],
-    );
+    let text = manifest("lamina-engine", "[dependencies]\nlamina-sim.workspace = true\n");
+    fires("crate edges", &[("crates/lamina-engine/Cargo.toml", &text)], &["`lamina-sim`"]);
 }
 
 #[test]
@@ -123,89 +83,47 @@ fn a_heavy_dependency_outside_its_crate() {
         ("lamina-core", "anyhow"),
     ] {
         let path = format!("crates/{crate_name}/Cargo.toml");
-        let text = manifest(
-            crate_name,
-            &format!("[dependencies]\n{dependency}.workspace = true\n"),
-        );
+        let text =
+            manifest(crate_name, &format!("[dependencies]\n{dependency}.workspace = true\n"));
         let expected = format!("`{crate_name}` may not name `{dependency}`; only lamina-");
         fires("quarantine", &[(&path, &text)], &[&expected]);
     }
     let text = manifest("lamina-store", "[dependencies]\nfjall.workspace = true\n");
-    fires(
-        "quarantine",
-        &[("crates/lamina-store/Cargo.toml", &text)],
-        &[],
-    );
+    fires("quarantine", &[("crates/lamina-store/Cargo.toml", &text)], &[]);
     let text = manifest("lamina-bench", "[dependencies]\naxum.workspace = true\n");
-    fires(
-        "quarantine",
-        &[("crates/lamina-bench/Cargo.toml", &text)],
-        &[],
-    );
+    fires("quarantine", &[("crates/lamina-bench/Cargo.toml", &text)], &[]);
 }
 
 #[test]
 fn a_member_that_decides_for_itself() {
     let rule = "members inherit from the workspace";
     let text = manifest("a", "[dev-dependencies]\nlibc = \"1\"\n");
-    fires(
-        rule,
-        &[("crates/a/Cargo.toml", &text)],
-        &["`libc` does not say `workspace = true`"],
-    );
+    fires(rule, &[("crates/a/Cargo.toml", &text)], &["`libc` does not say `workspace = true`"]);
     let text = manifest("a", "").replace("[lints]\nworkspace = true\n", "");
-    fires(
-        rule,
-        &[("crates/a/Cargo.toml", &text)],
-        &["[lints] workspace = true"],
-    );
+    fires(rule, &[("crates/a/Cargo.toml", &text)], &["[lints] workspace = true"]);
     let text = manifest("a", "").replace("edition.workspace = true", "edition = \"2021\"");
-    fires(
-        rule,
-        &[("crates/a/Cargo.toml", &text)],
-        &["`package.edition`"],
-    );
+    fires(rule, &[("crates/a/Cargo.toml", &text)], &["`package.edition`"]);
 }
 
 #[test]
 fn a_file_without_a_reason() {
     let rule = "files open with a reason";
-    fires(
-        rule,
-        &[("a.rs", "use std::fs;\n")],
-        &["a.rs:1: open the file with `//!`"],
-    );
+    fires(rule, &[("a.rs", "use std::fs;\n")], &["a.rs:1: open the file with `//!`"]);
     fires(rule, &[("a.rs", "")], &["open the file"]);
-    fires(
-        rule,
-        &[("a.rs", "//! Module a.\n")],
-        &["does not say what the file is for"],
-    );
-    fires(
-        rule,
-        &[("a.rs", "//! Why this file exists, in a sentence.\n")],
-        &[],
-    );
+    fires(rule, &[("a.rs", "//! Module a.\n")], &["does not say what the file is for"]);
+    fires(rule, &[("a.rs", "//! Why this file exists, in a sentence.\n")], &[]);
 }
 
 #[test]
 fn a_file_that_is_too_long() {
     let long = "//! a\n".repeat(601);
-    fires(
-        "size ratchet",
-        &[("crates/a/src/x.rs", &long)],
-        &["601 lines"],
-    );
+    fires("size ratchet", &[("crates/a/src/x.rs", &long)], &["601 lines"]);
 }
 
 #[test]
 fn unfinished_code() {
     let rule = "unfinished code";
-    fires(
-        rule,
-        &[("a.rs", "fn a() {\n    todo!()\n}")],
-        &["a.rs:2: `todo!`"],
-    );
+    fires(rule, &[("a.rs", "fn a() {\n    todo!()\n}")], &["a.rs:2: `todo!`"]);
     fires(
         rule,
         &[("a.rs", "fn a() { dbg!(1); unimplemented!() }")],
@@ -214,10 +132,7 @@ fn unfinished_code() {
     fires(rule, &[("a.rs", "// FIXME: later")], &["a.rs:1: `FIXME`"]);
     fires(
         rule,
-        &[(
-            "a.rs",
-            "const A: &str = \"todo! FIXME\"; // a todo! in prose\nmy_todo!()",
-        )],
+        &[("a.rs", "const A: &str = \"todo! FIXME\"; // a todo! in prose\nmy_todo!()")],
         &[],
     );
 }
@@ -228,26 +143,14 @@ fn traces_of_a_machine() {
     fires(rule, &[("a.rs", concat!("\"/ro", "ot/x\""))], &["a.rs:1"]);
     fires(rule, &[("a.md", concat!("`/wo", "rk/x`"))], &["a.md:1"]);
     fires(rule, &[("a.sh", concat!("cd /tmp/", "wt/a"))], &["a.sh:1"]);
-    fires(
-        rule,
-        &[("a.md", "https://example.org/work/x and org:a/work/b")],
-        &[],
-    );
+    fires(rule, &[("a.md", "https://example.org/work/x and org:a/work/b")], &[]);
     let mirror = "[source.crates-io]\nreplace-with = \"x\"";
-    fires(
-        rule,
-        &[(".cargo/config.toml", mirror)],
-        &[".cargo/config.toml:1: mirrors"],
-    );
+    fires(rule, &[(".cargo/config.toml", mirror)], &[".cargo/config.toml:1: mirrors"]);
     let lock = "[[package]]\nsource = \"registry+https://mirror.example/index\"\n";
     fires(rule, &[("Cargo.lock", lock)], &["Cargo.lock:2"]);
     let lock = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
     fires(rule, &[("Cargo.lock", lock)], &[]);
-    fires(
-        rule,
-        &[("a.md", concat!("https://static.", "crates.io/x"))],
-        &["matter of the machine"],
-    );
+    fires(rule, &[("a.md", concat!("https://static.", "crates.io/x"))], &["matter of the machine"]);
 }
 
 const TABLE: &str = "crates/lamina-types/src/error_code.rs";
@@ -264,28 +167,11 @@ fn error_codes() {
         &["docs/errors/POLICY_DENIED.md: `POLICY_DENIED` is in the table"],
     );
     let stale = ("docs/errors/OLD_CODE.md", "# x");
-    fires(
-        rule,
-        &[(TABLE, table), page, stale],
-        &["OLD_CODE.md: `OLD_CODE` is not in the table"],
-    );
-    let names = (
-        "docs/ARCHITECTURE.md",
-        "answers `POLICY_DENIED`,\nthen `POLICY_REFUSED`",
-    );
-    fires(
-        rule,
-        &[(TABLE, table), page, names],
-        &["docs/ARCHITECTURE.md:2: `POLICY_REFUSED`"],
-    );
-    let others = (
-        "README.md",
-        "`LAMINA_DATA`, `CARGO_TARGET_DIR`, `TEXT_BYTES_MAX`, `FORMAT`",
-    );
-    let constant = (
-        "crates/a/src/limits.rs",
-        "pub const TEXT_BYTES_MAX: usize = 1;",
-    );
+    fires(rule, &[(TABLE, table), page, stale], &["OLD_CODE.md: `OLD_CODE` is not in the table"]);
+    let names = ("docs/ARCHITECTURE.md", "answers `POLICY_DENIED`,\nthen `POLICY_REFUSED`");
+    fires(rule, &[(TABLE, table), page, names], &["docs/ARCHITECTURE.md:2: `POLICY_REFUSED`"]);
+    let others = ("README.md", "`LAMINA_DATA`, `CARGO_TARGET_DIR`, `TEXT_BYTES_MAX`, `FORMAT`");
+    let constant = ("crates/a/src/limits.rs", "pub const TEXT_BYTES_MAX: usize = 1;");
     fires(rule, &[(TABLE, table), page, others, constant], &[]);
     fires(rule, &[(TABLE, "// nothing")], &["no line reads"]);
 }
@@ -311,17 +197,9 @@ fn documents_that_name_what_is_gone() {
         &["docs/ARCHITECTURE.md:2: `crates/lamina-gone`"],
     );
     fires(rule, &tree("`lamina-gone`"), &["no such crate"]);
-    fires(
-        rule,
-        &tree("`lamina-store/log/reader`"),
-        &["no such module"],
-    );
+    fires(rule, &tree("`lamina-store/log/reader`"), &["no such module"]);
     fires(rule, &tree("`GONE.md`"), &["no file of this name"]);
-    fires(
-        rule,
-        &tree("`docs/gone/<NAME>.md`"),
-        &["no such file or folder"],
-    );
+    fires(rule, &tree("`docs/gone/<NAME>.md`"), &["no such file or folder"]);
     fires(rule, &tree("```\n`lamina-gone`\n```"), &[]);
 }
 
@@ -330,11 +208,7 @@ fn dependencies_without_a_reason() {
     let rule = "dependencies have reasons";
     let text = "[workspace.dependencies]\nlamina-a = { path = \"crates/lamina-a\" }\n\n\
                 # Why.\na = \"1\"\nb = \"1\"\n\nc = \"1\" # why\nd = \"1\"\n\n[profile.dev]\ndebug = 1\n";
-    fires(
-        rule,
-        &[("Cargo.toml", text)],
-        &["Cargo.toml:9: `d` has no comment"],
-    );
+    fires(rule, &[("Cargo.toml", text)], &["Cargo.toml:9: `d` has no comment"]);
     fires(rule, &[], &["missing"]);
 }
 
@@ -342,11 +216,7 @@ fn dependencies_without_a_reason() {
 fn too_many_locked_packages() {
     let lock = |count: usize| "[[package]]\n".repeat(count);
     fires("locked packages", &[("Cargo.lock", &lock(300))], &[]);
-    fires(
-        "locked packages",
-        &[("Cargo.lock", &lock(301))],
-        &["301 locked packages"],
-    );
+    fires("locked packages", &[("Cargo.lock", &lock(301))], &["301 locked packages"]);
     fires("locked packages", &[], &["not committed"]);
 }
 
@@ -354,28 +224,12 @@ fn too_many_locked_packages() {
 fn a_second_test_program() {
     let rule = "one integration-test binary";
     let one = ("crates/lamina-sim/tests/it/main.rs", "");
-    fires(
-        rule,
-        &[one, ("crates/lamina-sim/tests/it/write.rs", "")],
-        &[],
-    );
-    fires(
-        rule,
-        &[one, ("crates/lamina-env/src/disk/tests/main.rs", "")],
-        &[],
-    );
-    for path in [
-        "crates/a/tests/b.rs",
-        "crates/a/tests/b/main.rs",
-        "xtask/tests/c.rs",
-    ] {
+    fires(rule, &[one, ("crates/lamina-sim/tests/it/write.rs", "")], &[]);
+    fires(rule, &[one, ("crates/lamina-env/src/disk/tests/main.rs", "")], &[]);
+    for path in ["crates/a/tests/b.rs", "crates/a/tests/b/main.rs", "xtask/tests/c.rs"] {
         fires(rule, &[one, (path, "")], &[path]);
     }
-    fires(
-        rule,
-        &[one, ("crates/a/Cargo.toml", "[[test]]\nname = \"x\"")],
-        &["a test program"],
-    );
+    fires(rule, &[one, ("crates/a/Cargo.toml", "[[test]]\nname = \"x\"")], &["a test program"]);
 }
 
 #[test]
@@ -383,22 +237,10 @@ fn change_notes_have_a_form() {
     let rule = "change notes";
     let good = "# The log is sealed\n\n## What changed\na\n## Why\nb\n## What to do\nc\n";
     fires(rule, &[("changes/unreleased/a.md", good)], &[]);
-    fires(
-        rule,
-        &[("changes/unreleased/a.md", &good[2..])],
-        &["open with `# title`"],
-    );
+    fires(rule, &[("changes/unreleased/a.md", &good[2..])], &["open with `# title`"]);
     let swapped = "# T\n## Why\n## What changed\n## What to do\n";
-    fires(
-        rule,
-        &[("changes/unreleased/a.md", swapped)],
-        &["the sections are"],
-    );
+    fires(rule, &[("changes/unreleased/a.md", swapped)], &["the sections are"]);
     let more = format!("{good}## Thanks\n");
-    fires(
-        rule,
-        &[("changes/unreleased/a.md", &more)],
-        &["the sections are"],
-    );
+    fires(rule, &[("changes/unreleased/a.md", &more)], &["the sections are"]);
     fires(rule, &[("changes/unreleased/a.txt", good)], &["`.md` file"]);
 }

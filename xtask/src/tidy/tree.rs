@@ -43,9 +43,7 @@ impl Tree {
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), Some((*text).to_owned()));
-        Self {
-            files: files.iter().map(owned).collect(),
-        }
+        Self { files: files.iter().map(owned).collect() }
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
@@ -58,9 +56,7 @@ impl Tree {
 
     /// Every file with text, in path order.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
+        self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
     pub(crate) fn rust_files(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -81,13 +77,7 @@ impl Tree {
 
 fn listed_by_git(root: &Path) -> Option<Vec<String>> {
     let output = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
         .output()
         .ok()?;
@@ -95,11 +85,8 @@ fn listed_by_git(root: &Path) -> Option<Vec<String>> {
         return None;
     }
     let text = String::from_utf8(output.stdout).ok()?;
-    let paths: Vec<String> = text
-        .split('\0')
-        .filter(|p| !p.is_empty())
-        .map(str::to_owned)
-        .collect();
+    let paths: Vec<String> =
+        text.split('\0').filter(|p| !p.is_empty()).map(str::to_owned).collect();
     (!paths.is_empty()).then_some(paths)
 }
 
@@ -108,9 +95,7 @@ fn walked(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
         for path in files::list(&folder)? {
-            let relative = path
-                .strip_prefix(root)
-                .expect("a walk stays below its root");
+            let relative = path.strip_prefix(root).expect("a walk stays below its root");
             let relative = relative.to_string_lossy().replace('\\', "/");
             if relative == "target" || relative == ".git" {
                 continue;

@@ -14,18 +14,11 @@ pub(super) fn unfinished(tree: &Tree) -> Vec<Finding> {
         let source = Source::of(text);
         for (index, code) in source.code.lines().enumerate() {
             for name in UNFINISHED_MACROS.iter().filter(|name| has_word(code, name)) {
-                found.push(Finding::at(
-                    path,
-                    index + 1,
-                    format!("`{name}` is unfinished code"),
-                ));
+                found.push(Finding::at(path, index + 1, format!("`{name}` is unfinished code")));
             }
         }
         for (index, comment) in source.comments.lines().enumerate() {
-            for word in UNFINISHED_COMMENTS
-                .iter()
-                .filter(|word| has_word(comment, word))
-            {
+            for word in UNFINISHED_COMMENTS.iter().filter(|word| has_word(comment, word)) {
                 let message = format!("`{word}` cannot be committed: fix it or open an issue");
                 found.push(Finding::at(path, index + 1, message));
             }
@@ -43,29 +36,19 @@ fn has_word(line: &str, word: &str) -> bool {
 }
 
 /// Written in two parts, so that this file does not contain them.
-const MACHINE_FOLDERS: &[&str] = &[
-    concat!("/ro", "ot/"),
-    concat!("/wo", "rk/"),
-    concat!("/tmp/", "wt"),
-    concat!("/home", "/"),
-];
+const MACHINE_FOLDERS: &[&str] =
+    &[concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/tmp/", "wt"), concat!("/home", "/")];
 
 /// The only registry that a lock file may name; a mirror is a matter of the machine.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
-const REGISTRY_HOSTS: &[&str] = &[
-    concat!("index.", "crates.io"),
-    concat!("static.", "crates.io"),
-    concat!("artifact", "ory"),
-];
+const REGISTRY_HOSTS: &[&str] =
+    &[concat!("index.", "crates.io"), concat!("static.", "crates.io"), concat!("artifact", "ory")];
 
 pub(super) fn machine(tree: &Tree) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in tree.texts() {
         for (index, line) in text.lines().enumerate() {
-            for folder in MACHINE_FOLDERS
-                .iter()
-                .filter(|folder| has_path(line, folder))
-            {
+            for folder in MACHINE_FOLDERS.iter().filter(|folder| has_path(line, folder)) {
                 let message = format!("`{folder}` exists on one machine only");
                 found.push(Finding::at(path, index + 1, message));
             }

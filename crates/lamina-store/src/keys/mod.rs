@@ -80,9 +80,7 @@ pub struct Keys {
 
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keys")
-            .field("dir", &self.dir)
-            .finish_non_exhaustive()
+        f.debug_struct("Keys").field("dir", &self.dir).finish_non_exhaustive()
     }
 }
 
@@ -95,29 +93,18 @@ impl Keys {
         rng: Arc<dyn Rng>,
         fresh: bool,
     ) -> Result<Keys, KeyError> {
-        let io = |doing, source| KeyError::Io {
-            doing,
-            name: "directory".to_owned(),
-            source,
-        };
+        let io = |doing, source| KeyError::Io { doing, name: "directory".to_owned(), source };
         if fresh {
             disk.create_dir_all(dir).map_err(|e| io("making", e))?;
         }
-        let files = Files {
-            disk: &*disk,
-            dir,
-            rng: &*rng,
-        };
+        let files = Files { disk: &*disk, dir, rng: &*rng };
         let signing = files.get(
             LOG_SIGNING,
             fresh,
             "no checkpoint can be signed that those who verified earlier ones would accept",
         )?;
-        let cursor = files.get(
-            CURSOR_MAC,
-            fresh,
-            "no page cursor that was handed out can be continued",
-        )?;
+        let cursor =
+            files.get(CURSOR_MAC, fresh, "no page cursor that was handed out can be continued")?;
         let mut tenants = BTreeMap::new();
         let names = if disk.exists(dir) {
             disk.list(dir).map_err(|e| io("listing", e))?
@@ -125,9 +112,7 @@ impl Keys {
             Vec::new()
         };
         for name in names {
-            let ordinal = name
-                .strip_prefix(TENANT)
-                .and_then(|n| n.parse::<u32>().ok());
+            let ordinal = name.strip_prefix(TENANT).and_then(|n| n.parse::<u32>().ok());
             if let Some(ordinal) = ordinal {
                 tenants.insert(ordinal, KeyedHash::new(files.read(&name)?));
             }
@@ -158,11 +143,7 @@ impl Keys {
         if let Some(key) = tenants.get(&ordinal) {
             return Ok(key.clone());
         }
-        let files = Files {
-            disk: &*self.disk,
-            dir: &self.dir,
-            rng: &*self.rng,
-        };
+        let files = Files { disk: &*self.disk, dir: &self.dir, rng: &*self.rng };
         let key = KeyedHash::new(files.create(&format!("{TENANT}{ordinal}"))?);
         tenants.insert(ordinal, key.clone());
         Ok(key)
@@ -234,48 +215,31 @@ impl Files<'_> {
             return self.read(name);
         }
         if !fresh {
-            return Err(KeyError::Missing {
-                name: name.to_owned(),
-                lost,
-            });
+            return Err(KeyError::Missing { name: name.to_owned(), lost });
         }
         self.create(name)
     }
 
     fn read(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let path = self.dir.join(name);
-        let io = |source| KeyError::Io {
-            doing: "reading",
-            name: name.to_owned(),
-            source,
-        };
+        let io = |source| KeyError::Io { doing: "reading", name: name.to_owned(), source };
         let mode = self.disk.mode(&path).map_err(io)?;
         if mode & 0o077 != 0 {
-            return Err(KeyError::Exposed {
-                name: name.to_owned(),
-                mode,
-            });
+            return Err(KeyError::Exposed { name: name.to_owned(), mode });
         }
         let bytes = Zeroizing::new(read_file(self.disk, &path, KEY_FILE_BYTES_MAX).map_err(io)?);
         std::str::from_utf8(&bytes)
             .ok()
             .and_then(|text| parse(text, name))
-            .ok_or_else(|| KeyError::Malformed {
-                name: name.to_owned(),
-            })
+            .ok_or_else(|| KeyError::Malformed { name: name.to_owned() })
     }
 
     fn create(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let key = Zeroizing::new(draw::<32>(self.rng));
         let digits = Zeroizing::new(hex::encode(key.as_slice()));
         let text = Zeroizing::new(format!("lamina-key v1 {name} {}\n", digits.as_str()));
-        write_atomic(self.disk, &self.dir.join(name), text.as_bytes()).map_err(|source| {
-            KeyError::Io {
-                doing: "writing",
-                name: name.to_owned(),
-                source,
-            }
-        })?;
+        write_atomic(self.disk, &self.dir.join(name), text.as_bytes())
+            .map_err(|source| KeyError::Io { doing: "writing", name: name.to_owned(), source })?;
         Ok(key)
     }
 }

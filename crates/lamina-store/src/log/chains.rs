@@ -66,10 +66,7 @@ impl Chains {
         lookup: &dyn ChainLookup,
     ) -> io::Result<Next> {
         let head = match self.scopes.get(&(tenant, scope)) {
-            Some(link) => Some(ChainHead {
-                seq: link.seq,
-                seal: link.seal,
-            }),
+            Some(link) => Some(ChainHead { seq: link.seq, seal: link.seal }),
             None => lookup.scope_head(tenant, scope)?,
         };
         let tenant_seq = match self.tenants.get(&tenant) {
@@ -105,17 +102,10 @@ impl Chains {
     /// Advances the chains of an entry; can be taken back until `keep`.
     pub(super) fn push(&mut self, head: &Head) {
         let key = (head.tenant, head.scope);
-        let link = Link {
-            seq: head.scope_seq,
-            seal: head.seal,
-            offset: head.offset,
-        };
+        let link = Link { seq: head.scope_seq, seal: head.seal, offset: head.offset };
         let before = self.scopes.insert(key, link);
         self.undo.push(Undo::Scope(key, before));
-        let link = TenantLink {
-            seq: head.tenant_seq,
-            offset: head.offset,
-        };
+        let link = TenantLink { seq: head.tenant_seq, offset: head.offset };
         let before = self.tenants.insert(head.tenant, link);
         self.undo.push(Undo::Tenant(head.tenant, before));
     }

@@ -44,8 +44,7 @@ impl Checkpoint {
     /// Whether the signature holds under the key that the checkpoint itself names.
     pub fn is_signed(&self) -> bool {
         VerifyingKey::from_bytes(&self.public_key).is_ok_and(|key| {
-            key.verify(&self.message(), &Signature::from_bytes(&self.signature))
-                .is_ok()
+            key.verify(&self.message(), &Signature::from_bytes(&self.signature)).is_ok()
         })
     }
 

@@ -38,10 +38,7 @@ impl ErasePayload {
     pub fn decode(bytes: &[u8]) -> Option<ErasePayload> {
         let mut take = Take::new(bytes);
         let targets = targets(&mut take)?;
-        Some(ErasePayload {
-            targets,
-            residue: take.rest().to_vec(),
-        })
+        Some(ErasePayload { targets, residue: take.rest().to_vec() })
     }
 }
 
@@ -76,12 +73,7 @@ fn targets(take: &mut Take<'_>) -> Option<Vec<EraseTarget>> {
         if parts & !(WHO | WHAT) != 0 {
             return None;
         }
-        targets.push(EraseTarget {
-            offset,
-            place,
-            who: parts & WHO != 0,
-            what: parts & WHAT != 0,
-        });
+        targets.push(EraseTarget { offset, place, who: parts & WHO != 0, what: parts & WHAT != 0 });
     }
     Some(targets)
 }

@@ -173,13 +173,8 @@ impl SegmentLog {
         let tip = tail.tip;
         report.segments = ends.segments.len() as u64;
         report.entries = tip.next_offset;
-        let shared = Arc::new(Shared::new(
-            Arc::clone(&options.disk),
-            paths,
-            seed,
-            ends.segments,
-            tip,
-        ));
+        let shared =
+            Arc::new(Shared::new(Arc::clone(&options.disk), paths, seed, ends.segments, tip));
         for erase in &tail.erasures {
             zero::sections(&shared, &erase.targets)?;
         }
@@ -257,19 +252,11 @@ fn take_last(
         let empty = written_len(from(&bytes, HEAD_LEN)) == 0;
         let why = match SegmentHead::decode(&bytes) {
             Ok(head) if !(empty && head.epoch < epoch) => {
-                let last = Last {
-                    name,
-                    file,
-                    head,
-                    bytes,
-                };
+                let last = Last { name, file, head, bytes };
                 return Ok((Some(last), unused));
             }
             Err(HeadFault::Newer(found)) => {
-                return Err(LogError::NewerFormat {
-                    found,
-                    supported: FORMAT,
-                });
+                return Err(LogError::NewerFormat { found, supported: FORMAT });
             }
             Ok(_) => "an empty segment follows an empty segment",
             Err(HeadFault::Damaged(what)) => what,
@@ -321,9 +308,7 @@ impl Ends {
             next_offset: self.footer.map_or(0, |footer| footer.last_offset + 1),
             next_batch: self.footer.map_or(1, |footer| footer.last_batch + 1),
             tip: Some(self.footer.map_or([0; 32], |footer| footer.tip)),
-            recorded_at: self
-                .footer
-                .map_or(RecordedAt(Micros(0)), |footer| footer.recorded_at),
+            recorded_at: self.footer.map_or(RecordedAt(Micros(0)), |footer| footer.recorded_at),
         }
     }
 
@@ -340,10 +325,7 @@ impl Ends {
         let read = file.read_at(&mut head, 0).map_err(opening)?;
         let head = head.get(..read).unwrap_or(&[]);
         let head = SegmentHead::decode(head).map_err(|fault| match fault {
-            HeadFault::Newer(found) => LogError::NewerFormat {
-                found,
-                supported: FORMAT,
-            },
+            HeadFault::Newer(found) => LogError::NewerFormat { found, supported: FORMAT },
             HeadFault::Damaged(what) => corrupt_at(&name, 0, what),
         })?;
         self.begins(&name, &head)?;
@@ -361,11 +343,7 @@ impl Ends {
             && footer.recorded_at > standing.recorded_at
             && footer.count == footer.last_offset + 1 - standing.next_offset;
         if !fits {
-            return Err(corrupt_at(
-                &name,
-                end,
-                "the footer does not fit its segment",
-            ));
+            return Err(corrupt_at(&name, end, "the footer does not fit its segment"));
         }
         if let Some(segment) = self.segments.last_mut() {
             segment.end = Some(end);
@@ -417,12 +395,7 @@ fn open_before(
     }
     // The last segment is in the list already; it is judged later.
     let sealed = ends.segments.len().saturating_sub(1);
-    for (segment, next) in ends
-        .segments
-        .iter()
-        .take(sealed)
-        .zip(ends.segments.iter().skip(1))
-    {
+    for (segment, next) in ends.segments.iter().take(sealed).zip(ends.segments.iter().skip(1)) {
         if next.first_offset <= erase_from {
             continue;
         }
@@ -434,13 +407,7 @@ fn open_before(
             tip: Some(segment.prev_tip),
             recorded_at: segment.prev_recorded_at,
         };
-        let walk = walk(
-            &read_whole(&*file)?,
-            HEAD_LEN,
-            seed,
-            standing,
-            Chains::new(),
-        );
+        let walk = walk(&read_whole(&*file)?, HEAD_LEN, seed, standing, Chains::new());
         if let Some((position, fault)) = walk.stop {
             return Err(corrupt_at(&name, position as u64, fault.what()));
         }
@@ -614,10 +581,9 @@ fn last_checkpoint(
             what: "the checkpoint belongs to another log".to_owned(),
         });
     }
-    Ok(tail.checkpoint.or(Some(LastCheckpoint {
-        batch: file.batch,
-        recorded_at: file.recorded_at,
-    })))
+    Ok(tail
+        .checkpoint
+        .or(Some(LastCheckpoint { batch: file.batch, recorded_at: file.recorded_at })))
 }
 
 /// A torn erase generation is fine only where an open erasure was at work.
@@ -641,11 +607,7 @@ fn activate(opened: &Opened, last: Last, entries: u64, sealed: bool) -> Active {
     if !sealed && len < opened.segment_bytes {
         // Without the space, the next batch that does not fit makes a segment of its own.
         let wished = last.file.allocate(opened.segment_bytes);
-        capacity = if wished.is_ok() {
-            opened.segment_bytes
-        } else {
-            len
-        };
+        capacity = if wished.is_ok() { opened.segment_bytes } else { len };
     }
     let segments = opened.shared.segments.read();
     let end = segments.get(number).and_then(|segment| segment.end);
@@ -661,10 +623,7 @@ fn activate(opened: &Opened, last: Last, entries: u64, sealed: bool) -> Active {
 }
 
 fn opening(source: io::Error) -> LogError {
-    LogError::Io {
-        doing: "opening the log",
-        source,
-    }
+    LogError::Io { doing: "opening the log", source }
 }
 
 fn corrupt(name: &str, damage: Damage) -> LogError {
@@ -672,9 +631,5 @@ fn corrupt(name: &str, damage: Damage) -> LogError {
 }
 
 pub(super) fn corrupt_at(name: &str, position: u64, what: &str) -> LogError {
-    LogError::Corrupt {
-        file: name.to_owned(),
-        position,
-        what: what.to_owned(),
-    }
+    LogError::Corrupt { file: name.to_owned(), position, what: what.to_owned() }
 }

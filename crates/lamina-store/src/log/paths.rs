@@ -10,9 +10,7 @@ pub(super) struct Paths {
 
 impl Paths {
     pub(super) fn new(data: &Path) -> Paths {
-        Paths {
-            data: data.to_owned(),
-        }
+        Paths { data: data.to_owned() }
     }
 
     pub(super) fn data(&self) -> &Path {

@@ -147,10 +147,7 @@ impl Shared {
     ) -> Result<Vec<u8>, LogError> {
         let len = len.min(end.saturating_sub(position));
         let mut bytes = vec![0; len];
-        let read = self
-            .file(segment)?
-            .read_at(&mut bytes, position as u64)
-            .map_err(reading)?;
+        let read = self.file(segment)?.read_at(&mut bytes, position as u64).map_err(reading)?;
         if read < len {
             return Err(self.corrupt(segment, position + read, "the file stops early"));
         }
@@ -174,12 +171,7 @@ impl Shared {
             offset,
             part: Part::What,
         })?;
-        Ok(Entry {
-            head: record.head,
-            who,
-            what,
-            place,
-        })
+        Ok(Entry { head: record.head, who, what, place })
     }
 
     fn section(
@@ -299,10 +291,7 @@ struct Spot {
 }
 
 fn reading(source: io::Error) -> LogError {
-    LogError::Io {
-        doing: "reading a segment",
-        source,
-    }
+    LogError::Io { doing: "reading a segment", source }
 }
 
 /// The reader of a [`super::SegmentLog`].
@@ -333,9 +322,7 @@ impl LogReader for SegmentReader {
         }
         let start = match place {
             Some(place) => place,
-            None => shared
-                .segment_of(from)
-                .ok_or(LogError::NoSuchEntry { offset: from })?,
+            None => shared.segment_of(from).ok_or(LogError::NoSuchEntry { offset: from })?,
         };
         let mut bytes = 0;
         shared.walk(start, &tip, &mut |place, item| {
@@ -395,9 +382,7 @@ impl LogReader for SegmentReader {
         }
         let segment = place.segment();
         let start = shared.tip_of_segment(segment);
-        let mut at = start.ok_or(LogError::NoSuchEntry {
-            offset: tip.next_offset,
-        })?;
+        let mut at = start.ok_or(LogError::NoSuchEntry { offset: tip.next_offset })?;
         if place == at.place {
             return Ok(at);
         }
@@ -417,14 +402,8 @@ impl LogReader for SegmentReader {
                 Item::Footer(_) | Item::Blank => {}
             }
             let passed = here.segment() != segment || here.position() >= place.position();
-            Ok(if found.is_some() || passed {
-                Step::Stop
-            } else {
-                Step::On
-            })
+            Ok(if found.is_some() || passed { Step::Stop } else { Step::On })
         })?;
-        found.ok_or(LogError::NoSuchEntry {
-            offset: at.next_offset,
-        })
+        found.ok_or(LogError::NoSuchEntry { offset: at.next_offset })
     }
 }

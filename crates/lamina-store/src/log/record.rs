@@ -34,9 +34,7 @@ impl Seed {
     }
 
     pub(super) fn checksum(self, parts: &[&[u8]]) -> u32 {
-        parts
-            .iter()
-            .fold(self.0, |crc, part| crc32c::crc32c_append(crc, part))
+        parts.iter().fold(self.0, |crc, part| crc32c::crc32c_append(crc, part))
     }
 }
 
@@ -140,11 +138,7 @@ fn encode_unsealed(buffer: &mut Vec<u8>, head: &Head) {
 /// Reads the record at the start of `bytes`. Checks the frame, the head and its seal; the sections
 /// are the caller's to check.
 pub(super) fn decode(bytes: &[u8], seed: Seed) -> Result<Record<'_>, Fault> {
-    let Start {
-        head,
-        who_start,
-        len,
-    } = decode_start(bytes, seed)?;
+    let Start { head, who_start, len } = decode_start(bytes, seed)?;
     let what_start = who_start + head.who_len as usize;
     Ok(Record {
         who: bytes.get(who_start..what_start).ok_or(Fault::Short(len))?,
@@ -168,15 +162,9 @@ pub(super) struct Start {
 /// Reads frame and head; the sections need not be there.
 pub(super) fn decode_start(bytes: &[u8], seed: Seed) -> Result<Start, Fault> {
     let (len, head_len) = frame(bytes)?;
-    let (lengths, rest) = bytes
-        .split_at_checked(FRAME_LEN - 4)
-        .ok_or(Fault::Short(FRAME_LEN))?;
-    let (crc, rest) = rest
-        .split_first_chunk::<4>()
-        .ok_or(Fault::Short(FRAME_LEN))?;
-    let sealed = rest
-        .get(..head_len)
-        .ok_or(Fault::Short(FRAME_LEN + head_len))?;
+    let (lengths, rest) = bytes.split_at_checked(FRAME_LEN - 4).ok_or(Fault::Short(FRAME_LEN))?;
+    let (crc, rest) = rest.split_first_chunk::<4>().ok_or(Fault::Short(FRAME_LEN))?;
+    let sealed = rest.get(..head_len).ok_or(Fault::Short(FRAME_LEN + head_len))?;
     if u32::from_le_bytes(*crc) != seed.checksum(&[lengths, sealed]) {
         return Err(Fault::Bytes("the checksum of a record does not hold"));
     }
@@ -184,11 +172,7 @@ pub(super) fn decode_start(bytes: &[u8], seed: Seed) -> Result<Start, Fault> {
     if head_len + head.who_len as usize + head.what_len as usize != len {
         return Err(Fault::Meaning("the lengths of a record do not add up"));
     }
-    Ok(Start {
-        head,
-        who_start: FRAME_LEN + head_len,
-        len: FRAME_LEN + len,
-    })
+    Ok(Start { head, who_start: FRAME_LEN + head_len, len: FRAME_LEN + len })
 }
 
 /// The length and head length of a frame, if both are plausible.

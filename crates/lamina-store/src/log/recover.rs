@@ -41,20 +41,12 @@ pub(super) fn judge(
     let full = walk(bytes, HEAD_LEN, seed, standing, Chains::new());
     let Some(cut) = torn_from(bytes, seed, &full)? else {
         let open = erasures_hold(&full, open_before)?;
-        return Ok(Recovered {
-            walk: full,
-            cut: None,
-            open,
-        });
+        return Ok(Recovered { walk: full, cut: None, open });
     };
     let kept = bytes.get(..cut).unwrap_or(bytes);
     let walk = walk(kept, HEAD_LEN, seed, standing, Chains::new());
     let open = erasures_hold(&walk, open_before)?;
-    Ok(Recovered {
-        walk,
-        cut: Some((cut, written_len(bytes))),
-        open,
-    })
+    Ok(Recovered { walk, cut: Some((cut, written_len(bytes))), open })
 }
 
 /// Where the torn tail begins, if there is one.
@@ -99,14 +91,10 @@ fn erasures_hold(walk: &Walk, open_before: &[EraseEntry]) -> Result<Vec<EraseEnt
     for suspect in &walk.suspects {
         let named = match suspect.damage {
             None => walk.names(suspect),
-            Some(_) => open
-                .iter()
-                .any(|erase| erase.names(suspect.offset, suspect.part)),
+            Some(_) => open.iter().any(|erase| erase.names(suspect.offset, suspect.part)),
         };
         if !named {
-            let what = suspect
-                .damage
-                .unwrap_or("a section is blank that no erasure names");
+            let what = suspect.damage.unwrap_or("a section is blank that no erasure names");
             return Err(damage(index(suspect.position), what));
         }
     }
@@ -114,10 +102,7 @@ fn erasures_hold(walk: &Walk, open_before: &[EraseEntry]) -> Result<Vec<EraseEnt
 }
 
 fn damage(position: usize, what: &str) -> Damage {
-    Damage {
-        position,
-        what: what.to_owned(),
-    }
+    Damage { position, what: what.to_owned() }
 }
 
 fn followed(what: &str, batch: u64) -> String {

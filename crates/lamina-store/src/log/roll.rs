@@ -59,15 +59,10 @@ impl SegmentLog {
         }
         // Gives back what was allocated but not used, and puts the footer at the end of the file,
         // where opening looks for it.
-        let trimmed = file
-            .set_len(end + FOOTER_LEN as u64)
-            .and_then(|()| file.sync());
+        let trimmed = file.set_len(end + FOOTER_LEN as u64).and_then(|()| file.sync());
         if let Err(source) = trimmed {
             self.poisoned = true;
-            return Err(LogError::Io {
-                doing: "sealing a segment",
-                source,
-            });
+            return Err(LogError::Io { doing: "sealing a segment", source });
         }
         active_mut(self).sealed = true;
         if let Some(segment) = self.shared.segments.write().get_mut(number) {
@@ -129,23 +124,16 @@ impl SegmentLog {
             self.disk.remove(path).map_err(making)?;
         }
         let file: Arc<dyn DiskFile> = Arc::from(self.disk.create_new(path).map_err(making)?);
-        let written = file
-            .allocate(capacity)
-            .and_then(|()| file.write_at(&head.encode(), 0));
+        let written = file.allocate(capacity).and_then(|()| file.write_at(&head.encode(), 0));
         if let Err(source) = written {
             // If this fails too, the next attempt or the next open removes it.
             let _ = self.disk.remove(path);
             return Err(making(source));
         }
-        let durable = file
-            .sync()
-            .and_then(|()| self.disk.sync_dir(&self.shared.paths.log()));
+        let durable = file.sync().and_then(|()| self.disk.sync_dir(&self.shared.paths.log()));
         if let Err(source) = durable {
             self.poisoned = true;
-            return Err(LogError::Io {
-                doing: "syncing a new segment",
-                source,
-            });
+            return Err(LogError::Io { doing: "syncing a new segment", source });
         }
         Ok(file)
     }
@@ -159,10 +147,7 @@ fn making(source: io::Error) -> LogError {
     if is_full(&source) {
         return LogError::Full(source);
     }
-    LogError::Io {
-        doing: "making a segment",
-        source,
-    }
+    LogError::Io { doing: "making a segment", source }
 }
 
 /// Space that is given up when nothing else is left, so that erasing still works.
@@ -175,10 +160,7 @@ pub(super) struct Ballast {
 
 impl Ballast {
     pub(super) fn find(disk: &dyn Disk, path: PathBuf, bytes: u64) -> Ballast {
-        let there = disk
-            .open_read(&path)
-            .and_then(|file| file.len())
-            .is_ok_and(|len| len >= bytes);
+        let there = disk.open_read(&path).and_then(|file| file.len()).is_ok_and(|len| len >= bytes);
         Ballast { path, bytes, there }
     }
 
@@ -192,9 +174,7 @@ impl Ballast {
             return;
         }
         let dir = self.path.parent().unwrap_or(Path::new("."));
-        let roomy = disk
-            .free_bytes(dir)
-            .is_ok_and(|free| free >= self.bytes.saturating_mul(2));
+        let roomy = disk.free_bytes(dir).is_ok_and(|free| free >= self.bytes.saturating_mul(2));
         if !roomy {
             return;
         }

@@ -213,11 +213,7 @@ fn batch(bytes: &[u8], seed: Seed, walk: &mut Walk) -> Result<bool, (usize, Faul
     };
     match result {
         Ok(true) => {
-            walk.last = Some(LastBatch {
-                start,
-                number: walk.standing.next_batch,
-                closing,
-            });
+            walk.last = Some(LastBatch { start, number: walk.standing.next_batch, closing });
             walk.standing = standing;
             walk.entries += u64::from(count);
             walk.batches += 1;
@@ -255,12 +251,7 @@ fn check_record(
     walk.chains.push(head);
     let sections = [
         (Part::Who, record.who, head.who_commit, record.who_start),
-        (
-            Part::What,
-            record.what,
-            head.what_commit,
-            record.what_start(),
-        ),
+        (Part::What, record.what, head.what_commit, record.what_start()),
     ];
     for (part, bytes, commit, start) in sections {
         if bytes.is_empty() {
@@ -297,15 +288,12 @@ fn note_own(head: &Head, plaintext: &[u8], walk: &mut Walk) -> Result<(), Fault>
     let own = match head.sub {
         control::ERASE => EraseEntry::decode(head, plaintext).map(Own::Erase),
         control::ERASED => ErasedEntry::decode(plaintext).map(Own::Erased),
-        control::CHECKPOINT => Some(Own::Checkpoint(
-            head.offset,
-            head.recorded_at,
-            plaintext.to_vec(),
-        )),
+        control::CHECKPOINT => {
+            Some(Own::Checkpoint(head.offset, head.recorded_at, plaintext.to_vec()))
+        }
         _ => return Ok(()),
     };
-    walk.own
-        .push(own.ok_or(Fault::Meaning("an entry of the log itself does not decode"))?);
+    walk.own.push(own.ok_or(Fault::Meaning("an entry of the log itself does not decode"))?);
     Ok(())
 }
 
@@ -331,11 +319,7 @@ fn check_footer(footer: &Footer, walk: &Walk, start: usize) -> Result<(), Fault>
         && index(footer.end) == start
         && footer.recorded_at == standing.recorded_at
         && standing.tip.is_none_or(|tip| tip == footer.tip);
-    if holds {
-        Ok(())
-    } else {
-        Err(Fault::Meaning("a footer does not fit its segment"))
-    }
+    if holds { Ok(()) } else { Err(Fault::Meaning("a footer does not fit its segment")) }
 }
 
 /// What a search for valid records found.

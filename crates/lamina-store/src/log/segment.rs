@@ -95,19 +95,14 @@ impl SegmentHead {
         let (generation, inverse) = (take.u32().ok_or(SHORT)?, take.u32().ok_or(SHORT)?);
         let covered = bytes.get(..HEAD_LEN - 12).ok_or(SHORT)?;
         if crc != Seed::of(&log_id).checksum(&[covered]) {
-            return Err(HeadFault::Damaged(
-                "the checksum of the segment head does not hold",
-            ));
+            return Err(HeadFault::Damaged("the checksum of the segment head does not hold"));
         }
         // After the checksum, so that a flipped bit does not pass for a newer format. A newer
         // format keeps these first 120 bytes.
         if format != FORMAT {
             return Err(HeadFault::Newer(format));
         }
-        Ok(SegmentHead {
-            erase_gen: (generation == !inverse).then_some(generation),
-            ..head
-        })
+        Ok(SegmentHead { erase_gen: (generation == !inverse).then_some(generation), ..head })
     }
 }
 
@@ -122,11 +117,7 @@ pub(super) fn next_erase_gen(pair: [u8; 8]) -> u32 {
     let (low, high) = (both & u64::from(u32::MAX), both >> 32);
     let first = u32::try_from(low).unwrap_or(u32::MAX);
     let second = !u32::try_from(high).unwrap_or(u32::MAX);
-    let base = if first == second {
-        first
-    } else {
-        first.max(second)
-    };
+    let base = if first == second { first } else { first.max(second) };
     base.wrapping_add(1)
 }
 
@@ -216,9 +207,7 @@ fn covered(bytes: &[u8], len: usize, seed: Seed) -> Result<&[u8], Fault> {
     let item = bytes.get(..len).ok_or(Fault::Short(len))?;
     let (fields, crc) = item.split_last_chunk::<4>().ok_or(Fault::Short(len))?;
     if u32::from_le_bytes(*crc) != seed.checksum(&[fields]) {
-        return Err(Fault::Bytes(
-            "the checksum of a commit or footer does not hold",
-        ));
+        return Err(Fault::Bytes("the checksum of a commit or footer does not hold"));
     }
     Ok(fields)
 }

@@ -28,12 +28,7 @@ pub(super) struct Steady {
 impl Steady {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Steady {
         let (wall, monotonic) = (clock.wall(), clock.monotonic());
-        Steady {
-            clock,
-            wall,
-            monotonic,
-            held_since: None,
-        }
+        Steady { clock, wall, monotonic, held_since: None }
     }
 
     /// The time.

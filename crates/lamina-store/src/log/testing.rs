@@ -47,12 +47,7 @@ impl World {
     pub(super) fn options(&self) -> OpenOptions {
         let fresh = !exists(&*self.disk, &self.dir).unwrap();
         let rng: Arc<dyn Rng> = self.rng.clone();
-        let keys = Keys::open(
-            self.disk.clone(),
-            &self.dir.join("keys"),
-            rng.clone(),
-            fresh,
-        );
+        let keys = Keys::open(self.disk.clone(), &self.dir.join("keys"), rng.clone(), fresh);
         OpenOptions {
             disk: self.disk.clone(),
             dir: self.dir.clone(),

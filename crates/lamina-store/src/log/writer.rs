@@ -207,16 +207,10 @@ impl SegmentLog {
         if let Some(expected) = expected
             && expected != self.tip.next_offset
         {
-            return Err(LogError::Conflict {
-                expected,
-                actual: self.tip.next_offset,
-            });
+            return Err(LogError::Conflict { expected, actual: self.tip.next_offset });
         }
         if batch.is_empty() {
-            return Ok(Appended {
-                entries: Vec::new(),
-                tip: self.tip,
-            });
+            return Ok(Appended { entries: Vec::new(), tip: self.tip });
         }
         check_limits(&batch, self.tip.next_offset)?;
         let lookup = self.lookup.clone().ok_or(LogError::NotStarted)?;
@@ -259,10 +253,7 @@ impl SegmentLog {
             let next = self
                 .chains
                 .next(new.tenant, new.scope, lookup)
-                .map_err(|source| LogError::Io {
-                    doing: "asking where a chain stands",
-                    source,
-                })?;
+                .map_err(|source| LogError::Io { doing: "asking where a chain stands", source })?;
             let mut head = Head {
                 version: record::HEAD_VERSION,
                 kind: new.kind,
@@ -300,11 +291,7 @@ impl SegmentLog {
             });
             at = at.plus(1);
         }
-        let commit = Commit {
-            batch: number,
-            count,
-            tip: tip.finish(),
-        };
+        let commit = Commit { batch: number, count, tip: tip.finish() };
         commit.encode(&mut self.buffer, seed);
         Ok(Staged { entries, commit })
     }
@@ -330,10 +317,7 @@ impl SegmentLog {
         }
         if let Err(source) = active.file.sync() {
             self.poisoned = true;
-            return Err(LogError::Io {
-                doing: "syncing a batch",
-                source,
-            });
+            return Err(LogError::Io { doing: "syncing a batch", source });
         }
         let place = Place::at(active.number, super::bytes::index(active.position));
         active.position += len;
@@ -358,18 +342,12 @@ impl SegmentLog {
             return LogError::Full(source);
         }
         self.poisoned = true;
-        LogError::Io {
-            doing: "writing to a segment",
-            source,
-        }
+        LogError::Io { doing: "writing to a segment", source }
     }
 
     /// The batch is durable: moves the tip.
     fn finish(&mut self, staged: Staged, place: Place) -> Appended {
-        let Staged {
-            mut entries,
-            commit,
-        } = staged;
+        let Staged { mut entries, commit } = staged;
         for entry in &mut entries {
             entry.place = Place(place.0 + entry.place.0);
         }
@@ -391,10 +369,7 @@ impl SegmentLog {
         self.cadence.marked = marked;
         self.cadence.batches_since += 1;
         self.cadence.writes_since += u64::from(!closed);
-        Appended {
-            entries,
-            tip: self.tip,
-        }
+        Appended { entries, tip: self.tip }
     }
 
     /// An entry of the log itself.
@@ -403,32 +378,15 @@ impl SegmentLog {
             [] => Section::absent(),
             plaintext => Section::seal(salt(&*self.rng), plaintext),
         };
-        NewEntry {
-            kind,
-            sub,
-            tenant,
-            scope: SYSTEM_SCOPE,
-            causes,
-            who: Section::absent(),
-            what,
-        }
+        NewEntry { kind, sub, tenant, scope: SYSTEM_SCOPE, causes, who: Section::absent(), what }
     }
 
     fn append_erased(&mut self, tenant: u32, offset: u64) -> Result<Appended, LogError> {
         let payload = ErasedEntry { erase: offset }.encode();
-        let entry = self.own(
-            Kind::Control,
-            control::ERASED,
-            tenant,
-            vec![offset],
-            &payload,
-        );
+        let entry = self.own(Kind::Control, control::ERASED, tenant, vec![offset], &payload);
         let appended = self.append_batch(vec![entry], None, Room::Urgent)?;
         self.erasures.retain(|erase| erase.offset != offset);
-        self.shared
-            .erasing
-            .write()
-            .retain(|erase| erase.offset != offset);
+        self.shared.erasing.write().retain(|erase| erase.offset != offset);
         Ok(appended)
     }
 
@@ -466,9 +424,7 @@ impl Log for SegmentLog {
             return Err(LogError::Poisoned);
         }
         if targets.len() > CAUSES_MAX {
-            return Err(LogError::TooLarge {
-                limit: "CAUSES_MAX",
-            });
+            return Err(LogError::TooLarge { limit: "CAUSES_MAX" });
         }
         zero::check_targets(&self.shared, &self.tip, targets)?;
         let payload = erase::encode(targets, residue);
@@ -476,18 +432,12 @@ impl Log for SegmentLog {
         causes.sort_unstable();
         causes.dedup();
         if payload.len() > ENTRY_BYTES_MAX {
-            return Err(LogError::TooLarge {
-                limit: "ENTRY_BYTES_MAX",
-            });
+            return Err(LogError::TooLarge { limit: "ENTRY_BYTES_MAX" });
         }
         let entry = self.own(Kind::Control, control::ERASE, tenant, causes, &payload);
         let appended = self.append_batch(vec![entry], None, Room::Urgent)?;
         let offset = appended.tip.next_offset - 1;
-        let erase = EraseEntry {
-            offset,
-            tenant,
-            targets: targets.to_vec(),
-        };
+        let erase = EraseEntry { offset, tenant, targets: targets.to_vec() };
         self.erasures.push(erase.clone());
         self.shared.erasing.write().push(erase);
         if let Err(error) = zero::sections(&self.shared, targets) {
@@ -512,13 +462,7 @@ impl Log for SegmentLog {
         }
         .sign(self.keys.signing());
         let payload = checkpoint.encode();
-        let entry = self.own(
-            Kind::Control,
-            control::CHECKPOINT,
-            DEPLOYMENT,
-            Vec::new(),
-            &payload,
-        );
+        let entry = self.own(Kind::Control, control::CHECKPOINT, DEPLOYMENT, Vec::new(), &payload);
         let appended = self.append_batch(vec![entry], None, Room::Normal)?;
         self.cadence.batches_since = 0;
         self.cadence.writes_since = 0;
@@ -609,25 +553,19 @@ fn check_limits(batch: &[NewEntry], first_offset: u64) -> Result<(), LogError> {
     let mut total = COMMIT_LEN;
     for (new, offset) in batch.iter().zip(first_offset..) {
         if new.causes.len() > CAUSES_MAX {
-            return Err(LogError::TooLarge {
-                limit: "CAUSES_MAX",
-            });
+            return Err(LogError::TooLarge { limit: "CAUSES_MAX" });
         }
         if let Some(cause) = new.causes.iter().find(|cause| **cause >= offset) {
             return Err(LogError::BadCause { cause: *cause });
         }
         let len = head_len(new.causes.len()) + new.who.bytes().len() + new.what.bytes().len();
         if len > ENTRY_BYTES_MAX {
-            return Err(LogError::TooLarge {
-                limit: "ENTRY_BYTES_MAX",
-            });
+            return Err(LogError::TooLarge { limit: "ENTRY_BYTES_MAX" });
         }
         total += FRAME_LEN + len;
     }
     if total > BATCH_BYTES_MAX {
-        return Err(LogError::TooLarge {
-            limit: "BATCH_BYTES_MAX",
-        });
+        return Err(LogError::TooLarge { limit: "BATCH_BYTES_MAX" });
     }
     Ok(())
 }
@@ -638,10 +576,7 @@ fn section_len(section: &Section) -> u32 {
 
 /// Whether the disk, or the quota, has no space.
 pub(super) fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// A salt; never all zeros, which would read as erased.

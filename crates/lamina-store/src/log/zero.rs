@@ -35,9 +35,7 @@ pub(super) fn check_targets(
     targets: &[EraseTarget],
 ) -> Result<(), LogError> {
     for target in targets {
-        let missing = LogError::NoSuchEntry {
-            offset: target.offset,
-        };
+        let missing = LogError::NoSuchEntry { offset: target.offset };
         let known = shared.segments.read().len();
         if target.offset >= tip.next_offset
             || target.place.segment() >= known
@@ -49,9 +47,7 @@ pub(super) fn check_targets(
         let head = start(shared, &*file, target)?.head;
         let own = [control::ERASE, control::ERASED, control::CHECKPOINT];
         if head.kind == Kind::Mark || (head.kind == Kind::Control && own.contains(&head.sub)) {
-            return Err(LogError::NotErasable {
-                offset: target.offset,
-            });
+            return Err(LogError::NotErasable { offset: target.offset });
         }
     }
     Ok(())
@@ -61,17 +57,12 @@ pub(super) fn check_targets(
 pub(super) fn sections(shared: &Shared, targets: &[EraseTarget]) -> Result<(), LogError> {
     let mut by_segment: BTreeMap<usize, Vec<&EraseTarget>> = BTreeMap::new();
     for target in targets {
-        by_segment
-            .entry(target.place.segment())
-            .or_default()
-            .push(target);
+        by_segment.entry(target.place.segment()).or_default().push(target);
     }
     for (segment, targets) in by_segment {
         let file = open(shared, segment)?;
         for target in targets {
-            let Start {
-                head, who_start, ..
-            } = start(shared, &*file, target)?;
+            let Start { head, who_start, .. } = start(shared, &*file, target)?;
             let who = (target.place.position() + who_start) as u64;
             if target.who {
                 fill(&*file, who, u64::from(head.who_len)).map_err(zeroing)?;
@@ -107,9 +98,7 @@ fn start(shared: &Shared, file: &dyn DiskFile, target: &EraseTarget) -> Result<S
     let bytes = bytes.get(..read).unwrap_or(&[]);
     match record::decode_start(bytes, shared.seed) {
         Ok(start) if start.head.offset == target.offset => Ok(start),
-        Ok(_) => Err(LogError::NoSuchEntry {
-            offset: target.offset,
-        }),
+        Ok(_) => Err(LogError::NoSuchEntry { offset: target.offset }),
         Err(fault) => Err(LogError::Corrupt {
             file: shared.name(target.place.segment()),
             position: position as u64,
@@ -119,8 +108,5 @@ fn start(shared: &Shared, file: &dyn DiskFile, target: &EraseTarget) -> Result<S
 }
 
 fn zeroing(source: io::Error) -> LogError {
-    LogError::Io {
-        doing: "zeroing erased sections",
-        source,
-    }
+    LogError::Io { doing: "zeroing erased sections", source }
 }

@@ -16,10 +16,7 @@ fn function(count: usize) -> String {
 /// What the rule says about one file, given the committed list.
 fn messages(list: &str, path: &str, text: &str) -> Vec<String> {
     let tree = Tree::of(&[(LIST, list), (path, text)]);
-    check(&tree)
-        .into_iter()
-        .map(|finding| finding.to_string())
-        .collect()
+    check(&tree).into_iter().map(|finding| finding.to_string()).collect()
 }
 
 #[test]
@@ -42,10 +39,7 @@ fn a_function_may_have_70_lines_and_no_more() {
 
 #[test]
 fn tests_have_room() {
-    for path in [
-        "crates/a/src/x/tests.rs",
-        "crates/lamina-sim/tests/it/write.rs",
-    ] {
+    for path in ["crates/a/src/x/tests.rs", "crates/lamina-sim/tests/it/write.rs"] {
         assert_eq!(messages("", path, &lines(900)), Vec::<String>::new());
         assert_eq!(messages("", path, &lines(901)).len(), 1);
         assert_eq!(messages("", path, &function(300)), Vec::<String>::new());
@@ -73,14 +67,6 @@ fn the_list_is_updated_downwards_only() {
     let smaller = update(650, Growth::Refuse).unwrap();
     assert_eq!(parse(&smaller).get(FILE), Some(&650));
     assert!(parse(&update(600, Growth::Refuse).unwrap()).is_empty());
-    assert!(
-        update(701, Growth::Refuse)
-            .unwrap_err()
-            .to_string()
-            .contains("only shrink")
-    );
-    assert_eq!(
-        parse(&update(701, Growth::Allow).unwrap()).get(FILE),
-        Some(&701)
-    );
+    assert!(update(701, Growth::Refuse).unwrap_err().to_string().contains("only shrink"));
+    assert_eq!(parse(&update(701, Growth::Allow).unwrap()).get(FILE), Some(&701));
 }

@@ -5,10 +5,8 @@ use super::Source;
 /// Prints `name:line+lines` for each function.
 fn check(text: &str, expected: &[&str]) {
     let functions = Source::of(text).functions();
-    let shown: Vec<String> = functions
-        .iter()
-        .map(|f| format!("{}:{}+{}", f.name, f.line, f.lines))
-        .collect();
+    let shown: Vec<String> =
+        functions.iter().map(|f| format!("{}:{}+{}", f.name, f.line, f.lines)).collect();
     assert_eq!(shown, expected, "{text}");
 }
 
@@ -30,14 +28,8 @@ fn braces_in_text_do_not_count() {
     check("fn a() {\n let s = r#\"}\"\"#;\n}", &["a:1+3"]);
     check("fn a() {\n let s = br##\"}\"#\"##;\n}", &["a:1+3"]);
     check("fn a() {\n let c = '}';\n}", &["a:1+3"]);
-    check(
-        "fn a() {\n let c = ('\\'', '\\u{7d}', b'}');\n}",
-        &["a:1+3"],
-    );
-    check(
-        "fn a<'x>(y: &'x str) {\n // }\n /* } /* } */ } */\n}",
-        &["a:1+4"],
-    );
+    check("fn a() {\n let c = ('\\'', '\\u{7d}', b'}');\n}", &["a:1+3"]);
+    check("fn a<'x>(y: &'x str) {\n // }\n /* } /* } */ } */\n}", &["a:1+4"]);
     check("fn r#fn() {\n}", &["r:1+2"]);
 }
 
@@ -50,9 +42,7 @@ fn comments_and_code_are_told_apart() {
 
 #[test]
 fn a_file_that_ends_early_is_no_trap() {
-    for text in [
-        "\"", "'", "r#\"", "/*", "fn", "fn a", "fn a(", "fn a() {", "'\\",
-    ] {
+    for text in ["\"", "'", "r#\"", "/*", "fn", "fn a", "fn a(", "fn a() {", "'\\"] {
         let source = Source::of(text);
         assert_eq!(source.code.chars().count(), text.chars().count(), "{text}");
         assert!(source.functions().is_empty(), "{text}");

@@ -8,16 +8,9 @@ fn without_git_the_same_sources_are_seen() {
     let tree = Tree::read(&process::root()).unwrap();
     let walked = walked(&process::root()).unwrap();
     for path in tree.paths() {
-        assert!(
-            walked.iter().any(|found| found == path),
-            "{path} is not found without git"
-        );
+        assert!(walked.iter().any(|found| found == path), "{path} is not found without git");
     }
-    assert!(
-        walked
-            .iter()
-            .all(|path| !path.starts_with("target/") && !path.starts_with(".git/"))
-    );
+    assert!(walked.iter().all(|path| !path.starts_with("target/") && !path.starts_with(".git/")));
 }
 
 #[test]
