@@ -71,6 +71,14 @@ pub fn read_file(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<Vec<u8>
     Ok(bytes)
 }
 
+/// Reads a file whose length the system does not tell beforehand, such as those under `/proc`.
+pub fn read_pseudo_file(disk: &dyn Disk, path: &Path) -> io::Result<String> {
+    let mut bytes = vec![0; 65_536];
+    let read = disk.open_read(path)?.read_at(&mut bytes, 0)?;
+    bytes.truncate(read);
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// Writes a small file so that after a crash it has either the old bytes or the new ones.
 pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let parent = path.parent().unwrap_or(Path::new("."));

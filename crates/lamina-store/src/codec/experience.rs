@@ -5,7 +5,7 @@
 
 use lamina_types::{
     Actor, ActorId, AuditId, BatchId, Content, Context, Directives, Experience, Hints, Modality,
-    RequestId, ScopePath,
+    ScopePath,
 };
 
 use crate::codec::CodecError;
@@ -29,8 +29,8 @@ pub struct ExperienceWho {
     pub observed_actor: Actor,
     /// Whom it is about.
     pub subject: ActorId,
-    /// The request it came with.
-    pub request_id: RequestId,
+    /// The request it came with: ours (`req_...`) or the id the client chose.
+    pub request_id: String,
     /// The row of the audit log that this entry carries.
     pub audit_id: AuditId,
     /// The decision that let it in; may be empty.
@@ -79,7 +79,7 @@ pub struct Admission {
     /// The authenticated principal.
     pub caller: ActorId,
     /// The request.
-    pub request_id: RequestId,
+    pub request_id: String,
     /// The row of the audit log.
     pub audit_id: AuditId,
     /// The decision that let it in; may be empty.
@@ -178,7 +178,7 @@ impl ExperienceWho {
                 }
                 who_tag::SESSION => once(&mut session, string(value, "session")?, "session")?,
                 who_tag::SUBJECT => once(&mut subject, parsed(value, "subject")?, "subject")?,
-                who_tag::REQUEST => once(&mut request, array(value, "request_id")?, "request_id")?,
+                who_tag::REQUEST => once(&mut request, string(value, "request_id")?, "request_id")?,
                 who_tag::AUDIT => once(&mut audit, array(value, "audit_id")?, "audit_id")?,
                 who_tag::DECISION => once(&mut decision, string(value, "decision")?, "decision")?,
                 _ => {}
@@ -188,7 +188,7 @@ impl ExperienceWho {
             caller: required(caller, "caller")?,
             observed_actor: Actor { id: required(actor, "observed_actor")?, session },
             subject: required(subject, "subject")?,
-            request_id: RequestId::from_bytes(required(request, "request_id")?),
+            request_id: required(request, "request_id")?,
             audit_id: AuditId::from_bytes(required(audit, "audit_id")?),
             decision: decision.unwrap_or_default(),
         })

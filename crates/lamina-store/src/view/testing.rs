@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lamina_types::{
     Actor, AuditId, BlobId, Content, Context, Directives, Experience, Hints, MediaRef, Micros,
-    Modality, RecordedAt, RequestId, ValidAt,
+    Modality, RecordedAt, ValidAt,
 };
 use sha2::{Digest, Sha256};
 
@@ -128,7 +128,7 @@ impl TestLog {
         };
         let admission = Admission {
             caller: "agent:a".parse().unwrap(),
-            request_id: RequestId::from_bytes([1; 16]),
+            request_id: "req_01".to_owned(),
             audit_id: AuditId::from_bytes([2; 16]),
             decision: String::new(),
         };

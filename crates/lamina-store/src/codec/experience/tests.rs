@@ -15,7 +15,7 @@ fn who() -> ExperienceWho {
             session: Some("s-1".to_owned()),
         },
         subject: "user:x".parse().unwrap(),
-        request_id: RequestId::from_bytes([7; 16]),
+        request_id: "req_07".to_owned(),
         audit_id: AuditId::from_bytes([8; 16]),
         decision: String::new(),
     }
@@ -90,7 +90,7 @@ fn full() -> ExperienceWhat {
 
 #[test]
 fn golden_who() {
-    expect!["01010c6167656e743a736372696265020f757365723a70726979614061636d650303732d310406757365723a78051007070707070707070707070707070707061008080808080808080808080808080808"].assert_eq(&hex::encode(&who().encode()));
+    expect!["01010c6167656e743a736372696265020f757365723a70726979614061636d650303732d310406757365723a7805067265715f3037061008080808080808080808080808080808"].assert_eq(&hex::encode(&who().encode()));
 }
 
 #[test]
