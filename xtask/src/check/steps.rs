@@ -6,12 +6,12 @@ use anyhow::{Context, bail};
 
 use super::{Outcome, PARTS, Parts, Progress};
 use crate::process::{self, cargo};
-use crate::{goldens, licences, tidy};
+use crate::{files, goldens, licences, tidy};
 
 /// Seeds that the simulator runs on every check. A wider range is run by hand and before a release.
 const SEEDS: &str = "0..200";
 const CRASH_ROUNDS: &str = "5";
-/// Its presence says that the simulator and the crash test are programs, not only a library.
+/// The program that is both simulator and crash test; it grows one command after the other.
 const SIMULATOR: &str = "crates/lamina-sim/src/main.rs";
 
 pub(super) fn format(_: &mut Progress) -> anyhow::Result<Outcome> {
@@ -91,8 +91,8 @@ pub(super) fn generated_files(_: &mut Progress) -> anyhow::Result<Outcome> {
 }
 
 pub(super) fn simulator(_: &mut Progress) -> anyhow::Result<Outcome> {
-    if !process::root().join(SIMULATOR).exists() {
-        return missing(SIMULATOR);
+    if !simulator_knows("--seeds") {
+        return missing("the simulator");
     }
     let arguments =
         ["run", "--locked", "--release", "--package", "lamina-sim", "--", "--seeds", SEEDS];
@@ -101,8 +101,8 @@ pub(super) fn simulator(_: &mut Progress) -> anyhow::Result<Outcome> {
 }
 
 pub(super) fn crash_test(progress: &mut Progress) -> anyhow::Result<Outcome> {
-    if !process::root().join(SIMULATOR).exists() {
-        return missing(SIMULATOR);
+    if !simulator_knows("crash") {
+        return missing("the crash test");
     }
     let arguments =
         ["run", "--locked", "--release", "--package", "lamina-sim", "--", "crash", "--rounds"];
@@ -112,14 +112,18 @@ pub(super) fn crash_test(progress: &mut Progress) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+fn simulator_knows(word: &str) -> bool {
+    files::read(&process::root().join(SIMULATOR)).is_ok_and(|text| text.contains(word))
+}
+
 fn built_binary(progress: &Progress) -> anyhow::Result<&Path> {
     progress.lamina_bin.as_deref().context("the release binary is built before it is used")
 }
 
-fn missing(path: &str) -> anyhow::Result<Outcome> {
+fn missing(part: &str) -> anyhow::Result<Outcome> {
     match PARTS {
-        Parts::Skippable => Ok(Outcome::Skipped(format!("{path} is not built yet"))),
-        Parts::Required => bail!("{path} does not exist"),
+        Parts::Skippable => Ok(Outcome::Skipped(format!("{part} is not built yet"))),
+        Parts::Required => bail!("{part} does not exist"),
     }
 }
 
