@@ -1,1 +1,26 @@
-//! Placeholder: replaced as the crate is written.
+//! The shell: owns the threads, runs both paths, performs what the core decides.
+//!
+//! Nothing here mentions HTTP, JSON or MCP. Every function that touches a scope takes a permit that
+//! only the policy can make. `DESIGN.md` has the threads, the channels and the shutdown.
+
+mod error;
+mod settings;
+pub mod open;
+mod engine;
+pub mod write;
+pub mod read;
+mod blobs;
+mod health;
+pub mod maintenance;
+
+pub use blobs::{BlobReader, BlobRecord, BlobUpload};
+pub use engine::Engine;
+pub use error::{Error, OpenError};
+pub use health::{Health, Status};
+pub use open::OpenReport;
+pub use read::{
+    Axis, EventsPage, EventsQuery, LifecycleFilter, LifecyclePage, MemoryEvent, Progress,
+    ReadPermit, ScanKey, Shown, StreamItem, Subscription,
+};
+pub use settings::Settings;
+pub use write::{BulkCaptured, Cancelled, Captured, Until, Write};

@@ -1,1 +1,145 @@
-//! Placeholder: replaced as the module is written.
+//! Blob files: bytes that are too large for the log, under names that say nothing.
+//!
+//! A blob is written to a file with a temporary name, synced and renamed, and its directory synced,
+//! before any entry names it. So an entry always finds its file, and a file that no entry names is
+//! garbage that can be collected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lamina_env::rng::draw;
+use lamina_env::{Disk, DiskFile, Rng};
+use lamina_types::stdx::hex;
+use sha2::{Digest, Sha256};
+
+const UNFINISHED: &str = "tmp-";
+
+/// The directory of blob files.
+#[derive(Debug)]
+pub struct BlobStore {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    rng: Arc<dyn Rng>,
+}
+
+/// A blob that is being written. Dropped without `finish`, it leaves nothing.
+#[derive(Debug)]
+pub struct BlobWriter {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    name: [u8; 16],
+    file: Box<dyn DiskFile>,
+    hash: Sha256,
+    size: u64,
+    finished: bool,
+}
+
+/// A blob whose file is durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredBlob {
+    /// The random name of its file.
+    pub file: [u8; 16],
+    /// Its length.
+    pub size: u64,
+    /// SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+}
+
+/// The bytes of a blob.
+#[derive(Debug)]
+pub struct BlobFile {
+    file: Box<dyn DiskFile>,
+}
+
+impl BlobStore {
+    /// Opens the directory, making it if it is not there, and removes what a crash left unfinished.
+    pub fn open(disk: Arc<dyn Disk>, dir: &Path, rng: Arc<dyn Rng>) -> io::Result<BlobStore> {
+        disk.create_dir_all(dir)?;
+        for name in disk.list(dir)? {
+            if name.starts_with(UNFINISHED) {
+                disk.remove(&dir.join(name))?;
+            }
+        }
+        Ok(BlobStore { disk, dir: dir.to_owned(), rng })
+    }
+
+    /// Begins a blob.
+    pub fn start(&self) -> io::Result<BlobWriter> {
+        let name = draw::<16>(&*self.rng);
+        let file = self.disk.create_new(&unfinished(&self.dir, &name))?;
+        Ok(BlobWriter {
+            disk: Arc::clone(&self.disk),
+            dir: self.dir.clone(),
+            name,
+            file,
+            hash: Sha256::new(),
+            size: 0,
+            finished: false,
+        })
+    }
+
+    /// The bytes of a stored blob.
+    pub fn open_file(&self, file: [u8; 16]) -> io::Result<BlobFile> {
+        Ok(BlobFile { file: self.disk.open_read(&self.dir.join(hex::encode(&file)))? })
+    }
+
+    /// Removes a blob's file; fine if it is gone.
+    pub fn remove(&self, file: [u8; 16]) -> io::Result<()> {
+        match self.disk.remove(&self.dir.join(hex::encode(&file))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => self.disk.sync_dir(&self.dir),
+        }
+    }
+
+    /// The names of all stored files, to find those that no entry names.
+    pub fn list(&self) -> io::Result<Vec<[u8; 16]>> {
+        let names = self.disk.list(&self.dir)?;
+        Ok(names.iter().filter_map(|name| hex::decode_array::<16>(name)).collect())
+    }
+}
+
+impl BlobWriter {
+    /// Adds bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_at(bytes, self.size)?;
+        self.hash.update(bytes);
+        self.size += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Makes the blob durable under its name.
+    pub fn finish(mut self) -> io::Result<StoredBlob> {
+        self.file.sync()?;
+        self.disk
+            .rename(&unfinished(&self.dir, &self.name), &self.dir.join(hex::encode(&self.name)))?;
+        self.finished = true;
+        self.disk.sync_dir(&self.dir)?;
+        let hash = std::mem::take(&mut self.hash);
+        Ok(StoredBlob { file: self.name, size: self.size, sha256: hash.finalize().into() })
+    }
+}
+
+impl Drop for BlobWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            // What cannot be removed now is removed at the next open.
+            drop(self.disk.remove(&unfinished(&self.dir, &self.name)));
+        }
+    }
+}
+
+impl BlobFile {
+    /// Reads up to the buffer's length; fewer bytes only at the end.
+    pub fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.file.read_at(buffer, position)
+    }
+}
+
+fn unfinished(dir: &Path, name: &[u8; 16]) -> PathBuf {
+    dir.join(format!("{UNFINISHED}{}", hex::encode(name)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -121,9 +121,10 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
 
     /// Removes every key of a space, in bounded batches: a crash may leave some of them.
     fn clear(&self, space: Space) -> io::Result<()> {
+        let mut from = Vec::new();
         loop {
             let mut batch = Batch::default();
-            self.scan(space, &[], &[], Direction::Forward, &mut |key, _| {
+            self.scan(space, &from, &[], Direction::Forward, &mut |key, _| {
                 batch.delete(space, key);
                 if batch.writes.len() < CLEAR_KEYS_MAX {
                     ControlFlow::Continue(())
@@ -131,9 +132,13 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
                     ControlFlow::Break(())
                 }
             })?;
-            if batch.writes.is_empty() {
+            // Go on behind the last key: walking over what was just removed costs as much as if it
+            // were still there.
+            let Some((_, last, _)) = batch.writes.last() else {
                 return Ok(());
-            }
+            };
+            from = last.clone();
+            from.push(0);
             self.write(batch)?;
         }
     }
@@ -142,5 +147,7 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
 /// Keys that [`Kv::clear`] removes at a time.
 const CLEAR_KEYS_MAX: usize = 4_096;
 
+pub use self::fjall::FjallKv;
 pub use mem::MemKv;
+pub mod fjall;
 pub mod mem;

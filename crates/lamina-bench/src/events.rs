@@ -1,0 +1,81 @@
+//! Log and views together, through the engine: the rate over time and what an event costs late.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lamina_core::policy::{Caller, Policy, Preset};
+use lamina_engine::{Engine, Settings};
+use lamina_env::Env;
+use lamina_types::capability::ScopeWrite;
+
+use crate::{Options, sample};
+
+/// Writers that each wait for their answer.
+const IN_FLIGHT: u64 = 256;
+
+/// Runs the measurement.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let dir = tempfile::tempdir_in(&options.dir)?;
+    let env = Env::real();
+    let (engine, _) = Engine::open(Settings::new(dir.path()), env.clone())?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
+    let chunk = (options.events / 10).max(1);
+    println!("{:>12} {:>12} {:>12}", "events", "events/s", "RSS MB");
+    let numbers = Arc::new(AtomicU64::new(0));
+    let mut rates = Vec::new();
+    let start = env.clock.monotonic();
+    for part in 1..=10 {
+        let before = env.clock.monotonic();
+        runtime.block_on(fill(&engine, &env, &numbers, part * chunk));
+        let rate = chunk as f64 * 1e6 / (env.clock.monotonic().0 - before.0) as f64;
+        rates.push(rate);
+        println!("{:>12} {rate:>12.0} {:>12.0}", part * chunk, rss_mb());
+    }
+    let seconds = (env.clock.monotonic().0 - start.0) as f64 / 1e6;
+    println!("\n{} events in {seconds:.1} s: {:.0}/s", chunk * 10, (chunk * 10) as f64 / seconds);
+    if let (Some(early), Some(late)) = (rates.get(1), rates.last()) {
+        println!("last tenth against second tenth: {:.0}%", 100.0 * late / early);
+    }
+    runtime.block_on(engine.shutdown());
+    Ok(())
+}
+
+async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, until: u64) {
+    let tasks: Vec<_> = (0..IN_FLIGHT)
+        .map(|_| {
+            let (engine, env, numbers) = (engine.clone(), env.clone(), Arc::clone(numbers));
+            tokio::spawn(async move {
+                let policy = Policy::new(Preset::DevLocal).expect("dev_local is built");
+                let caller =
+                    Caller { actor: "agent:bench".parse().expect("well formed"), tenant: 1 };
+                loop {
+                    let number = numbers.fetch_add(1, Ordering::Relaxed);
+                    if number >= until {
+                        numbers.fetch_sub(1, Ordering::Relaxed);
+                        break;
+                    }
+                    let write = sample::write(number, env.clock.wall());
+                    let permit =
+                        policy.permit::<ScopeWrite>(&caller, Some(&write.experience.scope));
+                    let permit = permit.expect("dev_local allows writes");
+                    engine.experience(&permit, write).await.expect("the engine takes writes");
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.expect("a writer does not panic");
+    }
+}
+
+/// Resident megabytes of this process, writers included.
+fn rss_mb() -> f64 {
+    let env = Env::real();
+    let statm =
+        lamina_env::disk::read_pseudo_file(&*env.disk, std::path::Path::new("/proc/self/statm"));
+    let pages = statm
+        .ok()
+        .and_then(|text| text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()));
+    pages.unwrap_or(0.0) * 4_096.0 / 1e6
+}

@@ -1,0 +1,70 @@
+//! Measurements: ratios against a reference in the same run, never bare wall-clock claims.
+//!
+//! Each command prints a small table. `docs/PERFORMANCE.md` has the results and how to repeat them.
+
+mod sample;
+mod reference;
+mod log;
+mod events;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: lamina-bench <command> [--dir DIR] [--seconds N]
+
+  log        the log alone against one thread that encodes, hashes, writes and syncs
+  events     log and views together: rate over time, cost from the first to the last 100,000
+             (--events N, 1,000,000 unless given)
+
+  --dir      where files are written; must not be a memory file system (the current directory)
+  --seconds  how long each measurement runs (5)
+";
+
+/// What was asked for.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) dir: PathBuf,
+    pub(crate) seconds: u64,
+    pub(crate) events: u64,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match parse(&arguments) {
+        Ok((command, options)) => match command.as_str() {
+            "log" => log::run(&options),
+            "events" => events::run(&options),
+            "help" | "--help" | "-h" => {
+                print!("{USAGE}");
+                Ok(())
+            }
+            other => Err(anyhow::anyhow!("there is no command `{other}`\n\n{USAGE}")),
+        },
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("lamina-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
+    let mut options = Options { dir: PathBuf::from("."), seconds: 5, events: 1_000_000 };
+    let mut command = None;
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or_else(|| anyhow::anyhow!("`{argument}` needs a value"));
+        match argument.as_str() {
+            "--dir" => options.dir = PathBuf::from(value()?),
+            "--seconds" => options.seconds = value()?.parse()?,
+            "--events" => options.events = value()?.parse()?,
+            other if command.is_none() => command = Some(other.to_owned()),
+            other => anyhow::bail!("`{other}` was not expected\n\n{USAGE}"),
+        }
+    }
+    Ok((command.unwrap_or_else(|| "help".to_owned()), options))
+}

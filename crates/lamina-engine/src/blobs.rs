@@ -1,0 +1,199 @@
+//! Blobs: bytes in files of their own, metadata as a control entry.
+//!
+//! The file and its directory are durable before the entry is appended; a file that no entry names
+//! is garbage and goes after a day.
+
+use std::io;
+
+use lamina_core::policy::Permit;
+use lamina_env::rng::draw;
+use lamina_store::blob::{BlobFile, BlobWriter};
+use lamina_store::codec::control::Blob;
+use lamina_store::log::Section;
+use lamina_types::BlobId;
+use lamina_types::capability::{BlobRead, BlobUpload as UploadCapability};
+use tokio::sync::oneshot;
+
+use crate::engine::Inner;
+use crate::write::capture::Request;
+use crate::write::prepare::section;
+use crate::{Engine, Error};
+
+/// Images larger than this get no perceptual hash.
+const HASHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
+/// Pixels along one side that a hostile image may make us decode.
+const HASHED_SIDE_MAX: u32 = 16_384;
+
+/// A blob's metadata.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobRecord {
+    /// Its id.
+    pub id: BlobId,
+    /// Its length.
+    pub size_bytes: u64,
+    /// The content type it was uploaded with.
+    pub content_type: String,
+    /// SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+    /// Difference hash, if it is an image we can decode.
+    pub perceptual_hash: Option<u64>,
+}
+
+/// An upload under way. Dropped without being finished, it leaves nothing.
+#[derive(Debug)]
+pub struct BlobUpload {
+    writer: BlobWriter,
+    written: u64,
+    max: u64,
+}
+
+impl BlobUpload {
+    /// Adds bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.written += bytes.len() as u64;
+        if self.written > self.max {
+            return Err(Error::BlobTooLarge { max: self.max });
+        }
+        self.writer.write(bytes).map_err(Error::BlobStore)
+    }
+}
+
+/// Reads a blob's bytes.
+#[derive(Debug)]
+pub struct BlobReader {
+    file: BlobFile,
+}
+
+impl BlobReader {
+    /// Reads up to the buffer's length; fewer bytes only at the end.
+    pub fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.file.read_at(buffer, position)
+    }
+}
+
+impl Engine {
+    /// Begins an upload.
+    pub fn blob_start(&self, _permit: &Permit<UploadCapability>) -> Result<BlobUpload, Error> {
+        let writer = self.inner.blobs.start().map_err(Error::BlobStore)?;
+        Ok(BlobUpload { writer, written: 0, max: self.inner.settings.blob_bytes_max })
+    }
+
+    /// Ends an upload: when it returns, the blob is durable and can be referred to.
+    pub async fn blob_finish(
+        &self,
+        permit: &Permit<UploadCapability>,
+        upload: BlobUpload,
+        content_type: String,
+    ) -> Result<BlobRecord, Error> {
+        let caller = permit.caller();
+        let inner = std::sync::Arc::clone(&self.inner);
+        let finished = tokio::task::spawn_blocking(move || {
+            let stored = upload.writer.finish().map_err(Error::BlobStore)?;
+            Ok::<_, Error>((inner.perceptual_hash(stored.file, stored.size), stored))
+        });
+        let (perceptual_hash, stored) = finished
+            .await
+            .map_err(|_| Error::BlobStore(io::Error::other("the upload panicked")))??;
+        let id = BlobId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
+        let meta = Blob {
+            id,
+            size: stored.size,
+            content_type: content_type.clone(),
+            sha256: stored.sha256,
+            perceptual_hash,
+            file: stored.file,
+            uploader: caller.actor.clone(),
+        };
+        let (reply, answer) = oneshot::channel();
+        let what = section(&*self.inner.env.rng, &meta.encode());
+        let request =
+            Request::BlobAdd { tenant: caller.tenant, who: Section::absent(), what, reply };
+        self.inner.submit(request, answer).await?;
+        Ok(BlobRecord {
+            id,
+            size_bytes: stored.size,
+            content_type,
+            sha256: stored.sha256,
+            perceptual_hash,
+        })
+    }
+
+    /// A blob's metadata and its bytes.
+    pub fn blob(
+        &self,
+        permit: &Permit<BlobRead>,
+        id: BlobId,
+    ) -> Result<(BlobRecord, BlobReader), Error> {
+        let meta = self.inner.blob_meta(permit.caller().tenant, id)?;
+        let file = self.inner.blobs.open_file(meta.file).map_err(Error::BlobStore)?;
+        Ok((record(meta), BlobReader { file }))
+    }
+
+    /// Removes a blob that no event refers to.
+    pub async fn blob_delete(
+        &self,
+        permit: &Permit<UploadCapability>,
+        id: BlobId,
+    ) -> Result<BlobRecord, Error> {
+        let tenant = permit.caller().tenant;
+        let meta = self.inner.blob_meta(tenant, id)?;
+        let (reply, answer) = oneshot::channel();
+        let request = Request::BlobRemove { tenant, blob: id, who: Section::absent(), reply };
+        self.inner.submit(request, answer).await?;
+        // The entry is durable: the file is garbage now, and if it stays behind a crash, the
+        // collector of unreferenced files takes it.
+        if let Err(error) = self.inner.blobs.remove(meta.file) {
+            tracing::warn!(%error, "a removed blob's file is still there");
+        }
+        Ok(record(meta))
+    }
+}
+
+impl Inner {
+    fn blob_meta(&self, tenant: u32, id: BlobId) -> Result<Blob, Error> {
+        let row = self.views.blob(tenant, id)?.ok_or(Error::NotFound)?;
+        let entry = self.reader.entry(row.offset, row.place)?;
+        let bytes = entry.what.live().ok_or(Error::Deleted)?;
+        Blob::decode(bytes).map_err(|_| Error::Undecodable { what: "a blob" })
+    }
+
+    /// The difference hash of an image: 64 bits, one per neighbouring pair of a 9 x 8 grey picture.
+    /// Anything that does not decode within the limits has none.
+    fn perceptual_hash(&self, file: [u8; 16], size: u64) -> Option<u64> {
+        if size == 0 || size > HASHED_BYTES_MAX {
+            return None;
+        }
+        let reader = self.blobs.open_file(file).ok()?;
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        let read = reader.read_at(&mut bytes, 0).ok()?;
+        bytes.truncate(read);
+        // A decoder that panics on hostile bytes must not take the upload with it.
+        std::panic::catch_unwind(|| difference_hash(&bytes)).ok().flatten()
+    }
+}
+
+fn difference_hash(bytes: &[u8]) -> Option<u64> {
+    let mut reader = image::ImageReader::new(io::Cursor::new(bytes)).with_guessed_format().ok()?;
+    reader.format()?;
+    let mut limits = image::Limits::default();
+    limits.max_image_width = Some(HASHED_SIDE_MAX);
+    limits.max_image_height = Some(HASHED_SIDE_MAX);
+    limits.max_alloc = Some(256 * 1_024 * 1_024);
+    reader.limits(limits);
+    let picture = reader.decode().ok()?;
+    let grey =
+        image::imageops::resize(&picture.to_luma8(), 9, 8, image::imageops::FilterType::Triangle);
+    let mut hash = 0u64;
+    for y in 0..8 {
+        for x in 0..8 {
+            let brighter = grey.get_pixel(x, y).0 < grey.get_pixel(x + 1, y).0;
+            hash = (hash << 1) | u64::from(brighter);
+        }
+    }
+    Some(hash)
+}
+
+fn record(meta: Blob) -> BlobRecord {
+    let Blob { id, size, content_type, sha256, perceptual_hash, file: _, uploader: _ } = meta;
+    BlobRecord { id, size_bytes: size, content_type, sha256, perceptual_hash }
+}

@@ -1,0 +1,243 @@
+//! The engine handle, and the three threads behind it.
+//!
+//! writer: decides, appends, syncs -> applier: folds, answers -> stages: derives, announces. Each
+//! owns its state; they meet in bounded queues.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use lamina_env::{DiskFile, Env};
+use lamina_store::blob::BlobStore;
+use lamina_store::entry::Entry;
+use lamina_store::keys::{KeyedHash, Keys};
+use lamina_store::log::LogReader;
+use lamina_store::view::Views;
+use lamina_types::limits::LIFECYCLE_TTL_US;
+use lamina_types::{AuditId, Micros};
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::write::apply::Applier;
+use crate::write::capture::{Committed, Request};
+use crate::write::hub::Hub;
+use crate::write::stages::Stages;
+use crate::write::writer::{Message, WriterStatus};
+use crate::{Error, Settings};
+
+/// How long an idle thread sleeps before it looks at what time has made due.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How often the views are made durable while they change. What is lost is replayed from the log.
+const PERSIST_EVERY_US: i64 = 1_000_000;
+/// Groups committed but not applied, and applied but not staged.
+pub(crate) const GROUPS_QUEUED_MAX: usize = 64;
+/// Lifecycle rows removed at a time once they have expired.
+const PRUNE_ROWS: usize = 4_096;
+
+/// A running engine. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What all clones share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) env: Env,
+    pub(crate) settings: Settings,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) views: Arc<Views>,
+    pub(crate) reader: Arc<dyn LogReader>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) blobs: BlobStore,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) tenants: Vec<(u32, String)>,
+    pub(crate) writes: Semaphore,
+    pub(crate) to_writer: Sender<Message>,
+    pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Held for as long as the engine lives: one process per data directory.
+    pub(crate) _lock: Box<dyn DiskFile>,
+}
+
+/// What threads tell each other and the health report.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) closing: AtomicBool,
+    /// Everything before this offset is in the views.
+    pub(crate) applied: Arc<AtomicU64>,
+    pub(crate) in_flight: AtomicUsize,
+    pub(crate) writer: Arc<WriterStatus>,
+    pub(crate) views_failed: Mutex<Option<String>>,
+    pub(crate) stages_failed: Mutex<Option<String>>,
+}
+
+impl Engine {
+    /// The ordinal of a tenant.
+    pub fn tenant(&self, name: &str) -> Option<u32> {
+        self.inner.tenants.iter().find(|(_, known)| known == name).map(|(ordinal, _)| *ordinal)
+    }
+
+    /// The time, as the log would record it: never before the last entry.
+    pub fn now(&self) -> Micros {
+        let recorded = self.inner.shared.writer.recorded_last.load(Ordering::Acquire);
+        self.inner.env.clock.wall().max(Micros(recorded))
+    }
+
+    /// Keyed hash for cursors: what this server did not make, it does not accept.
+    pub fn cursor_mac(&self, bytes: &[u8]) -> [u8; 32] {
+        self.inner.keys.cursor().mac("cursor", &[bytes])
+    }
+
+    /// Finishes what was accepted, writes the last checkpoint, closes streams.
+    pub async fn shutdown(&self) {
+        self.inner.hub.close();
+        if !self.inner.shared.closing.swap(true, Ordering::AcqRel) {
+            // A writer that is gone has closed already.
+            drop(self.inner.to_writer.send(Message::Close));
+        }
+        let threads = std::mem::take(&mut *self.inner.threads.lock());
+        let joined = tokio::task::spawn_blocking(move || {
+            for thread in threads {
+                if thread.join().is_err() {
+                    tracing::error!("a thread of the engine had panicked");
+                }
+            }
+        });
+        if joined.await.is_err() {
+            tracing::error!("the engine's threads could not be joined");
+        }
+    }
+}
+
+impl Inner {
+    /// Hands a request to the writer and waits for its answer.
+    pub(crate) async fn submit<T>(
+        &self,
+        request: Request,
+        answer: oneshot::Receiver<Result<T, Error>>,
+    ) -> Result<T, Error> {
+        if self.shared.closing.load(Ordering::Acquire) {
+            return Err(Error::ShuttingDown);
+        }
+        if let Some(reason) = self.shared.views_failed.lock().clone() {
+            // Keys and ordinals are decided against the views: without them no write is safe.
+            return Err(Error::ViewsStopped { reason });
+        }
+        let _turn = self.writes.acquire().await.map_err(|_| Error::ShuttingDown)?;
+        self.shared.writer.queued.fetch_add(1, Ordering::Relaxed);
+        self.to_writer.send(Message::Request(request)).map_err(|_| Error::ShuttingDown)?;
+        let answer = answer.await;
+        answer.unwrap_or(Err(Error::ShuttingDown))
+    }
+
+    pub(crate) fn audit_id(&self) -> AuditId {
+        AuditId::mint(self.env.clock.wall(), lamina_env::rng::draw::<8>(&*self.env.rng))
+    }
+
+    pub(crate) fn tenant_name(&self, ordinal: u32) -> String {
+        self.tenants
+            .iter()
+            .find(|(known, _)| *known == ordinal)
+            .map_or_else(String::new, |(_, name)| name.clone())
+    }
+
+    pub(crate) fn keyed(&self, tenant: u32) -> Result<KeyedHash, Error> {
+        self.keys.tenant(tenant).map_err(|_| Error::NotFound)
+    }
+}
+
+/// The applier thread.
+pub(crate) fn applier(
+    mut applier: Applier,
+    views: &Views,
+    env: &Env,
+    committed: &Receiver<Committed>,
+    to_stages: &SyncSender<Vec<Entry>>,
+    shared: &Shared,
+) {
+    let mut dirty_since: Option<Micros> = None;
+    loop {
+        let first =
+            match committed.recv_timeout(Duration::from_micros(PERSIST_EVERY_US.unsigned_abs())) {
+                Ok(first) => Some(first),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+        if let Some(first) = first {
+            let groups = std::iter::once(first)
+                .chain(committed.try_iter().take(GROUPS_QUEUED_MAX))
+                .collect();
+            let (entries, answers) = applier.fold(groups);
+            answers.give();
+            match entries {
+                Ok(entries) if !entries.is_empty() => {
+                    dirty_since = dirty_since.or(Some(env.clock.monotonic()));
+                    drop(to_stages.send(entries));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::error!(%error, "the views cannot be written; writes stop until a restart");
+                    *shared.views_failed.lock() = Some(error.to_string());
+                    // What is committed is durable; the answers above said so. Nothing may be
+                    // folded after a gap.
+                    for late in committed.iter() {
+                        Applier::answers_only(late).give();
+                    }
+                    break;
+                }
+            }
+        }
+        if dirty_since.is_some_and(|since| env.clock.monotonic().0 - since.0 >= PERSIST_EVERY_US) {
+            dirty_since = None;
+            if let Err(error) = views.persist() {
+                tracing::warn!(%error, "the views could not be made durable; the log has everything");
+            }
+        }
+    }
+    if let Err(error) = views.persist() {
+        tracing::warn!(%error, "the views could not be made durable; the log has everything");
+    }
+}
+
+/// The stage thread.
+pub(crate) fn stages(
+    mut stages: Stages,
+    views: &Views,
+    env: &Env,
+    tenants: &[u32],
+    applied: &Receiver<Vec<Entry>>,
+    shared: &Shared,
+) {
+    let mut pruned_at = Micros(i64::MIN);
+    loop {
+        let now = env.clock.wall();
+        let until_retry = stages
+            .next_retry()
+            .map(|at| Duration::from_micros((at.0 - now.0).max(1_000).unsigned_abs()));
+        let result = match applied.recv_timeout(until_retry.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)) {
+            Ok(entries) => stages.feed(&entries),
+            Err(RecvTimeoutError::Timeout) => stages.tick(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        shared.in_flight.store(stages.in_flight(), Ordering::Relaxed);
+        if let Err(error) = result {
+            tracing::error!(%error, "lifecycle rows cannot be written");
+            *shared.stages_failed.lock() = Some(error.to_string());
+        }
+        if now.0.saturating_sub(pruned_at.0) > 60_000_000 {
+            pruned_at = now;
+            for tenant in tenants {
+                if let Err(error) =
+                    views.lifecycle_prune(*tenant, now.plus(-LIFECYCLE_TTL_US), PRUNE_ROWS)
+                {
+                    tracing::warn!(%error, "expired lifecycle rows could not be removed");
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

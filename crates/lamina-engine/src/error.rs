@@ -1,0 +1,178 @@
+//! Why a request, or opening the data directory, failed.
+
+use std::io;
+use std::path::PathBuf;
+
+use lamina_core::policy::Denial;
+use lamina_store::keys::KeyError;
+use lamina_store::log::LogError;
+use lamina_store::view::ViewError;
+use lamina_types::ErrorCode;
+
+/// Why a request failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such thing, or not in this tenant.
+    #[error("not found")]
+    NotFound,
+    /// It was erased.
+    #[error("deleted")]
+    Deleted,
+    /// The permit does not reach that far.
+    #[error("not permitted")]
+    Denied(#[from] Denial),
+    /// The permit is for another scope. A bug of the caller of this crate, not of the client.
+    #[error("the permit does not cover the scope")]
+    OutsidePermit,
+    /// The same key came with another body.
+    #[error("the idempotency key was used with another body")]
+    IdempotencyConflict {
+        /// Which item of a bulk write.
+        index: usize,
+    },
+    /// The content refers to a blob that is not there.
+    #[error("the content refers to a blob that does not exist")]
+    UnknownBlob {
+        /// Which item of a bulk write.
+        index: usize,
+        /// Which of the blobs it refers to, in order.
+        blob: usize,
+    },
+    /// The blob is larger than allowed.
+    #[error("a blob has at most {max} bytes")]
+    BlobTooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// A descending read would visit too many scopes.
+    #[error("a descending read visits at most {max} scopes")]
+    TooManyScopes {
+        /// The limit.
+        max: usize,
+    },
+    /// An event still refers to the blob.
+    #[error("the blob is referred to by {events} events")]
+    BlobInUse {
+        /// How many.
+        events: u64,
+    },
+    /// The entry or the batch exceeds a limit of the log.
+    #[error("the write exceeds the limit {limit}")]
+    TooLarge {
+        /// The name of the limit.
+        limit: &'static str,
+    },
+    /// The log takes no writes now.
+    #[error("the log takes no writes")]
+    LogUnavailable(#[source] Box<LogError>),
+    /// The views are out of order; the log is intact.
+    #[error("the views cannot be read or written")]
+    ViewsUnavailable(#[source] Box<ViewError>),
+    /// The views stopped earlier; the log is intact.
+    #[error("the views stopped: {reason}")]
+    ViewsStopped {
+        /// What stopped them.
+        reason: String,
+    },
+    /// A read of the log failed.
+    #[error("the log cannot be read")]
+    LogUnreadable(#[source] Box<LogError>),
+    /// A blob file failed.
+    #[error("the blob store failed")]
+    BlobStore(#[source] io::Error),
+    /// The engine is closing.
+    #[error("shutting down")]
+    ShuttingDown,
+    /// Stored bytes do not decode though their checksums hold.
+    #[error("a stored record cannot be read: {what}")]
+    Undecodable {
+        /// What it was.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// The public code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Error::NotFound => ErrorCode::NotFound,
+            Error::Deleted => ErrorCode::ResourceDeleted,
+            Error::Denied(_) => ErrorCode::PolicyDenied,
+            Error::IdempotencyConflict { .. } => ErrorCode::IdempotencyConflict,
+            Error::UnknownBlob { .. } => ErrorCode::InvalidEnvelope,
+            Error::BlobTooLarge { .. } => ErrorCode::BlobTooLarge,
+            Error::BlobInUse { .. } => ErrorCode::BlobInUse,
+            Error::TooManyScopes { .. } => ErrorCode::InvalidParameter,
+            Error::TooLarge { .. } => ErrorCode::BodyTooLarge,
+            Error::LogUnavailable(_) => ErrorCode::WalUnavailable,
+            Error::ViewsUnavailable(_) | Error::ViewsStopped { .. } => {
+                ErrorCode::DerivedLayerUnavailable
+            }
+            Error::ShuttingDown => ErrorCode::Overloaded,
+            Error::OutsidePermit
+            | Error::LogUnreadable(_)
+            | Error::BlobStore(_)
+            | Error::Undecodable { .. } => ErrorCode::Internal,
+        }
+    }
+}
+
+impl From<ViewError> for Error {
+    fn from(error: ViewError) -> Error {
+        Error::ViewsUnavailable(Box::new(error))
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Error {
+        match error {
+            LogError::TooLarge { limit } => Error::TooLarge { limit },
+            LogError::NoSuchEntry { .. } => Error::NotFound,
+            other => Error::LogUnreadable(Box::new(other)),
+        }
+    }
+}
+
+/// Why a data directory could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Another process has it open.
+    #[error("{} is in use by another process", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// It is not a data directory, or one of a newer version.
+    #[error("{}: {what}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The log is damaged or cannot be read.
+    #[error("the log cannot be opened")]
+    Log(#[from] LogError),
+    /// A key is missing, unreadable or too open.
+    #[error("the keys cannot be opened")]
+    Keys(#[source] KeyError),
+    /// The views cannot be opened, even empty.
+    #[error("the views cannot be opened")]
+    Views(#[from] ViewError),
+    /// The key-value engine cannot be opened, even empty.
+    #[error("the view store cannot be opened")]
+    ViewStore(#[source] io::Error),
+    /// The disk answered with an error.
+    #[error("{} cannot be {doing}", path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}

@@ -1,0 +1,103 @@
+//! How the engine is, in one value.
+
+use std::sync::atomic::Ordering;
+
+use lamina_store::log::LogStats;
+
+use crate::Engine;
+
+/// The verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Everything works.
+    Healthy,
+    /// Something is behind or held back; reads and writes work.
+    Degraded,
+    /// Writes are refused.
+    Unhealthy,
+}
+
+impl Status {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Healthy => "healthy",
+            Status::Degraded => "degraded",
+            Status::Unhealthy => "unhealthy",
+        }
+    }
+}
+
+/// How the engine is.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// The verdict.
+    pub status: Status,
+    /// Why it is not healthy.
+    pub reasons: Vec<String>,
+    /// Numbers of the log.
+    pub log: LogStats,
+    /// Entries that the views do not have yet.
+    pub applied_lag: u64,
+    /// Events that wait for a stage to be tried again.
+    pub pipeline_in_flight: usize,
+    /// Writes that wait for the writer.
+    pub writes_queued: usize,
+}
+
+/// Entries behind which the views count as degraded.
+const LAG_DEGRADED: u64 = 100_000;
+
+impl Engine {
+    /// How the engine is now.
+    pub fn health(&self) -> Health {
+        let shared = &self.inner.shared;
+        let log = shared.writer.log.lock().clone();
+        let applied_lag = log.next_offset.saturating_sub(shared.applied.load(Ordering::Acquire));
+        let mut health = Health {
+            status: Status::Healthy,
+            reasons: Vec::new(),
+            applied_lag,
+            pipeline_in_flight: shared.in_flight.load(Ordering::Relaxed),
+            writes_queued: shared.writer.queued.load(Ordering::Relaxed),
+            log,
+        };
+        let views_failed = shared.views_failed.lock().is_some();
+        let stages_failed = shared.stages_failed.lock().is_some();
+        let findings = [
+            (
+                health.log.poisoned,
+                Status::Unhealthy,
+                "the log is poisoned after a failed write; restart the server",
+            ),
+            (
+                health.log.full,
+                Status::Unhealthy,
+                "the disk is full; writes resume when space returns",
+            ),
+            (views_failed, Status::Unhealthy, "the views cannot be written; restart the server"),
+            (stages_failed, Status::Degraded, "lifecycle rows cannot be written"),
+            (
+                health.log.clock_held,
+                Status::Degraded,
+                "the wall clock jumped and is not followed for 10 minutes",
+            ),
+            (applied_lag > LAG_DEGRADED, Status::Degraded, "the views are far behind the log"),
+        ];
+        for (holds, status, reason) in findings {
+            if holds {
+                health.reasons.push(reason.to_owned());
+                if health.status != Status::Unhealthy {
+                    health.status = status;
+                }
+            }
+        }
+        health
+    }
+
+    /// Whether requests can be served: open, and not closing.
+    pub fn ready(&self) -> bool {
+        !self.inner.shared.closing.load(Ordering::Acquire)
+            && self.health().status != Status::Unhealthy
+    }
+}

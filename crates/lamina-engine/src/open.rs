@@ -1,0 +1,482 @@
+//! Opening a data directory: lock, format, keys, log, views, and the threads over them.
+//!
+//! The log is opened first and strictly. Views that are missing, of another layout, or that do not
+//! fit the log are dropped and rebuilt from it.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+
+use lamina_core::write::pipeline::IN_FLIGHT_MAX;
+use lamina_env::disk::{read_file, write_atomic};
+use lamina_env::{DiskFile, Env};
+use lamina_store::blob::BlobStore;
+use lamina_store::codec::control::Tenant;
+use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
+use lamina_store::keys::Keys;
+use lamina_store::kv::{Direction, FjallKv, Kv};
+use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
+use lamina_store::view::{Hasher, Views};
+use lamina_types::Micros;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, Inner, Shared};
+use crate::write::apply::Applier;
+use crate::write::capture::Capture;
+use crate::write::hub::Hub;
+use crate::write::prepare::section;
+use crate::write::stages::{NothingDerived, StageWorker, Stages, StagesParts};
+use crate::write::writer;
+use crate::{OpenError, Settings};
+
+/// The tenant of a deployment that has only one.
+pub const DEFAULT_TENANT: &str = "default";
+/// The ordinal of the first tenant.
+pub const FIRST_TENANT: u32 = 1;
+
+const FORMAT_FILE: &str = "FORMAT";
+const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
+const LOCK_FILE: &str = "LOCK";
+/// Entries and bytes folded at a time while catching up.
+const CATCH_UP_ENTRIES: usize = 8_192;
+const CATCH_UP_BYTES: usize = 16 * 1_024 * 1_024;
+
+/// What opening found and did.
+#[derive(Debug, Clone, Default)]
+pub struct OpenReport {
+    /// The directory was empty before.
+    pub fresh: bool,
+    /// The torn tail that was cut, if any.
+    pub cut: Option<Cut>,
+    /// Erasures that a crash had interrupted and that were finished now.
+    pub erasures_finished: u64,
+    /// The views were dropped and rebuilt.
+    pub views_rebuilt: bool,
+    /// Entries that the views did not have.
+    pub entries_replayed: u64,
+}
+
+/// Hashes words for the views, under the key of each tenant.
+#[derive(Debug)]
+struct TenantKeys(Arc<Keys>);
+
+impl Hasher for TenantKeys {
+    fn mac(&self, tenant: u32, label: &str, parts: &[&[u8]]) -> Option<[u8; 32]> {
+        Some(self.0.tenant(tenant).ok()?.mac(label, parts))
+    }
+}
+
+/// A directory that is locked and whose log and views are open and equal.
+#[derive(Debug)]
+pub struct Opened {
+    pub(crate) env: Env,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) log: Box<dyn Log>,
+    pub(crate) views: Arc<Views>,
+    pub(crate) report: OpenReport,
+    pub(crate) lock: Box<dyn DiskFile>,
+}
+
+/// An opened directory in pieces, for the simulator and the benchmarks.
+#[derive(Debug)]
+pub struct Parts {
+    /// The log, started.
+    pub log: Box<dyn Log>,
+    /// The views, equal to the log.
+    pub views: Arc<Views>,
+    /// The keys.
+    pub keys: Arc<Keys>,
+    /// What opening found and did.
+    pub report: OpenReport,
+}
+
+impl Opened {
+    /// Takes it apart. The lock of the directory is released.
+    pub fn into_parts(self) -> Parts {
+        let Opened { env: _, keys, log, views, report, lock: _ } = self;
+        Parts { log, views, keys, report }
+    }
+}
+
+impl Engine {
+    /// Opens a data directory, making it if it is not there, and starts the engine.
+    pub fn open(settings: Settings, env: Env) -> Result<(Engine, OpenReport), OpenError> {
+        Engine::open_with(settings, env, Box::new(NothingDerived))
+    }
+
+    /// Opens with another performer of stages.
+    pub fn open_with(
+        settings: Settings,
+        env: Env,
+        worker: Box<dyn StageWorker>,
+    ) -> Result<(Engine, OpenReport), OpenError> {
+        let opened = open_directory(&settings, env)?;
+        start(settings, opened, worker)
+    }
+}
+
+/// Locks and opens everything on disk, with the real key-value engine.
+pub(crate) fn open_directory(settings: &Settings, env: Env) -> Result<Opened, OpenError> {
+    let lock = lock(&env, &settings.data)?;
+    let kv = open_kv(&env, &settings.data)?;
+    open_parts(settings, env, kv, lock)
+}
+
+/// The real key-value engine in the directory.
+pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> {
+    let views = data.join("views");
+    Ok(match FjallKv::open(&views) {
+        Ok(kv) => Arc::new(kv),
+        Err(error) => {
+            // Views are disposable: an unreadable store is replaced by an empty one.
+            tracing::warn!(%error, "the views cannot be opened and are rebuilt");
+            env.disk
+                .remove_dir_all(&views)
+                .map_err(|source| io_error("removed", &views, source))?;
+            Arc::new(FjallKv::open(&views).map_err(OpenError::ViewStore)?)
+        }
+    })
+}
+
+/// Opens log and views over a given key-value store: the part that the simulator shares.
+pub fn open_parts(
+    settings: &Settings,
+    env: Env,
+    kv: Arc<dyn Kv>,
+    lock: Box<dyn DiskFile>,
+) -> Result<Opened, OpenError> {
+    open_reporting(settings, env, kv, lock, Stored::Keep, &mut |_, _| {})
+}
+
+/// What to do with views that fit the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// Use them.
+    Keep,
+    /// Drop them and fold everything again.
+    Drop,
+}
+
+pub(crate) fn open_reporting(
+    settings: &Settings,
+    env: Env,
+    kv: Arc<dyn Kv>,
+    lock: Box<dyn DiskFile>,
+    stored: Stored,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Opened, OpenError> {
+    let data = &settings.data;
+    let fresh = format(&env, data)?;
+    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
+    let keys = Arc::new(keys.map_err(OpenError::Keys)?);
+    if fresh {
+        for ordinal in [DEPLOYMENT, FIRST_TENANT] {
+            keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
+        }
+    }
+    let (mut log, found) = SegmentLog::open(OpenOptions {
+        disk: Arc::clone(&env.disk),
+        dir: data.clone(),
+        clock: Arc::clone(&env.clock),
+        rng: Arc::clone(&env.rng),
+        keys: Arc::clone(&keys),
+        segment_bytes: settings.segment_bytes,
+        ballast_bytes: settings.ballast_bytes,
+        epoch: 0,
+    })?;
+    let views = Views::open(kv, Arc::new(TenantKeys(Arc::clone(&keys))))?;
+    let views = Arc::new(views);
+    let reader = log.reader();
+    let mut report = OpenReport {
+        fresh,
+        cut: found.cut,
+        erasures_finished: found.finished_erasures,
+        ..OpenReport::default()
+    };
+    if stored == Stored::Drop || !fits(&views, &*reader, &log.tip()) {
+        report.views_rebuilt = !fresh;
+        views.reset()?;
+    }
+    report.entries_replayed = catch_up(&views, &*reader, &log.tip(), progress)?;
+    // From here on the views answer for every chain.
+    for appended in log.start(Arc::clone(&views) as _)? {
+        apply(&views, &appended.entries, &appended.tip)?;
+    }
+    if log.tip().next_offset == 0 {
+        let tenant = found_tenant(&env);
+        let appended = log.append(vec![tenant], None)?;
+        apply(&views, &appended.entries, &appended.tip)?;
+    }
+    Ok(Opened { env, keys, log: Box::new(log), views, report, lock })
+}
+
+/// Starts the threads over an opened directory.
+fn start(
+    settings: Settings,
+    opened: Opened,
+    worker: Box<dyn StageWorker>,
+) -> Result<(Engine, OpenReport), OpenError> {
+    let Opened { env, keys, log, views, report, lock } = opened;
+    let shared = Arc::new(Shared::default());
+    shared.applied.store(log.tip().next_offset, Ordering::Release);
+    *shared.writer.log.lock() = log.stats();
+    shared.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
+    let reader = log.reader();
+    let hub = Arc::new(Hub::default());
+    let blobs = settings.data.join("blobs");
+    let blobs = BlobStore::open(Arc::clone(&env.disk), &blobs, Arc::clone(&env.rng))
+        .map_err(|source| io_error("opened", &blobs, source))?;
+    let mut stages = stages_of(&env, &views, &hub, &reader, &log.tip(), worker)?;
+    resume(&mut stages, &views, &*reader, &log.tip(), report.fresh)?;
+
+    let (to_writer, requests) = mpsc::channel();
+    let (to_applier, committed) = mpsc::sync_channel(GROUPS_QUEUED_MAX);
+    let (to_stages, applied) = mpsc::sync_channel::<Vec<Entry>>(GROUPS_QUEUED_MAX);
+    let capture =
+        Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied));
+    let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied));
+    let threads = vec![
+        spawn("lamina-writer", {
+            let status = Arc::clone(&shared.writer);
+            // An applier that is gone has left its reason in `views_failed`.
+            move || {
+                writer::run(
+                    capture,
+                    &requests,
+                    &mut |committed| drop(to_applier.send(committed)),
+                    &status,
+                )
+            }
+        })?,
+        spawn("lamina-applier", {
+            let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
+            move || engine::applier(applier, &views, &env, &committed, &to_stages, &shared)
+        })?,
+        spawn("lamina-stages", {
+            let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
+            move || engine::stages(stages, &views, &env, &[FIRST_TENANT], &applied, &shared)
+        })?,
+    ];
+    let inner = Inner {
+        writes: Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX)),
+        env,
+        settings,
+        keys,
+        views,
+        reader,
+        hub,
+        blobs,
+        shared,
+        tenants: vec![(FIRST_TENANT, DEFAULT_TENANT.to_owned())],
+        to_writer,
+        threads: Mutex::new(threads),
+        _lock: lock,
+    };
+    Ok((Engine { inner: Arc::new(inner) }, report))
+}
+
+fn spawn(
+    name: &str,
+    body: impl FnOnce() + Send + 'static,
+) -> Result<std::thread::JoinHandle<()>, OpenError> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map_err(|source| io_error("given threads", Path::new(name), source))
+}
+
+/// A stage thread's state over opened views.
+pub fn stages_of(
+    env: &Env,
+    views: &Arc<Views>,
+    hub: &Arc<Hub>,
+    reader: &Arc<dyn LogReader>,
+    tip: &Tip,
+    worker: Box<dyn StageWorker>,
+) -> Result<Stages, OpenError> {
+    let mut newest = Micros(0);
+    views.lifecycle_scan(FIRST_TENANT, None, Direction::Backward, 1, &mut |row| {
+        newest = row.at;
+        ControlFlow::Break(())
+    })?;
+    Ok(Stages::new(StagesParts {
+        worker,
+        views: Arc::clone(views),
+        hub: Arc::clone(hub),
+        reader: Arc::clone(reader),
+        clock: Arc::clone(&env.clock),
+        rng: Arc::clone(&env.rng),
+        announced_last: newest,
+        recheck_below: tip.next_offset,
+    }))
+}
+
+/// Takes up what a crash or a shutdown left between two stages.
+pub fn resume(
+    stages: &mut Stages,
+    views: &Views,
+    reader: &dyn LogReader,
+    tip: &Tip,
+    fresh: bool,
+) -> Result<(), OpenError> {
+    let watermark = match views.pipeline_watermark()? {
+        // No watermark beside a log with entries: the lifecycle was lost with the views. It is
+        // history, not truth, and is not made up again.
+        0 if !fresh => tip.next_offset,
+        watermark => watermark,
+    };
+    let mut unfinished = Vec::new();
+    views.exceptions(&mut |row| {
+        unfinished.push(row);
+        ControlFlow::Continue(())
+    })?;
+    for row in unfinished {
+        let entry = reader.entry(row.offset, row.place)?;
+        stages.resume(&entry, row.done)?;
+    }
+    let mut from = watermark;
+    while from < tip.next_offset {
+        let entries = reader.read(from, None, CATCH_UP_ENTRIES, CATCH_UP_BYTES)?;
+        let Some(last) = entries.last() else { break };
+        from = last.head.offset + 1;
+        stages.feed(&entries)?;
+    }
+    if watermark >= tip.next_offset {
+        stages.set_watermark(tip.next_offset)?;
+    }
+    Ok(())
+}
+
+/// Takes the lock of the directory, making it if it is not there.
+pub(crate) fn lock(env: &Env, data: &Path) -> Result<Box<dyn DiskFile>, OpenError> {
+    env.disk.create_dir_all(data).map_err(|source| io_error("made", data, source))?;
+    let path = data.join(LOCK_FILE);
+    let file =
+        if env.disk.exists(&path) { env.disk.open(&path) } else { env.disk.create_new(&path) };
+    let file = file.map_err(|source| io_error("opened", &path, source))?;
+    match file.try_lock() {
+        Ok(true) => Ok(file),
+        Ok(false) => Err(OpenError::InUse { path: data.to_owned() }),
+        Err(source) => Err(io_error("locked", &path, source)),
+    }
+}
+
+/// Whether the directory is new. One that holds something else is refused, not overwritten.
+fn format(env: &Env, data: &Path) -> Result<bool, OpenError> {
+    let path = data.join(FORMAT_FILE);
+    if env.disk.exists(&path) {
+        let text = read_file(&*env.disk, &path, 4_096)
+            .map_err(|source| io_error("read", &path, source))?;
+        if text == FORMAT_TEXT.as_bytes() {
+            // A crash right after the format was written leaves no log: still new.
+            let log = lamina_store::log::exists(&*env.disk, data);
+            return Ok(!log.map_err(|source| io_error("read", data, source))?);
+        }
+        let what = match String::from_utf8_lossy(&text).lines().nth(1) {
+            Some(line) if line.starts_with("format ") => {
+                format!(
+                    "the directory has {line}; this version reads format 1. Use the version that wrote it"
+                )
+            }
+            _ => "not the format file of a Lamina data directory".to_owned(),
+        };
+        return Err(OpenError::Format { path, what });
+    }
+    if env.disk.exists(&data.join("log")) {
+        let what = "there is a log but no FORMAT file; restore the file from a backup".to_owned();
+        return Err(OpenError::Format { path, what });
+    }
+    write_atomic(&*env.disk, &path, FORMAT_TEXT.as_bytes())
+        .map_err(|source| io_error("written", &path, source))?;
+    Ok(true)
+}
+
+/// Whether the views are a fold of this log.
+fn fits(views: &Views, reader: &dyn LogReader, tip: &Tip) -> bool {
+    if views.needs_rebuild() {
+        return false;
+    }
+    let Some(applied) = views.applied() else { return tip.next_offset == 0 };
+    if applied.next_offset > tip.next_offset {
+        return false;
+    }
+    applied.next_offset == 0
+        || reader
+            .tip_at(applied.place)
+            .is_ok_and(|at| at.hash == applied.hash && at.next_offset == applied.next_offset)
+}
+
+/// Folds everything the views do not have. Gives the number of entries.
+pub fn catch_up(
+    views: &Views,
+    reader: &dyn LogReader,
+    tip: &Tip,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64, OpenError> {
+    let mut replayed = 0;
+    loop {
+        let applied = views.applied();
+        let from = applied.as_ref().map_or(0, |applied| applied.next_offset);
+        if from >= tip.next_offset {
+            return Ok(replayed);
+        }
+        let place = applied.filter(|applied| applied.next_offset > 0).map(|applied| applied.place);
+        let mut entries = reader.read(from, place, CATCH_UP_ENTRIES, CATCH_UP_BYTES)?;
+        let at = whole_batches(&mut entries, reader, tip)?;
+        replayed += entries.len() as u64;
+        apply(views, &entries, &at)?;
+        progress(at.next_offset, tip.next_offset);
+    }
+}
+
+/// Drops a batch that was read only in part, and says where the rest ends.
+fn whole_batches(
+    entries: &mut Vec<Entry>,
+    reader: &dyn LogReader,
+    tip: &Tip,
+) -> Result<Tip, OpenError> {
+    let last = entries.last().map(|entry| (entry.head.offset, entry.head.batch));
+    let Some((offset, batch)) = last.filter(|(offset, _)| offset + 1 < tip.next_offset) else {
+        return Ok(*tip);
+    };
+    let whole =
+        entries.iter().rposition(|entry| entry.head.batch != batch).map_or(0, |index| index + 1);
+    let cut = entries.get(whole).map(|entry| entry.place);
+    match cut.filter(|_| whole > 0) {
+        Some(place) => {
+            entries.truncate(whole);
+            Ok(reader.tip_at(place)?)
+        }
+        // One batch fills the whole read: it is complete iff the next entry begins another.
+        None => {
+            let next = reader.read(offset + 1, None, 1, CATCH_UP_BYTES)?;
+            let place = next.first().map(|entry| entry.place).unwrap_or(tip.place);
+            Ok(reader.tip_at(place)?)
+        }
+    }
+}
+
+fn apply(views: &Views, entries: &[Entry], tip: &Tip) -> Result<(), OpenError> {
+    Ok(views.apply(entries, tip)?)
+}
+
+fn found_tenant(env: &Env) -> NewEntry {
+    let what = Tenant { name: DEFAULT_TENANT.to_owned() }.encode();
+    NewEntry {
+        kind: Kind::Control,
+        sub: control::TENANT,
+        tenant: FIRST_TENANT,
+        scope: SYSTEM_SCOPE,
+        causes: Vec::new(),
+        who: Section::absent(),
+        what: section(&*env.rng, &what),
+    }
+}
+
+pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> OpenError {
+    OpenError::Io { doing, path: path.to_owned(), source }
+}

@@ -1,0 +1,183 @@
+//! Events by id and by scope. Views say where; the log has the words.
+
+use lamina_core::policy::Permit;
+use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho, assemble};
+use lamina_store::entry::{Entry, SectionState};
+use lamina_store::kv::Direction;
+use lamina_store::view::{self, EventRow, EventScan};
+use lamina_types::capability::ScopeReadLocal;
+use lamina_types::{EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt};
+
+use crate::engine::Inner;
+use crate::read::{Axis, EventsPage, EventsQuery, ReadPermit, ScanKey};
+use crate::{Engine, Error};
+
+/// Scopes that one descending read visits.
+pub const DESCEND_SCOPES_MAX: usize = 10_000;
+/// Rows that one page looks at before it ends early with a position to go on from.
+const ROWS_LOOKED_AT_MAX: usize = 20_000;
+
+impl Engine {
+    /// The home scope of an event, to ask the policy for a permit.
+    pub fn event_scope(&self, tenant: u32, id: EventId) -> Result<ScopePath, Error> {
+        let row = self.inner.event_row(tenant, id)?;
+        if row.is_erased() {
+            return Err(Error::Deleted);
+        }
+        let entry = self.inner.reader.entry(row.offset, row.place)?;
+        Ok(self.inner.decode_what(&entry)?.scope)
+    }
+
+    /// One event.
+    pub fn event(
+        &self,
+        permit: &Permit<ScopeReadLocal>,
+        id: EventId,
+    ) -> Result<EventRecord, Error> {
+        let row = self.inner.event_row(permit.caller().tenant, id)?;
+        let record = self.inner.record(&row)?;
+        if !permit.covers(&record.experience.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        Ok(record)
+    }
+
+    /// One page of events.
+    pub fn events(&self, permit: &ReadPermit, query: &EventsQuery) -> Result<EventsPage, Error> {
+        let inner = &self.inner;
+        let (tenant, scopes) = inner.scopes_of(permit, &query.scope)?;
+        if scopes.is_empty() {
+            return Ok(EventsPage { items: Vec::new(), next: None });
+        }
+        let mut tags = Vec::new();
+        if let Some(actor) = &query.actor {
+            tags.push(vec![inner.views.tag_actor(tenant, actor.as_str())?]);
+        }
+        if let Some(modality) = &query.modality {
+            tags.push(vec![inner.views.tag_modality(tenant, modality)?]);
+        }
+        if !query.labels.is_empty() {
+            let any = query.labels.iter().map(|label| inner.views.tag_label(tenant, label));
+            tags.push(any.collect::<Result<Vec<_>, _>>()?);
+        }
+        let page = inner.views.event_scan(&EventScan {
+            tenant,
+            scopes,
+            axis: match query.axis {
+                Axis::Observed => view::Axis::Observed,
+                Axis::Recorded => view::Axis::Recorded,
+            },
+            direction: if query.newest_first { Direction::Backward } else { Direction::Forward },
+            observed_from: query.observed.0.map(ValidAt),
+            observed_to: query.observed.1.map(ValidAt),
+            recorded_from: query.recorded.0.map(RecordedAt),
+            recorded_to: query.recorded.1.map(RecordedAt),
+            tags,
+            after: query.after.map(|key| view::ScanKey { at: Micros(key.at), tenant_seq: key.seq }),
+            skip: query.skip,
+            limit: query.limit,
+            scan_max: ROWS_LOOKED_AT_MAX,
+        });
+        let page = page?;
+        let items = page.rows.iter().map(|row| inner.record(row)).collect::<Result<Vec<_>, _>>()?;
+        Ok(EventsPage {
+            items,
+            next: page.next.map(|key| ScanKey { at: key.at.0, seq: key.tenant_seq }),
+        })
+    }
+
+    /// The event that this caller wrote under a key, by either write route.
+    pub fn by_idempotency_key(
+        &self,
+        permit: &Permit<ScopeReadLocal>,
+        key: &str,
+    ) -> Result<Option<EventId>, Error> {
+        let caller = permit.caller();
+        let keyed = self.inner.keyed(caller.tenant)?;
+        for family in [0u8, 1] {
+            let mac = keyed
+                .mac("idempotency", &[caller.actor.as_str().as_bytes(), &[family], key.as_bytes()]);
+            if let Some(row) = self.inner.views.idempotency(caller.tenant, &mac)? {
+                return Ok(Some(row.event_id));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Inner {
+    pub(crate) fn event_row(&self, tenant: u32, id: EventId) -> Result<EventRow, Error> {
+        self.views.event(tenant, id)?.ok_or(Error::NotFound)
+    }
+
+    pub(crate) fn decode_what(&self, entry: &Entry) -> Result<ExperienceWhat, Error> {
+        match &entry.what {
+            SectionState::Live(bytes) => {
+                ExperienceWhat::decode(bytes).map_err(|_| Error::Undecodable { what: "an event" })
+            }
+            SectionState::Erased | SectionState::Absent => Err(Error::Deleted),
+        }
+    }
+
+    pub(crate) fn decode_who(&self, entry: &Entry) -> Result<ExperienceWho, Error> {
+        match &entry.who {
+            SectionState::Live(bytes) => {
+                ExperienceWho::decode(bytes).map_err(|_| Error::Undecodable { what: "an event" })
+            }
+            SectionState::Erased | SectionState::Absent => Err(Error::Deleted),
+        }
+    }
+
+    fn record(&self, row: &EventRow) -> Result<EventRecord, Error> {
+        if row.is_erased() {
+            return Err(Error::Deleted);
+        }
+        let entry = self.reader.entry(row.offset, row.place)?;
+        let (caller, experience) = assemble(self.decode_who(&entry)?, self.decode_what(&entry)?);
+        Ok(EventRecord {
+            id: entry.head.event_id(),
+            caller,
+            tenant_id: self.tenant_name(entry.head.tenant),
+            recorded_at: entry.head.recorded_at,
+            wal_offset: entry.head.tenant_seq,
+            scope_seq: entry.head.scope_seq,
+            seal: entry.head.seal,
+            excluded_from_recall: row.is_excluded(),
+            experience,
+        })
+    }
+
+    /// The tenant and the ordinals of the scopes that the permit lets a read reach.
+    fn scopes_of(&self, permit: &ReadPermit, scope: &ScopePath) -> Result<(u32, Vec<u64>), Error> {
+        let (caller, covered) = match permit {
+            ReadPermit::Local(permit) => (permit.caller(), permit.covers(scope)),
+            ReadPermit::Holistic(permit) => (permit.caller(), permit.covers(scope)),
+            ReadPermit::Descend(permit) => (permit.caller(), permit.covers(scope)),
+        };
+        if !covered {
+            return Err(Error::OutsidePermit);
+        }
+        let tenant = caller.tenant;
+        let ordinal = |path: &ScopePath| self.views.scope_ordinal(tenant, path);
+        let scopes = match permit {
+            ReadPermit::Local(_) => ordinal(scope)?.into_iter().collect(),
+            ReadPermit::Holistic(_) => {
+                let found = scope
+                    .self_and_ancestors()
+                    .iter()
+                    .map(ordinal)
+                    .collect::<Result<Vec<_>, _>>()?;
+                found.into_iter().flatten().collect()
+            }
+            ReadPermit::Descend(_) => {
+                let below = self.views.scopes_below(tenant, scope, None, DESCEND_SCOPES_MAX + 1);
+                let below = below?;
+                if below.len() > DESCEND_SCOPES_MAX {
+                    return Err(Error::TooManyScopes { max: DESCEND_SCOPES_MAX });
+                }
+                below
+            }
+        };
+        Ok((tenant, scopes))
+    }
+}

@@ -1,0 +1,139 @@
+//! A live stream of lifecycle events that can resume: rows first, then what is announced.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lamina_core::policy::Permit;
+use lamina_types::LifecycleId;
+use lamina_types::capability::LifecycleSubscribe;
+use lamina_types::limits::STREAM_LAG_MS_MAX;
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use crate::engine::Inner;
+use crate::read::{LifecycleFilter, Shown};
+use crate::{Engine, Error};
+
+/// Rows fetched at a time while catching up.
+const CATCH_UP_ROWS: usize = 256;
+
+/// What a stream delivers.
+#[derive(Debug)]
+pub enum StreamItem {
+    /// A lifecycle event.
+    Event(Box<Shown>),
+    /// The listener fell too far behind; the stream ends and can be resumed.
+    Lagging {
+        /// By how much.
+        behind_ms: u64,
+    },
+}
+
+/// A stream of lifecycle events.
+#[derive(Debug)]
+pub struct Subscription {
+    inner: Arc<Inner>,
+    filter: LifecycleFilter,
+    live: broadcast::Receiver<Arc<Shown>>,
+    /// Delivered or passed over up to this one.
+    last: LifecycleId,
+    /// Up to here the listener asked for the past: old by intention.
+    asked_until: LifecycleId,
+    ready: VecDeque<Shown>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Reading rows: resuming, or announced faster than the listener took them.
+    CatchingUp,
+    /// Taking announcements as they come.
+    Live,
+    /// Nothing more.
+    Ended,
+}
+
+impl Engine {
+    /// Listens to lifecycle events: those after `since` if given, then everything new.
+    pub fn subscribe(
+        &self,
+        permit: &Permit<LifecycleSubscribe>,
+        filter: LifecycleFilter,
+        since: Option<LifecycleId>,
+    ) -> Result<Subscription, Error> {
+        let tenant = permit.caller().tenant;
+        // Listening starts before any row is read, so that nothing falls between the two.
+        let live = self.inner.hub.listen();
+        let now = LifecycleId::mint(self.inner.env.clock.wall(), [0; 8]);
+        Ok(Subscription {
+            filter: LifecycleFilter { tenant, ..filter },
+            live,
+            last: since.unwrap_or(now),
+            asked_until: now,
+            ready: VecDeque::new(),
+            state: if since.is_some() { State::CatchingUp } else { State::Live },
+            inner: Arc::clone(&self.inner),
+        })
+    }
+}
+
+impl Subscription {
+    /// The next item; `None` when the server closes the stream.
+    pub async fn next(&mut self) -> Option<StreamItem> {
+        loop {
+            if let Some(shown) = self.ready.pop_front() {
+                return Some(self.deliver(shown));
+            }
+            match self.state {
+                State::Ended => return None,
+                State::CatchingUp => self.fetch(),
+                State::Live => {
+                    let received = tokio::select! {
+                        received = self.live.recv() => received,
+                        () = self.inner.hub.until_closed() => Err(RecvError::Closed),
+                    };
+                    match received {
+                        Ok(shown) => self.take(&shown),
+                        Err(RecvError::Lagged(_)) => self.state = State::CatchingUp,
+                        Err(RecvError::Closed) => self.state = State::Ended,
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, shown: &Shown) {
+        if shown.event.id > self.last {
+            self.last = shown.event.id;
+            if self.filter.passes(shown) {
+                self.ready.push_back(shown.clone());
+            }
+        }
+    }
+
+    fn fetch(&mut self) {
+        match self.inner.lifecycle_page(&self.filter, Some(self.last), CATCH_UP_ROWS) {
+            Ok(page) => {
+                self.last = page.next.unwrap_or(self.last);
+                self.ready.extend(page.items);
+                if !page.has_more {
+                    self.state = State::Live;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a lifecycle stream cannot read its rows");
+                self.state = State::Ended;
+            }
+        }
+    }
+
+    fn deliver(&mut self, shown: Shown) -> StreamItem {
+        let behind_us = self.inner.env.clock.wall().0 - shown.event.at.0;
+        let behind_ms = u64::try_from(behind_us / 1_000).unwrap_or(0);
+        if shown.event.id > self.asked_until && behind_ms > STREAM_LAG_MS_MAX {
+            self.state = State::Ended;
+            self.ready.clear();
+            return StreamItem::Lagging { behind_ms };
+        }
+        StreamItem::Event(Box::new(shown))
+    }
+}

@@ -1,0 +1,40 @@
+//! What an operator can set about the engine.
+
+use std::path::PathBuf;
+
+use lamina_types::limits;
+
+/// Settings of one engine.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The data directory.
+    pub data: PathBuf,
+    /// Bytes of a log segment.
+    pub segment_bytes: u64,
+    /// Bytes kept back so that erasing still works on a full disk.
+    pub ballast_bytes: u64,
+    /// Bytes of a blob.
+    pub blob_bytes_max: u64,
+    /// Writes in flight before callers wait.
+    pub writes_in_flight_max: usize,
+}
+
+impl Settings {
+    /// Bytes of a log segment unless set: small enough to verify at open in a fraction of a second.
+    pub const SEGMENT_BYTES: u64 = 64 * 1_024 * 1_024;
+    /// Bytes kept back unless set.
+    pub const BALLAST_BYTES: u64 = 64 * 1_024 * 1_024;
+    /// Writes in flight unless set.
+    pub const WRITES_IN_FLIGHT_MAX: usize = 4_096;
+
+    /// The defaults, in this directory.
+    pub fn new(data: impl Into<PathBuf>) -> Settings {
+        Settings {
+            data: data.into(),
+            segment_bytes: Settings::SEGMENT_BYTES,
+            ballast_bytes: Settings::BALLAST_BYTES,
+            blob_bytes_max: limits::BLOB_BYTES_MAX,
+            writes_in_flight_max: Settings::WRITES_IN_FLIGHT_MAX,
+        }
+    }
+}

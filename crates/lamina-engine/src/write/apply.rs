@@ -1,0 +1,90 @@
+//! The applier: folds committed entries into the views, then answers the writers.
+//!
+//! It runs beside the writer, so the next sync does not wait for the fold; and it answers after the
+//! fold, so that whoever was answered can read what it wrote.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lamina_store::entry::Entry;
+use lamina_store::log::LogError;
+use lamina_store::view::{ViewError, Views};
+
+use crate::Error;
+use crate::write::capture::{Committed, Due, Placed, Slot};
+
+/// The state of the applier thread.
+#[derive(Debug)]
+pub struct Applier {
+    views: Arc<Views>,
+    applied: Arc<AtomicU64>,
+}
+
+impl Applier {
+    /// An applier over views that have everything before `applied`.
+    pub fn new(views: Arc<Views>, applied: Arc<AtomicU64>) -> Applier {
+        Applier { views, applied }
+    }
+
+    /// Folds what was committed, in order, as one batch, and gives back the entries for the stages
+    /// and the answers that are due.
+    ///
+    /// On an error the views stay as they were; the log has the entries, and a restart replays them.
+    pub fn fold(&mut self, committed: Vec<Committed>) -> (Result<Vec<Entry>, ViewError>, Answers) {
+        let mut entries = Vec::new();
+        let mut tip = None;
+        let mut due = Vec::new();
+        for committed in committed {
+            for appended in committed.appended {
+                entries.extend(appended.entries);
+                tip = Some(appended.tip);
+            }
+            due.extend(committed.due);
+        }
+        let Some(tip) = tip else { return (Ok(entries), Answers(due)) };
+        match self.views.apply(&entries, &tip) {
+            Ok(()) => {
+                self.applied.store(tip.next_offset, Ordering::Release);
+                (Ok(entries), Answers(due))
+            }
+            Err(error) => (Err(error), Answers(due)),
+        }
+    }
+
+    /// The answers of what was committed but will not be folded any more: it is durable all the
+    /// same.
+    pub fn answers_only(committed: Committed) -> Answers {
+        Answers(committed.due)
+    }
+}
+
+/// Answers that can be given now.
+#[derive(Debug)]
+pub struct Answers(Vec<Due>);
+
+impl Answers {
+    /// Gives them. What was appended is durable whatever became of the views.
+    pub fn give(self) {
+        for due in self.0 {
+            match due {
+                Due::Write { slots, reply } => {
+                    let placed: Option<Vec<Placed>> = slots.into_iter().map(known).collect();
+                    drop(reply.send(placed.ok_or_else(lost)));
+                }
+                Due::Plain { reply } => drop(reply.send(Ok(()))),
+            }
+        }
+    }
+}
+
+fn known(slot: Slot) -> Option<Placed> {
+    match slot {
+        Slot::Known(placed) => Some(placed),
+        Slot::New(_) | Slot::Twin(_) => None,
+    }
+}
+
+/// The log returned fewer entries than it was given: its answer cannot be trusted.
+fn lost() -> Error {
+    Error::LogUnavailable(Box::new(LogError::Poisoned))
+}

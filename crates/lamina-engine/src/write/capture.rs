@@ -1,0 +1,607 @@
+//! The single writer: decides, appends, syncs.
+//!
+//! Requests that arrive while a sync is under way are committed together by the next one. Whether a
+//! key was used before, which ordinal a scope has, whether a blob exists: all of it is decided here,
+//! by one thread, against the views plus everything appended since.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lamina_env::Rng;
+use lamina_store::codec::control::{BlobRemoved, Scope};
+use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
+use lamina_store::log::{Appended, Log, LogError, LogStats, NewEntry, Section};
+use lamina_store::view::Views;
+use lamina_types::limits::BATCH_BYTES_MAX;
+use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
+use tokio::sync::oneshot;
+
+use crate::Error;
+use crate::write::prepare::section;
+
+/// Bytes the log needs for an entry beyond its sections, rounded up.
+const ENTRY_OVERHEAD: usize = 512;
+/// References to a blob that are counted before we stop: one is enough to keep it.
+const REFERENCES_COUNTED_MAX: usize = 1_000;
+/// Entries of one group: keeps the pause between two syncs short.
+pub const GROUP_ENTRIES_MAX: usize = 1_024;
+
+/// An experience whose sections are sealed, so that the writer only numbers and copies it.
+#[derive(Debug)]
+pub struct PreparedWrite {
+    pub(crate) tenant: u32,
+    pub(crate) scope: ScopePath,
+    pub(crate) owner: ActorId,
+    pub(crate) idem_mac: [u8; 32],
+    pub(crate) body_mac: [u8; 32],
+    pub(crate) blobs: Vec<BlobId>,
+    pub(crate) who: Section,
+    pub(crate) what: Section,
+}
+
+/// Where an experience stands in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Its id.
+    pub event_id: EventId,
+    /// The tenant's sequence number.
+    pub wal_offset: u64,
+    /// When the log accepted it.
+    pub recorded_at: RecordedAt,
+    /// Position in the log.
+    pub offset: u64,
+    /// Where the log keeps it.
+    pub place: Place,
+    /// It was there before this request.
+    pub replayed: bool,
+}
+
+/// Where the answer to a request goes.
+pub type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// What the writer is asked to do.
+#[derive(Debug)]
+pub enum Request {
+    /// Write experiences, all or none.
+    Write {
+        /// The experiences.
+        items: Vec<PreparedWrite>,
+        /// The answer: one place per item.
+        reply: Reply<Vec<Placed>>,
+    },
+    /// Cancel the remaining stages of an event.
+    Cancel {
+        /// The entry to append.
+        entry: Box<NewEntry>,
+        /// The answer.
+        reply: Reply<()>,
+    },
+    /// Announce a blob that is already durable in its file.
+    BlobAdd {
+        /// The tenant.
+        tenant: u32,
+        /// Who uploaded it.
+        who: Section,
+        /// Its metadata.
+        what: Section,
+        /// The answer.
+        reply: Reply<()>,
+    },
+    /// Remove a blob that nothing refers to.
+    BlobRemove {
+        /// The tenant.
+        tenant: u32,
+        /// The blob.
+        blob: BlobId,
+        /// Who asks.
+        who: Section,
+        /// The answer: its metadata.
+        reply: Reply<()>,
+    },
+}
+
+impl Request {
+    /// Entries and bytes it will take in the log, rounded up.
+    pub fn size(&self) -> (usize, usize) {
+        let bytes =
+            |who: &Section, what: &Section| ENTRY_OVERHEAD + who.bytes().len() + what.bytes().len();
+        match self {
+            Request::Write { items, .. } => {
+                // A first write to a scope brings the scope's own entry with it.
+                let total = items.iter().map(|item| {
+                    2 * ENTRY_OVERHEAD + item.scope.as_str().len() + bytes(&item.who, &item.what)
+                });
+                (items.len() * 2, total.sum())
+            }
+            Request::Cancel { entry, .. } => (1, bytes(&entry.who, &entry.what)),
+            Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
+            Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
+        }
+    }
+
+    pub(crate) fn refuse(self, error: Error) {
+        // A receiver that is gone does not wait for an answer.
+        match self {
+            Request::Write { reply, .. } => drop(reply.send(Err(error))),
+            Request::Cancel { reply, .. }
+            | Request::BlobAdd { reply, .. }
+            | Request::BlobRemove { reply, .. } => {
+                drop(reply.send(Err(error)));
+            }
+        }
+    }
+}
+
+/// An answer that is due once the entries are applied to the views.
+#[derive(Debug)]
+pub(crate) enum Due {
+    Write { slots: Vec<Slot>, reply: Reply<Vec<Placed>> },
+    Plain { reply: Reply<()> },
+}
+
+/// One item of a write: found, or the index of its entry in the batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Slot {
+    Known(Placed),
+    New(usize),
+    /// The same item twice in one group.
+    Twin(usize),
+}
+
+/// What the writer found out about one item before it promised anything.
+#[derive(Debug, Clone, Copy)]
+enum Found {
+    Known(Placed),
+    Twin,
+    New,
+}
+
+/// What a commit leaves for the applier: entries to fold, answers to give.
+#[derive(Debug, Default)]
+pub struct Committed {
+    pub(crate) appended: Vec<Appended>,
+    pub(crate) due: Vec<Due>,
+}
+
+impl Committed {
+    /// Nothing was appended and nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.appended.is_empty() && self.due.is_empty()
+    }
+}
+
+/// The state of the writer thread.
+#[derive(Debug)]
+pub struct Capture {
+    log: Box<dyn Log>,
+    views: Arc<Views>,
+    rng: Arc<dyn Rng>,
+    applied: Arc<AtomicU64>,
+    /// Ordinals that the views know too: can be dropped at any time.
+    scope_cache: HashMap<(u32, ScopePath), u64>,
+    /// The next ordinal of each tenant.
+    scope_next: HashMap<u32, u64>,
+    recent: Recent,
+    removed_blobs: HashSet<BlobId>,
+}
+
+/// What was appended but is perhaps not in the views yet. Forgotten as the views advance.
+#[derive(Debug, Default)]
+struct Recent {
+    keys: HashMap<[u8; 32], (Placed, [u8; 32])>,
+    scopes: HashMap<(u32, ScopePath), u64>,
+    blobs: HashMap<BlobId, u64>,
+    order: VecDeque<(u64, Remembered)>,
+}
+
+#[derive(Debug)]
+enum Remembered {
+    Key([u8; 32]),
+    Scope((u32, ScopePath)),
+    Blob(BlobId),
+}
+
+impl Recent {
+    fn forget_before(&mut self, applied: u64) {
+        while self.order.front().is_some_and(|(offset, _)| *offset < applied)
+            && let Some((offset, what)) = self.order.pop_front()
+        {
+            match what {
+                Remembered::Key(mac) => {
+                    if self.keys.get(&mac).is_some_and(|(placed, _)| placed.offset == offset) {
+                        self.keys.remove(&mac);
+                    }
+                }
+                Remembered::Scope(key) => drop(self.scopes.remove(&key)),
+                Remembered::Blob(blob) => {
+                    if self.blobs.get(&blob) == Some(&offset) {
+                        self.blobs.remove(&blob);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The batch that is being put together.
+#[derive(Debug, Default)]
+struct Group {
+    entries: Vec<NewEntry>,
+    due: Vec<Due>,
+    /// By key: the index of its entry and the body it came with.
+    keys: HashMap<[u8; 32], (usize, [u8; 32])>,
+    /// Scopes registered by this batch: ordinal and index of the entry.
+    scopes: HashMap<(u32, ScopePath), (u64, usize)>,
+    /// Blobs that entries of this batch refer to.
+    blobs: Vec<(BlobId, usize)>,
+    removed_blobs: HashSet<BlobId>,
+}
+
+impl Capture {
+    /// A writer over an opened log whose entries are all applied to the views.
+    pub fn new(
+        log: Box<dyn Log>,
+        views: Arc<Views>,
+        rng: Arc<dyn Rng>,
+        applied: Arc<AtomicU64>,
+    ) -> Capture {
+        Capture {
+            log,
+            views,
+            rng,
+            applied,
+            scope_cache: HashMap::new(),
+            scope_next: HashMap::new(),
+            recent: Recent::default(),
+            removed_blobs: HashSet::new(),
+        }
+    }
+
+    /// Commits a group of requests as one batch. Requests that are refused are answered here; the
+    /// others are answered by the applier.
+    pub fn commit(&mut self, requests: Vec<Request>) -> Committed {
+        self.recent.forget_before(self.applied.load(Ordering::Acquire));
+        let mut group = Group::default();
+        for request in requests {
+            self.decide(request, &mut group);
+        }
+        if group.entries.is_empty() {
+            return Committed { appended: Vec::new(), due: group.due };
+        }
+        let entries = std::mem::take(&mut group.entries);
+        match self.log.append(entries, None) {
+            Ok(appended) => self.remember(appended, group),
+            Err(error) => {
+                refuse_all(group.due, error);
+                // The ordinals that were handed out went nowhere: read them again.
+                self.scope_next.clear();
+                Committed::default()
+            }
+        }
+    }
+
+    fn remember(&mut self, appended: Appended, group: Group) -> Committed {
+        let Group { entries: _, mut due, keys, scopes, blobs, removed_blobs } = group;
+        let mut order = Vec::with_capacity(keys.len() + scopes.len() + blobs.len());
+        let offset =
+            |index: usize| appended.entries.get(index).map_or(0, |entry| entry.head.offset);
+        for (mac, (index, body)) in keys {
+            if let Some(placed) = placed(&appended, index) {
+                self.recent.keys.insert(mac, (Placed { replayed: true, ..placed }, body));
+                order.push((placed.offset, Remembered::Key(mac)));
+            }
+        }
+        for (key, (ordinal, index)) in scopes {
+            self.recent.scopes.insert(key.clone(), ordinal);
+            order.push((offset(index), Remembered::Scope(key)));
+        }
+        for (blob, index) in blobs {
+            self.recent.blobs.insert(blob, offset(index));
+            order.push((offset(index), Remembered::Blob(blob)));
+        }
+        order.sort_by_key(|(offset, _)| *offset);
+        self.recent.order.extend(order);
+        self.removed_blobs.extend(removed_blobs);
+        for due in &mut due {
+            if let Due::Write { slots, .. } = due {
+                for slot in slots.iter_mut() {
+                    *slot = resolve(*slot, &appended);
+                }
+            }
+        }
+        Committed { appended: vec![appended], due }
+    }
+
+    fn decide(&mut self, request: Request, group: &mut Group) {
+        match request {
+            Request::Write { items, reply } => match self.decide_write(&items, group) {
+                Ok(found) => self.take_write(items, found, reply, group),
+                Err(error) => drop(reply.send(Err(error))),
+            },
+            Request::Cancel { entry, reply } => {
+                group.entries.push(*entry);
+                group.due.push(Due::Plain { reply });
+            }
+            Request::BlobAdd { tenant, who, what, reply } => {
+                group.entries.push(system_entry(control::BLOB, tenant, who, what));
+                group.due.push(Due::Plain { reply });
+            }
+            Request::BlobRemove { tenant, blob, who, reply } => {
+                match self.decide_blob_remove(tenant, blob, group) {
+                    Ok(()) => {
+                        let what = section(&*self.rng, &BlobRemoved { id: blob }.encode());
+                        group.entries.push(system_entry(control::BLOB_REMOVED, tenant, who, what));
+                        group.removed_blobs.insert(blob);
+                        group.due.push(Due::Plain { reply });
+                    }
+                    Err(error) => drop(reply.send(Err(error))),
+                }
+            }
+        }
+    }
+
+    /// For each item: where it already stands, or `None` if it is new. Nothing is promised before
+    /// every item is decided, so a refusal leaves no trace.
+    fn decide_write(
+        &mut self,
+        items: &[PreparedWrite],
+        group: &Group,
+    ) -> Result<Vec<Found>, Error> {
+        let mut found = Vec::with_capacity(items.len());
+        let mut own: HashMap<[u8; 32], [u8; 32]> = HashMap::new();
+        for (index, item) in items.iter().enumerate() {
+            let twin = own
+                .get(&item.idem_mac)
+                .or_else(|| group.keys.get(&item.idem_mac).map(|(_, body)| body));
+            let (what, body) = match (twin, self.known(item)?) {
+                (Some(body), _) => (Found::Twin, *body),
+                (None, Some((placed, body))) => (Found::Known(placed), body),
+                (None, None) => (Found::New, item.body_mac),
+            };
+            if body != item.body_mac {
+                return Err(Error::IdempotencyConflict { index });
+            }
+            if matches!(what, Found::New) {
+                self.check_blobs(index, item, group)?;
+                self.look_up_scope(item)?;
+                own.insert(item.idem_mac, item.body_mac);
+            }
+            found.push(what);
+        }
+        Ok(found)
+    }
+
+    fn known(&self, item: &PreparedWrite) -> Result<Option<(Placed, [u8; 32])>, Error> {
+        if let Some(recent) = self.recent.keys.get(&item.idem_mac) {
+            return Ok(Some(*recent));
+        }
+        let Some(row) = self.views.idempotency(item.tenant, &item.idem_mac)? else {
+            return Ok(None);
+        };
+        if row.is_expired(self.log.tip().recorded_at) {
+            return Ok(None);
+        }
+        let event = self.views.event(item.tenant, row.event_id)?;
+        let Some(event) = event else { return Ok(None) };
+        if event.is_erased() {
+            return Err(Error::Deleted);
+        }
+        let placed = Placed {
+            event_id: row.event_id,
+            wal_offset: event.tenant_seq,
+            recorded_at: row.recorded_at,
+            offset: row.offset,
+            place: row.place,
+            replayed: true,
+        };
+        Ok(Some((placed, row.body_mac)))
+    }
+
+    fn check_blobs(&self, index: usize, item: &PreparedWrite, group: &Group) -> Result<(), Error> {
+        for (blob, id) in item.blobs.iter().enumerate() {
+            let known = self.views.blob(item.tenant, *id)?.is_some();
+            if !known || self.removed_blobs.contains(id) || group.removed_blobs.contains(id) {
+                return Err(Error::UnknownBlob { index, blob });
+            }
+        }
+        Ok(())
+    }
+
+    /// A blob goes only if no event refers to it: in the views, since, or in this very group.
+    fn decide_blob_remove(&self, tenant: u32, blob: BlobId, group: &Group) -> Result<(), Error> {
+        self.views.blob(tenant, blob)?.ok_or(Error::NotFound)?;
+        if self.removed_blobs.contains(&blob) || group.removed_blobs.contains(&blob) {
+            return Err(Error::NotFound);
+        }
+        let pending = group.blobs.iter().filter(|(id, _)| *id == blob).count() as u64
+            + u64::from(self.recent.blobs.contains_key(&blob));
+        let stored = self.views.blob_references(tenant, blob, REFERENCES_COUNTED_MAX)?.len() as u64;
+        match stored + pending {
+            0 => Ok(()),
+            events => Err(Error::BlobInUse { events }),
+        }
+    }
+
+    fn take_write(
+        &mut self,
+        items: Vec<PreparedWrite>,
+        found: Vec<Found>,
+        reply: Reply<Vec<Placed>>,
+        group: &mut Group,
+    ) {
+        let mut slots = Vec::with_capacity(items.len());
+        for (item, found) in items.into_iter().zip(found) {
+            slots.push(match found {
+                Found::Known(placed) => Slot::Known(placed),
+                Found::Twin => {
+                    Slot::Twin(group.keys.get(&item.idem_mac).map_or(0, |(index, _)| *index))
+                }
+                Found::New => Slot::New(self.push(item, group)),
+            });
+        }
+        group.due.push(Due::Write { slots, reply });
+    }
+
+    fn push(&mut self, item: PreparedWrite, group: &mut Group) -> usize {
+        let scope = self.ordinal(&item, group);
+        let index = group.entries.len();
+        group.keys.insert(item.idem_mac, (index, item.body_mac));
+        group.blobs.extend(item.blobs.iter().map(|blob| (*blob, index)));
+        group.entries.push(NewEntry {
+            kind: Kind::Experience,
+            sub: 0,
+            tenant: item.tenant,
+            scope,
+            causes: Vec::new(),
+            who: item.who,
+            what: item.what,
+        });
+        index
+    }
+
+    /// Reads what the views know of the item's scope, so that nothing can fail after the decision.
+    fn look_up_scope(&mut self, item: &PreparedWrite) -> Result<(), Error> {
+        const SCOPES_CACHED_MAX: usize = 65_536;
+        let key = (item.tenant, item.scope.clone());
+        if self.scope_cache.contains_key(&key) || self.recent.scopes.contains_key(&key) {
+            return Ok(());
+        }
+        if let Some(ordinal) = self.views.scope_ordinal(item.tenant, &item.scope)? {
+            if self.scope_cache.len() >= SCOPES_CACHED_MAX {
+                self.scope_cache.clear();
+            }
+            self.scope_cache.insert(key, ordinal);
+        } else if !self.scope_next.contains_key(&item.tenant) {
+            let stored = self.views.next_scope_ordinal(item.tenant)?;
+            // Registrations that the views do not have yet count too.
+            let recent =
+                self.recent.scopes.iter().filter(|((tenant, _), _)| *tenant == item.tenant);
+            let recent = recent.map(|(_, ordinal)| ordinal + 1).max().unwrap_or(0);
+            self.scope_next.insert(item.tenant, stored.max(recent));
+        }
+        Ok(())
+    }
+
+    /// The ordinal of the item's scope; registers it on its first write (R076).
+    fn ordinal(&mut self, item: &PreparedWrite, group: &mut Group) -> u64 {
+        let key = (item.tenant, item.scope.clone());
+        let known = self.scope_cache.get(&key).or_else(|| self.recent.scopes.get(&key)).copied();
+        if let Some(ordinal) = known.or_else(|| group.scopes.get(&key).map(|(ordinal, _)| *ordinal))
+        {
+            return ordinal;
+        }
+        let next = self.scope_next.get_mut(&item.tenant).expect("the scope was looked up before");
+        let ordinal = *next;
+        *next += 1;
+        let what =
+            Scope { path: item.scope.clone(), ordinal, owner: item.owner.clone(), auto: true };
+        let what = section(&*self.rng, &what.encode());
+        group.scopes.insert(key, (ordinal, group.entries.len()));
+        group.entries.push(system_entry(control::SCOPE, item.tenant, Section::absent(), what));
+        ordinal
+    }
+
+    /// To be called when nothing was asked for a while: a mark, or a checkpoint that is due.
+    pub fn idle(&mut self) -> Result<Committed, LogError> {
+        let mut appended = Vec::new();
+        if self.log.checkpoint_due() {
+            appended.push(self.log.checkpoint()?);
+        }
+        appended.extend(self.log.idle()?);
+        Ok(Committed { appended, due: Vec::new() })
+    }
+
+    /// A checkpoint, if one is due while writes go on.
+    pub fn checkpoint_if_due(&mut self) -> Result<Committed, LogError> {
+        let appended =
+            if self.log.checkpoint_due() { vec![self.log.checkpoint()?] } else { Vec::new() };
+        Ok(Committed { appended, due: Vec::new() })
+    }
+
+    /// The last entries before the process ends.
+    pub fn close(&mut self) -> Result<Committed, LogError> {
+        Ok(Committed { appended: self.log.close()?, due: Vec::new() })
+    }
+
+    /// Numbers of the log.
+    pub fn stats(&self) -> LogStats {
+        self.log.stats()
+    }
+
+    /// `recorded_at` of the last entry.
+    pub fn recorded_last(&self) -> RecordedAt {
+        self.log.tip().recorded_at
+    }
+
+    /// The log itself, for jobs that run between two groups.
+    pub fn log_mut(&mut self) -> &mut dyn Log {
+        &mut *self.log
+    }
+}
+
+fn system_entry(sub: u16, tenant: u32, who: Section, what: Section) -> NewEntry {
+    NewEntry {
+        kind: Kind::Control,
+        sub,
+        tenant,
+        scope: SYSTEM_SCOPE,
+        causes: Vec::new(),
+        who,
+        what,
+    }
+}
+
+fn resolve(slot: Slot, appended: &Appended) -> Slot {
+    match slot {
+        Slot::Known(_) => slot,
+        Slot::New(index) => placed(appended, index).map_or(slot, Slot::Known),
+        Slot::Twin(index) => placed(appended, index)
+            .map_or(slot, |placed| Slot::Known(Placed { replayed: true, ..placed })),
+    }
+}
+
+fn placed(appended: &Appended, index: usize) -> Option<Placed> {
+    let entry = appended.entries.get(index)?;
+    Some(Placed {
+        event_id: entry.head.event_id(),
+        wal_offset: entry.head.tenant_seq,
+        recorded_at: entry.head.recorded_at,
+        offset: entry.head.offset,
+        place: entry.place,
+        replayed: false,
+    })
+}
+
+/// Every waiting writer gets the same reason; the first keeps the original error.
+fn refuse_all(due: Vec<Due>, error: LogError) {
+    let mut first = Some(error);
+    for due in due {
+        let error = Error::LogUnavailable(Box::new(first.take().unwrap_or(LogError::Poisoned)));
+        match due {
+            Due::Write { reply, .. } => drop(reply.send(Err(error))),
+            Due::Plain { reply } => drop(reply.send(Err(error))),
+        }
+    }
+}
+
+/// Takes requests off a queue until a group is full. What did not fit is given back.
+pub fn next_group(
+    first: Request,
+    mut more: impl FnMut() -> Option<Request>,
+) -> (Vec<Request>, Option<Request>) {
+    let (mut entries, mut bytes) = first.size();
+    let mut group = vec![first];
+    while entries < GROUP_ENTRIES_MAX
+        && let Some(request) = more()
+    {
+        let (more_entries, more_bytes) = request.size();
+        if bytes + more_bytes > BATCH_BYTES_MAX {
+            return (group, Some(request));
+        }
+        entries += more_entries;
+        bytes += more_bytes;
+        group.push(request);
+    }
+    (group, None)
+}

@@ -1,0 +1,160 @@
+//! Writing experiences, and cancelling what follows from them.
+
+use std::collections::HashSet;
+
+use lamina_core::policy::Permit;
+use lamina_env::rng::draw;
+use lamina_store::codec::control::Cancel;
+use lamina_store::codec::experience::ExperienceWhat;
+use lamina_store::entry::{Kind, control};
+use lamina_store::log::{NewEntry, Section};
+use lamina_types::capability::ScopeWrite;
+use lamina_types::{BatchId, EventId, Hints, Stage};
+use tokio::sync::oneshot;
+
+use crate::write::capture::{Placed, PreparedWrite, Request};
+use crate::write::prepare::{Provenance, prepare, section};
+use crate::write::{BulkCaptured, Cancelled, Captured, Write};
+use crate::{Engine, Error};
+
+impl Engine {
+    /// Writes one experience. When it returns, the event is durable and can be read.
+    pub async fn experience(
+        &self,
+        permit: &Permit<ScopeWrite>,
+        write: Write,
+    ) -> Result<Captured, Error> {
+        if !permit.covers(&write.experience.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        let provenance = self.provenance(permit, None);
+        let hints = write.experience.hints.clone();
+        let item = self.prepare(&provenance, write)?;
+        let placed = self.submit_writes(vec![item]).await?;
+        let placed = placed.first().copied().ok_or(Error::NotFound)?;
+        self.captured(&provenance, placed, &hints)
+    }
+
+    /// Writes experiences as one batch: all or none. One permit per distinct scope.
+    pub async fn experience_bulk(
+        &self,
+        permits: &[Permit<ScopeWrite>],
+        writes: Vec<Write>,
+    ) -> Result<BulkCaptured, Error> {
+        let first = permits.first().ok_or(Error::OutsidePermit)?;
+        if !writes
+            .iter()
+            .all(|write| permits.iter().any(|permit| permit.covers(&write.experience.scope)))
+        {
+            return Err(Error::OutsidePermit);
+        }
+        let batch_id = BatchId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
+        let provenance = self.provenance(first, Some(batch_id));
+        let hints: Vec<Hints> = writes.iter().map(|write| write.experience.hints.clone()).collect();
+        let items = writes
+            .into_iter()
+            .map(|write| self.prepare(&provenance, write))
+            .collect::<Result<Vec<_>, _>>()?;
+        let placed = self.submit_writes(items).await?;
+        let items = placed
+            .iter()
+            .zip(&hints)
+            .map(|(placed, hints)| self.captured(&provenance, *placed, hints));
+        let items = items.collect::<Result<Vec<_>, _>>()?;
+        let replayed = items.iter().all(|item| item.replayed);
+        let batch_id =
+            if replayed { self.batch_of(&placed)?.unwrap_or(batch_id) } else { batch_id };
+        Ok(BulkCaptured { batch_id, items, replayed })
+    }
+
+    /// Cancels the stages of an event that have not run, and leaves it out of recall and lists.
+    pub async fn cancel(
+        &self,
+        permit: &Permit<ScopeWrite>,
+        event: EventId,
+        note: Option<String>,
+    ) -> Result<Cancelled, Error> {
+        let tenant = permit.caller().tenant;
+        let row = self.inner.event_row(tenant, event)?;
+        if row.is_erased() {
+            return Err(Error::Deleted);
+        }
+        let scope = self.event_scope(tenant, event)?;
+        if !permit.covers(&scope) {
+            return Err(Error::OutsidePermit);
+        }
+        let before = self.progress(tenant, event)?;
+        let audit_id = self.inner.audit_id();
+        if !row.is_excluded() {
+            let what = Cancel { event_id: event, audit_id, note: note.unwrap_or_default() };
+            let entry = NewEntry {
+                kind: Kind::Control,
+                sub: control::CANCEL,
+                tenant,
+                scope: row.scope,
+                causes: vec![row.offset],
+                who: Section::absent(),
+                what: section(&*self.inner.env.rng, &what.encode()),
+            };
+            let (reply, answer) = oneshot::channel();
+            self.inner.submit(Request::Cancel { entry: Box::new(entry), reply }, answer).await?;
+        }
+        let cancelled =
+            before.pending.iter().copied().filter(|stage| *stage != Stage::Captured).collect();
+        Ok(Cancelled { event_id: event, cancelled, completed: before.completed, audit_id })
+    }
+
+    fn provenance(&self, permit: &Permit<ScopeWrite>, batch_id: Option<BatchId>) -> Provenance {
+        let caller = permit.caller();
+        Provenance {
+            tenant: caller.tenant,
+            caller: caller.actor.clone(),
+            audit_id: self.inner.audit_id(),
+            decision: permit.capability().to_owned(),
+            batch_id,
+        }
+    }
+
+    fn prepare(&self, provenance: &Provenance, write: Write) -> Result<PreparedWrite, Error> {
+        let keyed = self.inner.keyed(provenance.tenant)?;
+        Ok(prepare(&*self.inner.env.rng, &keyed, provenance, write))
+    }
+
+    async fn submit_writes(&self, items: Vec<PreparedWrite>) -> Result<Vec<Placed>, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.submit(Request::Write { items, reply }, answer).await
+    }
+
+    fn captured(
+        &self,
+        provenance: &Provenance,
+        placed: Placed,
+        hints: &Hints,
+    ) -> Result<Captured, Error> {
+        let hints_conflict = placed.replayed && self.stored(&placed)?.hints != *hints;
+        Ok(Captured {
+            event_id: placed.event_id,
+            wal_offset: placed.wal_offset,
+            recorded_at: placed.recorded_at,
+            replayed: placed.replayed,
+            hints_conflict,
+            audit_id: provenance.audit_id,
+        })
+    }
+
+    fn stored(&self, placed: &Placed) -> Result<ExperienceWhat, Error> {
+        let entry = self.inner.reader.entry(placed.offset, placed.place)?;
+        self.inner.decode_what(&entry)
+    }
+
+    /// The batch that all of these were first written with, if it was one.
+    fn batch_of(&self, placed: &[Placed]) -> Result<Option<BatchId>, Error> {
+        let batches = placed.iter().map(|placed| Ok(self.stored(placed)?.identity.batch_id));
+        let batches = batches.collect::<Result<HashSet<_>, Error>>()?;
+        let mut batches = batches.into_iter();
+        Ok(match (batches.next(), batches.next()) {
+            (Some(batch), None) => batch,
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! The part of a write that runs in the caller's thread: encode, hash, seal.
+//!
+//! Hashing a kilobyte costs more than numbering it, so it is done in parallel here and not by the
+//! one writer.
+
+use lamina_env::Rng;
+use lamina_env::rng::draw;
+use lamina_store::codec::experience::{Admission, Identity, split};
+use lamina_store::keys::KeyedHash;
+use lamina_store::log::Section;
+use lamina_types::{ActorId, AuditId, BatchId};
+
+use crate::write::Write;
+use crate::write::capture::PreparedWrite;
+
+/// What the envelope does not say.
+#[derive(Debug, Clone)]
+pub struct Provenance {
+    /// The tenant.
+    pub tenant: u32,
+    /// The authenticated principal.
+    pub caller: ActorId,
+    /// The audit row of the write.
+    pub audit_id: AuditId,
+    /// The decision that let it in.
+    pub decision: String,
+    /// The bulk write it comes with.
+    pub batch_id: Option<BatchId>,
+}
+
+/// Encodes and seals one experience. `keyed` hashes under the tenant's key.
+pub fn prepare(
+    rng: &dyn Rng,
+    keyed: &KeyedHash,
+    provenance: &Provenance,
+    write: Write,
+) -> PreparedWrite {
+    let Write { experience, identity, request_id } = write;
+    let family = u8::from(provenance.batch_id.is_some());
+    let idem_mac = keyed.mac(
+        "idempotency",
+        &[provenance.caller.as_str().as_bytes(), &[family], experience.idempotency_key.as_bytes()],
+    );
+    let body_mac = keyed.mac("body", &[&identity]);
+    let scope = experience.scope.clone();
+    let blobs = experience.content.blobs();
+    let (who, what) = split(
+        Admission {
+            caller: provenance.caller.clone(),
+            request_id,
+            audit_id: provenance.audit_id,
+            decision: provenance.decision.clone(),
+        },
+        experience,
+        Identity { family, idem_mac, body_mac, batch_id: provenance.batch_id },
+    );
+    PreparedWrite {
+        tenant: provenance.tenant,
+        scope,
+        owner: provenance.caller.clone(),
+        idem_mac,
+        body_mac,
+        blobs,
+        who: section(rng, &who.encode()),
+        what: section(rng, &what.encode()),
+    }
+}
+
+/// Seals a plaintext under a fresh salt.
+pub(crate) fn section(rng: &dyn Rng, plaintext: &[u8]) -> Section {
+    Section::seal(salt(rng), plaintext)
+}
+
+/// A salt that cannot be mistaken for an erased one.
+pub(crate) fn salt(rng: &dyn Rng) -> [u8; 32] {
+    loop {
+        let salt = draw::<32>(rng);
+        if salt != [0; 32] {
+            return salt;
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! The stages after capture: performs what the pipeline asks for and announces what happened.
+//!
+//! One thread owns this, so lifecycle events have one order. Rows and the watermark are written in
+//! one batch: after a crash either both are there or the stages run again, and each is idempotent.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use lamina_core::write::pipeline::{Action, Input, Pipeline};
+use lamina_env::rng::draw;
+use lamina_env::{Clock, Rng};
+use lamina_store::codec::control::Cancel;
+use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
+use lamina_store::entry::{Entry, Kind, Place, control};
+use lamina_store::kv::Batch;
+use lamina_store::log::LogReader;
+use lamina_store::view::{ExceptionRow, ExceptionState, LifecycleRow, ViewError, Views};
+use lamina_types::lifecycle::Payload;
+use lamina_types::{
+    ActorId, BatchId, EventId, LifecycleEvent, LifecycleId, LifecycleKind, Micros, ScopePath, Stage,
+};
+
+use crate::read::Shown;
+use crate::write::hub::Hub;
+
+/// An event on its way through the stages.
+#[derive(Debug, Clone)]
+pub struct Flight {
+    /// The event.
+    pub event_id: EventId,
+    /// Position in the log.
+    pub offset: u64,
+    /// Where the log keeps it.
+    pub place: Place,
+    /// The tenant.
+    pub tenant: u32,
+    /// The ordinal of the home scope.
+    pub scope_ordinal: u64,
+    /// The home scope.
+    pub scope: ScopePath,
+    /// The tenant's sequence number.
+    pub wal_offset: u64,
+    /// The bulk write it came with.
+    pub batch_id: Option<BatchId>,
+    /// Who did it.
+    pub actor: ActorId,
+    /// How it reached us.
+    pub modality: String,
+    /// Lifecycle events so far.
+    seq: u32,
+    /// It has a row of its own because a stage failed.
+    excepted: bool,
+}
+
+/// Why a stage could not be performed.
+#[derive(Debug, thiserror::Error)]
+#[error("the stage failed: {0}")]
+pub struct StageError(pub String);
+
+/// Performs stages. `None` is a stage with nothing to announce.
+pub trait StageWorker: Send + std::fmt::Debug {
+    /// Performs one stage of one event. May be called again for the same stage.
+    fn run(
+        &mut self,
+        flight: &Flight,
+        stage: Stage,
+        attempt: u32,
+    ) -> Result<Option<Payload>, StageError>;
+}
+
+/// Until derivation is built there is nothing to extract or consolidate: the stages report so.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NothingDerived;
+
+impl StageWorker for NothingDerived {
+    fn run(&mut self, _: &Flight, stage: Stage, _: u32) -> Result<Option<Payload>, StageError> {
+        Ok(match stage {
+            Stage::Captured | Stage::Compressed => None,
+            Stage::Extracted => {
+                Some(Payload::Extracted { facts: 0, entities: 0, beliefs: 0, episodes: 0 })
+            }
+            // The lists of the event layer find it; there is no other index yet.
+            Stage::Indexed => Some(Payload::Indexed { layers: 1 }),
+            Stage::Consolidated => Some(Payload::Consolidated {
+                beliefs_updated: 0,
+                conflicts_resolved: 0,
+                superseded_facts: 0,
+            }),
+        })
+    }
+}
+
+/// The state of the stage thread.
+#[derive(Debug)]
+pub struct Stages {
+    pipeline: Pipeline,
+    flights: HashMap<EventId, Flight>,
+    worker: Box<dyn StageWorker>,
+    views: Arc<Views>,
+    hub: Arc<Hub>,
+    clock: Arc<dyn Clock>,
+    rng: Arc<dyn Rng>,
+    reader: Arc<dyn LogReader>,
+    announced_last: Micros,
+    /// Entries before this offset may have rows from before a restart.
+    recheck_below: u64,
+    out: Out,
+}
+
+/// What one round leaves to be written and told.
+#[derive(Debug, Default)]
+struct Out {
+    batch: Batch,
+    shown: Vec<Arc<Shown>>,
+    touched: Vec<EventId>,
+}
+
+/// What a stage thread works with.
+#[derive(Debug)]
+pub struct StagesParts {
+    /// Who performs stages.
+    pub worker: Box<dyn StageWorker>,
+    /// Where rows go.
+    pub views: Arc<Views>,
+    /// Who is told.
+    pub hub: Arc<Hub>,
+    /// The log.
+    pub reader: Arc<dyn LogReader>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// For ids.
+    pub rng: Arc<dyn Rng>,
+    /// The instant of the newest stored row.
+    pub announced_last: Micros,
+    /// Entries before this offset may have rows from before a restart.
+    pub recheck_below: u64,
+}
+
+impl Stages {
+    /// A stage thread's state.
+    pub fn new(parts: StagesParts) -> Stages {
+        let StagesParts { worker, views, hub, reader, clock, rng, announced_last, recheck_below } =
+            parts;
+        Stages {
+            pipeline: Pipeline::default(),
+            flights: HashMap::new(),
+            worker,
+            views,
+            hub,
+            clock,
+            rng,
+            reader,
+            announced_last,
+            recheck_below,
+            out: Out::default(),
+        }
+    }
+
+    /// Takes applied entries in log order and runs everything they lead to.
+    pub fn feed(&mut self, entries: &[Entry]) -> Result<(), ViewError> {
+        for entry in entries {
+            self.take(entry)?;
+        }
+        if let Some(last) = entries.last() {
+            self.views.pipeline_watermark_put(&mut self.out.batch, last.head.offset + 1);
+        }
+        self.flush()
+    }
+
+    /// Says that everything before this offset is through.
+    pub fn set_watermark(&mut self, offset: u64) -> Result<(), ViewError> {
+        self.views.pipeline_watermark_put(&mut self.out.batch, offset);
+        self.flush()
+    }
+
+    /// Lets time pass: stages whose pause is over are tried again.
+    pub fn tick(&mut self) -> Result<(), ViewError> {
+        let now = self.clock.wall();
+        let actions = self.pipeline.on(Input::Tick { now });
+        self.perform(actions)?;
+        self.flush()
+    }
+
+    /// When the next retry is due.
+    pub fn next_retry(&self) -> Option<Micros> {
+        self.pipeline.next_retry()
+    }
+
+    /// Events in flight.
+    pub fn in_flight(&self) -> usize {
+        self.pipeline.len()
+    }
+
+    /// Takes up an event whose stage had failed before a restart.
+    pub fn resume(&mut self, entry: &Entry, done: Stage) -> Result<(), ViewError> {
+        let Some(mut flight) = flight_of(entry) else { return Ok(()) };
+        flight.seq = self.rows_of(&flight)?.iter().map(|row| row.seq).max().unwrap_or(0);
+        flight.excepted = true;
+        self.enter(flight, done)?;
+        self.flush()
+    }
+
+    fn take(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        match (entry.head.kind, entry.head.sub) {
+            (Kind::Experience, _) => {
+                let Some(flight) = flight_of(entry) else { return Ok(()) };
+                self.start(flight)
+            }
+            (Kind::Control, control::CANCEL) => {
+                let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
+                let Some(Cancel { event_id, .. }) = payload else { return Ok(()) };
+                let actions = self.pipeline.on(Input::Cancel { event: event_id });
+                if actions.is_empty() {
+                    return self.announce_late_cancel(entry.head.tenant, event_id);
+                }
+                self.perform(actions)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A new event, or one whose stages were cut short by a crash.
+    fn start(&mut self, mut flight: Flight) -> Result<(), ViewError> {
+        let rows =
+            if flight.offset < self.recheck_below { self.rows_of(&flight)? } else { Vec::new() };
+        let done = rows.iter().filter_map(|row| match row.kind {
+            LifecycleKind::Stage(stage) | LifecycleKind::Failed(stage) => Some(stage),
+            LifecycleKind::Cancelled => Some(Stage::Compressed),
+            _ => None,
+        });
+        let done = done.max();
+        flight.seq = rows.iter().map(|row| row.seq).max().unwrap_or(0);
+        if done.is_none() {
+            let payload = Payload::Captured { wal_offset: flight.wal_offset };
+            self.announce(&mut flight, LifecycleKind::Stage(Stage::Captured), payload)?;
+        }
+        self.enter(flight, done.unwrap_or(Stage::Captured))
+    }
+
+    fn rows_of(&self, flight: &Flight) -> Result<Vec<LifecycleRow>, ViewError> {
+        self.views.lifecycle_of_event(flight.tenant, flight.event_id)
+    }
+
+    fn enter(&mut self, flight: Flight, done: Stage) -> Result<(), ViewError> {
+        let event = flight.event_id;
+        if self.flights.insert(event, flight).is_some() {
+            return Ok(());
+        }
+        let actions = self.pipeline.on(Input::Enter { event, done });
+        self.perform(actions)
+    }
+
+    /// Performs actions and whatever follows from their outcomes, one event after the other.
+    fn perform(&mut self, actions: Vec<Action>) -> Result<(), ViewError> {
+        let mut stack = actions;
+        stack.reverse();
+        let mut reported = None;
+        while let Some(action) = stack.pop() {
+            match action {
+                Action::Run { event, stage, attempt } => {
+                    let (input, payload) = self.run(event, stage, attempt);
+                    reported = payload;
+                    stack.extend(self.pipeline.on(input).into_iter().rev());
+                }
+                Action::Publish { event, kind, attempts } => {
+                    let payload = reported.take().unwrap_or(Payload::Failed { attempts });
+                    self.publish(event, kind, payload)?;
+                }
+                Action::Cancelled { event, from } => {
+                    self.publish(event, LifecycleKind::Cancelled, Payload::Cancelled { from })?;
+                }
+                Action::Finish { event } => {
+                    let flight =
+                        self.flights.remove(&event).expect("an event in the pipeline has a flight");
+                    if flight.excepted {
+                        self.views.exception_delete(&mut self.out.batch, flight.tenant, event);
+                    }
+                    self.out.touched.push(event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, event: EventId, stage: Stage, attempt: u32) -> (Input, Option<Payload>) {
+        let flight = self.flights.get_mut(&event).expect("an event in the pipeline has a flight");
+        match self.worker.run(flight, stage, attempt) {
+            Ok(payload) => (Input::Done { event, stage, announce: payload.is_some() }, payload),
+            Err(error) => {
+                tracing::warn!(%event, stage = stage.as_str(), attempt, %error, "a stage failed");
+                flight.excepted = true;
+                let row = ExceptionRow {
+                    tenant: flight.tenant,
+                    event_id: event,
+                    offset: flight.offset,
+                    place: flight.place,
+                    done: Stage::from_u8(stage as u8 - 1).unwrap_or(Stage::Captured),
+                    attempts: attempt,
+                    state: ExceptionState::Pending,
+                };
+                self.views.exception_put(&mut self.out.batch, &row);
+                (Input::Failed { event, stage, now: self.clock.wall() }, None)
+            }
+        }
+    }
+
+    fn publish(
+        &mut self,
+        event: EventId,
+        kind: LifecycleKind,
+        payload: Payload,
+    ) -> Result<(), ViewError> {
+        let mut flight =
+            self.flights.remove(&event).expect("an event in the pipeline has a flight");
+        let announced = self.announce(&mut flight, kind, payload);
+        self.flights.insert(event, flight);
+        announced
+    }
+
+    fn announce(
+        &mut self,
+        flight: &mut Flight,
+        kind: LifecycleKind,
+        payload: Payload,
+    ) -> Result<(), ViewError> {
+        let at = self.clock.wall().max(self.announced_last.plus(1));
+        self.announced_last = at;
+        flight.seq += 1;
+        let id = LifecycleId::mint(at, draw::<8>(&*self.rng));
+        let row = LifecycleRow {
+            id,
+            kind,
+            event_id: flight.event_id,
+            scope: flight.scope_ordinal,
+            at,
+            seq: flight.seq,
+            batch_id: flight.batch_id,
+            payload: payload.clone(),
+            event_offset: flight.offset,
+            event_place: flight.place,
+        };
+        self.views.lifecycle_put(&mut self.out.batch, flight.tenant, &row)?;
+        self.out.touched.push(flight.event_id);
+        if self.hub.has_listeners() {
+            let captured = matches!(kind, LifecycleKind::Stage(Stage::Captured));
+            self.out.shown.push(Arc::new(Shown {
+                tenant: flight.tenant,
+                event: LifecycleEvent {
+                    id,
+                    kind,
+                    event_id: flight.event_id,
+                    scope: flight.scope.clone(),
+                    at,
+                    seq: flight.seq,
+                    batch_id: flight.batch_id,
+                    payload,
+                },
+                actor: captured.then(|| flight.actor.clone()),
+                modality: captured.then(|| flight.modality.clone()),
+            }));
+        }
+        Ok(())
+    }
+
+    /// Every stage had run when the cancellation came: it is announced all the same, once.
+    fn announce_late_cancel(&mut self, tenant: u32, event: EventId) -> Result<(), ViewError> {
+        let rows = self.views.lifecycle_of_event(tenant, event)?;
+        if rows.iter().any(|row| row.kind == LifecycleKind::Cancelled) {
+            return Ok(());
+        }
+        let Some(row) = self.views.event(tenant, event)? else { return Ok(()) };
+        let Ok(entry) = self.reader.entry(row.offset, row.place) else { return Ok(()) };
+        let Some(mut flight) = flight_of(&entry) else { return Ok(()) };
+        flight.seq = rows.iter().map(|row| row.seq).max().unwrap_or(0);
+        self.announce(
+            &mut flight,
+            LifecycleKind::Cancelled,
+            Payload::Cancelled { from: Stage::Compressed },
+        )
+    }
+
+    fn flush(&mut self) -> Result<(), ViewError> {
+        let Out { batch, shown, touched } = std::mem::take(&mut self.out);
+        if !batch.writes.is_empty() {
+            self.views.commit(batch)?;
+        }
+        self.hub.announce(shown);
+        self.hub.wake(touched.into_iter());
+        Ok(())
+    }
+}
+
+/// The flight of an `experience` entry; `None` once its words are erased.
+fn flight_of(entry: &Entry) -> Option<Flight> {
+    let who = ExperienceWho::decode(entry.who.live()?).ok()?;
+    let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+    Some(Flight {
+        event_id: entry.head.event_id(),
+        offset: entry.head.offset,
+        place: entry.place,
+        tenant: entry.head.tenant,
+        scope_ordinal: entry.head.scope,
+        scope: what.scope,
+        wal_offset: entry.head.tenant_seq,
+        batch_id: what.identity.batch_id,
+        actor: who.observed_actor.id,
+        modality: what.modality.0,
+        seq: 0,
+        excepted: false,
+    })
+}

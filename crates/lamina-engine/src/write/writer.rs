@@ -1,0 +1,100 @@
+//! The writer thread: takes requests off its queue, a group at a time.
+//!
+//! What arrives while a batch is being synced forms the next group, so a busy log syncs once for
+//! many writers and a quiet one at once for each.
+
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use lamina_store::log::{LogError, LogStats};
+use parking_lot::Mutex;
+
+use crate::Error;
+use crate::write::capture::{Capture, Committed, Request, next_group};
+
+/// How long the writer waits before it calls itself idle and appends a mark.
+const IDLE_AFTER: Duration = Duration::from_millis(100);
+/// How long an idle writer sleeps before it looks at what time has made due.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// What the writer thread receives.
+#[derive(Debug)]
+pub enum Message {
+    /// Something to write.
+    Request(Request),
+    /// Finish what is queued, then end.
+    Close,
+}
+
+/// What the writer tells the rest.
+#[derive(Debug, Default)]
+pub struct WriterStatus {
+    /// Numbers of the log.
+    pub log: Mutex<LogStats>,
+    /// `recorded_at` of the last entry.
+    pub recorded_last: AtomicI64,
+    /// Requests that wait for the writer.
+    pub queued: AtomicUsize,
+}
+
+/// Runs the writer until it is told to close. `sink` takes what was committed, in order.
+pub fn run(
+    mut capture: Capture,
+    requests: &Receiver<Message>,
+    sink: &mut dyn FnMut(Committed),
+    status: &WriterStatus,
+) {
+    let mut carried: Option<Request> = None;
+    let mut marked = false;
+    let mut closing = false;
+    while !closing || carried.is_some() {
+        let first = match carried.take() {
+            Some(request) => request,
+            None => match requests.recv_timeout(if marked { LOOK_AGAIN } else { IDLE_AFTER }) {
+                Ok(Message::Request(request)) => request,
+                Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    marked = true;
+                    publish(capture.idle(), sink, &capture, status);
+                    continue;
+                }
+            },
+        };
+        marked = false;
+        let (group, rest) = next_group(first, || match requests.try_recv() {
+            Ok(Message::Request(request)) => Some(request),
+            Ok(Message::Close) => {
+                closing = true;
+                None
+            }
+            Err(_) => None,
+        });
+        carried = rest;
+        status.queued.fetch_sub(group.len(), Ordering::Relaxed);
+        metrics::histogram!("lamina_batch_requests").record(group.len() as f64);
+        let committed = capture.commit(group);
+        publish(Ok(committed), sink, &capture, status);
+        publish(capture.checkpoint_if_due(), sink, &capture, status);
+    }
+    // Requests that were queued behind the close are refused, not lost in silence.
+    while let Ok(Message::Request(request)) = requests.try_recv() {
+        request.refuse(Error::ShuttingDown);
+    }
+    publish(capture.close(), sink, &capture, status);
+}
+
+fn publish(
+    committed: Result<Committed, LogError>,
+    sink: &mut dyn FnMut(Committed),
+    capture: &Capture,
+    status: &WriterStatus,
+) {
+    *status.log.lock() = capture.stats();
+    status.recorded_last.store(capture.recorded_last().0.0, Ordering::Release);
+    match committed {
+        Ok(committed) if !committed.is_empty() => sink(committed),
+        Ok(_) => {}
+        Err(error) => tracing::error!(%error, "the log takes no writes"),
+    }
+}

@@ -1,0 +1,111 @@
+use std::ops::ControlFlow;
+
+use super::*;
+use crate::kv::MemKv;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn dump(kv: &dyn Kv, space: Space, from: &[u8], to: &[u8], direction: Direction) -> Vec<u8> {
+    let mut seen = Vec::new();
+    kv.scan(space, from, to, direction, &mut |key, value| {
+        seen.extend_from_slice(key);
+        seen.push(b'=');
+        seen.extend_from_slice(value);
+        seen.push(b' ');
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    seen
+}
+
+#[test]
+fn a_store_survives_being_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let kv = FjallKv::open(dir.path()).unwrap();
+    let mut batch = Batch::default();
+    for space in Space::ALL {
+        batch.put(*space, "key", space.name());
+    }
+    kv.write(batch).unwrap();
+    kv.persist().unwrap();
+    assert!(kv.disk_bytes().unwrap() > 0);
+    drop(kv);
+    let kv = FjallKv::open(dir.path()).unwrap();
+    for space in Space::ALL {
+        let value = kv.get(*space, b"key").unwrap();
+        assert_eq!(value.as_deref(), Some(space.name().as_bytes()));
+    }
+}
+
+#[test]
+fn a_second_process_is_refused_and_damage_is_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let kv = FjallKv::open(dir.path()).unwrap();
+    let mut batch = Batch::default();
+    batch.put(Space::Meta, "key", "value");
+    kv.write(batch).unwrap();
+    let error = FjallKv::open(dir.path()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    drop(kv);
+    let disk = lamina_env::RealDisk;
+    let version = lamina_env::Disk::open(&disk, &dir.path().join("version")).unwrap();
+    version.write_at(b"garbage", 0).unwrap();
+    let error = FjallKv::open(dir.path()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+}
+
+#[test]
+fn clearing_a_space_leaves_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let kv = FjallKv::open(dir.path()).unwrap();
+    for n in 0..10_000u32 {
+        let mut batch = Batch::default();
+        batch.put(Space::Events, n.to_be_bytes(), "x");
+        batch.put(Space::Jobs, n.to_be_bytes(), "x");
+        kv.write(batch).unwrap();
+    }
+    kv.clear(Space::Events).unwrap();
+    assert!(dump(&kv, Space::Events, &[], &[], Direction::Forward).is_empty());
+    assert_eq!(dump(&kv, Space::Jobs, &[], &[], Direction::Forward).len(), 10_000 * 7);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// The simulator's store and the real one agree, duplicates within a batch included.
+    #[test]
+    fn it_does_what_the_store_in_memory_does(
+        batches in vec(vec((0..3usize, 0..9u8, prop::option::of(0..9u8)), 0..9), 1..9),
+        bounds in vec((0..10u8, 0..10u8), 1..5),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let real = FjallKv::open(dir.path()).unwrap();
+        let simulated = MemKv::new();
+        for writes in batches {
+            let mut batch = Batch::default();
+            for (space, key, value) in writes {
+                let value = value.map(|value| vec![value]);
+                batch.writes.push((Space::ALL[space], vec![key], value));
+            }
+            real.write(batch.clone()).unwrap();
+            simulated.write(batch).unwrap();
+        }
+        for space in &Space::ALL[..3] {
+            for key in 0..9u8 {
+                prop_assert_eq!(
+                    real.get(*space, &[key]).unwrap(),
+                    simulated.get(*space, &[key]).unwrap()
+                );
+            }
+            for (from, to) in &bounds {
+                for direction in [Direction::Forward, Direction::Backward] {
+                    let to = if *to == 9 { Vec::new() } else { vec![*to] };
+                    prop_assert_eq!(
+                        dump(&real, *space, &[*from], &to, direction),
+                        dump(&simulated, *space, &[*from], &to, direction)
+                    );
+                }
+            }
+        }
+    }
+}
