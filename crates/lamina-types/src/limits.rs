@@ -14,8 +14,8 @@ pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 64;
 pub const LABELS_MAX: usize = 64;
 /// Characters of one label (ruling 18).
 pub const LABEL_CHARS_MAX: usize = 256;
-/// Characters of a modality.
-pub const MODALITY_CHARS_MAX: usize = 64;
+/// Characters of a modality; a source descriptor may repeat it in so many bytes.
+pub const MODALITY_CHARS_MAX: usize = 128;
 /// Characters of `context.intent`.
 pub const INTENT_CHARS_MAX: usize = 256;
 /// `context.preceded_by` ids.
@@ -24,6 +24,26 @@ pub const PRECEDED_BY_MAX: usize = 64;
 pub const REFERS_TO_MAX: usize = 64;
 /// Bytes of `context.location` as JSON.
 pub const LOCATION_BYTES_MAX: usize = 4_096;
+/// Characters of a language tag.
+pub const LANGUAGE_CHARS_MAX: usize = 64;
+/// Characters of a time zone name.
+pub const TIMEZONE_CHARS_MAX: usize = 64;
+/// Characters of `expr_original` of a referred time.
+pub const EXPRESSION_CHARS_MAX: usize = 1_024;
+/// Alternative readings of one referred time.
+pub const CANDIDATES_MAX: usize = 16;
+/// Characters of a predicate.
+pub const PREDICATE_CHARS_MAX: usize = 256;
+/// Characters of the id of an entity or concept in a triple.
+pub const REFERENCE_ID_CHARS_MAX: usize = 256;
+/// Characters of the name of an entity in a triple.
+pub const REFERENCE_NAME_CHARS_MAX: usize = 1_024;
+/// Characters of the audit note of a request.
+pub const AUDIT_NOTE_CHARS_MAX: usize = 2_000;
+/// Labels a query may ask for.
+pub const QUERY_LABELS_MAX: usize = 64;
+/// Errors a refused bulk request lists.
+pub const BULK_ERRORS_SHOWN_MAX: usize = 50;
 /// `content.media` items.
 pub const MEDIA_MAX: usize = 64;
 /// `scripts` items.
@@ -32,6 +52,20 @@ pub const SCRIPTS_MAX: usize = 16;
 pub const TEXT_BYTES_MAX: usize = 1_048_576;
 /// Bytes of the source descriptor.
 pub const SOURCE_BYTES_MAX: usize = 262_144;
+/// Bytes of `source.source_id`.
+pub const SOURCE_ID_BYTES_MAX: usize = 4_096;
+/// Bytes of `source.content_kind`.
+pub const SOURCE_KIND_BYTES_MAX: usize = 256;
+/// Bytes of a fragment id.
+pub const FRAGMENT_ID_BYTES_MAX: usize = 1_024;
+/// Bytes of a text in a locator.
+pub const LOCATOR_TEXT_BYTES_MAX: usize = 8_192;
+/// Segments of a path in a locator.
+pub const LOCATOR_PATH_SEGMENTS_MAX: usize = 128;
+/// Bytes of one such segment.
+pub const LOCATOR_SEGMENT_BYTES_MAX: usize = 1_024;
+/// Largest integer every JSON reader keeps exact.
+pub const SAFE_INTEGER_MAX: u64 = 9_007_199_254_740_991;
 /// Fragments of a source descriptor.
 pub const SOURCE_FRAGMENTS_MAX: usize = 1_024;
 /// Items of one bulk write (R251).
@@ -42,6 +76,8 @@ pub const BODY_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 pub const BULK_BODY_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Nesting of a JSON body (ruling 18).
 pub const JSON_DEPTH_MAX: usize = 64;
+/// Keys of one JSON object.
+pub const JSON_KEYS_MAX: usize = 65_536;
 /// Bytes of a blob by default (R331, C45).
 pub const BLOB_BYTES_MAX: u64 = 100 * 1_024 * 1_024;
 /// Page size when none is asked for (ruling 18).

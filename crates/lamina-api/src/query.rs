@@ -1,0 +1,149 @@
+//! Query parameters: decoded pairs in, typed values out.
+//!
+//! Unknown parameters are ignored (ruling 8). A known one that takes a single value and is given
+//! twice is refused: picking one of the two would be a guess. An empty value counts as absent,
+//! except where the name alone asks for something (`scope=`, `limit=`).
+
+use lamina_types::limits::PAGE_MAX;
+use lamina_types::{ActorId, ErrorCode, Micros, ScopePath, ScopeView};
+
+use crate::check;
+use crate::error::ApiError;
+use crate::time;
+
+/// The decoded pairs of a query string.
+#[derive(Debug, Clone, Copy)]
+pub struct Params<'a>(&'a [(String, String)]);
+
+impl<'a> Params<'a> {
+    /// Wraps decoded pairs.
+    pub fn new(pairs: &'a [(String, String)]) -> Params<'a> {
+        Params(pairs)
+    }
+
+    /// Every value of a parameter.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        self.0
+            .iter()
+            .filter(move |(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a parameter that takes one, also if it is empty.
+    pub fn raw(&self, name: &str) -> Result<Option<&'a str>, ApiError> {
+        let mut values = self.all(name);
+        let first = values.next();
+        match values.next() {
+            None => Ok(first),
+            Some(_) => Err(ApiError::invalid_parameter(
+                name,
+                "was given more than once",
+            )),
+        }
+    }
+
+    /// The value of a parameter that takes one.
+    pub fn one(&self, name: &str) -> Result<Option<&'a str>, ApiError> {
+        Ok(self.raw(name)?.filter(|value| !value.is_empty()))
+    }
+
+    /// A scope that must be given.
+    pub fn scope(&self) -> Result<ScopePath, ApiError> {
+        self.scope_opt()?.ok_or_else(|| {
+            let reason = "this parameter is required";
+            ApiError::at(ErrorCode::MissingRequiredField, "scope", reason)
+        })
+    }
+
+    /// A scope that may be given.
+    pub fn scope_opt(&self) -> Result<Option<ScopePath>, ApiError> {
+        self.raw("scope")?
+            .map(|text| check::scope("scope", text))
+            .transpose()
+    }
+
+    /// `view`, local by default (R073, R434).
+    pub fn view(&self) -> Result<ScopeView, ApiError> {
+        self.choice(
+            "view",
+            &[
+                ("local", ScopeView::Local),
+                ("holistic", ScopeView::Holistic),
+                ("descend", ScopeView::Descend),
+            ],
+        )
+    }
+
+    /// One of a few values; the first is the default.
+    pub fn choice<T: Copy>(&self, name: &str, values: &[(&str, T)]) -> Result<T, ApiError> {
+        let given = self.one(name)?;
+        let found = match given {
+            Some(given) => values.iter().find(|(value, _)| *value == given),
+            None => values.first(),
+        };
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let names: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
+            let reason = format!("must be one of {}", names.join(", "));
+            ApiError::invalid_parameter(name, reason)
+        })
+    }
+
+    /// A timestamp or a date.
+    pub fn time(&self, name: &str) -> Result<Option<Micros>, ApiError> {
+        self.one(name)?
+            .map(|text| time::parse_query(text).map_err(|error| time::refuse(name, error)))
+            .transpose()
+    }
+
+    /// `limit`, a whole number from 1 to the largest page.
+    pub fn limit(&self, default: usize) -> Result<usize, ApiError> {
+        let Some(text) = self.raw("limit")? else {
+            return Ok(default);
+        };
+        text.parse::<usize>()
+            .ok()
+            .filter(|limit| (1..=PAGE_MAX).contains(limit))
+            .ok_or_else(|| {
+                let reason = format!("must be a whole number from 1 to {PAGE_MAX}");
+                ApiError::invalid_parameter("limit", reason)
+            })
+    }
+
+    /// An actor under either of two names that mean the same (C13).
+    pub fn observed_actor(&self) -> Result<Option<ActorId>, ApiError> {
+        let (canonical, alias) = (self.one("observed_actor")?, self.one("actor")?);
+        let (name, text) = match (canonical, alias) {
+            (Some(a), Some(b)) if a != b => {
+                let reason = "differs from `observed_actor`, which means the same";
+                return Err(ApiError::invalid_parameter("actor", reason));
+            }
+            (Some(text), _) => ("observed_actor", text),
+            (None, Some(text)) => ("actor", text),
+            (None, None) => return Ok(None),
+        };
+        // A plus sign in an address arrives as a space from clients that do not encode it.
+        text.replace(' ', "+").parse().map(Some).map_err(
+            |error: lamina_types::actor::ActorError| {
+                ApiError::invalid_parameter(name, error.to_string())
+            },
+        )
+    }
+
+    /// An id of one kind.
+    pub fn id<T>(&self, name: &str) -> Result<Option<T>, ApiError>
+    where
+        T: std::str::FromStr<Err = lamina_types::ids::IdError>,
+    {
+        self.one(name)?.map(|text| id(name, text)).transpose()
+    }
+}
+
+/// Reads an id of one kind, from a query or a path (R108).
+pub fn id<T>(name: &str, text: &str) -> Result<T, ApiError>
+where
+    T: std::str::FromStr<Err = lamina_types::ids::IdError>,
+{
+    text.parse().map_err(|error: lamina_types::ids::IdError| {
+        ApiError::at(ErrorCode::InvalidId, name, error.to_string())
+    })
+}

@@ -1,0 +1,91 @@
+//! Health, readiness, version (R334-R336, C21).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The names of request-shape capabilities this crate reads. The server lists the ones it has built.
+pub const CAPTURE_CAPABILITIES: &[&str] = &["capture_language_v1", "refers_to_v1"];
+
+/// How well something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "health_status")]
+pub enum HealthStatus {
+    /// All is well.
+    Healthy,
+    /// It works, with a reservation.
+    Degraded,
+    /// It does not work.
+    Unhealthy,
+}
+
+/// `GET /v1/admin/health` and `GET /v1/health`. Without `admin.health` only the first two fields.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "health")]
+pub struct Health {
+    /// The worst of all checks.
+    pub status: HealthStatus,
+    /// The version of the server.
+    pub version: String,
+    /// Why it is not healthy.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub reasons: Vec<String>,
+    /// The preset in force.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deployment_preset: Option<String>,
+    /// Milliseconds since the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uptime_ms: Option<u64>,
+    /// One entry per part of the server, such as `log`, `views`, `clock`, `disk`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub checks: BTreeMap<String, HealthCheck>,
+}
+
+/// The state of one part.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "health_check")]
+pub struct HealthCheck {
+    /// How it is.
+    pub status: HealthStatus,
+    /// Why, if it is not healthy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Numbers of this part, such as offsets, lags and depths.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub values: BTreeMap<String, serde_json::Value>,
+}
+
+/// `GET /v1/admin/ready` and `GET /v1/ready`: 200 if ready, 503 if not.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ready")]
+pub struct Ready {
+    /// Whether requests will be served.
+    pub ready: bool,
+    /// The same, as a status.
+    pub status: HealthStatus,
+    /// One entry per part of the server.
+    pub checks: BTreeMap<String, HealthCheck>,
+}
+
+/// `GET /v1/admin/version`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "version")]
+pub struct Version {
+    /// The version of the server.
+    pub version: String,
+    /// The version of the crate it was built from.
+    pub crate_version: String,
+    /// The commit it was built from, if known.
+    pub git_sha: Option<String>,
+    /// When it was built, if known.
+    pub built_at: Option<String>,
+    /// The version of the API.
+    pub api: String,
+    /// What the server has beyond the base contract. Only what is built is listed.
+    pub capabilities: Vec<String>,
+}

@@ -1,0 +1,283 @@
+//! The lifecycle of events: rows, aggregates, filters, cancellation (R308-R317, R377-R389, C39).
+
+mod query;
+
+use lamina_types::lifecycle::Payload;
+use lamina_types::limits::AUDIT_NOTE_CHARS_MAX;
+use lamina_types::{EventId, LifecycleEvent, LifecycleId, LifecycleKind, Stage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::check;
+use crate::error::ApiError;
+use crate::json;
+use crate::time;
+
+pub use query::{LifecycleQuery, StreamQuery};
+
+/// Every name the stream's `event:` field can have, whether or not something fires it yet.
+pub const EVENT_NAMES: &[&str] = &[
+    "captured",
+    "extracted",
+    "indexed",
+    "consolidated",
+    "compressed",
+    "failed",
+    "cancelled",
+    "forgotten",
+    "policy_changed",
+    "policy_revoked",
+    "import_progress",
+    "import_complete",
+    "import_error",
+    "export_progress",
+    "export_complete",
+    "erasure_progress",
+    "erasure_complete",
+    "lagging",
+];
+
+/// One lifecycle event.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "lifecycle_event", extend("additionalProperties" = false))]
+pub struct LifecycleBody {
+    /// Its id, and the `id:` of the stream; the resume cursor.
+    #[schemars(regex(pattern = "^lce_[0-9a-f]{32}$"))]
+    pub lifecycle_id: String,
+    /// Its name, and the `event:` of the stream.
+    pub event: String,
+    /// The stage it is about.
+    pub stage: Option<String>,
+    /// The memory event; null for events of jobs.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}$"))]
+    pub event_id: Option<String>,
+    /// The bulk write the event came with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_id: Option<String>,
+    /// The home scope of the event.
+    pub scope: String,
+    /// When it was announced.
+    #[schemars(extend("format" = "date-time"))]
+    pub ts: String,
+    /// The same instant, under the name older readers use.
+    #[schemars(extend("format" = "date-time"))]
+    pub timestamp: String,
+    /// The position within the lifecycle of its event, from 1.
+    pub seq: u32,
+    /// What the stage reports.
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    pub payload: Value,
+}
+
+/// What a `captured` row shows beyond its own columns; read from the log when the row is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct CapturedDetail<'a> {
+    /// The observed actor.
+    pub actor: &'a str,
+    /// The modality.
+    pub modality: &'a str,
+}
+
+/// The layers of an `indexed` row, by bit.
+const LAYERS: &[&str] = &["events", "episodes", "facts", "beliefs", "understanding"];
+
+impl LifecycleBody {
+    /// The row as it goes over the wire.
+    pub fn new(row: &LifecycleEvent, captured: Option<CapturedDetail<'_>>) -> LifecycleBody {
+        let LifecycleEvent {
+            id,
+            kind,
+            event_id,
+            scope,
+            at,
+            seq,
+            batch_id,
+            payload,
+        } = row;
+        let ts = time::print(*at);
+        LifecycleBody {
+            lifecycle_id: id.to_string(),
+            event: kind.as_str().to_owned(),
+            stage: kind.stage().map(|stage| stage.as_str().to_owned()),
+            event_id: Some(event_id.to_string()),
+            batch_id: batch_id.map(|batch| batch.to_string()),
+            scope: scope.to_string(),
+            timestamp: ts.clone(),
+            ts,
+            seq: *seq,
+            payload: payload_body(*event_id, *kind, payload, captured),
+        }
+    }
+}
+
+fn payload_body(
+    event_id: EventId,
+    kind: LifecycleKind,
+    payload: &Payload,
+    captured: Option<CapturedDetail<'_>>,
+) -> Value {
+    let event_id = event_id.to_string();
+    match payload {
+        Payload::Captured { wal_offset } => json!({
+            "event_id": event_id,
+            "actor": captured.map(|detail| detail.actor),
+            "modality": captured.map(|detail| detail.modality),
+            "wal_offset": wal_offset,
+        }),
+        Payload::Extracted {
+            facts,
+            entities,
+            beliefs,
+            episodes,
+        } => json!({
+            "event_id": event_id,
+            "derived": {
+                "facts": facts,
+                "entities": entities,
+                "beliefs": beliefs,
+                "episodes": episodes,
+            },
+        }),
+        Payload::Indexed { layers } => {
+            let names: Vec<&str> = LAYERS
+                .iter()
+                .enumerate()
+                .filter(|(bit, _)| layers & (1 << bit) != 0)
+                .map(|(_, name)| *name)
+                .collect();
+            json!({ "event_id": event_id, "layers_indexed": names })
+        }
+        Payload::Consolidated {
+            beliefs_updated,
+            conflicts_resolved,
+            superseded_facts,
+        } => json!({
+            "event_id": event_id,
+            "beliefs_updated": beliefs_updated,
+            "conflicts_resolved": conflicts_resolved,
+            "superseded_facts": superseded_facts,
+        }),
+        Payload::Compressed => json!({
+            "event_id": event_id,
+            "episode_id": null,
+            "understanding_ids": [],
+        }),
+        Payload::Failed { attempts } => json!({
+            "event_id": event_id,
+            "stage": kind.stage().map(Stage::as_str),
+            "attempts": attempts,
+        }),
+        Payload::Cancelled { from } => json!({
+            "event_id": event_id,
+            "stages_cancelled": remaining(*from),
+        }),
+        _ => json!({ "event_id": event_id }),
+    }
+}
+
+fn remaining(from: Stage) -> Vec<&'static str> {
+    std::iter::successors(Some(from), |stage| stage.next())
+        .map(Stage::as_str)
+        .collect()
+}
+
+/// `GET /v1/lifecycle/memory-event/{evt_id}`: how far one event has come (R312).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "lifecycle_aggregate")]
+pub struct LifecycleAggregate {
+    /// The memory event.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}$"))]
+    pub event_id: String,
+    /// The completed stages, in order.
+    pub stages_completed: Vec<String>,
+    /// The stages still to come, in order.
+    pub stages_pending: Vec<String>,
+    /// Its lifecycle events so far.
+    pub lifecycle_event_ids: Vec<String>,
+    /// Records derived from it.
+    pub derives: Vec<String>,
+    /// Stages that failed for good.
+    pub errors: Vec<LifecycleFailure>,
+    /// Present and true if it was cancelled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub excluded_from_recall: bool,
+}
+
+/// A stage that failed for good.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "lifecycle_failure")]
+pub struct LifecycleFailure {
+    /// The stage.
+    pub stage: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it gave up.
+    #[schemars(extend("format" = "date-time"))]
+    pub ts: String,
+}
+
+/// The data of the stream's `lagging` event, after which it closes (R361).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "lifecycle_lagging")]
+pub struct Lagging {
+    /// How far behind the reader is, an ISO 8601 duration.
+    pub behind_by: String,
+    /// Where to resume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_lifecycle_id: Option<String>,
+}
+
+impl Lagging {
+    /// A reader that is so many milliseconds behind, and saw this row last.
+    pub fn new(behind_ms: u64, last: Option<LifecycleId>) -> Lagging {
+        Lagging {
+            behind_by: format!("PT{}.{:03}S", behind_ms / 1_000, behind_ms % 1_000),
+            since_lifecycle_id: last.map(|id| id.to_string()),
+        }
+    }
+}
+
+/// The body of `POST /v1/lifecycle/memory-event/{evt_id}/cancel`; may be empty.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "cancel_request")]
+pub struct CancelRequest {
+    /// Why, for the audit log.
+    #[schemars(length(max = 2000))]
+    pub audit_note: Option<String>,
+}
+
+impl CancelRequest {
+    /// Reads the body; none at all is fine.
+    pub fn read(body: &[u8]) -> Result<CancelRequest, ApiError> {
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(CancelRequest::default());
+        }
+        let request: CancelRequest = json::read(body)?;
+        if let Some(note) = &request.audit_note {
+            check::short(note, AUDIT_NOTE_CHARS_MAX)
+                .map_err(|reason| ApiError::invalid_shape("audit_note", reason))?;
+        }
+        Ok(request)
+    }
+}
+
+/// What was cancelled (R315).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "cancel_response")]
+pub struct CancelResponse {
+    /// The memory event.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}$"))]
+    pub event_id: String,
+    /// Stages that will not run.
+    pub stages_cancelled: Vec<String>,
+    /// Stages that had run.
+    pub stages_already_completed: Vec<String>,
+    /// Always true.
+    pub excluded_from_recall: bool,
+    /// The row of the audit log.
+    #[schemars(regex(pattern = "^audit_[0-9a-f]{32}$"))]
+    pub audit_id: String,
+}
