@@ -76,9 +76,7 @@ pub(crate) fn script(code: &str) -> Rule {
 pub(crate) fn timezone(name: &str) -> Rule {
     let part_ok = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && part
-                .bytes()
-                .all(|c| c.is_ascii_alphanumeric() || b"_+-".contains(&c))
+            && part.bytes().all(|c| c.is_ascii_alphanumeric() || b"_+-".contains(&c))
     };
     let ok = name.len() <= TIMEZONE_CHARS_MAX
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -91,10 +89,9 @@ pub(crate) fn timezone(name: &str) -> Rule {
 
 /// A scope of a request. The grammar has a code of its own.
 pub(crate) fn scope(field: &str, text: &str) -> Result<ScopePath, ApiError> {
-    text.parse()
-        .map_err(|error: lamina_types::scope::ScopeError| {
-            ApiError::at(ErrorCode::InvalidScopeGrammar, field, error.to_string())
-        })
+    text.parse().map_err(|error: lamina_types::scope::ScopeError| {
+        ApiError::at(ErrorCode::InvalidScopeGrammar, field, error.to_string())
+    })
 }
 
 /// A scope that is about to be written to: its types must be known, and none may be `system` (R070,
@@ -112,10 +109,8 @@ pub(crate) fn writable_scope(
         }
         if !BUILT_IN_TYPES.contains(&kind) && !type_allowed(kind) {
             let reason = format!("the type `{kind}` is not registered");
-            return Err(
-                ApiError::at(ErrorCode::UnregisteredScopeType, field, reason)
-                    .with("type", kind.to_owned()),
-            );
+            return Err(ApiError::at(ErrorCode::UnregisteredScopeType, field, reason)
+                .with("type", kind.to_owned()));
         }
     }
     Ok(path)
@@ -123,8 +118,7 @@ pub(crate) fn writable_scope(
 
 /// An actor id of an envelope.
 pub(crate) fn actor(field: &str, text: &str) -> Result<ActorId, ApiError> {
-    text.parse()
-        .map_err(|error: lamina_types::actor::ActorError| {
-            ApiError::invalid_envelope(field, error.to_string())
-        })
+    text.parse().map_err(|error: lamina_types::actor::ActorError| {
+        ApiError::invalid_envelope(field, error.to_string())
+    })
 }

@@ -69,9 +69,7 @@ impl ApiError {
     pub fn at(code: ErrorCode, field: impl Into<String>, reason: impl Into<String>) -> ApiError {
         let (field, reason) = (field.into(), reason.into());
         let message = format!("`{field}`: {reason}");
-        ApiError::new(code, message)
-            .with("field", field)
-            .with("reason", reason)
+        ApiError::new(code, message).with("field", field).with("reason", reason)
     }
 
     /// The envelope breaks a rule that has no code of its own.
@@ -109,10 +107,7 @@ impl ApiError {
 
     /// The value of one detail, if it is a text.
     pub fn detail(&self, key: &str) -> Option<&str> {
-        self.details
-            .iter()
-            .find(|(name, _)| *name == key)
-            .and_then(|(_, value)| value.as_str())
+        self.details.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_str())
     }
 
     /// The field it is about.
@@ -127,17 +122,9 @@ impl ApiError {
 
     /// The error as it goes over the wire.
     pub fn envelope(&self, request_id: &str) -> ErrorEnvelope {
-        let ApiError {
-            code,
-            status: _,
-            message,
-            details,
-            retry_after_s: _,
-        } = self;
-        let details: Map<String, Value> = details
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), value.clone()))
-            .collect();
+        let ApiError { code, status: _, message, details, retry_after_s: _ } = self;
+        let details: Map<String, Value> =
+            details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         ErrorEnvelope {
             error_code: code.as_str().to_owned(),
             message: message.clone(),

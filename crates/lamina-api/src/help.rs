@@ -24,12 +24,7 @@ const fn text(
     remedy: &'static str,
     example: &'static str,
 ) -> Help {
-    Help {
-        meaning,
-        when,
-        remedy,
-        example,
-    }
+    Help { meaning, when, remedy, example }
 }
 
 /// The words for this code.

@@ -118,15 +118,8 @@ fn bad_json(reason: &str, line: usize, column: usize) -> ApiError {
 fn line_column(text: &[u8], offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or(text);
     let line = before.iter().filter(|c| **c == b'\n').count() + 1;
-    let start = before
-        .iter()
-        .rposition(|c| *c == b'\n')
-        .map_or(0, |at| at + 1);
-    let column = before
-        .get(start..)
-        .map_or("".into(), String::from_utf8_lossy)
-        .chars()
-        .count();
+    let start = before.iter().rposition(|c| *c == b'\n').map_or(0, |at| at + 1);
+    let column = before.get(start..).map_or("".into(), String::from_utf8_lossy).chars().count();
     (line, column + 1)
 }
 
@@ -166,10 +159,7 @@ fn describe(path: &str, message: &str) -> ApiError {
         let missing = rest.split('`').next().unwrap_or(rest);
         return ApiError::invalid_envelope(named(path, missing), "this field is required");
     }
-    ApiError::invalid_shape(
-        path,
-        message.chars().take(REASON_CHARS_MAX).collect::<String>(),
-    )
+    ApiError::invalid_shape(path, message.chars().take(REASON_CHARS_MAX).collect::<String>())
 }
 
 /// The path of a field that serde names but does not place.
@@ -222,11 +212,7 @@ impl Meant {
 
 /// Fields that older clients and first attempts use, and where their value belongs (C12, C13).
 const MOVED: &[(&str, &str, &str)] = &[
-    (
-        "happened_at",
-        "context.observed_at",
-        "use `context.observed_at`, the time of the event",
-    ),
+    ("happened_at", "context.observed_at", "use `context.observed_at`, the time of the event"),
     (
         "recorded_at",
         "context.source_recorded_at",
@@ -235,26 +221,10 @@ const MOVED: &[(&str, &str, &str)] = &[
     ("actor", "observed_actor", "use `observed_actor`"),
     ("text", "content", "the text goes into `content`"),
     ("role", "content.role", "the role goes into `content.role`"),
-    (
-        "labels",
-        "context.labels",
-        "labels go into `context.labels`",
-    ),
-    (
-        "observed_at",
-        "context.observed_at",
-        "it goes into `context.observed_at`",
-    ),
-    (
-        "timestamp",
-        "context.observed_at",
-        "use `context.observed_at`",
-    ),
-    (
-        "metadata",
-        "context.labels",
-        "use `context.labels`, or a content of kind json",
-    ),
+    ("labels", "context.labels", "labels go into `context.labels`"),
+    ("observed_at", "context.observed_at", "it goes into `context.observed_at`"),
+    ("timestamp", "context.observed_at", "use `context.observed_at`"),
+    ("metadata", "context.labels", "use `context.labels`, or a content of kind json"),
 ];
 
 fn suggestion(path: &str, unknown: &str, known: &[&str]) -> Option<Meant> {

@@ -18,11 +18,7 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// A page that goes on where the cursor says, or ends.
     pub fn new(items: Vec<T>, next_cursor: Option<String>) -> Page<T> {
-        Page {
-            items,
-            has_more: next_cursor.is_some(),
-            next_cursor,
-        }
+        Page { items, has_more: next_cursor.is_some(), next_cursor }
     }
 }
 

@@ -23,10 +23,7 @@ impl<'a> Params<'a> {
 
     /// Every value of a parameter.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
-        self.0
-            .iter()
-            .filter(move |(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The value of a parameter that takes one, also if it is empty.
@@ -35,10 +32,7 @@ impl<'a> Params<'a> {
         let first = values.next();
         match values.next() {
             None => Ok(first),
-            Some(_) => Err(ApiError::invalid_parameter(
-                name,
-                "was given more than once",
-            )),
+            Some(_) => Err(ApiError::invalid_parameter(name, "was given more than once")),
         }
     }
 
@@ -57,9 +51,7 @@ impl<'a> Params<'a> {
 
     /// A scope that may be given.
     pub fn scope_opt(&self) -> Result<Option<ScopePath>, ApiError> {
-        self.raw("scope")?
-            .map(|text| check::scope("scope", text))
-            .transpose()
+        self.raw("scope")?.map(|text| check::scope("scope", text)).transpose()
     }
 
     /// `view`, local by default (R073, R434).
@@ -100,13 +92,10 @@ impl<'a> Params<'a> {
         let Some(text) = self.raw("limit")? else {
             return Ok(default);
         };
-        text.parse::<usize>()
-            .ok()
-            .filter(|limit| (1..=PAGE_MAX).contains(limit))
-            .ok_or_else(|| {
-                let reason = format!("must be a whole number from 1 to {PAGE_MAX}");
-                ApiError::invalid_parameter("limit", reason)
-            })
+        text.parse::<usize>().ok().filter(|limit| (1..=PAGE_MAX).contains(limit)).ok_or_else(|| {
+            let reason = format!("must be a whole number from 1 to {PAGE_MAX}");
+            ApiError::invalid_parameter("limit", reason)
+        })
     }
 
     /// An actor under either of two names that mean the same (C13).

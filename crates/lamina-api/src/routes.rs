@@ -201,11 +201,7 @@ impl RouteSpec {
             method,
             path,
             tier,
-            capability: if capability.is_empty() {
-                None
-            } else {
-                Some(capability)
-            },
+            capability: if capability.is_empty() { None } else { Some(capability) },
             summary,
             status: RouteStatus::NotImplemented,
             params: &[],

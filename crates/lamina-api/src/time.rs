@@ -189,11 +189,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = (shifted_month + 2) % 12 + 1;
-    (
-        cycle * 400 + year_of_cycle + i64::from(month <= 2),
-        month,
-        day,
-    )
+    (cycle * 400 + year_of_cycle + i64::from(month <= 2), month, day)
 }
 
 fn hour_minute(cursor: &mut Cursor<'_>) -> Result<i64, TimestampError> {
@@ -265,10 +261,7 @@ impl fmt::Display for Printed {
         let (year, month, day) = civil_from_days(micros.div_euclid(DAY));
         let seconds = micros.rem_euclid(DAY) / SECOND;
         let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        )?;
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
         match micros.rem_euclid(SECOND) {
             0 => f.write_str("Z"),
             fraction if fraction % 1_000 == 0 => write!(f, ".{:03}Z", fraction / 1_000),

@@ -43,9 +43,7 @@ impl FreeJson {
 impl<'de> Deserialize<'de> for FreeJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        scan::compact(raw.get())
-            .map(FreeJson)
-            .map_err(|error| D::Error::custom(error.reason))
+        scan::compact(raw.get()).map(FreeJson).map_err(|error| D::Error::custom(error.reason))
     }
 }
 

@@ -44,12 +44,7 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn run(text: &'a str, out: Option<String>) -> Result<Option<String>, ScanError> {
-        let mut scanner = Scanner {
-            text,
-            at: 0,
-            path: Vec::new(),
-            out,
-        };
+        let mut scanner = Scanner { text, at: 0, path: Vec::new(), out };
         if text.starts_with('\u{feff}') {
             return Err(scanner.fail("it starts with a byte order mark; send UTF-8 without one"));
         }
@@ -89,19 +84,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn fail(&self, reason: impl Into<String>) -> ScanError {
-        ScanError {
-            reason: reason.into(),
-            offset: self.at,
-            path: render(&self.path),
-        }
+        ScanError { reason: reason.into(), offset: self.at, path: render(&self.path) }
     }
 
     fn unexpected(&self, expected: &str) -> ScanError {
-        match self
-            .text
-            .get(self.at..)
-            .and_then(|rest| rest.chars().next())
-        {
+        match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             None => self.fail(format!("the text ends where {expected} is expected")),
             Some(found) => self.fail(format!("found {found:?} where {expected} is expected")),
         }
@@ -253,10 +240,7 @@ impl<'a> Scanner<'a> {
                 let high = self.hex()?;
                 match high {
                     0xD800..=0xDBFF => {
-                        let pair = self
-                            .text
-                            .get(self.at..)
-                            .is_some_and(|t| t.starts_with("\\u"));
+                        let pair = self.text.get(self.at..).is_some_and(|t| t.starts_with("\\u"));
                         self.at += usize::from(pair);
                         if !pair || !(0xDC00..=0xDFFF).contains(&self.hex()?) {
                             return Err(self.fail("half of a surrogate pair in a string"));

@@ -8,23 +8,11 @@ use super::Tier::{Beta, Experimental, Stable};
 use super::{Answer, AnswerBody, Body, Param, RouteSpec, Values};
 
 const fn query(name: &'static str, about: &'static str, values: Values) -> Param {
-    Param {
-        name,
-        header: false,
-        required: false,
-        about,
-        values,
-    }
+    Param { name, header: false, required: false, about, values }
 }
 
 const fn header(name: &'static str, about: &'static str, values: Values) -> Param {
-    Param {
-        name,
-        header: true,
-        required: false,
-        about,
-        values,
-    }
+    Param { name, header: true, required: false, about, values }
 }
 
 const fn required(mut param: Param) -> Param {
@@ -33,18 +21,10 @@ const fn required(mut param: Param) -> Param {
 }
 
 const fn answer(status: u16, about: &'static str, body: AnswerBody) -> Answer {
-    Answer {
-        status,
-        about,
-        body,
-    }
+    Answer { status, about, body }
 }
 
-const SCOPE: Param = query(
-    "scope",
-    "The scope, a path of `type:id` segments.",
-    Values::Text,
-);
+const SCOPE: Param = query("scope", "The scope, a path of `type:id` segments.", Values::Text);
 const CURSOR: Param = query(
     "cursor",
     "`next_cursor` of the page before; a plain number is taken as an offset.",
@@ -61,22 +41,15 @@ const IDEMPOTENCY_KEY: Param = header(
     "The idempotency key, instead of the field in the body.",
     Values::Text,
 );
-const SINCE_LIFECYCLE: Param = query(
-    "since_lifecycle_id",
-    "Only what came after this lifecycle event.",
-    Values::Id("lce"),
-);
+const SINCE_LIFECYCLE: Param =
+    query("since_lifecycle_id", "Only what came after this lifecycle event.", Values::Id("lce"));
 const OF_EVENT: Param = query("event_id", "Of this memory event.", Values::Id("evt"));
 const OF_JOB: Param = query("job_id", "Of this job.", Values::Id("job"));
 const OF_IMPORT: Param = query("import_id", "Of this import.", Values::Id("imp"));
 const OF_EXPORT: Param = query("export_id", "Of this export.", Values::Id("exp"));
 const OF_ERASURE: Param = query("erasure_id", "Of this erasure.", Values::Id("erasure"));
 const OF_BATCH: Param = query("batch_id", "Of this bulk write.", Values::Id("batch"));
-const NAMED: Param = query(
-    "events",
-    "Only these names, separated by commas.",
-    Values::Text,
-);
+const NAMED: Param = query("events", "Only these names, separated by commas.", Values::Text);
 
 const WRITE_ERRORS: &[E] = &[
     E::InvalidBody,
@@ -94,239 +67,90 @@ const WRITE_ERRORS: &[E] = &[
     E::WalUnavailable,
 ];
 
-/// Every route of the contract.
+/// Every route of the contract. One row per line: the formatter would spread it over a thousand.
+#[rustfmt::skip]
 pub const ROUTES: &[RouteSpec] = &[
     // Writing.
-    RouteSpec::new(
-        Post,
-        "/v1/experience",
-        Stable,
-        "scope.write",
-        "Write one experience",
-    )
-    .built(
+    RouteSpec::new(Post, "/v1/experience", Stable, "scope.write", "Write one experience").built(
         &[WAIT, IDEMPOTENCY_KEY],
         Body::Json("experience_envelope"),
         &[
-            answer(
-                202,
-                "Durable; stages run on.",
-                AnswerBody::Json("experience_accepted"),
-            ),
-            answer(
-                200,
-                "The awaited stage is complete.",
-                AnswerBody::Json("experience_completed"),
-            ),
+            answer(202, "Durable; stages run on.", AnswerBody::Json("experience_accepted")),
+            answer(200, "The awaited stage is complete.", AnswerBody::Json("experience_completed")),
         ],
         WRITE_ERRORS,
     ),
-    RouteSpec::new(
-        Post,
-        "/v1/experience/bulk",
-        Stable,
-        "scope.write",
-        "Write up to 1000 experiences, all or none",
-    )
-    .built(
+    RouteSpec::new(Post, "/v1/experience/bulk", Stable, "scope.write", "Write up to 1000 experiences, all or none").built(
         &[WAIT, IDEMPOTENCY_KEY],
         Body::Json("experience_bulk"),
-        &[answer(
-            202,
-            "All items are durable.",
-            AnswerBody::Json("bulk_accepted"),
-        )],
+        &[answer(202, "All items are durable.", AnswerBody::Json("bulk_accepted"))],
         WRITE_ERRORS,
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/experience/by-idempotency-key/{key}",
-        Stable,
-        "scope.write",
-        "Find the event of an idempotency key",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/experience/by-idempotency-key/{key}", Stable, "scope.write", "Find the event of an idempotency key").built(
         &[],
         Body::None,
-        &[answer(
-            200,
-            "The event of the key.",
-            AnswerBody::Json("by_idempotency_key"),
-        )],
+        &[answer(200, "The event of the key.", AnswerBody::Json("by_idempotency_key"))],
         &[E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/experience/status",
-        Beta,
-        "scope.write",
-        "What became of a write",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/experience/status", Beta, "scope.write", "What became of a write").built(
         &[
             query("idempotency_key", "The key of the write.", Values::Text),
             query("event_id", "The event of the write.", Values::Id("evt")),
             SCOPE,
         ],
         Body::None,
-        &[answer(
-            200,
-            "Whether the write is known, and how far it has come.",
-            AnswerBody::Json("write_status"),
-        )],
-        &[
-            E::MissingRequiredField,
-            E::InvalidId,
-            E::InvalidParameter,
-            E::PolicyDenied,
-        ],
+        &[answer(200, "Whether the write is known, and how far it has come.", AnswerBody::Json("write_status"))],
+        &[E::MissingRequiredField, E::InvalidId, E::InvalidParameter, E::PolicyDenied],
     ),
     // Reading events.
-    RouteSpec::new(
-        Get,
-        "/v1/events",
-        Stable,
-        "scope.read.local",
-        "List memory events",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/events", Stable, "scope.read.local", "List memory events").built(
         &[
             required(SCOPE),
-            query(
-                "view",
-                "How far to read from the scope.",
-                Values::OneOf(&["local", "holistic", "descend"]),
-            ),
+            query("view", "How far to read from the scope.", Values::OneOf(&["local", "holistic", "descend"])),
             query("since", "Observed at or after.", Values::Time),
             query("until", "Observed before.", Values::Time),
             query("recorded_since", "Recorded at or after.", Values::Time),
             query("recorded_until", "Recorded before.", Values::Time),
             query("as_of", "Recorded at or before.", Values::Time),
-            query(
-                "observed_actor",
-                "Done by this actor; `actor` means the same.",
-                Values::Text,
-            ),
+            query("observed_actor", "Done by this actor; `actor` means the same.", Values::Text),
             query("modality", "Of this modality.", Values::Text),
-            query(
-                "labels",
-                "With at least one of these labels, separated by commas.",
-                Values::Text,
-            ),
-            query(
-                "sort",
-                "The time to sort by.",
-                Values::OneOf(&["observed", "recorded"]),
-            ),
+            query("labels", "With at least one of these labels, separated by commas.", Values::Text),
+            query("sort", "The time to sort by.", Values::OneOf(&["observed", "recorded"])),
             query("order", "The direction.", Values::OneOf(&["desc", "asc"])),
             LIMIT,
             CURSOR,
         ],
         Body::None,
-        &[answer(
-            200,
-            "A page of events.",
-            AnswerBody::Json("event_page"),
-        )],
-        &[
-            E::MissingRequiredField,
-            E::InvalidScopeGrammar,
-            E::InvalidTimestamp,
-            E::InvalidParameter,
-            E::InvalidCursor,
-            E::PolicyDenied,
-        ],
+        &[answer(200, "A page of events.", AnswerBody::Json("event_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidTimestamp, E::InvalidParameter, E::InvalidCursor, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/events/{event_id}",
-        Stable,
-        "scope.read.local",
-        "Read one memory event, also a cancelled one",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/events/{event_id}", Stable, "scope.read.local", "Read one memory event, also a cancelled one").built(
         &[],
         Body::None,
         &[answer(200, "The event.", AnswerBody::Json("event"))],
-        &[
-            E::InvalidId,
-            E::NotFound,
-            E::ResourceDeleted,
-            E::PolicyDenied,
-        ],
+        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
     // Blobs.
     RouteSpec::new(Post, "/v1/blobs", Stable, "blob.upload", "Upload a blob").built(
         &[IDEMPOTENCY_KEY],
         Body::File,
-        &[answer(
-            201,
-            "The blob is stored.",
-            AnswerBody::Json("blob_uploaded"),
-        )],
-        &[
-            E::InvalidBody,
-            E::BlobTooLarge,
-            E::UnsupportedMediaType,
-            E::RequestTimeout,
-            E::PolicyDenied,
-            E::WalUnavailable,
-        ],
+        &[answer(201, "The blob is stored.", AnswerBody::Json("blob_uploaded"))],
+        &[E::InvalidBody, E::BlobTooLarge, E::UnsupportedMediaType, E::RequestTimeout, E::PolicyDenied, E::WalUnavailable],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/blobs/{blob_id}",
-        Stable,
-        "blob.read",
-        "Read the bytes of a blob",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/blobs/{blob_id}", Stable, "blob.read", "Read the bytes of a blob").built(
         &[],
         Body::None,
-        &[answer(
-            200,
-            "The bytes, with the content type they were uploaded with.",
-            AnswerBody::Bytes,
-        )],
-        &[
-            E::InvalidId,
-            E::NotFound,
-            E::ResourceDeleted,
-            E::PolicyDenied,
-        ],
+        &[answer(200, "The bytes, with the content type they were uploaded with.", AnswerBody::Bytes)],
+        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Delete,
-        "/v1/blobs/{blob_id}",
-        Beta,
-        "blob.upload",
-        "Delete a blob that no event refers to",
-    )
-    .built(
+    RouteSpec::new(Delete, "/v1/blobs/{blob_id}", Beta, "blob.upload", "Delete a blob that no event refers to").built(
         &[],
         Body::None,
-        &[answer(
-            200,
-            "The blob is gone.",
-            AnswerBody::Json("blob_deleted"),
-        )],
-        &[
-            E::InvalidId,
-            E::NotFound,
-            E::BlobInUse,
-            E::PolicyDenied,
-            E::WalUnavailable,
-        ],
+        &[answer(200, "The blob is gone.", AnswerBody::Json("blob_deleted"))],
+        &[E::InvalidId, E::NotFound, E::BlobInUse, E::PolicyDenied, E::WalUnavailable],
     ),
     // Lifecycle.
-    RouteSpec::new(
-        Get,
-        "/v1/lifecycle/stream",
-        Stable,
-        "lifecycle.subscribe",
-        "Follow lifecycle events as they happen",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/lifecycle/stream", Stable, "lifecycle.subscribe", "Follow lifecycle events as they happen").built(
         &[
             SCOPE,
             OF_EVENT,
@@ -337,122 +161,35 @@ pub const ROUTES: &[RouteSpec] = &[
             OF_BATCH,
             NAMED,
             SINCE_LIFECYCLE,
-            header(
-                "Last-Event-ID",
-                "The last lifecycle event seen; wins over the parameter.",
-                Values::Id("lce"),
-            ),
+            header("Last-Event-ID", "The last lifecycle event seen; wins over the parameter.", Values::Id("lce")),
         ],
         Body::None,
-        &[answer(
-            200,
-            "Server-sent events; `id:` is the lifecycle id.",
-            AnswerBody::Events("lifecycle_event"),
-        )],
-        &[
-            E::InvalidScopeGrammar,
-            E::InvalidId,
-            E::InvalidParameter,
-            E::PolicyDenied,
-        ],
+        &[answer(200, "Server-sent events; `id:` is the lifecycle id.", AnswerBody::Events("lifecycle_event"))],
+        &[E::InvalidScopeGrammar, E::InvalidId, E::InvalidParameter, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/lifecycle",
-        Stable,
-        "lifecycle.subscribe",
-        "List lifecycle events in order",
-    )
-    .built(
-        &[
-            SCOPE,
-            OF_EVENT,
-            OF_JOB,
-            OF_IMPORT,
-            OF_EXPORT,
-            OF_ERASURE,
-            OF_BATCH,
-            NAMED,
-            SINCE_LIFECYCLE,
-            LIMIT,
-            CURSOR,
-        ],
+    RouteSpec::new(Get, "/v1/lifecycle", Stable, "lifecycle.subscribe", "List lifecycle events in order").built(
+        &[SCOPE, OF_EVENT, OF_JOB, OF_IMPORT, OF_EXPORT, OF_ERASURE, OF_BATCH, NAMED, SINCE_LIFECYCLE, LIMIT, CURSOR],
         Body::None,
-        &[answer(
-            200,
-            "A page of lifecycle events.",
-            AnswerBody::Json("lifecycle_page"),
-        )],
-        &[
-            E::InvalidScopeGrammar,
-            E::InvalidId,
-            E::InvalidParameter,
-            E::InvalidCursor,
-            E::PolicyDenied,
-        ],
+        &[answer(200, "A page of lifecycle events.", AnswerBody::Json("lifecycle_page"))],
+        &[E::InvalidScopeGrammar, E::InvalidId, E::InvalidParameter, E::InvalidCursor, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/lifecycle/event/{lifecycle_id}",
-        Stable,
-        "lifecycle.subscribe",
-        "Read one lifecycle event",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/lifecycle/event/{lifecycle_id}", Stable, "lifecycle.subscribe", "Read one lifecycle event").built(
         &[],
         Body::None,
-        &[answer(
-            200,
-            "The lifecycle event.",
-            AnswerBody::Json("lifecycle_event"),
-        )],
+        &[answer(200, "The lifecycle event.", AnswerBody::Json("lifecycle_event"))],
         &[E::InvalidId, E::NotFound, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/lifecycle/memory-event/{event_id}",
-        Stable,
-        "lifecycle.subscribe",
-        "How far one memory event has come",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/lifecycle/memory-event/{event_id}", Stable, "lifecycle.subscribe", "How far one memory event has come").built(
         &[],
         Body::None,
-        &[answer(
-            200,
-            "Its stages.",
-            AnswerBody::Json("lifecycle_aggregate"),
-        )],
-        &[
-            E::InvalidId,
-            E::NotFound,
-            E::ResourceDeleted,
-            E::PolicyDenied,
-        ],
+        &[answer(200, "Its stages.", AnswerBody::Json("lifecycle_aggregate"))],
+        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Post,
-        "/v1/lifecycle/memory-event/{event_id}/cancel",
-        Stable,
-        "scope.write",
-        "Stop the remaining stages of a memory event",
-    )
-    .built(
+    RouteSpec::new(Post, "/v1/lifecycle/memory-event/{event_id}/cancel", Stable, "scope.write", "Stop the remaining stages of a memory event").built(
         &[],
         Body::OptionalJson("cancel_request"),
-        &[answer(
-            200,
-            "What was stopped.",
-            AnswerBody::Json("cancel_response"),
-        )],
-        &[
-            E::InvalidBody,
-            E::InvalidId,
-            E::NotFound,
-            E::ResourceDeleted,
-            E::PolicyDenied,
-            E::WalUnavailable,
-        ],
+        &[answer(200, "What was stopped.", AnswerBody::Json("cancel_response"))],
+        &[E::InvalidBody, E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied, E::WalUnavailable],
     ),
     // The server itself.
     RouteSpec::new(Get, "/v1/admin/health", Stable, "", "How the server is").built(
@@ -464,47 +201,19 @@ pub const ROUTES: &[RouteSpec] = &[
         ],
         &[],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/ready",
-        Beta,
-        "",
-        "Whether requests will be served",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/admin/ready", Beta, "", "Whether requests will be served").built(
         &[],
         Body::None,
-        &[
-            answer(200, "Ready.", AnswerBody::Json("ready")),
-            answer(503, "Not ready.", AnswerBody::Json("ready")),
-        ],
+        &[answer(200, "Ready.", AnswerBody::Json("ready")), answer(503, "Not ready.", AnswerBody::Json("ready"))],
         &[],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/metrics",
-        Stable,
-        "admin.health",
-        "Metrics in the Prometheus format",
-    )
-    .built(
-        &[query(
-            "format",
-            "`json` for JSON.",
-            Values::OneOf(&["prometheus", "json"]),
-        )],
+    RouteSpec::new(Get, "/v1/admin/metrics", Stable, "admin.health", "Metrics in the Prometheus format").built(
+        &[query("format", "`json` for JSON.", Values::OneOf(&["prometheus", "json"]))],
         Body::None,
         &[answer(200, "The metrics.", AnswerBody::Metrics)],
         &[E::InvalidParameter, E::PolicyDenied],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/version",
-        Stable,
-        "",
-        "What the server is and can do",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/admin/version", Stable, "", "What the server is and can do").built(
         &[],
         Body::None,
         &[answer(200, "The version.", AnswerBody::Json("version"))],
@@ -519,20 +228,10 @@ pub const ROUTES: &[RouteSpec] = &[
         ],
         &[],
     ),
-    RouteSpec::new(
-        Get,
-        "/v1/ready",
-        Beta,
-        "",
-        "Whether requests will be served",
-    )
-    .built(
+    RouteSpec::new(Get, "/v1/ready", Beta, "", "Whether requests will be served").built(
         &[],
         Body::None,
-        &[
-            answer(200, "Ready.", AnswerBody::Json("ready")),
-            answer(503, "Not ready.", AnswerBody::Json("ready")),
-        ],
+        &[answer(200, "Ready.", AnswerBody::Json("ready")), answer(503, "Not ready.", AnswerBody::Json("ready"))],
         &[],
     ),
     RouteSpec::new(Get, "/v1/openapi.json", Beta, "", "This document").built(
@@ -542,624 +241,105 @@ pub const ROUTES: &[RouteSpec] = &[
         &[],
     ),
     // Recall and answers.
-    RouteSpec::new(
-        Post,
-        "/v1/recall",
-        Stable,
-        "scope.read.local",
-        "Recall a stratified pack",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/answer",
-        Stable,
-        "llm.invoke",
-        "Answer a question from what is recalled",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/compose",
-        Beta,
-        "llm.invoke",
-        "Write a document from what is recalled",
-    ),
+    RouteSpec::new(Post, "/v1/recall", Stable, "scope.read.local", "Recall a stratified pack"),
+    RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled"),
+    RouteSpec::new(Post, "/v1/compose", Beta, "llm.invoke", "Write a document from what is recalled"),
     // Forgetting.
-    RouteSpec::new(
-        Post,
-        "/v1/forget",
-        Stable,
-        "forget.cascade.derived_only",
-        "Forget by selector",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/forget/preview",
-        Beta,
-        "forget.cascade.derived_only",
-        "What a forget would remove",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/erasures",
-        Experimental,
-        "forget.gdpr",
-        "Erase a person's experiences",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/erasures/preview",
-        Experimental,
-        "forget.gdpr",
-        "What an erasure would remove",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/erasures/preview/{preview_id}/manifest",
-        Experimental,
-        "forget.gdpr",
-        "The full plan of an erasure",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/erasures/{erasure_id}",
-        Experimental,
-        "forget.gdpr",
-        "How far an erasure has come",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/erasures/{erasure_id}/cancel",
-        Experimental,
-        "forget.gdpr",
-        "Stop an erasure at a phase boundary",
-    ),
+    RouteSpec::new(Post, "/v1/forget", Stable, "forget.cascade.derived_only", "Forget by selector"),
+    RouteSpec::new(Post, "/v1/forget/preview", Beta, "forget.cascade.derived_only", "What a forget would remove"),
+    RouteSpec::new(Post, "/v1/erasures", Experimental, "forget.gdpr", "Erase a person's experiences"),
+    RouteSpec::new(Post, "/v1/erasures/preview", Experimental, "forget.gdpr", "What an erasure would remove"),
+    RouteSpec::new(Get, "/v1/erasures/preview/{preview_id}/manifest", Experimental, "forget.gdpr", "The full plan of an erasure"),
+    RouteSpec::new(Get, "/v1/erasures/{erasure_id}", Experimental, "forget.gdpr", "How far an erasure has come"),
+    RouteSpec::new(Post, "/v1/erasures/{erasure_id}/cancel", Experimental, "forget.gdpr", "Stop an erasure at a phase boundary"),
     // Derived layers.
-    RouteSpec::new(
-        Get,
-        "/v1/episodes",
-        Stable,
-        "scope.read.local",
-        "List episodes",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/episodes/build",
-        Beta,
-        "scope.write",
-        "Build episodes now",
-    ),
+    RouteSpec::new(Get, "/v1/episodes", Stable, "scope.read.local", "List episodes"),
+    RouteSpec::new(Post, "/v1/episodes/build", Beta, "scope.write", "Build episodes now"),
     RouteSpec::new(Get, "/v1/facts", Stable, "scope.read.local", "List facts"),
-    RouteSpec::new(
-        Get,
-        "/v1/facts/timeline",
-        Stable,
-        "scope.read.local",
-        "How a fact changed over time",
-    ),
+    RouteSpec::new(Get, "/v1/facts/timeline", Stable, "scope.read.local", "How a fact changed over time"),
     RouteSpec::new(Get, "/v1/beliefs", Beta, "scope.read.local", "List beliefs"),
     RouteSpec::new(Post, "/v1/beliefs", Beta, "scope.write", "Declare a belief"),
-    RouteSpec::new(
-        Post,
-        "/v1/beliefs/build",
-        Beta,
-        "scope.write",
-        "Build beliefs now",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/beliefs/why",
-        Beta,
-        "scope.read.local",
-        "Why a belief is held",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/beliefs/history",
-        Beta,
-        "scope.read.local",
-        "How a belief was revised",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/beliefs/{belief_id}",
-        Beta,
-        "scope.read.local",
-        "Read one belief",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/understanding",
-        Beta,
-        "understanding.read",
-        "List concepts",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/understanding/coverage",
-        Beta,
-        "understanding.read",
-        "How much is understood",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/understanding/synthesize",
-        Experimental,
-        "understanding.synthesize",
-        "Synthesize concepts now",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/understanding/{concept_id}",
-        Beta,
-        "understanding.read",
-        "Read one concept",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/understanding/{concept_id}/related",
-        Beta,
-        "understanding.read",
-        "Concepts related to one",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/concepts",
-        Beta,
-        "understanding.read",
-        "List concepts",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/concepts/coverage",
-        Beta,
-        "understanding.read",
-        "How much is understood",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/concepts/{concept_id}",
-        Beta,
-        "understanding.read",
-        "Read one concept",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/concepts/{concept_id}/history",
-        Beta,
-        "understanding.read",
-        "The versions of a concept",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/derivation/status",
-        Beta,
-        "scope.read.local",
-        "Whether derivation has caught up",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/conflicts",
-        Beta,
-        "scope.read.local",
-        "List conflicting claims",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/conflicts/{conflict_id}",
-        Beta,
-        "scope.read.local",
-        "Read one conflict",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/conflicts/{conflict_id}/resolve",
-        Beta,
-        "scope.write",
-        "Resolve a conflict",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/claims",
-        Beta,
-        "scope.read.local",
-        "List claims on both axes of time",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/claims/history",
-        Beta,
-        "scope.read.local",
-        "The history of one claim",
-    ),
+    RouteSpec::new(Post, "/v1/beliefs/build", Beta, "scope.write", "Build beliefs now"),
+    RouteSpec::new(Get, "/v1/beliefs/why", Beta, "scope.read.local", "Why a belief is held"),
+    RouteSpec::new(Get, "/v1/beliefs/history", Beta, "scope.read.local", "How a belief was revised"),
+    RouteSpec::new(Get, "/v1/beliefs/{belief_id}", Beta, "scope.read.local", "Read one belief"),
+    RouteSpec::new(Get, "/v1/understanding", Beta, "understanding.read", "List concepts"),
+    RouteSpec::new(Get, "/v1/understanding/coverage", Beta, "understanding.read", "How much is understood"),
+    RouteSpec::new(Post, "/v1/understanding/synthesize", Experimental, "understanding.synthesize", "Synthesize concepts now"),
+    RouteSpec::new(Get, "/v1/understanding/{concept_id}", Beta, "understanding.read", "Read one concept"),
+    RouteSpec::new(Get, "/v1/understanding/{concept_id}/related", Beta, "understanding.read", "Concepts related to one"),
+    RouteSpec::new(Get, "/v1/concepts", Beta, "understanding.read", "List concepts"),
+    RouteSpec::new(Get, "/v1/concepts/coverage", Beta, "understanding.read", "How much is understood"),
+    RouteSpec::new(Get, "/v1/concepts/{concept_id}", Beta, "understanding.read", "Read one concept"),
+    RouteSpec::new(Get, "/v1/concepts/{concept_id}/history", Beta, "understanding.read", "The versions of a concept"),
+    RouteSpec::new(Get, "/v1/derivation/status", Beta, "scope.read.local", "Whether derivation has caught up"),
+    RouteSpec::new(Get, "/v1/conflicts", Beta, "scope.read.local", "List conflicting claims"),
+    RouteSpec::new(Get, "/v1/conflicts/{conflict_id}", Beta, "scope.read.local", "Read one conflict"),
+    RouteSpec::new(Post, "/v1/conflicts/{conflict_id}/resolve", Beta, "scope.write", "Resolve a conflict"),
+    RouteSpec::new(Get, "/v1/claims", Beta, "scope.read.local", "List claims on both axes of time"),
+    RouteSpec::new(Get, "/v1/claims/history", Beta, "scope.read.local", "The history of one claim"),
     // Scopes.
-    RouteSpec::new(
-        Get,
-        "/v1/scopes",
-        Stable,
-        "scope.read.local",
-        "Read a scope, or list scopes",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/scopes",
-        Stable,
-        "policy.administer.scope",
-        "Register a scope",
-    ),
-    RouteSpec::new(
-        Delete,
-        "/v1/scopes",
-        Stable,
-        "policy.administer.scope",
-        "Remove a scope",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/scopes/list",
-        Beta,
-        "scope.read.local",
-        "List scopes",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/scopes/members",
-        Stable,
-        "policy.administer.scope",
-        "Replace the members of a scope",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/scopes/prune",
-        Experimental,
-        "policy.administer.tenant",
-        "Remove scopes that nobody uses",
-    ),
+    RouteSpec::new(Get, "/v1/scopes", Stable, "scope.read.local", "Read a scope, or list scopes"),
+    RouteSpec::new(Post, "/v1/scopes", Stable, "policy.administer.scope", "Register a scope"),
+    RouteSpec::new(Delete, "/v1/scopes", Stable, "policy.administer.scope", "Remove a scope"),
+    RouteSpec::new(Get, "/v1/scopes/list", Beta, "scope.read.local", "List scopes"),
+    RouteSpec::new(Put, "/v1/scopes/members", Stable, "policy.administer.scope", "Replace the members of a scope"),
+    RouteSpec::new(Post, "/v1/scopes/prune", Experimental, "policy.administer.tenant", "Remove scopes that nobody uses"),
     // Policy.
-    RouteSpec::new(
-        Get,
-        "/v1/policy/effective",
-        Stable,
-        "",
-        "What the caller may do",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/policy/deployment",
-        Stable,
-        "",
-        "The policy of the deployment",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/policy/deployment",
-        Experimental,
-        "policy.administer.deployment",
-        "Replace the policy of the deployment",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/policy/tenant/{tenant_id}",
-        Stable,
-        "policy.administer.tenant",
-        "The policy of a tenant",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/policy/tenant/{tenant_id}",
-        Experimental,
-        "policy.administer.tenant",
-        "Replace the policy of a tenant",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/policy/scope",
-        Stable,
-        "policy.administer.scope",
-        "The policy of a scope",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/policy/scope",
-        Experimental,
-        "policy.administer.scope",
-        "Replace the policy of a scope",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/policy/scope/{scope_path}",
-        Stable,
-        "policy.administer.scope",
-        "The policy of a scope, in the path",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/policy/scope/{scope_path}",
-        Experimental,
-        "policy.administer.scope",
-        "Replace the policy of a scope, in the path",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/policy/actor/{actor_id}",
-        Stable,
-        "policy.administer.actor",
-        "The policy of an actor",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/policy/actor/{actor_id}",
-        Experimental,
-        "policy.administer.actor",
-        "Replace the policy of an actor",
-    ),
+    RouteSpec::new(Get, "/v1/policy/effective", Stable, "", "What the caller may do"),
+    RouteSpec::new(Get, "/v1/policy/deployment", Stable, "", "The policy of the deployment"),
+    RouteSpec::new(Put, "/v1/policy/deployment", Experimental, "policy.administer.deployment", "Replace the policy of the deployment"),
+    RouteSpec::new(Get, "/v1/policy/tenant/{tenant_id}", Stable, "policy.administer.tenant", "The policy of a tenant"),
+    RouteSpec::new(Put, "/v1/policy/tenant/{tenant_id}", Experimental, "policy.administer.tenant", "Replace the policy of a tenant"),
+    RouteSpec::new(Get, "/v1/policy/scope", Stable, "policy.administer.scope", "The policy of a scope"),
+    RouteSpec::new(Put, "/v1/policy/scope", Experimental, "policy.administer.scope", "Replace the policy of a scope"),
+    RouteSpec::new(Get, "/v1/policy/scope/{scope_path}", Stable, "policy.administer.scope", "The policy of a scope, in the path"),
+    RouteSpec::new(Put, "/v1/policy/scope/{scope_path}", Experimental, "policy.administer.scope", "Replace the policy of a scope, in the path"),
+    RouteSpec::new(Get, "/v1/policy/actor/{actor_id}", Stable, "policy.administer.actor", "The policy of an actor"),
+    RouteSpec::new(Put, "/v1/policy/actor/{actor_id}", Experimental, "policy.administer.actor", "Replace the policy of an actor"),
     // Audit.
-    RouteSpec::new(
-        Get,
-        "/v1/audit",
-        Stable,
-        "audit.read",
-        "List rows of the audit log",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/audit/verify",
-        Stable,
-        "audit.read",
-        "Check a body against its audit row",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/audit/chain",
-        Beta,
-        "audit.read",
-        "The head of the audit chain",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/audit/chain/verify",
-        Beta,
-        "audit.read",
-        "Verify the audit chain",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/audit/{audit_id}",
-        Stable,
-        "audit.read",
-        "Read one row of the audit log",
-    ),
+    RouteSpec::new(Get, "/v1/audit", Stable, "audit.read", "List rows of the audit log"),
+    RouteSpec::new(Post, "/v1/audit/verify", Stable, "audit.read", "Check a body against its audit row"),
+    RouteSpec::new(Get, "/v1/audit/chain", Beta, "audit.read", "The head of the audit chain"),
+    RouteSpec::new(Post, "/v1/audit/chain/verify", Beta, "audit.read", "Verify the audit chain"),
+    RouteSpec::new(Get, "/v1/audit/{audit_id}", Stable, "audit.read", "Read one row of the audit log"),
     // Import and export.
-    RouteSpec::new(
-        Post,
-        "/v1/import",
-        Beta,
-        "import.from.jsonl",
-        "Import lines",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/import/mem0",
-        Beta,
-        "import.from.mem0",
-        "Import from Mem0",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/import/zep",
-        Beta,
-        "import.from.zep",
-        "Import from Zep",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/import/letta",
-        Beta,
-        "import.from.letta",
-        "Import from Letta",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/import/openai",
-        Beta,
-        "import.from.openai",
-        "Import a ChatGPT export",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/import/jsonl",
-        Beta,
-        "import.from.jsonl",
-        "Import envelopes, one per line",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/import/{import_id}",
-        Beta,
-        "import.from.jsonl",
-        "How far an import has come",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/import/{import_id}/cancel",
-        Beta,
-        "import.from.jsonl",
-        "Stop an import",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/export",
-        Beta,
-        "export.format.jsonl",
-        "Export a scope",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/export/{export_id}",
-        Beta,
-        "export.format.jsonl",
-        "How far an export has come",
-    ),
+    RouteSpec::new(Post, "/v1/import", Beta, "import.from.jsonl", "Import lines"),
+    RouteSpec::new(Post, "/v1/import/mem0", Beta, "import.from.mem0", "Import from Mem0"),
+    RouteSpec::new(Post, "/v1/import/zep", Beta, "import.from.zep", "Import from Zep"),
+    RouteSpec::new(Post, "/v1/import/letta", Beta, "import.from.letta", "Import from Letta"),
+    RouteSpec::new(Post, "/v1/import/openai", Beta, "import.from.openai", "Import a ChatGPT export"),
+    RouteSpec::new(Post, "/v1/import/jsonl", Beta, "import.from.jsonl", "Import envelopes, one per line"),
+    RouteSpec::new(Get, "/v1/import/{import_id}", Beta, "import.from.jsonl", "How far an import has come"),
+    RouteSpec::new(Post, "/v1/import/{import_id}/cancel", Beta, "import.from.jsonl", "Stop an import"),
+    RouteSpec::new(Post, "/v1/export", Beta, "export.format.jsonl", "Export a scope"),
+    RouteSpec::new(Get, "/v1/export/{export_id}", Beta, "export.format.jsonl", "How far an export has come"),
     // Vocabularies and phrases.
-    RouteSpec::new(
-        Post,
-        "/v1/vocabularies",
-        Beta,
-        "vocabulary.write",
-        "Register a vocabulary",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/vocabularies/{name}",
-        Beta,
-        "vocabulary.read",
-        "Read a vocabulary",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/vocabularies/{name}",
-        Beta,
-        "vocabulary.write",
-        "Replace a vocabulary",
-    ),
-    RouteSpec::new(
-        Patch,
-        "/v1/vocabularies/{name}",
-        Beta,
-        "vocabulary.write",
-        "Merge into a vocabulary",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/temporal/phrases",
-        Beta,
-        "temporal.phrases.write",
-        "Register a phrase for a time",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/temporal/phrases",
-        Beta,
-        "temporal.phrases.read",
-        "List phrases for times",
-    ),
-    RouteSpec::new(
-        Delete,
-        "/v1/temporal/phrases/{name}",
-        Beta,
-        "temporal.phrases.write",
-        "Remove a phrase for a time",
-    ),
+    RouteSpec::new(Post, "/v1/vocabularies", Beta, "vocabulary.write", "Register a vocabulary"),
+    RouteSpec::new(Get, "/v1/vocabularies/{name}", Beta, "vocabulary.read", "Read a vocabulary"),
+    RouteSpec::new(Put, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Replace a vocabulary"),
+    RouteSpec::new(Patch, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Merge into a vocabulary"),
+    RouteSpec::new(Post, "/v1/temporal/phrases", Beta, "temporal.phrases.write", "Register a phrase for a time"),
+    RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times"),
+    RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time"),
     // Identity.
-    RouteSpec::new(
-        Get,
-        "/v1/auth/whoami",
-        Stable,
-        "",
-        "Who the caller is and what it may do",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/auth/revoke",
-        Stable,
-        "auth.revoke",
-        "Revoke a token",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/auth/signup",
-        Beta,
-        "",
-        "Get a token for a new user",
-    )
-    .unavailable(E::NotConfigured),
-    RouteSpec::new(Post, "/v1/auth/tokens", Beta, "auth.mint", "Mint a token")
-        .unavailable(E::NotConfigured),
+    RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do"),
+    RouteSpec::new(Post, "/v1/auth/revoke", Stable, "auth.revoke", "Revoke a token"),
+    RouteSpec::new(Post, "/v1/auth/signup", Beta, "", "Get a token for a new user").unavailable(E::NotConfigured),
+    RouteSpec::new(Post, "/v1/auth/tokens", Beta, "auth.mint", "Mint a token").unavailable(E::NotConfigured),
     // Operators.
-    RouteSpec::new(
-        Post,
-        "/v1/admin/flush-views",
-        Experimental,
-        "admin.flush",
-        "Bring the views up to date now",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/admin/compact",
-        Experimental,
-        "admin.compact",
-        "Compact the views now",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/layers/stats",
-        Experimental,
-        "diagnostics.read",
-        "Counts and lag per layer",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/events/{event_id}/chunks",
-        Experimental,
-        "diagnostics.read",
-        "How an event is indexed",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/admin/index-audit",
-        Experimental,
-        "admin.health",
-        "Find events missing in the index",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/retention",
-        Experimental,
-        "admin.health",
-        "The state of retention",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/retention/policies",
-        Experimental,
-        "admin.health",
-        "The retention of a scope",
-    ),
-    RouteSpec::new(
-        Put,
-        "/v1/admin/retention/policies",
-        Experimental,
-        "policy.administer.tenant",
-        "Set the retention of a scope",
-    ),
-    RouteSpec::new(
-        Delete,
-        "/v1/admin/retention/policies",
-        Experimental,
-        "policy.administer.tenant",
-        "Remove the retention of a scope",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/admin/retention/sweep",
-        Experimental,
-        "policy.administer.tenant",
-        "Remove what is past its retention",
-    ),
-    RouteSpec::new(
-        Get,
-        "/v1/admin/wal",
-        Experimental,
-        "admin.health",
-        "The state of the log",
-    ),
-    RouteSpec::new(
-        Post,
-        "/v1/admin/wal/compact",
-        Experimental,
-        "admin.compact",
-        "Compact the log",
-    ),
+    RouteSpec::new(Post, "/v1/admin/flush-views", Experimental, "admin.flush", "Bring the views up to date now"),
+    RouteSpec::new(Post, "/v1/admin/compact", Experimental, "admin.compact", "Compact the views now"),
+    RouteSpec::new(Get, "/v1/admin/layers/stats", Experimental, "diagnostics.read", "Counts and lag per layer"),
+    RouteSpec::new(Get, "/v1/admin/events/{event_id}/chunks", Experimental, "diagnostics.read", "How an event is indexed"),
+    RouteSpec::new(Post, "/v1/admin/index-audit", Experimental, "admin.health", "Find events missing in the index"),
+    RouteSpec::new(Get, "/v1/admin/retention", Experimental, "admin.health", "The state of retention"),
+    RouteSpec::new(Get, "/v1/admin/retention/policies", Experimental, "admin.health", "The retention of a scope"),
+    RouteSpec::new(Put, "/v1/admin/retention/policies", Experimental, "policy.administer.tenant", "Set the retention of a scope"),
+    RouteSpec::new(Delete, "/v1/admin/retention/policies", Experimental, "policy.administer.tenant", "Remove the retention of a scope"),
+    RouteSpec::new(Post, "/v1/admin/retention/sweep", Experimental, "policy.administer.tenant", "Remove what is past its retention"),
+    RouteSpec::new(Get, "/v1/admin/wal", Experimental, "admin.health", "The state of the log"),
+    RouteSpec::new(Post, "/v1/admin/wal/compact", Experimental, "admin.compact", "Compact the log"),
     // The code plane is not part of this server.
-    RouteSpec::new(Any, "/v1/code/{*rest}", Experimental, "", "The code plane")
-        .unavailable(E::CodePlaneDisabled),
+    RouteSpec::new(Any, "/v1/code/{*rest}", Experimental, "", "The code plane").unavailable(E::CodePlaneDisabled),
 ];

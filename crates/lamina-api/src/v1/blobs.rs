@@ -52,13 +52,7 @@ pub struct BlobFacts<'a> {
 
 impl From<BlobFacts<'_>> for BlobUploaded {
     fn from(facts: BlobFacts<'_>) -> BlobUploaded {
-        let BlobFacts {
-            id,
-            size_bytes,
-            content_type,
-            sha256,
-            perceptual_hash,
-        } = facts;
+        let BlobFacts { id, size_bytes, content_type, sha256, perceptual_hash } = facts;
         BlobUploaded {
             blob_id: id.to_string(),
             size_bytes,

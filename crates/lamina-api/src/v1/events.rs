@@ -173,11 +173,7 @@ impl EventBody {
             hints,
             idempotency_key: _,
         } = experience;
-        let Hints {
-            language,
-            scripts,
-            timezone,
-        } = hints;
+        let Hints { language, scripts, timezone } = hints;
         EventBody {
             id: id.to_string(),
             scope: scope.to_string(),
@@ -187,10 +183,7 @@ impl EventBody {
                 r#type: observed_actor.id.kind().to_owned(),
                 session: observed_actor.session.clone(),
             },
-            subject: EventSubject {
-                id: subject.to_string(),
-                r#type: subject.kind().to_owned(),
-            },
+            subject: EventSubject { id: subject.to_string(), r#type: subject.kind().to_owned() },
             caller: caller.to_string(),
             tenant_id: tenant_id.clone(),
             modality: modality.as_str().to_owned(),
@@ -202,10 +195,7 @@ impl EventBody {
             scripts: scripts.clone(),
             derives,
             wal_offset: *wal_offset,
-            citation: format!(
-                "eventloom://{scope}/events/{scope_seq}#{}",
-                hex::encode(seal)
-            ),
+            citation: format!("eventloom://{scope}/events/{scope_seq}#{}", hex::encode(seal)),
             excluded_from_recall: *excluded_from_recall,
         }
     }
@@ -238,13 +228,8 @@ fn event_directives(directives: &Directives) -> Option<EventDirectives> {
     if *directives == Directives::default() {
         return None;
     }
-    let Directives {
-        extract,
-        consolidate_into,
-        confidence_floor,
-        ttl_for_belief_layer,
-        embed,
-    } = directives;
+    let Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
+        directives;
     Some(EventDirectives {
         extract: extract.clone(),
         consolidate_into: consolidate_into.as_ref().map(ToString::to_string),

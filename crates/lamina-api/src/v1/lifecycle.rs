@@ -85,16 +85,7 @@ const LAYERS: &[&str] = &["events", "episodes", "facts", "beliefs", "understandi
 impl LifecycleBody {
     /// The row as it goes over the wire.
     pub fn new(row: &LifecycleEvent, captured: Option<CapturedDetail<'_>>) -> LifecycleBody {
-        let LifecycleEvent {
-            id,
-            kind,
-            event_id,
-            scope,
-            at,
-            seq,
-            batch_id,
-            payload,
-        } = row;
+        let LifecycleEvent { id, kind, event_id, scope, at, seq, batch_id, payload } = row;
         let ts = time::print(*at);
         LifecycleBody {
             lifecycle_id: id.to_string(),
@@ -125,12 +116,7 @@ fn payload_body(
             "modality": captured.map(|detail| detail.modality),
             "wal_offset": wal_offset,
         }),
-        Payload::Extracted {
-            facts,
-            entities,
-            beliefs,
-            episodes,
-        } => json!({
+        Payload::Extracted { facts, entities, beliefs, episodes } => json!({
             "event_id": event_id,
             "derived": {
                 "facts": facts,
@@ -148,11 +134,7 @@ fn payload_body(
                 .collect();
             json!({ "event_id": event_id, "layers_indexed": names })
         }
-        Payload::Consolidated {
-            beliefs_updated,
-            conflicts_resolved,
-            superseded_facts,
-        } => json!({
+        Payload::Consolidated { beliefs_updated, conflicts_resolved, superseded_facts } => json!({
             "event_id": event_id,
             "beliefs_updated": beliefs_updated,
             "conflicts_resolved": conflicts_resolved,
@@ -177,9 +159,7 @@ fn payload_body(
 }
 
 fn remaining(from: Stage) -> Vec<&'static str> {
-    std::iter::successors(Some(from), |stage| stage.next())
-        .map(Stage::as_str)
-        .collect()
+    std::iter::successors(Some(from), |stage| stage.next()).map(Stage::as_str).collect()
 }
 
 /// `GET /v1/lifecycle/memory-event/{evt_id}`: how far one event has come (R312).

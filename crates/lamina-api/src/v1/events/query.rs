@@ -83,15 +83,10 @@ impl EventsQuery {
             labels: labels(&params)?,
             sort: params.choice(
                 "sort",
-                &[
-                    ("observed", EventSort::Observed),
-                    ("recorded", EventSort::Recorded),
-                ],
+                &[("observed", EventSort::Observed), ("recorded", EventSort::Recorded)],
             )?,
-            order: params.choice(
-                "order",
-                &[("desc", EventOrder::Desc), ("asc", EventOrder::Asc)],
-            )?,
+            order: params
+                .choice("order", &[("desc", EventOrder::Desc), ("asc", EventOrder::Asc)])?,
             limit: params.limit(PAGE_DEFAULT)?,
             cursor: params.one("cursor")?.map(str::to_owned),
         })

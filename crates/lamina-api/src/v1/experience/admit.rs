@@ -94,10 +94,8 @@ pub(crate) fn admit_any(
     let modality = admit_modality(modality, ctx.strictness)?;
     let content = content::admit(content.ok_or_else(|| required("content"))?, ctx.strictness)?;
     let context = context::admit(context.map(|Obj(context)| context), ctx)?;
-    let directives = directives::admit(
-        directives.map(|Obj(directives)| directives),
-        ctx.scope_type_allowed,
-    )?;
+    let directives =
+        directives::admit(directives.map(|Obj(directives)| directives), ctx.scope_type_allowed)?;
     let source = match source {
         Some(source) => Some(source::admit(source, &modality, &content)?),
         None => None,
@@ -117,10 +115,7 @@ pub(crate) fn admit_any(
         hints,
         idempotency_key,
     };
-    Ok(Admitted {
-        experience,
-        warnings,
-    })
+    Ok(Admitted { experience, warnings })
 }
 
 /// The refusal of an envelope that lacks a field.
@@ -153,17 +148,10 @@ fn admit_actor(
         }
         OrText::Text(_) => return Err(not_an_object(field)),
     };
-    let ActorBody {
-        id,
-        r#type,
-        session,
-    } = body;
+    let ActorBody { id, r#type, session } = body;
     let id = typed_actor(field, id, r#type)?;
     if let Some(session) = &session {
-        check::field(
-            &format!("{field}.session"),
-            check::short(session, SESSION_CHARS_MAX),
-        )?;
+        check::field(&format!("{field}.session"), check::short(session, SESSION_CHARS_MAX))?;
     }
     Ok(Actor { id, session })
 }
@@ -193,10 +181,7 @@ fn typed_actor(field: &str, id: Option<String>, kind: Option<String>) -> Result<
     match kind {
         Some(kind) if kind != id.kind() => Err(ApiError::invalid_envelope(
             format!("{field}.type"),
-            format!(
-                "the type must agree with the id, which starts with `{}:`",
-                id.kind()
-            ),
+            format!("the type must agree with the id, which starts with `{}:`", id.kind()),
         )),
         _ => Ok(id),
     }
@@ -228,11 +213,7 @@ fn admit_hints(
     for (index, script) in scripts.iter().enumerate() {
         check::field(&format!("scripts[{index}]"), check::script(script))?;
     }
-    Ok(Hints {
-        language,
-        scripts,
-        timezone,
-    })
+    Ok(Hints { language, scripts, timezone })
 }
 
 /// The key of a write: from the body or the header (R210), or made here in lenient mode.

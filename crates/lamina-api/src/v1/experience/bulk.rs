@@ -125,9 +125,7 @@ impl AdmittedBulk {
         let mut order: Vec<usize> = (0..self.items.len()).collect();
         if self.ordering == Ordering::StrictTemporal {
             let at = |index: &usize| {
-                self.items
-                    .get(*index)
-                    .map(|item| item.experience.context.observed_at)
+                self.items.get(*index).map(|item| item.experience.context.observed_at)
             };
             order.sort_by_key(at);
         }
@@ -160,10 +158,7 @@ fn admit_bulk(body: BulkBody, ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, Ap
         return Err(ApiError::invalid_envelope("items", reason));
     }
     // The header names the request; the items have keys of their own.
-    let ctx = AdmitContext {
-        header_idempotency_key: None,
-        ..*ctx
-    };
+    let ctx = AdmitContext { header_idempotency_key: None, ..*ctx };
     let total = items.len();
     let mut admitted = Vec::with_capacity(total);
     let mut errors = Vec::new();
@@ -234,10 +229,7 @@ fn admit_request_key(
         (body, header) => body.or(header),
     };
     if let Some(key) = key {
-        check::field(
-            field,
-            check::short(key, IDEMPOTENCY_KEY_CHARS_MAX - ":999".len()),
-        )?;
+        check::field(field, check::short(key, IDEMPOTENCY_KEY_CHARS_MAX - ":999".len()))?;
     }
     Ok(key.map(str::to_owned))
 }
@@ -268,15 +260,11 @@ fn refuse_all(errors: &[(usize, ApiError)], total: usize) -> ApiError {
     let Some((index, first)) = errors.first() else {
         return ApiError::of(ErrorCode::Internal);
     };
-    let same = errors
-        .iter()
-        .all(|(_, error)| error.code == first.code && error.status == first.status);
+    let same =
+        errors.iter().all(|(_, error)| error.code == first.code && error.status == first.status);
     let (code, status) = match same {
         true => (first.code, first.status),
-        false => (
-            ErrorCode::InvalidEnvelope,
-            ErrorCode::InvalidEnvelope.status(),
-        ),
+        false => (ErrorCode::InvalidEnvelope, ErrorCode::InvalidEnvelope.status()),
     };
     let reason = first.reason().unwrap_or(&first.message).to_owned();
     let field = match first.field() {
@@ -314,13 +302,10 @@ fn per_item(body: &[u8], error: ApiError) -> ApiError {
         #[serde(borrow)]
         items: Vec<&'a RawValue>,
     }
-    let wrong_shape = error.status == 422
-        && error
-            .field()
-            .is_some_and(|field| field.starts_with("items["));
-    let Some(Items { items }) = wrong_shape
-        .then(|| serde_json::from_slice::<Items<'_>>(body).ok())
-        .flatten()
+    let wrong_shape =
+        error.status == 422 && error.field().is_some_and(|field| field.starts_with("items["));
+    let Some(Items { items }) =
+        wrong_shape.then(|| serde_json::from_slice::<Items<'_>>(body).ok()).flatten()
     else {
         return error;
     };

@@ -159,10 +159,9 @@ pub(super) fn admit(
 ) -> Result<Content, ApiError> {
     let input = match (input, strictness) {
         (OrText::Object(input), _) => input,
-        (OrText::Text(text), Strictness::Lenient) => ContentInput {
-            text: Some(text),
-            ..ContentInput::default()
-        },
+        (OrText::Text(text), Strictness::Lenient) => {
+            ContentInput { text: Some(text), ..ContentInput::default() }
+        }
         (OrText::Text(_), Strictness::Strict) => {
             return Err(super::admit::not_an_object("content"));
         }
@@ -200,16 +199,7 @@ fn of_kind(kind: &str, input: ContentInput) -> Result<Content, ApiError> {
         "triple" => &["triple"],
         _ => return Err(invalid("kind", format!("must be {KINDS}"))),
     };
-    let ContentInput {
-        kind: _,
-        role,
-        text,
-        media,
-        data,
-        blob_id,
-        transcript,
-        triple,
-    } = input;
+    let ContentInput { kind: _, role, text, media, data, blob_id, transcript, triple } = input;
     let given = [
         ("role", role.is_some()),
         ("text", text.is_some()),
@@ -218,9 +208,7 @@ fn of_kind(kind: &str, input: ContentInput) -> Result<Content, ApiError> {
         ("transcript", transcript.is_some()),
         ("triple", triple.is_some()),
     ];
-    if let Some((field, _)) = given
-        .iter()
-        .find(|(field, given)| *given && !fields.contains(field))
+    if let Some((field, _)) = given.iter().find(|(field, given)| *given && !fields.contains(field))
     {
         return Err(invalid(field, format!("does not belong to kind {kind}")));
     }
@@ -245,11 +233,7 @@ fn of_kind(kind: &str, input: ContentInput) -> Result<Content, ApiError> {
             if transcript.as_deref() == Some("") {
                 return Err(invalid("transcript", "must not be empty"));
             }
-            Ok(Content::BlobRef {
-                blob_id,
-                transcript,
-                media,
-            })
+            Ok(Content::BlobRef { blob_id, transcript, media })
         }
         _ => {
             let triple = triple.ok_or_else(|| required("content.triple"))?;
@@ -305,11 +289,8 @@ fn admit_blob(field: &str, id: &str) -> Result<BlobId, ApiError> {
 
 fn admit_triple(triple: &FreeJson) -> Result<(), ApiError> {
     let at = "content.triple";
-    let Obj(TripleBody {
-        subject,
-        predicate,
-        object,
-    }) = json::read_part::<Obj<TripleBody>>(triple.as_str(), at)?;
+    let Obj(TripleBody { subject, predicate, object }) =
+        json::read_part::<Obj<TripleBody>>(triple.as_str(), at)?;
     for (name, value) in [("subject", subject), ("object", object)] {
         let field = format!("{at}.{name}");
         let Obj(value) = value.ok_or_else(|| required(&field))?;
@@ -321,13 +302,7 @@ fn admit_triple(triple: &FreeJson) -> Result<(), ApiError> {
 }
 
 fn admit_value(at: &str, value: &TypedValue) -> Result<(), ApiError> {
-    let TypedValue {
-        r#type,
-        datatype,
-        value,
-        id,
-        name,
-    } = value;
+    let TypedValue { r#type, datatype, value, id, name } = value;
     let kind = r#type.as_deref();
     let fields: &[&str] = match kind {
         Some("literal") => &["datatype", "value"],
@@ -359,10 +334,9 @@ fn admit_value(at: &str, value: &TypedValue) -> Result<(), ApiError> {
     if let (Some(datatype), Some(value)) = (datatype, value) {
         admit_literal(at, datatype, value)?;
     }
-    for (field, text, chars_max) in [
-        ("id", id, REFERENCE_ID_CHARS_MAX),
-        ("name", name, REFERENCE_NAME_CHARS_MAX),
-    ] {
+    for (field, text, chars_max) in
+        [("id", id, REFERENCE_ID_CHARS_MAX), ("name", name, REFERENCE_NAME_CHARS_MAX)]
+    {
         if let Some(text) = text {
             check::field(&format!("{at}.{field}"), check::short(text, chars_max))?;
         }
@@ -408,37 +382,22 @@ impl From<&Content> for ContentBody {
         let media = content
             .media()
             .iter()
-            .map(|MediaRef { blob_id }| MediaBody {
-                blob_id: blob_id.to_string(),
-            })
+            .map(|MediaRef { blob_id }| MediaBody { blob_id: blob_id.to_string() })
             .collect();
         match content {
-            Content::Message { role, text, .. } => ContentBody::Message {
-                role: (*role).into(),
-                text: text.clone(),
-                media,
-            },
-            Content::Text { text, .. } => ContentBody::Text {
-                text: text.clone(),
-                media,
-            },
-            Content::Json { data, .. } => ContentBody::Json {
-                data: crate::json::raw(data),
-                media,
-            },
-            Content::BlobRef {
-                blob_id,
-                transcript,
-                ..
-            } => ContentBody::BlobRef {
+            Content::Message { role, text, .. } => {
+                ContentBody::Message { role: (*role).into(), text: text.clone(), media }
+            }
+            Content::Text { text, .. } => ContentBody::Text { text: text.clone(), media },
+            Content::Json { data, .. } => ContentBody::Json { data: crate::json::raw(data), media },
+            Content::BlobRef { blob_id, transcript, .. } => ContentBody::BlobRef {
                 blob_id: blob_id.to_string(),
                 transcript: transcript.clone(),
                 media,
             },
-            Content::Triple { triple, .. } => ContentBody::Triple {
-                triple: crate::json::raw(triple),
-                media,
-            },
+            Content::Triple { triple, .. } => {
+                ContentBody::Triple { triple: crate::json::raw(triple), media }
+            }
         }
     }
 }

@@ -83,9 +83,8 @@ pub(super) fn admit(
     if let Some(timezone) = &timezone {
         check::field("context.timezone", check::timezone(timezone))?;
     }
-    let refers_to = refers_to
-        .map(|times| admit_refers_to(times, timezone.is_some()))
-        .transpose()?;
+    let refers_to =
+        refers_to.map(|times| admit_refers_to(times, timezone.is_some())).transpose()?;
     Ok(Checked {
         context: Context {
             observed_at: ValidAt(observed_at),
@@ -107,10 +106,7 @@ fn too_many(field: &str, items_max: usize) -> ApiError {
 fn admit_location(location: FreeJson) -> Result<String, ApiError> {
     let field = "context.location";
     if !location.is_object() && !location.is_string() {
-        return Err(ApiError::invalid_shape(
-            field,
-            "expected a string or an object",
-        ));
+        return Err(ApiError::invalid_shape(field, "expected a string or an object"));
     }
     if location.as_str().len() > LOCATION_BYTES_MAX {
         let reason = format!("has more than {LOCATION_BYTES_MAX} bytes");
@@ -193,22 +189,15 @@ fn admit_referred(at: &str, item: &ReferredTime, zone_known: bool) -> Result<(),
         check::field(&field("precision"), check::short(precision, 32))?;
     }
     if let Some(words) = expr_original {
-        check::field(
-            &field("expr_original"),
-            check::short(words, EXPRESSION_CHARS_MAX),
-        )?;
+        check::field(&field("expr_original"), check::short(words, EXPRESSION_CHARS_MAX))?;
     }
-    if candidates
-        .as_ref()
-        .is_some_and(|list| list.len() > CANDIDATES_MAX)
-    {
+    if candidates.as_ref().is_some_and(|list| list.len() > CANDIDATES_MAX) {
         return Err(too_many(&field("candidates"), CANDIDATES_MAX));
     }
     match confidence {
-        Some(confidence) if !(0.0..=1.0).contains(confidence) => Err(ApiError::invalid_envelope(
-            field("confidence"),
-            "must be between 0 and 1",
-        )),
+        Some(confidence) if !(0.0..=1.0).contains(confidence) => {
+            Err(ApiError::invalid_envelope(field("confidence"), "must be between 0 and 1"))
+        }
         _ => Ok(()),
     }
 }

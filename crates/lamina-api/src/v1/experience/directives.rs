@@ -18,20 +18,12 @@ pub(super) fn admit(
     let Some(body) = body else {
         return Ok(Directives::default());
     };
-    let DirectivesBody {
-        extract,
-        consolidate_into,
-        confidence_floor,
-        ttl_for_belief_layer,
-        embed,
-    } = body;
+    let DirectivesBody { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
+        body;
     for (index, stage) in extract.iter().flatten().enumerate() {
         if !STAGES.contains(&stage.as_str()) {
             let field = format!("extract[{index}]");
-            return Err(invalid(
-                &field,
-                format!("must be one of {}", STAGES.join(", ")),
-            ));
+            return Err(invalid(&field, format!("must be one of {}", STAGES.join(", "))));
         }
     }
     let consolidate_into = consolidate_into
@@ -45,22 +37,10 @@ pub(super) fn admit(
     if let Some(ttl) = &ttl_for_belief_layer {
         admit_duration("ttl_for_belief_layer", ttl)?;
     }
-    if embed
-        .as_deref()
-        .is_some_and(|embed| !EMBED.contains(&embed))
-    {
-        return Err(invalid(
-            "embed",
-            format!("must be one of {}", EMBED.join(", ")),
-        ));
+    if embed.as_deref().is_some_and(|embed| !EMBED.contains(&embed)) {
+        return Err(invalid("embed", format!("must be one of {}", EMBED.join(", "))));
     }
-    Ok(Directives {
-        extract,
-        consolidate_into,
-        confidence_floor,
-        ttl_for_belief_layer,
-        embed,
-    })
+    Ok(Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed })
 }
 
 fn invalid(field: &str, reason: impl Into<String>) -> ApiError {
@@ -70,14 +50,10 @@ fn invalid(field: &str, reason: impl Into<String>) -> ApiError {
 /// A positive ISO 8601 duration. The parser also takes lower case and signs; the contract does not.
 fn admit_duration(field: &str, text: &str) -> Result<(), ApiError> {
     static PARSER: SpanParser = SpanParser::new();
-    let positive = PARSER
-        .parse_span(text)
-        .is_ok_and(|span| text.starts_with('P') && span.is_positive());
+    let positive =
+        PARSER.parse_span(text).is_ok_and(|span| text.starts_with('P') && span.is_positive());
     match positive {
         true => Ok(()),
-        false => Err(invalid(
-            field,
-            "must be a positive ISO 8601 duration such as P30D or PT12H",
-        )),
+        false => Err(invalid(field, "must be a positive ISO 8601 duration such as P30D or PT12H")),
     }
 }

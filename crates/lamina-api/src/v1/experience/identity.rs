@@ -74,11 +74,7 @@ fn write_content(out: &mut Writer, content: &Content) {
         }
         Content::Text { text, .. } => out.text(text),
         Content::Json { data, .. } => out.json(Some(data)),
-        Content::BlobRef {
-            blob_id,
-            transcript,
-            ..
-        } => {
+        Content::BlobRef { blob_id, transcript, .. } => {
             out.text(&blob_id.to_string());
             out.option(transcript.as_deref());
         }
@@ -116,13 +112,8 @@ fn write_context(out: &mut Writer, context: &Context) {
 }
 
 fn write_directives(out: &mut Writer, directives: &Directives) {
-    let Directives {
-        extract,
-        consolidate_into,
-        confidence_floor,
-        ttl_for_belief_layer,
-        embed,
-    } = directives;
+    let Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
+        directives;
     match extract {
         None => out.0.push(0),
         Some(stages) => {

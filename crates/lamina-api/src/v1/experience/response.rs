@@ -163,10 +163,7 @@ fn is_false(value: &bool) -> bool {
 
 /// The names of stages, for `stages_completed` and its kin.
 pub fn stage_names(stages: &[Stage]) -> Vec<String> {
-    stages
-        .iter()
-        .map(|stage| stage.as_str().to_owned())
-        .collect()
+    stages.iter().map(|stage| stage.as_str().to_owned()).collect()
 }
 
 /// The stream of one event.

@@ -255,9 +255,7 @@ fn check_head(body: &SourceBody, modality: &Modality) -> Result<(), ApiError> {
 }
 
 fn fingerprint(text: &str) -> Rule {
-    let digest = text
-        .strip_prefix("sha256:")
-        .or_else(|| text.strip_prefix("blake3:"));
+    let digest = text.strip_prefix("sha256:").or_else(|| text.strip_prefix("blake3:"));
     let hex = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
     match digest {
         Some(digest) if digest.len() == 64 && digest.bytes().all(hex) => Ok(()),
@@ -274,12 +272,7 @@ fn check_fragments(fragments: &[Obj<FragmentBody>]) -> Result<(), ApiError> {
     let mut places: BTreeSet<String> = BTreeSet::new();
     for (index, Obj(fragment)) in fragments.iter().enumerate() {
         let at = |field: &str| format!("fragments[{index}].{field}");
-        let FragmentBody {
-            fragment_id,
-            locator,
-            byte_range,
-            content_fingerprint,
-        } = fragment;
+        let FragmentBody { fragment_id, locator, byte_range, content_fingerprint } = fragment;
         check::trimmed(fragment_id, FRAGMENT_ID_BYTES_MAX)
             .map_err(|reason| invalid(&at("fragment_id"), reason))?;
         if !ids.insert(fragment_id.nfc().collect()) {
@@ -314,67 +307,39 @@ type LocatorRule = Result<(), (&'static str, String)>;
 
 fn check_locator(locator: &LocatorBody) -> LocatorRule {
     match locator {
-        LocatorBody::Conversation {
-            session_id,
-            turn_index,
-            speaker,
-            message_id,
-        } => {
+        LocatorBody::Conversation { session_id, turn_index, speaker, message_id } => {
             text("session_id", Some(session_id))?;
             integer("turn_index", Some(*turn_index))?;
             text("speaker", speaker.as_deref())?;
             text("message_id", message_id.as_deref())
         }
-        LocatorBody::Document {
-            page,
-            section_path,
-            block_index,
-        } => {
+        LocatorBody::Document { page, section_path, block_index } => {
             path("section_path", section_path.as_deref())?;
             integer("block_index", *block_index)?;
             let sections = section_path.as_deref().is_some_and(|path| !path.is_empty());
             anchored(page.is_some() || block_index.is_some() || sections)
         }
         LocatorBody::Json { pointer } => check_pointer(pointer),
-        LocatorBody::Table {
-            table,
-            sheet,
-            row,
-            column,
-            field,
-        } => {
-            let texts = [
-                ("table", table),
-                ("sheet", sheet),
-                ("column", column),
-                ("field", field),
-            ];
+        LocatorBody::Table { table, sheet, row, column, field } => {
+            let texts = [("table", table), ("sheet", sheet), ("column", column), ("field", field)];
             for (name, value) in &texts {
                 text(name, value.as_deref())?;
             }
             integer("row", *row)?;
             anchored(row.is_some() || texts.iter().any(|(_, value)| value.is_some()))
         }
-        LocatorBody::Code {
-            file,
-            symbol,
-            lines,
-        } => {
+        LocatorBody::Code { file, symbol, lines } => {
             text("file", Some(file))?;
             text("symbol", symbol.as_deref())?;
             match lines {
-                Some(LineRange { start, end }) if *start < 1 || end < start => Err((
-                    "lines",
-                    "`start` must be at least 1 and not after `end`".into(),
-                )),
+                Some(LineRange { start, end }) if *start < 1 || end < start => {
+                    Err(("lines", "`start` must be at least 1 and not after `end`".into()))
+                }
                 _ => Ok(()),
             }
         }
         LocatorBody::Log { .. } | LocatorBody::Media { .. } => check_record(locator),
-        LocatorBody::Generic {
-            path: segments,
-            ordinal,
-        } => {
+        LocatorBody::Generic { path: segments, ordinal } => {
             path("path", segments.as_deref())?;
             integer("ordinal", *ordinal)?;
             let named = segments.as_deref().is_some_and(|path| !path.is_empty());
@@ -385,14 +350,7 @@ fn check_locator(locator: &LocatorBody) -> LocatorRule {
 
 fn check_record(locator: &LocatorBody) -> LocatorRule {
     match locator {
-        LocatorBody::Log {
-            record_id,
-            record_index,
-            timestamp,
-            level,
-            component,
-            field,
-        } => {
+        LocatorBody::Log { record_id, record_index, timestamp, level, component, field } => {
             text("record_id", record_id.as_deref())?;
             text("level", level.as_deref())?;
             text("component", component.as_deref())?;
@@ -403,13 +361,7 @@ fn check_record(locator: &LocatorBody) -> LocatorRule {
             }
             anchored(record_id.is_some() || record_index.is_some() || timestamp.is_some())
         }
-        LocatorBody::Media {
-            page,
-            frame_index,
-            time_range,
-            region,
-            track,
-        } => {
+        LocatorBody::Media { page, frame_index, time_range, region, track } => {
             integer("frame_index", *frame_index)?;
             text("track", track.as_deref())?;
             if let Some(TimeRange { start_ms, end_ms }) = time_range
@@ -471,10 +423,7 @@ fn check_pointer(pointer: &str) -> LocatorRule {
     if pointer.chars().any(char::is_control) {
         return refuse("contains a control character");
     }
-    let escapes_ok = pointer
-        .split('~')
-        .skip(1)
-        .all(|rest| rest.starts_with(['0', '1']));
+    let escapes_ok = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     match (pointer.is_empty() || pointer.starts_with('/')) && escapes_ok {
         true => Ok(()),
         false => refuse("is not an RFC 6901 JSON pointer"),
@@ -491,10 +440,7 @@ fn check_fingerprint(fragments: &[Obj<FragmentBody>], content: &Content) -> Resu
     let claimed = fragment.content_fingerprint.as_str();
     let found = match claimed.starts_with("sha256:") {
         true => format!("sha256:{}", hex::encode(&Sha256::digest(text.as_bytes()))),
-        false => format!(
-            "blake3:{}",
-            hex::encode(blake3::hash(text.as_bytes()).as_bytes())
-        ),
+        false => format!("blake3:{}", hex::encode(blake3::hash(text.as_bytes()).as_bytes())),
     };
     match claimed == found {
         true => Ok(()),

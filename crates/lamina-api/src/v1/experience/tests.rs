@@ -62,11 +62,8 @@ pub(super) fn envelope(field: &str, json: &str) -> String {
 pub(super) fn verdict(result: &Result<Admitted, ApiError>) -> String {
     match result {
         Ok(_) => "ok".to_owned(),
-        Err(error) => format!(
-            "{} {} {}",
-            error.status,
-            error.code.as_str(),
-            error.field().unwrap_or("-")
-        ),
+        Err(error) => {
+            format!("{} {} {}", error.status, error.code.as_str(), error.field().unwrap_or("-"))
+        }
     }
 }

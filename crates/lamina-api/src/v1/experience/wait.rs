@@ -21,13 +21,8 @@ pub enum Wait {
 
 impl Wait {
     /// All values, in the order of waiting.
-    pub const ALL: &'static [Wait] = &[
-        Wait::Accepted,
-        Wait::Captured,
-        Wait::Indexed,
-        Wait::Consolidated,
-        Wait::Settled,
-    ];
+    pub const ALL: &'static [Wait] =
+        &[Wait::Accepted, Wait::Captured, Wait::Indexed, Wait::Consolidated, Wait::Settled];
 
     /// The value on the wire.
     pub fn as_str(self) -> &'static str {
@@ -56,14 +51,10 @@ impl Wait {
         let Some(value) = value else {
             return Ok(Wait::Accepted);
         };
-        Wait::ALL
-            .iter()
-            .copied()
-            .find(|wait| wait.as_str() == value)
-            .ok_or_else(|| {
-                let values: Vec<&str> = Wait::ALL.iter().map(|wait| wait.as_str()).collect();
-                let reason = format!("must be one of {}", values.join(", "));
-                ApiError::at(ErrorCode::InvalidWait, "wait", reason).with("values", values)
-            })
+        Wait::ALL.iter().copied().find(|wait| wait.as_str() == value).ok_or_else(|| {
+            let values: Vec<&str> = Wait::ALL.iter().map(|wait| wait.as_str()).collect();
+            let reason = format!("must be one of {}", values.join(", "));
+            ApiError::at(ErrorCode::InvalidWait, "wait", reason).with("values", values)
+        })
     }
 }

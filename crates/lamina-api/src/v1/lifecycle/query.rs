@@ -89,14 +89,10 @@ fn events(params: &Params<'_>) -> Result<Vec<&'static str>, ApiError> {
         .map(str::trim)
         .filter(|name| !name.is_empty())
         .map(|name| {
-            EVENT_NAMES
-                .iter()
-                .copied()
-                .find(|known| *known == name)
-                .ok_or_else(|| {
-                    let reason = format!("must be of {}", EVENT_NAMES.join(", "));
-                    ApiError::invalid_parameter("events", reason)
-                })
+            EVENT_NAMES.iter().copied().find(|known| *known == name).ok_or_else(|| {
+                let reason = format!("must be of {}", EVENT_NAMES.join(", "));
+                ApiError::invalid_parameter("events", reason)
+            })
         })
         .collect::<Result<Vec<_>, _>>()?;
     names.sort_unstable();

@@ -9,10 +9,7 @@ use crate::time;
 use crate::v1::experience::{Admitted, Wait, read};
 
 fn show(admitted: Admitted) -> String {
-    let Admitted {
-        experience,
-        warnings,
-    } = admitted;
+    let Admitted { experience, warnings } = admitted;
     let Experience {
         scope,
         observed_actor,
@@ -27,10 +24,7 @@ fn show(admitted: Admitted) -> String {
     } = experience;
     let mut lines = vec![
         format!("scope    {scope}"),
-        format!(
-            "actor    {} {:?}",
-            observed_actor.id, observed_actor.session
-        ),
+        format!("actor    {} {:?}", observed_actor.id, observed_actor.session),
         format!("subject  {subject}"),
         format!("modality {}", modality.as_str()),
         format!("content  {content:?}"),
@@ -41,10 +35,7 @@ fn show(admitted: Admitted) -> String {
         lines.push("at now".to_owned());
     }
     for (name, value) in [
-        (
-            "source_recorded_at",
-            context.source_recorded_at.map(|at| time::print(at.0)),
-        ),
+        ("source_recorded_at", context.source_recorded_at.map(|at| time::print(at.0))),
         ("location", context.location),
         ("intent", context.intent),
         ("refers_to", context.refers_to),
@@ -56,14 +47,7 @@ fn show(admitted: Admitted) -> String {
     }
     for (name, list) in [
         ("labels", context.labels),
-        (
-            "preceded_by",
-            context
-                .preceded_by
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-        ),
+        ("preceded_by", context.preceded_by.iter().map(ToString::to_string).collect()),
         ("scripts", hints.scripts),
         ("warnings", warnings),
     ] {
@@ -85,9 +69,7 @@ fn check(result: Result<Admitted, ApiError>, expected: Expect) {
 #[test]
 fn the_specified_envelope() {
     check(
-        strict(include_str!(
-            "../../../../fixtures/experience_envelope/full.json"
-        )),
+        strict(include_str!("../../../../fixtures/experience_envelope/full.json")),
         expect![[r#"
             scope    org:acme/dept:eng/user:alice
             actor    user:alice Some("run_abc")
@@ -145,10 +127,7 @@ fn a_role_makes_a_message_and_a_string_an_actor() {
 #[test]
 fn the_subject_defaults_to_the_observed_actor() {
     check(
-        strict(&envelope(
-            "observed_actor",
-            r#"{"id":"user:bob","type":"user"}"#,
-        )),
+        strict(&envelope("observed_actor", r#"{"id":"user:bob","type":"user"}"#)),
         expect![[r#"
             scope    org:acme/user:alice
             actor    user:bob None
@@ -208,15 +187,9 @@ fn every_optional_field_of_the_context() {
 fn warnings_name_what_was_accepted_with_a_doubt() {
     let unknown = strict(&envelope("modality", "\"smell\"")).unwrap();
     assert_eq!(unknown.warnings, ["unknown_modality"]);
-    let future = strict(&envelope(
-        "context",
-        r#"{"observed_at":"2026-05-14T16:00:00.000001Z"}"#,
-    ));
+    let future = strict(&envelope("context", r#"{"observed_at":"2026-05-14T16:00:00.000001Z"}"#));
     assert_eq!(future.unwrap().warnings, ["observed_at_in_future"]);
-    let edge = strict(&envelope(
-        "context",
-        r#"{"observed_at":"2026-05-14T16:00:00Z"}"#,
-    ));
+    let edge = strict(&envelope("context", r#"{"observed_at":"2026-05-14T16:00:00Z"}"#));
     assert!(edge.unwrap().warnings.is_empty());
 }
 
@@ -244,11 +217,7 @@ fn unknown_fields_come_with_a_suggestion() {
         ("zzz", "1", "-"),
         ("context", r#"{"observedAt":1}"#, "observed_at"),
         ("context", r#"{"happened_at":1}"#, "context.observed_at"),
-        (
-            "context",
-            r#"{"recorded_at":1}"#,
-            "context.source_recorded_at",
-        ),
+        ("context", r#"{"recorded_at":1}"#, "context.source_recorded_at"),
         ("content", r#"{"kind":"text","txt":"x"}"#, "text"),
     ] {
         assert_eq!(suggestion(field, json), expected, "{field} = {json}");

@@ -7,9 +7,7 @@ use crate::error::ApiError;
 use crate::v1::experience::{AdmittedBulk, read_bulk};
 
 fn bulk(body: &str) -> Result<AdmittedBulk, ApiError> {
-    with(Strictness::Strict, None, |ctx| {
-        read_bulk(body.as_bytes(), ctx)
-    })
+    with(Strictness::Strict, None, |ctx| read_bulk(body.as_bytes(), ctx))
 }
 
 /// An item without a scope.
@@ -57,19 +55,14 @@ fn the_top_is_the_default_of_every_item() {
 fn one_key_for_the_request_gives_each_item_one() {
     let bare = r#"{"scope":"user:a","modality":"observation","content":{"kind":"text","text":"x"},
         "context":{"observed_at":"2026-05-13T15:42:00Z"}}"#;
-    let admitted = bulk(&of(
-        r#""idempotency_key":"req","#,
-        &[bare.to_owned(), item("own", "x", 0)],
-    ));
+    let admitted =
+        bulk(&of(r#""idempotency_key":"req","#, &[bare.to_owned(), item("own", "x", 0)]));
     // The second item has no scope of its own, and the request gives none.
     assert_eq!(admitted.unwrap_err().field(), Some("items[1].scope"));
     let head = r#""idempotency_key":"req","scope":"user:a","#;
     let admitted = bulk(&of(head, &[bare.to_owned(), item("own", "x", 0)])).unwrap();
-    let keys: Vec<&str> = admitted
-        .items
-        .iter()
-        .map(|item| item.experience.idempotency_key.as_str())
-        .collect();
+    let keys: Vec<&str> =
+        admitted.items.iter().map(|item| item.experience.idempotency_key.as_str()).collect();
     assert_eq!(keys, ["req:0", "own"]);
 }
 
@@ -86,12 +79,7 @@ fn strict_temporal_orders_by_observation() {
 
 #[test]
 fn one_bad_item_refuses_all_and_every_bad_item_is_named() {
-    let items = [
-        item("a", "x", 0),
-        item("b", "", 0),
-        item("", "x", 0),
-        item("d", "x", 60),
-    ];
+    let items = [item("a", "x", 0), item("b", "", 0), item("", "x", 0), item("d", "x", 60)];
     let error = bulk(&of(r#""scope":"user:a","#, &items)).unwrap_err();
     expect![[r#"
         {
@@ -131,10 +119,8 @@ fn one_bad_item_refuses_all_and_every_bad_item_is_named() {
 
 #[test]
 fn items_of_the_wrong_shape_are_named_too() {
-    let body = of(
-        r#""scope":"user:a","#,
-        &[item("a", "x", 0), r#"{"foo":1}"#.to_owned(), "5".to_owned()],
-    );
+    let body =
+        of(r#""scope":"user:a","#, &[item("a", "x", 0), r#"{"foo":1}"#.to_owned(), "5".to_owned()]);
     let error = bulk(&body).unwrap_err();
     assert_eq!((error.status, error.code.as_str()), (422, "INVALID_BODY"));
     assert_eq!(error.field(), Some("items[1].foo"));
@@ -149,16 +135,9 @@ fn items_of_the_wrong_shape_are_named_too() {
 fn a_key_used_twice_is_a_replay_or_a_conflict() {
     let head = r#""scope":"user:a","#;
     let replay = bulk(&of(head, &[item("k", "x", 0), item("k", "x", 5)]));
-    assert_eq!(
-        replay.unwrap().items.len(),
-        2,
-        "observed_at is not part of the identity"
-    );
+    assert_eq!(replay.unwrap().items.len(), 2, "observed_at is not part of the identity");
     let error = bulk(&of(head, &[item("k", "x", 0), item("k", "y", 0)])).unwrap_err();
-    assert_eq!(
-        (error.status, error.code.as_str()),
-        (409, "IDEMPOTENCY_CONFLICT")
-    );
+    assert_eq!((error.status, error.code.as_str()), (409, "IDEMPOTENCY_CONFLICT"));
     assert_eq!(error.field(), Some("items[1].idempotency_key"));
 }
 
@@ -180,15 +159,7 @@ fn the_number_of_items_is_limited() {
 fn the_list_of_errors_is_bounded() {
     let items: Vec<String> = (0..60).map(|n| item(&format!("k{n}"), "", 0)).collect();
     let error = bulk(&of(r#""scope":"user:a","#, &items)).unwrap_err();
-    let detail = |name: &str| {
-        error
-            .details
-            .iter()
-            .find(|(key, _)| *key == name)
-            .unwrap()
-            .1
-            .clone()
-    };
+    let detail = |name: &str| error.details.iter().find(|(key, _)| *key == name).unwrap().1.clone();
     assert_eq!(detail("error_count"), 60);
     assert_eq!(detail("errors").as_array().unwrap().len(), 50);
 }

@@ -18,16 +18,9 @@ fn what_identity_leaves_out() {
         ("idempotency_key", "\"other\""),
         ("language", "\"en\""),
         ("scripts", "[\"Latn\"]"),
-        (
-            "context",
-            r#"{"observed_at":"2020-01-01T00:00:00Z","timezone":"UTC"}"#,
-        ),
+        ("context", r#"{"observed_at":"2020-01-01T00:00:00Z","timezone":"UTC"}"#),
     ] {
-        assert_eq!(
-            identity(&experience(&envelope(field, json))),
-            base,
-            "{field}"
-        );
+        assert_eq!(identity(&experience(&envelope(field, json))), base, "{field}");
     }
 }
 
@@ -47,17 +40,11 @@ fn what_identity_takes_in() {
         envelope("content", r#"{"kind":"json","data":"hi"}"#),
         envelope("content", r#"{"kind":"json","data":{"a":[1,2]}}"#),
         envelope("content", r#"{"kind":"json","data":{"a":[2,1]}}"#),
-        envelope(
-            "context",
-            &format!(r#"{{{at},"source_recorded_at":"2020-01-01T00:00:00Z"}}"#),
-        ),
+        envelope("context", &format!(r#"{{{at},"source_recorded_at":"2020-01-01T00:00:00Z"}}"#)),
         envelope("context", &format!(r#"{{{at},"location":"x"}}"#)),
         envelope("context", &format!(r#"{{{at},"intent":"x"}}"#)),
         envelope("context", &format!(r#"{{{at},"labels":["x"]}}"#)),
-        envelope(
-            "context",
-            &format!(r#"{{{at},"labels":["x",""]}}"#).replace("\"\"", "\"y\""),
-        ),
+        envelope("context", &format!(r#"{{{at},"labels":["x",""]}}"#).replace("\"\"", "\"y\"")),
         envelope("context", &format!(r#"{{{at},"labels":["xy"]}}"#)),
         envelope(
             "context",
@@ -69,10 +56,7 @@ fn what_identity_takes_in() {
         envelope("directives", r#"{"confidence_floor":0.5}"#),
         envelope("directives", r#"{"ttl_for_belief_layer":"P1D"}"#),
     ];
-    let mut seen: Vec<Vec<u8>> = bodies
-        .iter()
-        .map(|body| identity(&experience(body)))
-        .collect();
+    let mut seen: Vec<Vec<u8>> = bodies.iter().map(|body| identity(&experience(body))).collect();
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), bodies.len());
@@ -84,10 +68,7 @@ fn equal_json_has_one_identity() {
         let content = format!(r#"{{"kind":"json","data":{data}}}"#);
         identity(&experience(&envelope("content", &content)))
     };
-    assert_eq!(
-        of(r#"{"a":1,"b":{"d":2,"c":"\u00e9"}}"#),
-        of(r#"{ "b":{"c":"é","d":2},"a":1 }"#)
-    );
+    assert_eq!(of(r#"{"a":1,"b":{"d":2,"c":"\u00e9"}}"#), of(r#"{ "b":{"c":"é","d":2},"a":1 }"#));
     assert_ne!(of("[1,2]"), of("[2,1]"));
     assert_ne!(of("123456789012345678901"), of("123456789012345678902"));
     assert_ne!(of("\"1\""), of("1"));
@@ -109,10 +90,8 @@ fn json() -> impl Strategy<Value = String> {
                 .prop_map(|items| format!("[{}]", items.join(", "))),
             prop::collection::vec(("(scope|content|context|kind|text|a|b)", inner), 0..4).prop_map(
                 |members| {
-                    let members: Vec<String> = members
-                        .iter()
-                        .map(|(key, value)| format!("{key:?}: {value}"))
-                        .collect();
+                    let members: Vec<String> =
+                        members.iter().map(|(key, value)| format!("{key:?}: {value}")).collect();
                     format!("{{{}}}", members.join(","))
                 }
             ),
