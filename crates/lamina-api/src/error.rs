@@ -28,7 +28,7 @@ pub struct ApiError {
 
 /// The body of every response that is not a success.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "error_envelope", extend("additionalProperties" = false))]
+#[schemars(rename = "error_envelope")]
 pub struct ErrorEnvelope {
     /// Stable identifier in UPPER_SNAKE_CASE; programs branch on this.
     #[schemars(regex(pattern = "^[A-Z][A-Z0-9_]*$"))]

@@ -15,6 +15,9 @@ pub mod cursor;
 pub mod page;
 pub mod v1;
 pub mod routes;
+pub mod schema;
+pub mod openapi;
+pub mod contract;
 
 pub use error::{ApiError, ErrorEnvelope};
 pub use page::{Page, PageStart};

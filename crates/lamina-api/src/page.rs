@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// One page.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "page_of_{T}")]
+#[schemars(rename = "{T}_page")]
 pub struct Page<T> {
     /// The items.
     pub items: Vec<T>,

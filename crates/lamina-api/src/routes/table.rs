@@ -170,7 +170,7 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/lifecycle", Stable, "lifecycle.subscribe", "List lifecycle events in order").built(
         &[SCOPE, OF_EVENT, OF_JOB, OF_IMPORT, OF_EXPORT, OF_ERASURE, OF_BATCH, NAMED, SINCE_LIFECYCLE, LIMIT, CURSOR],
         Body::None,
-        &[answer(200, "A page of lifecycle events.", AnswerBody::Json("lifecycle_page"))],
+        &[answer(200, "A page of lifecycle events.", AnswerBody::Json("lifecycle_event_page"))],
         &[E::InvalidScopeGrammar, E::InvalidId, E::InvalidParameter, E::InvalidCursor, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/lifecycle/event/{lifecycle_id}", Stable, "lifecycle.subscribe", "Read one lifecycle event").built(

@@ -16,7 +16,7 @@ pub use query::{EventOrder, EventSort, EventsQuery};
 
 /// A memory event.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "event", extend("additionalProperties" = false))]
+#[schemars(rename = "event")]
 pub struct EventBody {
     /// Its id.
     #[schemars(regex(pattern = "^evt_[0-9a-f]{32}$"))]

@@ -40,7 +40,7 @@ pub const EVENT_NAMES: &[&str] = &[
 
 /// One lifecycle event.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "lifecycle_event", extend("additionalProperties" = false))]
+#[schemars(rename = "lifecycle_event")]
 pub struct LifecycleBody {
     /// Its id, and the `id:` of the stream; the resume cursor.
     #[schemars(regex(pattern = "^lce_[0-9a-f]{32}$"))]

@@ -106,33 +106,73 @@ pub struct MediaBody {
 #[schemars(rename = "triple")]
 pub struct TripleBody {
     /// What the statement is about.
-    #[schemars(required)]
+    #[schemars(with = "TypedValueShape")]
     pub subject: Option<Obj<TypedValue>>,
     /// The relation.
     #[schemars(required, length(min = 1, max = 256))]
     pub predicate: Option<String>,
     /// What is said of it.
-    #[schemars(required)]
+    #[schemars(with = "TypedValueShape")]
     pub object: Option<Obj<TypedValue>>,
 }
 
-/// A typed value: `literal` with `datatype` and `value`, `entity` with `id` and perhaps `name`, or
-/// `concept` with `id`.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+/// A typed value as it is read: every field of every type, all optional.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "typed_value")]
 pub struct TypedValue {
     /// `literal`, `entity` or `concept`.
-    #[schemars(required, regex(pattern = "^(literal|entity|concept)$"))]
     pub r#type: Option<String>,
-    /// The datatype of a literal, such as `string`, `integer`, `number`, `boolean` or `date`.
+    /// The datatype of a literal.
     pub datatype: Option<String>,
-    /// The value of a literal: a string, a number or a boolean.
+    /// The value of a literal.
     pub value: Option<FreeJson>,
     /// The id of an entity or concept.
     pub id: Option<String>,
     /// The name of an entity.
     pub name: Option<String>,
+}
+
+/// A typed value.
+#[derive(Debug, JsonSchema)]
+#[schemars(tag = "type", rename_all = "snake_case", deny_unknown_fields, rename = "typed_value")]
+#[expect(dead_code, reason = "describes the shape in the schema; never built")]
+enum TypedValueShape {
+    /// A plain value.
+    Literal {
+        /// Such as `string`, `integer`, `number`, `boolean` or `date`; other names are kept.
+        #[schemars(length(min = 1, max = 64))]
+        datatype: String,
+        /// A value that agrees with the datatype.
+        value: LiteralShape,
+    },
+    /// A thing in the world.
+    Entity {
+        /// Its id.
+        #[schemars(length(min = 1, max = 256))]
+        id: String,
+        /// Its name.
+        #[schemars(length(min = 1, max = 1024))]
+        name: Option<String>,
+    },
+    /// A concept of the understanding layer.
+    Concept {
+        /// Its id.
+        #[schemars(length(min = 1, max = 256))]
+        id: String,
+    },
+}
+
+/// A plain value.
+#[derive(Debug, JsonSchema)]
+#[schemars(untagged, rename = "literal_value")]
+#[expect(dead_code, reason = "describes the shape in the schema; never built")]
+enum LiteralShape {
+    /// Text.
+    Text(String),
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Boolean(bool),
 }
 
 /// The content as it is read: every field of every kind, all optional.

@@ -1,0 +1,93 @@
+//! JSON Schemas (draft 2020-12) of every shape in the contract, made from the types that read and
+//! write it. The names are those of appendix D where it has one.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use crate::error::ErrorEnvelope;
+use crate::page::Page;
+use crate::v1::admin::{Health, Ready, Version};
+use crate::v1::blobs::{BlobDeleted, BlobUploaded};
+use crate::v1::events::EventBody;
+use crate::v1::experience::{
+    BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
+    ExperienceEnvelope, WriteStatus,
+};
+use crate::v1::lifecycle::{
+    CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
+};
+
+type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// Every shape that has a file of its own.
+const SHAPES: &[(&str, MakeSchema)] = &[
+    ("experience_envelope", of::<ExperienceEnvelope>),
+    ("experience_bulk", of::<BulkBody>),
+    ("experience_accepted", of::<ExperienceAccepted>),
+    ("experience_completed", of::<ExperienceCompleted>),
+    ("bulk_accepted", of::<BulkAccepted>),
+    ("write_status", of::<WriteStatus>),
+    ("by_idempotency_key", of::<ByIdempotencyKey>),
+    ("event", of::<EventBody>),
+    ("event_page", of::<Page<EventBody>>),
+    ("lifecycle_event", of::<LifecycleBody>),
+    ("lifecycle_event_page", of::<Page<LifecycleBody>>),
+    ("lifecycle_aggregate", of::<LifecycleAggregate>),
+    ("lifecycle_lagging", of::<Lagging>),
+    ("cancel_request", of::<CancelRequest>),
+    ("cancel_response", of::<CancelResponse>),
+    ("blob_uploaded", of::<BlobUploaded>),
+    ("blob_deleted", of::<BlobDeleted>),
+    ("health", of::<Health>),
+    ("ready", of::<Ready>),
+    ("version", of::<Version>),
+    ("error_envelope", of::<ErrorEnvelope>),
+];
+
+/// The names of all shapes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SHAPES.iter().map(|(name, _)| *name)
+}
+
+/// One shape as a schema document of its own; `None` if there is none of that name.
+pub fn document(name: &str) -> Option<Value> {
+    let (name, make) = SHAPES.iter().find(|(known, _)| *known == name)?;
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    make(&mut generator);
+    let mut definitions = generator.take_definitions(true);
+    // The shape itself moves from the definitions to the root, unless it refers to itself.
+    let root = definitions.remove(*name)?;
+    let mut document = Map::new();
+    document.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    document.insert("$id".into(), format!("{name}.schema.json").into());
+    document.insert("title".into(), (*name).into());
+    if let Value::Object(root) = root {
+        document.extend(root);
+    }
+    if !definitions.is_empty() {
+        document.insert("$defs".into(), Value::Object(definitions));
+    }
+    Some(Value::Object(document))
+}
+
+/// All shapes and what they are made of, as the components of an OpenAPI document.
+pub fn components() -> Map<String, Value> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    for (_, make) in SHAPES {
+        make(&mut generator);
+    }
+    let mut components: Vec<(String, Value)> =
+        generator.take_definitions(true).into_iter().collect();
+    components.sort_by(|(a, _), (b, _)| a.cmp(b));
+    components.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;
