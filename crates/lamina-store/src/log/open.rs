@@ -9,20 +9,22 @@ use std::sync::Arc;
 
 use lamina_env::rng::draw;
 use lamina_env::{Clock, Disk, DiskFile, Rng};
-use lamina_types::{Micros, RecordedAt};
+use lamina_types::RecordedAt;
 
 use super::bytes::{from, index, written_len};
 use super::chains::Chains;
 use super::checkpoint::Checkpoint;
+use super::ends::{Ends, open_before};
 use super::erase::EraseEntry;
 use super::paths::Paths;
+use super::quarantine::{self, Torn, Unused};
 use super::reader::{Segment, Shared};
 use super::record::Seed;
 use super::recover::{Damage, Recovered, judge};
 use super::roll::Ballast;
-use super::scan::{Own, Standing, walk};
+use super::scan::{Own, Standing};
 use super::segment::{
-    ERASE_GEN_AT, FOOTER_LEN, FORMAT, Footer, HEAD_LEN, HeadFault, SegmentHead, parse_name,
+    ERASE_GEN_AT, FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name, parse_name,
 };
 use super::steady::Steady;
 use super::writer::{Active, SegmentLog};
@@ -165,10 +167,11 @@ impl SegmentLog {
         generations_hold(&ends, &tail.erasures)?;
         // Everything that can refuse has had its say; only now is anything changed.
         if let Some(unused) = unused {
-            report.removed = Some(remove_unused(disk, &paths, unused)?);
+            report.removed = Some(quarantine::remove_unused(disk, &paths, unused)?);
         }
         if let (Some(last), Some(range)) = (&last, tail.cut) {
-            report.cut = Some(cut(disk, &paths, last, range, &mut ballast)?);
+            let torn = last.torn(range);
+            report.cut = Some(quarantine::cut(disk, &paths, &torn, &mut ballast)?);
         }
         let tip = tail.tip;
         report.segments = ends.segments.len() as u64;
@@ -176,7 +179,7 @@ impl SegmentLog {
         let shared =
             Arc::new(Shared::new(Arc::clone(&options.disk), paths, seed, ends.segments, tip));
         for erase in &tail.erasures {
-            zero::sections(&shared, &erase.targets)?;
+            zero::sections(&shared, &erase.targets, &mut ballast)?;
         }
         shared.erasing.write().extend_from_slice(&tail.erasures);
         report.finished_erasures = tail.erasures.len() as u64;
@@ -199,7 +202,7 @@ impl SegmentLog {
             checkpoint,
         };
         if let Some(last) = last {
-            opened.active = Some(activate(&opened, last, tail.entries, tail.sealed));
+            opened.active = Some(activate(&opened, last, tail.entries, tail.sealed)?);
         }
         Ok((SegmentLog::from_opened(opened), report))
     }
@@ -215,7 +218,7 @@ fn make_directories(disk: &dyn Disk, paths: &Paths) -> Result<(), LogError> {
 }
 
 /// The first offsets of all segment files, in order.
-fn list(disk: &dyn Disk, paths: &Paths) -> Result<Vec<u64>, LogError> {
+pub(super) fn list(disk: &dyn Disk, paths: &Paths) -> Result<Vec<u64>, LogError> {
     let names = disk.list(&paths.log()).map_err(opening)?;
     let mut offsets: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     offsets.sort_unstable();
@@ -230,10 +233,15 @@ struct Last {
     bytes: Vec<u8>,
 }
 
-/// A segment file that holds nothing: its name and its first bytes.
-struct Unused {
-    name: String,
-    head: Vec<u8>,
+impl Last {
+    fn torn(&self, (start, end): (usize, usize)) -> Torn<'_> {
+        Torn {
+            segment: &self.name,
+            file: &*self.file,
+            position: start,
+            bytes: self.bytes.get(start..end).unwrap_or(&[]),
+        }
+    }
 }
 
 /// Takes the last segment off the list, and before it one that holds nothing: it was being made
@@ -246,7 +254,7 @@ fn take_last(
 ) -> Result<(Option<Last>, Option<Unused>), LogError> {
     let mut unused = None;
     while let Some(first_offset) = list.pop() {
-        let name = super::segment::file_name(first_offset);
+        let name = file_name(first_offset);
         let file: Arc<dyn DiskFile> = Arc::from(disk.open(&paths.segment(&name)).map_err(opening)?);
         let mut bytes = read_whole(&*file)?;
         let empty = written_len(from(&bytes, HEAD_LEN)) == 0;
@@ -272,148 +280,12 @@ fn take_last(
     Ok((None, unused))
 }
 
-fn remove_unused(disk: &dyn Disk, paths: &Paths, unused: Unused) -> Result<String, LogError> {
-    let Unused { name, head } = unused;
-    if written_len(&head) > 0 {
-        quarantine(disk, paths, &name, 0, &head)?;
-    }
-    disk.remove(&paths.segment(&name)).map_err(opening)?;
-    disk.sync_dir(&paths.log()).map_err(opening)?;
-    Ok(name)
-}
-
-fn read_whole(file: &dyn DiskFile) -> Result<Vec<u8>, LogError> {
+pub(super) fn read_whole(file: &dyn DiskFile) -> Result<Vec<u8>, LogError> {
     let len = index(file.len().map_err(opening)?);
     let mut bytes = vec![0; len];
     let read = file.read_at(&mut bytes, 0).map_err(opening)?;
     bytes.truncate(read);
     Ok(bytes)
-}
-
-/// The ends of the segments, each held against the one before.
-#[derive(Debug, Default)]
-pub(super) struct Ends {
-    pub(super) segments: Vec<Segment>,
-    pub(super) log_id: Option<[u8; 16]>,
-    pub(super) epoch: u32,
-    pub(super) footer: Option<Footer>,
-    /// Numbers of segments whose erase generation is torn.
-    pub(super) torn_generations: Vec<usize>,
-}
-
-impl Ends {
-    /// Where the log stands after the segments so far.
-    pub(super) fn standing(&self) -> Standing {
-        Standing {
-            next_offset: self.footer.map_or(0, |footer| footer.last_offset + 1),
-            next_batch: self.footer.map_or(1, |footer| footer.last_batch + 1),
-            tip: Some(self.footer.map_or([0; 32], |footer| footer.tip)),
-            recorded_at: self.footer.map_or(RecordedAt(Micros(0)), |footer| footer.recorded_at),
-        }
-    }
-
-    /// Adds a segment that another one follows: its head and its footer must hold.
-    fn sealed(
-        &mut self,
-        disk: &dyn Disk,
-        paths: &Paths,
-        first_offset: u64,
-    ) -> Result<(), LogError> {
-        let name = super::segment::file_name(first_offset);
-        let file = disk.open_read(&paths.segment(&name)).map_err(opening)?;
-        let mut head = [0; HEAD_LEN];
-        let read = file.read_at(&mut head, 0).map_err(opening)?;
-        let head = head.get(..read).unwrap_or(&[]);
-        let head = SegmentHead::decode(head).map_err(|fault| match fault {
-            HeadFault::Newer(found) => LogError::NewerFormat { found, supported: FORMAT },
-            HeadFault::Damaged(what) => corrupt_at(&name, 0, what),
-        })?;
-        self.begins(&name, &head)?;
-        let len = file.len().map_err(opening)?;
-        let end = len.saturating_sub(FOOTER_LEN as u64);
-        let mut footer = [0; FOOTER_LEN];
-        let read = file.read_at(&mut footer, end).map_err(opening)?;
-        let footer = footer.get(..read).unwrap_or(&[]);
-        let footer = Footer::decode(footer, Seed::of(&head.log_id))
-            .map_err(|fault| corrupt_at(&name, end, fault.what()))?;
-        let standing = self.standing();
-        let fits = footer.end == end
-            && footer.last_offset >= standing.next_offset
-            && footer.last_batch >= standing.next_batch
-            && footer.recorded_at > standing.recorded_at
-            && footer.count == footer.last_offset + 1 - standing.next_offset;
-        if !fits {
-            return Err(corrupt_at(&name, end, "the footer does not fit its segment"));
-        }
-        if let Some(segment) = self.segments.last_mut() {
-            segment.end = Some(end);
-        }
-        self.footer = Some(footer);
-        Ok(())
-    }
-
-    /// Adds a segment by its head, which must continue the one before.
-    pub(super) fn begins(&mut self, name: &str, head: &SegmentHead) -> Result<(), LogError> {
-        let standing = self.standing();
-        let continues = head.first_offset == standing.next_offset
-            && head.first_batch == standing.next_batch
-            && Some(head.prev_tip) == standing.tip
-            && parse_name(name) == Some(head.first_offset)
-            && self.log_id.is_none_or(|log_id| log_id == head.log_id)
-            && head.epoch >= self.epoch;
-        if !continues {
-            let what = "the segment does not continue the one before it";
-            return Err(corrupt_at(name, 0, what));
-        }
-        if head.erase_gen.is_none() {
-            self.torn_generations.push(self.segments.len());
-        }
-        self.log_id = Some(head.log_id);
-        self.epoch = head.epoch;
-        self.segments.push(Segment {
-            first_offset: head.first_offset,
-            first_batch: head.first_batch,
-            prev_tip: head.prev_tip,
-            prev_recorded_at: standing.recorded_at,
-            end: None,
-        });
-        Ok(())
-    }
-}
-
-/// Erasures that were open when the last segment began: read from the segment of the oldest on.
-fn open_before(
-    disk: &dyn Disk,
-    paths: &Paths,
-    ends: &Ends,
-    seed: Seed,
-    erase_from: u64,
-) -> Result<Vec<EraseEntry>, LogError> {
-    let mut open = Vec::new();
-    if erase_from == 0 {
-        return Ok(open);
-    }
-    // The last segment is in the list already; it is judged later.
-    let sealed = ends.segments.len().saturating_sub(1);
-    for (segment, next) in ends.segments.iter().take(sealed).zip(ends.segments.iter().skip(1)) {
-        if next.first_offset <= erase_from {
-            continue;
-        }
-        let name = segment.name();
-        let file = disk.open_read(&paths.segment(&name)).map_err(opening)?;
-        let standing = Standing {
-            next_offset: segment.first_offset,
-            next_batch: segment.first_batch,
-            tip: Some(segment.prev_tip),
-            recorded_at: segment.prev_recorded_at,
-        };
-        let walk = walk(&read_whole(&*file)?, HEAD_LEN, seed, standing, Chains::new());
-        if let Some((position, fault)) = walk.stop {
-            return Err(corrupt_at(&name, position as u64, fault.what()));
-        }
-        open = walk.open_erasures(open);
-    }
-    Ok(open)
 }
 
 /// How the log ends.
@@ -457,9 +329,9 @@ impl Tail {
         };
         ends.epoch = last.head.epoch;
         let checkpoint = walk.own.iter().rev().find_map(|own| match own {
-            Own::Checkpoint(_, recorded_at, payload) => Some(LastCheckpoint {
-                batch: Checkpoint::decode(payload)?.batch,
-                recorded_at: *recorded_at,
+            Own::Checkpoint(entry) => Some(LastCheckpoint {
+                batch: Checkpoint::decode(&entry.payload)?.batch,
+                recorded_at: entry.recorded_at,
             }),
             Own::Erase(_) | Own::Erased(_) => None,
         });
@@ -486,62 +358,6 @@ fn tip(standing: &Standing, place: Place) -> Tip {
     }
 }
 
-/// Keeps the torn bytes, then zeroes them: stale bytes must never be found by a later recovery.
-fn cut(
-    disk: &dyn Disk,
-    paths: &Paths,
-    last: &Last,
-    (start, end): (usize, usize),
-    ballast: &mut Ballast,
-) -> Result<Cut, LogError> {
-    let torn = last.bytes.get(start..end).unwrap_or(&[]);
-    let name = match quarantine(disk, paths, &last.name, start, torn) {
-        Err(LogError::Full(_)) => {
-            ballast.release(disk);
-            quarantine(disk, paths, &last.name, start, torn)?
-        }
-        other => other?,
-    };
-    zero::fill(&*last.file, start as u64, torn.len() as u64).map_err(opening)?;
-    last.file.sync().map_err(opening)?;
-    Ok(Cut {
-        file: last.name.clone(),
-        position: start as u64,
-        bytes: torn.len() as u64,
-        quarantine: name,
-    })
-}
-
-/// Writes bytes that are about to be removed to a file of their own.
-fn quarantine(
-    disk: &dyn Disk,
-    paths: &Paths,
-    segment: &str,
-    position: usize,
-    bytes: &[u8],
-) -> Result<String, LogError> {
-    let dir = paths.quarantine();
-    let stem = segment.trim_end_matches(".seg");
-    let name = (0u32..)
-        .map(|n| format!("{stem}-{position}-{n}.bin"))
-        .find(|name| !disk.exists(&dir.join(name)))
-        .expect("numbers do not run out");
-    let path = dir.join(&name);
-    let written = disk.create_new(&path).and_then(|file| {
-        file.write_at(bytes, 0)?;
-        file.sync()
-    });
-    if let Err(source) = written {
-        let _ = disk.remove(&path);
-        return Err(match super::writer::is_full(&source) {
-            true => LogError::Full(source),
-            false => opening(source),
-        });
-    }
-    disk.sync_dir(&dir).map_err(opening)?;
-    Ok(name)
-}
-
 /// The newest checkpoint we know of. The file beside the log also says how far the log once was:
 /// if it is shorter now, something acknowledged is gone.
 fn last_checkpoint(
@@ -564,7 +380,8 @@ fn last_checkpoint(
         return Ok(tail.checkpoint);
     };
     let (tip, what) = (&tail.tip, "checkpoints/latest.json");
-    if tip.next_offset < file.next_offset {
+    // The checkpoint is an entry of its own, at this offset, and was durable before the file.
+    if tip.next_offset <= file.next_offset {
         return Err(LogError::Corrupt {
             file: what.to_owned(),
             position: 0,
@@ -599,19 +416,24 @@ fn generations_hold(ends: &Ends, erasures: &[EraseEntry]) -> Result<(), LogError
     Ok(())
 }
 
-/// Makes the last segment writable again.
-fn activate(opened: &Opened, last: Last, entries: u64, sealed: bool) -> Active {
-    let number = opened.shared.segments.read().len() - 1;
+/// Makes the last segment writable again, or trims it if it was sealed but not trimmed yet.
+fn activate(opened: &Opened, last: Last, entries: u64, sealed: bool) -> Result<Active, LogError> {
+    let segments = opened.shared.segments.read();
+    let number = segments.len() - 1;
+    let end = segments.get(number).and_then(|segment| segment.end);
     let len = last.bytes.len() as u64;
     let mut capacity = len;
-    if !sealed && len < opened.segment_bytes {
+    if let Some(end) = end {
+        let sealed_len = end + FOOTER_LEN as u64;
+        if len > sealed_len {
+            last.file.set_len(sealed_len).map_err(opening)?;
+            last.file.sync().map_err(opening)?;
+        }
+    } else if len < opened.segment_bytes && last.file.allocate(opened.segment_bytes).is_ok() {
         // Without the space, the next batch that does not fit makes a segment of its own.
-        let wished = last.file.allocate(opened.segment_bytes);
-        capacity = if wished.is_ok() { opened.segment_bytes } else { len };
+        capacity = opened.segment_bytes;
     }
-    let segments = opened.shared.segments.read();
-    let end = segments.get(number).and_then(|segment| segment.end);
-    Active {
+    Ok(Active {
         file: last.file,
         number,
         epoch: last.head.epoch,
@@ -619,10 +441,10 @@ fn activate(opened: &Opened, last: Last, entries: u64, sealed: bool) -> Active {
         capacity,
         entries,
         sealed,
-    }
+    })
 }
 
-fn opening(source: io::Error) -> LogError {
+pub(super) fn opening(source: io::Error) -> LogError {
     LogError::Io { doing: "opening the log", source }
 }
 

@@ -108,3 +108,6 @@ fn damage(position: usize, what: &str) -> Damage {
 fn followed(what: &str, batch: u64) -> String {
     format!("{what}, and something of batch {batch} follows, so this was durable once")
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,8 +81,17 @@ pub(super) struct LastBatch {
 pub(super) enum Own {
     Erase(EraseEntry),
     Erased(ErasedEntry),
-    /// Offset, `recorded_at` and payload of a checkpoint.
-    Checkpoint(u64, RecordedAt, Vec<u8>),
+    Checkpoint(CheckpointEntry),
+}
+
+/// A checkpoint entry, and what it must say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CheckpointEntry {
+    pub(super) offset: u64,
+    pub(super) recorded_at: RecordedAt,
+    pub(super) payload: Vec<u8>,
+    /// Where the log stood before its batch.
+    pub(super) before: Standing,
 }
 
 /// What a walk over one segment found.
@@ -288,9 +297,12 @@ fn note_own(head: &Head, plaintext: &[u8], walk: &mut Walk) -> Result<(), Fault>
     let own = match head.sub {
         control::ERASE => EraseEntry::decode(head, plaintext).map(Own::Erase),
         control::ERASED => ErasedEntry::decode(plaintext).map(Own::Erased),
-        control::CHECKPOINT => {
-            Some(Own::Checkpoint(head.offset, head.recorded_at, plaintext.to_vec()))
-        }
+        control::CHECKPOINT => Some(Own::Checkpoint(CheckpointEntry {
+            offset: head.offset,
+            recorded_at: head.recorded_at,
+            payload: plaintext.to_vec(),
+            before: walk.standing,
+        })),
         _ => return Ok(()),
     };
     walk.own.push(own.ok_or(Fault::Meaning("an entry of the log itself does not decode"))?);

@@ -7,33 +7,25 @@
 use std::io;
 use std::sync::Arc;
 
-use lamina_env::rng::draw;
 use lamina_env::{Disk, DiskFile, Rng};
+use lamina_types::RecordedAt;
 use lamina_types::ids::uuid_v7;
 use lamina_types::limits::{BATCH_BYTES_MAX, CAUSES_MAX, ENTRY_BYTES_MAX};
-use lamina_types::{Micros, RecordedAt};
 
+use super::cadence::Cadence;
 use super::chains::Chains;
-use super::checkpoint::Checkpoint;
-use super::erase::{self, EraseEntry, ErasedEntry};
-use super::open::{LastCheckpoint, Opened};
-use super::reader::{SegmentReader, Shared};
+use super::erase::EraseEntry;
+use super::open::Opened;
+use super::reader::{Shared, Step};
 use super::record::{self, FRAME_LEN, head_len};
+use super::scan::Item;
 use super::segment::{COMMIT_LEN, Commit, TipHash};
 use super::steady::Steady;
-use super::{
-    Appended, ChainLookup, EraseTarget, Log, LogError, LogReader, LogStats, NewEntry, Section, Tip,
-    zero,
-};
-use crate::entry::{DEPLOYMENT, Entry, Head, Kind, Place, SYSTEM_SCOPE, control};
+use super::{Appended, ChainLookup, LogError, NewEntry, Section, Tip, zero};
+use crate::entry::{Entry, Head, Place};
 use crate::keys::Keys;
 
-/// A checkpoint is due after so many batches …
-const CHECKPOINT_BATCHES: u64 = 1_024;
-/// … or after so long, if something was written.
-const CHECKPOINT_US: i64 = 60 * 1_000_000;
-
-/// The log in segment files. See [`Log`].
+/// The log in segment files. See [`super::Log`].
 #[derive(Debug)]
 pub struct SegmentLog {
     pub(super) disk: Arc<dyn Disk>,
@@ -52,10 +44,10 @@ pub struct SegmentLog {
     /// Durable `erase` entries without their `erased`; all zeroed already.
     pub(super) erasures: Vec<EraseEntry>,
     pub(super) poisoned: bool,
-    full: bool,
-    lookup: Option<Arc<dyn ChainLookup>>,
+    pub(super) full: bool,
+    pub(super) lookup: Option<Arc<dyn ChainLookup>>,
     chains: Chains,
-    cadence: Cadence,
+    pub(super) cadence: Cadence,
     /// The batch being written; kept for its allocation.
     buffer: Vec<u8>,
     entropy: Vec<u8>,
@@ -75,38 +67,6 @@ pub(super) struct Active {
     pub(super) entries: u64,
     /// It already has a footer.
     pub(super) sealed: bool,
-}
-
-/// When marks and checkpoints are due.
-#[derive(Debug)]
-struct Cadence {
-    /// The last batch is a mark or a checkpoint.
-    closed: bool,
-    /// The last batch is a mark.
-    marked: bool,
-    batches_since: u64,
-    writes_since: u64,
-    since: Micros,
-    checkpoint_at: Option<RecordedAt>,
-    file_stale: bool,
-}
-
-impl Cadence {
-    /// Where an earlier process left off.
-    fn resume(tip: &Tip, closed: bool, last: Option<LastCheckpoint>, since: Micros) -> Cadence {
-        let batches_since = tip.batch - last.map_or(0, |last| last.batch.min(tip.batch));
-        // The checkpoint itself and a mark after it are not writes.
-        let quiet = closed && (tip.batch == 0 || (last.is_some() && batches_since <= 2));
-        Cadence {
-            closed,
-            marked: closed,
-            batches_since,
-            writes_since: u64::from(!quiet),
-            since,
-            checkpoint_at: last.map(|last| last.recorded_at),
-            file_stale: false,
-        }
-    }
 }
 
 /// How much room a batch may take.
@@ -182,20 +142,20 @@ impl SegmentLog {
         }
         let mut older = Chains::new();
         self.shared.walk(start, &self.tip, &mut |_, item| {
-            if let super::scan::Item::Record(record) = item {
+            if let Item::Record(record) = item {
                 if record.head.offset >= known_from {
-                    return Ok(super::reader::Step::Stop);
+                    return Ok(Step::Stop);
                 }
                 older.push(&record.head);
                 older.keep();
             }
-            Ok(super::reader::Step::On)
+            Ok(Step::On)
         })?;
         self.chains.add_older(older);
         Ok(())
     }
 
-    fn append_batch(
+    pub(super) fn append_batch(
         &mut self,
         batch: Vec<NewEntry>,
         expected: Option<u64>,
@@ -353,7 +313,6 @@ impl SegmentLog {
         }
         let last = entries.last().expect("batches are not empty");
         let closed = entries.iter().all(|entry| entry.head.is_closing());
-        let marked = entries.iter().all(|entry| entry.head.kind == Kind::Mark);
         self.tip = Tip {
             next_offset: last.head.offset + 1,
             batch: commit.batch,
@@ -365,181 +324,9 @@ impl SegmentLog {
         if let Some(active) = &mut self.active {
             active.entries += entries.len() as u64;
         }
-        self.cadence.closed = closed;
-        self.cadence.marked = marked;
-        self.cadence.batches_since += 1;
-        self.cadence.writes_since += u64::from(!closed);
+        let kinds = entries.iter().map(|entry| entry.head.kind);
+        self.cadence.wrote(kinds, closed);
         Appended { entries, tip: self.tip }
-    }
-
-    /// An entry of the log itself.
-    fn own(&self, kind: Kind, sub: u16, tenant: u32, causes: Vec<u64>, what: &[u8]) -> NewEntry {
-        let what = match what {
-            [] => Section::absent(),
-            plaintext => Section::seal(salt(&*self.rng), plaintext),
-        };
-        NewEntry { kind, sub, tenant, scope: SYSTEM_SCOPE, causes, who: Section::absent(), what }
-    }
-
-    fn append_erased(&mut self, tenant: u32, offset: u64) -> Result<Appended, LogError> {
-        let payload = ErasedEntry { erase: offset }.encode();
-        let entry = self.own(Kind::Control, control::ERASED, tenant, vec![offset], &payload);
-        let appended = self.append_batch(vec![entry], None, Room::Urgent)?;
-        self.erasures.retain(|erase| erase.offset != offset);
-        self.shared.erasing.write().retain(|erase| erase.offset != offset);
-        Ok(appended)
-    }
-
-    fn mark(&mut self) -> Result<Appended, LogError> {
-        let entry = self.own(Kind::Mark, 0, DEPLOYMENT, Vec::new(), &[]);
-        self.append_batch(vec![entry], None, Room::Normal)
-    }
-
-    fn write_checkpoint_file(&self, checkpoint: &Checkpoint) -> io::Result<()> {
-        let path = self.shared.paths.checkpoint();
-        lamina_env::disk::write_atomic(&*self.disk, &path, checkpoint.to_json().as_bytes())
-    }
-}
-
-impl Log for SegmentLog {
-    fn append(
-        &mut self,
-        batch: Vec<NewEntry>,
-        expected: Option<u64>,
-    ) -> Result<Appended, LogError> {
-        self.append_batch(batch, expected, Room::Normal)
-    }
-
-    fn append_urgent(&mut self, batch: Vec<NewEntry>) -> Result<Appended, LogError> {
-        self.append_batch(batch, None, Room::Urgent)
-    }
-
-    fn erase(
-        &mut self,
-        tenant: u32,
-        targets: &[EraseTarget],
-        residue: &[u8],
-    ) -> Result<Vec<Appended>, LogError> {
-        if self.poisoned {
-            return Err(LogError::Poisoned);
-        }
-        if targets.len() > CAUSES_MAX {
-            return Err(LogError::TooLarge { limit: "CAUSES_MAX" });
-        }
-        zero::check_targets(&self.shared, &self.tip, targets)?;
-        let payload = erase::encode(targets, residue);
-        let mut causes: Vec<u64> = targets.iter().map(|target| target.offset).collect();
-        causes.sort_unstable();
-        causes.dedup();
-        if payload.len() > ENTRY_BYTES_MAX {
-            return Err(LogError::TooLarge { limit: "ENTRY_BYTES_MAX" });
-        }
-        let entry = self.own(Kind::Control, control::ERASE, tenant, causes, &payload);
-        let appended = self.append_batch(vec![entry], None, Room::Urgent)?;
-        let offset = appended.tip.next_offset - 1;
-        let erase = EraseEntry { offset, tenant, targets: targets.to_vec() };
-        self.erasures.push(erase.clone());
-        self.shared.erasing.write().push(erase);
-        if let Err(error) = zero::sections(&self.shared, targets) {
-            // Some bytes are gone, some may not be: only an open that finishes it may go on.
-            self.poisoned = true;
-            return Err(error);
-        }
-        let done = self.append_erased(tenant, offset)?;
-        Ok(vec![appended, done])
-    }
-
-    fn checkpoint(&mut self) -> Result<Appended, LogError> {
-        let checkpoint = Checkpoint {
-            log_id: self.log_id,
-            epoch: self.epoch,
-            batch: self.tip.batch,
-            next_offset: self.tip.next_offset,
-            tip: self.tip.hash,
-            recorded_at: self.tip.recorded_at,
-            public_key: [0; 32],
-            signature: [0; 64],
-        }
-        .sign(self.keys.signing());
-        let payload = checkpoint.encode();
-        let entry = self.own(Kind::Control, control::CHECKPOINT, DEPLOYMENT, Vec::new(), &payload);
-        let appended = self.append_batch(vec![entry], None, Room::Normal)?;
-        self.cadence.batches_since = 0;
-        self.cadence.writes_since = 0;
-        self.cadence.since = self.steady.monotonic();
-        self.cadence.checkpoint_at = Some(appended.tip.recorded_at);
-        // The entry is durable, and that is what counts; the file is written again next time.
-        self.cadence.file_stale = self.write_checkpoint_file(&checkpoint).is_err();
-        Ok(appended)
-    }
-
-    fn checkpoint_due(&self) -> bool {
-        let age = self.steady.monotonic().0 - self.cadence.since.0;
-        self.cadence.writes_since > 0
-            && (self.cadence.batches_since >= CHECKPOINT_BATCHES || age >= CHECKPOINT_US)
-    }
-
-    fn idle(&mut self) -> Result<Option<Appended>, LogError> {
-        if self.poisoned {
-            return Err(LogError::Poisoned);
-        }
-        self.ballast.make(&*self.disk);
-        if let Some(erase) = self.erasures.first() {
-            let (offset, tenant) = (erase.offset, erase.tenant);
-            return self.append_erased(tenant, offset).map(Some);
-        }
-        if self.checkpoint_due() {
-            return self.checkpoint().map(Some);
-        }
-        if self.cadence.closed {
-            return Ok(None);
-        }
-        self.mark().map(Some)
-    }
-
-    fn close(&mut self) -> Result<Vec<Appended>, LogError> {
-        let mut appended = Vec::new();
-        if self.lookup.is_none() {
-            return Ok(appended);
-        }
-        if self.cadence.writes_since > 0 {
-            appended.push(self.checkpoint()?);
-        }
-        if !self.cadence.marked {
-            appended.push(self.mark()?);
-        }
-        Ok(appended)
-    }
-
-    fn reader(&self) -> Arc<dyn LogReader> {
-        Arc::new(SegmentReader::new(Arc::clone(&self.shared)))
-    }
-
-    fn stats(&self) -> LogStats {
-        let segments = self.shared.segments.read();
-        let sealed: u64 = segments.iter().filter_map(|segment| segment.end).sum();
-        let active = self.active.as_ref().filter(|active| !active.sealed);
-        LogStats {
-            next_offset: self.tip.next_offset,
-            batches: self.tip.batch,
-            segments: segments.len() as u64,
-            bytes: sealed + active.map_or(0, |active| active.position),
-            poisoned: self.poisoned,
-            full: self.full,
-            clock_held: self.steady.held(),
-            checkpoint_at: self.cadence.checkpoint_at,
-            checkpoint_file_stale: self.cadence.file_stale,
-            ballast: self.ballast.there(),
-            erasures_open: self.erasures.len() as u64,
-        }
-    }
-
-    fn tip(&self) -> Tip {
-        self.tip
-    }
-
-    fn now(&mut self) -> RecordedAt {
-        RecordedAt(self.steady.now().max(self.tip.recorded_at.0))
     }
 }
 
@@ -577,14 +364,4 @@ fn section_len(section: &Section) -> u32 {
 /// Whether the disk, or the quota, has no space.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
-/// A salt; never all zeros, which would read as erased.
-fn salt(rng: &dyn Rng) -> [u8; 32] {
-    loop {
-        let salt = draw::<32>(rng);
-        if salt != [0; 32] {
-            return salt;
-        }
-    }
 }

@@ -11,7 +11,9 @@ use lamina_types::limits::CAUSES_MAX;
 
 use super::reader::Shared;
 use super::record::{self, FRAME_LEN, Start, head_len};
+use super::roll::Ballast;
 use super::segment::{ERASE_GEN_AT, HEAD_LEN, erase_gen_pair, next_erase_gen};
+use super::writer::is_full;
 use super::{EraseTarget, LogError, Tip};
 use crate::entry::{Kind, control};
 
@@ -53,8 +55,23 @@ pub(super) fn check_targets(
     Ok(())
 }
 
-/// Zeroes the sections of the targets and syncs every segment it touched.
-pub(super) fn sections(shared: &Shared, targets: &[EraseTarget]) -> Result<(), LogError> {
+/// Zeroes the sections of the targets and syncs every segment it touched. On a disk that needs
+/// space even to overwrite, the ballast gives it.
+pub(super) fn sections(
+    shared: &Shared,
+    targets: &[EraseTarget],
+    ballast: &mut Ballast,
+) -> Result<(), LogError> {
+    match sections_once(shared, targets) {
+        Err(LogError::Io { source, .. }) if is_full(&source) && ballast.there() => {
+            ballast.release(&*shared.disk);
+            sections_once(shared, targets)
+        }
+        other => other,
+    }
+}
+
+fn sections_once(shared: &Shared, targets: &[EraseTarget]) -> Result<(), LogError> {
     let mut by_segment: BTreeMap<usize, Vec<&EraseTarget>> = BTreeMap::new();
     for target in targets {
         by_segment.entry(target.place.segment()).or_default().push(target);
