@@ -8,6 +8,8 @@ use crate::check::{PARTS, Parts};
 const DOCUMENTS: &[&str] =
     &["README.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md", "docs/STYLE.md", "docs/GLOSSARY.md"];
 const DECISIONS: &str = "docs/adr/";
+/// Beside the code of a crate that cannot explain itself file by file.
+const DESIGN: &str = "/DESIGN.md";
 
 /// A word that begins with one of these is a path of the checkout.
 const FOLDERS: &[&str] = &[
@@ -33,7 +35,7 @@ const AWAITED: &[&str] =
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in tree.texts() {
-        if !DOCUMENTS.contains(&path) && !path.starts_with(DECISIONS) {
+        if !is_navigation(path) {
             continue;
         }
         for (line, word) in quoted(text) {
@@ -43,6 +45,10 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         }
     }
     found
+}
+
+fn is_navigation(path: &str) -> bool {
+    DOCUMENTS.contains(&path) || path.starts_with(DECISIONS) || path.ends_with(DESIGN)
 }
 
 /// What is wrong with a quoted word, if it names something of the checkout.
@@ -60,8 +66,10 @@ fn missing(tree: &Tree, word: &str) -> Option<String> {
     if let Some(name) = word.strip_prefix("lamina-") {
         return missing_in_crate(tree, word, name);
     }
-    let is_file = !word.contains('/') && EXTENSIONS.iter().any(|end| word.ends_with(end));
-    if is_file && !word.starts_with('.') && !tree.paths().any(|path| last(path) == word) {
+    // `writer.rs` and `log/writer.rs` are found in any folder.
+    let is_file = EXTENSIONS.iter().any(|end| word.ends_with(end)) && !word.starts_with('.');
+    let is_relative = !word.contains('/') || word.ends_with(".rs");
+    if is_file && is_relative && !tree.paths().any(|path| ends_with_path(path, word)) {
         return Some("no file of this name".to_owned());
     }
     None
@@ -100,8 +108,8 @@ fn certain(word: &str) -> &str {
     }
 }
 
-fn last(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+fn ends_with_path(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 /// Everything between single backticks, with its line; fenced blocks are examples and left out.

@@ -199,6 +199,9 @@ fn documents_that_name_what_is_gone() {
     fires(rule, &tree("`lamina-gone`"), &["no such crate"]);
     fires(rule, &tree("`lamina-store/log/reader`"), &["no such module"]);
     fires(rule, &tree("`GONE.md`"), &["no file of this name"]);
+    fires(rule, &tree("`log/writer.rs`, `writer.rs`"), &[]);
+    fires(rule, &tree("`og/writer.rs`"), &["no file of this name"]);
+    fires(rule, &[("crates/a/DESIGN.md", "`gone.rs`")], &["crates/a/DESIGN.md:1"]);
     fires(rule, &tree("`docs/gone/<NAME>.md`"), &["no such file or folder"]);
     fires(rule, &tree("```\n`lamina-gone`\n```"), &[]);
 }
