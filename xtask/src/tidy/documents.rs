@@ -63,8 +63,8 @@ fn missing(tree: &Tree, word: &str) -> Option<String> {
     if FOLDERS.iter().any(|folder| word.starts_with(folder)) {
         return (!tree.exists(word)).then(|| "no such file or folder".to_owned());
     }
-    if let Some(name) = word.strip_prefix("lamina-") {
-        return missing_in_crate(tree, word, name);
+    if word.starts_with("lamina-") {
+        return missing_in_crate(tree, word);
     }
     // `writer.rs` and `log/writer.rs` are found in any folder.
     let is_file = EXTENSIONS.iter().any(|end| word.ends_with(end)) && !word.starts_with('.');
@@ -75,26 +75,50 @@ fn missing(tree: &Tree, word: &str) -> Option<String> {
     None
 }
 
-/// `lamina-store` is a crate or a program, `lamina-store/log/writer` a module of a crate.
-fn missing_in_crate(tree: &Tree, word: &str, name: &str) -> Option<String> {
-    if !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.')) {
+/// `lamina-store` is a crate or a program, `lamina-store/log/writer` a module of a crate, and
+/// `lamina-store/log/tests::name` an item of that module.
+fn missing_in_crate(tree: &Tree, word: &str) -> Option<String> {
+    let is_ours = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.' | ':');
+    if !word.chars().all(is_ours) {
         return None;
     }
-    let (package, module) = match word.split_once('/') {
+    let (path, item) = match word.split_once("::") {
+        Some((path, item)) => (path, Some(item)),
+        None => (word, None),
+    };
+    let (package, module) = match path.split_once('/') {
         Some((package, module)) => (package, module.trim_end_matches('/')),
-        None => (word, ""),
+        None => (path, ""),
     };
     if !tree.exists(&format!("crates/{package}/Cargo.toml")) {
         let program = format!("/src/bin/{package}.rs");
         let is_program = module.is_empty() && tree.paths().any(|path| path.ends_with(&program));
         return (!is_program).then(|| "no such crate".to_owned());
     }
-    let below = |folder: &str| format!("crates/{package}/{folder}{module}");
-    let exists = module.is_empty()
-        || tree.exists(&below(""))
-        || tree.exists(&below("src/"))
-        || tree.exists(&format!("{}.rs", below("src/")));
-    (!exists).then(|| format!("no such module in crates/{package}/src"))
+    let Some(place) = module_of(tree, package, module) else {
+        return Some(format!("no such module in crates/{package}/src"));
+    };
+    let found = item.is_none_or(|item| has_item(tree, &place, item));
+    (!found).then(|| format!("no such item in {place}"))
+}
+
+/// The file or folder of a module; integration tests are outside `src`.
+fn module_of(tree: &Tree, package: &str, module: &str) -> Option<String> {
+    let inside = |folder: &str| format!("crates/{package}/{folder}{module}");
+    let places = [format!("{}.rs", inside("src/")), inside("src/"), inside("")];
+    let files = places.into_iter().chain([format!("{}.rs", inside(""))]);
+    files.map(|place| place.trim_end_matches('/').to_owned()).find(|place| tree.exists(place))
+}
+
+/// Whether a file, or one directly in the folder, declares something of this name.
+fn has_item(tree: &Tree, place: &str, item: &str) -> bool {
+    const KINDS: &[&str] = &["fn", "struct", "enum", "trait", "const", "type", "mod"];
+    let candidates = [place.to_owned(), format!("{place}/mod.rs"), format!("{place}/lib.rs")];
+    let texts = candidates.iter().filter_map(|path| tree.text(path));
+    texts.flat_map(str::lines).any(|line| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|word| KINDS.contains(&word)) && words.next() == Some(item)
+    })
 }
 
 /// The part of a path before a placeholder: `docs/errors/<CODE>.md` promises `docs/errors`.

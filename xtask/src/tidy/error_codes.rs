@@ -60,9 +60,8 @@ fn pages(tree: &Tree, codes: &BTreeSet<&str>, found: &mut Vec<Finding>) {
 fn mentions(tree: &Tree, codes: &BTreeSet<&str>, found: &mut Vec<Finding>) {
     let constants = constants_of(tree);
     for (path, text) in tree.texts() {
-        let is_document =
-            path.ends_with(".md") && (path.starts_with("docs/") || !path.contains('/'));
-        if !is_document {
+        let is_prose = path.starts_with("docs/") || !path.contains('/');
+        if !(path.ends_with(".md") && is_prose || path.ends_with("/DESIGN.md")) {
             continue;
         }
         for (line, word) in quoted(text) {

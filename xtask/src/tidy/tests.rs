@@ -183,7 +183,7 @@ fn documents_that_name_what_is_gone() {
         [
             ("docs/ARCHITECTURE.md", document),
             ("crates/lamina-store/Cargo.toml", ""),
-            ("crates/lamina-store/src/log/writer.rs", ""),
+            ("crates/lamina-store/src/log/writer.rs", "pub(crate) fn append(\n"),
             ("crates/lamina-api/src/bin/lamina-contract.rs", ""),
         ]
     };
@@ -199,6 +199,8 @@ fn documents_that_name_what_is_gone() {
     fires(rule, &tree("`lamina-gone`"), &["no such crate"]);
     fires(rule, &tree("`lamina-store/log/reader`"), &["no such module"]);
     fires(rule, &tree("`GONE.md`"), &["no file of this name"]);
+    fires(rule, &tree("`lamina-store/log/writer::append`"), &[]);
+    fires(rule, &tree("`lamina-store/log/writer::appen`"), &["no such item"]);
     fires(rule, &tree("`log/writer.rs`, `writer.rs`"), &[]);
     fires(rule, &tree("`og/writer.rs`"), &["no file of this name"]);
     fires(rule, &[("crates/a/DESIGN.md", "`gone.rs`")], &["crates/a/DESIGN.md:1"]);
