@@ -17,6 +17,7 @@ pub use blobs::{BlobReader, BlobRecord, BlobUpload};
 pub use engine::Engine;
 pub use error::{Error, OpenError};
 pub use health::{Health, Status};
+pub use lamina_store::log::LogError;
 pub use open::OpenReport;
 pub use read::{
     Axis, EventsPage, EventsQuery, LifecycleFilter, LifecyclePage, MemoryEvent, Progress,

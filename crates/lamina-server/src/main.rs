@@ -1,1 +1,7 @@
-fn main() {}
+//! The `lamina` program. Everything is in the library, so that tests and benchmarks can reach it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lamina_server::cli::run(std::env::args_os()).into()
+}

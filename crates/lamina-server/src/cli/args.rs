@@ -1,0 +1,96 @@
+//! The command line as a value. Scripts depend on these names: they may be added to, not changed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::Flags;
+
+/// A memory database for AI agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lamina",
+    version,
+    about = "A memory database for AI agents",
+    long_about = "Lamina is a memory database for AI agents. It keeps what happened in a sealed, \
+append-only log, and serves it over HTTP.\n\nTo try it: `lamina serve`, then follow the line it prints.",
+    after_help = EXIT_CODES,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   everything is in order
+  2   stored bytes are damaged, or something does not verify
+  3   the data has a format that this version does not read
+  4   something cannot be read or used: a directory in use, a file, a port
+  64  the command line or the configuration is wrong";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Start the server
+    #[command(
+        long_about = "Start the server.\n\nWithout flags it listens on 127.0.0.1:3141 with the \
+preset `dev_local`: no tokens, reachable from this machine only. The data directory is created if it \
+is not there. The last line it prints to standard output is `listening on http://ADDRESS:PORT`; from \
+then on it answers. Ctrl-C or SIGTERM lets requests finish and loses nothing; neither does `kill -9`."
+    )]
+    Serve(SettingArgs),
+    /// Drop every view and derive it again from the log
+    #[command(long_about = "Drop every view and derive it again from the log.\n\nThe log is the \
+database; views are disposable. The directory \
+must not be in use.")]
+    Rebuild(DataArgs),
+    /// Print the settings in force and where each came from
+    #[command(
+        long_about = "Print the settings in force and where each came from.\n\nSettings come \
+from `lamina.toml` (the file named by --config or LAMINA_CONFIG, else the one in the data directory), \
+then from the environment (LAMINA_DATA, LAMINA_LISTEN, ...), then from flags; later ones win."
+    )]
+    Config(SettingArgs),
+    /// Print the version
+    Version,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SettingArgs {
+    /// The data directory [default: the user's data directory for `lamina`]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where to listen; port 0 takes any free port [default: 127.0.0.1:3141]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+    /// The deployment preset [default: dev_local]
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// The configuration file [default: lamina.toml in the data directory, if there is one]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DataArgs {
+    /// The data directory [default: the user's data directory for `lamina`]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl From<SettingArgs> for Flags {
+    fn from(args: SettingArgs) -> Flags {
+        let SettingArgs { data, listen, preset, config } = args;
+        Flags { data, listen, preset, config }
+    }
+}
+
+impl From<DataArgs> for Flags {
+    fn from(args: DataArgs) -> Flags {
+        let DataArgs { data } = args;
+        Flags { data, ..Flags::default() }
+    }
+}

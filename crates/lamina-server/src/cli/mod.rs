@@ -1,0 +1,76 @@
+//! The command line: parse, load the configuration, do one thing, end with a code scripts can rely
+//! on.
+
+mod args;
+mod exit;
+mod opening;
+mod serve;
+mod maintenance;
+mod show;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use lamina_env::RealDisk;
+
+use crate::config::{Config, Environment, Flags};
+use args::{Arguments, Command};
+pub use exit::Exit;
+use exit::Failure;
+
+/// Runs one command and says how it ended.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments = match Arguments::try_parse_from(words) {
+        Ok(arguments) => arguments,
+        Err(error) => return explain(&error),
+    };
+    match dispatch(arguments.command) {
+        Ok(exit) => exit,
+        Err(Failure { exit, error, help }) => {
+            say(&format!("lamina: {error:#}"));
+            if let Some(help) = help {
+                say(&format!("        {help}"));
+            }
+            exit
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Serve(settings) => serve::serve(&load(settings.into())?),
+        Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
+        Command::Config(settings) => show::config(&load(settings.into())?),
+        Command::Version => show::version(),
+    }
+}
+
+fn load(flags: Flags) -> Result<Config, Failure> {
+    Config::load(&flags, &Environment::of_process(), &RealDisk).map_err(Failure::usage)
+}
+
+/// Help and version are answers; everything else that the parser says is a usage error.
+fn explain(error: &clap::Error) -> Exit {
+    // A closed pipe must not turn help into a failure.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Fine,
+        _ => Exit::Usage,
+    }
+}
+
+/// One line to standard error; a closed one is nobody's problem.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Text to standard output, all at once.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::unreadable)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! `lamina serve`: open, listen, say so, and end without losing anything.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use lamina_core::policy::{Policy, Preset};
+use lamina_engine::{Engine, OpenReport, Settings};
+use lamina_env::Env;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+use super::exit::{Exit, Failure};
+use super::opening;
+use crate::config::Config;
+use crate::http::{App, Parts, listen, router};
+use crate::logging;
+use crate::meters::{Meters, UPKEEP};
+
+/// Runs the server until a signal ends it.
+pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
+    let policy = policy(config)?;
+    logging::start(&config.log_filter, config.log_format).map_err(Failure::usage)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
+    runtime.block_on(run(config, policy))
+}
+
+/// The policy of the preset, if it can be kept: what a preset promises must not be served with less.
+fn policy(config: &Config) -> Result<Policy, Failure> {
+    let preset = config.preset;
+    let Some(policy) = Policy::new(preset) else {
+        return Err(Failure::usage(anyhow!(
+            "the preset `{preset}` cannot start yet: it promises that every caller has a signed token, and \
+             this version does not check tokens. Only `dev_local` works now, on this machine alone"
+        )));
+    };
+    if preset == Preset::DevLocal && !config.listen.is_loopback() {
+        return Err(Failure::usage(anyhow!(
+            "the preset `dev_local` takes no tokens, so it listens on loopback addresses only \
+             (127.0.0.1, ::1, localhost), not on {}",
+            config.listen
+        )));
+    }
+    Ok(policy)
+}
+
+async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
+    // Before anything is opened: a signal during a long open must not be lost.
+    let mut signals = Signals::new()?;
+    let env = Env::real();
+    let (engine, report) = open(config, env.clone()).await?;
+    let listener = TcpListener::bind(config.listen.0).await;
+    let listener = listener.with_context(|| format!("cannot listen on {}", config.listen));
+    let bound = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
+    let (address, listener) = match bound {
+        Ok(bound) => bound,
+        Err(error) => {
+            engine.shutdown().await;
+            return Err(Failure::unreadable(error));
+        }
+    };
+    let meters = Meters::install();
+    let (close, closing) = watch::channel(false);
+    let parts = Parts {
+        engine: engine.clone(),
+        policy,
+        env,
+        meters: meters.clone(),
+        closing: closing.clone(),
+    };
+    let app = Arc::new(App::new(parts, config));
+    announce(config, address);
+    tracing::info!(%address, preset = config.preset.as_str(), ?report, "ready");
+    let upkeep = tokio::spawn(upkeep(meters));
+    let serving = tokio::spawn(listen::serve(listener, router(app), config.limits, closing));
+    let signal = signals.next().await;
+    tracing::info!(signal, "closing");
+    // Nobody may be left to hear it; then there is nothing to close.
+    let _ = close.send(true);
+    tokio::select! {
+        ended = serving => {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the server ended badly");
+            }
+        }
+        signal = signals.next() => tracing::warn!(signal, "a second signal: requests under way are cut"),
+    }
+    upkeep.abort();
+    engine.shutdown().await;
+    tracing::info!("closed");
+    Ok(Exit::Fine)
+}
+
+async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
+    let settings = Settings {
+        segment_bytes: config.segment_bytes,
+        blob_bytes_max: config.limits.blob_bytes,
+        ..Settings::new(&config.data)
+    };
+    let opened = tokio::task::spawn_blocking(move || Engine::open(settings, env)).await;
+    let opened =
+        opened.context("opening the data directory failed").map_err(Failure::unreadable)?;
+    opened.map_err(|error| opening::failure(error, &config.data))
+}
+
+/// The banner. The last line is what scripts wait for.
+fn announce(config: &Config, address: SocketAddr) {
+    let note = match config.preset {
+        Preset::DevLocal => " (no tokens; reachable from this machine only)",
+        _ => "",
+    };
+    let text = format!(
+        "Lamina {version}, a memory database for AI agents\n\
+         \x20 address  http://{address}\n\
+         \x20 preset   {preset}{note}\n\
+         \x20 data     {data}\n\
+         \x20 try      curl -d '{{\"scope\":\"user:alice\",\"content\":\"Acme moved to 200 seats\"}}' \
+         http://{address}/v1/experience\n\
+         listening on http://{address}\n",
+        version = env!("CARGO_PKG_VERSION"),
+        preset = config.preset,
+        data = config.data.display(),
+    );
+    let mut out = std::io::stdout().lock();
+    // A closed standard output is no reason not to serve.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+async fn upkeep(meters: Meters) {
+    let mut turn = tokio::time::interval(UPKEEP);
+    loop {
+        turn.tick().await;
+        meters.upkeep();
+    }
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals, Failure> {
+        let listen =
+            |kind| signal(kind).context("signals cannot be received").map_err(Failure::unreadable);
+        Ok(Signals {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What the server runs with: `lamina.toml`, then the environment, then the flags; later ones win.
+//!
+//! Every setting is a row of one table, so that the file, the environment, `lamina config` and the
+//! suggestions for misspelt names cannot disagree. Unknown names are errors: a setting that is
+//! silently ignored is worse than a server that does not start.
+
+mod source;
+pub(crate) mod suggest;
+mod value;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use lamina_core::policy::Preset;
+use lamina_env::Disk;
+use lamina_types::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX};
+
+pub use source::{ConfigError, Environment, Flags};
+pub use value::{Listen, LogFormat};
+
+use source::Settings;
+
+/// The effective configuration.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The data directory.
+    pub data: PathBuf,
+    /// Where to listen.
+    pub listen: Listen,
+    /// The deployment preset.
+    pub preset: Preset,
+    /// Which log lines are written, in the syntax of `tracing`.
+    pub log_filter: String,
+    /// How they look.
+    pub log_format: LogFormat,
+    /// The limits of the HTTP surface.
+    pub limits: Limits,
+    /// Whether a sparse envelope is filled in (ruling 1).
+    pub envelope_lenient: bool,
+    /// Whether experimental routes answer (R041).
+    pub experimental_enabled: bool,
+    /// Bytes of one segment file of the log.
+    pub segment_bytes: u64,
+    shown: Vec<Shown>,
+}
+
+/// What the HTTP surface takes before it says no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a JSON body.
+    pub body_bytes: u64,
+    /// Bytes of the body of a bulk write.
+    pub bulk_body_bytes: u64,
+    /// Bytes of a blob.
+    pub blob_bytes: u64,
+    /// Open connections.
+    pub connections: u64,
+    /// How long a connection may take to send the head of its next request.
+    pub header_timeout_ms: u64,
+    /// How long a body may take to arrive, or a blob to send its next piece.
+    pub body_timeout_ms: u64,
+    /// How long a shutdown waits for requests that are under way.
+    pub shutdown_timeout_ms: u64,
+}
+
+/// One effective value and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// The dotted name, as in the file.
+    pub key: &'static str,
+    /// The value in force.
+    pub value: String,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// Nobody set it, and what it is depends on the preset.
+    Preset(Preset),
+    /// A configuration file.
+    File(PathBuf),
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// A flag of the command line.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::Preset(preset) => write!(f, "default of preset {preset}"),
+            Origin::File(path) => write!(f, "file {}", path.display()),
+            Origin::Variable(name) => write!(f, "environment {name}"),
+            Origin::Flag(name) => write!(f, "flag {name}"),
+        }
+    }
+}
+
+/// One setting: its name in the file, in the environment, and as a flag.
+#[derive(Debug)]
+pub(crate) struct Key {
+    name: &'static str,
+    variable: &'static str,
+    /// A name that existing deployments use. The variable above wins.
+    foreign_variable: Option<&'static str>,
+    flag: Option<&'static str>,
+}
+
+const fn key(name: &'static str, variable: &'static str) -> Key {
+    Key { name, variable, foreign_variable: None, flag: None }
+}
+
+const fn flagged(name: &'static str, variable: &'static str, flag: &'static str) -> Key {
+    Key { flag: Some(flag), ..key(name, variable) }
+}
+
+/// Every setting there is.
+pub(crate) const KEYS: &[Key] = &[
+    flagged("data", "LAMINA_DATA", "--data"),
+    flagged("listen", "LAMINA_LISTEN", "--listen"),
+    Key {
+        foreign_variable: Some("CORTEX_DEPLOYMENT_PRESET"),
+        ..flagged("preset", "LAMINA_PRESET", "--preset")
+    },
+    key("log.filter", "LAMINA_LOG"),
+    key("log.format", "LAMINA_LOG_FORMAT"),
+    key("limits.body_bytes", "LAMINA_LIMITS_BODY_BYTES"),
+    key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
+    key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
+    key("limits.connections", "LAMINA_LIMITS_CONNECTIONS"),
+    key("limits.header_timeout_ms", "LAMINA_LIMITS_HEADER_TIMEOUT_MS"),
+    key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),
+    key("limits.shutdown_timeout_ms", "LAMINA_LIMITS_SHUTDOWN_TIMEOUT_MS"),
+    key("envelope.lenient", "LAMINA_ENVELOPE_LENIENT"),
+    Key {
+        foreign_variable: Some("CORTEX_ENABLE_EXPERIMENTAL"),
+        ..key("experimental.enabled", "LAMINA_EXPERIMENTAL_ENABLED")
+    },
+    key("storage.segment_bytes", "LAMINA_STORAGE_SEGMENT_BYTES"),
+];
+
+impl Config {
+    /// Puts the layers together. Reads the configuration file through `disk`.
+    pub fn load(
+        flags: &Flags,
+        environment: &Environment,
+        disk: &dyn Disk,
+    ) -> Result<Config, ConfigError> {
+        let mut settings = Settings::gather(flags, environment, disk)?;
+        let data = PathBuf::from(settings.text("data", String::new())?);
+        let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
+        let preset: Preset = settings.parsed("preset", "dev_local", |text| {
+            text.parse().map_err(|error| format!("{error}"))
+        })?;
+        let log_filter = settings.text("log.filter", "info".to_owned())?;
+        let log_format = settings.parsed("log.format", "auto", value::log_format)?;
+        let limits = Limits::take(&mut settings)?;
+        let by_preset = Origin::Preset(preset);
+        let lenient = preset == Preset::DevLocal;
+        let envelope_lenient = settings.switch("envelope.lenient", lenient, by_preset.clone())?;
+        let experimental = preset.experimental_by_default();
+        let experimental_enabled =
+            settings.switch("experimental.enabled", experimental, by_preset)?;
+        let segment_bytes =
+            settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=1 << 30)?;
+        Ok(Config {
+            data,
+            listen,
+            preset,
+            log_filter,
+            log_format,
+            limits,
+            envelope_lenient,
+            experimental_enabled,
+            segment_bytes,
+            shown: settings.into_shown(),
+        })
+    }
+
+    /// Every value in force and where it came from, in table order.
+    pub fn shown(&self) -> &[Shown] {
+        &self.shown
+    }
+}
+
+const SEGMENT_BYTES: u64 = 64 << 20;
+const MINUTES_10_MS: u64 = 600_000;
+
+impl Limits {
+    fn take(settings: &mut Settings) -> Result<Limits, ConfigError> {
+        Ok(Limits {
+            body_bytes: settings.number(
+                "limits.body_bytes",
+                BODY_BYTES_MAX as u64,
+                1 << 10..=64 << 20,
+            )?,
+            bulk_body_bytes: settings.number(
+                "limits.bulk_body_bytes",
+                BULK_BODY_BYTES_MAX as u64,
+                1 << 10..=256 << 20,
+            )?,
+            blob_bytes: settings.number("limits.blob_bytes", BLOB_BYTES_MAX, 1..=16 << 30)?,
+            connections: settings.number("limits.connections", 1_024, 1..=65_536)?,
+            header_timeout_ms: settings.number(
+                "limits.header_timeout_ms",
+                30_000,
+                100..=MINUTES_10_MS,
+            )?,
+            body_timeout_ms: settings.number(
+                "limits.body_timeout_ms",
+                30_000,
+                100..=MINUTES_10_MS,
+            )?,
+            shutdown_timeout_ms: settings.number(
+                "limits.shutdown_timeout_ms",
+                10_000,
+                0..=MINUTES_10_MS,
+            )?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

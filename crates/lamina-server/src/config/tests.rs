@@ -1,0 +1,253 @@
+//! Which layer wins, where a value is said to come from, and how a mistake is reported.
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+use lamina_env::{Disk, RealDisk};
+
+use super::{Config, Environment, Flags};
+
+/// A configuration file on a real disk, removed at the end.
+struct File(tempfile::TempDir);
+
+impl File {
+    fn new(text: &str) -> File {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lamina.toml");
+        RealDisk.create_new(&path).unwrap().write_at(text.as_bytes(), 0).unwrap();
+        File(directory)
+    }
+
+    fn data(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+fn report(file: &File, flags: &Flags, environment: &Environment) -> String {
+    let folder = file.data().to_string_lossy().into_owned();
+    let text = match Config::load(flags, environment, &RealDisk) {
+        Ok(config) => config
+            .shown()
+            .iter()
+            .map(|shown| format!("{} = {} ({})\n", shown.key, shown.value, shown.origin))
+            .collect(),
+        Err(error) => format!("{error}\n"),
+    };
+    text.replace(&folder, "DIR")
+}
+
+fn check_file(text: &str, expected: Expect) {
+    let file = File::new(text);
+    let flags = Flags { data: Some(file.data().to_owned()), ..Flags::default() };
+    expected.assert_eq(&report(&file, &flags, &Environment::default()));
+}
+
+#[test]
+fn flags_win_over_environment_over_file_over_defaults() {
+    let file = File::new(
+        "listen = \"127.0.0.1:1111\"\npreset = \"cloud_private\"\n[limits]\nbody_bytes = \"2MiB\"\n\
+         connections = 7\n[log]\nfilter = \"debug\"\n",
+    );
+    let flags = Flags {
+        data: Some(file.data().to_owned()),
+        listen: Some("localhost:3333".to_owned()),
+        ..Flags::default()
+    };
+    let environment = Environment::from([
+        ("LAMINA_LISTEN", "127.0.0.1:2222"),
+        ("LAMINA_PRESET", "dev_local"),
+        ("CORTEX_DEPLOYMENT_PRESET", "on_prem_enterprise"),
+        ("LAMINA_LIMITS_CONNECTIONS", "9"),
+        ("LAMINA_LOG_FORMAT", ""),
+        ("PATH", "/bin"),
+    ]);
+    expect![[r#"
+        data = DIR (flag --data)
+        listen = localhost:3333 (flag --listen)
+        preset = dev_local (environment LAMINA_PRESET)
+        log.filter = debug (file DIR/lamina.toml)
+        log.format = auto (default)
+        limits.body_bytes = 2MiB (file DIR/lamina.toml)
+        limits.bulk_body_bytes = 16777216 (default)
+        limits.blob_bytes = 104857600 (default)
+        limits.connections = 9 (environment LAMINA_LIMITS_CONNECTIONS)
+        limits.header_timeout_ms = 30000 (default)
+        limits.body_timeout_ms = 30000 (default)
+        limits.shutdown_timeout_ms = 10000 (default)
+        envelope.lenient = true (default of preset dev_local)
+        experimental.enabled = true (default of preset dev_local)
+        storage.segment_bytes = 67108864 (default)
+    "#]]
+    .assert_eq(&report(&file, &flags, &environment));
+}
+
+#[test]
+fn existing_deployments_keep_their_variables() {
+    let environment = Environment::from([
+        ("HOME", "/someone"),
+        ("CORTEX_DEPLOYMENT_PRESET", "cloud_shared_saas"),
+        ("CORTEX_ENABLE_EXPERIMENTAL", "1"),
+    ]);
+    let config = Config::load(&Flags::default(), &environment, &RealDisk).unwrap();
+    assert_eq!(config.preset.as_str(), "cloud_shared_saas");
+    assert!(config.experimental_enabled);
+    assert!(!config.envelope_lenient, "strict unless dev_local");
+    assert_eq!(config.data, Path::new("/someone/.local/share/lamina"));
+}
+
+#[test]
+fn the_data_directory_follows_the_standard_for_user_data() {
+    let at = |environment: Environment| {
+        Config::load(&Flags::default(), &environment, &RealDisk)
+            .map(|config| config.data.to_string_lossy().into_owned())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(at([("HOME", "/h"), ("XDG_DATA_HOME", "/x")].into()), Ok("/x/lamina".to_owned()));
+    assert_eq!(
+        at([("HOME", "/h"), ("XDG_DATA_HOME", "relative")].into()),
+        Ok("/h/.local/share/lamina".to_owned())
+    );
+    assert!(at([("PATH", "/bin")].into()).is_err());
+}
+
+#[test]
+fn unknown_names_in_the_file_are_refused_with_a_suggestion() {
+    check_file(
+        "[limits]\nbody_byte = 3\n",
+        expect![[r#"
+            unknown key `limits.body_byte` in DIR/lamina.toml; did you mean `limits.body_bytes`?
+        "#]],
+    );
+    check_file(
+        "[limit]\nbody_bytes = 3\n",
+        expect![[r#"
+            unknown key `limit` in DIR/lamina.toml; did you mean `limits`?
+        "#]],
+    );
+    check_file(
+        "segment_bytes = 3\n",
+        expect![[r#"
+            unknown key `segment_bytes` in DIR/lamina.toml; did you mean `storage.segment_bytes`?
+        "#]],
+    );
+    check_file(
+        "[embedding]\nmodel = \"x\"\n",
+        expect![[r#"
+            unknown key `embedding` in DIR/lamina.toml
+        "#]],
+    );
+}
+
+#[test]
+fn values_that_cannot_be_read_name_their_source() {
+    check_file(
+        "listen = \"everywhere\"\n",
+        expect![[r#"
+            `listen` cannot be `everywhere` (file DIR/lamina.toml): expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141
+        "#]],
+    );
+    check_file(
+        "[limits]\nconnections = 0\n",
+        expect![[r#"
+            `limits.connections` cannot be `0` (file DIR/lamina.toml): expected a number from 1 to 65536
+        "#]],
+    );
+    check_file(
+        "[limits]\nbody_bytes = \"99999999999999 GiB\"\n",
+        expect![[r#"
+            `limits.body_bytes` cannot be `99999999999999 GiB` (file DIR/lamina.toml): expected a whole number, for example 4194304 or 4MiB
+        "#]],
+    );
+    check_file(
+        "[envelope]\nlenient = \"maybe\"\n",
+        expect![[r#"
+            `envelope.lenient` cannot be `maybe` (file DIR/lamina.toml): expected true or false
+        "#]],
+    );
+    check_file(
+        "preset = [1]\n",
+        expect![[r#"
+            `preset` in DIR/lamina.toml must be a plain value
+        "#]],
+    );
+    check_file(
+        "preset = \"dev\"\n",
+        expect![[r#"
+            `preset` cannot be `dev` (file DIR/lamina.toml): unknown preset; it is one of dev_local, on_prem_enterprise, cloud_shared_saas, cloud_private
+        "#]],
+    );
+    check_file(
+        "preset = \"dev_local\"\nlisten = \n",
+        expect![[r#"
+            DIR/lamina.toml is not TOML: line 2: string values must be quoted, expected literal string
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_in_the_data_directory_cannot_move_it() {
+    check_file(
+        "data = \"/elsewhere\"\n",
+        expect![[r#"
+            DIR/lamina.toml lies in the data directory, so it cannot set `data`; use --data or LAMINA_DATA
+        "#]],
+    );
+}
+
+#[test]
+fn a_named_file_must_exist_and_may_name_the_data_directory() {
+    let file = File::new("data = \"/elsewhere\"\n");
+    let path = file.data().join("lamina.toml").to_string_lossy().into_owned();
+    let environment = Environment::from([("LAMINA_CONFIG", path.as_str())]);
+    let config = Config::load(&Flags::default(), &environment, &RealDisk).unwrap();
+    assert_eq!(config.data, Path::new("/elsewhere"));
+
+    let flags = Flags { config: Some(file.data().join("absent.toml")), ..Flags::default() };
+    expect![[r#"
+        the configuration file DIR/absent.toml cannot be read
+    "#]]
+    .assert_eq(&report(&file, &flags, &environment));
+}
+
+#[test]
+fn unknown_variables_are_refused_and_foreign_ones_are_not_ours() {
+    let refused = |name: &str| {
+        let environment = Environment::from([("HOME", "/h"), (name, "tcp://10.0.0.1:3141")]);
+        Config::load(&Flags::default(), &environment, &RealDisk)
+            .err()
+            .map(|error| error.to_string())
+    };
+    expect!["unknown environment variable `LAMINA_LISTNE`; did you mean `LAMINA_LISTEN`?"]
+        .assert_eq(&refused("LAMINA_LISTNE").unwrap());
+    expect!["unknown environment variable `LAMINA_EMBEDDING_PROVIDER`"]
+        .assert_eq(&refused("LAMINA_EMBEDDING_PROVIDER").unwrap());
+    for name in [
+        "LAMINA_SERVICE_HOST",
+        "LAMINA_PORT",
+        "LAMINA_PORT_3141_TCP",
+        "LAMINA_BIN",
+        "CORTEX_LLM_URL",
+    ] {
+        assert_eq!(refused(name), None, "{name}");
+    }
+}
+
+#[test]
+fn loopback_is_told_from_the_rest() {
+    for (text, expected) in [
+        ("127.0.0.1:0", true),
+        ("127.8.8.8:80", true),
+        ("[::1]:3141", true),
+        ("localhost:3141", true),
+        ("0.0.0.0:3141", false),
+        ("[::]:3141", false),
+        ("192.168.1.2:3141", false),
+        ("[::ffff:127.0.0.1]:3141", false),
+    ] {
+        let listen = super::value::listen(text).unwrap();
+        assert_eq!(listen.is_loopback(), expected, "{text}");
+    }
+    for text in ["3141", "localhost", "localhost:http", "example.org:80", ""] {
+        assert!(super::value::listen(text).is_err(), "{text}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Values as people write them: addresses, sizes, yes or no.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
+
+/// Where to listen. `localhost` is 127.0.0.1, whatever the resolver of the machine says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl Listen {
+    /// Whether only processes of this machine can reach it.
+    pub fn is_loopback(self) -> bool {
+        self.0.ip().is_loopback()
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people on a terminal, for programs otherwise.
+    Auto,
+    /// Coloured lines.
+    Human,
+    /// One JSON object per line.
+    Json,
+}
+
+pub(super) fn listen(text: &str) -> Result<Listen, String> {
+    if let Some(port) = text.strip_prefix("localhost:") {
+        let port = port
+            .parse()
+            .map_err(|_| "the port after `localhost:` is not a number up to 65535".to_owned())?;
+        return Ok(Listen(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)));
+    }
+    text.parse().map(Listen).map_err(|_| {
+        "expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141".to_owned()
+    })
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "auto" => Ok(LogFormat::Auto),
+        "human" => Ok(LogFormat::Human),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("expected auto, human or json".to_owned()),
+    }
+}
+
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err("expected true or false".to_owned()),
+    }
+}
+
+/// A whole number, or one with `KiB`, `MiB` or `GiB` behind it.
+pub(super) fn number(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
+    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+    let unit =
+        units.into_iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+    let (digits, factor) = unit.unwrap_or((text, 1));
+    let value = digits
+        .trim_end()
+        .replace('_', "")
+        .parse::<u64>()
+        .ok()
+        .and_then(|value| value.checked_mul(factor))
+        .ok_or("expected a whole number, for example 4194304 or 4MiB")?;
+    if !bounds.contains(&value) {
+        return Err(format!("expected a number from {} to {}", bounds.start(), bounds.end()));
+    }
+    Ok(value)
+}

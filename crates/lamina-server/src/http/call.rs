@@ -1,0 +1,132 @@
+//! One request, as a handler sees it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts as _, RawPathParams};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use bytes::Bytes;
+use hyper::body::Body as _;
+use lamina_api::v1::experience::Strictness;
+use lamina_api::{ApiError, query as api_query};
+use lamina_core::policy::{Caller, Permit};
+use lamina_types::capability::Capability;
+use lamina_types::ids::IdError;
+use lamina_types::{ErrorCode, ScopePath};
+
+use super::app::App;
+use super::body::{self, Bounds};
+use super::failure::{Failure, denied};
+use super::query;
+use super::request_id::Id;
+
+const ACTOR: &str = "x-cortex-actor";
+const IDEMPOTENCY_KEY: &str = "x-cortex-idempotency-key";
+
+/// A request under way.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) app: Arc<App>,
+    pub(crate) id: Id,
+    pub(crate) head: Parts,
+    pub(crate) body: Body,
+}
+
+impl Call {
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    /// Who calls. Under `dev_local` it is whoever the header names; a token, if one is sent, is
+    /// neither needed nor looked at.
+    pub(crate) fn caller(&self) -> Result<Caller, ApiError> {
+        let local = self.app.local_caller();
+        let Some(actor) = self.header_text(ACTOR)? else {
+            return Ok(local.clone());
+        };
+        let actor = actor.parse().map_err(|error: lamina_types::actor::ActorError| {
+            ApiError::invalid_parameter("X-Cortex-Actor", error.to_string())
+        })?;
+        Ok(Caller { actor, tenant: local.tenant })
+    }
+
+    /// Asks the policy; a refusal names tier and capability.
+    pub(crate) fn permit<C: Capability>(
+        &self,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+    ) -> Result<Permit<C>, ApiError> {
+        self.app.policy.permit(caller, scope).map_err(|denial| denied(&denial))
+    }
+
+    pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
+        query::pairs(self.head.uri.query())
+    }
+
+    pub(crate) fn idempotency_key(&self) -> Result<Option<&str>, ApiError> {
+        self.header_text(IDEMPOTENCY_KEY)
+    }
+
+    /// A header that has to be text; an empty one counts as absent.
+    pub(crate) fn header_text(&self, name: &'static str) -> Result<Option<&str>, ApiError> {
+        let Some(value) = self.headers().get(name) else {
+            return Ok(None);
+        };
+        let text = std::str::from_utf8(value.as_bytes())
+            .map_err(|_| ApiError::invalid_parameter(name, "is not UTF-8"))?;
+        Ok(Some(text.trim()).filter(|text| !text.is_empty()))
+    }
+
+    /// The named part of the path, percent-decoded.
+    pub(crate) async fn path_text(&mut self, name: &'static str) -> Result<String, ApiError> {
+        let undecodable =
+            || ApiError::at(ErrorCode::InvalidId, name, "is not UTF-8 after decoding");
+        let params = RawPathParams::from_request_parts(&mut self.head, &()).await;
+        let params = params.map_err(|_| undecodable())?;
+        let found = params.iter().find(|(key, _)| *key == name);
+        found.map(|(_, value)| value.to_owned()).ok_or_else(undecodable)
+    }
+
+    /// The named part of the path as an id of one kind; a wrong prefix is 422 (R108).
+    pub(crate) async fn path_id<T>(&mut self, name: &'static str) -> Result<T, ApiError>
+    where
+        T: std::str::FromStr<Err = IdError>,
+    {
+        api_query::id(name, &self.path_text(name).await?)
+    }
+
+    /// The JSON body, whole and within its limit. Takes it: a body can be read once.
+    pub(crate) async fn json_body(&mut self, bytes_max: u64) -> Result<Bytes, Failure> {
+        if self.app.strictness == Strictness::Strict {
+            self.require_json()?;
+        }
+        let body = std::mem::take(&mut self.body);
+        let bounds = Bounds { bytes: bytes_max, time: self.app.body_timeout() };
+        Ok(body::read(&self.head.headers, body, bounds).await?)
+    }
+
+    /// A JSON body that may be left out; without one there is no content type to check.
+    pub(crate) async fn optional_json_body(&mut self, bytes_max: u64) -> Result<Bytes, Failure> {
+        if self.body.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        self.json_body(bytes_max).await
+    }
+
+    fn require_json(&self) -> Result<(), ApiError> {
+        let given = self.header_text(CONTENT_TYPE.as_str())?.unwrap_or_default();
+        let media = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let is_json = media == "application/json"
+            || (media.starts_with("application/") && media.ends_with("+json"));
+        if is_json {
+            return Ok(());
+        }
+        Err(ApiError::at(
+            ErrorCode::UnsupportedMediaType,
+            "Content-Type",
+            "must be application/json",
+        ))
+    }
+}

@@ -1,0 +1,131 @@
+//! The server about itself: health, readiness, metrics, version, and its own description.
+
+use std::collections::BTreeMap;
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use lamina_api::query::Params;
+use lamina_api::v1::admin::{
+    CAPTURE_CAPABILITIES, Health, HealthCheck, HealthStatus, Ready, Version,
+};
+use lamina_api::{openapi as contract, time};
+use lamina_engine::{Health as EngineHealth, Status};
+use lamina_types::capability::AdminHealth;
+use serde_json::Value;
+
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::meters;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// `GET /v1/admin/health` and `GET /v1/health`: open; details only for those who may see them (C21).
+pub(super) async fn health(call: Call) -> Result<Response, Failure> {
+    let app = &*call.app;
+    let health = app.engine.health();
+    let status = status_of(health.status);
+    let mut shape = Health {
+        status,
+        version: VERSION.to_owned(),
+        reasons: Vec::new(),
+        deployment_preset: None,
+        uptime_ms: None,
+        checks: BTreeMap::new(),
+    };
+    if call.permit::<AdminHealth>(&call.caller()?, None).is_ok() {
+        let uptime_us = app.env.clock.monotonic().0 - app.started_at.0;
+        shape.checks = checks(&health);
+        shape.reasons = health.reasons;
+        shape.deployment_preset = Some(app.policy.preset().as_str().to_owned());
+        shape.uptime_ms = Some((uptime_us / 1_000).max(0).unsigned_abs());
+    }
+    reply::json(fine_or_not(status != HealthStatus::Unhealthy), &shape)
+}
+
+/// `GET /v1/admin/ready` and `GET /v1/ready`.
+pub(super) async fn ready(call: Call) -> Result<Response, Failure> {
+    let app = &*call.app;
+    let health = app.engine.health();
+    let ready = app.engine.ready() && !*app.closing.borrow();
+    let status = if ready { status_of(health.status) } else { HealthStatus::Unhealthy };
+    reply::json(fine_or_not(ready), &Ready { ready, status, checks: checks(&health) })
+}
+
+/// `GET /v1/admin/metrics`, as Prometheus text or as JSON.
+pub(super) async fn metrics(call: Call) -> Result<Response, Failure> {
+    let pairs = call.pairs()?;
+    let as_json = Params::new(&pairs).choice("format", &[("prometheus", false), ("json", true)])?;
+    call.permit::<AdminHealth>(&call.caller()?, None)?;
+    meters::gauge(&call.app.engine.health());
+    if as_json {
+        return reply::json(StatusCode::OK, &call.app.meters.json());
+    }
+    let mut response = Response::new(Body::from(call.app.meters.text()));
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+/// `GET /v1/admin/version`. Capabilities are what is built, not what is planned.
+pub(super) async fn version(_: Call) -> Result<Response, Failure> {
+    let shape = Version {
+        version: VERSION.to_owned(),
+        crate_version: VERSION.to_owned(),
+        git_sha: option_env!("LAMINA_GIT_SHA").map(str::to_owned),
+        built_at: option_env!("LAMINA_BUILT_AT").map(str::to_owned),
+        api: "v1".to_owned(),
+        capabilities: CAPTURE_CAPABILITIES.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// `GET /v1/openapi.json`.
+pub(super) async fn openapi(_: Call) -> Result<Response, Failure> {
+    reply::json(StatusCode::OK, &contract::document())
+}
+
+fn fine_or_not(fine: bool) -> StatusCode {
+    if fine { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
+}
+
+fn status_of(status: Status) -> HealthStatus {
+    match status {
+        Status::Healthy => HealthStatus::Healthy,
+        Status::Degraded => HealthStatus::Degraded,
+        Status::Unhealthy => HealthStatus::Unhealthy,
+    }
+}
+
+/// The parts of the engine, each with its numbers. The sentences are in `reasons`.
+fn checks(health: &EngineHealth) -> BTreeMap<String, HealthCheck> {
+    let log = &health.log;
+    let checkpoint = log.checkpoint_at.map_or(Value::Null, |at| time::print(at.0).into());
+    let log_status =
+        if log.poisoned || log.full { HealthStatus::Unhealthy } else { HealthStatus::Healthy };
+    let clock_status = if log.clock_held { HealthStatus::Degraded } else { HealthStatus::Healthy };
+    let numbers = [
+        ("batches", log.batches.into()),
+        ("segments", log.segments.into()),
+        ("bytes", log.bytes.into()),
+        ("last_checkpoint_at", checkpoint),
+    ];
+    let pipeline = [
+        ("in_flight", health.pipeline_in_flight.into()),
+        ("writes_queued", health.writes_queued.into()),
+    ];
+    let parts = [
+        ("log", check(log_status, numbers)),
+        ("views", check(HealthStatus::Healthy, [("applied_lag", health.applied_lag.into())])),
+        ("clock", check(clock_status, [])),
+        ("pipeline", check(HealthStatus::Healthy, pipeline)),
+    ];
+    parts.into_iter().map(|(name, check)| (name.to_owned(), check)).collect()
+}
+
+fn check<const N: usize>(status: HealthStatus, values: [(&str, Value); N]) -> HealthCheck {
+    let values = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    HealthCheck { status, reason: None, values }
+}

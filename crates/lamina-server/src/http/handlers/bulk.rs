@@ -1,0 +1,161 @@
+//! `POST /v1/experience/bulk`: all items or none, in one append.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use lamina_api::ApiError;
+use lamina_api::v1::experience::response::batch_stream;
+use lamina_api::v1::experience::{
+    AdmittedBulk, BulkAccepted, BulkResult, Wait, identity, read_bulk,
+};
+use lamina_core::policy::{Caller, Permit};
+use lamina_engine::{BulkCaptured, Captured, Error as EngineError, Write};
+use lamina_types::capability::ScopeWrite;
+use lamina_types::limits::WAIT_MS_MAX;
+use lamina_types::{ScopePath, Stage};
+
+use super::experience::{
+    Referred, permit, status, until, wait_of, with_context, with_replay_warning,
+};
+use crate::http::app::App;
+use crate::http::call::Call;
+use crate::http::failure::{Failure, internal};
+use crate::http::reply;
+use crate::meters;
+
+/// What is kept of an item after it was given to the engine, in the order of the request.
+#[derive(Debug)]
+struct Kept {
+    key: String,
+    warnings: Vec<String>,
+    referred: Referred,
+}
+
+/// Writes up to a thousand experiences.
+pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
+    let wait = wait_of(&call)?;
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.bulk_body_bytes).await?;
+    let bulk = with_context(&call, &caller, |context| read_bulk(&body, context))?;
+    drop(body);
+    let permits = permits(&call, &caller, &bulk)?;
+    // Position in the log to position in the request.
+    let order = bulk.append_order();
+    let (kept, writes) = split(bulk, &order, call.id.as_str());
+    let captured = call.app.engine.experience_bulk(&permits, writes).await;
+    let captured = captured.map_err(|error| explain(error, &order, &kept))?;
+    let BulkCaptured { batch_id, items, replayed } = captured;
+    let new = items.iter().filter(|item| !item.replayed).count();
+    metrics::counter!(meters::EXPERIENCES).increment(new as u64);
+    let items = in_request_order(items, &order)?;
+    let statuses = statuses(&call.app, caller.tenant, wait, &items).await;
+    let results: Vec<BulkResult> = kept
+        .into_iter()
+        .zip(&items)
+        .zip(statuses)
+        .enumerate()
+        .map(|(index, ((kept, item), status))| result(index, kept, item, status))
+        .collect();
+    let shape = BulkAccepted {
+        batch_id: batch_id.to_string(),
+        accepted: results.len(),
+        lifecycle_stream: batch_stream(batch_id),
+        results,
+    };
+    let mut response = reply::json(StatusCode::ACCEPTED, &shape)?;
+    if replayed {
+        response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}
+
+fn result(index: usize, kept: Kept, item: &Captured, status: String) -> BulkResult {
+    BulkResult {
+        index,
+        event_id: item.event_id.to_string(),
+        status,
+        wal_offset: item.wal_offset,
+        idempotency_key: kept.key,
+        warnings: with_replay_warning(kept.warnings, item),
+        replayed_from_idempotency: item.replayed,
+    }
+}
+
+/// One permit per scope that is written to.
+fn permits(
+    call: &Call,
+    caller: &Caller,
+    bulk: &AdmittedBulk,
+) -> Result<Vec<Permit<ScopeWrite>>, ApiError> {
+    let mut permits: BTreeMap<&ScopePath, Permit<ScopeWrite>> = BTreeMap::new();
+    for (index, item) in bulk.items.iter().enumerate() {
+        let has_second = item.experience.directives.consolidate_into.is_some();
+        if has_second || !permits.contains_key(&item.experience.scope) {
+            let permit = permit(call, caller, &item.experience, &format!("items[{index}]."))?;
+            permits.insert(&item.experience.scope, permit);
+        }
+    }
+    Ok(permits.into_values().collect())
+}
+
+fn split(bulk: AdmittedBulk, order: &[usize], request_id: &str) -> (Vec<Kept>, Vec<Write>) {
+    let mut kept = Vec::with_capacity(bulk.items.len());
+    let mut writes = Vec::with_capacity(bulk.items.len());
+    for item in bulk.items {
+        kept.push(Kept {
+            key: item.experience.idempotency_key.clone(),
+            referred: Referred::by(&item.experience),
+            warnings: item.warnings,
+        });
+        writes.push(Some(Write {
+            identity: identity(&item.experience),
+            experience: item.experience,
+            request_id: request_id.to_owned(),
+        }));
+    }
+    let ordered = order.iter().filter_map(|index| writes.get_mut(*index)?.take()).collect();
+    (kept, ordered)
+}
+
+fn in_request_order(items: Vec<Captured>, order: &[usize]) -> Result<Vec<Captured>, Failure> {
+    let mut placed: Vec<(usize, Captured)> = order.iter().copied().zip(items).collect();
+    if placed.len() != order.len() {
+        return Err(internal("a bulk write answered for fewer items than it was given"));
+    }
+    placed.sort_by_key(|(index, _)| *index);
+    Ok(placed.into_iter().map(|(_, item)| item).collect())
+}
+
+/// The refusal of one item, with its place in the request.
+fn explain(error: EngineError, order: &[usize], kept: &[Kept]) -> Failure {
+    let (EngineError::UnknownBlob { index, .. } | EngineError::IdempotencyConflict { index }) =
+        &error
+    else {
+        return error.into();
+    };
+    let index = order.get(*index).copied().unwrap_or(*index);
+    match kept.get(index) {
+        Some(kept) => kept.referred.explain(error, &format!("items[{index}].")),
+        None => error.into(),
+    }
+}
+
+/// How far each item has come, after waiting for all of them together no longer than for one.
+async fn statuses(app: &App, tenant: u32, wait: Wait, items: &[Captured]) -> Vec<String> {
+    let captured = || Stage::Captured.as_str().to_owned();
+    if matches!(wait, Wait::Accepted | Wait::Captured) {
+        return items.iter().map(|_| captured()).collect();
+    }
+    let clock = &app.env.clock;
+    let longest_us = i64::try_from(WAIT_MS_MAX).unwrap_or(i64::MAX).saturating_mul(1_000);
+    let deadline = clock.monotonic().plus(longest_us);
+    let mut statuses = Vec::with_capacity(items.len());
+    for item in items {
+        let left = Duration::from_micros((deadline.0 - clock.monotonic().0).max(0).unsigned_abs());
+        let progress = app.engine.wait_for(tenant, item.event_id, until(wait), left).await;
+        statuses.push(progress.map_or_else(|_| captured(), |progress| status(&progress)));
+    }
+    statuses
+}

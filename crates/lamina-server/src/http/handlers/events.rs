@@ -1,0 +1,97 @@
+//! `GET /v1/events` and `GET /v1/events/{event_id}`.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::v1::events::{EventBody, EventOrder, EventSort, EventsQuery};
+use lamina_api::{ApiError, Page, PageStart};
+use lamina_core::policy::Caller;
+use lamina_engine::{Axis, EventsQuery as Question, ReadPermit, ScanKey};
+use lamina_types::capability::ScopeReadLocal;
+use lamina_types::{ErrorCode, EventId, Micros, ScopeView};
+
+use super::blocking;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// One page of events.
+pub(super) async fn list(call: Call) -> Result<Response, Failure> {
+    let query = EventsQuery::parse(&call.pairs()?)?;
+    let caller = call.caller()?;
+    let permit = permit(&call, &caller, &query)?;
+    let engine = call.app.engine.clone();
+    let question = question(&query, query.start(&|bytes| engine.cursor_mac(bytes))?)?;
+    let reading = engine.clone();
+    let page = blocking(move || reading.events(&permit, &question)).await??;
+    let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
+    let next =
+        page.next.map(|key| query.next_cursor(&position(key), &|bytes| engine.cursor_mac(bytes)));
+    reply::json(StatusCode::OK, &Page::new(items, next))
+}
+
+/// One event, also a cancelled one.
+pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
+    let id: EventId = call.path_id("event_id").await?;
+    let caller = call.caller()?;
+    let engine = &call.app.engine;
+    let scope = engine.event_scope(caller.tenant, id)?;
+    let permit = call.permit::<ScopeReadLocal>(&caller, Some(&scope))?;
+    let record = engine.event(&permit, id)?;
+    reply::json(StatusCode::OK, &EventBody::new(&record, Vec::new()))
+}
+
+fn permit(call: &Call, caller: &Caller, query: &EventsQuery) -> Result<ReadPermit, ApiError> {
+    let scope = Some(&query.scope);
+    Ok(match query.view {
+        ScopeView::Local => ReadPermit::Local(call.permit(caller, scope)?),
+        ScopeView::Holistic => ReadPermit::Holistic(call.permit(caller, scope)?),
+        ScopeView::Descend => ReadPermit::Descend(call.permit(caller, scope)?),
+    })
+}
+
+fn question(query: &EventsQuery, start: PageStart) -> Result<Question, ApiError> {
+    let (after, skip) = match start {
+        PageStart::Begin => (None, 0),
+        PageStart::Offset(offset) => (None, usize::try_from(offset).unwrap_or(usize::MAX)),
+        PageStart::After(position) => (Some(key_of(&position)?), 0),
+    };
+    // `as_of` includes its instant, the interval excludes its end.
+    let as_of = query.as_of.map(|at| at.0.plus(1));
+    let until = query.recorded_until.map(|at| at.0);
+    Ok(Question {
+        scope: query.scope.clone(),
+        axis: match query.sort {
+            EventSort::Observed => Axis::Observed,
+            EventSort::Recorded => Axis::Recorded,
+        },
+        newest_first: query.order == EventOrder::Desc,
+        observed: (query.since.map(|at| at.0), query.until.map(|at| at.0)),
+        recorded: (query.recorded_since.map(|at| at.0), earlier(until, as_of)),
+        actor: query.observed_actor.clone(),
+        modality: query.modality.clone(),
+        labels: query.labels.clone(),
+        after,
+        skip,
+        limit: query.limit,
+    })
+}
+
+fn earlier(left: Option<Micros>, right: Option<Micros>) -> Option<Micros> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left.min(right)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// A position as a cursor carries it.
+fn position(key: ScanKey) -> Vec<u8> {
+    [key.at.to_le_bytes(), key.seq.to_le_bytes()].concat()
+}
+
+fn key_of(position: &[u8]) -> Result<ScanKey, ApiError> {
+    let parts = position
+        .split_first_chunk::<8>()
+        .and_then(|(at, seq)| Some((*at, <[u8; 8]>::try_from(seq).ok()?)));
+    let (at, seq) = parts.ok_or_else(|| ApiError::of(ErrorCode::InvalidCursor))?;
+    Ok(ScanKey { at: i64::from_le_bytes(at), seq: u64::from_le_bytes(seq) })
+}

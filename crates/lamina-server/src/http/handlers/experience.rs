@@ -1,0 +1,249 @@
+//! `POST /v1/experience`: the hot path.
+
+use std::time::Duration;
+
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use lamina_api::ApiError;
+use lamina_api::query::Params;
+use lamina_api::v1::experience::response::{event_stream, stage_names};
+use lamina_api::v1::experience::{
+    AdmitContext, Admitted, ElapsedMs, ExperienceAccepted, ExperienceCompleted, Wait, identity,
+    read,
+};
+use lamina_core::policy::{Caller, Permit};
+use lamina_engine::{Captured, Error as EngineError, Progress, Until, Write};
+use lamina_env::rng::draw;
+use lamina_types::capability::ScopeWrite;
+use lamina_types::limits::WAIT_MS_MAX;
+use lamina_types::stdx::hex;
+use lamina_types::{Content, ErrorCode, EventId, Experience, Micros, Stage};
+
+use crate::http::answer::Answer;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+use crate::meters;
+
+/// Writes one experience and waits for as long as the caller asked.
+pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
+    let wait = wait_of(&call)?;
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let Admitted { experience, warnings } = admit(&call, &caller, &body)?;
+    drop(body);
+    let permit = permit(&call, &caller, &experience, "")?;
+    let referred = Referred::by(&experience);
+    let write = Write {
+        identity: identity(&experience),
+        experience,
+        request_id: call.id.as_str().to_owned(),
+    };
+    let started = call.app.env.clock.monotonic();
+    let captured = call.app.engine.experience(&permit, write).await;
+    let captured = captured.map_err(|error| referred.explain(error, ""))?;
+    let took_us = call.app.env.clock.monotonic().0 - started.0;
+    if !captured.replayed {
+        metrics::counter!(meters::EXPERIENCES).increment(1);
+    }
+    let warnings = with_replay_warning(warnings, &captured);
+    let mut response = match wait {
+        Wait::Accepted => accepted(&captured, &warnings, None)?,
+        Wait::Captured => completed(&captured, &warnings, &just_captured(), took_us)?,
+        Wait::Indexed | Wait::Consolidated | Wait::Settled => {
+            let until = until(wait);
+            let longest = Duration::from_millis(WAIT_MS_MAX);
+            let engine = &call.app.engine;
+            match engine.wait_for(caller.tenant, captured.event_id, until, longest).await {
+                Ok(progress) if is_reached(until, &progress) => {
+                    completed(&captured, &warnings, &progress, took_us)?
+                }
+                Ok(progress) => accepted(&captured, &warnings, Some(&progress))?,
+                // The write is durable, whatever became of waiting for the rest.
+                Err(_) => accepted(&captured, &warnings, None)?,
+            }
+        }
+    };
+    for warning in &warnings {
+        reply::warn(&mut response, warning);
+    }
+    if captured.replayed {
+        response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}
+
+/// Reads and checks a body and answers as if it had been written.
+pub(in crate::http) fn admit_only(mut call: Call) -> Answer {
+    Box::pin(async move {
+        let caller = call.caller()?;
+        let body = call.json_body(call.app.limits.body_bytes).await?;
+        let Admitted { experience, warnings } = admit(&call, &caller, &body)?;
+        permit(&call, &caller, &experience, "")?;
+        let nowhere = EventId::mint(Micros(0), [0; 8]);
+        reply::json(StatusCode::ACCEPTED, &ExperienceAccepted::new(nowhere, 0, warnings))
+    })
+}
+
+pub(super) fn wait_of(call: &Call) -> Result<Wait, ApiError> {
+    if call.head.uri.query().is_none() {
+        return Ok(Wait::Accepted);
+    }
+    let pairs = call.pairs()?;
+    Wait::parse(Params::new(&pairs).one("wait")?)
+}
+
+fn admit(call: &Call, caller: &Caller, body: &Bytes) -> Result<Admitted, ApiError> {
+    with_context(call, caller, |context| read(body, context))
+}
+
+/// What admission needs to know of this request.
+pub(super) fn with_context<T>(
+    call: &Call,
+    caller: &Caller,
+    admit: impl FnOnce(&AdmitContext<'_>) -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    let app = &*call.app;
+    // Under `dev_local` every type may be created; presets that restrict it are not built.
+    let any_type = |_: &str| true;
+    let generated = || hex::encode(&draw::<16>(&*app.env.rng));
+    admit(&AdmitContext {
+        caller: &caller.actor,
+        now: app.engine.now(),
+        strictness: app.strictness,
+        header_idempotency_key: call.idempotency_key()?,
+        generated_key: &generated,
+        scope_type_allowed: &any_type,
+    })
+}
+
+/// The right to write where the experience wants to be written, on both ends (R097, R432).
+pub(super) fn permit(
+    call: &Call,
+    caller: &Caller,
+    experience: &Experience,
+    at: &str,
+) -> Result<Permit<ScopeWrite>, ApiError> {
+    if let Some(second) = &experience.directives.consolidate_into
+        && let Err(denial) = call.app.policy.permit::<ScopeWrite>(caller, Some(second))
+    {
+        let field = format!("{at}directives.consolidate_into");
+        return Err(ApiError::invalid_envelope(field, denial.to_string()));
+    }
+    call.permit(caller, Some(&experience.scope))
+}
+
+/// Where an experience names its blobs, to say which of them is unknown after it was given away.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Referred {
+    own_blob: bool,
+}
+
+impl Referred {
+    pub(super) fn by(experience: &Experience) -> Referred {
+        Referred { own_blob: matches!(experience.content, Content::BlobRef { .. }) }
+    }
+
+    /// The engine's refusal, in terms of the body. `at` is the place of the item in a bulk write.
+    pub(super) fn explain(self, error: EngineError, at: &str) -> Failure {
+        match &error {
+            EngineError::UnknownBlob { blob, .. } => {
+                let field = match (self.own_blob, blob) {
+                    (true, 0) => format!("{at}content.blob_id"),
+                    (true, index) => format!("{at}content.media[{}].blob_id", index - 1),
+                    (false, index) => format!("{at}content.media[{index}].blob_id"),
+                };
+                ApiError::invalid_envelope(field, "there is no such blob").into()
+            }
+            EngineError::IdempotencyConflict { .. } => {
+                let field = format!("{at}idempotency_key");
+                let reason = "was used before with another body";
+                ApiError::at(ErrorCode::IdempotencyConflict, field, reason).into()
+            }
+            _ => error.into(),
+        }
+    }
+}
+
+pub(super) fn with_replay_warning(mut warnings: Vec<String>, captured: &Captured) -> Vec<String> {
+    if captured.hints_conflict {
+        warnings.push("conflicting_hint_on_replay".to_owned());
+    }
+    warnings
+}
+
+pub(super) fn until(wait: Wait) -> Until {
+    match wait {
+        Wait::Settled => Until::Settled,
+        other => Until::Stage(other.stage().unwrap_or(Stage::Captured)),
+    }
+}
+
+fn is_reached(until: Until, progress: &Progress) -> bool {
+    match until {
+        Until::Stage(stage) => progress.completed.contains(&stage),
+        Until::Settled => progress.settled,
+    }
+}
+
+/// The name of the last completed stage. Whatever was acknowledged is captured.
+pub(super) fn status(progress: &Progress) -> String {
+    progress.completed.last().unwrap_or(&Stage::Captured).as_str().to_owned()
+}
+
+fn just_captured() -> Progress {
+    Progress { completed: vec![Stage::Captured], ..Progress::default() }
+}
+
+fn accepted(
+    captured: &Captured,
+    warnings: &[String],
+    progress: Option<&Progress>,
+) -> Result<Response, Failure> {
+    let mut shape =
+        ExperienceAccepted::new(captured.event_id, captured.wal_offset, warnings.to_vec());
+    shape.replayed_from_idempotency = captured.replayed;
+    if let Some(progress) = progress {
+        shape.status = status(progress);
+        shape.stages_completed = Some(stage_names(&progress.completed));
+    }
+    reply::json(StatusCode::ACCEPTED, &shape)
+}
+
+fn completed(
+    captured: &Captured,
+    warnings: &[String],
+    progress: &Progress,
+    capture_us: i64,
+) -> Result<Response, Failure> {
+    let shape = ExperienceCompleted {
+        event_id: captured.event_id.to_string(),
+        status: status(progress),
+        wal_offset: captured.wal_offset,
+        lifecycle_stream: Some(event_stream(captured.event_id)),
+        stages_completed: stage_names(&progress.completed),
+        derives: Vec::new(),
+        elapsed_ms: elapsed(capture_us, &progress.elapsed_us),
+        warnings: warnings.to_vec(),
+        replayed_from_idempotency: captured.replayed,
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// What this request spent on the capture, and what the pipeline reports of the other stages.
+fn elapsed(capture_us: i64, stages: &[(Stage, i64)]) -> ElapsedMs {
+    let milliseconds = |micros: i64| Some(micros as f64 / 1_000.0);
+    let mut elapsed = ElapsedMs { capture: milliseconds(capture_us), ..ElapsedMs::default() };
+    for (stage, micros) in stages {
+        let field = match stage {
+            Stage::Captured => continue,
+            Stage::Extracted => &mut elapsed.extract,
+            Stage::Indexed => &mut elapsed.index,
+            Stage::Consolidated => &mut elapsed.consolidate,
+            Stage::Compressed => &mut elapsed.compress,
+        };
+        *field = milliseconds(*micros);
+    }
+    elapsed
+}

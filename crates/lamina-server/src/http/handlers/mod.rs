@@ -1,0 +1,64 @@
+//! One function per route that is built. Each reads its request into a value of the contract, asks
+//! for a permit, calls the engine, and writes a shape of the contract.
+
+mod experience;
+mod bulk;
+mod status;
+mod events;
+mod blobs;
+mod lifecycle;
+mod admin;
+
+use lamina_api::{Method, RouteSpec};
+
+use super::answer::Handler;
+use super::failure::{Failure, internal};
+
+pub(super) use experience::admit_only;
+
+/// The handler of a route, if it is built.
+pub(super) fn of(route: &RouteSpec) -> Option<Handler> {
+    TABLE
+        .iter()
+        .find(|(method, path, _)| *method == route.method && *path == route.path)
+        .map(|(_, _, handler)| *handler)
+}
+
+/// Work that reads many records goes to a thread of its own: others are waiting for this one.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| internal(error.to_string()))
+}
+
+macro_rules! table {
+    ($($method:ident $path:literal => $handler:path;)*) => {
+        /// Every handler there is; a test holds it against the table of the contract.
+        pub(super) const TABLE: &[(Method, &str, Handler)] =
+            &[$((Method::$method, $path, |call| Box::pin($handler(call)))),*];
+    };
+}
+
+table! {
+    Post "/v1/experience" => experience::write;
+    Post "/v1/experience/bulk" => bulk::write;
+    Get "/v1/experience/by-idempotency-key/{key}" => status::by_key;
+    Get "/v1/experience/status" => status::status;
+    Get "/v1/events" => events::list;
+    Get "/v1/events/{event_id}" => events::one;
+    Post "/v1/blobs" => blobs::upload;
+    Get "/v1/blobs/{blob_id}" => blobs::download;
+    Delete "/v1/blobs/{blob_id}" => blobs::delete;
+    Get "/v1/lifecycle/stream" => lifecycle::stream;
+    Get "/v1/lifecycle" => lifecycle::list;
+    Get "/v1/lifecycle/event/{lifecycle_id}" => lifecycle::one;
+    Get "/v1/lifecycle/memory-event/{event_id}" => lifecycle::memory_event;
+    Post "/v1/lifecycle/memory-event/{event_id}/cancel" => lifecycle::cancel;
+    Get "/v1/admin/health" => admin::health;
+    Get "/v1/admin/ready" => admin::ready;
+    Get "/v1/admin/metrics" => admin::metrics;
+    Get "/v1/admin/version" => admin::version;
+    Get "/v1/health" => admin::health;
+    Get "/v1/ready" => admin::ready;
+    Get "/v1/openapi.json" => admin::openapi;
+}

@@ -1,0 +1,101 @@
+//! What became of a write: by its key, by its event.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::ApiError;
+use lamina_api::query::Params;
+use lamina_api::v1::experience::response::stage_names;
+use lamina_api::v1::experience::{ByIdempotencyKey, WriteStatus};
+use lamina_core::policy::Caller;
+use lamina_engine::{Error as EngineError, Progress};
+use lamina_types::capability::ScopeReadLocal;
+use lamina_types::{ErrorCode, EventId, EventRecord};
+
+use super::experience;
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// `GET /v1/experience/by-idempotency-key/{key}`: the caller's own keys only.
+pub(super) async fn by_key(mut call: Call) -> Result<Response, Failure> {
+    let key = call.path_text("key").await?;
+    let caller = call.caller()?;
+    let permit = call.permit::<ScopeReadLocal>(&caller, None)?;
+    let found = call.app.engine.by_idempotency_key(&permit, &key)?;
+    let event_id = found.ok_or_else(|| ApiError::of(ErrorCode::NotFound))?;
+    let (record, progress) = known(&call, &caller, event_id)?;
+    let shape = ByIdempotencyKey {
+        idempotency_key: key,
+        event_id: event_id.to_string(),
+        status: experience::status(&progress),
+        wal_offset: record.wal_offset,
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// `GET /v1/experience/status`: 200 whether or not the write is known.
+pub(super) async fn status(call: Call) -> Result<Response, Failure> {
+    let pairs = call.pairs()?;
+    let params = Params::new(&pairs);
+    let caller = call.caller()?;
+    let permit = call.permit::<ScopeReadLocal>(&caller, None)?;
+    let event_id = match (params.id::<EventId>("event_id")?, params.one("idempotency_key")?) {
+        (Some(event_id), _) => Some(event_id),
+        (None, Some(key)) => call.app.engine.by_idempotency_key(&permit, key)?,
+        (None, None) => {
+            let reason = "give either idempotency_key or event_id";
+            let code = ErrorCode::MissingRequiredField;
+            return Err(ApiError::at(code, "idempotency_key", reason).into());
+        }
+    };
+    let shape = match event_id.map(|event_id| (event_id, known(&call, &caller, event_id))) {
+        None | Some((_, Err(EngineError::NotFound))) => WriteStatus {
+            note: "no such write; a key is remembered for at least 24 hours".to_owned(),
+            ..WriteStatus::default()
+        },
+        Some((event_id, Err(EngineError::Deleted))) => WriteStatus {
+            event_id: Some(event_id.to_string()),
+            note: "the event was erased".to_owned(),
+            ..WriteStatus::default()
+        },
+        Some((_, Err(error))) => return Err(error.into()),
+        Some((event_id, Ok((_, progress)))) => found(event_id, &progress),
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// The event behind a key or an id, if the caller may read it, and how far it has come.
+fn known(
+    call: &Call,
+    caller: &Caller,
+    event_id: EventId,
+) -> Result<(EventRecord, Progress), EngineError> {
+    let engine = &call.app.engine;
+    let scope = engine.event_scope(caller.tenant, event_id)?;
+    let permit = call.app.policy.permit::<ScopeReadLocal>(caller, Some(&scope))?;
+    let record = engine.event(&permit, event_id)?;
+    Ok((record, engine.progress(caller.tenant, event_id)?))
+}
+
+fn found(event_id: EventId, progress: &Progress) -> WriteStatus {
+    let failed = progress.failed.first();
+    let note = match failed {
+        Some(_) => "a stage gave up; the event itself is durable and readable",
+        None if progress.cancelled => "the remaining stages were cancelled",
+        None if progress.settled => "every stage is done",
+        None => "the event is durable; stages are still to come",
+    };
+    WriteStatus {
+        found: true,
+        event_id: Some(event_id.to_string()),
+        status: Some(match failed {
+            Some(_) => "failed".to_owned(),
+            None => experience::status(progress),
+        }),
+        stages_completed: stage_names(&progress.completed),
+        note: note.to_owned(),
+        failure_reason: failed.map(|(stage, attempts)| {
+            format!("the stage {} gave up after {attempts} tries", stage.as_str())
+        }),
+    }
+}

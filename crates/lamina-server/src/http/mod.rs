@@ -1,0 +1,22 @@
+//! HTTP: connections in, answers out.
+//!
+//! Reading order: `listen` accepts, `route` finds the handler in the table of the contract, `answer`
+//! is the path every request takes, `handlers` do the work.
+
+pub mod listen;
+mod route;
+mod answer;
+mod app;
+mod call;
+mod origin;
+mod request_id;
+mod query;
+mod body;
+mod reply;
+mod failure;
+mod caught;
+mod sse;
+mod handlers;
+
+pub use app::{App, Parts};
+pub use route::{router, router_without_engine};

@@ -1,0 +1,48 @@
+//! Responses: JSON bodies, and the headers that every response carries (R014, R042, R200, R206).
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::Response;
+use serde::Serialize;
+
+use super::failure::{Failure, internal};
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+pub(crate) const STABILITY: HeaderName = HeaderName::from_static("x-cortex-stability");
+pub(crate) const EXPERIMENTAL_NOTICE: HeaderName =
+    HeaderName::from_static("x-cortex-experimental-notice");
+pub(crate) const POLICY: HeaderName = HeaderName::from_static("x-cortex-policy");
+pub(crate) const REPLAY: HeaderName = HeaderName::from_static("x-cortex-replay");
+pub(crate) const WARNING: HeaderName = HeaderName::from_static("x-cortex-warning");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static(super::request_id::HEADER);
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// A JSON response. The shape is written straight into the body.
+pub(crate) fn json(status: StatusCode, shape: &impl Serialize) -> Result<Response, Failure> {
+    let body = serde_json::to_vec(shape).map_err(|error| internal(error.to_string()))?;
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    Ok(response)
+}
+
+/// Nothing limits the rate yet, and the headers say so in numbers that every client can read: a
+/// limit no client reaches, all of it left, and a reset that has just happened.
+pub(crate) fn add_rate(response: &mut Response, now_s: i64) {
+    const UNLIMITED: HeaderValue = HeaderValue::from_static("2147483647");
+    let headers = response.headers_mut();
+    headers.insert(RATE_LIMIT, UNLIMITED);
+    headers.insert(RATE_REMAINING, UNLIMITED);
+    headers.insert(RATE_RESET, HeaderValue::from(now_s));
+}
+
+/// Adds a warning; a response may carry several.
+pub(crate) fn warn(response: &mut Response, warning: &str) {
+    if let Ok(value) = HeaderValue::from_str(warning) {
+        response.headers_mut().append(WARNING, value);
+    }
+}

@@ -1,0 +1,10 @@
+//! The surfaces: HTTP, the command line, configuration, logs and metrics.
+//!
+//! The only crate that knows what a socket or a flag is. It turns requests into values of the
+//! contract, asks the policy for a permit, calls the engine and writes the answer.
+
+pub mod cli;
+pub mod config;
+pub mod logging;
+pub mod http;
+pub mod meters;
