@@ -147,6 +147,11 @@ impl Chains {
         self.evict_at = CHAINS_MAX.max(self.scopes.len() * 2);
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.scopes.len()
+    }
+
     /// Adds what an earlier scan found; what is known here is newer.
     pub(super) fn add_older(&mut self, older: Chains) {
         for (key, link) in older.scopes {

@@ -188,12 +188,18 @@ impl Checker {
     }
 
     fn segment(&mut self, name: &str, bytes: &[u8], is_last: bool) -> Result<(), LogError> {
+        let empty = is_last && written_len(from(bytes, HEAD_LEN)) == 0;
+        let being_made = HeadFault::Damaged("the segment head is not complete");
         let head = match SegmentHead::decode(bytes) {
+            Ok(head) if empty && head.erase_gen.is_none() => Err(being_made),
+            other => other,
+        };
+        let head = match head {
             Ok(head) => head,
             Err(HeadFault::Newer(found)) => {
                 return Err(LogError::NewerFormat { found, supported: FORMAT });
             }
-            Err(HeadFault::Damaged(_)) if is_last && written_len(from(bytes, HEAD_LEN)) == 0 => {
+            Err(HeadFault::Damaged(_)) if empty => {
                 let what = "the segment was being made and holds nothing";
                 self.report.add(Severity::Mends, name, 0, what);
                 return Ok(());

@@ -259,7 +259,7 @@ fn take_last(
         let mut bytes = read_whole(&*file)?;
         let empty = written_len(from(&bytes, HEAD_LEN)) == 0;
         let why = match SegmentHead::decode(&bytes) {
-            Ok(head) if !(empty && head.epoch < epoch) => {
+            Ok(head) if !(empty && (head.epoch < epoch || head.erase_gen.is_none())) => {
                 let last = Last { name, file, head, bytes };
                 return Ok((Some(last), unused));
             }

@@ -194,3 +194,6 @@ fn salt(rng: &dyn Rng) -> [u8; 32] {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

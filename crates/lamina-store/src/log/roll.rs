@@ -195,3 +195,6 @@ impl Ballast {
         self.there = false;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! A small world for tests of the log: simulated disk, clock and randomness, and logs in it.
 
+pub(super) mod crash;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -176,4 +178,17 @@ pub(super) fn small_log(world: &World) -> Vec<Written> {
     // As a reader sees it from now on.
     written[1].entries[0].what = crate::entry::SectionState::Erased;
     written
+}
+
+/// A log whose batches of one entry fill a segment of 4 KiB up to a known point.
+pub(super) fn filled(entries: u64) -> World {
+    let world = World::with_segments(4_096);
+    let (mut log, _) = world.open().unwrap();
+    for n in 0..entries {
+        world.clock.advance(1_000);
+        log.append(vec![world.says(1, &format!("entry {n}"))], None).unwrap();
+    }
+    drop(log);
+    world.disk.restart();
+    world
 }
