@@ -20,7 +20,7 @@ const SECONDS: &[f64] = &[
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
     5.0, 10.0, 30.0,
 ];
-/// Entries of one batch.
+/// Requests that shared one commit.
 const COUNTS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1_024.0];
 
 /// Histograms keep every sample until somebody adds it up.
@@ -44,7 +44,7 @@ impl Meters {
     /// because there can be only one that does.
     pub fn install() -> Meters {
         let seconds = Matcher::Suffix("_seconds".to_owned());
-        let counts = Matcher::Suffix("_entries".to_owned());
+        let counts = Matcher::Suffix("_requests".to_owned());
         let builder = PrometheusBuilder::new()
             .set_buckets_for_metric(seconds, SECONDS)
             .and_then(|builder| builder.set_buckets_for_metric(counts, COUNTS))

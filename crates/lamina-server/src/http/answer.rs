@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
+use lamina_api::routes::EXPERIMENTAL_NOTICE;
 use lamina_api::{ApiError, RouteSpec, Tier};
 use lamina_types::{ErrorCode, Micros};
 
@@ -142,9 +143,7 @@ fn dress(response: &mut Response, hit: Hit, denied: bool, id: &Id, now: Micros) 
     headers.insert(reply::REQUEST_ID, id.header());
     headers.insert(reply::STABILITY, HeaderValue::from_static(hit.tier().as_str()));
     if hit.tier() == Tier::Experimental {
-        const NOTICE: HeaderValue = HeaderValue::from_static(
-            "experimental: may change or go away without notice; see docs/STABILITY.md",
-        );
+        const NOTICE: HeaderValue = HeaderValue::from_static(EXPERIMENTAL_NOTICE);
         headers.insert(reply::EXPERIMENTAL_NOTICE, NOTICE);
     }
     if let Some(capability) = hit.capability()

@@ -20,3 +20,6 @@ mod handlers;
 
 pub use app::{App, Parts};
 pub use route::{router, router_without_engine};
+
+#[cfg(test)]
+mod tests;
