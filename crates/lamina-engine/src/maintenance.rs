@@ -1,17 +1,233 @@
 //! What an operator does to a directory that no server uses: check, repair, rebuild.
 
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use lamina_env::Env;
+use lamina_store::keys::Keys;
+use lamina_store::kv::{Direction, FjallKv, Kv, Space};
+use lamina_store::log::check::{CheckOptions, Severity};
+use lamina_store::log::{self, Log, OpenOptions, SegmentLog};
+use lamina_store::view::Views;
 
-use crate::open::{Stored, lock, open_kv, open_reporting};
+pub use lamina_store::log::repair::advice;
+
+use crate::open::{Stored, TenantKeys, catch_up, fits, io_error, lock, open_kv, open_reporting};
 use crate::{OpenError, Settings};
+
+/// One thing that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The next start mends it by itself: a torn tail, an unfinished erasure, views behind the log.
+    pub mends: bool,
+    /// The file.
+    pub file: String,
+    /// Where in it.
+    pub position: u64,
+    /// What does not hold.
+    pub what: String,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// What does not hold.
+    pub findings: Vec<Finding>,
+    /// Findings in all; only the first thousand are listed.
+    pub findings_count: u64,
+    /// Entries in complete batches.
+    pub entries: u64,
+    /// Complete batches.
+    pub batches: u64,
+    /// Segment files.
+    pub segments: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Sections that were erased.
+    pub erased_sections: u64,
+    /// Checkpoints in the log that hold.
+    pub checkpoints: u64,
+    /// The tip after the last complete batch.
+    pub tip: [u8; 32],
+    /// Rows of the views that were compared with a replay.
+    pub view_rows: u64,
+    /// Whether the views could be compared: not while the log is damaged.
+    pub views_checked: bool,
+}
+
+impl CheckReport {
+    /// Whether nothing that was acknowledged is damaged.
+    pub fn ok(&self) -> bool {
+        self.findings.iter().all(|finding| finding.mends)
+    }
+}
+
+/// What a repair did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RepairReport {
+    /// What was done, a sentence each.
+    pub actions: Vec<String>,
+}
 
 /// What a rebuild did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildReport {
     /// Entries that were folded.
     pub entries: u64,
+}
+
+/// Verifies every record, section, seal, tip, checkpoint and row. Changes nothing.
+///
+/// `checkpoint` is a checkpoint file that somebody kept; `progress` gets bytes done and in all.
+pub fn check(
+    data: &Path,
+    env: &Env,
+    checkpoint: Option<Vec<u8>>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<CheckReport, OpenError> {
+    existing(data, env)?;
+    let _lock = lock(env, data)?;
+    let keys = open_keys(data, env)?;
+    let options =
+        CheckOptions { public_key: Some(keys.public()), checkpoint: checkpoint.as_deref() };
+    let found =
+        log::check::check(&*env.disk, data, options, &mut |at| progress(at.done, at.total))?;
+    let mut report = CheckReport {
+        findings_count: found.findings_count,
+        entries: found.entries,
+        batches: found.batches,
+        segments: found.segments,
+        bytes: found.bytes,
+        erased_sections: found.erased_sections,
+        checkpoints: found.checkpoints,
+        tip: found.tip,
+        ..CheckReport::default()
+    };
+    report.findings.extend(found.findings.into_iter().map(|finding| Finding {
+        mends: finding.severity == Severity::Mends,
+        file: finding.file,
+        position: finding.position,
+        what: finding.what,
+    }));
+    // Opening would mend a torn tail, and a check changes nothing: so the views are compared only
+    // with a log that needs no mending.
+    if report.findings.is_empty() {
+        check_views(data, env, &keys, &mut report)?;
+    }
+    Ok(report)
+}
+
+fn check_views(
+    data: &Path,
+    env: &Env,
+    keys: &Arc<Keys>,
+    report: &mut CheckReport,
+) -> Result<(), OpenError> {
+    let (log, _) = SegmentLog::open(options(data, env, keys))?;
+    let (tip, reader) = (log.tip(), log.reader());
+    let stored = Views::open(open_kv(env, data)?, Arc::new(TenantKeys(Arc::clone(keys))))?;
+    let mut add = |mends: bool, what: String| {
+        report.findings_count += 1;
+        report.findings.push(Finding { mends, file: "views".to_owned(), position: 0, what });
+    };
+    if stored.needs_rebuild() {
+        add(true, "the views have another layout; the next start rebuilds them".to_owned());
+        return Ok(());
+    }
+    if !fits(&stored, &*reader, &tip) {
+        add(true, "the views are not a fold of this log; the next start rebuilds them".to_owned());
+        return Ok(());
+    }
+    let Some(applied) = stored.applied() else { return Ok(()) };
+    // Replayed beside the views and not in memory: a large log has many rows.
+    let scratch = data.join("views.check");
+    let gone = |error| io_error("removed", &scratch, error);
+    env.disk.remove_dir_all(&scratch).map_err(gone)?;
+    let kv = FjallKv::open(&scratch).map_err(OpenError::ViewStore)?;
+    let replayed = Views::open(Arc::new(kv), Arc::new(TenantKeys(Arc::clone(keys))))?;
+    catch_up(&replayed, &*reader, &applied, &mut |_, _| {})?;
+    let compared = compare(&**stored.kv(), &**replayed.kv()).map_err(OpenError::ViewStore);
+    drop(replayed);
+    env.disk.remove_dir_all(&scratch).map_err(gone)?;
+    let (rows, differences) = compared?;
+    for difference in differences {
+        add(false, difference);
+    }
+    report.view_rows = rows;
+    report.views_checked = true;
+    Ok(())
+}
+
+/// Rows looked at, and the spaces that differ from a replay.
+fn compare(stored: &dyn Kv, replayed: &dyn Kv) -> io::Result<(u64, Vec<String>)> {
+    let mut rows = 0;
+    let mut differences = Vec::new();
+    for space in Space::ALL.iter().filter(|space| !matches!(space, Space::Lifecycle | Space::Jobs))
+    {
+        let (mut seen, mut wrong, mut expected) = (0u64, 0u64, 0u64);
+        let mut failed = None;
+        each(stored, *space, &mut |key, value| {
+            seen += 1;
+            match replayed.get(*space, key) {
+                Ok(Some(other)) if other == value => {}
+                Ok(_) => wrong += 1,
+                Err(error) => failed = Some(error),
+            }
+        })?;
+        each(replayed, *space, &mut |_, _| expected += 1)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        rows += seen;
+        if wrong > 0 || seen != expected {
+            differences.push(format!(
+                "{}: {wrong} rows differ from a replay of the log; there are {seen}, a replay gives {expected}. \
+                 `lamina rebuild` makes them anew",
+                space.name(),
+            ));
+        }
+    }
+    Ok((rows, differences))
+}
+
+fn each(kv: &dyn Kv, space: Space, visit: &mut dyn FnMut(&[u8], &[u8])) -> io::Result<()> {
+    // No key is longer than this, so no key lies behind it.
+    let end = [0xFF; 128];
+    kv.scan(space, &[], &end, Direction::Forward, &mut |key, value| {
+        visit(key, value);
+        ControlFlow::Continue(())
+    })
+}
+
+/// Does what law 4 allows: cuts a torn tail into quarantine, finishes erasures. Refuses the rest.
+pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
+    existing(data, env)?;
+    let _lock = lock(env, data)?;
+    let keys = open_keys(data, env)?;
+    let done = log::repair::repair(options(data, env, &keys))?;
+    let mut report = RepairReport::default();
+    if let Some(cut) = done.open.cut {
+        report.actions.push(format!(
+            "cut a torn tail of {} bytes at byte {} of {} and kept it in quarantine; it was never acknowledged",
+            cut.bytes, cut.position, cut.file,
+        ));
+    }
+    if let Some(removed) = done.open.removed {
+        report.actions.push(format!(
+            "removed {removed}, a segment that was being made when the process stopped"
+        ));
+    }
+    if done.open.finished_erasures > 0 {
+        report
+            .actions
+            .push(format!("finished {} interrupted erasures", done.open.finished_erasures));
+    }
+    if done.erased > 0 {
+        report.actions.push(format!("recorded the end of {} erasures", done.erased));
+    }
+    Ok(report)
 }
 
 /// Drops the views and folds the whole log again. `progress` gets entries done and in all.
@@ -31,6 +247,24 @@ pub fn rebuild(
     }
     parts.views.persist()?;
     Ok(RebuildReport { entries: parts.report.entries_replayed })
+}
+
+fn open_keys(data: &Path, env: &Env) -> Result<Arc<Keys>, OpenError> {
+    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), false);
+    Ok(Arc::new(keys.map_err(OpenError::Keys)?))
+}
+
+fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
+    OpenOptions {
+        disk: Arc::clone(&env.disk),
+        dir: data.to_owned(),
+        clock: Arc::clone(&env.clock),
+        rng: Arc::clone(&env.rng),
+        keys: Arc::clone(keys),
+        segment_bytes: Settings::SEGMENT_BYTES,
+        ballast_bytes: Settings::BALLAST_BYTES,
+        epoch: 0,
+    }
 }
 
 /// A directory that is not there is a mistake in the command, not an empty database.

@@ -62,7 +62,7 @@ pub struct OpenReport {
 
 /// Hashes words for the views, under the key of each tenant.
 #[derive(Debug)]
-struct TenantKeys(Arc<Keys>);
+pub struct TenantKeys(pub Arc<Keys>);
 
 impl Hasher for TenantKeys {
     fn mac(&self, tenant: u32, label: &str, parts: &[&[u8]]) -> Option<[u8; 32]> {
@@ -323,12 +323,10 @@ pub fn resume(
     tip: &Tip,
     fresh: bool,
 ) -> Result<(), OpenError> {
-    let watermark = match views.pipeline_watermark()? {
-        // No watermark beside a log with entries: the lifecycle was lost with the views. It is
-        // history, not truth, and is not made up again.
-        0 if !fresh => tip.next_offset,
-        watermark => watermark,
-    };
+    let stored = views.pipeline_watermark()?;
+    // No watermark beside a log with entries: the lifecycle was lost with the views. It is history,
+    // not truth, and is not made up again.
+    let watermark = if stored == 0 && !fresh { tip.next_offset } else { stored };
     let mut unfinished = Vec::new();
     views.exceptions(&mut |row| {
         unfinished.push(row);
@@ -345,14 +343,17 @@ pub fn resume(
         from = last.head.offset + 1;
         stages.feed(&entries)?;
     }
-    if watermark >= tip.next_offset {
+    if stored == 0 {
+        // From now on a missing watermark means that the views were lost, so it must not be lost
+        // with what the views had not made durable.
         stages.set_watermark(tip.next_offset)?;
+        views.persist()?;
     }
     Ok(())
 }
 
 /// Takes the lock of the directory, making it if it is not there.
-pub(crate) fn lock(env: &Env, data: &Path) -> Result<Box<dyn DiskFile>, OpenError> {
+pub fn lock(env: &Env, data: &Path) -> Result<Box<dyn DiskFile>, OpenError> {
     env.disk.create_dir_all(data).map_err(|source| io_error("made", data, source))?;
     let path = data.join(LOCK_FILE);
     let file =
@@ -396,7 +397,7 @@ fn format(env: &Env, data: &Path) -> Result<bool, OpenError> {
 }
 
 /// Whether the views are a fold of this log.
-fn fits(views: &Views, reader: &dyn LogReader, tip: &Tip) -> bool {
+pub(crate) fn fits(views: &Views, reader: &dyn LogReader, tip: &Tip) -> bool {
     if views.needs_rebuild() {
         return false;
     }

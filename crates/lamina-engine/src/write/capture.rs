@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lamina_env::Rng;
 use lamina_store::codec::control::{BlobRemoved, Scope};
 use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
-use lamina_store::log::{Appended, Log, LogError, LogStats, NewEntry, Section};
+use lamina_store::log::{Appended, EraseTarget, Log, LogError, LogStats, NewEntry, Section};
 use lamina_store::view::Views;
 use lamina_types::limits::BATCH_BYTES_MAX;
 use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
@@ -534,9 +534,14 @@ impl Capture {
         self.log.tip().recorded_at
     }
 
-    /// The log itself, for jobs that run between two groups.
-    pub fn log_mut(&mut self) -> &mut dyn Log {
-        &mut *self.log
+    /// Erases sections of entries that are applied: on return the bytes are gone.
+    pub fn erase(
+        &mut self,
+        tenant: u32,
+        targets: &[EraseTarget],
+        residue: &[u8],
+    ) -> Result<Committed, LogError> {
+        Ok(Committed { appended: self.log.erase(tenant, targets, residue)?, due: Vec::new() })
     }
 }
 
