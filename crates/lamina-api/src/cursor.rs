@@ -79,3 +79,6 @@ fn tag(position: &[u8], query: &[u8; 32], mac: Mac<'_>) -> [u8; MAC_BYTES] {
 fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |diff, (a, b)| diff | (a ^ b)) == 0
 }
+
+#[cfg(test)]
+mod tests;

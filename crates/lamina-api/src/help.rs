@@ -308,3 +308,6 @@ fn server(code: ErrorCode) -> Help {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -172,6 +172,9 @@ fn request_body(body: Body) -> Option<Value> {
     Some(json!({ "required": required, "content": content }))
 }
 
+/// Where a response keeps the schema of its JSON.
+const JSON_SCHEMA: &str = "/content/application~1json/schema";
+
 fn responses(route: &RouteSpec) -> Value {
     let mut responses: BTreeMap<u16, Value> = BTreeMap::new();
     for (status, codes) in errors(route) {
@@ -184,15 +187,9 @@ fn responses(route: &RouteSpec) -> Value {
             "content": answer_content(*body),
         });
         // A status may stand for an answer and an error, as 503 of the health routes does.
-        if let Some(error) = responses.get(status) {
-            let schemas = [
-                response.pointer("/content/application~1json/schema").cloned(),
-                error.pointer("/content/application~1json/schema").cloned(),
-            ];
-            if let [Some(answer), Some(error)] = schemas {
-                response["content"]["application/json"]["schema"] =
-                    json!({ "anyOf": [answer, error] });
-            }
+        let error = responses.get(status).and_then(|error| error.pointer(JSON_SCHEMA));
+        if let (Some(error), Some(own)) = (error, response.pointer_mut(JSON_SCHEMA)) {
+            *own = json!({ "anyOf": [own, error] });
         }
         responses.insert(*status, response);
     }
@@ -277,3 +274,6 @@ fn header_references() -> Value {
         .collect::<Map<_, _>>()
         .into()
 }
+
+#[cfg(test)]
+mod tests;

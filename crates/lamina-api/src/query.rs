@@ -136,3 +136,6 @@ where
         ApiError::at(ErrorCode::InvalidId, name, error.to_string())
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -238,3 +238,6 @@ pub fn find(method: Method, path: &str) -> Option<&'static RouteSpec> {
         .iter()
         .find(|route| route.path == path && (route.method == method || route.method == Method::Any))
 }
+
+#[cfg(test)]
+mod tests;

@@ -90,4 +90,4 @@ pub fn components() -> Map<String, Value> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

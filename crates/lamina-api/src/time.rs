@@ -269,3 +269,6 @@ impl fmt::Display for Printed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,174 @@
-//! t
+//! The examples of the contract against its schemas, and our own answers too.
+//!
+//! The fixtures are transcriptions of the specification's examples with ids that are ids (R461).
+
+use std::collections::BTreeSet;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use super::{document, names};
+use crate::error::ApiError;
+use crate::page::Page;
+use crate::v1::events::EventBody;
+use crate::v1::experience::{AdmitContext, ExperienceAccepted, Strictness, read, read_bulk};
+use crate::v1::lifecycle::LifecycleBody;
+
+macro_rules! fixture {
+    ($schema:literal, $name:literal) => {
+        ($schema, $name, include_str!(concat!("../../fixtures/", $schema, "/", $name, ".json")))
+    };
+}
+
+const FIXTURES: &[(&str, &str, &str)] = &[
+    fixture!("blob_deleted", "one"),
+    fixture!("blob_uploaded", "image"),
+    fixture!("bulk_accepted", "batch"),
+    fixture!("by_idempotency_key", "one"),
+    fixture!("cancel_request", "note"),
+    fixture!("cancel_response", "early"),
+    fixture!("error_envelope", "denied"),
+    fixture!("event", "message"),
+    fixture!("event_page", "first"),
+    fixture!("event_page", "last"),
+    fixture!("experience_accepted", "async"),
+    fixture!("experience_bulk", "full_envelopes"),
+    fixture!("experience_bulk", "shared_scope"),
+    fixture!("experience_completed", "wait_indexed"),
+    fixture!("experience_envelope", "blob_ref"),
+    fixture!("experience_envelope", "full"),
+    fixture!("experience_envelope", "json"),
+    fixture!("experience_envelope", "sdk"),
+    fixture!("experience_envelope", "triple"),
+    fixture!("health", "degraded"),
+    fixture!("lifecycle_aggregate", "halfway"),
+    fixture!("lifecycle_event", "extracted"),
+    fixture!("lifecycle_event_page", "one"),
+    fixture!("lifecycle_lagging", "half_a_minute"),
+    fixture!("ready", "yes"),
+    fixture!("version", "built"),
+    fixture!("write_status", "unknown"),
+];
+
+/// The schema of this name, compiled, formats checked.
+pub(crate) fn validator(name: &str) -> Validator {
+    let document = document(name).unwrap_or_else(|| panic!("no schema {name}"));
+    jsonschema::options()
+        .should_validate_formats(true)
+        .build(&document)
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[track_caller]
+fn assert_valid(schema: &str, value: &Value) {
+    let errors: Vec<String> = validator(schema)
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(errors, Vec::<String>::new(), "{schema}: {value}");
+}
+
+#[test]
+fn every_schema_is_a_schema() {
+    for name in names() {
+        let document = document(name).unwrap();
+        assert!(jsonschema::meta::is_valid(&document), "{name}");
+        assert!(document.get("description").is_some(), "{name} is not described");
+    }
+}
+
+#[test]
+fn every_example_is_valid() {
+    for (schema, name, text) in FIXTURES {
+        let value: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_valid(schema, &value);
+    }
+    let covered: BTreeSet<&str> = FIXTURES.iter().map(|(schema, ..)| *schema).collect();
+    let all: BTreeSet<&str> = names().collect();
+    assert_eq!(covered, all, "every schema has an example");
+}
+
+#[test]
+fn what_we_answer_is_valid() {
+    use crate::v1::{events, lifecycle};
+    for record in [events::tests::bare(), events::tests::full()] {
+        let body = EventBody::new(&record, Vec::new());
+        assert_valid("event", &serde_json::to_value(&body).unwrap());
+        let page = Page::new(vec![body], Some("x".to_owned()));
+        assert_valid("event_page", &serde_json::to_value(&page).unwrap());
+        let accepted = ExperienceAccepted::new(record.id, 1, vec!["unknown_modality".to_owned()]);
+        assert_valid("experience_accepted", &serde_json::to_value(&accepted).unwrap());
+    }
+    for row in lifecycle::tests::every_payload() {
+        let body = LifecycleBody::new(&row, None);
+        assert_valid("lifecycle_event", &serde_json::to_value(&body).unwrap());
+    }
+    for code in lamina_types::ErrorCode::ALL {
+        let envelope = ApiError::of(*code).envelope("req_1");
+        assert_valid("error_envelope", &serde_json::to_value(&envelope).unwrap());
+    }
+}
+
+#[test]
+fn examples_of_requests_are_admitted() {
+    let caller = "user:caller".parse().unwrap();
+    let ctx = AdmitContext {
+        caller: &caller,
+        now: lamina_types::Micros(0),
+        strictness: Strictness::Strict,
+        header_idempotency_key: None,
+        generated_key: &|| "generated".to_owned(),
+        scope_type_allowed: &|_| false,
+    };
+    let mut admitted = 0;
+    for (schema, name, text) in FIXTURES {
+        let result = match *schema {
+            "experience_envelope" => read(text.as_bytes(), &ctx).map(|_| ()),
+            "experience_bulk" => read_bulk(text.as_bytes(), &ctx).map(|_| ()),
+            _ => continue,
+        };
+        assert_eq!(result, Ok(()), "{name}");
+        admitted += 1;
+    }
+    assert!(admitted >= 7);
+}
+
+#[test]
+fn schemas_refuse_what_the_gate_refuses_by_shape() {
+    let good: Value = serde_json::from_str(
+        FIXTURES
+            [FIXTURES.iter().position(|f| f.0 == "experience_envelope" && f.1 == "full").unwrap()]
+        .2,
+    )
+    .unwrap();
+    let validator = validator("experience_envelope");
+    assert!(validator.is_valid(&good));
+    for (pointer, value) in [
+        ("/scope", json!("alice")),
+        ("/scope", json!(null)),
+        ("/modality", json!("")),
+        ("/content/kind", json!("poem")),
+        ("/content/role", json!("bot")),
+        ("/content/text", json!(5)),
+        ("/context/observed_at", json!("yesterday")),
+        ("/context/labels", json!("a")),
+        ("/context/labels", json!([""])),
+        ("/context/location", json!(5)),
+        ("/context/preceded_by", json!(["lce_1"])),
+        ("/directives/extract", json!(["everything"])),
+        ("/directives/confidence_floor", json!(1.5)),
+        ("/directives/embed", json!("never")),
+        ("/observed_actor", json!("user:alice")),
+        ("/subject/id", json!(5)),
+        ("/idempotency_key", json!("x".repeat(65))),
+    ] {
+        let mut bad = good.clone();
+        *bad.pointer_mut(pointer).unwrap() = value.clone();
+        assert!(!validator.is_valid(&bad), "{pointer} = {value}");
+    }
+    for member in ["happened_at", "actor", "text"] {
+        let mut bad = good.clone();
+        bad[member] = json!("x");
+        assert!(!validator.is_valid(&bad), "{member}");
+    }
+}

@@ -238,3 +238,6 @@ fn event_directives(directives: &Directives) -> Option<EventDirectives> {
         embed: embed.clone(),
     })
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::check;
 use crate::error::ApiError;
 use crate::json;
 use crate::time;
@@ -236,9 +235,10 @@ impl CancelRequest {
             return Ok(CancelRequest::default());
         }
         let request: CancelRequest = json::read(body)?;
-        if let Some(note) = &request.audit_note {
-            check::short(note, AUDIT_NOTE_CHARS_MAX)
-                .map_err(|reason| ApiError::invalid_shape("audit_note", reason))?;
+        let chars = request.audit_note.as_deref().unwrap_or_default().chars().count();
+        if chars > AUDIT_NOTE_CHARS_MAX {
+            let reason = format!("has more than {AUDIT_NOTE_CHARS_MAX} characters");
+            return Err(ApiError::invalid_shape("audit_note", reason));
         }
         Ok(request)
     }
@@ -261,3 +261,6 @@ pub struct CancelResponse {
     #[schemars(regex(pattern = "^audit_[0-9a-f]{32}$"))]
     pub audit_id: String,
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -144,6 +144,10 @@ pub fn read_bulk(body: &[u8], ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, Ap
 fn admit_bulk(body: BulkBody, ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, ApiError> {
     let ordering = admit_ordering(body.ordering.as_deref())?;
     let key = admit_request_key(body.idempotency_key.as_deref(), ctx)?;
+    if body.observed_actor.is_some() && body.actor.is_some() {
+        let reason = "give either `observed_actor` or its alias `actor`, not both";
+        return Err(ApiError::invalid_envelope("actor", reason));
+    }
     let defaults = Defaults {
         scope: body.scope,
         actor: body.observed_actor.or(body.actor),

@@ -58,6 +58,16 @@ pub(super) fn envelope(field: &str, json: &str) -> String {
     format!("{{{}}}", members.join(","))
 }
 
+/// What the strict gate accepts, the schema accepts: a client that validates first loses nothing.
+#[track_caller]
+pub(super) fn assert_in_schema(body: &str) {
+    static SCHEMA: std::sync::OnceLock<jsonschema::Validator> = std::sync::OnceLock::new();
+    let schema = SCHEMA.get_or_init(|| crate::schema::tests::validator("experience_envelope"));
+    let value: serde_json::Value = serde_json::from_str(body).unwrap();
+    let errors: Vec<String> = schema.iter_errors(&value).map(|e| e.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{body}");
+}
+
 /// `status CODE field` of a refusal, or `ok`.
 pub(super) fn verdict(result: &Result<Admitted, ApiError>) -> String {
     match result {

@@ -1,14 +1,18 @@
 //! Every rule of section F at its edge: what is sent, what is answered.
 
-use super::{Strictness, envelope, lenient, strict, verdict, with};
+use super::{Strictness, assert_in_schema, envelope, lenient, strict, verdict, with};
 use crate::v1::experience::read;
 
 /// Checks a table of `(field, JSON of the field, verdict)`, each an otherwise good envelope, strict.
 #[track_caller]
 fn check(rows: &[(&str, &str, &str)]) {
     for (field, json, expected) in rows {
-        let found = verdict(&strict(&envelope(field, json)));
+        let body = envelope(field, json);
+        let found = verdict(&strict(&body));
         assert_eq!(found, *expected, "{field} = {json}");
+        if found == "ok" {
+            assert_in_schema(&body);
+        }
     }
 }
 

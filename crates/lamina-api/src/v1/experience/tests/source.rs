@@ -3,7 +3,7 @@
 use lamina_types::stdx::hex;
 use sha2::{Digest, Sha256};
 
-use super::{envelope, strict, verdict};
+use super::{assert_in_schema, envelope, strict, verdict};
 
 const HASH: &str = "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4"; // sha256("hi")
 
@@ -35,8 +35,12 @@ fn source(field: &str, json: &str) -> String {
 #[track_caller]
 fn check(rows: &[(&str, &str, &str)]) {
     for (field, json, expected) in rows {
-        let found = verdict(&strict(&source(field, json)));
+        let body = source(field, json);
+        let found = verdict(&strict(&body));
         assert_eq!(found, *expected, "{field} = {json}");
+        if found == "ok" {
+            assert_in_schema(&body);
+        }
     }
 }
 
