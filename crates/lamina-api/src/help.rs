@@ -1,7 +1,7 @@
 //! What each error code means and what to do about it, in words.
 //!
-//! One exhaustive match: a code added to the table does not compile until it is explained here. The
-//! pages under `docs/errors/` and the default messages are made from these texts.
+//! One table, exhaustive: a code added to `lamina-types` does not compile until it is explained
+//! here. The pages under `docs/errors/` and the default messages are made from these texts.
 
 use lamina_types::ErrorCode;
 
@@ -18,295 +18,216 @@ pub struct Help {
     pub example: &'static str,
 }
 
-const fn text(
-    meaning: &'static str,
-    when: &'static [&'static str],
-    remedy: &'static str,
-    example: &'static str,
-) -> Help {
-    Help { meaning, when, remedy, example }
+/// Per code: meaning, when, remedy, example.
+macro_rules! explain {
+    ($($code:ident: $meaning:literal, [$($when:literal),* $(,)?], $remedy:literal, $example:literal;)*) => {
+        /// The words for this code.
+        pub fn help(code: ErrorCode) -> Help {
+            match code {
+                $(ErrorCode::$code => Help {
+                    meaning: $meaning,
+                    when: &[$($when),*],
+                    remedy: $remedy,
+                    example: $example,
+                },)*
+            }
+        }
+    };
 }
 
-/// The words for this code.
-pub fn help(code: ErrorCode) -> Help {
-    use ErrorCode as E;
-    match code {
-        E::InvalidBody
-        | E::MissingRequiredField
-        | E::InvalidParameter
-        | E::NotFound
-        | E::MethodNotAllowed
-        | E::RequestTimeout
-        | E::BodyTooLarge
-        | E::BlobTooLarge
-        | E::UnsupportedMediaType
-        | E::HeadersTooLarge => transport(code),
-        E::IdempotencyConflict
-        | E::BlobInUse
-        | E::ResourceDeleted
-        | E::InvalidEnvelope
-        | E::InvalidScopeGrammar
-        | E::InvalidTimestamp
-        | E::InvalidCursor
-        | E::InvalidWait
-        | E::InvalidId
-        | E::UnregisteredScopeType => meaning(code),
-        E::ActorMismatch
-        | E::PolicyDenied
-        | E::RateLimited
-        | E::Internal
-        | E::NotImplemented
-        | E::WalUnavailable
-        | E::DerivedLayerUnavailable
-        | E::CodePlaneDisabled
-        | E::NotConfigured
-        | E::ExperimentalDisabled
-        | E::Overloaded => server(code),
-    }
-}
-
-/// Codes about how a request is put on the wire.
-fn transport(code: ErrorCode) -> Help {
-    use ErrorCode as E;
-    match code {
-        E::InvalidBody => text(
-            "The body is not JSON of the expected shape.",
-            &[
-                "400: the text is not JSON, is empty, is not UTF-8, repeats a key, is nested deeper than 64 levels, or holds a number that does not fit. `details.line` and `details.column` say where.",
-                "422: it is JSON, but a field is unknown or has the wrong type. `details.field` names it; `details.suggestion` names the field that was probably meant.",
-            ],
-            "Correct the named place and send the request again.",
-            "`context.happened_at`: unknown field; did you mean `observed_at`?",
-        ),
-        E::MissingRequiredField => text(
-            "A required parameter is absent.",
-            &["A query parameter that the route cannot do without was not given."],
-            "Add the parameter that `details.field` names.",
-            "`scope`: this parameter is required",
-        ),
-        E::InvalidParameter => text(
-            "A query parameter has a value that cannot be read.",
-            &[
-                "`limit` is not a whole number from 1 to 1000.",
-                "An enumerated parameter such as `view`, `sort` or `order` has another value.",
-                "A parameter that takes one value was given twice.",
-            ],
-            "Use one of the values that `details.reason` lists.",
-            "`limit`: must be a whole number from 1 to 1000",
-        ),
-        E::NotFound => text(
-            "There is nothing here.",
-            &[
-                "No route has this path.",
-                "The id is well formed, but nothing has it and you may read the place where it would be.",
-            ],
-            "Check the path and the id; `GET /v1/openapi.json` lists every route.",
-            "There is no event evt_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b.",
-        ),
-        E::MethodNotAllowed => text(
-            "The route exists, but not for this method.",
-            &["The `Allow` header lists the methods the path has."],
-            "Use one of the methods in the `Allow` header.",
-            "This path answers to POST only.",
-        ),
-        E::RequestTimeout => text(
-            "The request body did not arrive in time.",
-            &["The client opened a request and stopped sending."],
-            "Send the request again; nothing was written.",
-            "The body did not arrive within 30 s.",
-        ),
-        E::BodyTooLarge => text(
-            "The body is larger than the route takes.",
-            &["A JSON body over 4 MiB, or a bulk body over 16 MiB."],
-            "Split the request, or upload large content as a blob and refer to it.",
-            "The body is larger than 4194304 bytes.",
-        ),
-        E::BlobTooLarge => text(
-            "The blob is larger than this server takes.",
-            &["An upload over the configured limit, 100 MiB unless changed."],
-            "Upload a smaller file, or raise the limit in the configuration.",
-            "The blob is larger than 104857600 bytes.",
-        ),
-        E::UnsupportedMediaType => text(
-            "The route does not read this content type.",
-            &[
-                "A JSON route was sent something other than `application/json` while the envelope is strict.",
-            ],
-            "Set `Content-Type: application/json`.",
-            "This route reads application/json.",
-        ),
-        _ => text(
-            "The request's headers are larger than the server takes.",
-            &["All header lines together are over the limit."],
-            "Send fewer or shorter headers.",
-            "The headers are larger than 65536 bytes.",
-        ),
-    }
-}
-
-/// Codes about what a request says.
-fn meaning(code: ErrorCode) -> Help {
-    use ErrorCode as E;
-    match code {
-        E::IdempotencyConflict => text(
-            "This idempotency key was used before, with another body.",
-            &[
-                "The same caller sent the same key to the same endpoint family within 24 hours, and the bodies differ in more than `context.observed_at` and the language hints.",
-                "Two items of one bulk request share a key but not a body.",
-            ],
-            "Use a new key for a new experience; repeat the first body exactly to replay it.",
-            "`idempotency_key`: already used with another body",
-        ),
-        E::BlobInUse => text(
-            "The blob is still referenced by an event.",
-            &[
-                "`DELETE /v1/blobs/{blob_id}` while an event that was not forgotten refers to the blob.",
-            ],
-            "Forget the events that refer to it first.",
-            "blob_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b is referenced by 2 events.",
-        ),
-        E::ResourceDeleted => text(
-            "It was here and was forgotten.",
-            &["The id belonged to a record that was erased, and you may know that it existed."],
-            "Stop using the id; it will not come back.",
-            "evt_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b was forgotten.",
-        ),
-        E::InvalidEnvelope => text(
-            "The experience envelope breaks a rule.",
-            &[
-                "A required field is missing, or a value is outside its limits. `details.field` and `details.reason` say which and why.",
-                "An item of a bulk request is invalid: nothing was written, and `details.errors` lists every refused item with its index.",
-            ],
-            "Correct the named field and send the envelope again; nothing was written.",
-            "`content.role`: required for kind message: one of user, assistant, tool, system",
-        ),
-        E::InvalidScopeGrammar => text(
-            "The scope is not a path of `type:id` segments.",
-            &[
-                "A scope in a body or a query does not follow `type:id/type:id/…`, has more than 32 segments or more than 4096 characters.",
-            ],
-            "Write the scope like `org:acme/user:alice`: types `[a-z][a-z0-9_]*`, ids `[A-Za-z0-9_-]+`.",
-            "`scope`: segment 1 is not `type:id`",
-        ),
-        E::InvalidTimestamp => text(
-            "A timestamp is not RFC 3339.",
-            &[
-                "The offset is missing, a field is out of range, the year is outside 0001 to 9999, or the second is 60.",
-            ],
-            "Write it like `2026-05-13T15:42:00Z` or `2026-05-13T17:42:00+02:00`.",
-            "`context.observed_at`: the UTC offset is missing; end with `Z` or `+hh:mm`",
-        ),
-        E::InvalidCursor => text(
-            "The cursor was not made by this server for this query.",
-            &[
-                "The cursor is damaged, comes from another server, or the filters of the query changed between two pages.",
-            ],
-            "Start again without a cursor, and change only `limit` between pages.",
-            "`cursor`: not a cursor of this query",
-        ),
-        E::InvalidWait => text(
-            "`wait` has a value that does not exist.",
-            &["`?wait=` is none of accepted, captured, indexed, consolidated, settled."],
-            "Use one of the listed values, or leave `wait` out.",
-            "`wait`: must be one of accepted, captured, indexed, consolidated, settled",
-        ),
-        E::InvalidId => text(
-            "The id is of another kind, or no id at all.",
-            &[
-                "An id has the wrong prefix (`lce_` where `evt_` is expected), or is not 32 hex digits after it.",
-            ],
-            "Use an id of the kind that `details.reason` names.",
-            "`since_lifecycle_id`: expected an id that starts with `lce_`",
-        ),
-        _ => text(
-            "The scope has a type that is neither built in nor allowed here.",
-            &[
-                "A segment's type is outside the built-in list, and the deployment does not allow custom types for this caller.",
-            ],
-            "Use a built-in type (org, dept, team, app, user, agent, service, ws, project, global), or have the operator allow the type.",
-            "`scope`: the type `ns` is not registered",
-        ),
-    }
-}
-
-/// Codes about who asks, and about the state of the server.
-fn server(code: ErrorCode) -> Help {
-    use ErrorCode as E;
-    match code {
-        E::ActorMismatch => text(
-            "The request names an actor that the caller cannot be.",
-            &["`X-Cortex-Actor` is not an actor id, or differs from the subject of the token."],
-            "Send the actor the token was issued for, or leave the header out.",
-            "X-Cortex-Actor is not the actor of the token.",
-        ),
-        E::PolicyDenied => text(
-            "The effective policy does not allow this.",
-            &[
-                "A tier of the policy lacks the capability that the route needs. `details` names the capability and the tier.",
-            ],
-            "Ask for the capability, or use a scope in which you have it.",
-            "scope.write is denied by the deployment tier.",
-        ),
-        E::RateLimited => text(
-            "The caller used up its rate.",
-            &["More requests than the bucket of this actor holds."],
-            "Wait for `Retry-After` seconds.",
-            "Too many writes; try again in 1 s.",
-        ),
-        E::Internal => text(
-            "Something broke inside the server.",
-            &["An unexpected fault. The server's log has the details under the request id."],
-            "Try again; if it persists, report the request id.",
-            "Something broke inside the server. Try again; if it persists, report the request id.",
-        ),
-        E::NotImplemented => text(
-            "The route is specified but not built yet.",
-            &[
-                "The path and method are part of the contract, and this version has no code behind them.",
-            ],
-            "Look at `capabilities` of `GET /v1/admin/version` before using a route.",
-            "POST /v1/recall is specified but not built yet.",
-        ),
-        E::WalUnavailable => text(
-            "The log cannot take writes now.",
-            &[
-                "The disk is full: writes resume by themselves when space returns.",
-                "A write to the disk failed: the writer stays closed until the server is restarted.",
-            ],
-            "Try again with the same idempotency key; nothing of this request was written.",
-            "The log cannot take writes: no space left.",
-        ),
-        E::DerivedLayerUnavailable => text(
-            "A derived layer is behind or out of order.",
-            &["The answer leaves out the layer that `details` names; the others are complete."],
-            "Try again later, or ask without that layer.",
-            "The search index is being rebuilt.",
-        ),
-        E::CodePlaneDisabled => text(
-            "The code plane is not part of this server.",
-            &["Every path under `/v1/code/`."],
-            "Do not call these routes on this server.",
-            "The code plane is not part of this server.",
-        ),
-        E::NotConfigured => text(
-            "The route needs something the operator has not configured.",
-            &["For example a token issuer, for the routes that mint tokens."],
-            "Configure it, or use a server that has it.",
-            "This server does not issue tokens.",
-        ),
-        E::ExperimentalDisabled => text(
-            "The route is experimental and not enabled here.",
-            &["An experimental route under a preset that does not enable them."],
-            "Set `CORTEX_ENABLE_EXPERIMENTAL=1` on the server, knowing that the route may change without notice.",
-            "POST /v1/erasures is experimental and not enabled on this deployment.",
-        ),
-        _ => text(
-            "The server is shutting down or has too much to do.",
-            &["A queue is full, or the process is on its way out."],
-            "Try again after `Retry-After` seconds with the same idempotency key.",
-            "The server is shutting down.",
-        ),
-    }
+explain! {
+    InvalidBody:
+        "The body is not JSON of the expected shape.",
+        [
+            "400: the text is not JSON, is empty, is not UTF-8, repeats a key, is nested deeper than 64 levels, or holds a number that does not fit. `details.line` and `details.column` say where.",
+            "422: it is JSON, but a field is unknown or has the wrong type. `details.field` names it; `details.suggestion` names the field that was probably meant.",
+        ],
+        "Correct the named place and send the request again.",
+        "`context.happened_at`: unknown field; use `context.observed_at`, the time of the event";
+    MissingRequiredField:
+        "A required parameter is absent.",
+        ["A query parameter that the route cannot do without was not given."],
+        "Add the parameter that `details.field` names.",
+        "`scope`: this parameter is required";
+    InvalidParameter:
+        "A query parameter has a value that cannot be read.",
+        [
+            "`limit` is not a whole number from 1 to 1000.",
+            "An enumerated parameter such as `view`, `sort` or `order` has another value.",
+            "A parameter that takes one value was given twice.",
+        ],
+        "Use one of the values that `details.reason` lists.",
+        "`limit`: must be a whole number from 1 to 1000";
+    NotFound:
+        "There is nothing here.",
+        [
+            "No route has this path.",
+            "The id is well formed, but nothing has it and you may read the place where it would be.",
+        ],
+        "Check the path and the id; `GET /v1/openapi.json` lists every route.",
+        "There is no event evt_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b.";
+    MethodNotAllowed:
+        "The route exists, but not for this method.",
+        ["The `Allow` header lists the methods the path has."],
+        "Use one of the methods in the `Allow` header.",
+        "This path answers to POST only.";
+    RequestTimeout:
+        "The request body did not arrive in time.",
+        ["The client opened a request and stopped sending."],
+        "Send the request again; nothing was written.",
+        "The body did not arrive within 30 s.";
+    IdempotencyConflict:
+        "This idempotency key was used before, with another body.",
+        [
+            "The same caller sent the same key to the same endpoint family within 24 hours, and the bodies differ in more than `context.observed_at` and the language hints.",
+            "Two items of one bulk request share a key but not a body.",
+        ],
+        "Use a new key for a new experience; repeat the first body exactly to replay it.",
+        "`idempotency_key`: already used with another body";
+    BlobInUse:
+        "The blob is still referenced by an event.",
+        [
+            "`DELETE /v1/blobs/{blob_id}` while an event that was not forgotten refers to the blob.",
+        ],
+        "Forget the events that refer to it first.",
+        "blob_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b is referenced by 2 events.";
+    ResourceDeleted:
+        "It was here and was forgotten.",
+        ["The id belonged to a record that was erased, and you may know that it existed."],
+        "Stop using the id; it will not come back.",
+        "evt_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b was forgotten.";
+    BodyTooLarge:
+        "The body is larger than the route takes.",
+        ["A JSON body over 4 MiB, or a bulk body over 16 MiB."],
+        "Split the request, or upload large content as a blob and refer to it.",
+        "The body is larger than 4194304 bytes.";
+    BlobTooLarge:
+        "The blob is larger than this server takes.",
+        ["An upload over the configured limit, 100 MiB unless changed."],
+        "Upload a smaller file, or raise the limit in the configuration.",
+        "The blob is larger than 104857600 bytes.";
+    UnsupportedMediaType:
+        "The route does not read this content type.",
+        [
+            "A JSON route was sent something other than `application/json` while the envelope is strict.",
+        ],
+        "Set `Content-Type: application/json`.",
+        "This route reads application/json.";
+    InvalidEnvelope:
+        "The experience envelope breaks a rule.",
+        [
+            "A required field is missing, or a value is outside its limits. `details.field` and `details.reason` say which and why.",
+            "An item of a bulk request is invalid: nothing was written, and `details.errors` lists every refused item with its index.",
+        ],
+        "Correct the named field and send the envelope again; nothing was written.",
+        "`content.role`: required for kind message: one of user, assistant, tool, system";
+    InvalidScopeGrammar:
+        "The scope is not a path of `type:id` segments.",
+        [
+            "A scope in a body or a query does not follow `type:id/type:id/…`, has more than 32 segments or more than 4096 characters.",
+        ],
+        "Write the scope like `org:acme/user:alice`: types `[a-z][a-z0-9_]*`, ids `[A-Za-z0-9_-]+`.",
+        "`scope`: segment 1 is not `type:id`";
+    InvalidTimestamp:
+        "A timestamp is not RFC 3339.",
+        [
+            "The offset is missing, a field is out of range, the year is outside 0001 to 9999, or the second is 60.",
+        ],
+        "Write it like `2026-05-13T15:42:00Z` or `2026-05-13T17:42:00+02:00`.",
+        "`context.observed_at`: the UTC offset is missing; end with `Z` or `+hh:mm`";
+    InvalidCursor:
+        "The cursor was not made by this server for this query.",
+        [
+            "The cursor is damaged, comes from another server, or the filters of the query changed between two pages.",
+        ],
+        "Start again without a cursor, and change only `limit` between pages.",
+        "`cursor`: not a cursor of this query";
+    InvalidWait:
+        "`wait` has a value that does not exist.",
+        ["`?wait=` is none of accepted, captured, indexed, consolidated, settled."],
+        "Use one of the listed values, or leave `wait` out.",
+        "`wait`: must be one of accepted, captured, indexed, consolidated, settled";
+    InvalidId:
+        "The id is of another kind, or no id at all.",
+        [
+            "An id has the wrong prefix (`lce_` where `evt_` is expected), or is not 32 hex digits after it.",
+        ],
+        "Use an id of the kind that `details.reason` names.",
+        "`since_lifecycle_id`: expected an id that starts with `lce_`";
+    UnregisteredScopeType:
+        "The scope has a type that is neither built in nor allowed here.",
+        [
+            "A segment's type is outside the built-in list, and the deployment does not allow custom types for this caller.",
+        ],
+        "Use a built-in type (org, dept, team, app, user, agent, service, ws, project, global), or have the operator allow the type.",
+        "`scope`: the type `ns` is not registered";
+    ActorMismatch:
+        "The request names an actor that the caller cannot be.",
+        ["`X-Cortex-Actor` is not an actor id, or differs from the subject of the token."],
+        "Send the actor the token was issued for, or leave the header out.",
+        "X-Cortex-Actor is not the actor of the token.";
+    PolicyDenied:
+        "The effective policy does not allow this.",
+        [
+            "A tier of the policy lacks the capability that the route needs. `details` names the capability and the tier.",
+        ],
+        "Ask for the capability, or use a scope in which you have it.",
+        "scope.write is denied by the deployment tier.";
+    RateLimited:
+        "The caller used up its rate.",
+        ["More requests than the bucket of this actor holds."],
+        "Wait for `Retry-After` seconds.",
+        "Too many writes; try again in 1 s.";
+    HeadersTooLarge:
+        "The request's headers are larger than the server takes.",
+        ["All header lines together are over the limit."],
+        "Send fewer or shorter headers.",
+        "The headers are larger than 65536 bytes.";
+    Internal:
+        "Something broke inside the server.",
+        ["An unexpected fault. The server's log has the details under the request id."],
+        "Try again; if it persists, report the request id.",
+        "Something broke inside the server. Try again; if it persists, report the request id.";
+    NotImplemented:
+        "The route is specified but not built yet.",
+        [
+            "The path and method are part of the contract, and this version has no code behind them.",
+        ],
+        "Look at `capabilities` of `GET /v1/admin/version` before using a route.",
+        "POST /v1/recall is specified but not built yet.";
+    WalUnavailable:
+        "The log cannot take writes now.",
+        [
+            "The disk is full: writes resume by themselves when space returns.",
+            "A write to the disk failed: the writer stays closed until the server is restarted.",
+        ],
+        "Try again with the same idempotency key; nothing of this request was written.",
+        "The log cannot take writes: no space left.";
+    DerivedLayerUnavailable:
+        "A derived layer is behind or out of order.",
+        ["The answer leaves out the layer that `details` names; the others are complete."],
+        "Try again later, or ask without that layer.",
+        "The search index is being rebuilt.";
+    CodePlaneDisabled:
+        "The code plane is not part of this server.",
+        ["Every path under `/v1/code/`."],
+        "Do not call these routes on this server.",
+        "The code plane is not part of this server.";
+    NotConfigured:
+        "The route needs something the operator has not configured.",
+        ["For example a token issuer, for the routes that mint tokens."],
+        "Configure it, or use a server that has it.",
+        "This server does not issue tokens.";
+    ExperimentalDisabled:
+        "The route is experimental and not enabled here.",
+        ["An experimental route under a preset that does not enable them."],
+        "Set `CORTEX_ENABLE_EXPERIMENTAL=1` on the server, knowing that the route may change without notice.",
+        "POST /v1/erasures is experimental and not enabled on this deployment.";
+    Overloaded:
+        "The server is shutting down or has too much to do.",
+        ["A queue is full, or the process is on its way out."],
+        "Try again after `Retry-After` seconds with the same idempotency key.",
+        "The server is shutting down.";
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 use crate::json::{FreeJson, Obj, OrText};
 
-pub use admit::{AdmitContext, Admitted, Strictness, admit, read};
+pub use admit::{AdmitContext, Admitted, Strictness, admit, read, read_line};
 pub use bulk::{AdmittedBulk, BulkBody, Ordering, read_bulk};
 pub use content::{ContentBody, MediaBody, RoleBody, TripleBody, TypedValue};
 pub use context::ReferredTime;

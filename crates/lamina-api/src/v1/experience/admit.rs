@@ -59,6 +59,11 @@ pub fn read(body: &[u8], ctx: &AdmitContext<'_>) -> Result<Admitted, ApiError> {
     admit(json::read(body)?, ctx)
 }
 
+/// Reads one line of an import: a full envelope, in which `actor` may stand for `observed_actor`.
+pub fn read_line(line: &[u8], ctx: &AdmitContext<'_>) -> Result<Admitted, ApiError> {
+    admit_any(json::read(line)?, ctx)
+}
+
 /// Admits one envelope.
 pub fn admit(envelope: ExperienceEnvelope, ctx: &AdmitContext<'_>) -> Result<Admitted, ApiError> {
     if envelope.actor.is_some() {

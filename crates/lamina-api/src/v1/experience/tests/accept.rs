@@ -6,7 +6,7 @@ use lamina_types::Experience;
 use super::{NOW, Strictness, envelope, lenient, strict, with};
 use crate::error::ApiError;
 use crate::time;
-use crate::v1::experience::{Admitted, Wait, read};
+use crate::v1::experience::{Admitted, Wait, read, read_line};
 
 fn show(admitted: Admitted) -> String {
     let Admitted { experience, warnings } = admitted;
@@ -199,6 +199,24 @@ fn the_header_is_the_key_of_a_body_without_one() {
         read(br#"{"scope":"user:alice","content":"x"}"#, ctx)
     });
     assert_eq!(admitted.unwrap().experience.idempotency_key, "from-header");
+}
+
+#[test]
+fn a_line_of_an_import_may_say_actor() {
+    let line = |actor: &str| {
+        with(Strictness::Strict, None, |ctx| {
+            read_line(envelope("actor", actor).as_bytes(), ctx)
+                .map(|admitted| admitted.experience.observed_actor)
+        })
+    };
+    assert_eq!(line("\"user:bob\"").unwrap().id.as_str(), "user:bob");
+    let actor = line(r#"{"id":"user:bob","type":"user","session":"s"}"#).unwrap();
+    assert_eq!(actor.session.as_deref(), Some("s"));
+    assert_eq!(line("\"bob\"").unwrap_err().field(), Some("actor"));
+    assert_eq!(line(r#"{"id":"bob"}"#).unwrap_err().field(), Some("actor.id"));
+    let both = envelope("actor", r#""user:bob","observed_actor":{"id":"user:bob"}"#);
+    let error = with(Strictness::Strict, None, |ctx| read_line(both.as_bytes(), ctx)).unwrap_err();
+    assert_eq!(error.field(), Some("actor"));
 }
 
 #[test]
