@@ -30,7 +30,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         runtime.block_on(fill(&engine, &env, &numbers, part * chunk));
         let rate = chunk as f64 * 1e6 / (env.clock.monotonic().0 - before.0) as f64;
         rates.push(rate);
-        println!("{:>12} {rate:>12.0} {:>12.0}", part * chunk, rss_mb());
+        println!("{:>12} {rate:>12.0} {:>12.0}", part * chunk, sample::rss_mb("/proc/self/statm"));
     }
     let seconds = (env.clock.monotonic().0 - start.0) as f64 / 1e6;
     println!("\n{} events in {seconds:.1} s: {:.0}/s", chunk * 10, (chunk * 10) as f64 / seconds);
@@ -41,7 +41,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, until: u64) {
+pub(crate) async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, until: u64) {
     let tasks: Vec<_> = (0..IN_FLIGHT)
         .map(|_| {
             let (engine, env, numbers) = (engine.clone(), env.clone(), Arc::clone(numbers));
@@ -67,15 +67,4 @@ async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, until: u64) 
     for task in tasks {
         task.await.expect("a writer does not panic");
     }
-}
-
-/// Resident megabytes of this process, writers included.
-fn rss_mb() -> f64 {
-    let env = Env::real();
-    let statm =
-        lamina_env::disk::read_pseudo_file(&*env.disk, std::path::Path::new("/proc/self/statm"));
-    let pages = statm
-        .ok()
-        .and_then(|text| text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()));
-    pages.unwrap_or(0.0) * 4_096.0 / 1e6
 }

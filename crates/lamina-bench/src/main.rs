@@ -6,6 +6,8 @@ mod sample;
 mod reference;
 mod log;
 mod events;
+mod http;
+mod reopen;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +18,9 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   log        the log alone against one thread that encodes, hashes, writes and syncs
   events     log and views together: rate over time, cost from the first to the last 100,000
              (--events N, 1,000,000 unless given)
+  http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
+  reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
+             given) (--bin PATH)
 
   --dir      where files are written; must not be a memory file system (the current directory)
   --seconds  how long each measurement runs (5)
@@ -27,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) dir: PathBuf,
     pub(crate) seconds: u64,
     pub(crate) events: u64,
+    pub(crate) gib: u64,
+    pub(crate) binary: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -35,6 +42,9 @@ fn main() -> ExitCode {
         Ok((command, options)) => match command.as_str() {
             "log" => log::run(&options),
             "events" => events::run(&options),
+            "http" => http::run(&options),
+            "null-server" => http::null_server(&options),
+            "reopen" => reopen::run(&options),
             "help" | "--help" | "-h" => {
                 print!("{USAGE}");
                 Ok(())
@@ -53,7 +63,8 @@ fn main() -> ExitCode {
 }
 
 fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
-    let mut options = Options { dir: PathBuf::from("."), seconds: 5, events: 1_000_000 };
+    let mut options =
+        Options { dir: PathBuf::from("."), seconds: 5, events: 1_000_000, gib: 8, binary: None };
     let mut command = None;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -61,6 +72,8 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
         match argument.as_str() {
             "--dir" => options.dir = PathBuf::from(value()?),
             "--seconds" => options.seconds = value()?.parse()?,
+            "--gib" => options.gib = value()?.parse()?,
+            "--bin" => options.binary = Some(PathBuf::from(value()?)),
             "--events" => options.events = value()?.parse()?,
             other if command.is_none() => command = Some(other.to_owned()),
             other => anyhow::bail!("`{other}` was not expected\n\n{USAGE}"),

@@ -61,3 +61,13 @@ pub(crate) fn percentile(values: &mut [f64], share: f64) -> f64 {
     let index = (values.len() as f64 * share) as usize;
     values.get(index.min(values.len().saturating_sub(1))).copied().unwrap_or(0.0)
 }
+
+/// Resident megabytes of a process, from its `statm` file.
+pub(crate) fn rss_mb(statm: &str) -> f64 {
+    let env = lamina_env::Env::real();
+    let text = lamina_env::disk::read_pseudo_file(&*env.disk, std::path::Path::new(statm));
+    let pages = text
+        .ok()
+        .and_then(|text| text.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()));
+    pages.unwrap_or(0.0) * 4_096.0 / 1e6
+}
