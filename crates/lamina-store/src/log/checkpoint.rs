@@ -135,3 +135,6 @@ impl Checkpoint {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -127,3 +127,6 @@ impl ErasedEntry {
         (version == VERSION && take.rest().is_empty()).then_some(ErasedEntry { erase })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -455,3 +455,6 @@ fn corrupt(name: &str, damage: Damage) -> LogError {
 pub(super) fn corrupt_at(name: &str, position: u64, what: &str) -> LogError {
     LogError::Corrupt { file: name.to_owned(), position, what: what.to_owned() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -407,3 +407,6 @@ impl LogReader for SegmentReader {
         found.ok_or(LogError::NoSuchEntry { offset: at.next_offset })
     }
 }
+
+#[cfg(test)]
+mod tests;

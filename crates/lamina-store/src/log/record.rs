@@ -255,3 +255,6 @@ fn seal(prev_seal: &[u8; 32], unsealed: &[u8]) -> [u8; 32] {
         .finalize()
         .into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -357,3 +357,6 @@ pub(super) fn evidence(bytes: &[u8], start: usize, seed: Seed, batch_min: u64) -
         (batch >= batch_min).then_some(Evidence { position, batch })
     })
 }
+
+#[cfg(test)]
+mod tests;

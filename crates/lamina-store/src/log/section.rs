@@ -124,3 +124,6 @@ fn checksum(bytes: &[u8]) -> u32 {
 fn commitment(salt: &[u8; 32], plaintext: &[u8]) -> [u8; 32] {
     Sha256::new().chain_update(b"sec1").chain_update(salt).chain_update(plaintext).finalize().into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -241,3 +241,6 @@ pub(super) fn parse_name(name: &str) -> Option<u64> {
     let offset = u64::from_str_radix(digits, 16).ok()?;
     (file_name(offset) == name).then_some(offset)
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,3 +58,6 @@ impl Steady {
         self.clock.monotonic()
     }
 }
+
+#[cfg(test)]
+mod tests;

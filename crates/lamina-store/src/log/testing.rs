@@ -192,3 +192,13 @@ pub(super) fn filled(entries: u64) -> World {
     world.disk.restart();
     world
 }
+
+/// Sixteen bytes a line.
+pub(super) fn hexdump(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for line in bytes.chunks(16) {
+        text.push_str(&lamina_types::stdx::hex::encode(line));
+        text.push('\n');
+    }
+    text
+}

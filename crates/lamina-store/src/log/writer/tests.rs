@@ -86,7 +86,7 @@ fn limit_of(result: Result<super::Appended, LogError>) -> &'static str {
 /// An entry whose head and sections take exactly so many bytes.
 fn entry_of(world: &World, bytes: usize) -> NewEntry {
     // Without `who`; the head takes 217 and eight per cause, sections a multiple of 64.
-    let causes = (0..8).find(|n| (bytes - 217 - n * 8) % 64 == 0).unwrap();
+    let causes = (0..8).find(|n| (bytes - 217 - n * 8).is_multiple_of(64)).unwrap();
     let what = vec![b'x'; bytes - 217 - causes * 8 - 40];
     NewEntry {
         who: Section::absent(),
