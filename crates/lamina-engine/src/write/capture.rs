@@ -329,9 +329,11 @@ impl Capture {
             }
             Request::BlobRemove { tenant, blob, who, reply } => {
                 match self.decide_blob_remove(tenant, blob, group) {
-                    Ok(()) => {
+                    Ok(added) => {
                         let what = section(&*self.rng, &BlobRemoved { id: blob }.encode());
-                        group.entries.push(system_entry(control::BLOB_REMOVED, tenant, who, what));
+                        // The fold finds the blob by its entry: words may be erased by then.
+                        let entry = system_entry(control::BLOB_REMOVED, tenant, who, what);
+                        group.entries.push(NewEntry { causes: vec![added], ..entry });
                         group.removed_blobs.insert(blob);
                         group.due.push(Due::Plain { reply });
                     }
@@ -409,8 +411,9 @@ impl Capture {
     }
 
     /// A blob goes only if no event refers to it: in the views, since, or in this very group.
-    fn decide_blob_remove(&self, tenant: u32, blob: BlobId, group: &Group) -> Result<(), Error> {
-        self.views.blob(tenant, blob)?.ok_or(Error::NotFound)?;
+    /// The offset of the entry that added the blob, if nothing refers to it.
+    fn decide_blob_remove(&self, tenant: u32, blob: BlobId, group: &Group) -> Result<u64, Error> {
+        let row = self.views.blob(tenant, blob)?.ok_or(Error::NotFound)?;
         if self.removed_blobs.contains(&blob) || group.removed_blobs.contains(&blob) {
             return Err(Error::NotFound);
         }
@@ -418,7 +421,7 @@ impl Capture {
             + u64::from(self.recent.blobs.contains_key(&blob));
         let stored = self.views.blob_references(tenant, blob, REFERENCES_COUNTED_MAX)?.len() as u64;
         match stored + pending {
-            0 => Ok(()),
+            0 => Ok(row.offset),
             events => Err(Error::BlobInUse { events }),
         }
     }
