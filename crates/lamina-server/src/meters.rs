@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub const EXPERIENCES: &str = "cortex_experience_total";
 /// Requests by route, method and status.
 pub const REQUESTS: &str = "lamina_http_requests_total";
-/// How long requests took, by route.
+/// How long requests took, by route and method.
 pub const REQUEST_SECONDS: &str = "lamina_http_request_seconds";
 
 /// From a fast write to a `wait` that gives up.

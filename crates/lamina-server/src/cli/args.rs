@@ -42,9 +42,23 @@ is not there. The last line it prints to standard output is `listening on http:/
 then on it answers. Ctrl-C or SIGTERM lets requests finish and loses nothing; neither does `kill -9`."
     )]
     Serve(SettingArgs),
+    /// Verify a data directory: every record, seal, checkpoint and view
+    #[command(long_about = "Verify a data directory: every record, section, seal, checkpoint and \
+view.\n\nReads everything, changes nothing. The directory must not be in use. Exit code 0 means that \
+nothing acknowledged is damaged, 2 that something is; the report says which file, where, and what does \
+not hold. A half-written end of the log is not damage: the next start cuts it.")]
+    Check(CheckArgs),
+    /// Mend what can be mended without losing an acknowledged write, and say what was done
+    #[command(
+        long_about = "Mend what can be mended without losing an acknowledged write, and say \
+what was done.\n\nCuts a half-written end of the log (the cut bytes are kept in `quarantine/`) \
+and finishes interrupted erasures; a normal start does the same. Damage in the middle of the log is reported and \
+left as it is: no program can know what stood there. The directory must not be in use."
+    )]
+    Repair(DataArgs),
     /// Drop every view and derive it again from the log
     #[command(long_about = "Drop every view and derive it again from the log.\n\nThe log is the \
-database; views are disposable. The directory \
+database; views are disposable. Use it after `lamina check` has found a damaged view. The directory \
 must not be in use.")]
     Rebuild(DataArgs),
     /// Print the settings in force and where each came from
@@ -79,6 +93,18 @@ pub(super) struct DataArgs {
     /// The data directory [default: the user's data directory for `lamina`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// A checkpoint kept elsewhere: proves that nothing before it was changed or cut
+    #[arg(long, value_name = "FILE")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 impl From<SettingArgs> for Flags {

@@ -41,6 +41,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
 fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(settings) => serve::serve(&load(settings.into())?),
+        Command::Check(args) => maintenance::check(args),
+        Command::Repair(data) => maintenance::repair(&load(data.into())?),
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),

@@ -1,23 +1,26 @@
-//! Why a data directory does not open, and which exit code that is.
+//! Why a data directory does not open, which exit code that is, and what can be done.
 
-use std::path::Path;
-
+use lamina_engine::maintenance::advice;
 use lamina_engine::{LogError, OpenError};
 
 use super::exit::{Exit, Failure};
 
 /// The failure of a command that could not open the directory.
-pub(super) fn failure(error: OpenError, _data: &Path) -> Failure {
-    let (exit, help) = match &error {
-        OpenError::InUse { .. } => {
-            let help = "stop the server that uses it, or name another directory with --data";
-            (Exit::Unreadable, Some(help.to_owned()))
-        }
-        OpenError::Log(LogError::Corrupt { .. }) => (Exit::Damage, None),
-        OpenError::Format { .. } | OpenError::Log(LogError::NewerFormat { .. }) => {
-            (Exit::Schema, None)
-        }
-        _ => (Exit::Unreadable, None),
+pub(super) fn failure(error: OpenError) -> Failure {
+    let exit = match &error {
+        OpenError::Log(LogError::Corrupt { .. }) => Exit::Damage,
+        OpenError::Format { .. } | OpenError::Log(LogError::NewerFormat { .. }) => Exit::Schema,
+        _ => Exit::Unreadable,
     };
-    Failure { help, ..Failure::new(exit, error) }
+    let help = match &error {
+        OpenError::InUse { .. } => {
+            Some("stop the server that uses it, or name another directory with --data")
+        }
+        OpenError::Log(error) => advice(error),
+        _ => None,
+    };
+    Failure { help: help.map(str::to_owned), ..Failure::new(exit, error) }
 }
+
+#[cfg(test)]
+mod tests;

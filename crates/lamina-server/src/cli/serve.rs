@@ -103,7 +103,7 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
     let opened = tokio::task::spawn_blocking(move || Engine::open(settings, env)).await;
     let opened =
         opened.context("opening the data directory failed").map_err(Failure::unreadable)?;
-    opened.map_err(|error| opening::failure(error, &config.data))
+    opened.map_err(opening::failure)
 }
 
 /// The banner. The last line is what scripts wait for.

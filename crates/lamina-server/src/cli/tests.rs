@@ -14,10 +14,12 @@ fn usage_errors_end_with_64_and_help_with_0() {
     for (line, expected) in [
         ("lamina", Exit::Usage),
         ("lamina serv", Exit::Usage),
+        ("lamina check --colour", Exit::Usage),
         ("lamina serve extra", Exit::Usage),
         ("lamina config --preset", Exit::Usage),
         ("lamina config --listen nowhere --data x", Exit::Usage),
         ("lamina --help", Exit::Fine),
+        ("lamina check --help", Exit::Fine),
         ("lamina --version", Exit::Fine),
         ("lamina version", Exit::Fine),
         ("lamina config --data x", Exit::Fine),
@@ -30,6 +32,8 @@ fn usage_errors_end_with_64_and_help_with_0() {
 fn the_commands_that_scripts_use_are_there() {
     for line in [
         "lamina serve --data d --listen 127.0.0.1:0 --preset dev_local --config f",
+        "lamina check --data d --checkpoint f --json",
+        "lamina repair --data d",
         "lamina rebuild --data d",
         "lamina config --data d --config f",
         "lamina version",

@@ -6,6 +6,7 @@
 pub mod listen;
 mod route;
 mod answer;
+mod site;
 mod app;
 mod call;
 mod origin;

@@ -13,11 +13,12 @@ use axum::routing::{MethodFilter, MethodRouter};
 use lamina_api::{ApiError, Method, ROUTES, RouteSpec, RouteStatus};
 use lamina_types::ErrorCode;
 
-use super::answer::{Answer, Handler, Hit, answer};
+use super::answer::{Answer, Handler, answer};
 use super::app::App;
 use super::call::Call;
 use super::failure::Failure;
 use super::handlers;
+use super::site::Site;
 
 /// The router of the server.
 pub fn router(app: Arc<App>) -> Router {
@@ -43,30 +44,25 @@ fn build(app: &Arc<App>, handler_of: fn(&RouteSpec) -> Option<Handler>) -> Route
         let mut methods = MethodRouter::new();
         for route in &routes {
             let handler = handler_of(route).unwrap_or(fallback_of(route));
-            let service = service(app, Hit::Route(route), handler);
+            let (app, site) = (Arc::clone(app), Arc::new(Site::of(route)));
+            let service = move |request: Request| {
+                answer(Arc::clone(&app), Arc::clone(&site), handler, request)
+            };
             methods = match filter(route.method) {
                 Some(filter) => methods.on(filter, service),
                 None => methods.fallback(service),
             };
         }
         if routes.iter().all(|route| route.method != Method::Any) {
-            methods = methods.fallback(wrong_method(app, allowed(&routes)));
+            methods = wrong_method(methods, app, &allowed(&routes));
         }
         router = router.route(path, methods);
     }
-    router.fallback(service(app, Hit::Nothing("unknown"), no_route))
+    let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("unknown")));
+    router.fallback(move |request: Request| {
+        answer(Arc::clone(&app), Arc::clone(&site), no_route, request)
+    })
 }
-
-fn service(
-    app: &Arc<App>,
-    hit: Hit,
-    handler: Handler,
-) -> impl Fn(Request) -> ResponseFuture + Clone + use<> {
-    let app = Arc::clone(app);
-    move |request| Box::pin(answer(Arc::clone(&app), hit, handler, request))
-}
-
-type ResponseFuture = std::pin::Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// What a route without code answers.
 fn fallback_of(route: &RouteSpec) -> Handler {
@@ -93,24 +89,21 @@ fn no_route(call: Call) -> Answer {
 }
 
 /// The path is right and the method is not; or the client asks which methods there are.
-fn wrong_method(
-    app: &Arc<App>,
-    allow: String,
-) -> impl Fn(Request) -> ResponseFuture + Clone + use<> {
-    let app = Arc::clone(app);
+fn wrong_method(methods: MethodRouter, app: &Arc<App>, allow: &str) -> MethodRouter {
+    let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("wrong_method")));
     let allow = HeaderValue::try_from(allow).expect("methods are letters and commas");
-    move |request| {
-        let (app, allow) = (Arc::clone(&app), allow.clone());
-        Box::pin(async move {
+    methods.fallback(move |request: Request| {
+        let (app, site, allow) = (Arc::clone(&app), Arc::clone(&site), allow.clone());
+        async move {
             let handler: Handler = match *request.method() {
                 HttpMethod::OPTIONS => |_| Box::pin(std::future::ready(Ok(no_content()))),
                 _ => |call| Box::pin(std::future::ready(Err(not_allowed(&call)))),
             };
-            let mut response = answer(app, Hit::Nothing("wrong_method"), handler, request).await;
+            let mut response = answer(app, site, handler, request).await;
             response.headers_mut().insert(ALLOW, allow);
             response
-        })
-    }
+        }
+    })
 }
 
 fn no_content() -> Response {

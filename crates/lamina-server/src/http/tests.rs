@@ -16,9 +16,10 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
-use super::answer::{Hit, answer};
+use super::answer::answer;
 use super::app::{App, Parts};
 use super::router;
+use super::site::Site;
 use crate::config::{Config, Environment, Flags};
 use crate::meters::Meters;
 
@@ -167,6 +168,51 @@ async fn a_write_is_read_back_and_a_retry_is_a_replay() {
 }
 
 #[tokio::test]
+async fn a_blob_comes_back_and_goes_away() {
+    let server = Server::start(Environment::default());
+    let post = request("POST", "/v1/blobs", &[("content-type", "text/csv")], "a,b\n1,2\n");
+    let uploaded = server.send(post).await;
+    assert_eq!(uploaded.status, 201, "{}", uploaded.text);
+    assert_eq!(uploaded.json()["size_bytes"], 8);
+    let path = format!("/v1/blobs/{}", uploaded.json()["blob_id"].as_str().unwrap());
+    let read = server.call("GET", &path, "").await;
+    assert_eq!((read.status, read.text.as_str()), (200, "a,b\n1,2\n"));
+    assert_eq!(read.header("content-type"), "text/csv");
+    assert_eq!(read.header("x-content-type-options"), "nosniff");
+
+    let deleted = server.call("DELETE", &path, "").await;
+    assert_eq!((deleted.status, &deleted.json()["bytes_deleted"]), (200, &Value::from(8)));
+    let gone = server.call("GET", &path, "").await;
+    assert_eq!((gone.status, gone.code().as_str()), (404, "NOT_FOUND"));
+    let health = server.call("GET", "/v1/health", "").await;
+    assert_eq!(health.json()["status"], "healthy", "{}", health.text);
+}
+
+#[tokio::test]
+async fn a_form_carries_one_file() {
+    let server = Server::start(Environment::default());
+    let form = |body| {
+        request("POST", "/v1/blobs", &[("content-type", "multipart/form-data; boundary=B")], body)
+    };
+    let file = "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\
+                Content-Type: text/plain\r\n\r\nhello\r\n--B--\r\n";
+    let uploaded = server.send(form(file)).await;
+    assert_eq!(uploaded.status, 201, "{}", uploaded.text);
+    assert_eq!(uploaded.json()["content_type"], "text/plain");
+    assert_eq!(uploaded.json()["size_bytes"], 5);
+
+    let other = "--B\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\nhello\r\n--B--\r\n";
+    for (body, status, code) in [
+        (other, 422, "INVALID_BODY"),
+        ("--B--\r\n", 400, "MISSING_REQUIRED_FIELD"),
+        ("--B\r\nContent-Disp", 400, "INVALID_BODY"),
+    ] {
+        let refused = server.send(form(body)).await;
+        assert_eq!((refused.status, refused.code().as_str()), (status, code), "{}", refused.text);
+    }
+}
+
+#[tokio::test]
 async fn refusals_have_their_codes() {
     let server = Server::start(Environment::default());
     let evt = "/v1/events/lce_01a1e1b55d9f703d9b8004032bcf1273";
@@ -271,7 +317,7 @@ async fn a_panic_is_one_bad_answer_that_tells_nothing() {
     let app = Arc::clone(&server.app);
     let handler = |_| -> super::answer::Answer { Box::pin(async { panic!("the secret place") }) };
     let request = request("GET", "/", &[("x-cortex-request-id", "mine")], "");
-    let response = answer(app, Hit::Nothing("test"), handler, request).await;
+    let response = answer(app, Arc::new(Site::nowhere("test")), handler, request).await;
     assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
     assert_eq!(response.headers()["x-cortex-request-id"], "mine");
     let body = response.into_body().collect().await.unwrap().to_bytes();

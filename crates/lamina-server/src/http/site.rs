@@ -1,0 +1,116 @@
+//! What is the same for every request to one route, made once: the labels of its numbers and the
+//! values of its headers.
+
+use std::sync::OnceLock;
+
+use axum::http::{HeaderValue, StatusCode};
+use lamina_api::routes::EXPERIMENTAL_NOTICE;
+use lamina_api::{RouteSpec, Tier};
+use metrics::{Counter, Histogram};
+
+use super::reply;
+use crate::meters;
+
+/// A route, or the place where there is none.
+#[derive(Debug)]
+pub(crate) struct Site {
+    label: &'static str,
+    method: &'static str,
+    tier: Tier,
+    capability: Option<&'static str>,
+    allow: Option<HeaderValue>,
+    deny: Option<HeaderValue>,
+    seconds: Histogram,
+    counts: Vec<(u16, OnceLock<Counter>)>,
+}
+
+/// The statuses that are counted one by one; the rest is `other`. Labels must not grow with what
+/// clients think of.
+const STATUSES: &[u16] = &[
+    200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 431, 500, 501,
+    503,
+];
+const OTHER: u16 = 0;
+
+impl Site {
+    /// The site of a route of the table.
+    pub(crate) fn of(route: &'static RouteSpec) -> Site {
+        Site::new(route.path, route.method.as_str(), route.tier, route.capability)
+    }
+
+    /// The site of requests that hit no route. That something is not there is as stable as anything.
+    pub(crate) fn nowhere(label: &'static str) -> Site {
+        Site::new(label, "*", Tier::Stable, None)
+    }
+
+    fn new(
+        label: &'static str,
+        method: &'static str,
+        tier: Tier,
+        capability: Option<&'static str>,
+    ) -> Site {
+        let decision = |decision: &str| {
+            let text = format!("tier=deployment; decision={decision}; capability={}", capability?);
+            HeaderValue::try_from(text).ok()
+        };
+        Site {
+            label,
+            method,
+            tier,
+            capability,
+            allow: decision("allow"),
+            deny: decision("deny"),
+            seconds: metrics::histogram!(meters::REQUEST_SECONDS, "route" => label, "method" => method),
+            counts: STATUSES
+                .iter()
+                .chain(std::iter::once(&OTHER))
+                .map(|status| (*status, OnceLock::new()))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn label(&self) -> &'static str {
+        self.label
+    }
+
+    pub(crate) fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    pub(crate) fn capability(&self) -> Option<&'static str> {
+        self.capability
+    }
+
+    /// Adds the headers that depend on the route only.
+    pub(crate) fn dress(&self, response: &mut axum::response::Response, denied: bool) {
+        const NOTICE: HeaderValue = HeaderValue::from_static(EXPERIMENTAL_NOTICE);
+        let allowed = response.status().is_success();
+        let headers = response.headers_mut();
+        headers.insert(reply::STABILITY, HeaderValue::from_static(self.tier.as_str()));
+        if self.tier == Tier::Experimental {
+            headers.insert(reply::EXPERIMENTAL_NOTICE, NOTICE);
+        }
+        let decision = match (denied, allowed) {
+            (true, _) => &self.deny,
+            (false, true) => &self.allow,
+            (false, false) => &None,
+        };
+        if let Some(decision) = decision {
+            headers.insert(reply::POLICY, decision.clone());
+        }
+    }
+
+    /// Counts one answer.
+    pub(crate) fn count(&self, status: StatusCode, took_us: i64) {
+        self.seconds.record(took_us as f64 / 1e6);
+        let status = status.as_u16();
+        let known = self.counts.iter().find(|(known, _)| *known == status);
+        let Some((status, counter)) = known.or(self.counts.last()) else { return };
+        let counter = counter.get_or_init(|| {
+            let status = if *status == OTHER { "other".to_owned() } else { status.to_string() };
+            let (route, method) = (self.label, self.method);
+            metrics::counter!(meters::REQUESTS, "route" => route, "method" => method, "status" => status)
+        });
+        counter.increment(1);
+    }
+}
