@@ -14,11 +14,11 @@ use crate::entry::{DEPLOYMENT, Entry, Kind, SectionState, control};
 use crate::kv::{Batch, Kv, Space};
 use crate::log::{ChainHead, Tip};
 use crate::view::row::{
-    BlobRow, EventFacets, EventRow, IdempotencyRow, Made, Origin, ScopeRow, TenantRow,
+    BlobRow, EventAt, EventFacets, EventRow, IdempotencyRow, Made, ScopeRow, TenantRow,
     encode_chain, encode_tip,
 };
-use crate::view::sweep::{STEPS_PER_ENTRY, Sweep};
-use crate::view::tag::Tags;
+use crate::view::sweep::{STEPS_PER_ENTRY, Sweep, expired};
+use crate::view::tag::{Tag, Tags, cut};
 use crate::view::{Counts, State, ViewError, encode_fold, key, number, number_row};
 
 /// Changes of one batch, before they are written.
@@ -112,7 +112,9 @@ impl<'a> Fold<'a> {
             None => self.counts.erased += 1,
         }
         self.put(Space::Events, key::event(row.tenant, &id), row.encode());
-        self.origin(entry, Made::Event(id));
+        let at = EventAt { tenant: row.tenant, id };
+        self.put(Space::Events, key::event_at(row.offset), at.encode());
+        self.sweep.push(row.offset, at, row.recorded_at);
         Ok(())
     }
 
@@ -143,7 +145,8 @@ impl<'a> Fold<'a> {
             }
         }
         let identity = what.identity;
-        let mut uses = self.key_uses(tenant, &identity.idem_mac)?;
+        let idempotency = cut(&identity.idem_mac);
+        let mut uses = self.key_uses(tenant, &idempotency)?;
         uses.push(IdempotencyRow {
             event_id: entry.head.event_id(),
             offset,
@@ -152,13 +155,13 @@ impl<'a> Fold<'a> {
             recorded_at: entry.head.recorded_at,
             batch_id: identity.batch_id,
         });
-        self.put_key_uses(tenant, &identity.idem_mac, &uses);
+        self.put_key_uses(tenant, &idempotency, &uses);
         Ok(Some(EventFacets {
             observed_at: what.context.observed_at,
             excluded: false,
             tags,
             blobs,
-            idem_mac: identity.idem_mac,
+            idempotency,
             batch_id: identity.batch_id,
         }))
     }
@@ -197,7 +200,7 @@ impl<'a> Fold<'a> {
         let row = TenantRow { ordinal: head.tenant, offset: head.offset, place: entry.place, name };
         self.counts.tenants += 1;
         self.put(Space::Scopes, key::tenant(head.tenant), row.encode());
-        self.origin(entry, Made::Tenant);
+        self.made(entry, Made::Tenant);
         Ok(())
     }
 
@@ -236,7 +239,7 @@ impl<'a> Fold<'a> {
         self.counts.scopes += 1;
         self.put(Space::Scopes, key::scope(head.tenant, ordinal), row.encode());
         self.put(Space::Scopes, count_key, number_row(ordinal));
-        self.origin(entry, Made::Scope(ordinal));
+        self.made(entry, Made::Scope(ordinal));
         Ok(())
     }
 
@@ -262,30 +265,35 @@ impl<'a> Fold<'a> {
             self.counts.blobs += 1;
             self.put(Space::Blobs, blob_key, row.encode());
         }
-        self.origin(entry, Made::Blob(payload.map(|blob| blob.id)));
+        self.made(entry, Made::Blob(payload.map(|blob| blob.id)));
         Ok(())
     }
 
-    /// Notes which rows an entry made.
-    fn origin(&mut self, entry: &Entry, made: Made) {
-        let origin =
-            Origin { tenant: entry.head.tenant, recorded_at: entry.head.recorded_at, made };
-        let offset = entry.head.offset;
-        self.put(Space::Events, key::origin(offset), origin.encode());
-        self.sweep.push(offset, origin);
+    /// Notes what an entry made, so that it can be taken back by offset.
+    fn made(&mut self, entry: &Entry, made: Made) {
+        let head = &entry.head;
+        self.put(Space::Events, key::made_at(head.offset), made.encode(head.tenant));
     }
 
     /// Forgets keys whose day is over.
     fn forget_keys(&mut self, now: RecordedAt) -> Result<(), ViewError> {
         for _ in 0..STEPS_PER_ENTRY {
-            let Some((offset, origin)) = self.sweep.next(now) else {
+            let Some(step) = self.sweep.front() else {
                 return Ok(());
             };
-            if let Made::Event(id) = origin.made
-                && let Some(row) = self.event(origin.tenant, &id)?
-                && let Some(facets) = row.facets
-            {
-                self.forget_key(origin.tenant, &facets.idem_mac, offset)?;
+            if step.recorded_at.is_some_and(|recorded_at| !expired(recorded_at, now)) {
+                return Ok(());
+            }
+            let Some(row) = self.event(step.at.tenant, &step.at.id)? else {
+                return Err(row_error(Space::Events)(CodecError::Missing { field: "event" }));
+            };
+            if !expired(row.recorded_at, now) {
+                self.sweep.stop_at(row.recorded_at);
+                return Ok(());
+            }
+            self.sweep.pass();
+            if let Some(facets) = row.facets {
+                self.forget_key(row.tenant, &facets.idempotency, row.offset)?;
             }
         }
         Ok(())
@@ -295,20 +303,20 @@ impl<'a> Fold<'a> {
     pub(crate) fn forget_key(
         &mut self,
         tenant: u32,
-        mac: &[u8; 32],
+        key: &Tag,
         offset: u64,
     ) -> Result<(), ViewError> {
-        let mut uses = self.key_uses(tenant, mac)?;
+        let mut uses = self.key_uses(tenant, key)?;
         let before = uses.len();
         uses.retain(|row| row.offset != offset);
         if uses.len() != before {
-            self.put_key_uses(tenant, mac, &uses);
+            self.put_key_uses(tenant, key, &uses);
         }
         Ok(())
     }
 
-    fn key_uses(&self, tenant: u32, mac: &[u8; 32]) -> Result<Vec<IdempotencyRow>, ViewError> {
-        match self.get(Space::Idempotency, &key::idempotency(tenant, mac))? {
+    fn key_uses(&self, tenant: u32, key: &Tag) -> Result<Vec<IdempotencyRow>, ViewError> {
+        match self.get(Space::Idempotency, &key::idempotency(tenant, key))? {
             None => Ok(Vec::new()),
             Some(bytes) => {
                 IdempotencyRow::decode_all(&bytes).map_err(row_error(Space::Idempotency))
@@ -316,8 +324,8 @@ impl<'a> Fold<'a> {
         }
     }
 
-    fn put_key_uses(&mut self, tenant: u32, mac: &[u8; 32], uses: &[IdempotencyRow]) {
-        let key = key::idempotency(tenant, mac);
+    fn put_key_uses(&mut self, tenant: u32, key: &Tag, uses: &[IdempotencyRow]) {
+        let key = key::idempotency(tenant, key);
         if uses.is_empty() {
             self.delete(Space::Idempotency, key);
         } else {

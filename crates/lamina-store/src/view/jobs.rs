@@ -12,8 +12,7 @@ use crate::codec::wire::{Cursor, put_varint};
 use crate::entry::Place;
 use crate::kv::{Batch, Space};
 use crate::view::fold::row_error;
-use crate::view::lifecycle::small;
-use crate::view::row::{done, instant, put_instant};
+use crate::view::row::{done, instant, put_instant, small};
 use crate::view::{ViewError, Views, key, number_row};
 
 /// An event that the watermark does not tell everything about.

@@ -13,7 +13,7 @@ use crate::codec::wire::{Cursor, put_varint};
 use crate::entry::Place;
 use crate::kv::{Batch, Direction, Space};
 use crate::view::fold::row_error;
-use crate::view::row::{batch, done, instant, put_batch, put_instant};
+use crate::view::row::{batch, done, instant, put_batch, put_instant, small};
 use crate::view::{ViewError, Views, key};
 
 /// One lifecycle event.
@@ -254,11 +254,6 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
         },
         _ => return Err(CodecError::Malformed { field: "payload" }),
     })
-}
-
-/// A number that fits a smaller type.
-pub(crate) fn small<T: TryFrom<u64>>(from: &mut Cursor<'_>) -> Result<T, CodecError> {
-    T::try_from(from.varint()?).map_err(|_| CodecError::Malformed { field: "number" })
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use lamina_types::{BlobId, EventId, RecordedAt, ScopePath};
 use crate::codec::CodecError;
 use crate::kv::{Direction, Space};
 use crate::view::fold::row_error;
-use crate::view::row::{BlobRow, EventRow, IdempotencyRow, Made, Origin, ScopeRow, TenantRow};
+use crate::view::row::{BlobRow, EventAt, EventRow, IdempotencyRow, ScopeRow, TenantRow};
+use crate::view::tag::cut;
 use crate::view::{Tag, ViewError, Views, key, number, sweep};
 
 /// What to do with each row of a walk: go on, stop, or find it unreadable.
@@ -32,15 +33,9 @@ impl Views {
 
     /// The tenant and event of the entry at this offset, if it is one.
     pub fn event_at(&self, offset: u64) -> Result<Option<(u32, EventId)>, ViewError> {
-        let origin = self
-            .get(Space::Events, &key::origin(offset))?
-            .map(|bytes| Origin::decode(&bytes))
-            .transpose()
-            .map_err(row_error(Space::Events))?;
-        Ok(match origin {
-            Some(Origin { tenant, made: Made::Event(id), .. }) => Some((tenant, id)),
-            _ => None,
-        })
+        let row = self.get(Space::Events, &key::event_at(offset))?;
+        let at = row.map(|bytes| EventAt::decode(&bytes)).transpose();
+        Ok(at.map_err(row_error(Space::Events))?.map(|at| (at.tenant, at.id)))
     }
 
     /// The last event that an idempotency key was used for; see [`IdempotencyRow::is_expired`].
@@ -49,7 +44,7 @@ impl Views {
         tenant: u32,
         mac: &[u8; 32],
     ) -> Result<Option<IdempotencyRow>, ViewError> {
-        let bytes = self.get(Space::Idempotency, &key::idempotency(tenant, mac))?;
+        let bytes = self.get(Space::Idempotency, &key::idempotency(tenant, &cut(mac)))?;
         let uses = bytes.map(|bytes| IdempotencyRow::decode_all(&bytes));
         let uses = uses.transpose().map_err(row_error(Space::Idempotency))?;
         Ok(uses.and_then(|mut uses| uses.pop()))

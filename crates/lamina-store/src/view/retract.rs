@@ -6,7 +6,7 @@
 use crate::entry::Entry;
 use crate::kv::Space;
 use crate::view::fold::{Fold, contradiction, row_error};
-use crate::view::row::{Made, Origin};
+use crate::view::row::{EventAt, EventRow, Made};
 use crate::view::{ViewError, key};
 
 impl Fold<'_> {
@@ -16,11 +16,7 @@ impl Fold<'_> {
             return Err(contradiction(entry, "a cancellation names no event in its causes"));
         }
         for offset in &entry.head.causes {
-            let Some(Origin { tenant, made: Made::Event(id), .. }) = self.origin_of(*offset)?
-            else {
-                continue;
-            };
-            let Some(mut row) = self.event(tenant, &id)? else {
+            let Some(mut row) = self.event_of(*offset)? else {
                 continue;
             };
             // An erased event has no flag left to set: it is in no list already, and a replay
@@ -35,7 +31,7 @@ impl Fold<'_> {
             facets.excluded = true;
             row.facets = Some(facets);
             self.counts.excluded += 1;
-            self.put(Space::Events, key::event(tenant, &id), row.encode());
+            self.put(Space::Events, key::event(row.tenant, &row.id), row.encode());
         }
         Ok(())
     }
@@ -46,9 +42,7 @@ impl Fold<'_> {
             return Err(contradiction(entry, "a removal names no blob in its causes"));
         }
         for offset in &entry.head.causes {
-            if let Some(Origin { tenant, made: Made::Blob(Some(id)), .. }) =
-                self.origin_of(*offset)?
-            {
+            if let Some((tenant, Made::Blob(Some(id)))) = self.made_by(*offset)? {
                 self.drop_blob(key::blob(tenant, &id))?;
             }
         }
@@ -63,10 +57,19 @@ impl Fold<'_> {
         Ok(())
     }
 
-    pub(crate) fn origin_of(&self, offset: u64) -> Result<Option<Origin>, ViewError> {
-        self.get(Space::Events, &key::origin(offset))?
-            .map(|bytes| Origin::decode(&bytes))
-            .transpose()
-            .map_err(row_error(Space::Events))
+    /// The event that an entry is.
+    pub(crate) fn event_of(&self, offset: u64) -> Result<Option<EventRow>, ViewError> {
+        let at = self.get(Space::Events, &key::event_at(offset))?;
+        let at = at.map(|bytes| EventAt::decode(&bytes)).transpose();
+        match at.map_err(row_error(Space::Events))? {
+            None => Ok(None),
+            Some(at) => self.event(at.tenant, &at.id),
+        }
+    }
+
+    /// What an entry that is no event made.
+    pub(crate) fn made_by(&self, offset: u64) -> Result<Option<(u32, Made)>, ViewError> {
+        let made = self.get(Space::Events, &key::made_at(offset))?;
+        made.map(|bytes| Made::decode(&bytes)).transpose().map_err(row_error(Space::Events))
     }
 }

@@ -46,7 +46,7 @@ pub struct EventFacets {
     /// Blobs it refers to.
     pub blobs: Vec<BlobId>,
     /// Its idempotency key, as a keyed hash.
-    pub idem_mac: [u8; 32],
+    pub idempotency: Tag,
     /// The bulk write it came with.
     pub batch_id: Option<BatchId>,
 }
@@ -81,7 +81,7 @@ impl EventRow {
         };
         out.push(1 | u8::from(facets.excluded) << 1);
         put_instant(&mut out, facets.observed_at.0);
-        out.extend_from_slice(&facets.idem_mac);
+        out.extend_from_slice(&facets.idempotency);
         put_batch(&mut out, facets.batch_id);
         put_ids(&mut out, facets.tags.iter());
         put_ids(&mut out, facets.blobs.iter().map(BlobId::as_bytes));
@@ -106,7 +106,7 @@ impl EventRow {
             row.facets = Some(EventFacets {
                 excluded: flags & 2 != 0,
                 observed_at: ValidAt(instant(&mut from)?),
-                idem_mac: from.array()?,
+                idempotency: from.array()?,
                 batch_id: batch(&mut from)?,
                 tags: ids(&mut from)?,
                 blobs: ids(&mut from)?.into_iter().map(BlobId::from_bytes).collect(),
@@ -298,63 +298,67 @@ impl IdempotencyRow {
     }
 }
 
-/// Which rows an entry made: how an erasure finds them by offset, and the sweep by age.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Origin {
+/// The event that an entry is: how the sweep and what takes events back find it by offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EventAt {
     pub(crate) tenant: u32,
-    pub(crate) recorded_at: RecordedAt,
-    pub(crate) made: Made,
+    pub(crate) id: EventId,
 }
 
+impl EventAt {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(24);
+        put_varint(&mut out, u64::from(self.tenant));
+        out.extend_from_slice(self.id.as_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<EventAt, CodecError> {
+        let mut from = Cursor::new(bytes);
+        let at = EventAt { tenant: small(&mut from)?, id: EventId::from_bytes(from.array()?) };
+        done(&from, at)
+    }
+}
+
+/// What an entry that is no event made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
-    Event(EventId),
     /// `None` once the entry is erased: the id stands in its words.
     Blob(Option<BlobId>),
     Scope(u64),
     Tenant,
 }
 
-impl Origin {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(32);
-        put_varint(&mut out, u64::from(self.tenant));
-        put_instant(&mut out, self.recorded_at.0);
-        match self.made {
-            Made::Event(id) => {
+impl Made {
+    pub(crate) fn encode(&self, tenant: u32) -> Vec<u8> {
+        let mut out = Vec::with_capacity(24);
+        put_varint(&mut out, u64::from(tenant));
+        match self {
+            Made::Blob(Some(id)) => {
                 out.push(1);
                 out.extend_from_slice(id.as_bytes());
             }
-            Made::Blob(Some(id)) => {
-                out.push(2);
-                out.extend_from_slice(id.as_bytes());
-            }
-            Made::Blob(None) => out.push(3),
+            Made::Blob(None) => out.push(2),
             Made::Scope(ordinal) => {
-                out.push(4);
-                put_varint(&mut out, ordinal);
+                out.push(3);
+                put_varint(&mut out, *ordinal);
             }
-            Made::Tenant => out.push(5),
+            Made::Tenant => out.push(4),
         }
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Origin, CodecError> {
-        const TENANT: CodecError = CodecError::Malformed { field: "tenant" };
+    pub(crate) fn decode(bytes: &[u8]) -> Result<(u32, Made), CodecError> {
         let mut from = Cursor::new(bytes);
-        let origin = Origin {
-            tenant: u32::try_from(from.varint()?).map_err(|_| TENANT)?,
-            recorded_at: RecordedAt(instant(&mut from)?),
-            made: match from.byte()? {
-                1 => Made::Event(EventId::from_bytes(from.array()?)),
-                2 => Made::Blob(Some(BlobId::from_bytes(from.array()?))),
-                3 => Made::Blob(None),
-                4 => Made::Scope(from.varint()?),
-                5 => Made::Tenant,
-                _ => return Err(CodecError::Malformed { field: "made" }),
-            },
+        let tenant = small(&mut from)?;
+        let made = match from.byte()? {
+            1 => Made::Blob(Some(BlobId::from_bytes(from.array()?))),
+            2 => Made::Blob(None),
+            3 => Made::Scope(from.varint()?),
+            4 => Made::Tenant,
+            _ => return Err(CodecError::Malformed { field: "made" }),
         };
-        done(&from, origin)
+        done(&from, (tenant, made))
     }
 }
 
@@ -428,6 +432,11 @@ fn ids(from: &mut Cursor<'_>) -> Result<Vec<[u8; 16]>, CodecError> {
         .and_then(|count| count.checked_mul(16))
         .ok_or(CodecError::Truncated)?;
     Ok(from.take(len)?.as_chunks::<16>().0.to_vec())
+}
+
+/// A number that fits a smaller type.
+pub(crate) fn small<T: TryFrom<u64>>(from: &mut Cursor<'_>) -> Result<T, CodecError> {
+    T::try_from(from.varint()?).map_err(|_| CodecError::Malformed { field: "number" })
 }
 
 pub(crate) fn done<T>(from: &Cursor<'_>, row: T) -> Result<T, CodecError> {

@@ -207,12 +207,11 @@ impl Merge {
 
     /// Whether being in these lists is the same as matching.
     fn decides(&self, scan: &EventScan) -> bool {
-        let tags = usize::from(self.space == Space::ByTag);
         let other_axis = match scan.axis {
             Axis::Observed => scan.recorded_from.is_some() || scan.recorded_to.is_some(),
             Axis::Recorded => scan.observed_from.is_some() || scan.observed_to.is_some(),
         };
-        scan.tags.len() == tags && !other_axis
+        scan.tags.is_empty() && !other_axis
     }
 
     fn next(&mut self, views: &Views) -> Result<Option<(Position, EventId)>, ViewError> {
@@ -250,11 +249,15 @@ impl List {
         direction: Direction,
         chunk: usize,
     ) -> Result<(), ViewError> {
+        let position = match space {
+            Space::ByTag => key::tag_position,
+            _ => key::axis_position,
+        };
         let mut failed = false;
         let mut last = None;
         let buffer = &mut self.buffer;
         let mut visit = |key: &[u8], value: &[u8]| {
-            match (key::position(key), value.try_into()) {
+            match (position(key), value.try_into()) {
                 (Some(position), Ok(id)) => {
                     buffer.push_back((position, EventId::from_bytes(id)));
                 }

@@ -1,8 +1,8 @@
 //! The sweep that forgets idempotency keys after their day.
 //!
-//! It walks the entries that made rows, oldest first, a few steps for each entry that is applied.
-//! It is counted in entries and never in calls or wall time, and it walks erased entries too, so
-//! that a replay sweeps exactly what the live fold swept.
+//! It walks the events, oldest first, a few steps for each entry that is applied. It is counted in
+//! entries and never in calls or wall time, and it walks erased events too, so that a replay sweeps
+//! exactly what the live fold swept.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,9 +14,9 @@ use lamina_types::limits::IDEMPOTENCY_TTL_US;
 use crate::codec::CodecError;
 use crate::kv::{Direction, Kv, Space};
 use crate::view::key;
-use crate::view::row::Origin;
+use crate::view::row::EventAt;
 
-/// Steps for each applied entry. More than the rows an entry can add, so the sweep catches up.
+/// Steps for each applied entry. More than the events an entry can add, so the sweep catches up.
 pub(crate) const STEPS_PER_ENTRY: usize = 4;
 
 /// Whether a key that was used at `recorded_at` is forgotten at `now`.
@@ -27,20 +27,29 @@ pub(crate) fn expired(recorded_at: RecordedAt, now: RecordedAt) -> bool {
 /// Where the sweep stands between calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// Entries below this offset are swept.
+    /// Events below this offset are swept.
     pub(crate) cursor: u64,
-    /// The age of the oldest entry that is not swept. A memo, so that nothing is read while
+    /// The age of the oldest event that is not swept. A memo, so that nothing is read while
     /// nothing is due; `None` if not known.
     pub(crate) oldest: Option<RecordedAt>,
+}
+
+/// An event that the sweep has before it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) offset: u64,
+    pub(crate) at: EventAt,
+    /// Its age, once someone has looked.
+    pub(crate) recorded_at: Option<RecordedAt>,
 }
 
 /// One run over the entries of one batch.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     position: Position,
-    /// The oldest entries, if anything can be due in this batch.
-    window: Option<VecDeque<(u64, Origin)>>,
-    /// The window reaches the end of what is stored: entries of this batch follow.
+    /// The oldest events, if any can be due in this batch.
+    window: Option<VecDeque<Step>>,
+    /// The window reaches the end of what is stored: events of this batch follow.
     complete: bool,
 }
 
@@ -59,19 +68,22 @@ impl Sweep {
         let steps_max = entries.saturating_mul(STEPS_PER_ENTRY);
         let mut window = VecDeque::new();
         let mut failed = None;
-        let (from, to) = (key::origin(position.cursor), key::origins_end());
-        kv.scan(Space::Events, &from, &to, Direction::Forward, &mut |key, value| {
-            let offset = key::origin_offset(key).ok_or(CodecError::Truncated);
-            match offset.and_then(|offset| Ok((offset, Origin::decode(value)?))) {
-                Ok(row) => window.push_back(row),
-                Err(error) => failed = Some(error),
+        let mut visit = |key: &[u8], value: &[u8]| {
+            match (key::tail_number(key), EventAt::decode(value)) {
+                (Some(offset), Ok(at)) => {
+                    window.push_back(Step { offset, at, recorded_at: None });
+                }
+                (None, _) => failed = Some(CodecError::Truncated),
+                (_, Err(error)) => failed = Some(error),
             }
             if window.len() < steps_max && failed.is_none() {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
             }
-        })?;
+        };
+        let (from, to) = (key::event_at(position.cursor), key::events_end());
+        kv.scan(Space::Events, &from, &to, Direction::Forward, &mut visit)?;
         if let Some(error) = failed {
             return Ok(Err(error));
         }
@@ -80,22 +92,32 @@ impl Sweep {
         Ok(Ok(sweep))
     }
 
-    /// An entry of this batch made rows.
-    pub(crate) fn push(&mut self, offset: u64, origin: Origin) {
+    /// An entry of this batch is an event.
+    pub(crate) fn push(&mut self, offset: u64, at: EventAt, recorded_at: RecordedAt) {
         if self.complete
             && let Some(window) = &mut self.window
         {
-            window.push_back((offset, origin));
+            window.push_back(Step { offset, at, recorded_at: Some(recorded_at) });
         }
     }
 
-    /// The next entry whose key is forgotten at `now`.
-    pub(crate) fn next(&mut self, now: RecordedAt) -> Option<(u64, Origin)> {
-        let window = self.window.as_mut()?;
-        let (offset, origin) =
-            window.pop_front_if(|(_, origin)| expired(origin.recorded_at, now))?;
-        self.position.cursor = offset + 1;
-        Some((offset, origin))
+    /// The oldest event that is not swept, if it can be due.
+    pub(crate) fn front(&self) -> Option<Step> {
+        self.window.as_ref()?.front().copied()
+    }
+
+    /// The oldest event has this age and is not due: nothing is, until it is.
+    pub(crate) fn stop_at(&mut self, recorded_at: RecordedAt) {
+        if let Some(step) = self.window.as_mut().and_then(VecDeque::front_mut) {
+            step.recorded_at = Some(recorded_at);
+        }
+    }
+
+    /// The oldest event is swept.
+    pub(crate) fn pass(&mut self) {
+        if let Some(step) = self.window.as_mut().and_then(VecDeque::pop_front) {
+            self.position.cursor = step.offset + 1;
+        }
     }
 
     /// Where it stands after the batch.
@@ -104,7 +126,7 @@ impl Sweep {
             None => self.position,
             Some(window) => Position {
                 cursor: self.position.cursor,
-                oldest: window.front().map(|(_, origin)| origin.recorded_at),
+                oldest: window.front().and_then(|step| step.recorded_at),
             },
         }
     }

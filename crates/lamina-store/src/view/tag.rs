@@ -57,7 +57,11 @@ impl Tags {
 
     fn tag(&self, label: &str, tenant: u32, word: &[u8]) -> Result<Tag, ViewError> {
         let mac = self.hasher.mac(tenant, label, &[word]);
-        let mac = mac.ok_or(ViewError::NoKey { tenant })?;
-        Ok(*mac.first_chunk().expect("32 bytes have a first half"))
+        Ok(cut(&mac.ok_or(ViewError::NoKey { tenant })?))
     }
+}
+
+/// The first half of a keyed hash.
+pub(crate) fn cut(mac: &[u8; 32]) -> Tag {
+    *mac.first_chunk().expect("32 bytes have a first half")
 }

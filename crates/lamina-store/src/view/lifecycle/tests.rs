@@ -9,7 +9,7 @@ fn row(n: u8, event: u8, kind: LifecycleKind, payload: Payload) -> LifecycleRow 
         scope: 300,
         at: Micros(i64::from(n) * 10),
         seq: u32::from(n),
-        batch_id: (n % 2 == 0).then(|| BatchId::from_bytes([n; 16])),
+        batch_id: n.is_multiple_of(2).then(|| BatchId::from_bytes([n; 16])),
         payload,
         event_offset: 70_000,
         event_place: Place(u64::MAX),
