@@ -15,6 +15,7 @@ mod documents;
 mod dependencies;
 mod test_binaries;
 mod change_notes;
+mod complete;
 #[cfg(test)]
 mod tests;
 
@@ -71,6 +72,7 @@ const RULES: &[(&str, Rule)] = &[
     ("locked packages", dependencies::locked),
     ("one integration-test binary", test_binaries::check),
     ("change notes", change_notes::check),
+    ("nothing is skipped for good", complete::check),
 ];
 
 /// Every finding of every rule, with the name of its rule.

@@ -10,9 +10,11 @@ use crate::{files, goldens, licences, tidy};
 
 /// Seeds that the simulator runs on every check. A wider range is run by hand and before a release.
 const SEEDS: &str = "0..200";
+/// The option by which the simulator takes them.
+pub(crate) const SEED_RUNS: &str = "--seeds";
 const CRASH_ROUNDS: &str = "5";
 /// The program that is both simulator and crash test; it grows one command after the other.
-const SIMULATOR: &str = "crates/lamina-sim/src/main.rs";
+pub(crate) const SIMULATOR: &str = "crates/lamina-sim/src/main.rs";
 
 pub(super) fn format(_: &mut Progress) -> anyhow::Result<Outcome> {
     if !process::has_subcommand("fmt") {
@@ -83,19 +85,16 @@ pub(super) fn tests(progress: &mut Progress) -> anyhow::Result<Outcome> {
 }
 
 pub(super) fn generated_files(_: &mut Progress) -> anyhow::Result<Outcome> {
-    if !process::root().join(goldens::GENERATOR).exists() {
-        return missing(goldens::GENERATOR);
-    }
     process::run(&mut goldens::generator(goldens::Mode::Check))?;
     Ok(Outcome::Done)
 }
 
 pub(super) fn simulator(_: &mut Progress) -> anyhow::Result<Outcome> {
-    if !simulator_knows("--seeds") {
+    if !simulator_knows(SEED_RUNS) {
         return missing("the simulator");
     }
     let arguments =
-        ["run", "--locked", "--release", "--package", "lamina-sim", "--", "--seeds", SEEDS];
+        ["run", "--locked", "--release", "--package", "lamina-sim", "--", SEED_RUNS, SEEDS];
     process::run(&mut cargo(&arguments))?;
     Ok(Outcome::Done)
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::Finding;
 use super::documents::quoted;
 use super::tree::Tree;
-use crate::check::{PARTS, Parts};
 
 const TABLE: &str = "crates/lamina-types/src/error_code.rs";
 const PAGES: &str = "docs/errors/";
@@ -18,10 +17,7 @@ const VARIABLES: &[&str] = &["UPDATE_EXPECT", "RUN_SLOW_TESTS"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(table) = tree.text(TABLE) else {
-        return match PARTS {
-            Parts::Skippable => Vec::new(),
-            Parts::Required => vec![Finding::of_file(TABLE, "the table of error codes is missing")],
-        };
+        return vec![Finding::of_file(TABLE, "the table of error codes is missing")];
     };
     let codes = codes_in(table);
     let mut found = Vec::new();
@@ -31,10 +27,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             "no line reads `Variant = \"CODE\", status, retriable: …;`",
         ));
     }
-    // Pages come from a generator; before it is written there can be none.
-    if PARTS == Parts::Required || tree.exists(PAGES) {
-        pages(tree, &codes, &mut found);
-    }
+    pages(tree, &codes, &mut found);
     mentions(tree, &codes, &mut found);
     found
 }

@@ -3,7 +3,6 @@
 
 use super::Finding;
 use super::tree::Tree;
-use crate::check::{PARTS, Parts};
 
 /// Shorter than this is a title, not a reason.
 const OPENING_CHARS_MIN: usize = 20;
@@ -11,9 +10,6 @@ const OPENING_CHARS_MIN: usize = 20;
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut found = Vec::new();
     for (path, text) in tree.rust_files() {
-        if PARTS == Parts::Skippable && is_placeholder(text) {
-            continue;
-        }
         let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
         let opening = lines.collect::<Vec<_>>().join(" ");
         if opening.trim().is_empty() {
@@ -26,7 +22,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     found
 }
 
-/// The files that a crate starts with.
+/// What a crate starts with.
 fn is_placeholder(text: &str) -> bool {
-    text.starts_with("//! Placeholder") || text.trim() == "fn main() {}"
+    text.starts_with("//! Placeholder")
 }

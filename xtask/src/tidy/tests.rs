@@ -1,7 +1,9 @@
 //! Each rule is shown files that break it, and the real tree is shown to all rules.
 
+use super::complete::excuse;
 use super::tree::Tree;
 use super::{RULES, findings};
+use crate::check::Parts;
 use crate::process;
 
 /// Whether the tree is tidy is part of whether the tests pass.
@@ -110,6 +112,7 @@ fn a_file_without_a_reason() {
     let rule = "files open with a reason";
     fires(rule, &[("a.rs", "use std::fs;\n")], &["a.rs:1: open the file with `//!`"]);
     fires(rule, &[("a.rs", "")], &["open the file"]);
+    fires(rule, &[("a.rs", "//! Placeholder: replaced as it is written.\n")], &["does not say"]);
     fires(rule, &[("a.rs", "//! Module a.\n")], &["does not say what the file is for"]);
     fires(rule, &[("a.rs", "//! Why this file exists, in a sentence.\n")], &[]);
 }
@@ -248,4 +251,16 @@ fn change_notes_have_a_form() {
     let more = format!("{good}## Thanks\n");
     fires(rule, &[("changes/unreleased/a.md", &more)], &["the sections are"]);
     fires(rule, &[("changes/unreleased/a.txt", good)], &["`.md` file"]);
+}
+
+#[test]
+fn an_excuse_ends_with_its_reason() {
+    let simulator = ("crates/lamina-sim/src/main.rs", "usage: --seeds A..B");
+    let tests = ("crates/lamina-sim/tests/it/main.rs", "");
+    let complete = Tree::of(&[("README.md", ""), simulator, tests]);
+    assert!(excuse(&complete, Parts::Skippable).is_some());
+    assert!(excuse(&complete, Parts::Required).is_none());
+    let without_seeds = Tree::of(&[("README.md", ""), (simulator.0, "usage: crash"), tests]);
+    assert!(excuse(&without_seeds, Parts::Skippable).is_none());
+    assert!(excuse(&Tree::of(&[simulator, tests]), Parts::Skippable).is_none());
 }
