@@ -73,7 +73,8 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
     };
     let app = Arc::new(App::new(parts, config));
     announce(config, address);
-    tracing::info!(%address, preset = config.preset.as_str(), ?report, "ready");
+    tell(&report);
+    tracing::info!(%address, preset = config.preset.as_str(), "ready");
     let upkeep = tokio::spawn(upkeep(meters));
     let serving = tokio::spawn(listen::serve(listener, router(app), config.limits, closing));
     let signal = signals.next().await;
@@ -104,6 +105,21 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
     let opened =
         opened.context("opening the data directory failed").map_err(Failure::unreadable)?;
     opened.map_err(opening::failure)
+}
+
+/// What opening found, for the log: a crash leaves traces, and an operator wants to know them.
+fn tell(report: &OpenReport) {
+    let OpenReport { fresh, cut, erasures_finished, views_rebuilt, entries_replayed } = report;
+    if let Some(cut) = cut {
+        tracing::warn!(
+            file = cut.file,
+            position = cut.position,
+            bytes = cut.bytes,
+            kept_as = cut.quarantine,
+            "a half-written end of the log was cut; none of it had been acknowledged"
+        );
+    }
+    tracing::info!(fresh, erasures_finished, views_rebuilt, entries_replayed, "opened");
 }
 
 /// The banner. The last line is what scripts wait for.

@@ -93,6 +93,11 @@ impl From<EngineError> for Failure {
                 ApiError::new(code, format!("The blob is referred to by {events} events."))
                     .with("events", *events)
             }
+            EngineError::TooManyScopes { max } => ApiError::at(
+                code,
+                "view",
+                format!("there are more than {max} scopes below; name a deeper one"),
+            ),
             EngineError::TooLarge { limit } => {
                 ApiError::new(code, format!("The write exceeds the limit {limit}."))
                     .with("limit", *limit)

@@ -213,6 +213,61 @@ async fn a_form_carries_one_file() {
 }
 
 #[tokio::test]
+async fn a_stream_announces_stages_and_resumes_after_any_of_them() {
+    let server = Server::start(Environment::default());
+    let open =
+        |headers: &[(&str, &str)]| request("GET", "/v1/lifecycle/stream?scope=user:a", headers, "");
+    let live = server.router.clone().oneshot(open(&[])).await.unwrap();
+    assert_eq!(live.headers()["content-type"], "text/event-stream");
+    let body = r#"{"scope":"user:a","content":"x"}"#;
+    let written = server.call("POST", "/v1/experience?wait=settled", body).await;
+    let id = written.json()["event_id"].as_str().unwrap().to_owned();
+
+    let seen = frames(live.into_body(), 4).await;
+    let names: Vec<&str> = seen.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(names, ["captured", "extracted", "indexed", "consolidated"]);
+
+    let (second, _) = &seen[1];
+    let resumed = server.router.clone().oneshot(open(&[("last-event-id", second)])).await.unwrap();
+    assert_eq!(frames(resumed.into_body(), 2).await, seen[2..]);
+    let wrong = server.send(open(&[("last-event-id", &id)])).await;
+    assert_eq!((wrong.status, wrong.code().as_str()), (422, "INVALID_ID"));
+
+    let first_page = server.call("GET", "/v1/lifecycle?scope=user:a&limit=3", "").await.json();
+    assert_eq!(first_page["items"].as_array().unwrap().len(), 3);
+    let cursor = first_page["next_cursor"].as_str().unwrap();
+    let path = format!("/v1/lifecycle?scope=user:a&limit=3&cursor={cursor}");
+    let last_page = server.call("GET", &path, "").await.json();
+    assert_eq!(last_page["items"][0]["event"], "consolidated");
+    assert_eq!(last_page["has_more"], false);
+
+    let one = server.call("GET", &format!("/v1/lifecycle/event/{second}"), "").await.json();
+    assert_eq!((&one["stage"], &one["event_id"]), (&"extracted".into(), &id.as_str().into()));
+    let path = format!("/v1/lifecycle/memory-event/{id}");
+    let all = server.call("GET", &path, "").await.json();
+    assert_eq!(all["lifecycle_event_ids"].as_array().unwrap().len(), 4);
+    let cancelled = server.call("POST", &format!("{path}/cancel"), "").await;
+    assert_eq!(cancelled.json()["excluded_from_recall"], true, "{}", cancelled.text);
+    let listed = server.call("GET", "/v1/events?scope=user:a", "").await.json();
+    assert_eq!(listed["items"], Value::Array(Vec::new()), "cancelled events are not listed");
+}
+
+/// The ids and names of the next frames of a stream.
+async fn frames(mut body: Body, count: usize) -> Vec<(String, String)> {
+    let mut seen = Vec::new();
+    while seen.len() < count {
+        let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        let text = String::from_utf8(frame.to_vec()).unwrap();
+        let field =
+            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        if let (Some(id), Some(event)) = (field("id: "), field("event: ")) {
+            seen.push((id, event));
+        }
+    }
+    seen
+}
+
+#[tokio::test]
 async fn refusals_have_their_codes() {
     let server = Server::start(Environment::default());
     let evt = "/v1/events/lce_01a1e1b55d9f703d9b8004032bcf1273";
