@@ -62,6 +62,7 @@ impl<'a> Fold<'a> {
             (Kind::Control, control::TENANT) => self.tenant(entry)?,
             (Kind::Control, control::SCOPE) => self.scope(entry)?,
             (Kind::Control, control::CANCEL) => self.cancel(entry)?,
+            (Kind::Control, control::ERASE) => self.erase(entry)?,
             (Kind::Control, control::BLOB) => self.blob(entry)?,
             (Kind::Control, control::BLOB_REMOVED) => self.blob_removed(entry)?,
             _ => {}

@@ -1,12 +1,15 @@
-//! Taking things back: cancellations, removed blobs.
+//! Taking things back: cancellations, removed blobs, erasures.
 //!
 //! What is taken back is named by offset, in the head's causes, so that it can still be found
-//! when the words of the entry that takes it back are themselves erased.
+//! when the words of the entry that takes it back are themselves erased. An erasure leaves exactly
+//! the rows that a replay makes which finds the sections erased from the start.
 
-use crate::entry::Entry;
+use crate::codec::CodecError;
+use crate::entry::{Entry, SectionState};
 use crate::kv::Space;
+use crate::log::{ErasePayload, EraseTarget};
 use crate::view::fold::{Fold, contradiction, row_error};
-use crate::view::row::{EventAt, EventRow, Made};
+use crate::view::row::{EventAt, EventRow, Made, ScopeRow, TenantRow};
 use crate::view::{ViewError, key};
 
 impl Fold<'_> {
@@ -46,6 +49,99 @@ impl Fold<'_> {
                 self.drop_blob(key::blob(tenant, &id))?;
             }
         }
+        Ok(())
+    }
+
+    /// Takes back everything that was known from the sections an erasure names.
+    pub(crate) fn erase(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let SectionState::Live(bytes) = &entry.what else {
+            return Err(contradiction(entry, "an erasure does not say what it erases"));
+        };
+        let payload = ErasePayload::decode(bytes).ok_or(ViewError::Entry {
+            offset: entry.head.offset,
+            source: CodecError::Malformed { field: "erase" },
+        })?;
+        for target in &payload.targets {
+            if !target.who && !target.what {
+                continue;
+            }
+            if let Some(row) = self.event_of(target.offset)? {
+                self.erase_event(row)?;
+            } else if let Some((tenant, made)) = self.made_by(target.offset)? {
+                self.erase_made(target, tenant, made)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An event needs both of its sections, so losing either erases it.
+    fn erase_event(&mut self, mut row: EventRow) -> Result<(), ViewError> {
+        let Some(facets) = row.facets.take() else {
+            return Ok(());
+        };
+        if facets.excluded {
+            self.counts.excluded -= 1;
+        } else {
+            self.unindex(&row, &facets);
+        }
+        self.forget_key(row.tenant, &facets.idempotency, row.offset)?;
+        for blob in &facets.blobs {
+            self.delete(Space::Blobs, key::blob_reference(row.tenant, blob, row.offset));
+        }
+        self.counts.erased += 1;
+        self.put(Space::Events, key::event(row.tenant, &row.id), row.encode());
+        Ok(())
+    }
+
+    /// Of other entries only `what` made rows.
+    fn erase_made(
+        &mut self,
+        target: &EraseTarget,
+        tenant: u32,
+        made: Made,
+    ) -> Result<(), ViewError> {
+        if !target.what {
+            return Ok(());
+        }
+        match made {
+            Made::Blob(None) => Ok(()),
+            Made::Blob(Some(id)) => {
+                let erased = Made::Blob(None).encode(tenant);
+                self.put(Space::Events, key::made_at(target.offset), erased);
+                self.drop_blob(key::blob(tenant, &id))
+            }
+            Made::Scope(ordinal) => self.erase_scope(tenant, ordinal),
+            Made::Tenant => self.erase_tenant(tenant),
+        }
+    }
+
+    /// The ordinal stays taken; nothing finds the scope by its path any more.
+    fn erase_scope(&mut self, tenant: u32, ordinal: u64) -> Result<(), ViewError> {
+        let scope_key = key::scope(tenant, ordinal);
+        let Some(bytes) = self.get(Space::Scopes, &scope_key)? else {
+            return Ok(());
+        };
+        let mut row = ScopeRow::decode(ordinal, &bytes).map_err(row_error(Space::Scopes))?;
+        if let Some(own) = row.paths.first() {
+            self.delete(Space::Scopes, key::scope_by_path(tenant, own));
+        }
+        for ancestor in std::mem::take(&mut row.paths) {
+            self.delete(Space::Scopes, key::scope_below(tenant, &ancestor, ordinal));
+        }
+        self.put(Space::Scopes, scope_key, row.encode());
+        Ok(())
+    }
+
+    fn erase_tenant(&mut self, tenant: u32) -> Result<(), ViewError> {
+        let tenant_key = key::tenant(tenant);
+        let Some(bytes) = self.get(Space::Scopes, &tenant_key)? else {
+            return Ok(());
+        };
+        let mut row = TenantRow::decode(tenant, &bytes).map_err(row_error(Space::Scopes))?;
+        if let Some(name) = row.name.take() {
+            self.delete(Space::Scopes, key::tenant_by_name(&name));
+        }
+        self.put(Space::Scopes, tenant_key, row.encode());
         Ok(())
     }
 

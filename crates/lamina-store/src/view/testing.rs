@@ -13,7 +13,7 @@ use crate::codec::control::{Blob, BlobRemoved, Cancel, Scope, Tenant};
 use crate::codec::experience::{Admission, FAMILY_EXPERIENCE, Identity, split};
 use crate::entry::{Entry, Head, Kind, Place, SYSTEM_SCOPE, SectionState, control};
 use crate::kv::{Direction, Kv, MemKv, Space};
-use crate::log::Tip;
+use crate::log::{ErasePayload, EraseTarget, Tip};
 use crate::view::{Hasher, REPLAYED, Views};
 
 /// The only tenant of most tests.
@@ -169,6 +169,22 @@ impl TestLog {
         let id = BlobId::from_bytes([0; 16]);
         let what = BlobRemoved { id };
         self.control(TENANT, control::BLOB_REMOVED, vec![offset], what.encode())
+    }
+
+    /// Appends the erasure and zeroes what it names.
+    pub(crate) fn erase(&mut self, targets: &[EraseTarget]) -> u64 {
+        let payload = ErasePayload { targets: targets.to_vec(), residue: Vec::new() };
+        let offset = self.control(TENANT, control::ERASE, Vec::new(), payload.encode());
+        for target in targets {
+            let entry = &mut self.entries[target.offset as usize];
+            if target.who && entry.who != SectionState::Absent {
+                entry.who = SectionState::Erased;
+            }
+            if target.what {
+                entry.what = SectionState::Erased;
+            }
+        }
+        offset
     }
 
     pub(crate) fn mark(&mut self) -> u64 {

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 use super::testing::{Say, TENANT, TestLog, dump, empty, idem_mac, open};
 use super::*;
-use crate::entry::{Place, SectionState};
+use crate::entry::{Kind, Place, SectionState, control};
 use crate::kv::MemKv;
+use crate::log::EraseTarget;
 
 fn id_of(log: &TestLog, offset: u64) -> EventId {
     log.entries[offset as usize].head.event_id()
@@ -348,13 +349,20 @@ fn a_failed_write_changes_nothing_and_can_be_tried_again() {
 /// One thing that happens to a log.
 #[derive(Debug, Clone)]
 enum Step {
-    Say { scope: u64, key: u8, label: u8, media: u8 },
+    Say {
+        scope: u64,
+        key: u8,
+        label: u8,
+        media: u8,
+    },
     Cancel(usize),
     Blob,
     BlobRemoved(usize),
     Scope,
     Mark,
     Hours(u8),
+    /// Which entry, its `who`, its `what`; erased before or after the views have seen it.
+    Erase(usize, bool, bool),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -371,6 +379,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Scope),
         1 => Just(Step::Mark),
         2 => (1..20u8).prop_map(Step::Hours),
+        2 => any::<(usize, bool, bool)>().prop_map(|(n, who, what)| Step::Erase(n, who, what)),
     ];
     vec(step, 0..60)
 }
@@ -403,6 +412,14 @@ fn live(steps: &[Step], views: &Views, step: usize) -> TestLog {
             }
             Step::Scope => _ = log.scope(&format!("user:t{index}")),
             Step::Mark => _ = log.mark(),
+            Step::Erase(n, who, what) => {
+                let offset = (n % log.entries.len()) as u64;
+                let head = &log.entries[offset as usize].head;
+                // The log never erases an erasure, and a mark has nothing to erase.
+                if head.sub != control::ERASE && head.kind != Kind::Mark {
+                    log.erase(&[target(offset, *who, *what)]);
+                }
+            }
             Step::Hours(hours) => log.now += i64::from(*hours) * 3_600_000_000,
         }
         if index % 3 == 0 {
@@ -411,6 +428,50 @@ fn live(steps: &[Step], views: &Views, step: usize) -> TestLog {
     }
     log.apply(views, step);
     log
+}
+
+fn target(offset: u64, who: bool, what: bool) -> EraseTarget {
+    EraseTarget { offset, place: Place(offset * 100), who, what }
+}
+
+#[test]
+fn an_erased_event_answers_by_id_and_nothing_else_knows_it() {
+    let blob = BlobId::from_bytes([1; 16]);
+    let mut log = TestLog::new(1);
+    let (other, gone) = (log.say(&say("a")), log.say(&Say { media: vec![blob], ..say("b") }));
+    let views = log.views(9);
+    log.erase(&[target(gone, false, true)]);
+    log.apply(&views, 9);
+    let row = views.event(TENANT, id_of(&log, gone)).unwrap().unwrap();
+    assert!(row.is_erased() && row.listed().is_none());
+    assert_eq!(views.idempotency(TENANT, &idem_mac("b")).unwrap(), None);
+    assert!(views.idempotency(TENANT, &idem_mac("a")).unwrap().is_some());
+    assert_eq!(views.blob_references(TENANT, blob, 9).unwrap(), []);
+    assert_eq!((views.counts().events, views.counts().erased), (2, 1));
+    let listed = dump(views.kv().as_ref())
+        .into_iter()
+        .filter(|(space, ..)| *space == Space::ByRecorded)
+        .map(|(_, _, id)| id);
+    assert_eq!(listed.collect::<Vec<_>>(), [id_of(&log, other).as_bytes().to_vec()]);
+}
+
+#[test]
+fn an_erased_scope_keeps_its_ordinal_and_an_erased_tenant_its_row() {
+    let mut log = TestLog::new(0);
+    let scope = log.scope("org:a/user:x");
+    let views = log.views(9);
+    log.erase(&[target(scope, true, true), target(0, false, true)]);
+    log.apply(&views, 9);
+    let path = "org:a/user:x".parse().unwrap();
+    assert_eq!(views.scope_ordinal(TENANT, &path).unwrap(), None);
+    assert_eq!(views.scopes_below(TENANT, &"org:a".parse().unwrap(), None, 9).unwrap(), []);
+    assert_eq!(views.scope_row(TENANT, 1).unwrap().unwrap().offset, scope);
+    assert_eq!(views.next_scope_ordinal(TENANT).unwrap(), 2);
+    assert_eq!(views.tenant_ordinal("default").unwrap(), None);
+    assert_eq!(views.tenants().unwrap().len(), 1);
+    log.scope("org:a/user:x");
+    log.apply(&views, 9);
+    assert_eq!(views.scope_ordinal(TENANT, &path).unwrap(), Some(2));
 }
 
 proptest! {
