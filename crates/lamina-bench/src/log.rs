@@ -118,9 +118,10 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
 
     let (to_writer, requests) = mpsc::channel();
     let status = WriterStatus::default();
+    let clock = Arc::clone(&env.clock);
     let thread = std::thread::spawn(move || {
         let mut sink = |committed| Applier::answers_only(committed).give();
-        writer::run(capture, &requests, &mut sink, &status);
+        writer::run(capture, &requests, &mut sink, &status, &*clock);
     });
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;

@@ -241,7 +241,7 @@ fn start(
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied));
     let threads = vec![
         spawn("lamina-writer", {
-            let status = Arc::clone(&shared.writer);
+            let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
             // An applier that is gone has left its reason in `views_failed`.
             move || {
                 writer::run(
@@ -249,6 +249,7 @@ fn start(
                     &requests,
                     &mut |committed| drop(to_applier.send(committed)),
                     &status,
+                    &*clock,
                 )
             }
         })?,

@@ -6,3 +6,4 @@
 pub mod client;
 pub mod process;
 pub mod crash;
+pub mod simulate;

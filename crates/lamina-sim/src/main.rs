@@ -1,20 +1,26 @@
-//! The command line of the crash test.
+//! The command line of the simulator and of the crash test.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use lamina_sim::crash;
+use lamina_sim::{crash, simulate};
 
 const USAGE: &str = "\
-usage: lamina-sim crash --rounds N --bin PATH [--writers N] [--seed N] [--data DIR]
+usage: lamina-sim --seed N
+       lamina-sim --seeds A..B
+       lamina-sim crash --rounds N --bin PATH [--writers N] [--seed N] [--data DIR]
 
+  --seed     simulate one seed and print its trace: log, views and stages on one thread, under a
+             disk that tears, lies and fills up; the same seed gives the same trace
+  --seeds    simulate a range of seeds and print only what does not hold
   crash      run the binary at PATH under concurrent writers, kill it at random moments, start it
              again and check that nothing acknowledged is missing, doubled or changed
   --rounds   how often it is killed
   --writers  how many connections write at once (8)
-  --seed     repeats the choices of an earlier run; without it one is drawn and printed
+  --seed     (crash) repeats the choices of an earlier run; without it one is drawn and printed
   --data     where the data is kept (a temporary directory, removed unless something is wrong)
 ";
 
@@ -34,7 +40,11 @@ fn main() -> ExitCode {
             return ExitCode::from(EXIT_USAGE);
         }
     };
-    match crash::run(&options) {
+    let outcome = match options {
+        Command::Crash(options) => crash::run(&options),
+        Command::Seeds(seeds) => simulate_all(seeds),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("lamina-sim: {error:#}");
@@ -43,8 +53,73 @@ fn main() -> ExitCode {
     }
 }
 
+/// What to run.
+enum Command {
+    Crash(crash::Options),
+    Seeds(Range<u64>),
+}
+
+/// Runs every seed; one alone shows its trace.
+fn simulate_all(seeds: Range<u64>) -> anyhow::Result<()> {
+    let alone = seeds.end - seeds.start == 1;
+    let count = seeds.end - seeds.start;
+    let mut failed = 0;
+    let mut sum = simulate::Summary::default();
+    for seed in seeds {
+        let mut trace = |line: &str| {
+            if alone {
+                println!("{line}");
+            }
+        };
+        match simulate::run(seed, &mut trace) {
+            Ok(summary) => {
+                sum.acknowledged += summary.acknowledged;
+                sum.erased += summary.erased;
+                sum.crashes += summary.crashes;
+                sum.opens += summary.opens;
+            }
+            Err(error) => {
+                failed += 1;
+                println!("seed {seed}: {error}");
+            }
+        }
+    }
+    println!(
+        "{count} seeds: {} events acknowledged, {} erased, {} crashes, {} opens",
+        sum.acknowledged, sum.erased, sum.crashes, sum.opens,
+    );
+    if failed > 0 {
+        bail!("{failed} seeds do not hold; `lamina-sim --seed N` shows how one came about");
+    }
+    Ok(())
+}
+
+fn seeds(text: &str) -> anyhow::Result<Range<u64>> {
+    let (from, to) = text.split_once("..").context("`--seeds` takes a range such as 0..200")?;
+    let range = from.parse::<u64>()?..to.parse::<u64>()?;
+    if range.is_empty() {
+        bail!("the range `{text}` is empty");
+    }
+    Ok(range)
+}
+
 /// `None` asks for help.
-fn parse(arguments: &[String]) -> anyhow::Result<Option<crash::Options>> {
+fn parse(arguments: &[String]) -> anyhow::Result<Option<Command>> {
+    match arguments {
+        [name, seed] if name == "--seed" => {
+            let seed: u64 =
+                seed.parse().with_context(|| format!("`--seed` takes a number, not `{seed}`"))?;
+            return Ok(Some(Command::Seeds(
+                seed..seed.checked_add(1).context("the seed is too large")?,
+            )));
+        }
+        [name, range] if name == "--seeds" => return Ok(Some(Command::Seeds(seeds(range)?))),
+        _ => {}
+    }
+    Ok(parse_crash(arguments)?.map(Command::Crash))
+}
+
+fn parse_crash(arguments: &[String]) -> anyhow::Result<Option<crash::Options>> {
     let (command, rest) = match arguments.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
         None => bail!("say what to run"),

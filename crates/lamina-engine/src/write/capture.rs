@@ -4,7 +4,7 @@
 //! key was used before, which ordinal a scope has, whether a blob exists: all of it is decided here,
 //! by one thread, against the views plus everything appended since.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::Error;
 use crate::write::prepare::section;
+use crate::write::recent::{Recent, Remembered};
 
 /// Bytes the log needs for an entry beyond its sections, rounded up.
 const ENTRY_OVERHEAD: usize = 512;
@@ -184,44 +185,6 @@ pub struct Capture {
     scope_next: HashMap<u32, u64>,
     recent: Recent,
     removed_blobs: HashSet<BlobId>,
-}
-
-/// What was appended but is perhaps not in the views yet. Forgotten as the views advance.
-#[derive(Debug, Default)]
-struct Recent {
-    keys: HashMap<[u8; 32], (Placed, [u8; 32])>,
-    scopes: HashMap<(u32, ScopePath), u64>,
-    blobs: HashMap<BlobId, u64>,
-    order: VecDeque<(u64, Remembered)>,
-}
-
-#[derive(Debug)]
-enum Remembered {
-    Key([u8; 32]),
-    Scope((u32, ScopePath)),
-    Blob(BlobId),
-}
-
-impl Recent {
-    fn forget_before(&mut self, applied: u64) {
-        while self.order.front().is_some_and(|(offset, _)| *offset < applied)
-            && let Some((offset, what)) = self.order.pop_front()
-        {
-            match what {
-                Remembered::Key(mac) => {
-                    if self.keys.get(&mac).is_some_and(|(placed, _)| placed.offset == offset) {
-                        self.keys.remove(&mac);
-                    }
-                }
-                Remembered::Scope(key) => drop(self.scopes.remove(&key)),
-                Remembered::Blob(blob) => {
-                    if self.blobs.get(&blob) == Some(&offset) {
-                        self.blobs.remove(&blob);
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The batch that is being put together.

@@ -3,6 +3,7 @@
 
 pub mod prepare;
 pub mod capture;
+mod recent;
 pub mod writer;
 pub mod apply;
 pub mod stages;

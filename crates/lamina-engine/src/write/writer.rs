@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use lamina_env::Clock;
 use lamina_store::log::{LogError, LogStats};
 use parking_lot::Mutex;
 
@@ -44,6 +45,7 @@ pub fn run(
     requests: &Receiver<Message>,
     sink: &mut dyn FnMut(Committed),
     status: &WriterStatus,
+    clock: &dyn Clock,
 ) {
     let mut carried: Option<Request> = None;
     let mut marked = false;
@@ -73,7 +75,10 @@ pub fn run(
         carried = rest;
         status.queued.fetch_sub(group.len(), Ordering::Relaxed);
         metrics::histogram!("lamina_batch_requests").record(group.len() as f64);
+        let before = clock.monotonic();
         let committed = capture.commit(group);
+        let spent_us = clock.monotonic().0 - before.0;
+        metrics::histogram!("lamina_commit_seconds").record(spent_us as f64 / 1e6);
         publish(Ok(committed), sink, &capture, status);
         publish(capture.checkpoint_if_due(), sink, &capture, status);
     }

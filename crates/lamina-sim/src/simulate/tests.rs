@@ -1,0 +1,20 @@
+//! A short range of seeds, and that a seed repeats itself.
+
+#[test]
+fn seeds_hold() {
+    for seed in 0..40 {
+        if let Err(error) = super::run(seed, &mut |_| {}) {
+            panic!("seed {seed}: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_trace() {
+    let trace = |seed| {
+        let mut lines = Vec::new();
+        let summary = super::run(seed, &mut |line| lines.push(line.to_owned()));
+        (lines, summary)
+    };
+    assert_eq!(trace(7), trace(7));
+}

@@ -1,0 +1,286 @@
+//! What the world does: writes, repeats, conflicts, cancellations, erasures, idleness, time.
+
+use lamina_engine::Error;
+use lamina_engine::open::FIRST_TENANT;
+use lamina_engine::write::capture::{Placed, Request};
+use lamina_env::Rng;
+use lamina_env::rng::draw;
+use lamina_env::sim::rng::SimRng;
+use lamina_store::codec::control::Cancel;
+use lamina_store::entry::{Kind, control};
+use lamina_store::log::{EraseTarget, NewEntry, Section};
+use lamina_types::AuditId;
+use tokio::sync::oneshot;
+
+use super::model::{Acknowledged, Certainty, Said};
+use super::world::World;
+
+const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme"];
+
+/// One item that waits for its answer.
+struct Waiting {
+    items: Vec<(String, Said)>,
+    answer: oneshot::Receiver<Result<Vec<Placed>, Error>>,
+}
+
+/// Does one thing and says what.
+pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
+    match choices.below(20) {
+        0..=9 => writes(world, choices),
+        10 => repeat(world, choices),
+        11 => conflict(world, choices),
+        12 => cancel(world, choices),
+        13 => erase(world, choices),
+        14 | 15 => idle(world),
+        16 => {
+            let micros = choices.below(200_000_000) as i64;
+            world.clock.advance(micros);
+            format!("{micros} µs pass")
+        }
+        17 => {
+            let micros = choices.below(7_200_000_000) as i64 - 3_600_000_000;
+            world.clock.step_wall(micros);
+            format!("the wall clock steps by {micros} µs")
+        }
+        18 => persist(world),
+        _ => apply(world),
+    }
+}
+
+/// A group of requests, single and bulk, committed together; applied now or later.
+fn writes(world: &mut World, choices: &SimRng) -> String {
+    let mut requests = Vec::new();
+    let mut waiting = Vec::new();
+    for _ in 0..1 + choices.below(5) {
+        let items: Vec<(String, Said)> = (0..1 + choices.below(3) * choices.below(2))
+            .map(|_| {
+                let scope = SCOPES
+                    .get(choices.below(SCOPES.len() as u64) as usize)
+                    .copied()
+                    .unwrap_or("user:alice");
+                let bytes = choices.below(3_000) as usize;
+                world.model.fresh(scope, bytes)
+            })
+            .collect();
+        let prepared = items
+            .iter()
+            .map(|(key, said)| world.prepared(key, said, said.text.as_bytes()))
+            .collect();
+        let (reply, answer) = oneshot::channel();
+        requests.push(Request::Write { items: prepared, reply });
+        world.model.unanswered.extend(items.iter().cloned());
+        waiting.push(Waiting { items, answer });
+    }
+    let count: usize = waiting.iter().map(|waiting| waiting.items.len()).sum();
+    let process = world.process.as_mut().expect("the process runs");
+    let committed = process.capture.commit(requests);
+    process.queue.push(committed);
+    let outcome = if choices.below(3) == 0 { "queued".to_owned() } else { apply(world) };
+    let answered = settle(world, waiting);
+    format!("{count} events, {answered} answered; {outcome}")
+}
+
+/// Notes the answers that have come.
+fn settle(world: &mut World, waiting: Vec<Waiting>) -> usize {
+    let mut answered = 0;
+    for Waiting { items, mut answer } in waiting {
+        match answer.try_recv() {
+            Ok(Ok(placed)) => {
+                answered += items.len();
+                for ((key, said), placed) in items.into_iter().zip(placed) {
+                    world.model.unanswered.remove(&key);
+                    world.model.events.insert(
+                        key,
+                        Acknowledged {
+                            said,
+                            event: placed.event_id,
+                            wal_offset: placed.wal_offset,
+                            erased: Certainty::No,
+                            cancelled: Certainty::No,
+                        },
+                    );
+                }
+            }
+            // Refused or not answered: the log may have taken it before it failed.
+            Ok(Err(_)) | Err(_) => {}
+        }
+    }
+    answered
+}
+
+/// The same key and body again: the same event.
+fn repeat(world: &mut World, choices: &SimRng) -> String {
+    let Some((key, known)) = any(world, choices) else { return "nothing to repeat".to_owned() };
+    let item = world.prepared(&key, &known.said, known.said.text.as_bytes());
+    let Some(answer) = submit(world, item) else { return "repeat: no answer".to_owned() };
+    match answer {
+        Ok(placed) => {
+            let placed = placed.first().copied().expect("one item, one place");
+            assert_eq!(placed.event_id, known.event, "a repeated key gives the same event");
+            assert!(placed.replayed, "a repeated key is a replay");
+            format!("repeat {key}")
+        }
+        Err(error) => format!("repeat refused: {error}"),
+    }
+}
+
+/// The same key with another body: refused, whatever happens.
+fn conflict(world: &mut World, choices: &SimRng) -> String {
+    let Some((key, known)) = any(world, choices) else { return "nothing to contradict".to_owned() };
+    let item = world.prepared(&key, &known.said, b"another body");
+    match submit(world, item) {
+        Some(Ok(_)) => panic!("{key} was taken with another body"),
+        Some(Err(error)) => format!("conflict refused: {error}"),
+        None => "conflict: no answer".to_owned(),
+    }
+}
+
+/// Keys are kept for a day; the clock of a run may pass it, so only young events are repeated.
+fn any(world: &World, choices: &SimRng) -> Option<(String, Acknowledged)> {
+    let young: Vec<_> = world
+        .model
+        .events
+        .iter()
+        .rev()
+        .take(8)
+        .filter(|(_, event)| event.erased == Certainty::No)
+        .collect();
+    let index = choices.below(young.len() as u64) as usize;
+    young.get(index).map(|(key, event)| ((*key).clone(), (*event).clone()))
+}
+
+fn submit(
+    world: &mut World,
+    item: lamina_engine::write::capture::PreparedWrite,
+) -> Option<Result<Vec<Placed>, Error>> {
+    let (reply, mut answer) = oneshot::channel();
+    let process = world.process.as_mut().expect("the process runs");
+    let committed = process.capture.commit(vec![Request::Write { items: vec![item], reply }]);
+    process.queue.push(committed);
+    apply(world);
+    answer.try_recv().ok()
+}
+
+fn cancel(world: &mut World, choices: &SimRng) -> String {
+    let Some((key, known)) = any(world, choices) else { return "nothing to cancel".to_owned() };
+    apply(world);
+    let rng = SimRng::new(choices.next_u64());
+    let process = world.process.as_mut().expect("the process runs");
+    let Ok(Some(row)) = process.views.event(FIRST_TENANT, known.event) else {
+        return "cancel: no row".to_owned();
+    };
+    let what = Cancel {
+        event_id: known.event,
+        audit_id: AuditId::from_bytes([2; 16]),
+        note: String::new(),
+    };
+    let entry = NewEntry {
+        kind: Kind::Control,
+        sub: control::CANCEL,
+        tenant: FIRST_TENANT,
+        scope: row.scope,
+        causes: vec![row.offset],
+        who: Section::absent(),
+        what: Section::seal(salt(&rng), &what.encode()),
+    };
+    let (reply, mut answer) = oneshot::channel();
+    let committed = process.capture.commit(vec![Request::Cancel { entry: Box::new(entry), reply }]);
+    process.queue.push(committed);
+    apply(world);
+    let done = matches!(answer.try_recv(), Ok(Ok(())));
+    if let Some(event) = world.model.events.get_mut(&key) {
+        event.cancelled = match event.cancelled {
+            Certainty::Yes => Certainty::Yes,
+            _ if done => Certainty::Yes,
+            _ => Certainty::Perhaps,
+        };
+    }
+    format!("cancel {key}: {}", if done { "done" } else { "not answered" })
+}
+
+/// Erases one or more events at the level of the log.
+fn erase(world: &mut World, choices: &SimRng) -> String {
+    apply(world);
+    let mut chosen = Vec::new();
+    for _ in 0..1 + choices.below(3) {
+        if let Some((key, known)) = any(world, choices)
+            && !chosen.iter().any(|(other, _)| *other == key)
+        {
+            chosen.push((key, known));
+        }
+    }
+    let process = world.process.as_mut().expect("the process runs");
+    let mut targets = Vec::new();
+    for (_, known) in &chosen {
+        if let Ok(Some(row)) = process.views.event(FIRST_TENANT, known.event)
+            && !row.is_erased()
+        {
+            targets.push(EraseTarget {
+                offset: row.offset,
+                place: row.place,
+                who: true,
+                what: true,
+            });
+        }
+    }
+    if targets.len() != chosen.len() || targets.is_empty() {
+        return "nothing to erase".to_owned();
+    }
+    targets.sort_by_key(|target| target.offset);
+    let outcome = process.capture.erase(FIRST_TENANT, &targets, b"");
+    let done = outcome.is_ok();
+    if let Ok(committed) = outcome {
+        process.queue.push(committed);
+    }
+    for (key, _) in &chosen {
+        if let Some(event) = world.model.events.get_mut(key) {
+            event.erased = if done { Certainty::Yes } else { Certainty::Perhaps };
+        }
+    }
+    apply(world);
+    let keys: Vec<&str> = chosen.iter().map(|(key, _)| key.as_str()).collect();
+    format!("erase {}: {}", keys.join(" "), if done { "done" } else { "failed" })
+}
+
+fn idle(world: &mut World) -> String {
+    let process = world.process.as_mut().expect("the process runs");
+    match process.capture.idle() {
+        Ok(committed) => {
+            process.queue.push(committed);
+            "idle".to_owned()
+        }
+        Err(error) => format!("idle: {error}"),
+    }
+}
+
+fn persist(world: &mut World) -> String {
+    let process = world.process.as_mut().expect("the process runs");
+    match process.views.persist() {
+        Ok(()) => "views persisted".to_owned(),
+        Err(error) => format!("views not persisted: {error}"),
+    }
+}
+
+fn apply(world: &mut World) -> String {
+    let process = world.process.as_mut().expect("the process runs");
+    if process.stopped {
+        // As in the engine: after a failed fold nothing more is folded, durable writes are answered.
+        for committed in std::mem::take(&mut process.queue) {
+            lamina_engine::write::apply::Applier::answers_only(committed).give();
+        }
+        return "views stopped".to_owned();
+    }
+    match process.apply_all() {
+        Ok(()) => "applied".to_owned(),
+        Err(error) => {
+            process.stopped = true;
+            format!("not applied: {error}")
+        }
+    }
+}
+
+fn salt(rng: &dyn Rng) -> [u8; 32] {
+    let mut salt = draw::<32>(rng);
+    salt[0] |= 1;
+    salt
+}

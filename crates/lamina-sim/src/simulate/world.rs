@@ -1,0 +1,215 @@
+//! The simulated machine and the process that runs on it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use lamina_engine::open::{self, FIRST_TENANT};
+use lamina_engine::write::apply::Applier;
+use lamina_engine::write::capture::{Capture, Committed, PreparedWrite};
+use lamina_engine::write::hub::Hub;
+use lamina_engine::write::prepare::{Provenance, prepare};
+use lamina_engine::write::stages::{NothingDerived, Stages};
+use lamina_engine::{Settings, Write};
+use lamina_env::Env;
+use lamina_env::sim::clock::SimClock;
+use lamina_env::sim::disk::SimDisk;
+use lamina_env::sim::rng::SimRng;
+use lamina_store::keys::Keys;
+use lamina_store::kv::{Kv, MemKv};
+use lamina_store::log::LogReader;
+use lamina_store::view::Views;
+use lamina_types::{
+    Actor, AuditId, Content, Context, Directives, Experience, Hints, Micros, Modality, ValidAt,
+};
+
+use super::model::{Model, Said};
+
+/// Small segments, so that a run rolls several.
+const SEGMENT_BYTES: u64 = 64 * 1_024;
+const BALLAST_BYTES: u64 = 32 * 1_024;
+
+/// Everything there is.
+pub(super) struct World {
+    pub(super) clock: Arc<SimClock>,
+    pub(super) disk: Arc<SimDisk>,
+    pub(super) kv: Arc<MemKv>,
+    pub(super) model: Model,
+    pub(super) process: Option<Process>,
+    /// Something will go wrong in this life.
+    pub(super) armed: bool,
+    env: Env,
+}
+
+/// What dies when power is lost.
+pub(super) struct Process {
+    pub(super) capture: Capture,
+    pub(super) applier: Applier,
+    pub(super) stages: Stages,
+    pub(super) views: Arc<Views>,
+    pub(super) keys: Arc<Keys>,
+    pub(super) reader: Arc<dyn LogReader>,
+    /// Committed, durable, but not applied yet.
+    pub(super) queue: Vec<Committed>,
+    /// The views could not be written: nothing more is folded in this life.
+    pub(super) stopped: bool,
+}
+
+impl World {
+    pub(super) fn new(seed: u64) -> World {
+        let clock = Arc::new(SimClock::at(Micros(1_700_000_000_000_000)));
+        let disk = Arc::new(SimDisk::new());
+        let env = Env {
+            clock: Arc::clone(&clock) as _,
+            rng: Arc::new(SimRng::new(seed)),
+            disk: Arc::clone(&disk) as _,
+        };
+        World {
+            clock,
+            disk,
+            kv: Arc::new(MemKv::new()),
+            model: Model::default(),
+            process: None,
+            armed: false,
+            env,
+        }
+    }
+
+    pub(super) fn data(&self) -> PathBuf {
+        PathBuf::from("/data")
+    }
+
+    /// Whether this life has a fault that can explain a failure.
+    pub(super) fn faulted(&self) -> bool {
+        self.armed
+    }
+
+    /// Starts the process: opens everything, catches up, resumes stages.
+    pub(super) fn open(&mut self, trace: &mut dyn FnMut(&str)) -> Result<(), String> {
+        let settings = Settings {
+            segment_bytes: SEGMENT_BYTES,
+            ballast_bytes: BALLAST_BYTES,
+            ..Settings::new(self.data())
+        };
+        let chain = |error: &dyn std::error::Error| {
+            let mut text = error.to_string();
+            let mut source = error.source();
+            while let Some(cause) = source {
+                text = format!("{text}: {cause}");
+                source = cause.source();
+            }
+            text
+        };
+        let lock = open::lock(&self.env, Path::new("/data")).map_err(|error| chain(&error))?;
+        let kv: Arc<dyn Kv> = Arc::clone(&self.kv) as _;
+        let opened = open::open_parts(&settings, self.env.clone(), kv, lock)
+            .map_err(|error| chain(&error))?;
+        let parts = opened.into_parts();
+        let tip = parts.log.tip();
+        trace(&format!(
+            "  opened at {} (cut {:?}, erasures finished {}, replayed {})",
+            tip.next_offset,
+            parts.report.cut,
+            parts.report.erasures_finished,
+            parts.report.entries_replayed,
+        ));
+        let reader = parts.log.reader();
+        let applied = Arc::new(AtomicU64::new(tip.next_offset));
+        let hub = Arc::new(Hub::default());
+        let mut stages =
+            open::stages_of(&self.env, &parts.views, &hub, &reader, &tip, Box::new(NothingDerived))
+                .map_err(|error| chain(&error))?;
+        open::resume(&mut stages, &parts.views, &*reader, &tip, parts.report.fresh)
+            .map_err(|error| chain(&error))?;
+        self.process = Some(Process {
+            capture: Capture::new(
+                parts.log,
+                Arc::clone(&parts.views),
+                Arc::clone(&self.env.rng),
+                Arc::clone(&applied),
+            ),
+            applier: Applier::new(Arc::clone(&parts.views), applied),
+            stages,
+            views: parts.views,
+            keys: parts.keys,
+            reader,
+            queue: Vec::new(),
+            stopped: false,
+        });
+        Ok(())
+    }
+
+    /// Ends the process in order.
+    pub(super) fn close(&mut self) -> Result<(), String> {
+        let Some(process) = &mut self.process else { return Ok(()) };
+        let closed = process.capture.close().map_err(|error| format!("close: {error}"))?;
+        process.queue.push(closed);
+        process.apply_all()?;
+        process.views.persist().map_err(|error| format!("persist: {error}"))
+    }
+
+    /// Power is lost: the process is gone, and of what was not durable any part may be.
+    pub(super) fn crash(&mut self, choices: &SimRng) {
+        self.process = None;
+        self.disk.set_capacity(None);
+        self.disk.crash(choices);
+        self.disk.restart();
+        self.kv.fail_never();
+        let batches = self.kv.batches_unpersisted() as u64;
+        self.kv.crash(choices.below(batches + 1) as usize);
+    }
+
+    /// An experience, ready for the writer.
+    pub(super) fn prepared(&self, key: &str, said: &Said, body: &[u8]) -> PreparedWrite {
+        let process = self.process.as_ref().expect("the process runs");
+        let keyed = process.keys.tenant(FIRST_TENANT).expect("the tenant has a key");
+        let actor = Actor::new("user:alice".parse().expect("well formed"));
+        let write = Write {
+            experience: Experience {
+                scope: said.scope.parse().expect("well formed"),
+                subject: actor.id.clone(),
+                observed_actor: actor.clone(),
+                modality: Modality("observation".to_owned()),
+                content: Content::Text { text: said.text.clone(), media: Vec::new() },
+                context: Context {
+                    observed_at: ValidAt(self.env.clock.wall()),
+                    source_recorded_at: None,
+                    location: None,
+                    preceded_by: Vec::new(),
+                    intent: None,
+                    labels: vec!["simulated".to_owned()],
+                    refers_to: None,
+                },
+                directives: Directives::default(),
+                source: None,
+                hints: Hints::default(),
+                idempotency_key: key.to_owned(),
+            },
+            identity: body.to_vec(),
+            request_id: "req_sim".to_owned(),
+        };
+        let provenance = Provenance {
+            tenant: FIRST_TENANT,
+            caller: actor.id,
+            audit_id: AuditId::from_bytes([1; 16]),
+            decision: "scope.write".to_owned(),
+            batch_id: None,
+        };
+        prepare(&*self.env.rng, &keyed, &provenance, write)
+    }
+}
+
+impl Process {
+    /// Applies everything that is queued, answers, and runs the stages.
+    pub(super) fn apply_all(&mut self) -> Result<(), String> {
+        let queue = std::mem::take(&mut self.queue);
+        if queue.is_empty() {
+            return Ok(());
+        }
+        let (folded, answers) = self.applier.fold(queue);
+        // Durable is durable: answers are given whatever became of the views.
+        answers.give();
+        let entries = folded.map_err(|error| format!("fold: {error}"))?;
+        self.stages.feed(&entries).map_err(|error| format!("stages: {error}"))
+    }
+}
