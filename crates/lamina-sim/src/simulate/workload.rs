@@ -11,17 +11,12 @@ use lamina_store::entry::{Kind, control};
 use lamina_store::log::{EraseTarget, NewEntry, Section};
 use lamina_types::AuditId;
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 
 use super::model::{Acknowledged, Certainty, Said};
-use super::world::World;
+use super::world::{Waiting, World};
 
 const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme"];
-
-/// One item that waits for its answer.
-struct Waiting {
-    items: Vec<(String, Said)>,
-    answer: oneshot::Receiver<Result<Vec<Placed>, Error>>,
-}
 
 /// Does one thing and says what.
 pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
@@ -75,37 +70,36 @@ fn writes(world: &mut World, choices: &SimRng) -> String {
     let process = world.process.as_mut().expect("the process runs");
     let committed = process.capture.commit(requests);
     process.queue.push(committed);
+    process.waiting.extend(waiting);
     let outcome = if choices.below(3) == 0 { "queued".to_owned() } else { apply(world) };
-    let answered = settle(world, waiting);
-    format!("{count} events, {answered} answered; {outcome}")
+    format!("{count} events; {outcome}")
 }
 
-/// Notes the answers that have come.
-fn settle(world: &mut World, waiting: Vec<Waiting>) -> usize {
-    let mut answered = 0;
-    for Waiting { items, mut answer } in waiting {
-        match answer.try_recv() {
+/// Notes the answers that have come; whoever was refused keeps an unanswered event, because the log
+/// may have taken it before it failed.
+fn settle(world: &mut World) {
+    let Some(process) = world.process.as_mut() else { return };
+    let mut still = Vec::new();
+    for mut waiting in std::mem::take(&mut process.waiting) {
+        match waiting.answer.try_recv() {
             Ok(Ok(placed)) => {
-                answered += items.len();
-                for ((key, said), placed) in items.into_iter().zip(placed) {
+                for ((key, said), placed) in waiting.items.into_iter().zip(placed) {
                     world.model.unanswered.remove(&key);
-                    world.model.events.insert(
-                        key,
-                        Acknowledged {
-                            said,
-                            event: placed.event_id,
-                            wal_offset: placed.wal_offset,
-                            erased: Certainty::No,
-                            cancelled: Certainty::No,
-                        },
-                    );
+                    let event = Acknowledged {
+                        said,
+                        event: placed.event_id,
+                        wal_offset: placed.wal_offset,
+                        erased: Certainty::No,
+                        cancelled: Certainty::No,
+                    };
+                    world.model.events.insert(key, event);
                 }
             }
-            // Refused or not answered: the log may have taken it before it failed.
-            Ok(Err(_)) | Err(_) => {}
+            Err(TryRecvError::Empty) => still.push(waiting),
+            Ok(Err(_)) | Err(TryRecvError::Closed) => {}
         }
     }
-    answered
+    process.waiting = still;
 }
 
 /// The same key and body again: the same event.
@@ -262,6 +256,12 @@ fn persist(world: &mut World) -> String {
 }
 
 fn apply(world: &mut World) -> String {
+    let outcome = fold(world);
+    settle(world);
+    outcome
+}
+
+fn fold(world: &mut World) -> String {
     let process = world.process.as_mut().expect("the process runs");
     if process.stopped {
         // As in the engine: after a failed fold nothing more is folded, durable writes are answered.

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU64;
 
 use lamina_engine::open::{self, FIRST_TENANT};
 use lamina_engine::write::apply::Applier;
-use lamina_engine::write::capture::{Capture, Committed, PreparedWrite};
+use lamina_engine::write::capture::{Capture, Committed, Placed, PreparedWrite};
 use lamina_engine::write::hub::Hub;
 use lamina_engine::write::prepare::{Provenance, prepare};
 use lamina_engine::write::stages::{NothingDerived, Stages};
-use lamina_engine::{Settings, Write};
+use lamina_engine::{Error, Settings, Write};
 use lamina_env::Env;
 use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
@@ -22,6 +22,8 @@ use lamina_store::view::Views;
 use lamina_types::{
     Actor, AuditId, Content, Context, Directives, Experience, Hints, Micros, Modality, ValidAt,
 };
+
+use tokio::sync::oneshot;
 
 use super::model::{Model, Said};
 
@@ -51,8 +53,16 @@ pub(super) struct Process {
     pub(super) reader: Arc<dyn LogReader>,
     /// Committed, durable, but not applied yet.
     pub(super) queue: Vec<Committed>,
+    /// Requests that wait for their answers.
+    pub(super) waiting: Vec<Waiting>,
     /// The views could not be written: nothing more is folded in this life.
     pub(super) stopped: bool,
+}
+
+/// A request that waits for its answer.
+pub(super) struct Waiting {
+    pub(super) items: Vec<(String, Said)>,
+    pub(super) answer: oneshot::Receiver<Result<Vec<Placed>, Error>>,
 }
 
 impl World {
@@ -134,6 +144,7 @@ impl World {
             keys: parts.keys,
             reader,
             queue: Vec::new(),
+            waiting: Vec::new(),
             stopped: false,
         });
         Ok(())
