@@ -7,6 +7,7 @@ use lamina_core::policy::Denial;
 use lamina_store::keys::KeyError;
 use lamina_store::log::LogError;
 use lamina_store::view::ViewError;
+use lamina_store::view::check::CheckError;
 use lamina_types::ErrorCode;
 
 /// Why a request failed.
@@ -164,6 +165,9 @@ pub enum OpenError {
     /// The key-value engine cannot be opened, even empty.
     #[error("the view store cannot be opened")]
     ViewStore(#[source] io::Error),
+    /// The views cannot be compared with the log.
+    #[error("the views cannot be checked")]
+    Check(#[from] CheckError),
     /// The disk answered with an error.
     #[error("{} cannot be {doing}", path.display())]
     Io {

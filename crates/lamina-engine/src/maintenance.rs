@@ -1,20 +1,20 @@
 //! What an operator does to a directory that no server uses: check, repair, rebuild.
 
-use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use lamina_env::Env;
 use lamina_store::keys::Keys;
-use lamina_store::kv::{Direction, FjallKv, Kv, Space};
+use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
 use lamina_store::log::{self, Log, OpenOptions, SegmentLog};
 use lamina_store::view::Views;
+use lamina_store::view::check::{Difference, ViewCheck, verify};
+use lamina_types::stdx::hex;
 
 pub use lamina_store::log::repair::advice;
 
-use crate::open::{Stored, TenantKeys, catch_up, fits, io_error, lock, open_kv, open_reporting};
+use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting};
 use crate::{OpenError, Settings};
 
 /// One thing that does not hold.
@@ -140,65 +140,31 @@ fn check_views(
         add(true, "the views are not a fold of this log; the next start rebuilds them".to_owned());
         return Ok(());
     }
-    let Some(applied) = stored.applied() else { return Ok(()) };
     // Replayed beside the views and not in memory: a large log has many rows.
     let scratch = data.join("views.check");
     let gone = |error| io_error("removed", &scratch, error);
     env.disk.remove_dir_all(&scratch).map_err(gone)?;
-    let kv = FjallKv::open(&scratch).map_err(OpenError::ViewStore)?;
-    let replayed = Views::open(Arc::new(kv), Arc::new(TenantKeys(Arc::clone(keys))))?;
-    catch_up(&replayed, &*reader, &applied, &mut |_, _| {})?;
-    let compared = compare(&**stored.kv(), &**replayed.kv()).map_err(OpenError::ViewStore);
-    drop(replayed);
+    let kv = Arc::new(FjallKv::open(&scratch).map_err(OpenError::ViewStore)?);
+    let hasher = Arc::new(TenantKeys(Arc::clone(keys)));
+    let checked = verify(&stored, &*reader, kv, hasher, &mut |_, _| {});
     env.disk.remove_dir_all(&scratch).map_err(gone)?;
-    let (rows, differences) = compared?;
+    let ViewCheck { rows, differences, behind_erasure } = checked?;
     for difference in differences {
-        add(false, difference);
+        let Difference { space, extra, missing, changed, first } = difference;
+        add(
+            // The next start applies the erasure to the views.
+            behind_erasure,
+            format!(
+                "{}: a replay of the log gives other rows: {extra} too many, {missing} missing, \
+                 {changed} changed, the first at key {}. `lamina rebuild` makes them anew",
+                space.name(),
+                hex::encode(&first),
+            ),
+        );
     }
     report.view_rows = rows;
     report.views_checked = true;
     Ok(())
-}
-
-/// Rows looked at, and the spaces that differ from a replay.
-fn compare(stored: &dyn Kv, replayed: &dyn Kv) -> io::Result<(u64, Vec<String>)> {
-    let mut rows = 0;
-    let mut differences = Vec::new();
-    for space in Space::ALL.iter().filter(|space| !matches!(space, Space::Lifecycle | Space::Jobs))
-    {
-        let (mut seen, mut wrong, mut expected) = (0u64, 0u64, 0u64);
-        let mut failed = None;
-        each(stored, *space, &mut |key, value| {
-            seen += 1;
-            match replayed.get(*space, key) {
-                Ok(Some(other)) if other == value => {}
-                Ok(_) => wrong += 1,
-                Err(error) => failed = Some(error),
-            }
-        })?;
-        each(replayed, *space, &mut |_, _| expected += 1)?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        rows += seen;
-        if wrong > 0 || seen != expected {
-            differences.push(format!(
-                "{}: {wrong} rows differ from a replay of the log; there are {seen}, a replay gives {expected}. \
-                 `lamina rebuild` makes them anew",
-                space.name(),
-            ));
-        }
-    }
-    Ok((rows, differences))
-}
-
-fn each(kv: &dyn Kv, space: Space, visit: &mut dyn FnMut(&[u8], &[u8])) -> io::Result<()> {
-    // No key is longer than this, so no key lies behind it.
-    let end = [0xFF; 128];
-    kv.scan(space, &[], &end, Direction::Forward, &mut |key, value| {
-        visit(key, value);
-        ControlFlow::Continue(())
-    })
 }
 
 /// Does what law 4 allows: cuts a torn tail into quarantine, finishes erasures. Refuses the rest.

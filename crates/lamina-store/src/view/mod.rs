@@ -27,6 +27,7 @@ mod lookup;
 mod scan;
 mod lifecycle;
 mod jobs;
+pub mod check;
 
 pub use jobs::{ExceptionRow, ExceptionState, VisitException};
 pub use lifecycle::{LifecycleRow, VisitLifecycle};
