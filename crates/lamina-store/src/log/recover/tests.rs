@@ -63,8 +63,9 @@ fn cut_at_every_byte() {
     let written = small_log(&world);
     let segment = world.segments().remove(0);
     let end = written.last().unwrap().end;
-    for with_checkpoint_file in [true, false] {
-        for len in 0..=end + 3 {
+    // Most cuts are before the checkpoint, and with its file they all end alike: fewer of them do.
+    for (with_checkpoint_file, step) in [(true, 7), (false, 1)] {
+        for len in (0..=end + 3).step_by(step) {
             let world = world.fork(7);
             world.disk.cut(&segment, len as u64).unwrap();
             let latest = Path::new("/data/checkpoints/latest.json");
@@ -117,7 +118,7 @@ fn zeroed_sectors_of_the_last_batch_are_a_torn_write() {
     let written = small_log(&world);
     let segment = world.segments().remove(0);
     let last = written.last().unwrap();
-    for start in last.start..last.end {
+    for start in (last.start..last.end).step_by(3) {
         for end in [start + 1, start + 64, start + 512] {
             let world = world.fork(7);
             let end = end.min(last.end);
