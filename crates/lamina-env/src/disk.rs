@@ -196,8 +196,15 @@ impl DiskFile for RealFile {
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
-        rustix::fs::fallocate(&self.0, rustix::fs::FallocateFlags::empty(), 0, len)?;
-        Ok(())
+        let flags = rustix::fs::FallocateFlags::empty();
+        match rustix::fs::fallocate(&self.0, flags, 0, len) {
+            // Some file systems cannot reserve space; there the file is only made long enough.
+            Err(rustix::io::Errno::OPNOTSUPP) if self.0.metadata()?.len() < len => {
+                self.0.set_len(len)
+            }
+            Err(rustix::io::Errno::OPNOTSUPP) => Ok(()),
+            other => Ok(other?),
+        }
     }
 
     fn try_lock(&self) -> io::Result<bool> {

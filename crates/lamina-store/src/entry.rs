@@ -48,6 +48,9 @@ pub mod control {
     pub const BLOB: u16 = 7;
     /// A blob was removed.
     pub const BLOB_REMOVED: u16 = 8;
+
+    /// Those that the log appends for itself, and that cannot be erased.
+    pub const OF_THE_LOG: [u16; 3] = [ERASE, ERASED, CHECKPOINT];
 }
 
 /// The ordinal of the deployment itself; tenants start at 1.

@@ -139,6 +139,9 @@ pub enum LogError {
         /// The offset it names.
         cause: u64,
     },
+    /// Marks, checkpoints and erasures are appended by the log itself only.
+    #[error("entries of this kind are appended by the log itself")]
+    Reserved,
     /// An entry of the log itself cannot be erased.
     #[error("the entry {offset} belongs to the log itself and cannot be erased")]
     NotErasable {
@@ -201,7 +204,9 @@ pub trait Log: Send + std::fmt::Debug {
     fn append_urgent(&mut self, batch: Vec<NewEntry>) -> Result<Appended, LogError>;
 
     /// Appends `erase` with the residue, zeroes the targets, appends `erased`. On return the
-    /// bytes are gone. Gives back the appended entries of both batches, in order.
+    /// bytes are gone. Gives back the appended entries of both batches, in order; only of the
+    /// first if there is no space for the second, which `idle` appends later. At most 1,024
+    /// targets.
     fn erase(
         &mut self,
         tenant: u32,

@@ -156,12 +156,8 @@ impl SegmentLog {
         let seed = Seed::of(&log_id);
         let mut tail = Tail::before(&ends);
         if let Some(last) = &last {
-            ends.begins(&last.name, &last.head)?;
-            let open_before = open_before(disk, &paths, &ends, seed, last.head.erase_from)?;
-            let recovered = judge(&last.bytes, seed, ends.standing(), &open_before)
-                .map_err(|damage| corrupt(&last.name, damage))?;
+            tail = Tail::of(disk, &paths, &mut ends, last)?;
             report.verified_bytes = last.bytes.len() as u64;
-            tail = Tail::of(&mut ends, last, recovered);
         }
         let checkpoint = last_checkpoint(disk, &paths, &log_id, &tail)?;
         generations_hold(&ends, &tail.erasures)?;
@@ -316,7 +312,13 @@ impl Tail {
         }
     }
 
-    fn of(ends: &mut Ends, last: &Last, recovered: Recovered) -> Tail {
+    /// The end of a log, from its last segment.
+    fn of(disk: &dyn Disk, paths: &Paths, ends: &mut Ends, last: &Last) -> Result<Tail, LogError> {
+        let seed = Seed::of(&last.head.log_id);
+        ends.begins(&last.name, &last.head)?;
+        let open_before = open_before(disk, paths, ends, seed, last.head.erase_from)?;
+        let recovered = judge(&last.bytes, seed, ends.standing(), &open_before)
+            .map_err(|damage| corrupt(&last.name, damage))?;
         let number = ends.segments.len() - 1;
         let Recovered { walk, open, cut } = recovered;
         let sealed = walk.footer.is_some();
@@ -335,7 +337,7 @@ impl Tail {
             }),
             Own::Erase(_) | Own::Erased(_) => None,
         });
-        Tail {
+        Ok(Tail {
             tip: tip(&walk.standing, place),
             erasures: open,
             entries: walk.entries,
@@ -344,7 +346,7 @@ impl Tail {
             sealed,
             checkpoint,
             cut,
-        }
+        })
     }
 }
 

@@ -53,10 +53,12 @@ impl Log for SegmentLog {
         batch: Vec<NewEntry>,
         expected: Option<u64>,
     ) -> Result<Appended, LogError> {
+        refuse_reserved(&batch)?;
         self.append_batch(batch, expected, Room::Normal)
     }
 
     fn append_urgent(&mut self, batch: Vec<NewEntry>) -> Result<Appended, LogError> {
+        refuse_reserved(&batch)?;
         self.append_batch(batch, None, Room::Urgent)
     }
 
@@ -91,8 +93,11 @@ impl Log for SegmentLog {
             self.poisoned = true;
             return Err(error);
         }
-        let done = self.append_erased(tenant, offset)?;
-        Ok(vec![appended, done])
+        match self.append_erased(tenant, offset) {
+            Ok(done) => Ok(vec![appended, done]),
+            Err(LogError::Full(_)) => Ok(vec![appended]),
+            Err(error) => Err(error),
+        }
     }
 
     fn checkpoint(&mut self) -> Result<Appended, LogError> {
@@ -183,6 +188,16 @@ impl Log for SegmentLog {
     fn now(&mut self) -> RecordedAt {
         RecordedAt(self.steady.now().max(self.tip.recorded_at.0))
     }
+}
+
+/// Recovery trusts what these entries say; nobody else may write them.
+fn refuse_reserved(batch: &[NewEntry]) -> Result<(), LogError> {
+    let reserved = batch.iter().any(|new| match new.kind {
+        Kind::Mark => true,
+        Kind::Control => control::OF_THE_LOG.contains(&new.sub),
+        Kind::Experience | Kind::Answer | Kind::Tick => false,
+    });
+    if reserved { Err(LogError::Reserved) } else { Ok(()) }
 }
 
 /// A salt; never all zeros, which would read as erased.

@@ -32,7 +32,11 @@ pub(super) fn remove_unused(
 ) -> Result<String, LogError> {
     let Unused { name, head } = unused;
     if written_len(&head) > 0 {
-        quarantine(disk, paths, &name, 0, &head)?;
+        match quarantine(disk, paths, &name, 0, &head) {
+            // It holds nothing but a part of a head: not worth refusing to open for.
+            Ok(_) | Err(LogError::Full(_)) => {}
+            Err(error) => return Err(error),
+        }
     }
     disk.remove(&paths.segment(&name)).map_err(opening)?;
     disk.sync_dir(&paths.log()).map_err(opening)?;

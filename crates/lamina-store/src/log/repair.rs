@@ -45,6 +45,7 @@ pub fn advice(error: &LogError) -> Option<&'static str> {
         | LogError::TooLarge { .. }
         | LogError::NotStarted
         | LogError::BadCause { .. }
+        | LogError::Reserved
         | LogError::NotErasable { .. }
         | LogError::NoSuchEntry { .. }
         | LogError::Io { .. } => None,

@@ -47,8 +47,8 @@ pub(super) fn check_targets(
         }
         let file = open(shared, target.place.segment())?;
         let head = start(shared, &*file, target)?.head;
-        let own = [control::ERASE, control::ERASED, control::CHECKPOINT];
-        if head.kind == Kind::Mark || (head.kind == Kind::Control && own.contains(&head.sub)) {
+        let own = head.kind == Kind::Control && control::OF_THE_LOG.contains(&head.sub);
+        if head.kind == Kind::Mark || own {
             return Err(LogError::NotErasable { offset: target.offset });
         }
     }

@@ -190,6 +190,34 @@ fn erasing_works_on_a_full_disk() {
 }
 
 #[test]
+fn an_erasure_whose_end_does_not_fit_is_ended_later() {
+    // Without a ballast: the `erase` fits into the last segment, its `erased` does not.
+    let world = filled(8);
+    let (mut log, _) = world.open().unwrap();
+    let victim = log.reader().read(3, None, 1, 1).unwrap().remove(0);
+    world.disk.set_capacity(Some(world.disk.used_bytes()));
+    assert_eq!(log.erase(1, &[target(&victim)], b"").unwrap().len(), 1);
+    assert_eq!(log.reader().entry(3, victim.place).unwrap().what, SectionState::Erased);
+    assert_eq!(log.stats().erasures_open, 1);
+    assert!(matches!(log.idle().unwrap_err(), LogError::Full(_)));
+    // Also a restart does not need the space.
+    let restarted = world.fork(5);
+    let (full, _) = restarted.open().unwrap();
+    assert_eq!(full.stats().erasures_open, 1);
+    world.disk.set_capacity(None);
+    // Entries may come first: the next segments remember.
+    for _ in 0..30 {
+        log.append(vec![world.says(1, "more")], None).unwrap();
+    }
+    drop(log);
+    let (log, report, finished) = world.open_all().unwrap();
+    assert_eq!((report.finished_erasures, finished.len()), (1, 1));
+    assert_eq!(log.stats().erasures_open, 0);
+    drop(log);
+    world.assert_sound();
+}
+
+#[test]
 fn a_new_epoch_begins_a_new_segment() {
     let mut world = filled(2);
     world.epoch = 1;

@@ -7,7 +7,7 @@ use lamina_types::limits::{BATCH_BYTES_MAX, CAUSES_MAX, ENTRY_BYTES_MAX};
 use super::super::testing::crash::{crash_everywhere, fail_everywhere};
 use super::super::testing::{World, filled, read_all};
 use super::super::{Log, LogError, NewEntry, NoViews, Section, SegmentLog};
-use crate::entry::{Entry, Kind};
+use crate::entry::{Entry, Kind, control};
 
 fn append(world: &World, log: &mut SegmentLog, done: &mut Vec<Entry>) -> Result<(), LogError> {
     let batch = vec![world.says(1, "one"), world.says(2, "two")];
@@ -63,6 +63,27 @@ fn nothing_is_appended_before_start() {
     assert!(matches!(error, LogError::NotStarted), "{error:?}");
     log.start(Arc::new(NoViews)).unwrap();
     log.append(vec![world.says(1, "now")], None).unwrap();
+}
+
+#[test]
+fn entries_of_the_log_itself_are_refused() {
+    let world = World::new();
+    let (mut log, _) = world.open().unwrap();
+    let mark = || NewEntry { kind: Kind::Mark, ..world.says(1, "x") };
+    let own = |sub| NewEntry { kind: Kind::Control, sub, ..world.says(1, "x") };
+    for new in [mark(), own(control::ERASE), own(control::ERASED), own(control::CHECKPOINT)] {
+        let error = log.append(vec![new.clone()], None).unwrap_err();
+        assert!(matches!(error, LogError::Reserved), "{error:?}");
+        let error = log.append_urgent(vec![new]).unwrap_err();
+        assert!(matches!(error, LogError::Reserved), "{error:?}");
+    }
+    log.append(
+        vec![own(control::SCOPE), NewEntry { sub: control::ERASE, ..world.says(1, "x") }],
+        None,
+    )
+    .unwrap();
+    drop(log);
+    world.assert_sound();
 }
 
 #[test]
