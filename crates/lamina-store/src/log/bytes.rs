@@ -55,10 +55,10 @@ pub(super) fn index(position: u64) -> usize {
 /// One past the last byte that is not zero.
 pub(super) fn written_len(bytes: &[u8]) -> usize {
     // Whole blocks first: a preallocated segment is mostly zeros.
-    const BLOCK: usize = 4_096;
+    static ZEROS: [u8; 256] = [0; 256];
     let mut end = bytes.len();
-    while let Some(start) = end.checked_sub(BLOCK)
-        && from(bytes, start).iter().take(BLOCK).all(|byte| *byte == 0)
+    while let Some(start) = end.checked_sub(ZEROS.len())
+        && bytes.get(start..end) == Some(&ZEROS)
     {
         end = start;
     }

@@ -38,12 +38,7 @@ impl Content {
         {
             let (number, offset) = locate(position + done as u64);
             let sector = self.sectors.get(&number).copied().unwrap_or([0; 512]);
-            let from = sector.get(offset..).unwrap_or(&[]);
-            let step = from.len().min(rest.len());
-            for (to, byte) in rest.iter_mut().zip(from) {
-                *to = *byte;
-            }
-            done += step;
+            done += copy(rest, sector.get(offset..).unwrap_or(&[]));
         }
         len
     }
@@ -63,12 +58,7 @@ impl Content {
             let (number, offset) = locate(position + done as u64);
             let sector = self.sectors.entry(number).or_insert([0; 512]);
             self.dirty.insert(number);
-            let to = sector.get_mut(offset..).unwrap_or_default();
-            let step = to.len().min(rest.len());
-            for (to, byte) in to.iter_mut().zip(rest) {
-                *to = *byte;
-            }
-            done += step;
+            done += copy(sector.get_mut(offset..).unwrap_or_default(), rest);
         }
         self.len = self.len.max(position + bytes.len() as u64);
     }
@@ -132,6 +122,15 @@ impl Content {
         left.dirty.clear();
         left
     }
+}
+
+/// Copies what fits, and says how much that was.
+fn copy(to: &mut [u8], from: &[u8]) -> usize {
+    let len = to.len().min(from.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
+        to.copy_from_slice(from);
+    }
+    len
 }
 
 fn locate(position: u64) -> (u64, usize) {
