@@ -223,8 +223,10 @@ pub(crate) fn stages(
         };
         shared.in_flight.store(stages.in_flight(), Ordering::Relaxed);
         if let Err(error) = result {
-            tracing::error!(%error, "lifecycle rows cannot be written");
+            // Going on would leave a gap behind the watermark; a restart resumes from it.
+            tracing::error!(%error, "lifecycle rows cannot be written; stages stop until a restart");
             *shared.stages_failed.lock() = Some(error.to_string());
+            break;
         }
         if now.0.saturating_sub(pruned_at.0) > 60_000_000 {
             pruned_at = now;

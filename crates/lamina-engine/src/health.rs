@@ -76,7 +76,7 @@ impl Engine {
                 "the disk is full; writes resume when space returns",
             ),
             (views_failed, Status::Unhealthy, "the views cannot be written; restart the server"),
-            (stages_failed, Status::Degraded, "lifecycle rows cannot be written"),
+            (stages_failed, Status::Degraded, "lifecycle rows cannot be written; stages stop until a restart"),
             (
                 health.log.clock_held,
                 Status::Degraded,
