@@ -95,8 +95,13 @@ impl Log for SegmentLog {
         }
         match self.append_erased(tenant, offset) {
             Ok(done) => Ok(vec![appended, done]),
+            // The words are gone and the log goes on behind the entry that says so: who folds the
+            // log must not miss it. The one that says it is finished follows when there is room.
             Err(LogError::Full(_)) => Ok(vec![appended]),
-            Err(error) => Err(error),
+            Err(error) => {
+                self.poisoned = true;
+                Err(error)
+            }
         }
     }
 
@@ -138,7 +143,9 @@ impl Log for SegmentLog {
         if self.checkpoint_due() {
             return self.checkpoint().map(Some);
         }
-        if self.cadence.closed {
+        // On a full disk a mark is also the question whether there is room again: without it, the
+        // log would call itself full until somebody dares to write.
+        if self.cadence.closed && !self.full {
             return Ok(None);
         }
         self.mark().map(Some)
