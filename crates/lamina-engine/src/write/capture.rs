@@ -4,7 +4,7 @@
 //! key was used before, which ordinal a scope has, whether a blob exists: all of it is decided here,
 //! by one thread, against the views plus everything appended since.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,20 +13,17 @@ use lamina_store::codec::control::{BlobRemoved, Scope};
 use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
 use lamina_store::log::{Appended, EraseTarget, Log, LogError, LogStats, NewEntry, Section};
 use lamina_store::view::Views;
-use lamina_types::limits::BATCH_BYTES_MAX;
 use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
-use tokio::sync::oneshot;
 
 use crate::Error;
 use crate::write::prepare::section;
 use crate::write::recent::{Recent, Remembered};
+pub use crate::write::request::{GROUP_ENTRIES_MAX, Reply, Request, next_group};
 
-/// Bytes the log needs for an entry beyond its sections, rounded up.
-const ENTRY_OVERHEAD: usize = 512;
+/// Ordinals of scopes kept in memory.
+const SCOPES_CACHED_MAX: usize = if cfg!(test) { 4 } else { 65_536 };
 /// References to a blob that are counted before we stop: one is enough to keep it.
 const REFERENCES_COUNTED_MAX: usize = 1_000;
-/// Entries of one group: keeps the pause between two syncs short.
-pub const GROUP_ENTRIES_MAX: usize = 1_024;
 
 /// An experience whose sections are sealed, so that the writer only numbers and copies it.
 #[derive(Debug)]
@@ -56,82 +53,6 @@ pub struct Placed {
     pub place: Place,
     /// It was there before this request.
     pub replayed: bool,
-}
-
-/// Where the answer to a request goes.
-pub type Reply<T> = oneshot::Sender<Result<T, Error>>;
-
-/// What the writer is asked to do.
-#[derive(Debug)]
-pub enum Request {
-    /// Write experiences, all or none.
-    Write {
-        /// The experiences.
-        items: Vec<PreparedWrite>,
-        /// The answer: one place per item.
-        reply: Reply<Vec<Placed>>,
-    },
-    /// Cancel the remaining stages of an event.
-    Cancel {
-        /// The entry to append.
-        entry: Box<NewEntry>,
-        /// The answer.
-        reply: Reply<()>,
-    },
-    /// Announce a blob that is already durable in its file.
-    BlobAdd {
-        /// The tenant.
-        tenant: u32,
-        /// Who uploaded it.
-        who: Section,
-        /// Its metadata.
-        what: Section,
-        /// The answer.
-        reply: Reply<()>,
-    },
-    /// Remove a blob that nothing refers to.
-    BlobRemove {
-        /// The tenant.
-        tenant: u32,
-        /// The blob.
-        blob: BlobId,
-        /// Who asks.
-        who: Section,
-        /// The answer: its metadata.
-        reply: Reply<()>,
-    },
-}
-
-impl Request {
-    /// Entries and bytes it will take in the log, rounded up.
-    pub fn size(&self) -> (usize, usize) {
-        let bytes =
-            |who: &Section, what: &Section| ENTRY_OVERHEAD + who.bytes().len() + what.bytes().len();
-        match self {
-            Request::Write { items, .. } => {
-                // A first write to a scope brings the scope's own entry with it.
-                let total = items.iter().map(|item| {
-                    2 * ENTRY_OVERHEAD + item.scope.as_str().len() + bytes(&item.who, &item.what)
-                });
-                (items.len() * 2, total.sum())
-            }
-            Request::Cancel { entry, .. } => (1, bytes(&entry.who, &entry.what)),
-            Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
-            Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
-        }
-    }
-
-    pub(crate) fn refuse(self, error: Error) {
-        // A receiver that is gone does not wait for an answer.
-        match self {
-            Request::Write { reply, .. } => drop(reply.send(Err(error))),
-            Request::Cancel { reply, .. }
-            | Request::BlobAdd { reply, .. }
-            | Request::BlobRemove { reply, .. } => {
-                drop(reply.send(Err(error)));
-            }
-        }
-    }
 }
 
 /// An answer that is due once the entries are applied to the views.
@@ -184,7 +105,6 @@ pub struct Capture {
     /// The next ordinal of each tenant.
     scope_next: HashMap<u32, u64>,
     recent: Recent,
-    removed_blobs: HashSet<BlobId>,
 }
 
 /// The batch that is being put together.
@@ -198,7 +118,8 @@ struct Group {
     scopes: HashMap<(u32, ScopePath), (u64, usize)>,
     /// Blobs that entries of this batch refer to.
     blobs: Vec<(BlobId, usize)>,
-    removed_blobs: HashSet<BlobId>,
+    /// Blobs that this batch removes, by the index of the entry.
+    removed_blobs: HashMap<BlobId, usize>,
 }
 
 impl Capture {
@@ -217,7 +138,6 @@ impl Capture {
             scope_cache: HashMap::new(),
             scope_next: HashMap::new(),
             recent: Recent::default(),
-            removed_blobs: HashSet::new(),
         }
     }
 
@@ -225,6 +145,10 @@ impl Capture {
     /// others are answered by the applier.
     pub fn commit(&mut self, requests: Vec<Request>) -> Committed {
         self.recent.forget_before(self.applied.load(Ordering::Acquire));
+        // Only between groups: an ordinal that was looked up must still be there when it is used.
+        if self.scope_cache.len() >= SCOPES_CACHED_MAX {
+            self.scope_cache.clear();
+        }
         let mut group = Group::default();
         for request in requests {
             self.decide(request, &mut group);
@@ -263,9 +187,12 @@ impl Capture {
             self.recent.blobs.insert(blob, offset(index));
             order.push((offset(index), Remembered::Blob(blob)));
         }
+        for (blob, index) in removed_blobs {
+            self.recent.removed_blobs.insert(blob);
+            order.push((offset(index), Remembered::RemovedBlob(blob)));
+        }
         order.sort_by_key(|(offset, _)| *offset);
         self.recent.order.extend(order);
-        self.removed_blobs.extend(removed_blobs);
         for due in &mut due {
             if let Due::Write { slots, .. } = due {
                 for slot in slots.iter_mut() {
@@ -277,6 +204,9 @@ impl Capture {
     }
 
     fn decide(&mut self, request: Request, group: &mut Group) {
+        if let Some(error) = request.too_large() {
+            return request.refuse(error);
+        }
         match request {
             Request::Write { items, reply } => match self.decide_write(&items, group) {
                 Ok(found) => self.take_write(items, found, reply, group),
@@ -296,8 +226,8 @@ impl Capture {
                         let what = section(&*self.rng, &BlobRemoved { id: blob }.encode());
                         // The fold finds the blob by its entry: words may be erased by then.
                         let entry = system_entry(control::BLOB_REMOVED, tenant, who, what);
+                        group.removed_blobs.insert(blob, group.entries.len());
                         group.entries.push(NewEntry { causes: vec![added], ..entry });
-                        group.removed_blobs.insert(blob);
                         group.due.push(Due::Plain { reply });
                     }
                     Err(error) => drop(reply.send(Err(error))),
@@ -366,18 +296,23 @@ impl Capture {
     fn check_blobs(&self, index: usize, item: &PreparedWrite, group: &Group) -> Result<(), Error> {
         for (blob, id) in item.blobs.iter().enumerate() {
             let known = self.views.blob(item.tenant, *id)?.is_some();
-            if !known || self.removed_blobs.contains(id) || group.removed_blobs.contains(id) {
+            if !known || self.is_removed(*id, group) {
                 return Err(Error::UnknownBlob { index, blob });
             }
         }
         Ok(())
     }
 
+    /// Whether the blob is removed though the views may still have it.
+    fn is_removed(&self, blob: BlobId, group: &Group) -> bool {
+        self.recent.removed_blobs.contains(&blob) || group.removed_blobs.contains_key(&blob)
+    }
+
     /// A blob goes only if no event refers to it: in the views, since, or in this very group.
     /// The offset of the entry that added the blob, if nothing refers to it.
     fn decide_blob_remove(&self, tenant: u32, blob: BlobId, group: &Group) -> Result<u64, Error> {
         let row = self.views.blob(tenant, blob)?.ok_or(Error::NotFound)?;
-        if self.removed_blobs.contains(&blob) || group.removed_blobs.contains(&blob) {
+        if self.is_removed(blob, group) {
             return Err(Error::NotFound);
         }
         let pending = group.blobs.iter().filter(|(id, _)| *id == blob).count() as u64
@@ -428,15 +363,11 @@ impl Capture {
 
     /// Reads what the views know of the item's scope, so that nothing can fail after the decision.
     fn look_up_scope(&mut self, item: &PreparedWrite) -> Result<(), Error> {
-        const SCOPES_CACHED_MAX: usize = 65_536;
         let key = (item.tenant, item.scope.clone());
         if self.scope_cache.contains_key(&key) || self.recent.scopes.contains_key(&key) {
             return Ok(());
         }
         if let Some(ordinal) = self.views.scope_ordinal(item.tenant, &item.scope)? {
-            if self.scope_cache.len() >= SCOPES_CACHED_MAX {
-                self.scope_cache.clear();
-            }
             self.scope_cache.insert(key, ordinal);
         } else if !self.scope_next.contains_key(&item.tenant) {
             let stored = self.views.next_scope_ordinal(item.tenant)?;
@@ -470,11 +401,9 @@ impl Capture {
 
     /// To be called when nothing was asked for a while: a mark, or a checkpoint that is due.
     pub fn idle(&mut self) -> Result<Committed, LogError> {
-        let mut appended = Vec::new();
-        if self.log.checkpoint_due() {
-            appended.push(self.log.checkpoint()?);
-        }
-        appended.extend(self.log.idle()?);
+        // One append at a time: if a second one failed, the first would never reach the views. The
+        // log itself appends a checkpoint that is due, and a mark when it is asked again.
+        let appended = self.log.idle()?.into_iter().collect();
         Ok(Committed { appended, due: Vec::new() })
     }
 
@@ -546,9 +475,17 @@ fn placed(appended: &Appended, index: usize) -> Option<Placed> {
 
 /// Every waiting writer gets the same reason; the first keeps the original error.
 fn refuse_all(due: Vec<Due>, error: LogError) {
+    // A group of several requests fits by its estimate, so this one is alone and to blame.
+    let limit = match &error {
+        LogError::TooLarge { limit } => Some(*limit),
+        _ => None,
+    };
     let mut first = Some(error);
     for due in due {
-        let error = Error::LogUnavailable(Box::new(first.take().unwrap_or(LogError::Poisoned)));
+        let error = match limit {
+            Some(limit) => Error::TooLarge { limit },
+            None => Error::LogUnavailable(Box::new(first.take().unwrap_or(LogError::Poisoned))),
+        };
         match due {
             Due::Write { reply, .. } => drop(reply.send(Err(error))),
             Due::Plain { reply } => drop(reply.send(Err(error))),
@@ -556,23 +493,5 @@ fn refuse_all(due: Vec<Due>, error: LogError) {
     }
 }
 
-/// Takes requests off a queue until a group is full. What did not fit is given back.
-pub fn next_group(
-    first: Request,
-    mut more: impl FnMut() -> Option<Request>,
-) -> (Vec<Request>, Option<Request>) {
-    let (mut entries, mut bytes) = first.size();
-    let mut group = vec![first];
-    while entries < GROUP_ENTRIES_MAX
-        && let Some(request) = more()
-    {
-        let (more_entries, more_bytes) = request.size();
-        if bytes + more_bytes > BATCH_BYTES_MAX {
-            return (group, Some(request));
-        }
-        entries += more_entries;
-        bytes += more_bytes;
-        group.push(request);
-    }
-    (group, None)
-}
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 pub mod prepare;
 pub mod capture;
 mod recent;
+mod request;
 pub mod writer;
 pub mod apply;
 pub mod stages;

@@ -2,7 +2,7 @@
 //!
 //! The writer decides against the views plus this, so it never has to wait for the applier.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use lamina_types::{BlobId, ScopePath};
 
@@ -14,6 +14,7 @@ pub(super) struct Recent {
     pub(super) keys: HashMap<[u8; 32], (Placed, [u8; 32])>,
     pub(super) scopes: HashMap<(u32, ScopePath), u64>,
     pub(super) blobs: HashMap<BlobId, u64>,
+    pub(super) removed_blobs: HashSet<BlobId>,
     pub(super) order: VecDeque<(u64, Remembered)>,
 }
 
@@ -22,6 +23,7 @@ pub(super) enum Remembered {
     Key([u8; 32]),
     Scope((u32, ScopePath)),
     Blob(BlobId),
+    RemovedBlob(BlobId),
 }
 
 impl Recent {
@@ -37,6 +39,7 @@ impl Recent {
                     }
                 }
                 Remembered::Scope(key) => drop(self.scopes.remove(&key)),
+                Remembered::RemovedBlob(blob) => drop(self.removed_blobs.remove(&blob)),
                 Remembered::Blob(blob) => {
                     if self.blobs.get(&blob) == Some(&offset) {
                         self.blobs.remove(&blob);

@@ -57,8 +57,10 @@ pub fn run(
                 Ok(Message::Request(request)) => request,
                 Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    marked = true;
-                    publish(capture.idle(), sink, &capture, status);
+                    let idle = capture.idle();
+                    // The log does one thing at a time; ask again until there is nothing left.
+                    marked = !idle.as_ref().is_ok_and(|appended| !appended.is_empty());
+                    publish(idle, sink, &capture, status);
                     continue;
                 }
             },

@@ -1,0 +1,224 @@
+//! The writer alone, over a simulated disk: what it decides, what it leaves for the views, and what
+//! a refusal costs.
+
+use std::path::Path;
+
+use lamina_env::Env;
+use lamina_env::sim::clock::SimClock;
+use lamina_env::sim::disk::SimDisk;
+use lamina_env::sim::rng::SimRng;
+use lamina_store::kv::MemKv;
+use lamina_store::log::LogReader;
+use lamina_types::limits::BULK_ITEMS_MAX;
+use lamina_types::{BatchId, Micros};
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::Settings;
+use crate::open::{self, FIRST_TENANT};
+use crate::write::apply::Applier;
+
+struct World {
+    disk: Arc<SimDisk>,
+    capture: Capture,
+    applier: Applier,
+    views: Arc<Views>,
+    reader: Arc<dyn LogReader>,
+}
+
+fn world(segment_bytes: u64) -> World {
+    let disk = Arc::new(SimDisk::new());
+    let env = Env {
+        clock: Arc::new(SimClock::at(Micros(1_700_000_000_000_000))),
+        rng: Arc::new(SimRng::new(7)),
+        disk: Arc::clone(&disk) as _,
+    };
+    let data = Path::new("/data");
+    let settings = Settings { segment_bytes, ballast_bytes: 0, ..Settings::new(data) };
+    let lock = open::lock(&env, data).unwrap();
+    let kv = Arc::new(MemKv::new());
+    let parts = open::open_parts(&settings, env.clone(), kv, lock).unwrap().into_parts();
+    let applied = Arc::new(AtomicU64::new(parts.log.tip().next_offset));
+    let reader = parts.log.reader();
+    let capture = Capture::new(
+        parts.log,
+        Arc::clone(&parts.views),
+        Arc::clone(&env.rng),
+        Arc::clone(&applied),
+    );
+    let applier = Applier::new(Arc::clone(&parts.views), applied);
+    World { disk, capture, applier, views: parts.views, reader }
+}
+
+impl World {
+    /// One experience with a text of so many bytes.
+    fn item(&self, number: u64, scope: &str, bytes: usize) -> PreparedWrite {
+        let rng = SimRng::new(number + 1);
+        let mut mac = [0; 32];
+        mac[..8].copy_from_slice(&number.to_le_bytes());
+        let (who, what) = experience(scope, bytes, mac);
+        PreparedWrite {
+            tenant: FIRST_TENANT,
+            scope: scope.parse().unwrap(),
+            owner: "user:local".parse().unwrap(),
+            idem_mac: mac,
+            body_mac: mac,
+            blobs: Vec::new(),
+            who: section(&rng, &who),
+            what: section(&rng, &what),
+        }
+    }
+
+    fn commit(&mut self, groups: Vec<Vec<PreparedWrite>>) -> Vec<Result<Vec<Placed>, Error>> {
+        let (requests, answers): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .map(|items| {
+                let (reply, answer) = oneshot::channel();
+                (Request::Write { items, reply }, answer)
+            })
+            .unzip();
+        let committed = self.capture.commit(requests);
+        self.fold(committed);
+        answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
+    }
+
+    fn fold(&mut self, committed: Committed) {
+        let (folded, answers) = self.applier.fold(vec![committed]);
+        answers.give();
+        folded.unwrap();
+    }
+}
+
+fn experience(scope: &str, bytes: usize, mac: [u8; 32]) -> (Vec<u8>, Vec<u8>) {
+    use lamina_store::codec::experience::{Admission, Identity, split};
+    use lamina_types::{
+        Actor, AuditId, Content, Context, Directives, Experience, Hints, Modality, ValidAt,
+    };
+    let actor = Actor::new("user:alice".parse().unwrap());
+    let (who, what) = split(
+        Admission {
+            caller: "user:local".parse().unwrap(),
+            request_id: "req_1".to_owned(),
+            audit_id: AuditId::mint(Micros(1), [0; 8]),
+            decision: "scope.write".to_owned(),
+        },
+        Experience {
+            scope: scope.parse().unwrap(),
+            subject: actor.id.clone(),
+            observed_actor: actor,
+            modality: Modality("observation".to_owned()),
+            content: Content::Text { text: "x".repeat(bytes), media: Vec::new() },
+            context: Context {
+                observed_at: ValidAt(Micros(1)),
+                source_recorded_at: None,
+                location: None,
+                preceded_by: Vec::new(),
+                intent: None,
+                labels: Vec::new(),
+                refers_to: None,
+            },
+            directives: Directives::default(),
+            source: None,
+            hints: Hints::default(),
+            idempotency_key: "key".to_owned(),
+        },
+        Identity { family: 1, idem_mac: mac, body_mac: mac, batch_id: None::<BatchId> },
+    );
+    (who.encode(), what.encode())
+}
+
+/// More scopes in one write than the writer remembers: each keeps the ordinal it has.
+#[test]
+fn a_write_to_more_scopes_than_are_remembered_registers_none_twice() {
+    let mut world = world(1 << 20);
+    let names: Vec<String> = (0..12).map(|n| format!("user:u{n}")).collect();
+    for (number, name) in names.iter().enumerate() {
+        let item = world.item(number as u64, name, 1);
+        world.commit(vec![vec![item]]).remove(0).unwrap();
+    }
+    // So that nothing is remembered but what this one write looks up.
+    world.capture.scope_cache.clear();
+    world.capture.scope_next.clear();
+    let items = names.iter().zip(100..).map(|(name, n)| world.item(n, name, 1)).collect();
+    world.commit(vec![items]).remove(0).unwrap();
+    assert_eq!(world.views.counts().scopes, 12);
+    assert_eq!(world.views.counts().events, 24);
+}
+
+/// What the log can never take is refused alone, with the limit and not as an outage.
+#[test]
+fn an_entry_that_is_too_large_does_not_take_its_neighbours_with_it() {
+    let mut world = world(1 << 20);
+    let large = world.item(1, "user:a", ENTRY_BYTES);
+    let small = world.item(2, "user:a", 1);
+    let mut answers = world.commit(vec![vec![large], vec![small]]);
+    assert!(answers.remove(1).is_ok());
+    let refused = answers.remove(0);
+    assert!(matches!(refused, Err(Error::TooLarge { limit: "ENTRY_BYTES_MAX" })), "{refused:?}");
+}
+
+const ENTRY_BYTES: usize = lamina_types::limits::ENTRY_BYTES_MAX;
+
+/// A bulk body may be larger than a batch of the log; then the answer is a limit, not an outage.
+#[test]
+fn a_bulk_write_beyond_a_batch_is_refused_with_the_limit() {
+    let mut world = world(16 << 20);
+    let items: Vec<_> =
+        (0..BULK_ITEMS_MAX as u64).map(|n| world.item(n, "user:a", 10_000)).collect();
+    let refused = world.commit(vec![items]).remove(0);
+    assert!(matches!(refused, Err(Error::TooLarge { limit: "BATCH_BYTES_MAX" })), "{refused:?}");
+    let item = world.item(5_000, "user:a", 1);
+    world.commit(vec![vec![item]]).remove(0).unwrap();
+}
+
+/// A full disk is not a state that waits for a writer to find out that it is over.
+#[test]
+fn an_idle_writer_notices_that_there_is_room_again() {
+    let mut world = world(8_192);
+    let first = world.item(1, "user:a", 1);
+    world.commit(vec![vec![first]]).remove(0).unwrap();
+    let idle = world.capture.idle().unwrap();
+    world.fold(idle);
+    world.disk.set_capacity(Some(world.disk.used_bytes()));
+    let large = world.item(2, "user:a", 10_000);
+    let refused = world.commit(vec![vec![large]]).remove(0);
+    assert!(matches!(refused, Err(Error::LogUnavailable(_))), "{refused:?}");
+    assert!(world.capture.stats().full);
+    world.disk.set_capacity(None);
+    let idle = world.capture.idle().unwrap();
+    world.fold(idle);
+    assert!(!world.capture.stats().full);
+    let quiet = world.capture.idle().unwrap();
+    assert!(quiet.is_empty(), "nothing is left to do");
+}
+
+/// The `erase` entry is durable and the words are gone, but there is no room for `erased`: the views
+/// get what was appended, and the rest follows when there is room.
+#[test]
+fn an_erasure_that_cannot_be_closed_yet_leaves_no_gap_in_the_views() {
+    let mut closed_later = 0;
+    for spare in (0..8_192).step_by(64) {
+        let mut world = world(8_192);
+        let item = world.item(1, "user:a", 300);
+        let placed = world.commit(vec![vec![item]]).remove(0).unwrap()[0];
+        let filler = world.item(50, "user:a", spare);
+        world.commit(vec![vec![filler]]).remove(0).unwrap();
+        let target =
+            EraseTarget { offset: placed.offset, place: placed.place, who: true, what: true };
+        world.disk.set_capacity(Some(world.disk.used_bytes()));
+        let erased = world.capture.erase(FIRST_TENANT, &[target], &[]);
+        world.disk.set_capacity(None);
+        if let Ok(committed) = erased {
+            let entry = world.reader.entry(placed.offset, placed.place).unwrap();
+            assert!(entry.what.live().is_none() && entry.who.live().is_none());
+            closed_later += u64::from(world.capture.stats().erasures_open > 0);
+            world.fold(committed);
+        }
+        let committed = world.capture.idle().unwrap();
+        world.fold(committed);
+        assert_eq!(world.capture.stats().erasures_open, 0);
+        let item = world.item(60, "user:a", 1);
+        world.commit(vec![vec![item]]).remove(0).unwrap();
+    }
+    assert!(closed_later > 0, "no size left room for one entry and not for two");
+}
