@@ -74,6 +74,8 @@ pub(super) struct Shared {
     /// Erasures that are durable but not finished: their targets may be half zero.
     pub(super) erasing: RwLock<Vec<EraseEntry>>,
     files: Mutex<Vec<(usize, Arc<dyn DiskFile>)>>,
+    /// The last tip that was looked up: a replay asks for later and later ones.
+    looked_up: Mutex<Option<Tip>>,
 }
 
 impl Shared {
@@ -92,6 +94,7 @@ impl Shared {
             tip: RwLock::new(tip),
             erasing: RwLock::new(Vec::new()),
             files: Mutex::new(Vec::new()),
+            looked_up: Mutex::new(None),
         }
     }
 
@@ -213,7 +216,8 @@ impl Shared {
         tip: &Tip,
         visit: &mut dyn FnMut(Place, Item<'_>) -> Result<Step, LogError>,
     ) -> Result<(), LogError> {
-        let (mut segment, mut position) = (from_place.segment(), from_place.position());
+        let mut segment = from_place.segment();
+        let mut position = from_place.position().max(HEAD_LEN);
         while let Some(end) = self.end(segment, tip) {
             let mut chunk_len = WALK_READ;
             'segment: while position < end {
@@ -377,12 +381,18 @@ impl LogReader for SegmentReader {
     fn tip_at(&self, place: Place) -> Result<Tip, LogError> {
         let shared = &*self.shared;
         let tip = *shared.tip.read();
+        let segment = place.segment();
+        // The very start of a segment file is as good as the place behind its head.
+        let place = Place::at(segment, place.position().max(HEAD_LEN));
         if place == tip.place {
             return Ok(tip);
         }
-        let segment = place.segment();
-        let start = shared.tip_of_segment(segment);
-        let mut at = start.ok_or(LogError::NoSuchEntry { offset: tip.next_offset })?;
+        let missing = || LogError::NoSuchEntry { offset: tip.next_offset };
+        let start = shared.tip_of_segment(segment).ok_or_else(missing)?;
+        let known = shared.looked_up.lock().filter(|known| {
+            known.place.segment() == segment && known.place.position() <= place.position()
+        });
+        let mut at = known.unwrap_or(start);
         if place == at.place {
             return Ok(at);
         }
@@ -404,7 +414,9 @@ impl LogReader for SegmentReader {
             let passed = here.segment() != segment || here.position() >= place.position();
             Ok(if found.is_some() || passed { Step::Stop } else { Step::On })
         })?;
-        found.ok_or(LogError::NoSuchEntry { offset: at.next_offset })
+        let found = found.ok_or_else(missing)?;
+        *shared.looked_up.lock() = Some(found);
+        Ok(found)
     }
 }
 

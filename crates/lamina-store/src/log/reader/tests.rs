@@ -48,6 +48,25 @@ fn the_place_of_a_tip_is_where_reading_goes_on() {
         assert_eq!(rest, all[tip.next_offset as usize..]);
         assert_eq!(reader.tip_at(tip.place).unwrap(), *tip);
     }
+    // In any order: what was looked up last is only a shortcut.
+    for (n, tip) in tips.iter().rev().enumerate() {
+        assert_eq!(reader.tip_at(tip.place).unwrap(), *tip);
+        let other = &tips[n * 5 % tips.len()];
+        assert_eq!(reader.tip_at(other.place).unwrap(), *other);
+        let inside = Place(tip.place.0 + 1);
+        assert!(reader.tip_at(inside).is_err());
+    }
+}
+
+#[test]
+fn the_start_of_everything_is_a_place() {
+    let (_world, reader, tips) = world();
+    let all = read_all(&*reader).unwrap();
+    assert_eq!(reader.tip_at(Place::default()).unwrap(), tips[0]);
+    assert_eq!(reader.read(0, Some(Place::default()), usize::MAX, usize::MAX).unwrap(), all);
+    let empty = World::new();
+    let (log, _) = empty.open().unwrap();
+    assert_eq!(log.reader().tip_at(Place::default()).unwrap(), log.tip());
 }
 
 #[test]
