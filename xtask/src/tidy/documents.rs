@@ -19,6 +19,7 @@ const FOLDERS: &[&str] = &[
     "changes/",
     "fixtures/",
     "sdks/",
+    "fuzz/",
     "console/",
     ".ci/",
     ".cargo/",

@@ -65,6 +65,7 @@ fn a_crate_that_is_in_no_table() {
         &["not in the table", "the folder `a`"],
     );
     fires("crate edges", &[("crates/a/Cargo.toml", "[package")], &["is not TOML"]);
+    fires("crate edges", &[("fuzz/Cargo.toml", &text), ("crates/a/b/Cargo.toml", &text)], &[]);
 }
 
 #[test]
