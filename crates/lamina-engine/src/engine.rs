@@ -20,6 +20,7 @@ use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::scrub::ScrubStatus;
 use crate::write::apply::Applier;
 use crate::write::capture::{Committed, Request};
 use crate::write::hub::Hub;
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) writes: Semaphore,
     pub(crate) to_writer: Sender<Message>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
+    /// The scrub goes on for as long as this is there.
+    pub(crate) scrubbing: Mutex<Option<Sender<()>>>,
     /// Held for as long as the engine lives: one process per data directory.
     pub(crate) _lock: Box<dyn DiskFile>,
 }
@@ -69,6 +72,7 @@ pub(crate) struct Shared {
     pub(crate) applied: Arc<AtomicU64>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) writer: Arc<WriterStatus>,
+    pub(crate) scrub: Arc<ScrubStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
     pub(crate) stages_failed: Mutex<Option<String>>,
 }
@@ -93,6 +97,7 @@ impl Engine {
     /// Finishes what was accepted, writes the last checkpoint, closes streams.
     pub async fn shutdown(&self) {
         self.inner.hub.close();
+        drop(self.inner.scrubbing.lock().take());
         if !self.inner.shared.closing.swap(true, Ordering::AcqRel) {
             // A writer that is gone has closed already.
             drop(self.inner.to_writer.send(Message::Close));

@@ -43,6 +43,10 @@ pub struct Health {
     pub pipeline_in_flight: usize,
     /// Writes that wait for the writer.
     pub writes_queued: usize,
+    /// Whole passes of the scrub over the log since the start.
+    pub scrub_passes: u64,
+    /// Where the scrub found damage.
+    pub scrub_damage: Option<String>,
 }
 
 /// Entries behind which the views count as degraded.
@@ -60,6 +64,8 @@ impl Engine {
             applied_lag,
             pipeline_in_flight: shared.in_flight.load(Ordering::Relaxed),
             writes_queued: shared.writer.queued.load(Ordering::Relaxed),
+            scrub_passes: shared.scrub.passes.load(Ordering::Relaxed),
+            scrub_damage: shared.scrub.damage.lock().clone(),
             log,
         };
         let views_failed = shared.views_failed.lock().is_some();
@@ -76,7 +82,16 @@ impl Engine {
                 "the disk is full; writes resume when space returns",
             ),
             (views_failed, Status::Unhealthy, "the views cannot be written; restart the server"),
-            (stages_failed, Status::Degraded, "lifecycle rows cannot be written; stages stop until a restart"),
+            (
+                health.scrub_damage.is_some(),
+                Status::Degraded,
+                "the scrub found damage in the log; run `lamina check` on a copy",
+            ),
+            (
+                stages_failed,
+                Status::Degraded,
+                "lifecycle rows cannot be written; stages stop until a restart",
+            ),
             (
                 health.log.clock_held,
                 Status::Degraded,

@@ -11,6 +11,7 @@ pub mod write;
 pub mod read;
 mod blobs;
 mod health;
+mod scrub;
 pub mod maintenance;
 
 pub use blobs::{BlobReader, BlobRecord, BlobUpload};

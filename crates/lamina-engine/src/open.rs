@@ -31,7 +31,7 @@ use crate::write::hub::Hub;
 use crate::write::prepare::section;
 use crate::write::stages::{NothingDerived, StageWorker, Stages, StagesParts};
 use crate::write::writer;
-use crate::{OpenError, Settings};
+use crate::{OpenError, Settings, scrub};
 
 /// The tenant of a deployment that has only one.
 pub const DEFAULT_TENANT: &str = "default";
@@ -233,6 +233,7 @@ fn start(
     let mut stages = stages_of(&env, &views, &hub, &reader, &log.tip(), worker)?;
     resume(&mut stages, &views, &*reader, &log.tip(), report.fresh)?;
 
+    let (scrubbing, stop_scrubbing) = mpsc::channel();
     let (to_writer, requests) = mpsc::channel();
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_QUEUED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Vec<Entry>>(GROUPS_QUEUED_MAX);
@@ -257,6 +258,10 @@ fn start(
             let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
             move || engine::applier(applier, &views, &env, &committed, &to_stages, &shared)
         })?,
+        spawn("lamina-scrub", {
+            let (reader, status) = (Arc::clone(&reader), Arc::clone(&shared.scrub));
+            move || scrub::run(&reader, scrub::Pace::USUAL, &stop_scrubbing, &status)
+        })?,
         spawn("lamina-stages", {
             let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
             move || engine::stages(stages, &views, &env, &[FIRST_TENANT], &applied, &shared)
@@ -275,6 +280,7 @@ fn start(
         tenants: vec![(FIRST_TENANT, DEFAULT_TENANT.to_owned())],
         to_writer,
         threads: Mutex::new(threads),
+        scrubbing: Mutex::new(Some(scrubbing)),
         _lock: lock,
     };
     Ok((Engine { inner: Arc::new(inner) }, report))
