@@ -100,7 +100,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
         decision: "scope.write".to_owned(),
         batch_id: None,
     };
-    let ready = {
+    let ready: Arc<Ready> = {
         let (env, provenance) = (env.clone(), provenance);
         Arc::new(move |number: u64| {
             let write = sample::write(number, env.clock.wall());
@@ -123,15 +123,34 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
         let mut sink = |committed| Applier::answers_only(committed).give();
         writer::run(capture, &requests, &mut sink, &status, &*clock);
     });
+    let (rate, spent) = clients(&env, &to_writer, &ready, in_flight, time)?;
+    to_writer.send(Message::Close)?;
+    thread.join().map_err(|_| anyhow::anyhow!("the writer panicked"))?;
+    Ok((rate, spent))
+}
+
+/// Makes the request of one event, and the end where its answer comes.
+type Ready = dyn Fn(u64) -> (Request, oneshot::Receiver<Result<Vec<Placed>, lamina_engine::Error>>)
+    + Send
+    + Sync;
+
+/// So many writers that each wait for their answer before they write again.
+fn clients(
+    env: &Env,
+    to_writer: &mpsc::Sender<Message>,
+    ready: &Arc<Ready>,
+    in_flight: u64,
+    time: Duration,
+) -> anyhow::Result<(f64, Vec<f64>)> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
     let numbers = Arc::new(AtomicU64::new(100));
-    let (rate, spent) = runtime.block_on(async {
+    Ok(runtime.block_on(async {
         let start = env.clock.monotonic();
         let tasks: Vec<_> = (0..in_flight)
             .map(|_| {
                 let (to_writer, ready, numbers, env) =
-                    (to_writer.clone(), Arc::clone(&ready), Arc::clone(&numbers), env.clone());
+                    (to_writer.clone(), Arc::clone(ready), Arc::clone(&numbers), env.clone());
                 tokio::spawn(async move {
                     let mut spent = Vec::new();
                     while env.clock.monotonic().0 - start.0 < time.as_micros() as i64 {
@@ -150,8 +169,5 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
             spent.append(&mut task.await.expect("a writer does not panic"));
         }
         (spent.len() as f64 * 1e6 / (env.clock.monotonic().0 - start.0) as f64, spent)
-    });
-    to_writer.send(Message::Close)?;
-    thread.join().map_err(|_| anyhow::anyhow!("the writer panicked"))?;
-    Ok((rate, spent))
+    }))
 }
