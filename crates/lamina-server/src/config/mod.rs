@@ -167,7 +167,7 @@ impl Config {
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
         let segment_bytes =
-            settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=1 << 30)?;
+            settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         Ok(Config {
             data,
             listen,
