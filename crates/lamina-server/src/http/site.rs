@@ -96,7 +96,8 @@ impl Site {
             (false, false) => &None,
         };
         if let Some(decision) = decision {
-            headers.insert(reply::POLICY, decision.clone());
+            // A handler that needed another capability than the table names has said so.
+            headers.entry(reply::POLICY).or_insert_with(|| decision.clone());
         }
     }
 

@@ -130,7 +130,7 @@ pub struct WriteStatus {
     /// Its event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    /// The last completed stage, or `failed`.
+    /// `captured`, `indexed` or `failed`; `stages_completed` says more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Every completed stage, in order.

@@ -6,7 +6,9 @@ use lamina_api::v1::events::{EventBody, EventOrder, EventSort, EventsQuery};
 use lamina_api::{ApiError, Page, PageStart};
 use lamina_core::policy::Caller;
 use lamina_engine::{Axis, EventsQuery as Question, ReadPermit, ScanKey};
-use lamina_types::capability::ScopeReadLocal;
+use lamina_types::capability::{
+    Capability as _, ScopeReadDescend, ScopeReadHolistic, ScopeReadLocal,
+};
 use lamina_types::{ErrorCode, EventId, Micros, ScopeView};
 
 use super::blocking;
@@ -26,7 +28,18 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
     let next =
         page.next.map(|key| query.next_cursor(&position(key), &|bytes| engine.cursor_mac(bytes)));
-    reply::json(StatusCode::OK, &Page::new(items, next))
+    let mut response = reply::json(StatusCode::OK, &Page::new(items, next))?;
+    reply::allowed(&mut response, capability(query.view));
+    Ok(response)
+}
+
+/// What a list needs depends on how far it reaches (R164, R208).
+fn capability(view: ScopeView) -> &'static str {
+    match view {
+        ScopeView::Local => ScopeReadLocal::NAME,
+        ScopeView::Holistic => ScopeReadHolistic::NAME,
+        ScopeView::Descend => ScopeReadDescend::NAME,
+    }
 }
 
 /// One event, also a cancelled one.

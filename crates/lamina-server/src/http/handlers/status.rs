@@ -9,7 +9,7 @@ use lamina_api::v1::experience::{ByIdempotencyKey, WriteStatus};
 use lamina_core::policy::Caller;
 use lamina_engine::{Error as EngineError, Progress};
 use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{ErrorCode, EventId, EventRecord};
+use lamina_types::{ErrorCode, EventId, EventRecord, Stage};
 
 use super::experience;
 use crate::http::call::Call;
@@ -77,6 +77,17 @@ fn known(
     Ok((record, engine.progress(caller.tenant, event_id)?))
 }
 
+/// The three words that clients of this route know; `stages_completed` has the rest.
+fn word(progress: &Progress) -> &'static str {
+    if !progress.failed.is_empty() {
+        "failed"
+    } else if progress.completed.contains(&Stage::Indexed) {
+        "indexed"
+    } else {
+        "captured"
+    }
+}
+
 fn found(event_id: EventId, progress: &Progress) -> WriteStatus {
     let failed = progress.failed.first();
     let note = match failed {
@@ -88,10 +99,7 @@ fn found(event_id: EventId, progress: &Progress) -> WriteStatus {
     WriteStatus {
         found: true,
         event_id: Some(event_id.to_string()),
-        status: Some(match failed {
-            Some(_) => "failed".to_owned(),
-            None => experience::status(progress),
-        }),
+        status: Some(word(progress).to_owned()),
         stages_completed: stage_names(&progress.completed),
         note: note.to_owned(),
         failure_reason: failed.map(|(stage, attempts)| {
