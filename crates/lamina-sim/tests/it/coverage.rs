@@ -1,0 +1,236 @@
+//! Every route of the table is asked by a test: the list comes from the router, not from memory.
+//!
+//! A built route needs a probe here, with the status it answers. `uncovered.txt` lists the routes
+//! without one; it is empty and stays empty.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lamina_api::routes::{AnswerBody, Method, ROUTES, RouteSpec, RouteStatus};
+use lamina_env::RealDisk;
+use lamina_env::disk::read_file;
+use lamina_sim::client::Request;
+use serde_json::{Value, json};
+
+use crate::harness::{Api, check_headers, string};
+
+const UNCOVERED: &str = include_str!("uncovered.txt");
+
+/// The route that a request hits: literal parts win over parameters.
+pub(crate) fn route_of(method: &str, target: &str) -> &'static RouteSpec {
+    let path = target.split('?').next().unwrap_or(target);
+    ROUTES
+        .iter()
+        .filter(|route| route.method == Method::Any || route.method.as_str() == method)
+        .filter(|route| matches(route.path, path))
+        .min_by_key(|route| route.path_params().count())
+        .unwrap_or_else(|| panic!("{method} {target} is not a route"))
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    let mut parts = path.split('/');
+    for expected in template.split('/') {
+        let Some(part) = parts.next() else {
+            return false;
+        };
+        if expected.starts_with("{*") {
+            return true;
+        }
+        let is_parameter = expected.starts_with('{') && !part.is_empty();
+        if !is_parameter && expected != part {
+            return false;
+        }
+    }
+    parts.next().is_none()
+}
+
+/// A request to a built route that succeeds, and the status it answers.
+struct Probe {
+    request: Request,
+    status: u16,
+}
+
+fn probe(request: Request, status: u16) -> Probe {
+    Probe { request, status }
+}
+
+/// One good request per built route.
+fn probes(api: &mut Api) -> Vec<Probe> {
+    let scope = api.scope.clone();
+    let envelope = api.envelope("covered");
+    let id = api.write_settled("probe");
+    let rows = api.get(&format!("/v1/lifecycle?event_id={id}")).ok(200);
+    let lce = string(&rows["items"][0], "lifecycle_id");
+    let upload = || Request::new("POST", "/v1/blobs").header("Content-Type", "a/b").bytes("x");
+    let blob = string(&api.send(&upload()).made(), "blob_id");
+    let keyed = api.envelope("keyed");
+    let key = string(&keyed, "idempotency_key");
+    api.write_envelope(&keyed);
+    let get = |target: String| probe(Request::get(&target), 200);
+    vec![
+        probe(Request::post("/v1/experience", &envelope), 202),
+        probe(Request::post("/v1/experience/bulk", &json!({"items": [api.envelope("bulk")]})), 202),
+        get(format!("/v1/experience/by-idempotency-key/{key}")),
+        get(format!("/v1/experience/status?event_id={id}")),
+        get(format!("/v1/events?scope={scope}")),
+        get(format!("/v1/events/{id}")),
+        probe(upload(), 201),
+        get(format!("/v1/blobs/{blob}")),
+        probe(Request::new("DELETE", &format!("/v1/blobs/{blob}")), 200),
+        get(format!("/v1/lifecycle?scope={scope}")),
+        get(format!("/v1/lifecycle/event/{lce}")),
+        get(format!("/v1/lifecycle/memory-event/{id}")),
+        probe(Request::post(&format!("/v1/lifecycle/memory-event/{id}/cancel"), &json!({})), 200),
+        get("/v1/admin/health".to_owned()),
+        get("/v1/admin/ready".to_owned()),
+        get("/v1/admin/metrics".to_owned()),
+        get("/v1/admin/version".to_owned()),
+        get("/v1/health".to_owned()),
+        get("/v1/ready".to_owned()),
+        get("/v1/openapi.json".to_owned()),
+    ]
+}
+
+fn name(route: &RouteSpec) -> String {
+    format!("{} {}", route.method.as_str(), route.path)
+}
+
+/// R460, R464: what the server really answers fits the committed schema of its route.
+#[track_caller]
+fn check_schema(name: &str, body: &Value) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
+    let path = folder.join(format!("{name}.schema.json"));
+    let schema: Value =
+        serde_json::from_slice(&read_file(&RealDisk, &path, 1 << 20).unwrap()).unwrap();
+    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(body)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(errors, Vec::<String>::new(), "{name}: {body}");
+}
+
+#[test]
+fn every_refusal_fits_the_schema_of_errors() {
+    let mut api = Api::shared("coverage");
+    for target in ["/v1/nothing", "/v1/events", "/v1/events/x", "/v1/recall"] {
+        let answer = api.send(&Request::new("POST", target).json(&json!({})));
+        assert!(answer.response.status >= 400);
+        check_schema("error_envelope", &answer.response.json().unwrap());
+    }
+}
+
+#[test]
+fn every_built_route_is_asked_and_answers() {
+    let mut api = Api::shared("coverage");
+    let mut covered = BTreeSet::new();
+    for Probe { request, status } in probes(&mut api) {
+        let route = route_of(&request.method, &request.target);
+        let answer = api.send(&request);
+        assert_eq!(answer.response.status, status, "{}: {}", name(route), answer.response.text());
+        assert_eq!(
+            answer.header("x-cortex-stability"),
+            Some(route.tier.as_str()),
+            "{}",
+            name(route)
+        );
+        assert_eq!(
+            answer.header("x-cortex-policy").is_some(),
+            route.capability.is_some(),
+            "{}: the policy is named where a capability is needed",
+            name(route)
+        );
+        let shape = route.answers.iter().find(|answer| answer.status == status).unwrap();
+        if let AnswerBody::Json(schema) = shape.body {
+            check_schema(schema, &answer.response.json().unwrap());
+        }
+        covered.insert(name(route));
+    }
+    // The stream does not end, so it is asked in its own way.
+    let stream = api.stream(&format!("scope={}", api.scope));
+    check_headers("stream", stream.head());
+    covered.insert("GET /v1/lifecycle/stream".to_owned());
+    let uncovered: Vec<String> = ROUTES
+        .iter()
+        .filter(|route| route.status == RouteStatus::Built)
+        .map(name)
+        .filter(|route| !covered.contains(route))
+        .collect();
+    let listed: Vec<&str> = UNCOVERED.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(uncovered, listed, "write a probe for the route");
+    assert!(listed.is_empty(), "every built route is covered");
+}
+
+/// A path of the template with something in every place.
+fn sample(route: &RouteSpec) -> String {
+    route
+        .path
+        .split('/')
+        .map(|part| match part {
+            "{*rest}" => "some/where",
+            "{event_id}" => "evt_01890000000070008000000000000000",
+            part if part.starts_with('{') => "x",
+            part => part,
+        })
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+#[test]
+fn every_route_that_is_not_built_says_so() {
+    let mut api = Api::shared("coverage");
+    for route in ROUTES {
+        let (status, code) = match route.status {
+            RouteStatus::Built => continue,
+            RouteStatus::NotImplemented => (501, "NOT_IMPLEMENTED"),
+            RouteStatus::Unavailable(code) => (code.status(), code.as_str()),
+        };
+        let method = match route.method {
+            Method::Any => "POST",
+            method => method.as_str(),
+        };
+        let answer = api.send(&Request::new(method, &sample(route)).json(&Value::Null));
+        assert_eq!(
+            answer.header("x-cortex-stability"),
+            Some(route.tier.as_str()),
+            "{}",
+            name(route)
+        );
+        answer.fails(status, code);
+    }
+}
+
+/// Any other method on a known path is 405, and `Allow` lists exactly what the table has.
+#[test]
+fn every_other_method_is_405_with_the_whole_list() {
+    let mut api = Api::shared("coverage");
+    let all = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+    let paths: BTreeSet<&str> = ROUTES.iter().map(|route| route.path).collect();
+    for path in paths {
+        let here: Vec<&RouteSpec> = ROUTES.iter().filter(|route| route.path == path).collect();
+        if here.iter().any(|route| route.method == Method::Any) {
+            continue;
+        }
+        let target = sample(here[0]);
+        let expected: BTreeSet<&str> = ROUTES
+            .iter()
+            .filter(|route| route.path == path)
+            .map(|route| route.method.as_str())
+            .collect();
+        for method in all.iter().filter(|method| !expected.contains(*method)) {
+            // `/v1/beliefs/why` also matches `/v1/beliefs/{id}`: only what no route takes is refused.
+            let taken = ROUTES
+                .iter()
+                .any(|route| route.method.as_str() == *method && matches(route.path, &target));
+            if taken {
+                continue;
+            }
+            let answer = api.send(&Request::new(method, &target).bytes(Vec::new()));
+            let allow = answer.header("allow").unwrap_or_default().to_owned();
+            let listed: BTreeSet<&str> =
+                allow.split(',').map(str::trim).filter(|name| *name != "HEAD").collect();
+            assert!(expected.is_subset(&listed), "{method} {target}: Allow: {allow}");
+            answer.fails(405, "METHOD_NOT_ALLOWED");
+        }
+    }
+}

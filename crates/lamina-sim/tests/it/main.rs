@@ -1,0 +1,48 @@
+//! The one integration-test program: the HTTP contract and the command line, from outside.
+//!
+//! Every module is one area of the contract; names of tests and comments cite the numbered lines of
+//! the acceptance checklist (`r101_…`, `c34`), and `docs/ACCEPTANCE.md` lists which test shows which
+//! line. The tests start the real binary and know nothing of its insides.
+
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod experience;
+#[cfg(test)]
+mod envelope;
+#[cfg(test)]
+mod source;
+#[cfg(test)]
+mod bulk;
+#[cfg(test)]
+mod idempotency;
+#[cfg(test)]
+mod events;
+#[cfg(test)]
+mod paging;
+#[cfg(test)]
+mod blobs;
+#[cfg(test)]
+mod lifecycle;
+#[cfg(test)]
+mod stream;
+#[cfg(test)]
+mod admin;
+#[cfg(test)]
+mod conventions;
+#[cfg(test)]
+mod errors;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod stability;
+#[cfg(test)]
+mod http2;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod restart;
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+mod acceptance;
