@@ -22,10 +22,12 @@ const CACHE_BYTES: u64 = 32 * 1_024 * 1_024;
 /// Bytes of sealed journals before keyspaces that hold them back are flushed. The least the
 /// engine allows: all of it is read at open.
 const JOURNAL_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
-/// Bytes of rows a keyspace gathers in memory before they are written as a table.
-const MEMTABLE_BYTES: u64 = 8 * 1_024 * 1_024;
-/// Threads that flush and compact.
-const WORKERS: usize = 2;
+/// Bytes of rows a keyspace gathers in memory before they are written as a table. Rows are small,
+/// and take about three times as much in memory.
+const MEMTABLE_BYTES: u64 = 4 * 1_024 * 1_024;
+/// Threads that flush and compact. With two, the one that is kept free for flushes hands
+/// compactions back in a busy loop while the other works.
+const WORKERS: usize = 1;
 
 /// The store.
 pub struct FjallKv {
