@@ -96,6 +96,35 @@ fn an_invalid_item_refuses_all_with_errors_per_index() {
     api.get(&format!("/v1/experience/by-idempotency-key/{key}")).fails(404, "NOT_FOUND");
 }
 
+/// The log holds a strictly temporal batch in the order in which it happened; the answer is in the
+/// order of the request.
+#[test]
+fn an_ordering_decides_how_a_batch_stands_in_the_log() {
+    let mut api = Api::shared("bulk-order");
+    let times = ["2026-03-03T00:00:00Z", "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"];
+    for (ordering, expected) in [("strict_temporal", [2, 0, 1]), ("batch_throughput", [0, 1, 2])] {
+        let items: Vec<Value> = times
+            .iter()
+            .map(|at| {
+                let mut item = item(at);
+                item["context"]["observed_at"] = json!(at);
+                item
+            })
+            .collect();
+        let body = json!({"scope": api.scope, "items": items, "ordering": ordering});
+        let answer = api.post("/v1/experience/bulk", &body).ok(202);
+        let offsets: Vec<u64> =
+            (0..3).map(|index| answer["results"][index]["wal_offset"].as_u64().unwrap()).collect();
+        let first = offsets.iter().min().unwrap();
+        let ranks: Vec<u64> = offsets.iter().map(|offset| offset - first).collect();
+        assert_eq!(ranks, expected, "{ordering}");
+        for (index, at) in times.iter().enumerate() {
+            let id = answer["results"][index]["event_id"].as_str().unwrap();
+            assert_eq!(api.event(id)["content"]["text"], *at);
+        }
+    }
+}
+
 #[test]
 fn r251_a_batch_has_between_1_and_1000_items() {
     let mut api = Api::shared("bulk-size");

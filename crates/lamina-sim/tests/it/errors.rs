@@ -1,6 +1,7 @@
 //! Failures of the transport: unknown routes, methods, sizes, types, slow and broken requests
 //! (section AA, rulings 16-18).
 
+use std::net::TcpStream;
 use std::time::Duration;
 
 use lamina_sim::client::{Client, Deadline, Request};
@@ -253,4 +254,18 @@ fn a_client_that_leaves_early_costs_nothing() {
     }
     assert!(api.list(&format!("scope={scope}")).is_empty());
     api.write("still here");
+}
+
+/// Beyond the limit a connection waits its turn; it is neither refused nor served at the cost of
+/// the others.
+#[test]
+fn connections_beyond_the_limit_wait() {
+    let own = Own::start_with(&[("LAMINA_LIMITS_CONNECTIONS", "2")]);
+    let held: Vec<TcpStream> =
+        (0..2).map(|_| TcpStream::connect(own.server.address()).unwrap()).collect();
+    let mut impatient = own.server.client().patient_for(Duration::from_millis(300));
+    assert!(impatient.send(&Request::get("/v1/health")).is_err(), "there is no place for a third");
+    drop(impatient);
+    drop(held);
+    own.api("after").get("/v1/health").ok(200);
 }

@@ -284,3 +284,60 @@ fn r316_a_cancelled_event_is_found_by_id_only() {
     assert_ne!(api.event(&keep)["excluded_from_recall"], true);
     assert_eq!(string(&event, "id"), gone);
 }
+
+/// Three events whose two times disagree: the first one recorded happened last.
+fn out_of_order(api: &mut Api) -> [String; 3] {
+    ["2023-01-01T00:00:00Z", "2021-01-01T00:00:00Z", "2022-01-01T00:00:00Z"].map(|at| {
+        let mut envelope = api.envelope(at);
+        envelope["context"]["observed_at"] = json!(at);
+        api.write_envelope(&envelope)
+    })
+}
+
+#[test]
+fn lists_sort_by_either_time_in_either_direction() {
+    let mut api = Api::shared("sort");
+    let scope = api.scope.clone();
+    let [a, b, c] = out_of_order(&mut api);
+    for (order, expected) in [
+        ("", [&a, &c, &b]),
+        ("&sort=observed", [&a, &c, &b]),
+        ("&order=asc", [&b, &c, &a]),
+        ("&sort=recorded", [&c, &b, &a]),
+        ("&sort=recorded&order=desc", [&c, &b, &a]),
+        ("&sort=recorded&order=asc", [&a, &b, &c]),
+    ] {
+        let listed = api.list(&format!("scope={scope}{order}"));
+        assert_eq!(listed.iter().collect::<Vec<_>>(), expected, "{order}");
+        let page = api.get(&format!("/v1/events?scope={scope}{order}&limit=1")).ok(200);
+        let cursor = string(&page, "next_cursor");
+        let rest = api.list(&format!("scope={scope}{order}&cursor={cursor}"));
+        assert_eq!(rest.iter().collect::<Vec<_>>(), expected[1..], "{order}, second page");
+    }
+}
+
+/// R009: the axis of knowledge can be asked for as well as the axis of the world.
+#[test]
+fn lists_can_be_cut_on_the_axis_of_knowledge() {
+    let mut api = Api::shared("knowledge");
+    let scope = api.scope.clone();
+    let [a, b, c] = out_of_order(&mut api);
+    let recorded = |api: &mut Api, id: &str| string(&api.event(id)["context"], "recorded_at");
+    let of_b = recorded(&mut api, &b);
+    let ask = |api: &mut Api, filter: &str| set(api.list(&format!("scope={scope}{filter}")));
+    let all = |of: &[&String]| -> BTreeSet<String> { of.iter().map(|id| (*id).clone()).collect() };
+    assert_eq!(ask(&mut api, &format!("&as_of={of_b}")), all(&[&a, &b]), "includes its instant");
+    assert_eq!(ask(&mut api, &format!("&recorded_since={of_b}")), all(&[&b, &c]));
+    assert_eq!(ask(&mut api, &format!("&recorded_until={of_b}")), all(&[&a]), "half-open");
+    let both = format!("&recorded_since={of_b}&as_of={of_b}");
+    assert_eq!(ask(&mut api, &both), all(&[&b]));
+    assert_eq!(ask(&mut api, "&as_of=2000-01-01T00:00:00Z"), all(&[]));
+}
+
+#[test]
+fn c32_a_date_alone_is_midnight_utc() {
+    let mut api = Api::shared("dates");
+    let scope = api.scope.clone();
+    let [a, _, c] = out_of_order(&mut api);
+    assert_eq!(set(api.list(&format!("scope={scope}&since=2022-01-01"))), [a, c].into());
+}
