@@ -1,10 +1,11 @@
 //! The reference: one thread that encodes, hashes and writes the same records, and syncs once for
 //! so many of them. The machine's own limit for a log like ours, without queues or answers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lamina_env::rng::draw;
-use lamina_env::{Clock, DiskFile, Env, Rng};
+use lamina_env::{DiskFile, Env, Rng};
 use lamina_store::codec::experience::{Admission, Identity, split};
 use lamina_store::log::Section;
 use lamina_types::AuditId;
@@ -14,12 +15,27 @@ use crate::sample;
 
 /// Bytes of a preallocated file, as a segment of the log.
 const FILE_BYTES: u64 = 64 * 1_024 * 1_024;
+/// A new file with its space reserved; the one before is gone.
+fn fresh(env: &Env, dir: &Path) -> anyhow::Result<Box<dyn DiskFile>> {
+    let path = dir.join("reference");
+    if env.disk.exists(&path) {
+        env.disk.remove(&path)?;
+    }
+    let file = env.disk.create_new(&path)?;
+    file.allocate(FILE_BYTES)?;
+    file.sync()?;
+    env.disk.sync_dir(dir)?;
+    Ok(file)
+}
+
 /// Bytes of a head.
 const HEAD_BYTES: usize = 256;
 
-/// A preallocated file that is written from front to back.
+/// Preallocated files that are written from front to back, one after the other, as the segments of
+/// the log are: writing over old blocks would be cheaper than what a log has to do.
 pub(crate) struct Plain {
     env: Env,
+    dir: PathBuf,
     file: Box<dyn DiskFile>,
     position: u64,
     number: u64,
@@ -29,14 +45,17 @@ pub(crate) struct Plain {
 impl Plain {
     pub(crate) fn new(dir: &Path) -> anyhow::Result<Plain> {
         let env = Env::real();
-        let path = dir.join("reference");
-        if env.disk.exists(&path) {
-            env.disk.remove(&path)?;
+        let file = fresh(&env, dir)?;
+        Ok(Plain { env, dir: dir.to_owned(), file, position: 0, number: 0, previous: [0; 32] })
+    }
+
+    /// Begins a new file if this one has no room for so many bytes.
+    fn make_room(&mut self, bytes: usize) -> anyhow::Result<()> {
+        if self.position + bytes as u64 > FILE_BYTES {
+            self.file = fresh(&self.env, &self.dir)?;
+            self.position = 0;
         }
-        let file = env.disk.create_new(&path)?;
-        file.allocate(FILE_BYTES)?;
-        file.sync()?;
-        Ok(Plain { env, file, position: 0, number: 0, previous: [0; 32] })
+        Ok(())
     }
 
     /// Writes so many records and syncs once.
@@ -45,9 +64,7 @@ impl Plain {
         for _ in 0..records {
             self.record(&mut buffer);
         }
-        if self.position + buffer.len() as u64 > FILE_BYTES {
-            self.position = 0;
-        }
+        self.make_room(buffer.len())?;
         self.file.write_at(&buffer, self.position)?;
         self.file.sync()?;
         self.position += buffer.len() as u64;
@@ -91,13 +108,11 @@ impl Plain {
 
     /// Microseconds of one write and sync of a block of this size, so many times.
     pub(crate) fn single_us(&mut self, bytes: usize, times: usize) -> anyhow::Result<Vec<f64>> {
-        let clock: &dyn Clock = &*self.env.clock;
+        let clock = Arc::clone(&self.env.clock);
         let block = vec![7u8; bytes];
         let mut spent = Vec::with_capacity(times);
         for _ in 0..times {
-            if self.position + bytes as u64 > FILE_BYTES {
-                self.position = 0;
-            }
+            self.make_room(bytes)?;
             let before = clock.monotonic();
             self.file.write_at(&block, self.position)?;
             self.file.sync()?;

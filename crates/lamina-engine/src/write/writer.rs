@@ -4,7 +4,7 @@
 //! many writers and a quiet one at once for each.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use lamina_env::Clock;
@@ -18,6 +18,11 @@ use crate::write::capture::{Capture, Committed, Request, next_group};
 const IDLE_AFTER: Duration = Duration::from_millis(100);
 /// How long an idle writer sleeps before it looks at what time has made due.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// Writers that were answered together come back together, but not at the same instant: how often
+/// the writer steps aside for them before it syncs for fewer than last time. A lone writer is never
+/// kept waiting.
+const GATHER_YIELDS: usize = 64;
 
 /// What the writer thread receives.
 #[derive(Debug)]
@@ -50,6 +55,7 @@ pub fn run(
     let mut carried: Option<Request> = None;
     let mut marked = false;
     let mut closing = false;
+    let mut expected = 1;
     while !closing || carried.is_some() {
         let first = match carried.take() {
             Some(request) => request,
@@ -66,14 +72,27 @@ pub fn run(
             },
         };
         marked = false;
-        let (group, rest) = next_group(first, || match requests.try_recv() {
-            Ok(Message::Request(request)) => Some(request),
-            Ok(Message::Close) => {
-                closing = true;
-                None
+        let mut gathered = 1;
+        let mut yields = 0;
+        let (group, rest) = next_group(first, || {
+            loop {
+                match requests.try_recv() {
+                    Ok(Message::Request(request)) => {
+                        gathered += 1;
+                        return Some(request);
+                    }
+                    Ok(Message::Close) => closing = true,
+                    Err(TryRecvError::Empty) if gathered < expected && yields < GATHER_YIELDS => {
+                        yields += 1;
+                        std::thread::yield_now();
+                        continue;
+                    }
+                    Err(_) => {}
+                }
+                return None;
             }
-            Err(_) => None,
         });
+        expected = group.len();
         carried = rest;
         status.queued.fetch_sub(group.len(), Ordering::Relaxed);
         metrics::histogram!("lamina_batch_requests").record(group.len() as f64);
