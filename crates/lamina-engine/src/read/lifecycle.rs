@@ -61,10 +61,11 @@ impl Engine {
     /// How far an event has come.
     pub fn progress(&self, tenant: u32, event: EventId) -> Result<Progress, Error> {
         let row = self.inner.event_row(tenant, event)?;
-        let rows = self.inner.views.lifecycle_of_event(tenant, event)?;
+        // Rows last: an event that is through has all of them.
         let watermark = self.inner.views.pipeline_watermark()?;
         let exception = self.inner.views.exception(tenant, event)?;
         let through = row.offset < watermark && exception.is_none();
+        let rows = self.inner.views.lifecycle_of_event(tenant, event)?;
         Ok(progress_of(&rows, through, row.is_excluded()))
     }
 

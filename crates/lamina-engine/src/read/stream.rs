@@ -11,6 +11,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::engine::Inner;
 use crate::read::{LifecycleFilter, Shown};
+use crate::write::hub::Told;
 use crate::{Engine, Error};
 
 /// Rows fetched at a time while catching up.
@@ -33,7 +34,7 @@ pub enum StreamItem {
 pub struct Subscription {
     inner: Arc<Inner>,
     filter: LifecycleFilter,
-    live: broadcast::Receiver<Arc<Shown>>,
+    live: broadcast::Receiver<Told>,
     /// Delivered or passed over up to this one.
     last: LifecycleId,
     /// Up to here the listener asked for the past: old by intention.
@@ -85,15 +86,17 @@ impl Subscription {
             }
             match self.state {
                 State::Ended => return None,
-                State::CatchingUp => self.fetch(),
+                State::CatchingUp => self.fetch().await,
                 State::Live => {
                     let received = tokio::select! {
                         received = self.live.recv() => received,
                         () = self.inner.hub.until_closed() => Err(RecvError::Closed),
                     };
                     match received {
-                        Ok(shown) => self.take(&shown),
-                        Err(RecvError::Lagged(_)) => self.state = State::CatchingUp,
+                        Ok(Told::Event(shown)) => self.take(&shown),
+                        Ok(Told::Rows) | Err(RecvError::Lagged(_)) => {
+                            self.state = State::CatchingUp
+                        }
                         Err(RecvError::Closed) => self.state = State::Ended,
                     }
                 }
@@ -110,8 +113,18 @@ impl Subscription {
         }
     }
 
-    fn fetch(&mut self) {
-        match self.inner.lifecycle_page(&self.filter, Some(self.last), CATCH_UP_ROWS) {
+    /// Reads on a thread that may wait: a page can mean thousands of rows that no filter passes.
+    /// Dropped half-way, it has changed nothing and is done again.
+    async fn fetch(&mut self) {
+        let (inner, filter, last) = (Arc::clone(&self.inner), self.filter.clone(), self.last);
+        let read = tokio::task::spawn_blocking(move || {
+            inner.lifecycle_page(&filter, Some(last), CATCH_UP_ROWS)
+        });
+        let Ok(page) = read.await else {
+            self.state = State::Ended;
+            return;
+        };
+        match page {
             Ok(page) => {
                 self.last = page.next.unwrap_or(self.last);
                 self.ready.extend(page.items);

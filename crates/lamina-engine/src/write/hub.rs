@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 
 use lamina_types::EventId;
 use parking_lot::Mutex;
@@ -16,10 +16,19 @@ use crate::read::Shown;
 /// Lifecycle events kept for live listeners; who misses more reads the rows.
 const LIVE_MAX: usize = 4_096;
 
+/// What live listeners are told.
+#[derive(Debug, Clone)]
+pub(crate) enum Told {
+    /// A lifecycle event.
+    Event(Arc<Shown>),
+    /// There are rows that were not announced one by one: read them.
+    Rows,
+}
+
 /// The announcer.
 #[derive(Debug)]
 pub struct Hub {
-    live: broadcast::Sender<Arc<Shown>>,
+    live: broadcast::Sender<Told>,
     waiters: Mutex<HashMap<EventId, Arc<Notify>>>,
     waiting: AtomicUsize,
     closed: AtomicBool,
@@ -45,7 +54,7 @@ impl Hub {
     }
 
     /// Listens to everything from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<Shown>> {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Told> {
         self.live.subscribe()
     }
 
@@ -53,12 +62,22 @@ impl Hub {
     pub(crate) fn announce(&self, shown: Vec<Arc<Shown>>) {
         for shown in shown {
             // No receiver is fine: the rows are there for later.
-            drop(self.live.send(shown));
+            drop(self.live.send(Told::Event(shown)));
+        }
+    }
+
+    /// Tells live listeners to read the rows. The rows must be readable before.
+    pub(crate) fn announce_rows(&self) {
+        if self.has_listeners() {
+            drop(self.live.send(Told::Rows));
         }
     }
 
     /// Wakes whoever waits for one of these events.
     pub(crate) fn wake(&self, events: impl Iterator<Item = EventId>) {
+        // Pairs with the fence of a waiter: either it is counted here, or it reads the state that
+        // was written before this.
+        fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Acquire) == 0 {
             return;
         }
@@ -74,6 +93,7 @@ impl Hub {
     pub(crate) fn waiter(self: &Arc<Self>, event: EventId) -> Waiter {
         let mut waiters = self.waiters.lock();
         self.waiting.fetch_add(1, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
         let notify = Arc::clone(waiters.entry(event).or_default());
         Waiter { hub: Arc::clone(self), event, notify }
     }

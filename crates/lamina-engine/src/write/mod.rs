@@ -10,6 +10,8 @@ pub mod apply;
 pub mod stages;
 pub mod hub;
 pub(crate) mod experience;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use lamina_types::{AuditId, BatchId, EventId, Experience, RecordedAt, Stage};
 

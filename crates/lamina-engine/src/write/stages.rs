@@ -112,6 +112,8 @@ pub struct Stages {
 struct Out {
     batch: Batch,
     shown: Vec<Arc<Shown>>,
+    /// Some rows are not among `shown`, because nobody listened when they were made.
+    untold: bool,
     touched: Vec<EventId>,
 }
 
@@ -358,6 +360,8 @@ impl Stages {
                 actor: captured.then(|| flight.actor.clone()),
                 modality: captured.then(|| flight.modality.clone()),
             }));
+        } else {
+            self.out.untold = true;
         }
         Ok(())
     }
@@ -380,9 +384,13 @@ impl Stages {
     }
 
     fn flush(&mut self) -> Result<(), ViewError> {
-        let Out { batch, shown, touched } = std::mem::take(&mut self.out);
+        let Out { batch, shown, untold, touched } = std::mem::take(&mut self.out);
         if !batch.writes.is_empty() {
             self.views.commit(batch)?;
+        }
+        if untold {
+            // Who began to listen in the middle of this round has read no row of it.
+            self.hub.announce_rows();
         }
         self.hub.announce(shown);
         self.hub.wake(touched.into_iter());
@@ -409,3 +417,6 @@ fn flight_of(entry: &Entry) -> Option<Flight> {
         excepted: false,
     })
 }
+
+#[cfg(test)]
+mod tests;

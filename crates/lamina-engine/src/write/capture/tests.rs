@@ -3,20 +3,18 @@
 
 use std::path::Path;
 
-use lamina_env::Env;
-use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
 use lamina_store::kv::MemKv;
 use lamina_store::log::LogReader;
 use lamina_types::limits::BULK_ITEMS_MAX;
-use lamina_types::{BatchId, Micros};
 use tokio::sync::oneshot;
 
 use super::*;
 use crate::Settings;
 use crate::open::{self, FIRST_TENANT};
 use crate::write::apply::Applier;
+use crate::write::testing;
 
 struct World {
     disk: Arc<SimDisk>,
@@ -28,11 +26,7 @@ struct World {
 
 fn world(segment_bytes: u64) -> World {
     let disk = Arc::new(SimDisk::new());
-    let env = Env {
-        clock: Arc::new(SimClock::at(Micros(1_700_000_000_000_000))),
-        rng: Arc::new(SimRng::new(7)),
-        disk: Arc::clone(&disk) as _,
-    };
+    let env = testing::env(7, &disk);
     let data = Path::new("/data");
     let settings = Settings { segment_bytes, ballast_bytes: 0, ..Settings::new(data) };
     let lock = open::lock(&env, data).unwrap();
@@ -56,7 +50,7 @@ impl World {
         let rng = SimRng::new(number + 1);
         let mut mac = [0; 32];
         mac[..8].copy_from_slice(&number.to_le_bytes());
-        let (who, what) = experience(scope, bytes, mac);
+        let (who, what) = testing::experience(scope, bytes, mac);
         PreparedWrite {
             tenant: FIRST_TENANT,
             scope: scope.parse().unwrap(),
@@ -87,44 +81,6 @@ impl World {
         answers.give();
         folded.unwrap();
     }
-}
-
-fn experience(scope: &str, bytes: usize, mac: [u8; 32]) -> (Vec<u8>, Vec<u8>) {
-    use lamina_store::codec::experience::{Admission, Identity, split};
-    use lamina_types::{
-        Actor, AuditId, Content, Context, Directives, Experience, Hints, Modality, ValidAt,
-    };
-    let actor = Actor::new("user:alice".parse().unwrap());
-    let (who, what) = split(
-        Admission {
-            caller: "user:local".parse().unwrap(),
-            request_id: "req_1".to_owned(),
-            audit_id: AuditId::mint(Micros(1), [0; 8]),
-            decision: "scope.write".to_owned(),
-        },
-        Experience {
-            scope: scope.parse().unwrap(),
-            subject: actor.id.clone(),
-            observed_actor: actor,
-            modality: Modality("observation".to_owned()),
-            content: Content::Text { text: "x".repeat(bytes), media: Vec::new() },
-            context: Context {
-                observed_at: ValidAt(Micros(1)),
-                source_recorded_at: None,
-                location: None,
-                preceded_by: Vec::new(),
-                intent: None,
-                labels: Vec::new(),
-                refers_to: None,
-            },
-            directives: Directives::default(),
-            source: None,
-            hints: Hints::default(),
-            idempotency_key: "key".to_owned(),
-        },
-        Identity { family: 1, idem_mac: mac, body_mac: mac, batch_id: None::<BatchId> },
-    );
-    (who.encode(), what.encode())
 }
 
 /// More scopes in one write than the writer remembers: each keeps the ordinal it has.
