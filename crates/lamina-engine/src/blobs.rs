@@ -4,6 +4,7 @@
 //! is garbage and goes after a day.
 
 use std::io;
+use std::sync::Arc;
 
 use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
@@ -86,14 +87,20 @@ impl Engine {
         content_type: String,
     ) -> Result<BlobRecord, Error> {
         let caller = permit.caller();
-        let inner = std::sync::Arc::clone(&self.inner);
-        let finished = tokio::task::spawn_blocking(move || {
-            let stored = upload.writer.finish().map_err(Error::BlobStore)?;
-            Ok::<_, Error>((inner.perceptual_hash(stored.file, stored.size), stored))
-        });
-        let (perceptual_hash, stored) = finished
-            .await
-            .map_err(|_| Error::BlobStore(io::Error::other("the upload panicked")))??;
+        let panicked = |_| Error::BlobStore(io::Error::other("the upload panicked"));
+        let finished = tokio::task::spawn_blocking(move || upload.writer.finish());
+        let stored = finished.await.map_err(panicked)?.map_err(Error::BlobStore)?;
+        let perceptual_hash = {
+            let place = Arc::clone(&self.inner.pictures).acquire_owned().await;
+            let place = place.map_err(|_| Error::ShuttingDown)?;
+            let (inner, file, size) = (Arc::clone(&self.inner), stored.file, stored.size);
+            let hashed = tokio::task::spawn_blocking(move || {
+                // Taken along: the work goes on even if the caller is gone.
+                let _place = place;
+                inner.perceptual_hash(file, size)
+            });
+            hashed.await.map_err(panicked)?
+        };
         let id = BlobId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
         let meta = Blob {
             id,

@@ -13,14 +13,14 @@ use lamina_env::{DiskFile, Env};
 use lamina_store::blob::BlobStore;
 use lamina_store::entry::Entry;
 use lamina_store::keys::{KeyedHash, Keys};
-use lamina_store::log::LogReader;
+use lamina_store::log::{LogError, LogReader};
 use lamina_store::view::Views;
-use lamina_types::limits::LIFECYCLE_TTL_US;
 use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::scrub::ScrubStatus;
+use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
 use crate::write::capture::{Committed, Request};
 use crate::write::hub::Hub;
@@ -34,8 +34,6 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 const PERSIST_EVERY_US: i64 = 1_000_000;
 /// Groups committed but not applied, and applied but not staged.
 pub(crate) const GROUPS_QUEUED_MAX: usize = 64;
-/// Lifecycle rows removed at a time once they have expired.
-const PRUNE_ROWS: usize = 4_096;
 
 /// A running engine. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -52,16 +50,18 @@ pub(crate) struct Inner {
     pub(crate) views: Arc<Views>,
     pub(crate) reader: Arc<dyn LogReader>,
     pub(crate) hub: Arc<Hub>,
-    pub(crate) blobs: BlobStore,
+    pub(crate) blobs: Arc<BlobStore>,
+    /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
+    pub(crate) pictures: Arc<Semaphore>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) tenants: Vec<(u32, String)>,
-    pub(crate) writes: Semaphore,
+    pub(crate) writes: Arc<Semaphore>,
     pub(crate) to_writer: Sender<Message>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
     /// The scrub goes on for as long as this is there.
     pub(crate) scrubbing: Mutex<Option<Sender<()>>>,
-    /// Held for as long as the engine lives: one process per data directory.
-    pub(crate) _lock: Box<dyn DiskFile>,
+    /// Held for as long as the engine or one of its threads lives: one process per data directory.
+    pub(crate) _lock: Arc<dyn DiskFile>,
 }
 
 /// What threads tell each other and the health report.
@@ -130,11 +130,23 @@ impl Inner {
             // Keys and ordinals are decided against the views: without them no write is safe.
             return Err(Error::ViewsStopped { reason });
         }
-        let _turn = self.writes.acquire().await.map_err(|_| Error::ShuttingDown)?;
+        let turn = Arc::clone(&self.writes).acquire_owned().await;
+        let turn = Arc::new(turn.map_err(|_| Error::ShuttingDown)?);
         self.shared.writer.queued.fetch_add(1, Ordering::Relaxed);
-        self.to_writer.send(Message::Request(request)).map_err(|_| Error::ShuttingDown)?;
+        // The turn goes with the request: a caller that gives up does not make room for another
+        // before the writer has taken what it left.
+        let message = Message::Counted(request, Arc::clone(&turn));
+        self.to_writer.send(message).map_err(|_| self.gone())?;
         let answer = answer.await;
-        answer.unwrap_or(Err(Error::ShuttingDown))
+        answer.unwrap_or_else(|_| Err(self.gone()))
+    }
+
+    /// Why nobody answers.
+    fn gone(&self) -> Error {
+        match self.shared.closing.load(Ordering::Acquire) {
+            true => Error::ShuttingDown,
+            false => Error::LogUnavailable(Box::new(LogError::Poisoned)),
+        }
     }
 
     pub(crate) fn audit_id(&self) -> AuditId {
@@ -209,20 +221,23 @@ pub(crate) fn applier(
 /// The stage thread.
 pub(crate) fn stages(
     mut stages: Stages,
-    views: &Views,
+    mut upkeep: Upkeep,
     env: &Env,
-    tenants: &[u32],
     applied: &Receiver<Vec<Entry>>,
     shared: &Shared,
 ) {
-    let mut pruned_at = Micros(i64::MIN);
     loop {
         let now = env.clock.wall();
         let until_retry = stages
             .next_retry()
             .map(|at| Duration::from_micros((at.0 - now.0).max(1_000).unsigned_abs()));
+        let mut taken = 0;
         let result = match applied.recv_timeout(until_retry.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)) {
-            Ok(entries) => stages.feed(&entries),
+            Ok(entries) => {
+                taken = entries.len();
+                // New events do not keep old ones waiting for their retry.
+                stages.feed(&entries).and_then(|()| stages.tick())
+            }
             Err(RecvTimeoutError::Timeout) => stages.tick(),
             Err(RecvTimeoutError::Disconnected) => break,
         };
@@ -233,16 +248,7 @@ pub(crate) fn stages(
             *shared.stages_failed.lock() = Some(error.to_string());
             break;
         }
-        if now.0.saturating_sub(pruned_at.0) > 60_000_000 {
-            pruned_at = now;
-            for tenant in tenants {
-                if let Err(error) =
-                    views.lifecycle_prune(*tenant, now.plus(-LIFECYCLE_TTL_US), PRUNE_ROWS)
-                {
-                    tracing::warn!(%error, "expired lifecycle rows could not be removed");
-                }
-            }
-        }
+        upkeep.run(taken);
     }
 }
 

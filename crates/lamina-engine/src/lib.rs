@@ -12,6 +12,8 @@ pub mod read;
 mod blobs;
 mod health;
 mod scrub;
+mod threads;
+mod upkeep;
 pub mod maintenance;
 
 pub use blobs::{BlobReader, BlobRecord, BlobUpload};

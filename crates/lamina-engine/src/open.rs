@@ -25,6 +25,8 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, Inner, Shared};
+use crate::threads::{Role, spawn};
+use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
 use crate::write::capture::Capture;
 use crate::write::hub::Hub;
@@ -40,6 +42,8 @@ pub const FIRST_TENANT: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
+/// Pictures hashed at the same time.
+const PICTURES_MAX: usize = 2;
 const LOCK_FILE: &str = "LOCK";
 /// Entries and bytes folded at a time while catching up.
 const CATCH_UP_ENTRIES: usize = 8_192;
@@ -227,9 +231,8 @@ fn start(
     shared.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
     let reader = log.reader();
     let hub = Arc::new(Hub::default());
-    let blobs = settings.data.join("blobs");
-    let blobs = BlobStore::open(Arc::clone(&env.disk), &blobs, Arc::clone(&env.rng))
-        .map_err(|source| io_error("opened", &blobs, source))?;
+    let blobs = open_blobs(&env, &settings.data)?;
+    let lock: Arc<dyn DiskFile> = Arc::from(lock);
     let mut stages = stages_of(&env, &views, &hub, &reader, &log.tip(), worker)?;
     resume(&mut stages, &views, &*reader, &log.tip(), report.fresh)?;
 
@@ -241,7 +244,7 @@ fn start(
         Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied));
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied));
     let threads = vec![
-        spawn("lamina-writer", {
+        spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
             // An applier that is gone has left its reason in `views_failed`.
             move || {
@@ -254,21 +257,24 @@ fn start(
                 )
             }
         })?,
-        spawn("lamina-applier", {
+        spawn(Role::Applier, &shared, &lock, {
             let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
             move || engine::applier(applier, &views, &env, &committed, &to_stages, &shared)
         })?,
-        spawn("lamina-scrub", {
+        spawn(Role::Scrub, &shared, &lock, {
             let (reader, status) = (Arc::clone(&reader), Arc::clone(&shared.scrub));
             move || scrub::run(&reader, scrub::Pace::USUAL, &stop_scrubbing, &status)
         })?,
-        spawn("lamina-stages", {
-            let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
-            move || engine::stages(stages, &views, &env, &[FIRST_TENANT], &applied, &shared)
+        spawn(Role::Stages, &shared, &lock, {
+            let (views, blobs) = (Arc::clone(&views), Arc::clone(&blobs));
+            let upkeep = Upkeep::new(env.clone(), views, blobs, vec![FIRST_TENANT]);
+            let (shared, env) = (Arc::clone(&shared), env.clone());
+            move || engine::stages(stages, upkeep, &env, &applied, &shared)
         })?,
     ];
     let inner = Inner {
-        writes: Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX)),
+        writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
+        pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
         env,
         settings,
         keys,
@@ -286,14 +292,13 @@ fn start(
     Ok((Engine { inner: Arc::new(inner) }, report))
 }
 
-fn spawn(
-    name: &str,
-    body: impl FnOnce() + Send + 'static,
-) -> Result<std::thread::JoinHandle<()>, OpenError> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(body)
-        .map_err(|source| io_error("given threads", Path::new(name), source))
+fn open_blobs(env: &Env, data: &Path) -> Result<Arc<BlobStore>, OpenError> {
+    let dir = data.join("blobs");
+    let blobs = BlobStore::open(Arc::clone(&env.disk), &dir, Arc::clone(&env.rng));
+    let blobs = blobs.map_err(|source| io_error("opened", &dir, source))?;
+    // The directory itself must be as durable as what is put into it.
+    env.disk.sync_dir(data).map_err(|source| io_error("synced", data, source))?;
+    Ok(Arc::new(blobs))
 }
 
 /// A stage thread's state over opened views.
@@ -361,7 +366,7 @@ pub fn resume(
 
 /// Takes the lock of the directory, making it if it is not there.
 pub fn lock(env: &Env, data: &Path) -> Result<Box<dyn DiskFile>, OpenError> {
-    env.disk.create_dir_all(data).map_err(|source| io_error("made", data, source))?;
+    make_directory(env, data)?;
     let path = data.join(LOCK_FILE);
     let file =
         if env.disk.exists(&path) { env.disk.open(&path) } else { env.disk.create_new(&path) };
@@ -371,6 +376,21 @@ pub fn lock(env: &Env, data: &Path) -> Result<Box<dyn DiskFile>, OpenError> {
         Ok(false) => Err(OpenError::InUse { path: data.to_owned() }),
         Err(source) => Err(io_error("locked", &path, source)),
     }
+}
+
+/// Makes the directory, and sees to it that it outlives the power.
+fn make_directory(env: &Env, data: &Path) -> Result<(), OpenError> {
+    let missing: Vec<&Path> =
+        data.ancestors().take_while(|dir| !env.disk.exists(dir) && **dir != *"").collect();
+    env.disk.create_dir_all(data).map_err(|source| io_error("made", data, source))?;
+    for parent in missing.iter().filter_map(|dir| dir.parent()) {
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        // A parent that we may not read cannot be synced by us, and is no reason not to start.
+        if let Err(error) = env.disk.sync_dir(parent) {
+            tracing::warn!(%error, "a new directory could not be made durable");
+        }
+    }
+    Ok(())
 }
 
 /// Whether the directory is new. One that holds something else is refused, not overwritten.

@@ -5,8 +5,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
+
+use lamina_types::Micros;
 
 /// A file system.
 pub trait Disk: Send + Sync + std::fmt::Debug {
@@ -32,6 +34,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Permission bits of a file (0 where the disk has none).
     fn mode(&self, path: &Path) -> io::Result<u32>;
+    /// When a file's bytes last changed, as the machine's clock had it then.
+    fn modified(&self, path: &Path) -> io::Result<Micros>;
     /// Bytes that can still be written.
     fn free_bytes(&self, dir: &Path) -> io::Result<u64>;
 }
@@ -100,7 +104,8 @@ pub struct RealDisk;
 #[expect(clippy::disallowed_methods, reason = "this crate is the one that touches the file system")]
 impl Disk for RealDisk {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(path)
+        // What is in them is for their owner only, also what others write into them.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
@@ -152,6 +157,11 @@ impl Disk for RealDisk {
     fn mode(&self, path: &Path) -> io::Result<u32> {
         use std::os::unix::fs::PermissionsExt;
         Ok(std::fs::metadata(path)?.permissions().mode() & 0o7777)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<Micros> {
+        let since = std::fs::metadata(path)?.modified()?.duration_since(std::time::UNIX_EPOCH);
+        Ok(Micros(i64::try_from(since.unwrap_or_default().as_micros()).unwrap_or(i64::MAX)))
     }
 
     fn free_bytes(&self, dir: &Path) -> io::Result<u64> {

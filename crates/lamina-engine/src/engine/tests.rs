@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use crate::read::{Axis, EventsQuery, LifecycleFilter, ReadPermit};
 use crate::write::stages::{Flight, NothingDerived, StageError, StageWorker};
-use crate::{Engine, Error, Settings, StreamItem, Until, Write};
+use crate::{Engine, Error, Settings, Status, StreamItem, Until, Write};
 
 fn permit<C: Capability>(scope: Option<&ScopePath>) -> Permit<C> {
     let caller = Caller { actor: "user:local".parse().unwrap(), tenant: 1 };
@@ -263,4 +263,44 @@ async fn a_stream_delivers_in_order_and_resumes() {
     }
     engine.shutdown().await;
     assert!(resumed.next().await.is_none(), "streams end at shutdown");
+}
+
+#[derive(Debug)]
+struct Panics;
+
+impl StageWorker for Panics {
+    fn run(&mut self, _: &Flight, _: Stage, _: u32) -> Result<Option<Payload>, StageError> {
+        panic!("asked to panic");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_that_panics_is_told_of_and_takes_nothing_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (engine, _) =
+        Engine::open_with(Settings::new(dir.path()), Env::real(), Box::new(Panics)).unwrap();
+    engine.experience(&permit(Some(&scope())), write(&engine, "a", "1")).await.unwrap();
+    while engine.health().status != Status::Degraded {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    engine.experience(&permit(Some(&scope())), write(&engine, "b", "2")).await.unwrap();
+    assert_eq!(list(&engine), ["a", "b"]);
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_gives_up_keeps_its_turn_until_its_write_is_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings { writes_in_flight_max: 1, ..Settings::new(dir.path()) };
+    let engine = Engine::open(settings, Env::real()).unwrap().0;
+    for index in 0..20 {
+        let write = write(&engine, &format!("{index}"), &format!("{index}"));
+        let permit = permit(Some(&scope()));
+        let given_up = engine.experience(&permit, write);
+        drop(tokio::time::timeout(Duration::ZERO, given_up).await);
+        // One that waits, and one that was just taken and is not counted off yet.
+        assert!(engine.health().writes_queued <= 2);
+    }
+    engine.experience(&permit(Some(&scope())), write(&engine, "last", "last")).await.unwrap();
+    engine.shutdown().await;
 }

@@ -3,6 +3,7 @@
 //! What arrives while a batch is being synced forms the next group, so a busy log syncs once for
 //! many writers and a quiet one at once for each.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use lamina_env::Clock;
 use lamina_store::log::{LogError, LogStats};
 use parking_lot::Mutex;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Error;
 use crate::write::capture::{Capture, Committed, Request, next_group};
@@ -29,6 +31,8 @@ const GATHER_YIELDS: usize = 64;
 pub enum Message {
     /// Something to write.
     Request(Request),
+    /// The same with the turn it has among the writes in flight, which it holds until it is taken.
+    Counted(Request, Arc<OwnedSemaphorePermit>),
     /// Finish what is queued, then end.
     Close,
 }
@@ -60,7 +64,7 @@ pub fn run(
         let first = match carried.take() {
             Some(request) => request,
             None => match requests.recv_timeout(if marked { LOOK_AGAIN } else { IDLE_AFTER }) {
-                Ok(Message::Request(request)) => request,
+                Ok(Message::Request(request) | Message::Counted(request, _)) => request,
                 Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let idle = capture.idle();
@@ -77,7 +81,7 @@ pub fn run(
         let (group, rest) = next_group(first, || {
             loop {
                 match requests.try_recv() {
-                    Ok(Message::Request(request)) => {
+                    Ok(Message::Request(request) | Message::Counted(request, _)) => {
                         gathered += 1;
                         return Some(request);
                     }
@@ -104,7 +108,7 @@ pub fn run(
         publish(capture.checkpoint_if_due(), sink, &capture, status);
     }
     // Requests that were queued behind the close are refused, not lost in silence.
-    while let Ok(Message::Request(request)) = requests.try_recv() {
+    while let Ok(Message::Request(request) | Message::Counted(request, _)) = requests.try_recv() {
         request.refuse(Error::ShuttingDown);
     }
     publish(capture.close(), sink, &capture, status);

@@ -12,6 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lamina_types::Micros;
+
 use super::rng::SimRng;
 use crate::{Disk, DiskFile};
 use state::{Access, State};
@@ -114,6 +116,12 @@ impl SimDisk {
     /// Bytes in use.
     pub fn used_bytes(&self) -> u64 {
         self.state().used_bytes()
+    }
+
+    /// Says when a file's bytes last changed: the disk has no clock of its own.
+    pub fn set_modified(&self, path: &Path, at: Micros) -> io::Result<()> {
+        self.state().inode_mut(path)?.modified = at;
+        Ok(())
     }
 
     /// Changes the permission bits of a file.
@@ -230,6 +238,12 @@ impl Disk for SimDisk {
         let mut state = self.state();
         state.enter()?;
         Ok(state.inode_mut(path)?.mode)
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<Micros> {
+        let mut state = self.state();
+        state.enter()?;
+        Ok(state.inode_mut(path)?.modified)
     }
 
     fn free_bytes(&self, _: &Path) -> io::Result<u64> {

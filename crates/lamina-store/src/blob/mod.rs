@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use lamina_env::rng::draw;
 use lamina_env::{Disk, DiskFile, Rng};
+use lamina_types::Micros;
 use lamina_types::stdx::hex;
 use sha2::{Digest, Sha256};
 
@@ -91,6 +92,11 @@ impl BlobStore {
             Err(error) => Err(error),
             Ok(()) => self.disk.sync_dir(&self.dir),
         }
+    }
+
+    /// When a file was written.
+    pub fn modified(&self, file: [u8; 16]) -> io::Result<Micros> {
+        self.disk.modified(&self.dir.join(hex::encode(&file)))
     }
 
     /// The names of all stored files, to find those that no entry names.

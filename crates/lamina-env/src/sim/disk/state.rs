@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lamina_types::Micros;
+
 use super::content::Content;
 use crate::sim::rng::SimRng;
 
@@ -20,6 +22,7 @@ pub(super) struct Inode {
     now: Content,
     durable: Content,
     pub(super) mode: u32,
+    pub(super) modified: Micros,
     /// The handle that holds the lock.
     pub(super) lock: Option<usize>,
 }
@@ -210,6 +213,7 @@ impl State {
             now: Content::default(),
             durable: Content::default(),
             mode: 0o600,
+            modified: Micros(0),
             lock: None,
         });
         self.change(NameOp::Insert(path.to_owned(), inode));

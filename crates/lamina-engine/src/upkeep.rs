@@ -1,0 +1,132 @@
+//! What goes after a while: lifecycle rows after a week, blob files that no entry names after a day.
+//!
+//! Done by the stage thread between two rounds, a bounded piece at a time.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use lamina_env::Env;
+use lamina_store::blob::BlobStore;
+use lamina_store::view::{ViewError, Views};
+use lamina_types::Micros;
+use lamina_types::limits::LIFECYCLE_TTL_US;
+
+/// How often rows that have expired are looked for.
+const ROWS_EVERY_US: i64 = 60 * 1_000_000;
+/// How often files that no entry names are looked for.
+const FILES_EVERY_US: i64 = 3_600 * 1_000_000;
+/// How old such a file must be.
+const FILE_AGE_US: i64 = 24 * 3_600 * 1_000_000;
+/// Lifecycle rows removed at a time, at least …
+const PRUNE_ROWS: usize = 4_096;
+/// … and for each entry that was taken, so that rows go faster than they come.
+const PRUNE_ROWS_PER_ENTRY: usize = 16;
+/// Blobs read from the views at a time.
+const BLOBS_READ: usize = 1_024;
+
+/// What the stage thread does beside stages.
+#[derive(Debug)]
+pub(crate) struct Upkeep {
+    env: Env,
+    views: Arc<Views>,
+    blobs: Arc<BlobStore>,
+    tenants: Vec<u32>,
+    rows_at: Option<Micros>,
+    /// The last look found as many rows as it may remove.
+    rows_left: bool,
+    files_at: Option<Micros>,
+    /// Files that no entry named when they were last looked at. At the first look everything is
+    /// from before this process, and nobody can name it any more.
+    unnamed: Option<HashSet<[u8; 16]>>,
+}
+
+impl Upkeep {
+    pub(crate) fn new(
+        env: Env,
+        views: Arc<Views>,
+        blobs: Arc<BlobStore>,
+        tenants: Vec<u32>,
+    ) -> Upkeep {
+        Upkeep {
+            env,
+            views,
+            blobs,
+            tenants,
+            rows_at: None,
+            rows_left: false,
+            files_at: None,
+            unnamed: None,
+        }
+    }
+
+    /// Does what is due. `taken` entries were taken since the last call.
+    pub(crate) fn run(&mut self, taken: usize) {
+        let now = self.env.clock.monotonic();
+        if self.rows_left || is_due(self.rows_at, now, ROWS_EVERY_US) {
+            self.rows_at = Some(now);
+            let max = PRUNE_ROWS.max(taken.saturating_mul(PRUNE_ROWS_PER_ENTRY));
+            match self.prune(max) {
+                Ok(left) => self.rows_left = left,
+                Err(error) => {
+                    self.rows_left = false;
+                    tracing::warn!(%error, "expired lifecycle rows could not be removed");
+                }
+            }
+        }
+        if is_due(self.files_at, now, FILES_EVERY_US) {
+            self.files_at = Some(now);
+            if let Err(error) = self.collect() {
+                tracing::warn!(%error, "blob files that no entry names could not be removed");
+            }
+        }
+    }
+
+    /// Removes expired rows; whether there may be more.
+    fn prune(&self, max: usize) -> Result<bool, ViewError> {
+        let before = self.env.clock.wall().plus(-LIFECYCLE_TTL_US);
+        let mut left = false;
+        for tenant in &self.tenants {
+            left |= self.views.lifecycle_prune(*tenant, before, max)? == max;
+        }
+        Ok(left)
+    }
+
+    /// Removes files that no entry has named for a day.
+    fn collect(&mut self) -> Result<(), Box<dyn std::error::Error>> {
+        // Files first: one that is named in between is found among the blobs.
+        let mut unnamed: HashSet<[u8; 16]> = self.blobs.list()?.into_iter().collect();
+        for tenant in &self.tenants {
+            let mut after = None;
+            loop {
+                let rows = self.views.blobs(*tenant, after, BLOBS_READ)?;
+                for row in &rows {
+                    unnamed.remove(&row.file);
+                }
+                match rows.last() {
+                    Some(last) => after = Some(last.id),
+                    None => break,
+                }
+            }
+        }
+        let oldest = self.env.clock.wall().plus(-FILE_AGE_US);
+        // An upload that is being finished is in the list of one look, never of two.
+        for file in unnamed.iter().filter(|file| self.was_unnamed(file)) {
+            if self.blobs.modified(*file)? <= oldest {
+                self.blobs.remove(*file)?;
+            }
+        }
+        self.unnamed = Some(unnamed);
+        Ok(())
+    }
+
+    fn was_unnamed(&self, file: &[u8; 16]) -> bool {
+        self.unnamed.as_ref().is_none_or(|before| before.contains(file))
+    }
+}
+
+fn is_due(last: Option<Micros>, now: Micros, every_us: i64) -> bool {
+    last.is_none_or(|last| now.0.saturating_sub(last.0) >= every_us)
+}
+
+#[cfg(test)]
+mod tests;
