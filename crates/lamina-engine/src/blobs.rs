@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use crate::engine::Inner;
 use crate::write::capture::Request;
 use crate::write::prepare::section;
+use crate::write::room::{self, Room};
 use crate::{Engine, Error};
 
 /// Images larger than this get no perceptual hash.
@@ -44,6 +45,7 @@ pub struct BlobRecord {
 #[derive(Debug)]
 pub struct BlobUpload {
     writer: BlobWriter,
+    room: Room,
     written: u64,
     max: u64,
 }
@@ -54,6 +56,9 @@ impl BlobUpload {
         self.written += bytes.len() as u64;
         if self.written > self.max {
             return Err(Error::BlobTooLarge { max: self.max });
+        }
+        if self.room.is_low() {
+            return Err(room::refusal());
         }
         self.writer.write(bytes).map_err(Error::BlobStore)
     }
@@ -76,7 +81,8 @@ impl Engine {
     /// Begins an upload.
     pub fn blob_start(&self, _permit: &Permit<UploadCapability>) -> Result<BlobUpload, Error> {
         let writer = self.inner.blobs.start().map_err(Error::BlobStore)?;
-        Ok(BlobUpload { writer, written: 0, max: self.inner.settings.blob_bytes_max })
+        let room = self.inner.room.clone();
+        Ok(BlobUpload { writer, room, written: 0, max: self.inner.settings.blob_bytes_max })
     }
 
     /// Ends an upload: when it returns, the blob is durable and can be referred to.

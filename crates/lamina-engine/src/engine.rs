@@ -13,7 +13,7 @@ use lamina_env::{DiskFile, Env};
 use lamina_store::blob::BlobStore;
 use lamina_store::entry::Entry;
 use lamina_store::keys::{KeyedHash, Keys};
-use lamina_store::log::{LogError, LogReader};
+use lamina_store::log::{Log, LogError, LogReader};
 use lamina_store::view::Views;
 use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
@@ -24,6 +24,7 @@ use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
 use crate::write::capture::{Committed, Request};
 use crate::write::hub::Hub;
+use crate::write::room::Room;
 use crate::write::stages::Stages;
 use crate::write::writer::{Message, WriterStatus};
 use crate::{Error, Settings};
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     pub(crate) reader: Arc<dyn LogReader>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) blobs: Arc<BlobStore>,
+    pub(crate) room: Room,
     /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
     pub(crate) pictures: Arc<Semaphore>,
     pub(crate) shared: Arc<Shared>,
@@ -75,6 +77,15 @@ pub(crate) struct Shared {
     pub(crate) scrub: Arc<ScrubStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
     pub(crate) stages_failed: Mutex<Option<String>>,
+}
+
+impl Shared {
+    /// Tells how a log stands that was just opened.
+    pub(crate) fn tell(&self, log: &dyn Log) {
+        self.applied.store(log.tip().next_offset, Ordering::Release);
+        *self.writer.log.lock() = log.stats();
+        self.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
+    }
 }
 
 impl Engine {

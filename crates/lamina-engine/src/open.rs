@@ -31,6 +31,7 @@ use crate::write::apply::Applier;
 use crate::write::capture::Capture;
 use crate::write::hub::Hub;
 use crate::write::prepare::section;
+use crate::write::room::Room;
 use crate::write::stages::{NothingDerived, StageWorker, Stages, StagesParts};
 use crate::write::writer;
 use crate::{OpenError, Settings, scrub};
@@ -226,9 +227,7 @@ fn start(
 ) -> Result<(Engine, OpenReport), OpenError> {
     let Opened { env, keys, log, views, report, lock } = opened;
     let shared = Arc::new(Shared::default());
-    shared.applied.store(log.tip().next_offset, Ordering::Release);
-    *shared.writer.log.lock() = log.stats();
-    shared.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
+    shared.tell(&*log);
     let reader = log.reader();
     let hub = Arc::new(Hub::default());
     let blobs = open_blobs(&env, &settings.data)?;
@@ -240,8 +239,10 @@ fn start(
     let (to_writer, requests) = mpsc::channel();
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_QUEUED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Vec<Entry>>(GROUPS_QUEUED_MAX);
+    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let capture =
-        Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied));
+        Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
+            .with_room(room.clone());
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied));
     let threads = vec![
         spawn(Role::Writer, &shared, &lock, {
@@ -274,6 +275,7 @@ fn start(
     ];
     let inner = Inner {
         writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
+        room,
         pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
         env,
         settings,

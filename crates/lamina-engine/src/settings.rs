@@ -13,6 +13,8 @@ pub struct Settings {
     pub segment_bytes: u64,
     /// Bytes kept back so that erasing still works on a full disk.
     pub ballast_bytes: u64,
+    /// Bytes of the disk that writes leave free, for what the views have to write.
+    pub free_bytes_min: u64,
     /// Bytes of a blob.
     pub blob_bytes_max: u64,
     /// Writes in flight before callers wait.
@@ -24,6 +26,8 @@ impl Settings {
     pub const SEGMENT_BYTES: u64 = 64 * 1_024 * 1_024;
     /// Bytes kept back unless set.
     pub const BALLAST_BYTES: u64 = 64 * 1_024 * 1_024;
+    /// Bytes left free unless set: as much as the store of the views keeps in journals.
+    pub const FREE_BYTES_MIN: u64 = 64 * 1_024 * 1_024;
     /// Writes in flight unless set.
     pub const WRITES_IN_FLIGHT_MAX: usize = 4_096;
 
@@ -33,6 +37,7 @@ impl Settings {
             data: data.into(),
             segment_bytes: Settings::SEGMENT_BYTES,
             ballast_bytes: Settings::BALLAST_BYTES,
+            free_bytes_min: Settings::FREE_BYTES_MIN,
             blob_bytes_max: limits::BLOB_BYTES_MAX,
             writes_in_flight_max: Settings::WRITES_IN_FLIGHT_MAX,
         }

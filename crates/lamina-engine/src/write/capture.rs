@@ -19,6 +19,7 @@ use crate::Error;
 use crate::write::prepare::section;
 use crate::write::recent::{Recent, Remembered};
 pub use crate::write::request::{GROUP_ENTRIES_MAX, Reply, Request, next_group};
+use crate::write::room::{self, Room};
 
 /// Ordinals of scopes kept in memory.
 const SCOPES_CACHED_MAX: usize = if cfg!(test) { 4 } else { 65_536 };
@@ -105,6 +106,10 @@ pub struct Capture {
     /// The next ordinal of each tenant.
     scope_next: HashMap<u32, u64>,
     recent: Recent,
+    /// What must stay free on the disk; `None`: write until it is full.
+    room: Option<Room>,
+    /// The last look found too little room.
+    low: bool,
 }
 
 /// The batch that is being put together.
@@ -138,7 +143,18 @@ impl Capture {
             scope_cache: HashMap::new(),
             scope_next: HashMap::new(),
             recent: Recent::default(),
+            room: None,
+            low: false,
         }
+    }
+
+    /// The same, but writes are refused while there is less room than this.
+    pub fn with_room(self, room: Room) -> Capture {
+        Capture { room: Some(room), ..self }
+    }
+
+    fn look(&mut self) {
+        self.low = self.room.as_ref().is_some_and(Room::is_low);
     }
 
     /// Commits a group of requests as one batch. Requests that are refused are answered here; the
@@ -150,8 +166,13 @@ impl Capture {
             self.scope_cache.clear();
         }
         let mut group = Group::default();
+        self.look();
         for request in requests {
-            self.decide(request, &mut group);
+            if self.low && request.grows() {
+                request.refuse(room::refusal());
+            } else {
+                self.decide(request, &mut group);
+            }
         }
         if group.entries.is_empty() {
             return Committed { appended: Vec::new(), due: group.due };
@@ -401,6 +422,7 @@ impl Capture {
 
     /// To be called when nothing was asked for a while: a mark, or a checkpoint that is due.
     pub fn idle(&mut self) -> Result<Committed, LogError> {
+        self.look();
         // One append at a time: if a second one failed, the first would never reach the views. The
         // log itself appends a checkpoint that is due, and a mark when it is asked again.
         let appended = self.log.idle()?.into_iter().collect();
@@ -421,7 +443,8 @@ impl Capture {
 
     /// Numbers of the log.
     pub fn stats(&self) -> LogStats {
-        self.log.stats()
+        let stats = self.log.stats();
+        LogStats { full: stats.full || self.low, ..stats }
     }
 
     /// `recorded_at` of the last entry.

@@ -5,6 +5,7 @@ pub mod prepare;
 pub mod capture;
 mod recent;
 mod request;
+pub mod room;
 pub mod writer;
 pub mod apply;
 pub mod stages;

@@ -77,6 +77,11 @@ impl Request {
         }
     }
 
+    /// Whether it is refused when room runs out; what takes something back is not.
+    pub(super) fn grows(&self) -> bool {
+        matches!(self, Request::Write { .. } | Request::BlobAdd { .. })
+    }
+
     /// What is too large for the log in any batch; it must not take the rest of a group with it.
     pub(super) fn too_large(&self) -> Option<Error> {
         let fits = |who: &Section, what: &Section| {

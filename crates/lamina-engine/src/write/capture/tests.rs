@@ -178,3 +178,41 @@ fn an_erasure_that_cannot_be_closed_yet_leaves_no_gap_in_the_views() {
     }
     assert!(closed_later > 0, "no size left room for one entry and not for two");
 }
+
+/// The views do not survive a full disk, so writes stop before; what takes something back goes on.
+#[test]
+fn writes_stop_before_the_disk_is_full_and_resume_when_there_is_room() {
+    let mut world = world(1 << 20);
+    let room = Room::new(Arc::clone(&world.disk) as _, "/data".into(), 10_000);
+    let first = world.item(1, "user:a", 1);
+    let placed = world.commit(vec![vec![first]]).remove(0).unwrap()[0];
+    world.capture.room = Some(room);
+    world.disk.set_capacity(Some(world.disk.used_bytes() + 9_999));
+    let second = world.item(2, "user:a", 1);
+    let refused = world.commit(vec![vec![second]]).remove(0);
+    assert!(matches!(refused, Err(Error::LogUnavailable(_))), "{refused:?}");
+    assert!(world.capture.stats().full);
+    let (reply, mut answer) = oneshot::channel();
+    let cancel = lamina_store::codec::control::Cancel {
+        event_id: placed.event_id,
+        audit_id: lamina_types::AuditId::mint(lamina_types::Micros(1), [0; 8]),
+        note: String::new(),
+    };
+    let entry = NewEntry {
+        causes: vec![placed.offset],
+        scope: 1,
+        ..system_entry(
+            control::CANCEL,
+            FIRST_TENANT,
+            Section::absent(),
+            section(&SimRng::new(4), &cancel.encode()),
+        )
+    };
+    let committed = world.capture.commit(vec![Request::Cancel { entry: Box::new(entry), reply }]);
+    world.fold(committed);
+    answer.try_recv().unwrap().unwrap();
+    world.disk.set_capacity(None);
+    let third = world.item(3, "user:a", 1);
+    world.commit(vec![vec![third]]).remove(0).unwrap();
+    assert!(!world.capture.stats().full);
+}
