@@ -7,7 +7,6 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
@@ -248,15 +247,8 @@ fn start(
         spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
             // An applier that is gone has left its reason in `views_failed`.
-            move || {
-                writer::run(
-                    capture,
-                    &requests,
-                    &mut |committed| drop(to_applier.send(committed)),
-                    &status,
-                    &*clock,
-                )
-            }
+            let mut sink = move |committed| drop(to_applier.send(committed));
+            move || writer::run(capture, &requests, &mut sink, &status, &*clock)
         })?,
         spawn(Role::Applier, &shared, &lock, {
             let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
