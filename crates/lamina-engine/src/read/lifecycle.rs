@@ -94,6 +94,16 @@ impl Engine {
     }
 }
 
+impl Progress {
+    /// The stages of every event that this one has neither completed nor given up on.
+    pub(crate) fn never_ran(&self) -> Vec<Stage> {
+        let ran = |stage: &Stage| {
+            self.completed.contains(stage) || self.failed.iter().any(|(failed, _)| failed == stage)
+        };
+        STAGES.iter().copied().filter(|stage| !ran(stage)).collect()
+    }
+}
+
 fn reached(progress: &Progress, until: Until) -> bool {
     match until {
         Until::Settled => progress.settled,
@@ -139,11 +149,7 @@ fn progress_of(rows: &[LifecycleRow], through: bool, excluded: bool) -> Progress
             _ => {}
         }
     }
-    let mentioned = |stage: &Stage| {
-        progress.completed.contains(stage)
-            || progress.failed.iter().any(|(failed, _)| failed == stage)
-    };
-    let missing: Vec<Stage> = STAGES.iter().copied().filter(|stage| !mentioned(stage)).collect();
+    let missing = progress.never_ran();
     if through && !progress.cancelled {
         progress.completed.extend(missing);
     } else if !progress.settled {

@@ -1,6 +1,7 @@
 //! Writing experiences, and cancelling what follows from them.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
@@ -9,13 +10,17 @@ use lamina_store::codec::experience::ExperienceWhat;
 use lamina_store::entry::{Kind, control};
 use lamina_store::log::{NewEntry, Section};
 use lamina_types::capability::ScopeWrite;
-use lamina_types::{BatchId, EventId, Hints, Stage};
+use lamina_types::limits::WAIT_MS_MAX;
+use lamina_types::{BatchId, EventId, Hints};
 use tokio::sync::oneshot;
 
 use crate::write::capture::{Placed, PreparedWrite, Request};
 use crate::write::prepare::{Provenance, prepare, section};
-use crate::write::{BulkCaptured, Cancelled, Captured, Write};
+use crate::write::{BulkCaptured, Cancelled, Captured, Until, Write};
 use crate::{Engine, Error};
+
+/// Longer than a stage that is under way; after that the answer says what is known.
+const CANCEL_WAIT_MAX: Duration = Duration::from_millis(WAIT_MS_MAX);
 
 impl Engine {
     /// Writes one experience. When it returns, the event is durable and can be read.
@@ -83,7 +88,8 @@ impl Engine {
         if !permit.covers(&scope) {
             return Err(Error::OutsidePermit);
         }
-        let before = self.progress(tenant, event)?;
+        let mut progress = self.progress(tenant, event)?;
+        let was_settled = progress.settled;
         let audit_id = self.inner.audit_id();
         if !row.is_excluded() {
             let what = Cancel { event_id: event, audit_id, note: note.unwrap_or_default() };
@@ -99,9 +105,13 @@ impl Engine {
             let (reply, answer) = oneshot::channel();
             self.inner.submit(Request::Cancel { entry: Box::new(entry), reply }, answer).await?;
         }
-        let cancelled =
-            before.pending.iter().copied().filter(|stage| *stage != Stage::Captured).collect();
-        Ok(Cancelled { event_id: event, cancelled, completed: before.completed, audit_id })
+        let mut cancelled = Vec::new();
+        if !was_settled {
+            // Stages ran on until the cancellation reached them: what it stopped is known only now.
+            progress = self.wait_for(tenant, event, Until::Settled, CANCEL_WAIT_MAX).await?;
+            cancelled = progress.never_ran();
+        }
+        Ok(Cancelled { event_id: event, cancelled, completed: progress.completed, audit_id })
     }
 
     fn provenance(&self, permit: &Permit<ScopeWrite>, batch_id: Option<BatchId>) -> Provenance {

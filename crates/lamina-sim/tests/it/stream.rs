@@ -82,8 +82,6 @@ fn r309_scope_event_and_kind_filters() {
     quiet(&mut by_event);
 }
 
-/// A stream of a scope is a read: it reaches below the scope it names only as the scope's own
-/// subtree, never to a sibling.
 #[test]
 fn a_batch_can_be_watched_alone() {
     let mut api = Api::shared("stream-batch");
