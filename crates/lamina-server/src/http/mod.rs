@@ -13,6 +13,7 @@ mod origin;
 mod request_id;
 mod query;
 mod body;
+mod paced;
 mod reply;
 mod failure;
 mod caught;

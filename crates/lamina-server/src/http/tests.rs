@@ -2,11 +2,13 @@
 //! a socket. What needs a socket or a second process is tested from outside.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode};
+use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use lamina_api::{Method, ROUTES, RouteStatus, Tier};
 use lamina_core::policy::Policy;
@@ -210,6 +212,37 @@ async fn a_form_carries_one_file() {
         let refused = server.send(form(body)).await;
         assert_eq!((refused.status, refused.code().as_str()), (status, code), "{}", refused.text);
     }
+}
+
+#[tokio::test]
+async fn a_form_is_not_collected_in_memory() {
+    let server = Server::start(Environment::default());
+    let form = |pieces: Vec<Vec<u8>>| {
+        let read = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&read);
+        let pieces = pieces.into_iter().inspect(move |piece| {
+            seen.fetch_add(piece.len(), Ordering::Relaxed);
+        });
+        let pieces = pieces.map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));
+        let body = Body::from_stream(futures_util::stream::iter(pieces));
+        let request = Request::post("/v1/blobs")
+            .header("host", "localhost")
+            .header("content-type", "multipart/form-data; boundary=B");
+        (request.body(body).unwrap(), read)
+    };
+    let (endless, read) = form(vec![vec![b'x'; 64 << 10]; 1_024]);
+    let refused = server.send(endless).await;
+    assert_eq!((refused.status, refused.code().as_str()), (400, "INVALID_BODY"));
+    assert!(read.load(Ordering::Relaxed) < 8 << 20, "it was not read to its end");
+
+    // A file of the same size is fine: it goes to the disk as it comes.
+    let mut pieces = vec![b"--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n".to_vec()];
+    pieces.extend(vec![vec![b'x'; 64 << 10]; 512]);
+    pieces.push(b"\r\n--B--\r\n".to_vec());
+    let (whole, _) = form(pieces);
+    let uploaded = server.send(whole).await;
+    assert_eq!(uploaded.status, 201, "{}", uploaded.text);
+    assert_eq!(uploaded.json()["size_bytes"], 32 << 20);
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ use super::blocking;
 use crate::http::body;
 use crate::http::call::Call;
 use crate::http::failure::{Failure, internal};
+use crate::http::paced::paced;
 use crate::http::reply;
 
 /// Pieces are collected up to this size before a thread is asked to write them.
@@ -127,7 +128,8 @@ impl Spooler {
 /// Reads the one field `file` of a form and gives back its content type.
 async fn read_form(call: &mut Call, spooler: &mut Spooler) -> Result<String, Failure> {
     let time = call.app.body_timeout();
-    let mut request = Request::new(std::mem::take(&mut call.body));
+    let (body, meter) = paced(std::mem::take(&mut call.body));
+    let mut request = Request::new(body);
     *request.headers_mut() = call.headers().clone();
     // The spooler has the limit; the extractor's own would be far below it.
     DefaultBodyLimit::disable().apply(&mut request);
@@ -147,7 +149,9 @@ async fn read_form(call: &mut Call, spooler: &mut Spooler) -> Result<String, Fai
         }
         content_type = Some(field.content_type().unwrap_or(UNKNOWN_TYPE).to_owned());
         while let Some(piece) = in_time(time, field.chunk()).await? {
+            let bytes = piece.len();
             spooler.add(piece).await?;
+            meter.used(bytes);
         }
     }
     content_type.ok_or_else(|| {
