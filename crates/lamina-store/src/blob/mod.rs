@@ -56,7 +56,13 @@ pub struct BlobFile {
 impl BlobStore {
     /// Opens the directory, making it if it is not there, and removes what a crash left unfinished.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path, rng: Arc<dyn Rng>) -> io::Result<BlobStore> {
-        disk.create_dir_all(dir)?;
+        if !disk.exists(dir) {
+            disk.create_dir_all(dir)?;
+            // A durable file in a directory that is not is no durable file.
+            if let Some(parent) = dir.parent() {
+                disk.sync_dir(parent)?;
+            }
+        }
         for name in disk.list(dir)? {
             if name.starts_with(UNFINISHED) {
                 disk.remove(&dir.join(name))?;

@@ -1,9 +1,14 @@
+//! The fold against its law: replay equals live, also after crashes, failures and erasures.
+
 use std::sync::Arc;
 
+use expect_test::expect;
 use lamina_types::limits::IDEMPOTENCY_TTL_US;
+use lamina_types::stdx::hex;
 use lamina_types::{BlobId, EventId, Micros, RecordedAt};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use sha2::{Digest, Sha256};
 
 use super::testing::{Say, TENANT, TestLog, dump, empty, idem_mac, open};
 use super::*;
@@ -267,6 +272,36 @@ fn contradictions_are_refused_and_change_nothing() {
 
 fn before_len(views: &Views) -> usize {
     views.applied().map_or(0, |tip| tip.next_offset as usize)
+}
+
+/// One of every row, and the bytes they all make. If this changes, stores of the old layout are
+/// out there: [`LAYOUT`] must change with it, or they are never rebuilt.
+#[test]
+fn golden_layout() {
+    let blob = BlobId::from_bytes([1; 16]);
+    let mut log = TestLog::new(3);
+    let stored = log.blob(blob);
+    log.blob(BlobId::from_bytes([2; 16]));
+    let said = Say {
+        scope: 300,
+        observed_at: -1,
+        labels: vec!["l".to_owned()],
+        media: vec![blob],
+        ..say("a")
+    };
+    let events = [log.say(&said), log.say(&say("b")), log.say(&say("c"))];
+    log.cancel(events[1]);
+    log.erase(&[target(events[2], true, true), target(2, false, true)]);
+    log.blob_removed(stored);
+    let rows = dump(log.views(9).kv().as_ref());
+    let mut text = String::new();
+    for (space, key, value) in &rows {
+        let (key, value) = (hex::encode(key), hex::encode(value));
+        text.push_str(&format!("{} {key} {value}\n", space.name()));
+    }
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    expect!["layout 1: 38 rows, 4cac64b5b5b6504a5d275061ad6ed801c9ab4c4b295d5a7de3e70763117a50ff"]
+        .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
 #[test]

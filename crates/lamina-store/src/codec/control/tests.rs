@@ -1,3 +1,5 @@
+//! Control sections: golden bytes, round trips, and bytes from someone who means harm.
+
 use expect_test::{Expect, expect};
 use lamina_types::stdx::hex;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Experience sections: golden bytes, round trips, and bytes from someone who means harm.
+
 use expect_test::expect;
 use lamina_types::stdx::hex;
 use lamina_types::{BlobId, EventId, MediaRef, Micros, Role, ValidAt};

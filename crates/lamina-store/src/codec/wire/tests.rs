@@ -1,3 +1,5 @@
+//! Numbers have one form, and a length is never believed before it is checked.
+
 use proptest::prelude::*;
 
 use super::*;

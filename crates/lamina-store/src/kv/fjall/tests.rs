@@ -1,3 +1,5 @@
+//! The real store does what the one in memory does, survives being closed, and tells damage apart.
+
 use std::ops::ControlFlow;
 
 use super::*;

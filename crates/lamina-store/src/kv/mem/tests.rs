@@ -1,3 +1,5 @@
+//! The store in memory: order, crashes and failures on request.
+
 use std::ops::ControlFlow;
 
 use super::*;

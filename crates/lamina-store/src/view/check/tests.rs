@@ -1,3 +1,5 @@
+//! A check finds every way in which views can differ from their log, and nothing in sound ones.
+
 use super::*;
 use crate::entry::Entry;
 use crate::kv::{Batch, MemKv};

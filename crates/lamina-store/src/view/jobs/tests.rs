@@ -1,3 +1,5 @@
+//! Pipeline progress survives a reset and is found one by one and all together.
+
 use super::*;
 use crate::view::testing::{TENANT, empty};
 

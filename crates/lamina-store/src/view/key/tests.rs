@@ -1,3 +1,5 @@
+//! Keys sort like the numbers in them, give them back, and stay short.
+
 use proptest::prelude::*;
 
 use super::*;

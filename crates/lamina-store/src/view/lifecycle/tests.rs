@@ -1,3 +1,5 @@
+//! Lifecycle rows of every kind survive, are found by id, event and time, and go after their week.
+
 use super::*;
 use crate::view::testing::{TENANT, empty};
 

@@ -1,3 +1,5 @@
+//! Lists against an oracle that is slow and obviously right.
+
 use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
