@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use lamina_env::disk::write_atomic;
+use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{Disk, RealDisk};
 use lamina_sim::process;
 
@@ -295,12 +295,7 @@ fn law_4_a_flipped_byte_is_found_and_the_server_refuses_to_start() {
     let place = own.stop();
     let path = data(place.path());
     let segment = first_segment(&path);
-    let file = RealDisk.open(&segment).unwrap();
-    let mut byte = [0u8];
-    file.read_at(&mut byte, 2_000).unwrap();
-    file.write_at(&[byte[0] ^ 0x40], 2_000).unwrap();
-    file.sync().unwrap();
-    drop(file);
+    flip(&segment, 2_000);
     let output = lamina(&["check", "--data", text(&path)]);
     code(&output, 2);
     let name = segment.file_name().unwrap().to_str().unwrap();
@@ -308,6 +303,79 @@ fn law_4_a_flipped_byte_is_found_and_the_server_refuses_to_start() {
     assert!(said.contains(name), "the report names the file: {said}");
     let output = lamina(&["serve", "--data", text(&path), "--listen", "127.0.0.1:0"]);
     code(&output, 2);
+}
+
+#[test]
+fn check_prints_json_for_programs() {
+    let own = Own::start();
+    own.api("json").write("x");
+    let place = own.stop();
+    let output = lamina(&["check", "--data", text(&data(place.path())), "--json"]);
+    code(&output, 0);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["ok"], true, "{report}");
+    assert_eq!(report["views_checked"], true, "{report}");
+    assert_eq!(report["findings"], serde_json::json!([]), "{report}");
+    assert!(report["entries"].as_u64().unwrap() >= 1, "{report}");
+}
+
+/// A checkpoint kept elsewhere proves that nothing before it was changed: the log it was taken from
+/// passes also after it has grown, every other log does not.
+#[test]
+fn check_holds_a_log_against_a_kept_checkpoint() {
+    let one = Own::start();
+    one.api("checkpoint").write("before");
+    let place = one.stop();
+    let path = data(place.path());
+    let kept = place.path().join("kept.json");
+    let latest = path.join("checkpoints/latest.json");
+    let bytes = read_file(&RealDisk, &latest, 1 << 16).unwrap();
+    write_atomic(&RealDisk, &kept, &bytes).unwrap();
+    let server = launch(place.path(), &[]).start().unwrap();
+    let one = Own { server, directory: place };
+    one.api("checkpoint").write("after");
+    let place = one.stop();
+    let other = Own::start();
+    other.api("checkpoint").write("another log");
+    let other = other.stop();
+    let check = |of: &Path| lamina(&["check", "--data", text(of), "--checkpoint", text(&kept)]);
+    code(&check(&path), 0);
+    code(&check(&data(other.path())), 2);
+    drop(place);
+    write_atomic(&RealDisk, &data(other.path()).join("x.json"), b"{}").unwrap();
+    let nonsense = data(other.path()).join("x.json");
+    let output =
+        lamina(&["check", "--data", text(&data(other.path())), "--checkpoint", text(&nonsense)]);
+    code(&output, 2);
+}
+
+#[test]
+fn repair_leaves_a_good_directory_alone_and_does_not_guess_at_a_bad_one() {
+    let own = Own::start();
+    let mut api = own.api("repair");
+    for number in 0..40 {
+        api.write(&format!("a longer text of event number {number}"));
+    }
+    let place = own.stop();
+    let path = data(place.path());
+    code(&lamina(&["repair", "--data", text(&path)]), 0);
+    code(&lamina(&["check", "--data", text(&path)]), 0);
+    flip(&first_segment(&path), 2_000);
+    let output = lamina(&["repair", "--data", text(&path)]);
+    code(&output, 2);
+    assert!(!err(&output).is_empty(), "it says why it does nothing");
+    code(&lamina(&["check", "--data", text(&path)]), 2);
+    flip(&first_segment(&path), 2_000);
+    code(&lamina(&["check", "--data", text(&path)]), 0);
+}
+
+/// Flips one bit; twice is not at all.
+fn flip(file: &Path, position: u64) {
+    let file = RealDisk.open(file).unwrap();
+    let mut byte = [0u8];
+    file.read_at(&mut byte, position).unwrap();
+    file.write_at(&[byte[0] ^ 0x40], position).unwrap();
+    file.sync().unwrap();
 }
 
 /// The first file of the log.
