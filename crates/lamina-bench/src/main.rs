@@ -12,6 +12,10 @@ mod reopen;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// As in the product.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const USAGE: &str = "\
 usage: lamina-bench <command> [--dir DIR] [--seconds N]
 

@@ -46,6 +46,9 @@ pub type VisitLifecycle<'a> = dyn FnMut(LifecycleRow) -> ControlFlow<()> + 'a;
 
 impl Views {
     /// Puts a row into a batch.
+    ///
+    /// Rows of one event that follow each other share one row of the list by event: it stands under
+    /// the first id and names the others.
     pub fn lifecycle_put(
         &self,
         batch: &mut Batch,
@@ -54,8 +57,20 @@ impl Views {
     ) -> Result<(), ViewError> {
         let bytes = row.encode().map_err(row_error(Space::Lifecycle))?;
         let by_event = key::lifecycle_of_event(tenant, &row.event_id, &row.id);
+        let shared = by_event.len() - row.id.as_bytes().len();
+        let listed = batch.writes.pop_if(|(space, key, _)| {
+            *space == Space::Lifecycle
+                && key.len() == by_event.len()
+                && key.get(..shared) == by_event.get(..shared)
+        });
         batch.put(Space::Lifecycle, key::lifecycle(tenant, &row.id), bytes);
-        batch.put(Space::Lifecycle, by_event, []);
+        match listed {
+            Some((space, first, ids)) => {
+                let ids = [ids.unwrap_or_default().as_slice(), row.id.as_bytes()].concat();
+                batch.put(space, first, ids);
+            }
+            None => batch.put(Space::Lifecycle, by_event, []),
+        }
         Ok(())
     }
 
@@ -82,10 +97,12 @@ impl Views {
         let from = key::lifecycle_of_event(tenant, &event, &least);
         let to = key::after(key::lifecycle_of_event(tenant, &event, &most));
         let mut ids = Vec::new();
-        self.walk(Space::Lifecycle, (&from, &to), &mut |key, _| {
+        self.walk(Space::Lifecycle, (&from, &to), &mut |key, others| {
             let id = key::tail_id(key).ok_or(CodecError::Truncated)?;
             ids.push(LifecycleId::from_bytes(id));
-            Ok(ControlFlow::Continue(()))
+            let (others, rest) = others.as_chunks::<16>();
+            ids.extend(others.iter().map(|id| LifecycleId::from_bytes(*id)));
+            if rest.is_empty() { Ok(ControlFlow::Continue(())) } else { Err(CodecError::Truncated) }
         })?;
         let mut rows = Vec::with_capacity(ids.len());
         for id in ids {
