@@ -9,6 +9,8 @@ use std::io;
 use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use ::fjall::config::{
     BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
@@ -22,9 +24,18 @@ const CACHE_BYTES: u64 = 32 * 1_024 * 1_024;
 /// Bytes of sealed journals before keyspaces that hold them back are flushed. The least the
 /// engine allows: all of it is read at open.
 const JOURNAL_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
-/// Bytes of rows a keyspace gathers in memory before they are written as a table. Rows are small,
-/// and take about three times as much in memory.
-const MEMTABLE_BYTES: u64 = 4 * 1_024 * 1_024;
+/// Bytes of rows gathered in memory, by our own count, before all of them are written as tables.
+/// All at once, so that no keyspace holds back a journal.
+const MEMTABLES_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
+/// What a row takes in memory beside its bytes, roughly.
+const ROW_BYTES: u64 = 64;
+/// Memtables of one keyspace that may wait to be written. At one more the engine stops writers for
+/// as long as it takes.
+const SEALED_MAX: usize = 3;
+/// How often, and how long each time, a writer waits for memtables to be written before it goes on
+/// without.
+const WAITS_MAX: usize = 200;
+const WAIT: Duration = Duration::from_millis(10);
 /// Threads that flush and compact. With two, the one that is kept free for flushes hands
 /// compactions back in a busy loop while the other works.
 const WORKERS: usize = 1;
@@ -34,6 +45,8 @@ pub struct FjallKv {
     db: Database,
     /// In the order of [`Space::ALL`].
     keyspaces: Vec<Keyspace>,
+    /// Bytes of rows since memtables were last rotated.
+    gathered: AtomicU64,
 }
 
 impl std::fmt::Debug for FjallKv {
@@ -69,11 +82,40 @@ impl FjallKv {
             .iter()
             .map(|space| db.keyspace(space.name(), || options(*space)).map_err(to_io));
         let keyspaces = keyspaces.collect::<io::Result<_>>()?;
-        Ok(FjallKv { db, keyspaces })
+        // What the journals brought back is in memory again.
+        let gathered = AtomicU64::new(db.write_buffer_size());
+        Ok(FjallKv { db, keyspaces, gathered })
     }
 
     fn keyspace(&self, space: Space) -> &Keyspace {
         self.keyspaces.get(space as usize).expect("there is a keyspace for each space, in order")
+    }
+
+    /// Counts rows, and has memtables written when they are large.
+    ///
+    /// The engine can do this by itself, but then every write to a full memtable sends its workers
+    /// a message through a bounded channel that they also send to: under load the channel fills
+    /// while a compaction runs, the worker waits for room in the channel that only it empties, and
+    /// nothing is ever flushed again (fjall pull request 323).
+    fn gather(&self, bytes: u64) -> io::Result<()> {
+        let gathered = self.gathered.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        // One of several writers takes the count, and with it the work.
+        if gathered < MEMTABLES_BYTES_MAX
+            || self.gathered.swap(0, Ordering::Relaxed) < MEMTABLES_BYTES_MAX
+        {
+            return Ok(());
+        }
+        let behind = |keyspace: &Keyspace| keyspace.sealed_memtable_count() >= SEALED_MAX;
+        for _ in 0..WAITS_MAX {
+            if !self.keyspaces.iter().any(behind) {
+                break;
+            }
+            std::thread::sleep(WAIT);
+        }
+        for keyspace in self.keyspaces.iter().filter(|keyspace| !behind(keyspace)) {
+            keyspace.rotate_memtable().map_err(to_io)?;
+        }
+        Ok(())
     }
 }
 
@@ -86,7 +128,8 @@ fn options(space: Space) -> KeyspaceCreateOptions {
         _ => FilterPolicy::all(FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0))),
     };
     KeyspaceCreateOptions::default()
-        .max_memtable_size(MEMTABLE_BYTES)
+        // Never by the engine itself; see `gather`.
+        .max_memtable_size(u64::MAX)
         .data_block_compression_policy(CompressionPolicy::disabled())
         .index_block_compression_policy(CompressionPolicy::disabled())
         .filter_policy(filter)
@@ -123,14 +166,17 @@ impl Kv for FjallKv {
 
     fn write(&self, batch: Batch) -> io::Result<()> {
         let mut writes = self.db.batch();
+        let mut bytes = 0;
         for (space, key, value) in batch.writes {
             let keyspace = self.keyspace(space);
+            bytes += ROW_BYTES + (key.len() + value.as_ref().map_or(0, Vec::len)) as u64;
             match value {
                 Some(value) => writes.insert(keyspace, key, value),
                 None => writes.remove(keyspace, key),
             }
         }
-        writes.commit().map_err(to_io)
+        writes.commit().map_err(to_io)?;
+        self.gather(bytes)
     }
 
     fn persist(&self) -> io::Result<()> {

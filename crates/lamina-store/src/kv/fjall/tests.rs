@@ -71,6 +71,34 @@ fn clearing_a_space_leaves_the_others() {
     assert_eq!(dump(&kv, Space::Jobs, &[], &[], Direction::Forward).len(), 10_000 * 7);
 }
 
+#[test]
+fn memtables_are_written_while_rows_keep_coming() {
+    let dir = tempfile::tempdir().unwrap();
+    let kv = FjallKv::open(dir.path()).unwrap();
+    let rows = 4 * MEMTABLES_BYTES_MAX / 2_048;
+    for n in 0..rows {
+        let mut batch = Batch::default();
+        batch.put(Space::ALL[n as usize % 2], n.to_be_bytes(), vec![n as u8; 2_048]);
+        kv.write(batch).unwrap();
+    }
+    let tables = || -> usize { kv.keyspaces.iter().map(Keyspace::table_count).sum() };
+    let sealed = || -> usize { kv.keyspaces.iter().map(Keyspace::sealed_memtable_count).sum() };
+    for _ in 0..1_000 {
+        if sealed() == 0 {
+            break;
+        }
+        std::thread::sleep(WAIT);
+    }
+    assert_eq!(sealed(), 0, "the worker is stuck");
+    assert!(tables() >= 2, "nothing was written as a table");
+    drop(kv);
+    let kv = FjallKv::open(dir.path()).unwrap();
+    for n in [0, rows / 2, rows - 1] {
+        let value = kv.get(Space::ALL[n as usize % 2], &n.to_be_bytes()).unwrap();
+        assert_eq!(value, Some(vec![n as u8; 2_048]));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
