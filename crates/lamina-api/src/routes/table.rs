@@ -86,13 +86,13 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(202, "All items are durable.", AnswerBody::Json("bulk_accepted"))],
         WRITE_ERRORS,
     ),
-    RouteSpec::new(Get, "/v1/experience/by-idempotency-key/{key}", Stable, "scope.write", "Find the event of an idempotency key").built(
+    RouteSpec::new(Get, "/v1/experience/by-idempotency-key/{key}", Stable, "scope.read.local", "Find the event of an idempotency key").built(
         &[],
         Body::None,
         &[answer(200, "The event of the key.", AnswerBody::Json("by_idempotency_key"))],
         &[E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
-    RouteSpec::new(Get, "/v1/experience/status", Beta, "scope.write", "What became of a write").built(
+    RouteSpec::new(Get, "/v1/experience/status", Beta, "scope.read.local", "What became of a write").built(
         &[
             query("idempotency_key", "The key of the write.", Values::Text),
             query("event_id", "The event of the write.", Values::Id("evt")),
@@ -132,7 +132,7 @@ pub const ROUTES: &[RouteSpec] = &[
     ),
     // Blobs.
     RouteSpec::new(Post, "/v1/blobs", Stable, "blob.upload", "Upload a blob").built(
-        &[IDEMPOTENCY_KEY],
+        &[],
         Body::File,
         &[answer(201, "The blob is stored.", AnswerBody::Json("blob_uploaded"))],
         &[E::InvalidBody, E::BlobTooLarge, E::UnsupportedMediaType, E::RequestTimeout, E::PolicyDenied, E::WalUnavailable],
