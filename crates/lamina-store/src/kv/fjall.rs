@@ -9,9 +9,11 @@ use std::io;
 use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ::fjall::compaction::Leveled;
 use ::fjall::config::{
     BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
 };
@@ -26,7 +28,7 @@ const CACHE_BYTES: u64 = 32 * 1_024 * 1_024;
 const JOURNAL_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 /// Bytes of rows gathered in memory, by our own count, before all of them are written as tables.
 /// All at once, so that no keyspace holds back a journal.
-const MEMTABLES_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
+const MEMTABLES_BYTES_MAX: u64 = 48 * 1_024 * 1_024;
 /// What a row takes in memory beside its bytes, roughly.
 const ROW_BYTES: u64 = 64;
 /// Memtables of one keyspace that may wait to be written. At one more the engine stops writers for
@@ -36,6 +38,11 @@ const SEALED_MAX: usize = 3;
 /// without.
 const WAITS_MAX: usize = 200;
 const WAIT: Duration = Duration::from_millis(10);
+/// Tables of the first level that are merged into the next one at a time, and the size of a merged
+/// one. Our tables are a few megabytes: by default each merge would rewrite up to 256 MB for them,
+/// and flushes would wait behind it.
+const MERGED_TABLES: u8 = 8;
+const TABLE_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Threads that flush and compact. With two, the one that is kept free for flushes hands
 /// compactions back in a busy loop while the other works.
 const WORKERS: usize = 1;
@@ -130,6 +137,9 @@ fn options(space: Space) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         // Never by the engine itself; see `gather`.
         .max_memtable_size(u64::MAX)
+        .compaction_strategy(Arc::new(
+            Leveled::default().with_l0_threshold(MERGED_TABLES).with_table_target_size(TABLE_BYTES),
+        ))
         .data_block_compression_policy(CompressionPolicy::disabled())
         .index_block_compression_policy(CompressionPolicy::disabled())
         .filter_policy(filter)

@@ -21,7 +21,7 @@ pub enum Space {
     ByRecorded,
     /// Events by scope and observed time.
     ByObserved,
-    /// Events by scope and keyed hash of a label, modality or actor.
+    /// Events by scope and keyed hash of a label or actor.
     ByTag,
     /// Idempotency keys.
     Idempotency,

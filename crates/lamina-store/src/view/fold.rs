@@ -18,7 +18,7 @@ use crate::view::row::{
     encode_chain, encode_tip,
 };
 use crate::view::sweep::{STEPS_PER_ENTRY, Sweep, expired};
-use crate::view::tag::{Tag, Tags, cut};
+use crate::view::tag::{Tag, Tags, cut, is_indexed};
 use crate::view::{Counts, State, ViewError, encode_fold, key, number, number_row};
 
 /// Changes of one batch, before they are written.
@@ -377,7 +377,7 @@ fn index_keys(row: &EventRow, facets: &EventFacets) -> Vec<(Space, Vec<u8>)> {
     let mut keys = Vec::with_capacity(2 + facets.tags.len());
     keys.push((Space::ByRecorded, key::by_axis(tenant, scope, recorded)));
     keys.push((Space::ByObserved, key::by_axis(tenant, scope, observed)));
-    for tag in &facets.tags {
+    for tag in facets.tags.iter().filter(|tag| is_indexed(tag)) {
         keys.push((Space::ByTag, key::by_tag(tenant, scope, tag, observed)));
     }
     keys

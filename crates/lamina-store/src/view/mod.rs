@@ -37,7 +37,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain of the replayed spaces. A store with another
 /// number is rebuilt.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = 2;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[

@@ -11,6 +11,7 @@ use crate::kv::{Direction, Space};
 use crate::view::fold::row_error;
 use crate::view::key::{self, Position};
 use crate::view::row::{EventFacets, EventRow};
+use crate::view::tag::is_indexed;
 use crate::view::{Tag, ViewError, Views};
 
 /// Rows fetched at a time from one scope.
@@ -125,7 +126,7 @@ impl EventScan {
         match self.axis {
             Axis::Recorded => None,
             Axis::Observed => self.tags.iter().find_map(|any| match any.as_slice() {
-                [only] => Some(only),
+                [only] if is_indexed(only) => Some(only),
                 _ => None,
             }),
         }

@@ -35,8 +35,14 @@ impl Tags {
         self.tag("view.label", tenant, label.as_bytes())
     }
 
+    /// Marked as one that has no index: there are few modalities, so a list of one is hardly
+    /// shorter than the list of all, and a row of every event would be spent on it.
     pub(crate) fn modality(&self, tenant: u32, modality: &str) -> Result<Tag, ViewError> {
-        self.tag("view.modality", tenant, modality.as_bytes())
+        let mut tag = self.tag("view.modality", tenant, modality.as_bytes())?;
+        if let Some(last) = tag.last_mut() {
+            *last |= NOT_INDEXED;
+        }
+        Ok(tag)
     }
 
     pub(crate) fn actor(&self, tenant: u32, actor: &str) -> Result<Tag, ViewError> {
@@ -57,8 +63,20 @@ impl Tags {
 
     fn tag(&self, label: &str, tenant: u32, word: &[u8]) -> Result<Tag, ViewError> {
         let mac = self.hasher.mac(tenant, label, &[word]);
-        Ok(cut(&mac.ok_or(ViewError::NoKey { tenant })?))
+        let mut tag = cut(&mac.ok_or(ViewError::NoKey { tenant })?);
+        if let Some(last) = tag.last_mut() {
+            *last &= !NOT_INDEXED;
+        }
+        Ok(tag)
     }
+}
+
+/// The bit of a tag's last byte that says whether events are indexed under it.
+const NOT_INDEXED: u8 = 1;
+
+/// Whether events are indexed under this tag.
+pub(crate) fn is_indexed(tag: &Tag) -> bool {
+    tag.last().is_some_and(|last| last & NOT_INDEXED == 0)
 }
 
 /// The first half of a keyed hash.

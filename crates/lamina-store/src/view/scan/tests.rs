@@ -12,7 +12,7 @@ const ACTORS: u8 = 2;
 
 /// A log of events, some of them cancelled.
 fn logs() -> impl Strategy<Value = TestLog> {
-    let event = (1..4u64, -3..4i64, 0..LABELS, 0..ACTORS, prop::bool::weighted(0.1));
+    let event = (1..4u64, -3..4i64, 0..LABELS, 0..ACTORS * 2, prop::bool::weighted(0.1));
     vec(event, 0..40).prop_map(|events| {
         let mut log = TestLog::new(3);
         for (index, (scope, observed_at, label, actor, cancelled)) in events.iter().enumerate() {
@@ -21,7 +21,8 @@ fn logs() -> impl Strategy<Value = TestLog> {
                 observed_at: *observed_at,
                 key: format!("k{index}"),
                 labels: (0..*label).map(|n| format!("l{n}")).collect(),
-                actor: format!("user:a{actor}"),
+                actor: format!("user:a{}", actor % ACTORS),
+                modality: format!("m{}", actor / ACTORS),
                 ..Say::default()
             });
             if *cancelled {
@@ -39,14 +40,15 @@ fn scans() -> impl Strategy<Value = EventScan> {
         btree_set(1..4u64, 0..4),
         any::<(bool, bool)>(),
         (observed(), observed(), recorded(), recorded()),
-        vec(vec(0..5u8, 0..3), 0..3),
+        vec(vec(0..7u8, 0..3), 0..3),
         (0..4usize, 1..6usize, 1..9usize),
     )
         .prop_map(|(scopes, (axis, direction), bounds, tags, (skip, limit, scan_max))| {
             let views = crate::view::testing::empty();
             let tag = |n: u8| match n {
                 0..3 => views.tag_label(TENANT, &format!("l{n}")).unwrap(),
-                _ => views.tag_actor(TENANT, &format!("user:a{}", n - 3)).unwrap(),
+                3..5 => views.tag_actor(TENANT, &format!("user:a{}", n - 3)).unwrap(),
+                _ => views.tag_modality(TENANT, &format!("m{}", n - 5)).unwrap(),
             };
             EventScan {
                 tenant: TENANT,
