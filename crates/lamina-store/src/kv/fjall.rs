@@ -29,6 +29,8 @@ const JOURNAL_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 /// Bytes of rows gathered in memory, by our own count, before all of them are written as tables.
 /// All at once, so that no keyspace holds back a journal.
 const MEMTABLES_BYTES_MAX: u64 = 48 * 1_024 * 1_024;
+/// Bytes of rows that may stay in memory after they were read from the journals.
+const RECOVERED_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 /// What a row takes in memory beside its bytes, roughly.
 const ROW_BYTES: u64 = 64;
 /// Memtables of one keyspace that may wait to be written. At one more the engine stops writers for
@@ -89,9 +91,15 @@ impl FjallKv {
             .iter()
             .map(|space| db.keyspace(space.name(), || options(*space)).map_err(to_io));
         let keyspaces = keyspaces.collect::<io::Result<_>>()?;
-        // What the journals brought back is in memory again.
-        let gathered = AtomicU64::new(db.write_buffer_size());
-        Ok(FjallKv { db, keyspaces, gathered })
+        // What the journals brought back is in memory again. Much of it goes to disk now, in the
+        // background: a process that is idle after a crash should not hold it.
+        let recovered = db.write_buffer_size();
+        let kv = FjallKv { db, keyspaces, gathered: AtomicU64::new(recovered) };
+        if recovered >= RECOVERED_BYTES_MAX {
+            kv.gathered.store(0, Ordering::Relaxed);
+            kv.rotate()?;
+        }
+        Ok(kv)
     }
 
     fn keyspace(&self, space: Space) -> &Keyspace {
@@ -112,6 +120,11 @@ impl FjallKv {
         {
             return Ok(());
         }
+        self.rotate()
+    }
+
+    /// Has all memtables written, after those before them.
+    fn rotate(&self) -> io::Result<()> {
         let behind = |keyspace: &Keyspace| keyspace.sealed_memtable_count() >= SEALED_MAX;
         for _ in 0..WAITS_MAX {
             if !self.keyspaces.iter().any(behind) {
