@@ -131,7 +131,7 @@ fn expired_rows_go_faster_than_they_come() {
             event_offset: 1,
             event_place: lamina_store::entry::Place(0),
         };
-        world.parts.views.lifecycle_put(&mut batch, FIRST_TENANT, &row).unwrap();
+        world.parts.views.lifecycle_put(&mut batch, FIRST_TENANT, &[row]).unwrap();
     }
     world.parts.views.commit(batch).unwrap();
     // The same minute: what one look leaves, the next takes.

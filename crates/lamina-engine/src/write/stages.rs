@@ -3,7 +3,7 @@
 //! One thread owns this, so lifecycle events have one order. Rows and the watermark are written in
 //! one batch: after a crash either both are there or the stages run again, and each is idempotent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use lamina_core::write::pipeline::{Action, Input, Pipeline};
@@ -111,6 +111,8 @@ pub struct Stages {
 #[derive(Debug, Default)]
 struct Out {
     batch: Batch,
+    /// By tenant, in the order they were announced.
+    rows: BTreeMap<u32, Vec<LifecycleRow>>,
     shown: Vec<Arc<Shown>>,
     /// Some rows are not among `shown`, because nobody listened when they were made.
     untold: bool,
@@ -341,7 +343,7 @@ impl Stages {
             event_offset: flight.offset,
             event_place: flight.place,
         };
-        self.views.lifecycle_put(&mut self.out.batch, flight.tenant, &row)?;
+        self.out.rows.entry(flight.tenant).or_default().push(row);
         self.out.touched.push(flight.event_id);
         if self.hub.has_listeners() {
             let captured = matches!(kind, LifecycleKind::Stage(Stage::Captured));
@@ -384,7 +386,10 @@ impl Stages {
     }
 
     fn flush(&mut self) -> Result<(), ViewError> {
-        let Out { batch, shown, untold, touched } = std::mem::take(&mut self.out);
+        let Out { mut batch, rows, shown, untold, touched } = std::mem::take(&mut self.out);
+        for (tenant, rows) in &rows {
+            self.views.lifecycle_put(&mut batch, *tenant, rows)?;
+        }
         if !batch.writes.is_empty() {
             self.views.commit(batch)?;
         }

@@ -2,6 +2,10 @@
 //!
 //! They are history of this machine's work, not of the world, so a replay does not make them anew.
 //! They are put into a batch together with the progress they announce and committed with it.
+//!
+//! Most events go through all their stages in one round, so rows that follow each other and belong
+//! to one event are stored as one run, under the id of the first. Ids grow, and no other event's
+//! row has an id within a run: runs in key order are rows in order.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +17,7 @@ use crate::codec::wire::{Cursor, put_varint};
 use crate::entry::Place;
 use crate::kv::{Batch, Direction, Space};
 use crate::view::fold::row_error;
-use crate::view::row::{batch, done, instant, put_batch, put_instant, small};
+use crate::view::row::{batch, instant, put_batch, put_instant, small};
 use crate::view::{ViewError, Views, key};
 
 /// One lifecycle event.
@@ -45,31 +49,19 @@ pub struct LifecycleRow {
 pub type VisitLifecycle<'a> = dyn FnMut(LifecycleRow) -> ControlFlow<()> + 'a;
 
 impl Views {
-    /// Puts a row into a batch.
-    ///
-    /// Rows of one event that follow each other share one row of the list by event: it stands under
-    /// the first id and names the others.
+    /// Puts rows into a batch. They are newer than every stored row and in order.
     pub fn lifecycle_put(
         &self,
         batch: &mut Batch,
         tenant: u32,
-        row: &LifecycleRow,
+        rows: &[LifecycleRow],
     ) -> Result<(), ViewError> {
-        let bytes = row.encode().map_err(row_error(Space::Lifecycle))?;
-        let by_event = key::lifecycle_of_event(tenant, &row.event_id, &row.id);
-        let shared = by_event.len() - row.id.as_bytes().len();
-        let listed = batch.writes.pop_if(|(space, key, _)| {
-            *space == Space::Lifecycle
-                && key.len() == by_event.len()
-                && key.get(..shared) == by_event.get(..shared)
-        });
-        batch.put(Space::Lifecycle, key::lifecycle(tenant, &row.id), bytes);
-        match listed {
-            Some((space, first, ids)) => {
-                let ids = [ids.unwrap_or_default().as_slice(), row.id.as_bytes()].concat();
-                batch.put(space, first, ids);
-            }
-            None => batch.put(Space::Lifecycle, by_event, []),
+        for run in rows.chunk_by(|a, b| a.event_id == b.event_id) {
+            let Some(first) = run.first() else { continue };
+            let bytes = encode_run(first, run).map_err(row_error(Space::Lifecycle))?;
+            batch.put(Space::Lifecycle, key::lifecycle(tenant, &first.id), bytes);
+            let by_event = key::lifecycle_of_event(tenant, &first.event_id, &first.id);
+            batch.put(Space::Lifecycle, by_event, []);
         }
         Ok(())
     }
@@ -80,10 +72,8 @@ impl Views {
         tenant: u32,
         id: LifecycleId,
     ) -> Result<Option<LifecycleRow>, ViewError> {
-        self.get(Space::Lifecycle, &key::lifecycle(tenant, &id))?
-            .map(|bytes| LifecycleRow::decode(id, &bytes))
-            .transpose()
-            .map_err(row_error(Space::Lifecycle))
+        let run = self.run_at_or_before(tenant, &id)?;
+        Ok(run.into_iter().find(|row| row.id == id))
     }
 
     /// The rows of one event, oldest first.
@@ -96,17 +86,17 @@ impl Views {
         let most = LifecycleId::from_bytes([0xFF; 16]);
         let from = key::lifecycle_of_event(tenant, &event, &least);
         let to = key::after(key::lifecycle_of_event(tenant, &event, &most));
-        let mut ids = Vec::new();
-        self.walk(Space::Lifecycle, (&from, &to), &mut |key, others| {
+        let mut runs = Vec::new();
+        self.walk(Space::Lifecycle, (&from, &to), &mut |key, _| {
             let id = key::tail_id(key).ok_or(CodecError::Truncated)?;
-            ids.push(LifecycleId::from_bytes(id));
-            let (others, rest) = others.as_chunks::<16>();
-            ids.extend(others.iter().map(|id| LifecycleId::from_bytes(*id)));
-            if rest.is_empty() { Ok(ControlFlow::Continue(())) } else { Err(CodecError::Truncated) }
+            runs.push(LifecycleId::from_bytes(id));
+            Ok(ControlFlow::Continue(()))
         })?;
-        let mut rows = Vec::with_capacity(ids.len());
-        for id in ids {
-            rows.extend(self.lifecycle_get(tenant, id)?);
+        let mut rows = Vec::new();
+        for first in runs {
+            if let Some(bytes) = self.get(Space::Lifecycle, &key::lifecycle(tenant, &first))? {
+                rows.extend(decode_run(first, &bytes).map_err(row_error(Space::Lifecycle))?);
+            }
         }
         Ok(rows)
     }
@@ -122,34 +112,38 @@ impl Views {
         visit: &mut VisitLifecycle<'_>,
     ) -> Result<(), ViewError> {
         let (mut from, mut to) = key::lifecycles(tenant);
-        match (after, direction) {
-            (None, _) => {}
-            (Some(id), Direction::Forward) => from = key::after(key::lifecycle(tenant, &id)),
-            (Some(id), Direction::Backward) => to = key::lifecycle(tenant, &id),
-        }
-        let mut failed = None;
-        let mut left = limit;
-        let mut each = |key: &[u8], value: &[u8]| {
-            if left == 0 {
-                return ControlFlow::Break(());
-            }
-            left -= 1;
-            let id = key::tail_id(key).ok_or(CodecError::Truncated);
-            match id.and_then(|id| LifecycleRow::decode(LifecycleId::from_bytes(id), value)) {
-                Ok(row) => visit(row),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
+        if let Some(id) = after {
+            match direction {
+                Direction::Backward => to = key::lifecycle(tenant, &id),
+                // The run that holds `after` may hold rows behind it too.
+                Direction::Forward => {
+                    let run = self.run_at_or_before(tenant, &id)?;
+                    from = run.first().map_or(from, |first| key::lifecycle(tenant, &first.id));
                 }
             }
-        };
-        self.kv
-            .scan(Space::Lifecycle, &from, &to, direction, &mut each)
-            .map_err(|source| ViewError::Kv { doing: "walking lifecycle rows", source })?;
-        failed.map_or(Ok(()), |error| Err(row_error(Space::Lifecycle)(error)))
+        }
+        let mut left = limit;
+        self.runs((&from, &to), direction, &mut |mut run| {
+            run.retain(|row| match (after, direction) {
+                (None, _) => true,
+                (Some(after), Direction::Forward) => row.id > after,
+                (Some(after), Direction::Backward) => row.id < after,
+            });
+            if direction == Direction::Backward {
+                run.reverse();
+            }
+            for row in run {
+                if left == 0 {
+                    return ControlFlow::Break(());
+                }
+                left -= 1;
+                visit(row)?;
+            }
+            ControlFlow::Continue(())
+        })
     }
 
-    /// Removes rows announced before an instant, oldest first, at most `max`; says how many.
+    /// Removes runs of rows announced before an instant, oldest first, at most `max`; says how many.
     pub fn lifecycle_prune(
         &self,
         tenant: u32,
@@ -158,13 +152,17 @@ impl Views {
     ) -> Result<usize, ViewError> {
         let mut batch = Batch::default();
         let mut pruned = 0;
-        self.lifecycle_scan(tenant, None, Direction::Forward, max, &mut |row| {
+        let (from, to) = key::lifecycles(tenant);
+        self.runs((&from, &to), Direction::Forward, &mut |run| {
             // Ids sort by the time they were minted at, so the first young row ends the walk.
-            if row.at >= before {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                return ControlFlow::Break(());
+            };
+            if pruned == max || last.at >= before {
                 return ControlFlow::Break(());
             }
-            let by_event = key::lifecycle_of_event(tenant, &row.event_id, &row.id);
-            batch.delete(Space::Lifecycle, key::lifecycle(tenant, &row.id));
+            let by_event = key::lifecycle_of_event(tenant, &first.event_id, &first.id);
+            batch.delete(Space::Lifecycle, key::lifecycle(tenant, &first.id));
             batch.delete(Space::Lifecycle, by_event);
             pruned += 1;
             ControlFlow::Continue(())
@@ -174,50 +172,109 @@ impl Views {
         }
         Ok(pruned)
     }
+
+    /// The run that holds an id, if any does: the last that starts at or before it.
+    fn run_at_or_before(
+        &self,
+        tenant: u32,
+        id: &LifecycleId,
+    ) -> Result<Vec<LifecycleRow>, ViewError> {
+        let from = key::lifecycles(tenant).0;
+        let to = key::after(key::lifecycle(tenant, id));
+        let mut found = Vec::new();
+        self.runs((&from, &to), Direction::Backward, &mut |run| {
+            found = run;
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
+    }
+
+    fn runs(
+        &self,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut dyn FnMut(Vec<LifecycleRow>) -> ControlFlow<()>,
+    ) -> Result<(), ViewError> {
+        let mut failed = None;
+        let mut each = |key: &[u8], value: &[u8]| {
+            let first = key::tail_id(key).map(LifecycleId::from_bytes);
+            match first.ok_or(CodecError::Truncated).and_then(|first| decode_run(first, value)) {
+                Ok(run) => visit(run),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        self.kv
+            .scan(Space::Lifecycle, from, to, direction, &mut each)
+            .map_err(|source| ViewError::Kv { doing: "walking lifecycle rows", source })?;
+        failed.map_or(Ok(()), |error| Err(row_error(Space::Lifecycle)(error)))
+    }
 }
 
 const FAILED: u8 = 16;
 const CANCELLED: u8 = 32;
+/// Rows of an event that goes through its stages without a stop.
+const STAGES_USUAL: usize = 4;
 
-impl LifecycleRow {
-    fn encode(&self) -> Result<Vec<u8>, CodecError> {
-        let mut out = Vec::with_capacity(80);
-        out.push(match self.kind {
+/// What the rows of a run share, then each of them.
+fn encode_run(first: &LifecycleRow, run: &[LifecycleRow]) -> Result<Vec<u8>, CodecError> {
+    let mut out = Vec::with_capacity(48 + 32 * run.len());
+    out.extend_from_slice(first.event_id.as_bytes());
+    put_varint(&mut out, first.scope);
+    put_batch(&mut out, first.batch_id);
+    put_varint(&mut out, first.event_offset);
+    put_varint(&mut out, first.event_place.0);
+    put_instant(&mut out, first.at);
+    for (index, row) in run.iter().enumerate() {
+        // The key has the first id, and instants grow along a run.
+        if index > 0 {
+            out.extend_from_slice(row.id.as_bytes());
+            let passed = row.at.0.checked_sub(first.at.0).and_then(|us| u64::try_from(us).ok());
+            put_varint(&mut out, passed.ok_or(CodecError::Malformed { field: "at" })?);
+        }
+        out.push(match row.kind {
             LifecycleKind::Stage(stage) => stage as u8,
             LifecycleKind::Failed(stage) => FAILED + stage as u8,
             LifecycleKind::Cancelled => CANCELLED,
             _ => return Err(CodecError::Malformed { field: "kind" }),
         });
-        out.extend_from_slice(self.event_id.as_bytes());
-        put_varint(&mut out, self.scope);
-        put_instant(&mut out, self.at);
-        put_varint(&mut out, u64::from(self.seq));
-        put_batch(&mut out, self.batch_id);
-        put_varint(&mut out, self.event_offset);
-        put_varint(&mut out, self.event_place.0);
-        let (form, numbers) = payload_numbers(&self.payload)?;
-        out.push(form);
-        for number in numbers {
-            put_varint(&mut out, number);
-        }
-        Ok(out)
+        put_varint(&mut out, u64::from(row.seq));
+        put_payload(&mut out, &row.payload)?;
     }
+    Ok(out)
+}
 
-    fn decode(id: LifecycleId, bytes: &[u8]) -> Result<LifecycleRow, CodecError> {
-        let mut from = Cursor::new(bytes);
-        let row = LifecycleRow {
+fn decode_run(first: LifecycleId, bytes: &[u8]) -> Result<Vec<LifecycleRow>, CodecError> {
+    let mut from = Cursor::new(bytes);
+    let event_id = EventId::from_bytes(from.array()?);
+    let scope = from.varint()?;
+    let batch_id = batch(&mut from)?;
+    let event_offset = from.varint()?;
+    let event_place = Place(from.varint()?);
+    let start = instant(&mut from)?;
+    let mut rows = Vec::with_capacity(STAGES_USUAL);
+    let (mut id, mut at) = (first, start);
+    loop {
+        rows.push(LifecycleRow {
             id,
+            at,
             kind: kind(from.byte()?)?,
-            event_id: EventId::from_bytes(from.array()?),
-            scope: from.varint()?,
-            at: instant(&mut from)?,
             seq: small(&mut from)?,
-            batch_id: batch(&mut from)?,
-            event_offset: from.varint()?,
-            event_place: Place(from.varint()?),
             payload: payload(&mut from)?,
-        };
-        done(&from, row)
+            event_id,
+            scope,
+            batch_id,
+            event_offset,
+            event_place,
+        });
+        if from.is_done() {
+            return Ok(rows);
+        }
+        id = LifecycleId::from_bytes(from.array()?);
+        let passed = i64::try_from(from.varint()?).ok().and_then(|us| start.0.checked_add(us));
+        at = Micros(passed.ok_or(CodecError::Malformed { field: "at" })?);
     }
 }
 
@@ -232,21 +289,28 @@ fn kind(number: u8) -> Result<LifecycleKind, CodecError> {
     }
 }
 
-fn payload_numbers(payload: &Payload) -> Result<(u8, Vec<u64>), CodecError> {
-    Ok(match *payload {
-        Payload::Captured { wal_offset } => (1, vec![wal_offset]),
+fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
+    let mut put = |form: u8, numbers: &[u64]| {
+        out.push(form);
+        for number in numbers {
+            put_varint(out, *number);
+        }
+    };
+    match *payload {
+        Payload::Captured { wal_offset } => put(1, &[wal_offset]),
         Payload::Extracted { facts, entities, beliefs, episodes } => {
-            (2, [facts, entities, beliefs, episodes].map(u64::from).to_vec())
+            put(2, &[facts, entities, beliefs, episodes].map(u64::from));
         }
-        Payload::Indexed { layers } => (3, vec![u64::from(layers)]),
+        Payload::Indexed { layers } => put(3, &[u64::from(layers)]),
         Payload::Consolidated { beliefs_updated, conflicts_resolved, superseded_facts } => {
-            (4, [beliefs_updated, conflicts_resolved, superseded_facts].map(u64::from).to_vec())
+            put(4, &[beliefs_updated, conflicts_resolved, superseded_facts].map(u64::from));
         }
-        Payload::Compressed => (5, Vec::new()),
-        Payload::Failed { attempts } => (6, vec![u64::from(attempts)]),
-        Payload::Cancelled { from } => (7, vec![u64::from(from as u8)]),
+        Payload::Compressed => put(5, &[]),
+        Payload::Failed { attempts } => put(6, &[u64::from(attempts)]),
+        Payload::Cancelled { from } => put(7, &[u64::from(from as u8)]),
         _ => return Err(CodecError::Malformed { field: "payload" }),
-    })
+    }
+    Ok(())
 }
 
 fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {

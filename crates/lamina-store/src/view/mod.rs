@@ -35,9 +35,9 @@ pub use row::{BlobRow, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRo
 pub use scan::{Axis, EventScan, EventScanPage, ScanKey};
 pub use tag::{Hasher, Tag};
 
-/// The version of every key, row and hash domain of the replayed spaces. A store with another
-/// number is rebuilt.
-pub const LAYOUT: u32 = 2;
+/// The version of every key, row and hash domain. A store with another number is rebuilt; what a
+/// replay does not bring back is dropped with it, because it cannot be read.
+pub const LAYOUT: u32 = 3;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -185,10 +185,15 @@ impl Views {
     }
 
     /// Clears every replayed space, so that the log can be applied from its start. Lifecycle and
-    /// job rows stay. A crash in the middle is noticed by the next open.
+    /// job rows stay if they are of this layout. A crash in the middle is noticed by the next open.
     pub fn reset(&self) -> Result<(), ViewError> {
         let mut state = self.state.lock();
         self.needs_rebuild.store(true, Ordering::Release);
+        let clearing = |source| ViewError::Kv { doing: "clearing the views", source };
+        let layout = self.get(Space::Meta, key::LAYOUT)?;
+        if layout.is_some_and(|layout| layout != LAYOUT.to_be_bytes()) {
+            self.kv.clear(Space::Lifecycle).map_err(clearing)?;
+        }
         let mut begin = Batch::default();
         begin.put(Space::Meta, key::RESETTING, []);
         for row in [key::LAYOUT, key::TIP, key::FOLD] {
@@ -196,7 +201,6 @@ impl Views {
         }
         *state = State::default();
         self.publish(&state);
-        let clearing = |source| ViewError::Kv { doing: "clearing the views", source };
         self.kv.write(begin).map_err(clearing)?;
         self.kv.persist().map_err(clearing)?;
         for space in REPLAYED.iter().filter(|space| **space != Space::Meta) {

@@ -11,7 +11,7 @@ fn row(n: u8, event: u8, kind: LifecycleKind, payload: Payload) -> LifecycleRow 
         scope: 300,
         at: Micros(i64::from(n) * 10),
         seq: u32::from(n),
-        batch_id: n.is_multiple_of(2).then(|| BatchId::from_bytes([n; 16])),
+        batch_id: event.is_multiple_of(2).then(|| BatchId::from_bytes([event; 16])),
         payload,
         event_offset: 70_000,
         event_place: Place(u64::MAX),
@@ -47,9 +47,7 @@ fn rows() -> Vec<LifecycleRow> {
 fn stored() -> Views {
     let views = empty();
     let mut batch = Batch::default();
-    for row in rows() {
-        views.lifecycle_put(&mut batch, TENANT, &row).unwrap();
-    }
+    views.lifecycle_put(&mut batch, TENANT, &rows()).unwrap();
     views.commit(batch).unwrap();
     views
 }
@@ -85,6 +83,10 @@ fn rows_are_found_by_event_and_in_order() {
     assert_eq!(of(9), [1, 2, 4, 5, 7]);
     assert_eq!(of(8), [3, 6]);
     assert_eq!(of(7), []);
+    // The second of a run is found, and a scan goes on from within one.
+    assert_eq!(scan(&views, Some(1), Direction::Forward, 2), [2, 3]);
+    assert_eq!(scan(&views, Some(2), Direction::Backward, 9), [1]);
+    assert_eq!(scan(&views, Some(0), Direction::Forward, 1), [1]);
     assert_eq!(scan(&views, None, Direction::Forward, 3), [1, 2, 3]);
     assert_eq!(scan(&views, Some(3), Direction::Forward, 9), [4, 5, 6, 7]);
     assert_eq!(scan(&views, Some(3), Direction::Backward, 9), [2, 1]);
@@ -95,10 +97,31 @@ fn rows_are_found_by_event_and_in_order() {
 #[test]
 fn old_rows_are_pruned_in_bounded_steps() {
     let views = stored();
-    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 2).unwrap(), 2);
+    // Runs: 1 and 2, 3, 4 and 5, 6, 7. A run goes when its last row is old.
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(20), 9).unwrap(), 0);
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 1).unwrap(), 1);
     assert_eq!(scan(&views, None, Direction::Forward, 9), [3, 4, 5, 6, 7]);
-    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 9).unwrap(), 1);
-    assert_eq!(views.lifecycle_prune(TENANT, Micros(40), 9).unwrap(), 0);
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(50), 9).unwrap(), 1);
+    assert_eq!(views.lifecycle_prune(TENANT, Micros(50), 9).unwrap(), 0);
     let rows = views.lifecycle_of_event(TENANT, EventId::from_bytes([9; 16])).unwrap();
     assert_eq!(rows.len(), 3);
+}
+
+#[test]
+fn damaged_runs_are_refused_and_never_panic() {
+    let rows = rows();
+    let bytes = encode_run(&rows[3], &rows[3..5]).unwrap();
+    assert_eq!(decode_run(rows[3].id, &bytes).unwrap(), rows[3..5]);
+    for end in 0..bytes.len() {
+        let cut = decode_run(rows[3].id, bytes.get(..end).unwrap());
+        // A run may end after any of its rows.
+        assert!(cut.is_err() || cut.unwrap() == rows[3..4], "cut at {end}");
+    }
+    for at in 0..bytes.len() {
+        for flip in [1, 0x80, 0xFF] {
+            let mut other = bytes.clone();
+            other[at] ^= flip;
+            drop(decode_run(rows[3].id, &other));
+        }
+    }
 }
