@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use lamina_engine::write::applied::Applied;
 use lamina_engine::write::apply::Applier;
 use lamina_engine::write::capture::{Capture, Placed, Request};
 use lamina_engine::write::prepare::{Provenance, prepare};
@@ -85,7 +86,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
     let opened = open::open_parts(&settings, env.clone(), Arc::new(MemKv::default()), lock)?;
     let parts = opened.into_parts();
     // Every scope is in the views before the measurement; nothing else will be.
-    let applied = Arc::new(AtomicU64::new(parts.log.tip().next_offset));
+    let applied = Arc::new(Applied::new(parts.log.tip().next_offset));
     let mut capture = Capture::new(
         parts.log,
         Arc::clone(&parts.views),
@@ -114,7 +115,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
     let (folded, _) =
         Applier::new(Arc::clone(&parts.views), Arc::clone(&applied)).fold(vec![committed]);
     folded?;
-    applied.store(u64::MAX, Ordering::Release);
+    applied.advance(u64::MAX);
 
     let (to_writer, requests) = mpsc::channel();
     let status = WriterStatus::default();

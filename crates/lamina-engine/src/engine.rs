@@ -1,10 +1,11 @@
 //! The engine handle, and the three threads behind it.
 //!
-//! writer: decides, appends, syncs -> applier: folds, answers -> stages: derives, announces. Each
-//! owns its state; they meet in bounded queues.
+//! writer: decides, appends, syncs, answers -> applier: folds -> stages: derives, announces. Each
+//! owns its state; they meet in bounded queues. A read waits until what was answered before it
+//! began is folded, so that whoever was answered finds what it wrote.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
+use crate::write::applied::Applied;
 use crate::write::apply::Applier;
 use crate::write::capture::{Committed, Request};
 use crate::write::hub::Hub;
@@ -33,7 +35,9 @@ use crate::{Error, Settings};
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How often the views are made durable while they change. What is lost is replayed from the log.
 const PERSIST_EVERY_US: i64 = 1_000_000;
-/// Groups committed but not applied, and applied but not staged.
+/// Groups committed but not applied: a read may wait for them.
+pub(crate) const GROUPS_UNAPPLIED_MAX: usize = 16;
+/// Groups applied but not staged.
 pub(crate) const GROUPS_QUEUED_MAX: usize = 64;
 
 /// A running engine. Cheap to clone.
@@ -71,7 +75,7 @@ pub(crate) struct Inner {
 pub(crate) struct Shared {
     pub(crate) closing: AtomicBool,
     /// Everything before this offset is in the views.
-    pub(crate) applied: Arc<AtomicU64>,
+    pub(crate) applied: Arc<Applied>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) writer: Arc<WriterStatus>,
     pub(crate) scrub: Arc<ScrubStatus>,
@@ -82,7 +86,8 @@ pub(crate) struct Shared {
 impl Shared {
     /// Tells how a log stands that was just opened.
     pub(crate) fn tell(&self, log: &dyn Log) {
-        self.applied.store(log.tip().next_offset, Ordering::Release);
+        self.applied.advance(log.tip().next_offset);
+        self.writer.committed.store(log.tip().next_offset, Ordering::Release);
         *self.writer.log.lock() = log.stats();
         self.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
     }
@@ -160,6 +165,12 @@ impl Inner {
         }
     }
 
+    /// Waits until the views have everything that was answered before this call.
+    pub(crate) async fn caught_up(&self) {
+        let committed = self.shared.writer.committed.load(Ordering::Acquire);
+        self.shared.applied.reached(committed).await;
+    }
+
     pub(crate) fn audit_id(&self) -> AuditId {
         AuditId::mint(self.env.clock.wall(), lamina_env::rng::draw::<8>(&*self.env.rng))
     }
@@ -208,6 +219,7 @@ pub(crate) fn applier(
                 Err(error) => {
                     tracing::error!(%error, "the views cannot be written; writes stop until a restart");
                     *shared.views_failed.lock() = Some(error.to_string());
+                    shared.applied.stop();
                     // What is committed is durable; the answers above said so. Nothing may be
                     // folded after a gap.
                     for late in committed.iter() {

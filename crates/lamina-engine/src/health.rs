@@ -57,7 +57,7 @@ impl Engine {
     pub fn health(&self) -> Health {
         let shared = &self.inner.shared;
         let log = shared.writer.log.lock().clone();
-        let applied_lag = log.next_offset.saturating_sub(shared.applied.load(Ordering::Acquire));
+        let applied_lag = log.next_offset.saturating_sub(shared.applied.offset());
         let mut health = Health {
             status: Status::Healthy,
             reasons: Vec::new(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lamina_env::Env;
+use lamina_env::{Env, SteadyClock};
 use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
@@ -232,7 +232,7 @@ fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
     OpenOptions {
         disk: Arc::clone(&env.disk),
         dir: data.to_owned(),
-        clock: Arc::clone(&env.clock),
+        clock: Arc::new(SteadyClock::new(Arc::clone(&env.clock))),
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(keys),
         segment_bytes: Settings::SEGMENT_BYTES,

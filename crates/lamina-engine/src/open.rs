@@ -11,7 +11,7 @@ use std::sync::mpsc;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::disk::{read_file, write_atomic};
-use lamina_env::{DiskFile, Env};
+use lamina_env::{DiskFile, Env, SteadyClock};
 use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::Tenant;
 use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
@@ -23,11 +23,11 @@ use lamina_types::Micros;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, Inner, Shared};
+use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
-use crate::write::capture::Capture;
+use crate::write::capture::{Capture, Committed};
 use crate::write::hub::Hub;
 use crate::write::prepare::section;
 use crate::write::room::Room;
@@ -88,6 +88,8 @@ pub struct Opened {
 /// An opened directory in pieces, for the simulator and the benchmarks.
 #[derive(Debug)]
 pub struct Parts {
+    /// What it was opened with, its clock steadied.
+    pub env: Env,
     /// The log, started.
     pub log: Box<dyn Log>,
     /// The views, equal to the log.
@@ -101,8 +103,8 @@ pub struct Parts {
 impl Opened {
     /// Takes it apart. The lock of the directory is released.
     pub fn into_parts(self) -> Parts {
-        let Opened { env: _, keys, log, views, report, lock: _ } = self;
-        Parts { log, views, keys, report }
+        let Opened { env, keys, log, views, report, lock: _ } = self;
+        Parts { env, log, views, keys, report }
     }
 }
 
@@ -182,10 +184,13 @@ pub(crate) fn open_reporting(
             keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
         }
     }
+    // One clock dates everything that is stored.
+    let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
+    let env = Env { clock: Arc::clone(&clock) as _, ..env };
     let (mut log, found) = SegmentLog::open(OpenOptions {
         disk: Arc::clone(&env.disk),
         dir: data.clone(),
-        clock: Arc::clone(&env.clock),
+        clock,
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(&keys),
         segment_bytes: settings.segment_bytes,
@@ -236,7 +241,7 @@ fn start(
 
     let (scrubbing, stop_scrubbing) = mpsc::channel();
     let (to_writer, requests) = mpsc::channel();
-    let (to_applier, committed) = mpsc::sync_channel(GROUPS_QUEUED_MAX);
+    let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Vec<Entry>>(GROUPS_QUEUED_MAX);
     let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let capture =
@@ -247,7 +252,10 @@ fn start(
         spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
             // An applier that is gone has left its reason in `views_failed`.
-            let mut sink = move |committed| drop(to_applier.send(committed));
+            let mut sink = move |mut committed: Committed| {
+                committed.answer_durable();
+                drop(to_applier.send(committed));
+            };
             move || writer::run(capture, &requests, &mut sink, &status, &*clock)
         })?,
         spawn(Role::Applier, &shared, &lock, {

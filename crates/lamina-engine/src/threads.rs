@@ -63,7 +63,10 @@ impl Drop for Fallen {
         match self.role {
             // What it had half done on disk is for the next open to find out.
             Role::Writer => self.shared.writer.log.lock().poisoned = true,
-            Role::Applier => *self.shared.views_failed.lock() = reason(),
+            Role::Applier => {
+                *self.shared.views_failed.lock() = reason();
+                self.shared.applied.stop();
+            }
             Role::Stages => *self.shared.stages_failed.lock() = reason(),
             Role::Scrub => *self.shared.scrub.damage.lock() = reason(),
         }

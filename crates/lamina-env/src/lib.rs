@@ -4,6 +4,7 @@
 //! these traits, so that the simulator in `sim` can replace all three with one seed.
 
 pub mod clock;
+pub mod steady;
 pub mod rng;
 pub mod disk;
 pub mod sim;
@@ -11,6 +12,7 @@ pub mod sim;
 pub use clock::{Clock, SystemClock};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use rng::{Rng, SystemRng};
+pub use steady::SteadyClock;
 
 use std::sync::Arc;
 

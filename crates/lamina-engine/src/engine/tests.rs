@@ -60,7 +60,7 @@ fn write(engine: &Engine, text: &str, key: &str) -> Write {
     }
 }
 
-fn list(engine: &Engine) -> Vec<String> {
+async fn list(engine: &Engine) -> Vec<String> {
     let query = EventsQuery {
         scope: scope(),
         axis: Axis::Recorded,
@@ -74,7 +74,7 @@ fn list(engine: &Engine) -> Vec<String> {
         skip: 0,
         limit: 1_000,
     };
-    let page = engine.events(&ReadPermit::Local(permit(Some(&scope()))), &query).unwrap();
+    let page = engine.events(ReadPermit::Local(permit(Some(&scope()))), query).await.unwrap();
     page.items.iter().map(|item| item.experience.content.text().to_owned()).collect()
 }
 
@@ -87,16 +87,17 @@ async fn what_was_answered_can_be_read_also_after_a_restart() {
         let write = write(&engine, &format!("text {index}"), &format!("key {index}"));
         let captured = engine.experience(&permit(Some(&scope())), write).await.unwrap();
         let read: Permit<ScopeReadLocal> = permit(Some(&scope()));
-        assert_eq!(engine.event(&read, captured.event_id).unwrap().wal_offset, captured.wal_offset);
+        let event = engine.event(&read, captured.event_id).await.unwrap();
+        assert_eq!(event.wal_offset, captured.wal_offset);
         events.push(captured);
     }
-    let before = list(&engine);
+    let before = list(&engine).await;
     assert_eq!(before.len(), 50);
     engine.shutdown().await;
     drop(engine);
 
     let engine = open(dir.path());
-    assert_eq!(list(&engine), before);
+    assert_eq!(list(&engine).await, before);
     let again = engine
         .experience(&permit(Some(&scope())), write(&engine, "text 7", "key 7"))
         .await
@@ -129,7 +130,7 @@ async fn concurrent_writers_with_one_key_write_one_event() {
     let distinct: std::collections::BTreeSet<EventId> = ids.iter().map(|(id, _)| *id).collect();
     assert_eq!(distinct.len(), 4);
     assert_eq!(ids.iter().filter(|(_, replayed)| !replayed).count(), 4);
-    assert_eq!(list(&engine).len(), 4);
+    assert_eq!(list(&engine).await.len(), 4);
     engine.shutdown().await;
 }
 
@@ -147,7 +148,7 @@ async fn a_bulk_write_is_all_or_nothing() {
     let bad = vec![write(&engine, "c", "3"), write(&engine, "changed", "2")];
     let refused = engine.experience_bulk(&[permit(Some(&scope()))], bad).await;
     assert!(matches!(refused, Err(Error::IdempotencyConflict { index: 1 })), "{refused:?}");
-    assert_eq!(list(&engine), ["a", "b"]);
+    assert_eq!(list(&engine).await, ["a", "b"]);
     engine.shutdown().await;
 }
 
@@ -228,9 +229,9 @@ async fn r314_r316_an_event_can_be_cancelled_between_any_two_stages() {
             .await
             .unwrap();
         assert!(progress.cancelled && progress.pending.is_empty(), "{progress:?}");
-        assert_eq!(list(&engine), Vec::<String>::new(), "cancelled events are not listed");
+        assert_eq!(list(&engine).await, Vec::<String>::new(), "cancelled events are not listed");
         let read: Permit<ScopeReadLocal> = permit(Some(&scope()));
-        assert!(engine.event(&read, captured.event_id).unwrap().excluded_from_recall);
+        assert!(engine.event(&read, captured.event_id).await.unwrap().excluded_from_recall);
         engine.shutdown().await;
     }
 }
@@ -284,7 +285,7 @@ async fn a_thread_that_panics_is_told_of_and_takes_nothing_with_it() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     engine.experience(&permit(Some(&scope())), write(&engine, "b", "2")).await.unwrap();
-    assert_eq!(list(&engine), ["a", "b"]);
+    assert_eq!(list(&engine).await, ["a", "b"]);
     engine.shutdown().await;
 }
 

@@ -1,5 +1,7 @@
 //! Events by id and by scope. Views say where; the log has the words.
 
+use std::sync::Arc;
+
 use lamina_core::policy::Permit;
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho, assemble};
 use lamina_store::entry::{Entry, SectionState};
@@ -19,7 +21,8 @@ const ROWS_LOOKED_AT_MAX: usize = 20_000;
 
 impl Engine {
     /// The home scope of an event, to ask the policy for a permit.
-    pub fn event_scope(&self, tenant: u32, id: EventId) -> Result<ScopePath, Error> {
+    pub async fn event_scope(&self, tenant: u32, id: EventId) -> Result<ScopePath, Error> {
+        self.inner.caught_up().await;
         let row = self.inner.event_row(tenant, id)?;
         if row.is_erased() {
             return Err(Error::Deleted);
@@ -29,11 +32,12 @@ impl Engine {
     }
 
     /// One event.
-    pub fn event(
+    pub async fn event(
         &self,
         permit: &Permit<ScopeReadLocal>,
         id: EventId,
     ) -> Result<EventRecord, Error> {
+        self.inner.caught_up().await;
         let row = self.inner.event_row(permit.caller().tenant, id)?;
         let record = self.inner.record(&row)?;
         if !permit.covers(&record.experience.scope) {
@@ -42,25 +46,60 @@ impl Engine {
         Ok(record)
     }
 
-    /// One page of events.
-    pub fn events(&self, permit: &ReadPermit, query: &EventsQuery) -> Result<EventsPage, Error> {
-        let inner = &self.inner;
-        let (tenant, scopes) = inner.scopes_of(permit, &query.scope)?;
+    /// One page of events. It may read many records, so it has a thread of its own meanwhile.
+    pub async fn events(
+        &self,
+        permit: ReadPermit,
+        query: EventsQuery,
+    ) -> Result<EventsPage, Error> {
+        self.inner.caught_up().await;
+        let inner = Arc::clone(&self.inner);
+        let read = tokio::task::spawn_blocking(move || inner.events(&permit, &query)).await;
+        read.unwrap_or_else(|failed| match failed.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::ShuttingDown),
+        })
+    }
+
+    /// The event that this caller wrote under a key, by either write route.
+    pub async fn by_idempotency_key(
+        &self,
+        permit: &Permit<ScopeReadLocal>,
+        key: &str,
+    ) -> Result<Option<EventId>, Error> {
+        self.inner.caught_up().await;
+        let caller = permit.caller();
+        let keyed = self.inner.keyed(caller.tenant)?;
+        for family in [0u8, 1] {
+            let mac = keyed
+                .mac("idempotency", &[caller.actor.as_str().as_bytes(), &[family], key.as_bytes()]);
+            let row = self.inner.views.idempotency(caller.tenant, &mac)?;
+            if let Some(row) = row.filter(|row| !row.is_expired(RecordedAt(self.now()))) {
+                return Ok(Some(row.event_id));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Inner {
+    fn events(&self, permit: &ReadPermit, query: &EventsQuery) -> Result<EventsPage, Error> {
+        let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
         if scopes.is_empty() {
             return Ok(EventsPage { items: Vec::new(), next: None });
         }
         let mut tags = Vec::new();
         if let Some(actor) = &query.actor {
-            tags.push(vec![inner.views.tag_actor(tenant, actor.as_str())?]);
+            tags.push(vec![self.views.tag_actor(tenant, actor.as_str())?]);
         }
         if let Some(modality) = &query.modality {
-            tags.push(vec![inner.views.tag_modality(tenant, modality)?]);
+            tags.push(vec![self.views.tag_modality(tenant, modality)?]);
         }
         if !query.labels.is_empty() {
-            let any = query.labels.iter().map(|label| inner.views.tag_label(tenant, label));
+            let any = query.labels.iter().map(|label| self.views.tag_label(tenant, label));
             tags.push(any.collect::<Result<Vec<_>, _>>()?);
         }
-        let page = inner.views.event_scan(&EventScan {
+        let page = self.views.event_scan(&EventScan {
             tenant,
             scopes,
             axis: match query.axis {
@@ -79,33 +118,13 @@ impl Engine {
             scan_max: ROWS_LOOKED_AT_MAX,
         });
         let page = page?;
-        let items = page.rows.iter().map(|row| inner.record(row)).collect::<Result<Vec<_>, _>>()?;
+        let items = page.rows.iter().map(|row| self.record(row)).collect::<Result<Vec<_>, _>>()?;
         Ok(EventsPage {
             items,
             next: page.next.map(|key| ScanKey { at: key.at.0, seq: key.tenant_seq }),
         })
     }
 
-    /// The event that this caller wrote under a key, by either write route.
-    pub fn by_idempotency_key(
-        &self,
-        permit: &Permit<ScopeReadLocal>,
-        key: &str,
-    ) -> Result<Option<EventId>, Error> {
-        let caller = permit.caller();
-        let keyed = self.inner.keyed(caller.tenant)?;
-        for family in [0u8, 1] {
-            let mac = keyed
-                .mac("idempotency", &[caller.actor.as_str().as_bytes(), &[family], key.as_bytes()]);
-            if let Some(row) = self.inner.views.idempotency(caller.tenant, &mac)? {
-                return Ok(Some(row.event_id));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Inner {
     pub(crate) fn event_row(&self, tenant: u32, id: EventId) -> Result<EventRow, Error> {
         self.views.event(tenant, id)?.ok_or(Error::NotFound)
     }

@@ -45,13 +45,13 @@ impl Engine {
     }
 
     /// Everything the lifecycle knows about an event.
-    pub fn memory_event(
+    pub async fn memory_event(
         &self,
         permit: &Permit<LifecycleSubscribe>,
         event: EventId,
     ) -> Result<MemoryEvent, Error> {
         let tenant = permit.caller().tenant;
-        let progress = self.progress(tenant, event)?;
+        let progress = self.progress(tenant, event).await?;
         let rows = self.inner.views.lifecycle_of_event(tenant, event)?;
         let rows =
             rows.iter().map(|row| self.inner.show(tenant, row)).collect::<Result<Vec<_>, _>>()?;
@@ -59,7 +59,8 @@ impl Engine {
     }
 
     /// How far an event has come.
-    pub fn progress(&self, tenant: u32, event: EventId) -> Result<Progress, Error> {
+    pub async fn progress(&self, tenant: u32, event: EventId) -> Result<Progress, Error> {
+        self.inner.caught_up().await;
         let row = self.inner.event_row(tenant, event)?;
         // Rows last: an event that is through has all of them.
         let watermark = self.inner.views.pipeline_watermark()?;
@@ -84,7 +85,7 @@ impl Engine {
             tokio::pin!(notified);
             // Registered before the state is read, so that nothing can happen in between unseen.
             notified.as_mut().enable();
-            let progress = self.progress(tenant, event)?;
+            let progress = self.progress(tenant, event).await?;
             if reached(&progress, until)
                 || tokio::time::timeout_at(deadline, notified).await.is_err()
             {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
+use lamina_env::SteadyClock;
 use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
@@ -21,7 +22,7 @@ fn log(disk: &Arc<SimDisk>) -> SegmentLog {
     let (mut log, _) = SegmentLog::open(OpenOptions {
         disk: Arc::clone(disk) as _,
         dir: PathBuf::from("/data"),
-        clock: Arc::new(SimClock::at(Micros(1_700_000_000_000_000))),
+        clock: Arc::new(SteadyClock::new(Arc::new(SimClock::at(Micros(1_700_000_000_000_000))))),
         rng: Arc::new(SimRng::new(2)),
         keys: Arc::new(keys.unwrap()),
         segment_bytes: 32 * 1_024,

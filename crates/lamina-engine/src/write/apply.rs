@@ -1,28 +1,28 @@
-//! The applier: folds committed entries into the views, then answers the writers.
+//! The applier: folds committed entries into the views.
 //!
-//! It runs beside the writer, so the next sync does not wait for the fold; and it answers after the
-//! fold, so that whoever was answered can read what it wrote.
+//! It runs beside the writer, so that neither the next sync nor the answer waits for the fold. What
+//! takes something back is answered only here, when it is gone from the views.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_store::entry::Entry;
 use lamina_store::log::LogError;
 use lamina_store::view::{ViewError, Views};
 
 use crate::Error;
+use crate::write::applied::Applied;
 use crate::write::capture::{Committed, Due, Placed, Slot};
 
 /// The state of the applier thread.
 #[derive(Debug)]
 pub struct Applier {
     views: Arc<Views>,
-    applied: Arc<AtomicU64>,
+    applied: Arc<Applied>,
 }
 
 impl Applier {
     /// An applier over views that have everything before `applied`.
-    pub fn new(views: Arc<Views>, applied: Arc<AtomicU64>) -> Applier {
+    pub fn new(views: Arc<Views>, applied: Arc<Applied>) -> Applier {
         Applier { views, applied }
     }
 
@@ -44,7 +44,7 @@ impl Applier {
         let Some(tip) = tip else { return (Ok(entries), Answers(due)) };
         match self.views.apply(&entries, &tip) {
             Ok(()) => {
-                self.applied.store(tip.next_offset, Ordering::Release);
+                self.applied.advance(tip.next_offset);
                 (Ok(entries), Answers(due))
             }
             Err(error) => (Err(error), Answers(due)),
@@ -63,6 +63,10 @@ impl Applier {
 pub struct Answers(Vec<Due>);
 
 impl Answers {
+    pub(crate) fn new(due: Vec<Due>) -> Answers {
+        Answers(due)
+    }
+
     /// Gives them. What was appended is durable whatever became of the views.
     pub fn give(self) {
         for due in self.0 {

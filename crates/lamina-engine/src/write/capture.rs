@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_env::Rng;
 use lamina_store::codec::control::{BlobRemoved, Scope};
@@ -16,6 +15,8 @@ use lamina_store::view::Views;
 use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
 
 use crate::Error;
+use crate::write::applied::Applied;
+use crate::write::apply::Answers;
 use crate::write::prepare::section;
 use crate::write::recent::{Recent, Remembered};
 pub use crate::write::request::{GROUP_ENTRIES_MAX, Reply, Request, next_group};
@@ -80,7 +81,7 @@ enum Found {
     New,
 }
 
-/// What a commit leaves for the applier: entries to fold, answers to give.
+/// What a commit leaves: entries to fold, answers to give.
 #[derive(Debug, Default)]
 pub struct Committed {
     pub(crate) appended: Vec<Appended>,
@@ -92,6 +93,14 @@ impl Committed {
     pub fn is_empty(&self) -> bool {
         self.appended.is_empty() && self.due.is_empty()
     }
+
+    /// Answers the writers whose entries are durable; reads wait for the views by themselves. What
+    /// takes something back is left for the applier.
+    pub fn answer_durable(&mut self) {
+        let is_write = |due: &mut Due| matches!(due, Due::Write { .. });
+        let due = self.due.extract_if(.., is_write).collect();
+        Answers::new(due).give();
+    }
 }
 
 /// The state of the writer thread.
@@ -100,7 +109,7 @@ pub struct Capture {
     log: Box<dyn Log>,
     views: Arc<Views>,
     rng: Arc<dyn Rng>,
-    applied: Arc<AtomicU64>,
+    applied: Arc<Applied>,
     /// Ordinals that the views know too: can be dropped at any time.
     scope_cache: HashMap<(u32, ScopePath), u64>,
     /// The next ordinal of each tenant.
@@ -133,7 +142,7 @@ impl Capture {
         log: Box<dyn Log>,
         views: Arc<Views>,
         rng: Arc<dyn Rng>,
-        applied: Arc<AtomicU64>,
+        applied: Arc<Applied>,
     ) -> Capture {
         Capture {
             log,
@@ -160,7 +169,7 @@ impl Capture {
     /// Commits a group of requests as one batch. Requests that are refused are answered here; the
     /// others are answered by the applier.
     pub fn commit(&mut self, requests: Vec<Request>) -> Committed {
-        self.recent.forget_before(self.applied.load(Ordering::Acquire));
+        self.recent.forget_before(self.applied.offset());
         // Only between groups: an ordinal that was looked up must still be there when it is used.
         if self.scope_cache.len() >= SCOPES_CACHED_MAX {
             self.scope_cache.clear();

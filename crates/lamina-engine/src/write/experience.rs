@@ -80,15 +80,16 @@ impl Engine {
         note: Option<String>,
     ) -> Result<Cancelled, Error> {
         let tenant = permit.caller().tenant;
+        self.inner.caught_up().await;
         let row = self.inner.event_row(tenant, event)?;
         if row.is_erased() {
             return Err(Error::Deleted);
         }
-        let scope = self.event_scope(tenant, event)?;
+        let scope = self.event_scope(tenant, event).await?;
         if !permit.covers(&scope) {
             return Err(Error::OutsidePermit);
         }
-        let mut progress = self.progress(tenant, event)?;
+        let mut progress = self.progress(tenant, event).await?;
         let was_settled = progress.settled;
         let audit_id = self.inner.audit_id();
         if !row.is_excluded() {

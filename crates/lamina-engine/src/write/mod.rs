@@ -7,6 +7,7 @@ mod recent;
 mod request;
 pub mod room;
 pub mod writer;
+pub mod applied;
 pub mod apply;
 pub mod stages;
 pub mod hub;

@@ -10,7 +10,7 @@ use lamina_core::write::pipeline::{Action, Input, Pipeline};
 use lamina_env::rng::draw;
 use lamina_env::{Clock, Rng};
 use lamina_store::codec::control::Cancel;
-use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
+use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho, batch_of};
 use lamina_store::entry::{Entry, Kind, Place, control};
 use lamina_store::kv::Batch;
 use lamina_store::log::LogReader;
@@ -36,20 +36,23 @@ pub struct Flight {
     pub tenant: u32,
     /// The ordinal of the home scope.
     pub scope_ordinal: u64,
-    /// The home scope.
-    pub scope: ScopePath,
     /// The tenant's sequence number.
     pub wal_offset: u64,
     /// The bulk write it came with.
     pub batch_id: Option<BatchId>,
-    /// Who did it.
-    pub actor: ActorId,
-    /// How it reached us.
-    pub modality: String,
+    /// What a listener is shown; read only while there is one.
+    words: Option<Words>,
     /// Lifecycle events so far.
     seq: u32,
     /// It has a row of its own because a stage failed.
     excepted: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Words {
+    scope: ScopePath,
+    actor: ActorId,
+    modality: String,
 }
 
 /// Why a stage could not be performed.
@@ -197,17 +200,35 @@ impl Stages {
 
     /// Takes up an event whose stage had failed before a restart.
     pub fn resume(&mut self, entry: &Entry, done: Stage) -> Result<(), ViewError> {
-        let Some(mut flight) = flight_of(entry) else { return Ok(()) };
+        let Some(mut flight) = self.flight_of(entry) else { return Ok(()) };
         flight.seq = self.rows_of(&flight)?.iter().map(|row| row.seq).max().unwrap_or(0);
         flight.excepted = true;
         self.enter(flight, done)?;
         self.flush()
     }
 
+    /// The flight of an `experience` entry; `None` once its words are erased.
+    fn flight_of(&self, entry: &Entry) -> Option<Flight> {
+        let (who, what) = (entry.who.live()?, entry.what.live()?);
+        let words = if self.hub.has_listeners() { Some(words(who, what)?) } else { None };
+        Some(Flight {
+            event_id: entry.head.event_id(),
+            offset: entry.head.offset,
+            place: entry.place,
+            tenant: entry.head.tenant,
+            scope_ordinal: entry.head.scope,
+            wal_offset: entry.head.tenant_seq,
+            batch_id: batch_of(what).ok()?,
+            words,
+            seq: 0,
+            excepted: false,
+        })
+    }
+
     fn take(&mut self, entry: &Entry) -> Result<(), ViewError> {
         match (entry.head.kind, entry.head.sub) {
             (Kind::Experience, _) => {
-                let Some(flight) = flight_of(entry) else { return Ok(()) };
+                let Some(flight) = self.flight_of(entry) else { return Ok(()) };
                 self.start(flight)
             }
             (Kind::Control, control::CANCEL) => {
@@ -345,7 +366,8 @@ impl Stages {
         };
         self.out.rows.entry(flight.tenant).or_default().push(row);
         self.out.touched.push(flight.event_id);
-        if self.hub.has_listeners() {
+        // Who began to listen after the event set out reads its rows from the views.
+        if let Some(words) = flight.words.as_ref().filter(|_| self.hub.has_listeners()) {
             let captured = matches!(kind, LifecycleKind::Stage(Stage::Captured));
             self.out.shown.push(Arc::new(Shown {
                 tenant: flight.tenant,
@@ -353,14 +375,14 @@ impl Stages {
                     id,
                     kind,
                     event_id: flight.event_id,
-                    scope: flight.scope.clone(),
+                    scope: words.scope.clone(),
                     at,
                     seq: flight.seq,
                     batch_id: flight.batch_id,
                     payload,
                 },
-                actor: captured.then(|| flight.actor.clone()),
-                modality: captured.then(|| flight.modality.clone()),
+                actor: captured.then(|| words.actor.clone()),
+                modality: captured.then(|| words.modality.clone()),
             }));
         } else {
             self.out.untold = true;
@@ -376,7 +398,7 @@ impl Stages {
         }
         let Some(row) = self.views.event(tenant, event)? else { return Ok(()) };
         let Ok(entry) = self.reader.entry(row.offset, row.place) else { return Ok(()) };
-        let Some(mut flight) = flight_of(&entry) else { return Ok(()) };
+        let Some(mut flight) = self.flight_of(&entry) else { return Ok(()) };
         flight.seq = rows.iter().map(|row| row.seq).max().unwrap_or(0);
         self.announce(
             &mut flight,
@@ -403,24 +425,10 @@ impl Stages {
     }
 }
 
-/// The flight of an `experience` entry; `None` once its words are erased.
-fn flight_of(entry: &Entry) -> Option<Flight> {
-    let who = ExperienceWho::decode(entry.who.live()?).ok()?;
-    let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
-    Some(Flight {
-        event_id: entry.head.event_id(),
-        offset: entry.head.offset,
-        place: entry.place,
-        tenant: entry.head.tenant,
-        scope_ordinal: entry.head.scope,
-        scope: what.scope,
-        wal_offset: entry.head.tenant_seq,
-        batch_id: what.identity.batch_id,
-        actor: who.observed_actor.id,
-        modality: what.modality.0,
-        seq: 0,
-        excepted: false,
-    })
+fn words(who: &[u8], what: &[u8]) -> Option<Words> {
+    let who = ExperienceWho::decode(who).ok()?;
+    let what = ExperienceWhat::decode(what).ok()?;
+    Some(Words { scope: what.scope, actor: who.observed_actor.id, modality: what.modality.0 })
 }
 
 #[cfg(test)]

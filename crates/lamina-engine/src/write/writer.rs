@@ -4,7 +4,7 @@
 //! many writers and a quiet one at once for each.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
@@ -44,6 +44,8 @@ pub struct WriterStatus {
     pub log: Mutex<LogStats>,
     /// `recorded_at` of the last entry.
     pub recorded_last: AtomicI64,
+    /// Everything before this offset is durable, and its writers are or will be told.
+    pub committed: AtomicU64,
     /// Requests that wait for the writer.
     pub queued: AtomicUsize,
 }
@@ -122,6 +124,8 @@ fn publish(
 ) {
     *status.log.lock() = capture.stats();
     status.recorded_last.store(capture.recorded_last().0.0, Ordering::Release);
+    // Before the answers: whoever has one reads after it.
+    status.committed.store(capture.stats().next_offset, Ordering::Release);
     match committed {
         Ok(committed) if !committed.is_empty() => sink(committed),
         Ok(_) => {}

@@ -69,8 +69,9 @@ fn writes(world: &mut World, choices: &SimRng) -> String {
     let count: usize = waiting.iter().map(|waiting| waiting.items.len()).sum();
     let process = world.process.as_mut().expect("the process runs");
     let committed = process.capture.commit(requests);
-    process.queue.push(committed);
+    process.committed(committed);
     process.waiting.extend(waiting);
+    settle(world);
     let outcome = if choices.below(3) == 0 { "queued".to_owned() } else { apply(world) };
     format!("{count} events; {outcome}")
 }
@@ -150,7 +151,7 @@ fn submit(
     let (reply, mut answer) = oneshot::channel();
     let process = world.process.as_mut().expect("the process runs");
     let committed = process.capture.commit(vec![Request::Write { items: vec![item], reply }]);
-    process.queue.push(committed);
+    process.committed(committed);
     apply(world);
     answer.try_recv().ok()
 }
@@ -179,7 +180,7 @@ fn cancel(world: &mut World, choices: &SimRng) -> String {
     };
     let (reply, mut answer) = oneshot::channel();
     let committed = process.capture.commit(vec![Request::Cancel { entry: Box::new(entry), reply }]);
-    process.queue.push(committed);
+    process.committed(committed);
     apply(world);
     let done = matches!(answer.try_recv(), Ok(Ok(())));
     if let Some(event) = world.model.events.get_mut(&key) {
@@ -224,7 +225,7 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
     let outcome = process.capture.erase(FIRST_TENANT, &targets, b"");
     let done = outcome.is_ok();
     if let Ok(committed) = outcome {
-        process.queue.push(committed);
+        process.committed(committed);
     }
     for (key, _) in &chosen {
         if let Some(event) = world.model.events.get_mut(key) {
@@ -240,7 +241,7 @@ fn idle(world: &mut World) -> String {
     let process = world.process.as_mut().expect("the process runs");
     match process.capture.idle() {
         Ok(committed) => {
-            process.queue.push(committed);
+            process.committed(committed);
             "idle".to_owned()
         }
         Err(error) => format!("idle: {error}"),

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use lamina_engine::open::{self, FIRST_TENANT};
+use lamina_engine::write::applied::Applied;
 use lamina_engine::write::apply::Applier;
 use lamina_engine::write::capture::{Capture, Committed, Placed, PreparedWrite};
 use lamina_engine::write::hub::Hub;
@@ -124,11 +124,17 @@ impl World {
             parts.report.entries_replayed,
         ));
         let reader = parts.log.reader();
-        let applied = Arc::new(AtomicU64::new(tip.next_offset));
+        let applied = Arc::new(Applied::new(tip.next_offset));
         let hub = Arc::new(Hub::default());
-        let mut stages =
-            open::stages_of(&self.env, &parts.views, &hub, &reader, &tip, Box::new(NothingDerived))
-                .map_err(|error| chain(&error))?;
+        let mut stages = open::stages_of(
+            &parts.env,
+            &parts.views,
+            &hub,
+            &reader,
+            &tip,
+            Box::new(NothingDerived),
+        )
+        .map_err(|error| chain(&error))?;
         open::resume(&mut stages, &parts.views, &*reader, &tip, parts.report.fresh)
             .map_err(|error| chain(&error))?;
         self.process = Some(Process {
@@ -211,7 +217,13 @@ impl World {
 }
 
 impl Process {
-    /// Applies everything that is queued, answers, and runs the stages.
+    /// What the writer thread does with what it committed.
+    pub(super) fn committed(&mut self, mut committed: Committed) {
+        committed.answer_durable();
+        self.queue.push(committed);
+    }
+
+    /// Applies everything that is queued, answers the rest, and runs the stages.
     pub(super) fn apply_all(&mut self) -> Result<(), String> {
         let queue = std::mem::take(&mut self.queue);
         if queue.is_empty() {

@@ -13,6 +13,8 @@ use crate::codec::wire::{FieldWriter, array, fields, once, parsed, required, str
 
 mod what;
 
+pub use what::batch_of;
+
 const WHO_VERSION: u8 = 1;
 
 /// The endpoint family of a single write; part of the identity of an idempotency key (R429).

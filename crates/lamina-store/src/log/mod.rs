@@ -286,7 +286,6 @@ mod roll;
 mod scan;
 pub mod section;
 mod segment;
-mod steady;
 mod writer;
 mod zero;
 

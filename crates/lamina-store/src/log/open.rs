@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lamina_env::rng::draw;
-use lamina_env::{Clock, Disk, DiskFile, Rng};
+use lamina_env::{Disk, DiskFile, Rng, SteadyClock};
 use lamina_types::RecordedAt;
 
 use super::bytes::{from, index, written_len};
@@ -26,7 +26,6 @@ use super::scan::{Own, Standing};
 use super::segment::{
     ERASE_GEN_AT, FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name, parse_name,
 };
-use super::steady::Steady;
 use super::writer::{Active, SegmentLog};
 use super::{LogError, Tip, zero};
 use crate::entry::Place;
@@ -45,7 +44,7 @@ pub struct OpenOptions {
     /// The data directory.
     pub dir: PathBuf,
     /// The time.
-    pub clock: Arc<dyn Clock>,
+    pub clock: Arc<SteadyClock>,
     /// Ids, salts and the log's own id.
     pub rng: Arc<dyn Rng>,
     /// Signs checkpoints.
@@ -115,7 +114,7 @@ pub(super) struct Opened {
     pub(super) epoch: u32,
     pub(super) segment_bytes: u64,
     pub(super) ballast: Ballast,
-    pub(super) steady: Steady,
+    pub(super) clock: Arc<SteadyClock>,
     pub(super) tip: Tip,
     pub(super) active: Option<Active>,
     pub(super) erasures: Vec<EraseEntry>,
@@ -181,7 +180,7 @@ impl SegmentLog {
         report.finished_erasures = tail.erasures.len() as u64;
         let epoch = options.epoch.max(ends.epoch);
         let mut opened = Opened {
-            steady: Steady::new(options.clock),
+            clock: options.clock,
             disk: options.disk,
             rng: options.rng,
             keys: options.keys,

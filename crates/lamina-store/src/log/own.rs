@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use lamina_env::Rng;
 use lamina_env::rng::draw;
+use lamina_env::{Clock, Rng};
 use lamina_types::RecordedAt;
 use lamina_types::limits::{CAUSES_MAX, ENTRY_BYTES_MAX};
 
@@ -120,7 +120,7 @@ impl Log for SegmentLog {
         let payload = checkpoint.encode();
         let entry = self.own(Kind::Control, control::CHECKPOINT, DEPLOYMENT, Vec::new(), &payload);
         let appended = self.append_batch(vec![entry], None, Room::Normal)?;
-        let since = self.steady.monotonic();
+        let since = self.clock.monotonic();
         self.cadence.checkpointed(appended.tip.recorded_at, since);
         // The entry is durable, and that is what counts; the file is written again next time.
         self.cadence.file_stale = self.write_checkpoint_file(&checkpoint).is_err();
@@ -128,7 +128,7 @@ impl Log for SegmentLog {
     }
 
     fn checkpoint_due(&self) -> bool {
-        self.cadence.due(self.steady.monotonic())
+        self.cadence.due(self.clock.monotonic())
     }
 
     fn idle(&mut self) -> Result<Option<Appended>, LogError> {
@@ -180,7 +180,7 @@ impl Log for SegmentLog {
             bytes: sealed + active.map_or(0, |active| active.position),
             poisoned: self.poisoned,
             full: self.full,
-            clock_held: self.steady.held(),
+            clock_held: self.clock.is_held(),
             checkpoint_at: self.cadence.checkpoint_at,
             checkpoint_file_stale: self.cadence.file_stale,
             ballast: self.ballast.there(),
@@ -193,7 +193,7 @@ impl Log for SegmentLog {
     }
 
     fn now(&mut self) -> RecordedAt {
-        RecordedAt(self.steady.now().max(self.tip.recorded_at.0))
+        RecordedAt(self.clock.wall().max(self.tip.recorded_at.0))
     }
 }
 

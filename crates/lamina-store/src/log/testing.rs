@@ -5,8 +5,8 @@ pub(super) mod crash;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lamina_env::Rng;
 use lamina_env::sim::{SimClock, SimDisk, SimRng};
+use lamina_env::{Rng, SteadyClock};
 use lamina_types::Micros;
 
 use super::check::{CheckOptions, CheckReport, check};
@@ -62,7 +62,7 @@ impl World {
         OpenOptions {
             disk,
             dir: PathBuf::from(DATA),
-            clock: self.clock.clone(),
+            clock: Arc::new(SteadyClock::new(self.clock.clone())),
             rng,
             keys: Arc::new(keys.unwrap()),
             segment_bytes: self.segment_bytes,

@@ -7,7 +7,7 @@
 use std::io;
 use std::sync::Arc;
 
-use lamina_env::{Disk, DiskFile, Rng};
+use lamina_env::{Clock, Disk, DiskFile, Rng, SteadyClock};
 use lamina_types::RecordedAt;
 use lamina_types::ids::uuid_v7;
 use lamina_types::limits::{BATCH_BYTES_MAX, CAUSES_MAX, ENTRY_BYTES_MAX};
@@ -20,7 +20,6 @@ use super::reader::{Shared, Step};
 use super::record::{self, FRAME_LEN, head_len};
 use super::scan::Item;
 use super::segment::{COMMIT_LEN, Commit, TipHash};
-use super::steady::Steady;
 use super::{Appended, ChainLookup, LogError, NewEntry, Section, Tip, zero};
 use crate::entry::{Entry, Head, Place};
 use crate::keys::Keys;
@@ -36,7 +35,7 @@ pub struct SegmentLog {
     pub(super) epoch: u32,
     pub(super) segment_bytes: u64,
     pub(super) ballast: super::roll::Ballast,
-    pub(super) steady: Steady,
+    pub(super) clock: Arc<SteadyClock>,
     pub(super) tip: Tip,
     /// The segment being written; `None` before the first, and between sealing one and making
     /// the next.
@@ -80,7 +79,7 @@ pub(super) enum Room {
 
 impl SegmentLog {
     pub(super) fn from_opened(opened: Opened) -> SegmentLog {
-        let since = opened.steady.monotonic();
+        let since = opened.clock.monotonic();
         SegmentLog {
             disk: opened.disk,
             rng: opened.rng,
@@ -90,7 +89,7 @@ impl SegmentLog {
             epoch: opened.epoch,
             segment_bytes: opened.segment_bytes,
             ballast: opened.ballast,
-            steady: opened.steady,
+            clock: opened.clock,
             tip: opened.tip,
             active: opened.active,
             erasures: opened.erasures,
@@ -206,7 +205,7 @@ impl SegmentLog {
         let number = self.tip.batch + 1;
         let mut tip = TipHash::after(&self.tip.hash);
         let mut entries = Vec::with_capacity(batch.len());
-        let mut at = self.steady.now().max(self.tip.recorded_at.0.plus(1));
+        let mut at = self.clock.wall().max(self.tip.recorded_at.0.plus(1));
         let count = u32::try_from(batch.len()).expect("batches are limited in bytes");
         let draws = self.entropy.as_chunks::<8>().0;
         for ((new, entropy), offset) in batch.into_iter().zip(draws).zip(self.tip.next_offset..) {

@@ -10,12 +10,12 @@ use lamina_types::{BlobId, RecordedAt};
 use crate::codec::CodecError;
 use crate::codec::control::{Blob, Scope, Tenant};
 use crate::codec::experience::{ExperienceWhat, ExperienceWho};
-use crate::entry::{DEPLOYMENT, Entry, Kind, SectionState, control};
+use crate::entry::{DEPLOYMENT, Entry, Head, Kind, SectionState, control};
 use crate::kv::{Batch, Kv, Space};
 use crate::log::{ChainHead, Tip};
 use crate::view::row::{
     BlobRow, EventAt, EventFacets, EventRow, IdempotencyRow, Made, ScopeRow, TenantRow,
-    encode_chain, encode_tip,
+    decode_chain, encode_chain, encode_tip,
 };
 use crate::view::sweep::{STEPS_PER_ENTRY, Sweep, expired};
 use crate::view::tag::{Tag, Tags, cut, is_indexed};
@@ -53,8 +53,9 @@ impl<'a> Fold<'a> {
     /// Applies one entry.
     pub(crate) fn entry(&mut self, entry: &Entry) -> Result<(), ViewError> {
         let head = &entry.head;
-        let chain = ChainHead { seq: head.scope_seq, seal: head.seal };
-        self.put(Space::Chains, key::chain_scope(head.tenant, head.scope), encode_chain(&chain));
+        if head.kind != Kind::Experience {
+            self.link(head.tenant, head.scope, link(head))?;
+        }
         self.put(Space::Chains, key::chain_tenant(head.tenant), number_row(head.tenant_seq));
         self.counts.entries += 1;
         match (head.kind, head.sub) {
@@ -98,7 +99,7 @@ impl<'a> Fold<'a> {
             place: entry.place,
             tenant_seq: head.tenant_seq,
             scope: head.scope,
-            scope_seq: head.scope_seq,
+            link: link(head),
             recorded_at: head.recorded_at,
             facets,
         };
@@ -110,7 +111,10 @@ impl<'a> Fold<'a> {
                     self.put(Space::Blobs, reference, *id.as_bytes());
                 }
             }
-            None => self.counts.erased += 1,
+            None => {
+                self.counts.erased += 1;
+                self.link(row.tenant, row.scope, row.link)?;
+            }
         }
         self.put(Space::Events, key::event(row.tenant, &id), row.encode());
         let at = EventAt { tenant: row.tenant, id };
@@ -174,10 +178,28 @@ impl<'a> Fold<'a> {
     }
 
     /// Removes an event from every list.
-    pub(crate) fn unindex(&mut self, row: &EventRow, facets: &EventFacets) {
+    pub(crate) fn unindex(
+        &mut self,
+        row: &EventRow,
+        facets: &EventFacets,
+    ) -> Result<(), ViewError> {
         for (space, key) in index_keys(row, facets) {
             self.delete(space, key);
         }
+        self.link(row.tenant, row.scope, row.link)
+    }
+
+    /// Notes a link of a scope's chain that the list by recorded time does not lead to. The last
+    /// event there and this row together say where the chain ends: most entries are events, and
+    /// they need no row of their own for it.
+    fn link(&mut self, tenant: u32, scope: u64, link: ChainHead) -> Result<(), ViewError> {
+        let key = key::chain_scope(tenant, scope);
+        let before = self.get(Space::Chains, &key)?.map(|bytes| decode_chain(&bytes)).transpose();
+        let before = before.map_err(row_error(Space::Chains))?;
+        if before.is_none_or(|before| before.seq < link.seq) {
+            self.put(Space::Chains, key, encode_chain(&link));
+        }
+        Ok(())
     }
 
     fn tenant(&mut self, entry: &Entry) -> Result<(), ViewError> {
@@ -367,6 +389,11 @@ impl<'a> Fold<'a> {
     pub(crate) fn delete(&mut self, space: Space, key: Vec<u8>) {
         self.pending.entry(space).or_default().insert(key, None);
     }
+}
+
+/// The link that an entry is in the chain of its scope.
+fn link(head: &Head) -> ChainHead {
+    ChainHead { seq: head.scope_seq, seal: head.seal }
 }
 
 /// The keys under which lists find an event.

@@ -6,15 +6,17 @@
 
 use std::fmt;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use lamina_types::EventId;
 use parking_lot::Mutex;
 
 use crate::codec::CodecError;
 use crate::codec::wire::{Cursor, put_varint};
 use crate::entry::Entry;
-use crate::kv::{Batch, Kv, Space};
+use crate::kv::{Batch, Direction, Kv, Space};
 use crate::log::{ChainHead, ChainLookup, Tip};
 
 mod key;
@@ -271,11 +273,24 @@ impl Views {
 }
 
 impl ChainLookup for Views {
+    /// The last event in the list by recorded time, or what came after it.
     fn scope_head(&self, tenant: u32, scope: u64) -> io::Result<Option<ChainHead>> {
-        self.kv
-            .get(Space::Chains, &key::chain_scope(tenant, scope))?
-            .map(|bytes| row::decode_chain(&bytes).map_err(unreadable))
-            .transpose()
+        let (from, to) = (
+            key::by_axis(tenant, scope, (i64::MIN, 0)),
+            key::by_axis(tenant, scope, (i64::MAX, u64::MAX)),
+        );
+        let mut last = None;
+        self.kv.scan(Space::ByRecorded, &from, &to, Direction::Backward, &mut |_, id| {
+            last = Some(<[u8; 16]>::try_from(id).map_err(|_| CodecError::Truncated));
+            ControlFlow::Break(())
+        })?;
+        let last = last.transpose().map_err(unreadable)?.map(EventId::from_bytes);
+        let last = last.map(|id| self.event(tenant, id)).transpose().map_err(io::Error::other)?;
+        let last = last.flatten().map(|event| event.link);
+        // Read after the list: an event that leaves the list in between has its link noted here.
+        let noted = self.kv.get(Space::Chains, &key::chain_scope(tenant, scope))?;
+        let noted = noted.map(|bytes| row::decode_chain(&bytes)).transpose().map_err(unreadable)?;
+        Ok([noted, last].into_iter().flatten().max_by_key(|link| link.seq))
     }
 
     fn tenant_seq(&self, tenant: u32) -> io::Result<u64> {

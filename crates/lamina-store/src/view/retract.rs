@@ -30,7 +30,7 @@ impl Fold<'_> {
             if facets.excluded {
                 continue;
             }
-            self.unindex(&row, &facets);
+            self.unindex(&row, &facets)?;
             facets.excluded = true;
             row.facets = Some(facets);
             self.counts.excluded += 1;
@@ -82,7 +82,7 @@ impl Fold<'_> {
         if facets.excluded {
             self.counts.excluded -= 1;
         } else {
-            self.unindex(&row, &facets);
+            self.unindex(&row, &facets)?;
         }
         self.forget_key(row.tenant, &facets.idempotency, row.offset)?;
         for blob in &facets.blobs {

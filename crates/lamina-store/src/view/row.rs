@@ -26,8 +26,8 @@ pub struct EventRow {
     pub tenant_seq: u64,
     /// The home scope's ordinal.
     pub scope: u64,
-    /// Position in the scope.
-    pub scope_seq: u64,
+    /// Position and seal: its link in the chain of the scope.
+    pub link: ChainHead,
     /// When the log accepted it.
     pub recorded_at: RecordedAt,
     /// What is known from its sections; `None` once either is erased.
@@ -68,12 +68,12 @@ impl EventRow {
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(160);
+        let mut out = Vec::with_capacity(192);
         put_varint(&mut out, self.offset);
         put_varint(&mut out, self.place.0);
         put_varint(&mut out, self.tenant_seq);
         put_varint(&mut out, self.scope);
-        put_varint(&mut out, self.scope_seq);
+        put_chain(&mut out, &self.link);
         put_instant(&mut out, self.recorded_at.0);
         let Some(facets) = &self.facets else {
             out.push(0);
@@ -97,7 +97,7 @@ impl EventRow {
             place: Place(from.varint()?),
             tenant_seq: from.varint()?,
             scope: from.varint()?,
-            scope_seq: from.varint()?,
+            link: chain(&mut from)?,
             recorded_at: RecordedAt(instant(&mut from)?),
             facets: None,
         };
@@ -364,15 +364,23 @@ impl Made {
 
 pub(crate) fn encode_chain(head: &ChainHead) -> Vec<u8> {
     let mut out = Vec::with_capacity(40);
-    put_varint(&mut out, head.seq);
-    out.extend_from_slice(&head.seal);
+    put_chain(&mut out, head);
     out
 }
 
 pub(crate) fn decode_chain(bytes: &[u8]) -> Result<ChainHead, CodecError> {
     let mut from = Cursor::new(bytes);
-    let head = ChainHead { seq: from.varint()?, seal: from.array()? };
+    let head = chain(&mut from)?;
     done(&from, head)
+}
+
+fn put_chain(out: &mut Vec<u8>, head: &ChainHead) {
+    put_varint(out, head.seq);
+    out.extend_from_slice(&head.seal);
+}
+
+fn chain(from: &mut Cursor<'_>) -> Result<ChainHead, CodecError> {
+    Ok(ChainHead { seq: from.varint()?, seal: from.array()? })
 }
 
 pub(crate) fn encode_tip(tip: &Tip) -> Vec<u8> {

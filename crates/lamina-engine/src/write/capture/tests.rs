@@ -32,7 +32,7 @@ fn world(segment_bytes: u64) -> World {
     let lock = open::lock(&env, data).unwrap();
     let kv = Arc::new(MemKv::new());
     let parts = open::open_parts(&settings, env.clone(), kv, lock).unwrap().into_parts();
-    let applied = Arc::new(AtomicU64::new(parts.log.tip().next_offset));
+    let applied = Arc::new(Applied::new(parts.log.tip().next_offset));
     let reader = parts.log.reader();
     let capture = Capture::new(
         parts.log,

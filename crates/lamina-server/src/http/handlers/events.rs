@@ -11,7 +11,6 @@ use lamina_types::capability::{
 };
 use lamina_types::{ErrorCode, EventId, Micros, ScopeView};
 
-use super::blocking;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -23,8 +22,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = permit(&call, &caller, &query)?;
     let engine = call.app.engine.clone();
     let question = question(&query, query.start(&|bytes| engine.cursor_mac(bytes))?)?;
-    let reading = engine.clone();
-    let page = blocking(move || reading.events(&permit, &question)).await??;
+    let page = engine.events(permit, question).await?;
     let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
     let next =
         page.next.map(|key| query.next_cursor(&position(key), &|bytes| engine.cursor_mac(bytes)));
@@ -47,9 +45,9 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let id: EventId = call.path_id("event_id").await?;
     let caller = call.caller()?;
     let engine = &call.app.engine;
-    let scope = engine.event_scope(caller.tenant, id)?;
+    let scope = engine.event_scope(caller.tenant, id).await?;
     let permit = call.permit::<ScopeReadLocal>(&caller, Some(&scope))?;
-    let record = engine.event(&permit, id)?;
+    let record = engine.event(&permit, id).await?;
     reply::json(StatusCode::OK, &EventBody::new(&record, Vec::new()))
 }
 

@@ -93,7 +93,8 @@ pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
     let id: EventId = call.path_id("event_id").await?;
     let caller = call.caller()?;
     let permit = call.permit::<LifecycleSubscribe>(&caller, None)?;
-    let MemoryEvent { event_id, progress, rows } = call.app.engine.memory_event(&permit, id)?;
+    let MemoryEvent { event_id, progress, rows } =
+        call.app.engine.memory_event(&permit, id).await?;
     let errors = rows.iter().filter_map(|shown| {
         let LifecycleKind::Failed(stage) = shown.event.kind else {
             return None;
@@ -124,7 +125,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let body = call.optional_json_body(call.app.limits.body_bytes).await?;
     let CancelRequest { audit_note } = CancelRequest::read(&body)?;
     let engine = &call.app.engine;
-    let scope = engine.event_scope(caller.tenant, id)?;
+    let scope = engine.event_scope(caller.tenant, id).await?;
     let permit = call.permit::<ScopeWrite>(&caller, Some(&scope))?;
     let cancelled = engine.cancel(&permit, id, audit_note).await?;
     let shape = CancelResponse {

@@ -12,6 +12,7 @@ use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{ErrorCode, EventId, EventRecord, Stage};
 
 use super::experience;
+use crate::http::App;
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -21,9 +22,9 @@ pub(super) async fn by_key(mut call: Call) -> Result<Response, Failure> {
     let key = call.path_text("key").await?;
     let caller = call.caller()?;
     let permit = call.permit::<ScopeReadLocal>(&caller, None)?;
-    let found = call.app.engine.by_idempotency_key(&permit, &key)?;
+    let found = call.app.engine.by_idempotency_key(&permit, &key).await?;
     let event_id = found.ok_or_else(|| ApiError::of(ErrorCode::NotFound))?;
-    let (record, progress) = known(&call, &caller, event_id)?;
+    let (record, progress) = known(&call.app, &caller, event_id).await?;
     let shape = ByIdempotencyKey {
         idempotency_key: key,
         event_id: event_id.to_string(),
@@ -41,14 +42,18 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
     let permit = call.permit::<ScopeReadLocal>(&caller, None)?;
     let event_id = match (params.id::<EventId>("event_id")?, params.one("idempotency_key")?) {
         (Some(event_id), _) => Some(event_id),
-        (None, Some(key)) => call.app.engine.by_idempotency_key(&permit, key)?,
+        (None, Some(key)) => call.app.engine.by_idempotency_key(&permit, key).await?,
         (None, None) => {
             let reason = "give either idempotency_key or event_id";
             let code = ErrorCode::MissingRequiredField;
             return Err(ApiError::at(code, "idempotency_key", reason).into());
         }
     };
-    let shape = match event_id.map(|event_id| (event_id, known(&call, &caller, event_id))) {
+    let found_event = match event_id {
+        Some(event_id) => Some((event_id, known(&call.app, &caller, event_id).await)),
+        None => None,
+    };
+    let shape = match found_event {
         None | Some((_, Err(EngineError::NotFound))) => WriteStatus {
             note: "no such write; a key is remembered for at least 24 hours".to_owned(),
             ..WriteStatus::default()
@@ -65,16 +70,16 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
 }
 
 /// The event behind a key or an id, if the caller may read it, and how far it has come.
-fn known(
-    call: &Call,
+async fn known(
+    app: &App,
     caller: &Caller,
     event_id: EventId,
 ) -> Result<(EventRecord, Progress), EngineError> {
-    let engine = &call.app.engine;
-    let scope = engine.event_scope(caller.tenant, event_id)?;
-    let permit = call.app.policy.permit::<ScopeReadLocal>(caller, Some(&scope))?;
-    let record = engine.event(&permit, event_id)?;
-    Ok((record, engine.progress(caller.tenant, event_id)?))
+    let engine = &app.engine;
+    let scope = engine.event_scope(caller.tenant, event_id).await?;
+    let permit = app.policy.permit::<ScopeReadLocal>(caller, Some(&scope))?;
+    let record = engine.event(&permit, event_id).await?;
+    Ok((record, engine.progress(caller.tenant, event_id).await?))
 }
 
 /// The three words that clients of this route know; `stages_completed` has the rest.

@@ -88,6 +88,17 @@ impl ExperienceWhat {
     }
 }
 
+/// The bulk write that an experience came with, without reading the rest of its section.
+pub fn batch_of(bytes: &[u8]) -> Result<Option<BatchId>, CodecError> {
+    let mut fields = fields(bytes, WHAT_VERSION)?;
+    while let Some((tag, value)) = fields.next()? {
+        if tag == what_tag::BATCH {
+            return Ok(Some(BatchId::from_bytes(array(value, "batch_id")?)));
+        }
+    }
+    Ok(None)
+}
+
 fn bytes_of(text: &Option<String>) -> Option<&[u8]> {
     text.as_deref().map(str::as_bytes)
 }

@@ -4,20 +4,26 @@
 //! than a minute, time goes on from where it was for ten minutes: an operator's slip or a broken
 //! time server does not date entries into the next year. A jump that lasts is followed then.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lamina_env::Clock;
 use lamina_types::Micros;
+
+use crate::Clock;
 
 /// A larger step against the monotonic clock is a jump.
 const JUMP_US_MAX: i64 = 60 * 1_000_000;
 /// For so long a jump is not followed.
 const HOLD_US: i64 = 10 * 60 * 1_000_000;
 
-/// The clock of the writer.
+/// The clock of everything that dates what it stores.
 #[derive(Debug)]
-pub(super) struct Steady {
+pub struct SteadyClock {
     clock: Arc<dyn Clock>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
     /// Wall and monotonic time when they last agreed.
     wall: Micros,
     monotonic: Micros,
@@ -25,36 +31,42 @@ pub(super) struct Steady {
     held_since: Option<Micros>,
 }
 
-impl Steady {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Steady {
+impl SteadyClock {
+    /// Steadies a clock, from what it says now.
+    pub fn new(clock: Arc<dyn Clock>) -> SteadyClock {
         let (wall, monotonic) = (clock.wall(), clock.monotonic());
-        Steady { clock, wall, monotonic, held_since: None }
+        SteadyClock { clock, state: Mutex::new(State { wall, monotonic, held_since: None }) }
     }
 
-    /// The time.
-    pub(super) fn now(&mut self) -> Micros {
+    /// Whether a jump is being held back.
+    pub fn is_held(&self) -> bool {
+        self.state().held_since.is_some()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Three numbers that are set together: a panic elsewhere leaves them whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock for SteadyClock {
+    fn wall(&self) -> Micros {
+        // Locked first: of two readers the later one has read the later time.
+        let mut state = self.state();
         let (wall, monotonic) = (self.clock.wall(), self.clock.monotonic());
-        let expected = self.wall.plus(monotonic.0.saturating_sub(self.monotonic.0));
+        let expected = state.wall.plus(monotonic.0.saturating_sub(state.monotonic.0));
         let jumped = wall.0.abs_diff(expected.0) > JUMP_US_MAX.unsigned_abs();
         if jumped {
-            let since = *self.held_since.get_or_insert(monotonic);
+            let since = *state.held_since.get_or_insert(monotonic);
             if monotonic.0.saturating_sub(since.0) < HOLD_US {
                 return expected;
             }
         }
-        self.held_since = None;
-        self.wall = wall;
-        self.monotonic = monotonic;
+        *state = State { wall, monotonic, held_since: None };
         wall
     }
 
-    /// Whether a jump is being held back.
-    pub(super) fn held(&self) -> bool {
-        self.held_since.is_some()
-    }
-
-    /// The monotonic clock, for intervals.
-    pub(super) fn monotonic(&self) -> Micros {
+    fn monotonic(&self) -> Micros {
         self.clock.monotonic()
     }
 }
