@@ -119,7 +119,8 @@ async fn load(address: &str, time: Duration) -> anyhow::Result<(f64, Vec<f64>)> 
     Ok((spent.len() as f64 * 1e6 / (clock.monotonic().0 - start.0) as f64, spent))
 }
 
-async fn run_connections(address: &str, time: Duration) -> anyhow::Result<Vec<f64>> {
+/// Loads a server for a moment: requests per second and latencies in microseconds.
+pub(crate) async fn run_connections(address: &str, time: Duration) -> anyhow::Result<Vec<f64>> {
     let clock = Env::real().clock;
     let until = clock.monotonic().0 + time.as_micros() as i64;
     let mut tasks = tokio::task::JoinSet::new();

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use anyhow::Context;
 use lamina_engine::{Engine, Settings};
 use lamina_env::Env;
 
-use crate::{Options, events, sample};
+use crate::{Options, events, http, sample};
 
 const GIB: u64 = 1_073_741_824;
 /// Bytes one sample event takes in the log.
@@ -22,7 +23,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let binary = options.binary.clone().context("`--bin` says which server to measure")?;
     let dir = tempfile::tempdir_in(&options.dir)?;
     let data = dir.path().join("data");
-    let (_, idle) = open_once(&binary, &data)?;
+    let (_, idle) = open_once(&binary, &data, false)?;
     println!("idle server: {idle:.0} MB resident");
     println!("{:>10} {:>12} {:>16} {:>12}", "log GB", "open ms", "after kill, MB", "events");
     let mut written = 0;
@@ -33,7 +34,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         let mut spent = Vec::new();
         let mut resident = 0.0;
         for _ in 0..5 {
-            let (ms, mb) = open_once(&binary, &data)?;
+            let (ms, mb) = open_once(&binary, &data, true)?;
             spent.push(ms);
             resident = mb;
         }
@@ -53,12 +54,13 @@ fn fill(data: &Path, from: u64, to: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts the server, writes for a moment, kills it, starts it again: milliseconds until it
-/// listens, and resident megabytes then.
-fn open_once(binary: &Path, data: &Path) -> anyhow::Result<(f64, f64)> {
+/// Starts the server, writes for a second, kills it, starts it again: milliseconds
+/// until it listens, and resident megabytes soon after.
+fn open_once(binary: &Path, data: &Path, write: bool) -> anyhow::Result<(f64, f64)> {
     let clock = Env::real().clock;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut result = (0.0, 0.0);
-    for _ in 0..2 {
+    for again in [false, true] {
         let before = clock.monotonic();
         let mut child = Command::new(binary)
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
@@ -68,12 +70,16 @@ fn open_once(binary: &Path, data: &Path) -> anyhow::Result<(f64, f64)> {
             .spawn()?;
         let output = child.stdout.take().context("the server's output is piped")?;
         let mut lines = BufReader::new(output).lines();
-        let listening =
-            lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("listening")));
-        listening.context("the server ended before it listened")??;
+        let address = lines
+            .find_map(|line| line.ok()?.strip_prefix("listening on http://").map(str::to_owned));
+        let address = address.context("the server ended before it listened")?;
         let ms = (clock.monotonic().0 - before.0) as f64 / 1_000.0;
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        result = (ms, sample::rss_mb(&format!("/proc/{}/statm", child.id())));
+        if again {
+            std::thread::sleep(Duration::from_secs(2));
+            result = (ms, sample::rss_mb(&format!("/proc/{}/statm", child.id())));
+        } else if write {
+            runtime.block_on(http::run_connections(&address, Duration::from_secs(1)))?;
+        }
         child.kill()?;
         child.wait()?;
     }

@@ -34,6 +34,8 @@ use crate::keys::Keys;
 /// Limits of the configured segment size; positions in a segment are 32 bits, and the last
 /// segment is read into memory when the log is opened.
 const SEGMENT_BYTES_MAX: u64 = 256 * 1_024 * 1_024;
+/// Bytes read at a time.
+const READ_BYTES: usize = 256 * 1_024;
 const CHECKPOINT_FILE_BYTES_MAX: u64 = 64 * 1_024;
 
 /// How to open a log.
@@ -275,11 +277,25 @@ fn take_last(
     Ok((None, unused))
 }
 
+/// The bytes of a whole segment. Most of the last one is often still zero: what was never written to
+/// is not touched here either, so that it costs no memory.
 pub(super) fn read_whole(file: &dyn DiskFile) -> Result<Vec<u8>, LogError> {
     let len = index(file.len().map_err(opening)?);
     let mut bytes = vec![0; len];
-    let read = file.read_at(&mut bytes, 0).map_err(opening)?;
-    bytes.truncate(read);
+    let mut buffer = vec![0; READ_BYTES];
+    let mut done = 0;
+    while done < len {
+        let read = file.read_at(&mut buffer, done as u64).map_err(opening)?;
+        let (Some(piece), Some(rest)) = (buffer.get(..read), bytes.get_mut(done..)) else { break };
+        if piece.is_empty() {
+            break;
+        }
+        if piece.iter().any(|byte| *byte != 0) {
+            rest.iter_mut().zip(piece).for_each(|(to, from)| *to = *from);
+        }
+        done += read;
+    }
+    bytes.truncate(done);
     Ok(bytes)
 }
 
