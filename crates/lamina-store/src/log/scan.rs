@@ -344,15 +344,18 @@ pub(super) struct Evidence {
 
 /// Looks at every byte from `start` on for a valid record, commit or footer, and gives back the
 /// first that belongs to a batch of at least `batch_min`. A footer counts for the batch after it:
-/// it is written only when its last batch is durable.
+/// it is written only when its last batch is durable. Of a record the head is enough: its sections
+/// may be torn, or run past the end of the file, but it was written.
 pub(super) fn evidence(bytes: &[u8], start: usize, seed: Seed, batch_min: u64) -> Option<Evidence> {
     let written = bytes.get(..written_len(bytes))?;
     (start..written.len()).find_map(|position| {
-        let batch = match item(from(bytes, position), seed).ok()? {
-            Item::Record(record) => record.head.batch,
-            Item::Commit(commit) => commit.batch,
-            Item::Footer(footer) => footer.last_batch + 1,
-            Item::Blank => return None,
+        let bytes = from(bytes, position);
+        let batch = match item(bytes, seed) {
+            Ok(Item::Record(record)) => record.head.batch,
+            Ok(Item::Commit(commit)) => commit.batch,
+            Ok(Item::Footer(footer)) => footer.last_batch + 1,
+            Err(Fault::Short(_)) => record::decode_start(bytes, seed).ok()?.head.batch,
+            Ok(Item::Blank) | Err(_) => return None,
         };
         (batch >= batch_min).then_some(Evidence { position, batch })
     })

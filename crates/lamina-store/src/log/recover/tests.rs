@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::super::segment::COMMIT_LEN;
+use super::super::record::{FRAME_LEN, head_len};
 use super::super::testing::{World, Written, read_all, small_log};
 use super::super::{Log, LogError};
 use super::HEAD_LEN;
@@ -52,6 +52,11 @@ fn assert_opens(world: &World, written: &[Written], expect: Expect, context: &st
     world.assert_sound();
 }
 
+/// Where the head of a batch's first record ends.
+fn head_end(batch: &Written) -> usize {
+    batch.start + FRAME_LEN + head_len(batch.entries[0].head.causes.len())
+}
+
 /// Batches of `small_log`, by what they are.
 const VICTIM: usize = 1;
 const ERASE: usize = 4;
@@ -76,7 +81,7 @@ fn cut_at_every_byte() {
             let expect = if with_checkpoint_file && complete <= CHECKPOINT {
                 // A signed checkpoint saw more than is left.
                 Expect::Refuses
-            } else if complete == VICTIM + 1 && len < written[complete].end - COMMIT_LEN {
+            } else if complete == VICTIM + 1 && len < head_end(&written[complete]) {
                 // The erased section looks like a torn write: its batch is the last one.
                 Expect::Opens(VICTIM)
             } else if (VICTIM + 1..=ERASE).contains(&complete) {
@@ -145,6 +150,28 @@ fn a_blank_section_that_no_erasure_names_is_corruption() {
     let what = entry.place.position() + 14 + 217 + 64;
     world.disk.poke(&segment, what as u64, &[0; 64]).unwrap();
     assert_opens(&world, &written, Expect::Refuses, "blank section");
+}
+
+/// The head of a later batch is enough to tell damage from a torn tail, also if the file ends
+/// within its sections.
+#[test]
+fn a_later_head_counts_though_the_file_ends_behind_it() {
+    let world = World::with_segments(8 * 1_024);
+    let written = small_log(&world);
+    let segment = world.segments().remove(0);
+    let [.., before, last] = written.as_slice() else { panic!("two batches at least") };
+    let head_end = head_end(last);
+    lamina_env::Disk::remove(&world.disk, Path::new("/data/checkpoints/latest.json")).unwrap();
+    world.disk.poke(&segment, before.start as u64 + 20, &[0xEE]).unwrap();
+    for end in [head_end + 1, head_end + 40] {
+        let world = world.fork(7);
+        world.disk.cut(&segment, end as u64).unwrap();
+        assert_opens(&world, &written, Expect::Refuses, &format!("cut at {end}"));
+    }
+    // Without a whole head nothing is proven: the damage is in the last batch there is.
+    let world = world.fork(7);
+    world.disk.cut(&segment, head_end as u64 - 1).unwrap();
+    assert_opens(&world, &written, Expect::Opens(written.len() - 2), "cut within the head");
 }
 
 #[test]
