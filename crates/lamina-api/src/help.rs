@@ -161,6 +161,38 @@ explain! {
         ],
         "Use a built-in type (org, dept, team, app, user, agent, service, ws, project, global), or have the operator allow the type.",
         "`scope`: the type `ns` is not registered";
+    MissingToken:
+        "The route needs a bearer token, and there is none.",
+        ["There is no `Authorization: Bearer TOKEN` header, or it has another scheme, and the preset is not `dev_local`."],
+        "Get a token from the issuer that the deployment trusts (`lamina-issuer mint`, or your identity provider) and send it.",
+        "This deployment needs a token: send `Authorization: Bearer TOKEN`.";
+    InvalidTokenSignature:
+        "No trusted key made this token, or it is not one that this server takes.",
+        [
+            "It is neither PASETO `v4.public` nor a JWT signed with RS256 or ES256.",
+            "Its issuer is not trusted, its key is unknown, or the signature does not match.",
+            "A claim is missing or malformed, or the token would live longer than the server allows. `details.reason` says which.",
+        ],
+        "Mint a new token; if that fails too, compare the `iss` and the key id of the token with the keys that the server trusts.",
+        "The signature of the token does not match the key it names.";
+    ExpiredToken:
+        "The token is past its time, or before it.",
+        [
+            "`exp` has passed.",
+            "`iat` or `nbf` is more than a minute ahead of the server's clock.",
+        ],
+        "Mint a new token; if it is refused at once, compare the clocks of issuer and server.",
+        "The token has expired.";
+    RevokedToken:
+        "The token was revoked.",
+        ["Its `jti` is on the revocation list."],
+        "Mint a new token, if the subject should still have access.",
+        "The token was revoked.";
+    WrongTenant:
+        "The token is not for a tenant of this server.",
+        ["`aud` does not name exactly one tenant as `cortexdb:tenant:NAME`, or names one that does not exist here."],
+        "Mint a token whose `aud` is the tenant you want to work in.",
+        "The token names no tenant: `aud` must be `cortexdb:tenant:NAME`.";
     ActorMismatch:
         "The request names an actor that the caller cannot be.",
         ["`X-Cortex-Actor` is not an actor id, or differs from the subject of the token."],

@@ -145,6 +145,11 @@ pub enum AnswerBody {
 
 /// Codes that any route may answer with.
 pub const COMMON_ERRORS: &[ErrorCode] = &[
+    ErrorCode::MissingToken,
+    ErrorCode::InvalidTokenSignature,
+    ErrorCode::ExpiredToken,
+    ErrorCode::RevokedToken,
+    ErrorCode::WrongTenant,
     ErrorCode::ActorMismatch,
     ErrorCode::HeadersTooLarge,
     ErrorCode::RateLimited,

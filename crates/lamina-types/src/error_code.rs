@@ -71,6 +71,16 @@ error_codes! {
     InvalidId = "INVALID_ID", 422, retriable: false;
     /// The scope type is neither built in nor allowed.
     UnregisteredScopeType = "UNREGISTERED_SCOPE_TYPE", 422, retriable: false;
+    /// The route needs a bearer token, and there is none.
+    MissingToken = "MISSING_TOKEN", 401, retriable: false;
+    /// No trusted key made this token, or it is not one that this server takes.
+    InvalidTokenSignature = "INVALID_TOKEN_SIGNATURE", 401, retriable: false;
+    /// The token is past its time, or before it.
+    ExpiredToken = "EXPIRED_TOKEN", 401, retriable: false;
+    /// The token was revoked.
+    RevokedToken = "REVOKED_TOKEN", 401, retriable: false;
+    /// The token is not for a tenant of this server.
+    WrongTenant = "WRONG_TENANT", 401, retriable: false;
     /// The request names an actor that the caller cannot be.
     ActorMismatch = "ACTOR_MISMATCH", 401, retriable: false;
     /// The effective policy lacks the capability.

@@ -6,6 +6,30 @@ pub const SCOPE_SEGMENTS_MAX: usize = 32;
 pub const SCOPE_CHARS_MAX: usize = 4_096;
 /// Characters of an actor id (ruling 18).
 pub const ACTOR_CHARS_MAX: usize = 256;
+/// Characters of the name of a tenant.
+pub const TENANT_CHARS_MAX: usize = 64;
+/// Characters of the name of a capability.
+pub const CAPABILITY_CHARS_MAX: usize = 128;
+/// Bytes of a token. A token that fills every list below does not fit; one of real use is far from it.
+pub const TOKEN_BYTES_MAX: usize = 8_192;
+/// Characters of the issuer of a token.
+pub const ISSUER_CHARS_MAX: usize = 512;
+/// Characters of the id of a token (`jti`).
+pub const TOKEN_ID_CHARS_MAX: usize = 128;
+/// Characters of the id of a key (`kid`).
+pub const KEY_ID_CHARS_MAX: usize = 256;
+/// Audiences of a token.
+pub const TOKEN_AUDIENCES_MAX: usize = 16;
+/// Capabilities that a token may narrow to.
+pub const TOKEN_CAPABILITIES_MAX: usize = 128;
+/// `CAPABILITY:PREFIX` entries of a token.
+pub const TOKEN_SCOPES_MAX: usize = 128;
+/// How long a token lives at most (R132).
+pub const TOKEN_LIFE_US_MAX: i64 = 24 * 3_600 * 1_000_000;
+/// How long a token of a `service:` lives at most (R146).
+pub const SERVICE_TOKEN_LIFE_US_MAX: i64 = 30 * 24 * 3_600 * 1_000_000;
+/// How far the clock of an issuer may be ahead of ours (R140).
+pub const TOKEN_CLOCK_SKEW_US_MAX: i64 = 60 * 1_000_000;
 /// Characters of `observed_actor.session`.
 pub const SESSION_CHARS_MAX: usize = 256;
 /// Characters of an idempotency key (R101).

@@ -21,6 +21,10 @@ pub const BUILT_IN_TYPES: &[&str] = &[
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopePath(Arc<str>);
 
+/// A scope and everything below it, as tokens name it: a path, with or without `/*` after it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopePrefix(ScopePath);
+
 /// How far a read reaches from the scope it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScopeView {
@@ -103,6 +107,38 @@ impl ScopePath {
     /// Whether any segment has this type.
     pub fn has_type(&self, kind: &str) -> bool {
         self.segments().any(|(found, _)| found == kind)
+    }
+}
+
+impl ScopePrefix {
+    /// The outermost scope it covers.
+    pub fn path(&self) -> &ScopePath {
+        &self.0
+    }
+
+    /// Whether this scope is covered; by whole segments, like [`ScopePath::contains`].
+    pub fn contains(&self, scope: &ScopePath) -> bool {
+        self.0.contains(scope)
+    }
+}
+
+impl From<ScopePath> for ScopePrefix {
+    fn from(path: ScopePath) -> ScopePrefix {
+        ScopePrefix(path)
+    }
+}
+
+impl FromStr for ScopePrefix {
+    type Err = ScopeError;
+
+    fn from_str(text: &str) -> Result<Self, ScopeError> {
+        text.strip_suffix("/*").unwrap_or(text).parse().map(ScopePrefix)
+    }
+}
+
+impl fmt::Display for ScopePrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/*", self.0)
     }
 }
 

@@ -63,3 +63,20 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn c47_a_prefix_ends_in_a_whole_segment() {
+    let covers = |prefix: &str, scope: &str| {
+        prefix.parse::<ScopePrefix>().unwrap().contains(&scope.parse().unwrap())
+    };
+    for prefix in ["org:acme", "org:acme/*"] {
+        assert!(covers(prefix, "org:acme"));
+        assert!(covers(prefix, "org:acme/user:x"));
+        assert!(!covers(prefix, "org:acme2"));
+        assert!(!covers(prefix, "org:ac"));
+        assert_eq!(prefix.parse::<ScopePrefix>().unwrap().to_string(), "org:acme/*");
+    }
+    for text in ["", "*", "/*", "org:*", "org:acme*", "org:acme/", "org:acme/**", "org:acme/*/*"] {
+        assert!(text.parse::<ScopePrefix>().is_err(), "{text}");
+    }
+}
