@@ -112,8 +112,8 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
     };
     let first: Vec<Request> = (0..100).map(|number| ready(number).0).collect();
     let committed = capture.commit(first);
-    let (folded, _) =
-        Applier::new(Arc::clone(&parts.views), Arc::clone(&applied)).fold(vec![committed]);
+    let mut applier = Applier::new(Arc::clone(&parts.views), Arc::clone(&applied));
+    let (folded, _) = applier.fold(vec![committed]);
     folded?;
     applied.advance(u64::MAX);
 
@@ -121,7 +121,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
     let status = WriterStatus::default();
     let clock = Arc::clone(&env.clock);
     let thread = std::thread::spawn(move || {
-        let mut sink = |committed| Applier::answers_only(committed).give();
+        let mut sink = |committed| applier.answers_only(committed).give();
         writer::run(capture, &requests, &mut sink, &status, &*clock);
     });
     let (rate, spent) = clients(&env, &to_writer, &ready, in_flight, time)?;

@@ -20,6 +20,7 @@ use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::admin::standing::Standing;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -60,7 +61,9 @@ pub(crate) struct Inner {
     /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
     pub(crate) pictures: Arc<Semaphore>,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) tenants: Vec<(u32, String)>,
+    pub(crate) standing: Arc<Standing>,
+    /// Tenants are made one after the other.
+    pub(crate) registering: tokio::sync::Mutex<()>,
     pub(crate) writes: Arc<Semaphore>,
     pub(crate) to_writer: Sender<Message>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -94,11 +97,6 @@ impl Shared {
 }
 
 impl Engine {
-    /// The ordinal of a tenant.
-    pub fn tenant(&self, name: &str) -> Option<u32> {
-        self.inner.tenants.iter().find(|(_, known)| known == name).map(|(ordinal, _)| *ordinal)
-    }
-
     /// The time, as the log would record it: never before the last entry.
     pub fn now(&self) -> Micros {
         let recorded = self.inner.shared.writer.recorded_last.load(Ordering::Acquire);
@@ -176,10 +174,7 @@ impl Inner {
     }
 
     pub(crate) fn tenant_name(&self, ordinal: u32) -> String {
-        self.tenants
-            .iter()
-            .find(|(known, _)| *known == ordinal)
-            .map_or_else(String::new, |(_, name)| name.clone())
+        self.standing.tenant_name(ordinal).unwrap_or_default()
     }
 
     pub(crate) fn keyed(&self, tenant: u32) -> Result<KeyedHash, Error> {
@@ -223,7 +218,7 @@ pub(crate) fn applier(
                     // What is committed is durable; the answers above said so. Nothing may be
                     // folded after a gap.
                     for late in committed.iter() {
-                        Applier::answers_only(late).give();
+                        applier.answers_only(late).give();
                     }
                     break;
                 }

@@ -58,6 +58,15 @@ pub enum Error {
         /// How many.
         events: u64,
     },
+    /// There are as many of these as there may be.
+    #[error("the limit {limit} is reached")]
+    LimitReached {
+        /// The name of the limit.
+        limit: &'static str,
+    },
+    /// A key could not be made or read.
+    #[error("the keys cannot be used")]
+    Keys(#[source] Box<KeyError>),
     /// The entry or the batch exceeds a limit of the log.
     #[error("the write exceeds the limit {limit}")]
     TooLarge {
@@ -104,7 +113,7 @@ impl Error {
             Error::UnknownBlob { .. } => ErrorCode::InvalidEnvelope,
             Error::BlobTooLarge { .. } => ErrorCode::BlobTooLarge,
             Error::BlobInUse { .. } => ErrorCode::BlobInUse,
-            Error::TooManyScopes { .. } => ErrorCode::InvalidParameter,
+            Error::TooManyScopes { .. } | Error::LimitReached { .. } => ErrorCode::InvalidParameter,
             Error::TooLarge { .. } => ErrorCode::BodyTooLarge,
             Error::LogUnavailable(_) => ErrorCode::WalUnavailable,
             Error::ViewsUnavailable(_) | Error::ViewsStopped { .. } => {
@@ -114,6 +123,7 @@ impl Error {
             Error::OutsidePermit
             | Error::LogUnreadable(_)
             | Error::BlobStore(_)
+            | Error::Keys(_)
             | Error::Undecodable { .. } => ErrorCode::Internal,
         }
     }

@@ -9,6 +9,7 @@ pub mod open;
 mod engine;
 pub mod write;
 pub mod read;
+pub mod admin;
 mod blobs;
 mod health;
 mod scrub;

@@ -23,6 +23,7 @@ use lamina_types::Micros;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+use crate::admin::standing::Standing;
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
@@ -247,7 +248,9 @@ fn start(
     let capture =
         Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
             .with_room(room.clone());
-    let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied));
+    let standing = Arc::new(Standing::load(&views, &*reader)?);
+    let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
+        .with_standing(Arc::clone(&standing));
     let threads = vec![
         spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
@@ -268,7 +271,7 @@ fn start(
         })?,
         spawn(Role::Stages, &shared, &lock, {
             let (views, blobs) = (Arc::clone(&views), Arc::clone(&blobs));
-            let upkeep = Upkeep::new(env.clone(), views, blobs, vec![FIRST_TENANT]);
+            let upkeep = Upkeep::new(env.clone(), views, blobs);
             let (shared, env) = (Arc::clone(&shared), env.clone());
             move || engine::stages(stages, upkeep, &env, &applied, &shared)
         })?,
@@ -285,7 +288,8 @@ fn start(
         hub,
         blobs,
         shared,
-        tenants: vec![(FIRST_TENANT, DEFAULT_TENANT.to_owned())],
+        standing,
+        registering: tokio::sync::Mutex::new(()),
         to_writer,
         threads: Mutex::new(threads),
         scrubbing: Mutex::new(Some(scrubbing)),
@@ -313,10 +317,12 @@ pub fn stages_of(
     worker: Box<dyn StageWorker>,
 ) -> Result<Stages, OpenError> {
     let mut newest = Micros(0);
-    views.lifecycle_scan(FIRST_TENANT, None, Direction::Backward, 1, &mut |row| {
-        newest = row.at;
-        ControlFlow::Break(())
-    })?;
+    for tenant in views.tenants()? {
+        views.lifecycle_scan(tenant.ordinal, None, Direction::Backward, 1, &mut |row| {
+            newest = newest.max(row.at);
+            ControlFlow::Break(())
+        })?;
+    }
     Ok(Stages::new(StagesParts {
         worker,
         views: Arc::clone(views),

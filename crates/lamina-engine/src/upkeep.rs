@@ -30,7 +30,6 @@ pub(crate) struct Upkeep {
     env: Env,
     views: Arc<Views>,
     blobs: Arc<BlobStore>,
-    tenants: Vec<u32>,
     rows_at: Option<Micros>,
     /// The last look found as many rows as it may remove.
     rows_left: bool,
@@ -41,22 +40,8 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    pub(crate) fn new(
-        env: Env,
-        views: Arc<Views>,
-        blobs: Arc<BlobStore>,
-        tenants: Vec<u32>,
-    ) -> Upkeep {
-        Upkeep {
-            env,
-            views,
-            blobs,
-            tenants,
-            rows_at: None,
-            rows_left: false,
-            files_at: None,
-            unnamed: None,
-        }
+    pub(crate) fn new(env: Env, views: Arc<Views>, blobs: Arc<BlobStore>) -> Upkeep {
+        Upkeep { env, views, blobs, rows_at: None, rows_left: false, files_at: None, unnamed: None }
     }
 
     /// Does what is due. `taken` entries were taken since the last call.
@@ -85,8 +70,8 @@ impl Upkeep {
     fn prune(&self, max: usize) -> Result<bool, ViewError> {
         let before = self.env.clock.wall().plus(-LIFECYCLE_TTL_US);
         let mut left = false;
-        for tenant in &self.tenants {
-            left |= self.views.lifecycle_prune(*tenant, before, max)? == max;
+        for tenant in self.views.tenants()? {
+            left |= self.views.lifecycle_prune(tenant.ordinal, before, max)? == max;
         }
         Ok(left)
     }
@@ -95,10 +80,11 @@ impl Upkeep {
     fn collect(&mut self) -> Result<(), Box<dyn std::error::Error>> {
         // Files first: one that is named in between is found among the blobs.
         let mut unnamed: HashSet<[u8; 16]> = self.blobs.list()?.into_iter().collect();
-        for tenant in &self.tenants {
+        // Tenants after files: one that is made in between has its blobs here too.
+        for tenant in self.views.tenants()? {
             let mut after = None;
             loop {
-                let rows = self.views.blobs(*tenant, after, BLOBS_READ)?;
+                let rows = self.views.blobs(tenant.ordinal, after, BLOBS_READ)?;
                 for row in &rows {
                     unnamed.remove(&row.file);
                 }

@@ -34,6 +34,8 @@ pub const TOKEN_CLOCK_SKEW_US_MAX: i64 = 60 * 1_000_000;
 pub const SESSION_CHARS_MAX: usize = 256;
 /// Characters of an idempotency key (R101).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 64;
+/// Tenants of one deployment.
+pub const TENANTS_MAX: u32 = 65_536;
 /// Labels of one event (ruling 18).
 pub const LABELS_MAX: usize = 64;
 /// Characters of one label (ruling 18).

@@ -45,7 +45,7 @@ fn world() -> World {
     let disk_of_blobs = Arc::clone(&env.disk);
     let blobs = BlobStore::open(disk_of_blobs, &data.join("blobs"), Arc::clone(&env.rng)).unwrap();
     let blobs = Arc::new(blobs);
-    let upkeep = Upkeep::new(env, Arc::clone(&parts.views), Arc::clone(&blobs), vec![FIRST_TENANT]);
+    let upkeep = Upkeep::new(env, Arc::clone(&parts.views), Arc::clone(&blobs));
     World { clock, disk, parts, blobs, upkeep }
 }
 

@@ -10,20 +10,27 @@ use lamina_store::log::LogError;
 use lamina_store::view::{ViewError, Views};
 
 use crate::Error;
+use crate::admin::standing::Standing;
 use crate::write::applied::Applied;
-use crate::write::capture::{Committed, Due, Placed, Slot};
+use crate::write::capture::{Committed, Due, Placed, Registered, Slot};
 
 /// The state of the applier thread.
 #[derive(Debug)]
 pub struct Applier {
     views: Arc<Views>,
     applied: Arc<Applied>,
+    standing: Option<Arc<Standing>>,
 }
 
 impl Applier {
     /// An applier over views that have everything before `applied`.
     pub fn new(views: Arc<Views>, applied: Arc<Applied>) -> Applier {
-        Applier { views, applied }
+        Applier { views, applied, standing: None }
+    }
+
+    /// The same, and what is in force follows what was committed.
+    pub fn with_standing(self, standing: Arc<Standing>) -> Applier {
+        Applier { standing: Some(standing), ..self }
     }
 
     /// Folds what was committed, in order, as one batch, and gives back the entries for the stages
@@ -42,6 +49,7 @@ impl Applier {
             due.extend(committed.due);
         }
         let Some(tip) = tip else { return (Ok(entries), Answers(due)) };
+        self.stand(&entries);
         match self.views.apply(&entries, &tip) {
             Ok(()) => {
                 self.applied.advance(tip.next_offset);
@@ -53,8 +61,18 @@ impl Applier {
 
     /// The answers of what was committed but will not be folded any more: it is durable all the
     /// same.
-    pub fn answers_only(committed: Committed) -> Answers {
+    pub fn answers_only(&self, committed: Committed) -> Answers {
+        for appended in &committed.appended {
+            self.stand(&appended.entries);
+        }
         Answers(committed.due)
+    }
+
+    /// What is durable is in force, whatever becomes of the views.
+    fn stand(&self, entries: &[Entry]) {
+        if let Some(standing) = &self.standing {
+            standing.apply(entries);
+        }
     }
 }
 
@@ -76,6 +94,9 @@ impl Answers {
                     drop(reply.send(placed.ok_or_else(lost)));
                 }
                 Due::Plain { reply } => drop(reply.send(Ok(()))),
+                Due::Tenant { ordinal, reply } => {
+                    drop(reply.send(Ok(Registered::Is(ordinal))));
+                }
             }
         }
     }

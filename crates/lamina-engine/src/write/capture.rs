@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_env::Rng;
-use lamina_store::codec::control::{BlobRemoved, Scope};
+use lamina_store::codec::control::{BlobRemoved, Scope, Tenant};
 use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
 use lamina_store::log::{Appended, EraseTarget, Log, LogError, LogStats, NewEntry, Section};
 use lamina_store::view::Views;
@@ -19,7 +19,7 @@ use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::prepare::section;
 use crate::write::recent::{Recent, Remembered};
-pub use crate::write::request::{GROUP_ENTRIES_MAX, Reply, Request, next_group};
+pub use crate::write::request::{GROUP_ENTRIES_MAX, Registered, Reply, Request, next_group};
 use crate::write::room::{self, Room};
 
 /// Ordinals of scopes kept in memory.
@@ -62,6 +62,7 @@ pub struct Placed {
 pub(crate) enum Due {
     Write { slots: Vec<Slot>, reply: Reply<Vec<Placed>> },
     Plain { reply: Reply<()> },
+    Tenant { ordinal: u32, reply: Reply<Registered> },
 }
 
 /// One item of a write: found, or the index of its entry in the batch.
@@ -134,6 +135,8 @@ struct Group {
     blobs: Vec<(BlobId, usize)>,
     /// Blobs that this batch removes, by the index of the entry.
     removed_blobs: HashMap<BlobId, usize>,
+    /// Tenants that this batch makes: ordinal and index of the entry.
+    tenants: HashMap<String, (u32, usize)>,
 }
 
 impl Capture {
@@ -199,7 +202,7 @@ impl Capture {
     }
 
     fn remember(&mut self, appended: Appended, group: Group) -> Committed {
-        let Group { entries: _, mut due, keys, scopes, blobs, removed_blobs } = group;
+        let Group { entries: _, mut due, keys, scopes, blobs, removed_blobs, tenants } = group;
         let mut order = Vec::with_capacity(keys.len() + scopes.len() + blobs.len());
         let offset =
             |index: usize| appended.entries.get(index).map_or(0, |entry| entry.head.offset);
@@ -220,6 +223,10 @@ impl Capture {
         for (blob, index) in removed_blobs {
             self.recent.removed_blobs.insert(blob);
             order.push((offset(index), Remembered::RemovedBlob(blob)));
+        }
+        for (name, (ordinal, index)) in tenants {
+            self.recent.tenants.insert(name.clone(), ordinal);
+            order.push((offset(index), Remembered::Tenant(name)));
         }
         order.sort_by_key(|(offset, _)| *offset);
         self.recent.order.extend(order);
@@ -263,7 +270,34 @@ impl Capture {
                     Err(error) => drop(reply.send(Err(error))),
                 }
             }
+            Request::Tenant { name, ordinal, reply } => match self.decide_tenant(&name, group) {
+                Ok(Registered::Is(ordinal)) => group.due.push(Due::Tenant { ordinal, reply }),
+                Ok(Registered::Next(next)) if next == ordinal => {
+                    let what = section(&*self.rng, &Tenant { name: name.clone() }.encode());
+                    group.tenants.insert(name, (ordinal, group.entries.len()));
+                    let who = Section::absent();
+                    group.entries.push(system_entry(control::TENANT, ordinal, who, what));
+                    group.due.push(Due::Tenant { ordinal, reply });
+                }
+                other => drop(reply.send(other)),
+            },
         }
+    }
+
+    /// The tenant of this name, or the ordinal of the next one.
+    fn decide_tenant(&self, name: &str, group: &Group) -> Result<Registered, Error> {
+        let appended = self.recent.tenants.get(name).copied();
+        let appended = appended.or_else(|| group.tenants.get(name).map(|(ordinal, _)| *ordinal));
+        if let Some(ordinal) = appended {
+            return Ok(Registered::Is(ordinal));
+        }
+        if let Some(ordinal) = self.views.tenant_ordinal(name)? {
+            return Ok(Registered::Is(ordinal));
+        }
+        let stored = self.views.tenants()?.last().map_or(0, |row| row.ordinal);
+        let recent = self.recent.tenants.values().copied().max().unwrap_or(0);
+        let group = group.tenants.values().map(|(ordinal, _)| *ordinal).max().unwrap_or(0);
+        Ok(Registered::Next(stored.max(recent).max(group) + 1))
     }
 
     /// For each item: where it already stands, or `None` if it is new. Nothing is promised before
@@ -521,6 +555,7 @@ fn refuse_all(due: Vec<Due>, error: LogError) {
         match due {
             Due::Write { reply, .. } => drop(reply.send(Err(error))),
             Due::Plain { reply } => drop(reply.send(Err(error))),
+            Due::Tenant { reply, .. } => drop(reply.send(Err(error))),
         }
     }
 }

@@ -15,6 +15,7 @@ pub(super) struct Recent {
     pub(super) scopes: HashMap<(u32, ScopePath), u64>,
     pub(super) blobs: HashMap<BlobId, u64>,
     pub(super) removed_blobs: HashSet<BlobId>,
+    pub(super) tenants: HashMap<String, u32>,
     pub(super) order: VecDeque<(u64, Remembered)>,
 }
 
@@ -24,6 +25,7 @@ pub(super) enum Remembered {
     Scope((u32, ScopePath)),
     Blob(BlobId),
     RemovedBlob(BlobId),
+    Tenant(String),
 }
 
 impl Recent {
@@ -40,6 +42,7 @@ impl Recent {
                 }
                 Remembered::Scope(key) => drop(self.scopes.remove(&key)),
                 Remembered::RemovedBlob(blob) => drop(self.removed_blobs.remove(&blob)),
+                Remembered::Tenant(name) => drop(self.tenants.remove(&name)),
                 Remembered::Blob(blob) => {
                     if self.blobs.get(&blob) == Some(&offset) {
                         self.blobs.remove(&blob);

@@ -16,6 +16,15 @@ pub const GROUP_ENTRIES_MAX: usize = 1_024;
 /// Where the answer to a request goes.
 pub type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
+/// What became of the registration of a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registered {
+    /// The tenant has this ordinal.
+    Is(u32),
+    /// Nothing was written: the next tenant has this ordinal, and its key must be there first.
+    Next(u32),
+}
+
 /// What the writer is asked to do.
 #[derive(Debug)]
 pub enum Request {
@@ -55,6 +64,15 @@ pub enum Request {
         /// The answer: its metadata.
         reply: Reply<()>,
     },
+    /// Make a tenant, unless there is one of this name.
+    Tenant {
+        /// Its name.
+        name: String,
+        /// The ordinal that a key was made for.
+        ordinal: u32,
+        /// The answer.
+        reply: Reply<Registered>,
+    },
 }
 
 impl Request {
@@ -74,12 +92,13 @@ impl Request {
             Request::Cancel { entry, .. } => (1, bytes(&entry.who, &entry.what)),
             Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
             Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
+            Request::Tenant { name, .. } => (1, ENTRY_OVERHEAD + name.len()),
         }
     }
 
     /// Whether it is refused when room runs out; what takes something back is not.
     pub(super) fn grows(&self) -> bool {
-        matches!(self, Request::Write { .. } | Request::BlobAdd { .. })
+        matches!(self, Request::Write { .. } | Request::BlobAdd { .. } | Request::Tenant { .. })
     }
 
     /// What is too large for the log in any batch; it must not take the rest of a group with it.
@@ -91,7 +110,7 @@ impl Request {
             Request::Write { items, .. } => items.iter().all(|item| fits(&item.who, &item.what)),
             Request::Cancel { entry, .. } => fits(&entry.who, &entry.what),
             Request::BlobAdd { who, what, .. } => fits(who, what),
-            Request::BlobRemove { .. } => true,
+            Request::BlobRemove { .. } | Request::Tenant { .. } => true,
         };
         (!fits).then_some(Error::TooLarge { limit: "ENTRY_BYTES_MAX" })
     }
@@ -105,6 +124,7 @@ impl Request {
             | Request::BlobRemove { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
+            Request::Tenant { reply, .. } => drop(reply.send(Err(error))),
         }
     }
 }

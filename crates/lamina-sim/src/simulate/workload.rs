@@ -267,7 +267,7 @@ fn fold(world: &mut World) -> String {
     if process.stopped {
         // As in the engine: after a failed fold nothing more is folded, durable writes are answered.
         for committed in std::mem::take(&mut process.queue) {
-            lamina_engine::write::apply::Applier::answers_only(committed).give();
+            process.applier.answers_only(committed).give();
         }
         return "views stopped".to_owned();
     }
