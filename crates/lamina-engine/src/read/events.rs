@@ -54,7 +54,9 @@ impl Engine {
     ) -> Result<EventsPage, Error> {
         self.inner.caught_up().await;
         let inner = Arc::clone(&self.inner);
-        let read = tokio::task::spawn_blocking(move || inner.events(&permit, &query)).await;
+        let read =
+            tokio::task::spawn_blocking(move || inner.events(&permit, &query, ROWS_LOOKED_AT_MAX))
+                .await;
         read.unwrap_or_else(|failed| match failed.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_) => Err(Error::ShuttingDown),
@@ -83,10 +85,15 @@ impl Engine {
 }
 
 impl Inner {
-    fn events(&self, permit: &ReadPermit, query: &EventsQuery) -> Result<EventsPage, Error> {
+    fn events(
+        &self,
+        permit: &ReadPermit,
+        query: &EventsQuery,
+        scan_max: usize,
+    ) -> Result<EventsPage, Error> {
         let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
         if scopes.is_empty() {
-            return Ok(EventsPage { items: Vec::new(), next: None });
+            return Ok(EventsPage { items: Vec::new(), next: None, skip_left: 0 });
         }
         let mut tags = Vec::new();
         if let Some(actor) = &query.actor {
@@ -115,13 +122,14 @@ impl Inner {
             after: query.after.map(|key| view::ScanKey { at: Micros(key.at), tenant_seq: key.seq }),
             skip: query.skip,
             limit: query.limit,
-            scan_max: ROWS_LOOKED_AT_MAX,
+            scan_max,
         });
         let page = page?;
         let items = page.rows.iter().map(|row| self.record(row)).collect::<Result<Vec<_>, _>>()?;
         Ok(EventsPage {
             items,
             next: page.next.map(|key| ScanKey { at: key.at.0, seq: key.tenant_seq }),
+            skip_left: query.skip.saturating_sub(page.skipped),
         })
     }
 
@@ -200,3 +208,6 @@ impl Inner {
         Ok((tenant, scopes))
     }
 }
+
+#[cfg(test)]
+mod tests;

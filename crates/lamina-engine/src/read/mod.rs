@@ -75,6 +75,9 @@ pub struct EventsPage {
     pub items: Vec<EventRecord>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<ScanKey>,
+    /// What the next page still has to leave out: more than 0 only if this one ended early, before
+    /// it had passed over all that the question leaves out.
+    pub skip_left: usize,
 }
 
 /// Which lifecycle events to show.

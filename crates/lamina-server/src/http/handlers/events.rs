@@ -24,8 +24,10 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let question = question(&query, query.start(&|bytes| engine.cursor_mac(bytes))?)?;
     let page = engine.events(permit, question).await?;
     let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
-    let next =
-        page.next.map(|key| query.next_cursor(&position(key), &|bytes| engine.cursor_mac(bytes)));
+    let next = page.next.map(|key| {
+        let position = position(key, page.skip_left);
+        query.next_cursor(&position, &|bytes| engine.cursor_mac(bytes))
+    });
     let mut response = reply::json(StatusCode::OK, &Page::new(items, next))?;
     reply::allowed(&mut response, capability(query.view));
     Ok(response)
@@ -64,7 +66,10 @@ fn question(query: &EventsQuery, start: PageStart) -> Result<Question, ApiError>
     let (after, skip) = match start {
         PageStart::Begin => (None, 0),
         PageStart::Offset(offset) => (None, usize::try_from(offset).unwrap_or(usize::MAX)),
-        PageStart::After(position) => (Some(key_of(&position)?), 0),
+        PageStart::After(position) => {
+            let (key, skip) = key_of(&position)?;
+            (Some(key), skip)
+        }
     };
     // `as_of` includes its instant, the interval excludes its end.
     let as_of = query.as_of.map(|at| at.0.plus(1));
@@ -94,15 +99,26 @@ fn earlier(left: Option<Micros>, right: Option<Micros>) -> Option<Micros> {
     }
 }
 
-/// A position as a cursor carries it.
-fn position(key: ScanKey) -> Vec<u8> {
-    [key.at.to_le_bytes(), key.seq.to_le_bytes()].concat()
+/// A position as a cursor carries it, and what is still to be left out after it, if anything is.
+fn position(key: ScanKey, skip: usize) -> Vec<u8> {
+    let mut bytes = [key.at.to_le_bytes(), key.seq.to_le_bytes()].concat();
+    if skip > 0 {
+        bytes.extend((skip as u64).to_le_bytes());
+    }
+    bytes
 }
 
-fn key_of(position: &[u8]) -> Result<ScanKey, ApiError> {
-    let parts = position
-        .split_first_chunk::<8>()
-        .and_then(|(at, seq)| Some((*at, <[u8; 8]>::try_from(seq).ok()?)));
-    let (at, seq) = parts.ok_or_else(|| ApiError::of(ErrorCode::InvalidCursor))?;
-    Ok(ScanKey { at: i64::from_le_bytes(at), seq: u64::from_le_bytes(seq) })
+fn key_of(position: &[u8]) -> Result<(ScanKey, usize), ApiError> {
+    let (numbers, rest) = position.as_chunks::<8>();
+    match (numbers, rest) {
+        ([at, seq, skip @ ..], []) if skip.len() <= 1 => {
+            let key = ScanKey { at: i64::from_le_bytes(*at), seq: u64::from_le_bytes(*seq) };
+            let skip = skip.first().map_or(0, |skip| u64::from_le_bytes(*skip));
+            Ok((key, usize::try_from(skip).unwrap_or(usize::MAX)))
+        }
+        _ => Err(ApiError::of(ErrorCode::InvalidCursor)),
+    }
 }
+
+#[cfg(test)]
+mod tests;
