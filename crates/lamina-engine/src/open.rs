@@ -138,14 +138,16 @@ pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> 
     let views = data.join("views");
     Ok(match FjallKv::open(&views) {
         Ok(kv) => Arc::new(kv),
-        Err(error) => {
-            // Views are disposable: an unreadable store is replaced by an empty one.
-            tracing::warn!(%error, "the views cannot be opened and are rebuilt");
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            // Views are disposable: a damaged store is replaced by an empty one. Whatever else went
+            // wrong is about the machine, and throwing work away would not make it right.
+            tracing::warn!(%error, "the views are damaged and are rebuilt");
             env.disk
                 .remove_dir_all(&views)
                 .map_err(|source| io_error("removed", &views, source))?;
             Arc::new(FjallKv::open(&views).map_err(OpenError::ViewStore)?)
         }
+        Err(error) => return Err(OpenError::ViewStore(error)),
     })
 }
 
@@ -516,3 +518,6 @@ fn found_tenant(env: &Env) -> NewEntry {
 pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> OpenError {
     OpenError::Io { doing, path: path.to_owned(), source }
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,12 +72,12 @@ impl FjallKv {
     pub fn open(dir: &Path) -> io::Result<FjallKv> {
         // The engine has assertions about its files. A damaged view must not stop the process:
         // everything in it can be made again.
-        std::panic::catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(dir))).unwrap_or_else(
-            |_| {
-                let what = "the view store is damaged: opening it failed an assertion";
-                Err(io::Error::new(io::ErrorKind::InvalidData, what))
-            },
-        )
+        let opened = std::panic::catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(dir)));
+        let opened = opened.unwrap_or_else(|_| {
+            let what = "the view store is damaged: opening it failed an assertion";
+            Err(io::Error::new(io::ErrorKind::InvalidData, what))
+        });
+        opened.map_err(|error| told_as_damage(error, dir.is_dir()))
     }
 
     fn open_unguarded(dir: &Path) -> io::Result<FjallKv> {
@@ -219,6 +219,17 @@ fn step(rows: &mut fjall::Iter, direction: Direction) -> Option<Guard> {
 }
 
 /// Keeps the cause; the kind says what can be done about it.
+/// A file of the store that is missing, too short, or there although the store says it is new, is
+/// damage too, whatever the system calls it.
+fn told_as_damage(error: io::Error, is_directory: bool) -> io::Error {
+    use io::ErrorKind::{AlreadyExists, InvalidData, InvalidInput, NotFound, UnexpectedEof};
+    match error.kind() {
+        NotFound | UnexpectedEof | InvalidInput => io::Error::new(InvalidData, error),
+        AlreadyExists if is_directory => io::Error::new(InvalidData, error),
+        _ => error,
+    }
+}
+
 fn to_io(error: fjall::Error) -> io::Error {
     let kind = match &error {
         fjall::Error::Io(source) | fjall::Error::Storage(fjall::LsmError::Io(source)) => {
