@@ -98,6 +98,7 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
 async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
     let settings = Settings {
         segment_bytes: config.segment_bytes,
+        free_bytes_min: config.free_bytes_min,
         blob_bytes_max: config.limits.blob_bytes,
         ..Settings::new(&config.data)
     };

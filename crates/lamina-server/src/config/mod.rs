@@ -41,6 +41,8 @@ pub struct Config {
     pub experimental_enabled: bool,
     /// Bytes of one segment file of the log.
     pub segment_bytes: u64,
+    /// Bytes of the disk that writes leave free.
+    pub free_bytes_min: u64,
     shown: Vec<Shown>,
 }
 
@@ -142,6 +144,7 @@ pub(crate) const KEYS: &[Key] = &[
         ..key("experimental.enabled", "LAMINA_EXPERIMENTAL_ENABLED")
     },
     key("storage.segment_bytes", "LAMINA_STORAGE_SEGMENT_BYTES"),
+    key("storage.free_bytes_min", "LAMINA_STORAGE_FREE_BYTES_MIN"),
 ];
 
 impl Config {
@@ -168,6 +171,8 @@ impl Config {
             settings.switch("experimental.enabled", experimental, by_preset)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
+        let free_bytes_min =
+            settings.number("storage.free_bytes_min", FREE_BYTES_MIN, 0..=1 << 60)?;
         Ok(Config {
             data,
             listen,
@@ -178,6 +183,7 @@ impl Config {
             envelope_lenient,
             experimental_enabled,
             segment_bytes,
+            free_bytes_min,
             shown: settings.into_shown(),
         })
     }
@@ -189,6 +195,7 @@ impl Config {
 }
 
 const SEGMENT_BYTES: u64 = 64 << 20;
+const FREE_BYTES_MIN: u64 = lamina_engine::Settings::FREE_BYTES_MIN;
 const MINUTES_10_MS: u64 = 600_000;
 
 impl Limits {

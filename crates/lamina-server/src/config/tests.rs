@@ -77,6 +77,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         envelope.lenient = true (default of preset dev_local)
         experimental.enabled = true (default of preset dev_local)
         storage.segment_bytes = 67108864 (default)
+        storage.free_bytes_min = 67108864 (default)
     "#]]
     .assert_eq(&report(&file, &flags, &environment));
 }

@@ -269,3 +269,36 @@ fn blobs_survive_and_stay_in_use() {
     let status = own.api("third").get(&format!("/v1/blobs/{free}")).response.status;
     assert!(matches!(status, 404 | 410), "deleted stays deleted: {status}");
 }
+
+/// R420. A disk with less room than the operator wants kept free is a full one for writes.
+#[test]
+fn r420_a_full_disk_refuses_writes_and_nothing_else() {
+    let own = Own::start();
+    let id = own.api("full").write_settled("written while there was room");
+    let directory = own.stop();
+    let full = [("LAMINA_STORAGE_FREE_BYTES_MIN", "1048576GiB")];
+    let server = launch(directory.path(), &full).start().unwrap();
+    let own = Own { server, directory };
+    let mut api = own.api("full");
+
+    let envelope = api.envelope("there is no room for this");
+    for path in ["/v1/experience", "/v1/experience?wait=settled"] {
+        let answer = api.post(path, &envelope);
+        let seconds = answer.header("retry-after").map(|seconds| seconds.parse::<u32>().unwrap());
+        assert!(seconds.is_some_and(|seconds| seconds > 0), "{path}: {seconds:?}");
+        let error = answer.fails(503, "WAL_UNAVAILABLE");
+        assert_eq!(error["retriable"], true);
+    }
+    let items = json!({"items": [envelope.clone()]});
+    api.post("/v1/experience/bulk", &items).fails(503, "WAL_UNAVAILABLE");
+    let upload = Request::new("POST", "/v1/blobs").bytes("bytes");
+    api.send(&upload).fails(503, "WAL_UNAVAILABLE");
+
+    assert_eq!(string(&api.event(&id), "id"), id);
+    api.post(&format!("/v1/lifecycle/memory-event/{id}/cancel"), &json!({})).ok(200);
+    assert_eq!(api.event(&id)["excluded_from_recall"], true);
+
+    // The key of the refused write is not spent.
+    let own = own.restart();
+    own.api("full").write_envelope(&envelope);
+}
