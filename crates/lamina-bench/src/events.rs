@@ -47,8 +47,7 @@ pub(crate) async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, u
             let (engine, env, numbers) = (engine.clone(), env.clone(), Arc::clone(numbers));
             tokio::spawn(async move {
                 let policy = Policy::new(Preset::DevLocal).expect("dev_local is built");
-                let caller =
-                    Caller { actor: "agent:bench".parse().expect("well formed"), tenant: 1 };
+                let caller = Caller::local("agent:bench".parse().expect("well formed"), 1);
                 loop {
                     let number = numbers.fetch_add(1, Ordering::Relaxed);
                     if number >= until {

@@ -129,3 +129,18 @@ pub const ENTRY_BYTES_MAX: usize = 2 * 1_024 * 1_024;
 pub const BATCH_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 /// Causes of one log entry.
 pub const CAUSES_MAX: usize = 1_024;
+
+/// Patterns in one of the two lists of a policy document.
+pub const POLICY_PATTERNS_MAX: usize = 256;
+/// Characters of one pattern.
+pub const POLICY_PATTERN_CHARS_MAX: usize = 128;
+/// Scope types a deployment may add to the built-in ones.
+pub const POLICY_SCOPE_TYPES_MAX: usize = 64;
+/// Characters of such a type.
+pub const POLICY_SCOPE_TYPE_CHARS_MAX: usize = 64;
+/// Requests a rate may allow in one period.
+pub const RATE_COUNT_MAX: u32 = 10_000_000;
+/// The longest period a policy may name, in days: 100 years.
+pub const POLICY_PERIOD_DAYS_MAX: i64 = 36_500;
+/// How much larger the bucket of an importer is than that of a writer, unless a policy says (R426).
+pub const IMPORTER_RATE_FACTOR: u32 = 10;

@@ -1,7 +1,36 @@
-//! Who may do what: tiers of policy in, a permit or a denial out.
+//! Who may do what: documents of four tiers in, a permit or a denial out.
+//!
+//! A [`Document`] is a list of [`Pattern`]s to allow and to deny. A [`Stack`] is what is known about
+//! the place a call wants to act in: the documents of the tiers above it and the caller's role
+//! there. It answers with a [`Permit`] or with a [`Denial`] that says which tier refused and whom
+//! to ask.
 
-mod permit;
+mod pattern;
+mod period;
+mod rate;
+mod defaults;
+mod document;
 mod preset;
+mod grant;
+mod denial;
+mod rules;
+mod stack;
+mod needs;
+mod permit;
+mod job;
 
-pub use permit::{Caller, Denial, Permit, Policy, Tier};
+pub use defaults::{Cascade, CascadeError, Defaults, DefaultsError};
+pub use denial::{Denial, DenialCode, Tier};
+pub use document::{Document, DocumentError, Effect};
+pub use grant::{Caller, Grant, GrantError};
+pub use job::{ALWAYS_FINISHES, Derivation, Derive, JobGrant};
+pub use needs::{
+    Write, actor_policy_needs, create_needs, natural_level, scope_policy_needs, write_needs,
+};
+pub use pattern::{Pattern, PatternError};
+pub use period::PeriodError;
+pub use permit::{Permit, Policy};
 pub use preset::{Preset, PresetError};
+pub use rate::{Rate, RateError, RatePeriod};
+pub use rules::OPERATOR_ONLY;
+pub use stack::{Membership, Stack};

@@ -20,7 +20,7 @@ use crate::write::stages::{Flight, NothingDerived, StageError, StageWorker};
 use crate::{Engine, Error, Settings, Status, StreamItem, Until, Write};
 
 fn permit<C: Capability>(scope: Option<&ScopePath>) -> Permit<C> {
-    let caller = Caller { actor: "user:local".parse().unwrap(), tenant: 1 };
+    let caller = Caller::local("user:local".parse().unwrap(), 1);
     Policy::new(Preset::DevLocal).unwrap().permit(&caller, scope).unwrap()
 }
 

@@ -55,7 +55,7 @@ impl App {
         let tenant = engine.tenant(LOCAL_TENANT).expect("the engine opens with the default tenant");
         let actor: ActorId = LOCAL_CALLER.parse().expect("the local caller is well formed");
         App {
-            local_caller: Caller { actor, tenant },
+            local_caller: Caller::local(actor, tenant),
             started_at: env.clock.monotonic(),
             engine,
             policy,

@@ -49,7 +49,7 @@ impl Call {
         let actor = actor.parse().map_err(|error: lamina_types::actor::ActorError| {
             ApiError::invalid_parameter("X-Cortex-Actor", error.to_string())
         })?;
-        Ok(Caller { actor, tenant: local.tenant })
+        Ok(Caller::local(actor, local.tenant))
     }
 
     /// Asks the policy; a refusal names tier and capability.

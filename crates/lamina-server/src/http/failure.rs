@@ -71,7 +71,7 @@ pub(crate) fn denied(denial: &Denial) -> ApiError {
         .with("denied_by_tier", denial.tier.as_str())
         .with("decided_by_tier", denial.tier.as_str())
         .with("deployment_preset", denial.preset.as_str())
-        .with("remediation", denial.remediation)
+        .with("remediation", denial.remediation.as_str())
 }
 
 /// Something that should not have happened, with its cause for the log.

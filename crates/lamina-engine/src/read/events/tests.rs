@@ -16,7 +16,7 @@ fn scope() -> ScopePath {
 }
 
 fn permit<C: Capability>() -> Permit<C> {
-    let caller = Caller { actor: "user:local".parse().unwrap(), tenant: 1 };
+    let caller = Caller::local("user:local".parse().unwrap(), 1);
     Policy::new(Preset::DevLocal).unwrap().permit(&caller, Some(&scope())).unwrap()
 }
 

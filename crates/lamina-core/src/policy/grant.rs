@@ -1,0 +1,121 @@
+//! Who calls, and what its token leaves it.
+//!
+//! A token narrows and never widens: a capability it does not list is not asked of the tiers, and one
+//! it ties to a part of the tree ends there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lamina_types::capability;
+use lamina_types::limits::TOKEN_SCOPES_MAX;
+use lamina_types::scope::ScopeError;
+use lamina_types::{ActorId, Micros, ScopePrefix};
+
+/// The authenticated principal of a call and the tenant it is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The principal.
+    pub actor: ActorId,
+    /// The ordinal of the tenant.
+    pub tenant: u32,
+    /// Whether the configuration names it an operator.
+    pub operator: bool,
+    /// What its token narrows to; `None` where no token is needed.
+    pub grant: Option<Arc<Grant>>,
+}
+
+/// What a token says about its holder's rights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// The id of the token.
+    pub jti: String,
+    /// Who issued it.
+    pub iss: String,
+    /// When it ends.
+    pub exp: Micros,
+    /// The capabilities it is for; `None` is all that the policy gives.
+    pub caps: Option<BTreeSet<String>>,
+    /// Capabilities that reach only a part of the tree. Several prefixes for one capability add up;
+    /// a capability that is not named is not limited.
+    pub scopes: Vec<(String, ScopePrefix)>,
+}
+
+/// Why the claims of a token are not a grant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantError {
+    /// A wildcard; tokens list capabilities one by one (R155).
+    #[error("`{0}`: a token cannot use wildcards in capabilities")]
+    Wildcard(String),
+    /// Not in the catalog.
+    #[error("`{0}` is not a capability")]
+    UnknownCapability(String),
+    /// No colon between capability and prefix.
+    #[error("`{0}` is not CAPABILITY:SCOPE, as in scope.write:org:acme/*")]
+    NotScoped(String),
+    /// The part after the capability is not a scope.
+    #[error("`{entry}` does not name a scope")]
+    Scope {
+        /// The entry.
+        entry: String,
+        /// Why.
+        source: ScopeError,
+    },
+    /// More entries than the limit.
+    #[error("a token has at most {TOKEN_SCOPES_MAX} entries in `scopes`")]
+    TooManyScopes,
+}
+
+impl Caller {
+    /// A caller that is taken at its word, because only this machine can call (`dev_local`).
+    pub fn local(actor: ActorId, tenant: u32) -> Caller {
+        Caller { actor, tenant, operator: true, grant: None }
+    }
+
+    /// Whether the caller is a service account (R144).
+    pub fn is_service(&self) -> bool {
+        self.actor.kind() == "service"
+    }
+}
+
+impl Grant {
+    /// Reads the `caps` claim: whole names only.
+    pub fn read_caps<'a>(
+        caps: impl IntoIterator<Item = &'a str>,
+    ) -> Result<BTreeSet<String>, GrantError> {
+        caps.into_iter().map(|name| known(name).map(str::to_owned)).collect()
+    }
+
+    /// Reads the `scopes` claim: entries of `CAPABILITY:PREFIX` (C47).
+    pub fn read_scopes<'a>(
+        entries: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<(String, ScopePrefix)>, GrantError> {
+        let mut scopes = Vec::new();
+        for entry in entries {
+            if scopes.len() == TOKEN_SCOPES_MAX {
+                return Err(GrantError::TooManyScopes);
+            }
+            let (name, prefix) =
+                entry.split_once(':').ok_or_else(|| GrantError::NotScoped(entry.to_owned()))?;
+            let name = known(name)?;
+            let prefix = prefix
+                .parse()
+                .map_err(|source| GrantError::Scope { entry: entry.to_owned(), source })?;
+            scopes.push((name.to_owned(), prefix));
+        }
+        Ok(scopes)
+    }
+
+    /// The prefixes that limit a capability; none is no limit.
+    pub(super) fn prefixes(&self, capability: &str) -> impl Iterator<Item = &ScopePrefix> {
+        let named = self.scopes.iter().filter(move |(name, _)| name == capability);
+        named.map(|(_, prefix)| prefix)
+    }
+}
+
+fn known(name: &str) -> Result<&'static str, GrantError> {
+    if name.contains('*') {
+        return Err(GrantError::Wildcard(name.to_owned()));
+    }
+    capability::find(name).ok_or_else(|| GrantError::UnknownCapability(name.to_owned()))
+}

@@ -1,0 +1,110 @@
+//! The rules that no document can change.
+
+use lamina_types::{MemberRole, ScopePath};
+
+use super::denial::Refusal;
+use super::{Caller, Preset};
+
+/// What only an operator may do, whatever the documents say (R455-R457). Minting is among them
+/// because a minted token may name any subject: whoever mints can be anybody.
+pub const OPERATOR_ONLY: &[&str] =
+    &["policy.administer.deployment", "admin.flush", "admin.compact", "auth.mint"];
+
+/// How a capability touches the scope it is used in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It shows what is there.
+    Read,
+    /// It changes what is there.
+    Write,
+    /// It changes who may.
+    Administer,
+    /// It does not touch what the scope holds.
+    Elsewhere,
+}
+
+/// Capabilities and branches, and how they touch a scope. What is not listed does not.
+const ACCESS: &[(&str, Access)] = &[
+    ("scope.write", Access::Write),
+    ("scope.write.", Access::Write),
+    ("scope.create.", Access::Write),
+    ("import.from.", Access::Write),
+    ("forget.", Access::Write),
+    ("understanding.synthesize", Access::Write),
+    ("scope.read.", Access::Read),
+    ("understanding.read", Access::Read),
+    ("understanding.read.", Access::Read),
+    ("export.format.", Access::Read),
+    ("lifecycle.subscribe", Access::Read),
+    ("blob.read", Access::Read),
+    ("policy.administer.scope", Access::Administer),
+    ("policy.administer.actor", Access::Administer),
+];
+
+pub(super) fn access(capability: &str) -> Access {
+    let hit = |name: &str| {
+        if name.ends_with('.') { capability.starts_with(name) } else { capability == name }
+    };
+    ACCESS.iter().find(|(name, _)| hit(name)).map_or(Access::Elsewhere, |(_, access)| *access)
+}
+
+/// The role that a scope with listed members asks for. Operators may administer without one, so that
+/// a scope whose owners are gone can be repaired; they may not read or write without one.
+pub(super) fn role_needed(access: Access, operator: Operator) -> Option<MemberRole> {
+    match (access, operator) {
+        (Access::Read, _) => Some(MemberRole::Reader),
+        (Access::Write, _) => Some(MemberRole::Writer),
+        (Access::Administer, Operator::No) => Some(MemberRole::Owner),
+        (Access::Administer, Operator::Yes) | (Access::Elsewhere, _) => None,
+    }
+}
+
+/// Whether a caller runs the deployment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Yes,
+    No,
+}
+
+impl Operator {
+    /// Under `dev_local` everybody is one: the only machine that can call is the operator's own.
+    pub(super) fn of(caller: &Caller, preset: Preset) -> Operator {
+        if caller.operator || preset == Preset::DevLocal { Operator::Yes } else { Operator::No }
+    }
+}
+
+/// What is refused at the deployment tier before any document is asked.
+pub(super) fn fixed(
+    caller: &Caller,
+    capability: &str,
+    scope: Option<&ScopePath>,
+    operator: Operator,
+) -> Option<Refusal<'static>> {
+    if OPERATOR_ONLY.contains(&capability) && operator == Operator::No {
+        return Some(Refusal::OperatorOnly);
+    }
+    if caller.is_service()
+        && (capability == "forget.gdpr" || capability.starts_with("forget.gdpr."))
+    {
+        return Some(Refusal::Service);
+    }
+    let touches = matches!(access(capability), Access::Write | Access::Administer);
+    let reserved = scope.is_some_and(|scope| scope.has_type("system"));
+    if capability == "scope.create.system" || (touches && reserved) {
+        return Some(Refusal::System);
+    }
+    None
+}
+
+/// What else a `global:` scope asks for, because other tenants see it (R070, R156, R165).
+pub(super) fn companion(capability: &str, scope: Option<&ScopePath>) -> Option<&'static str> {
+    if !scope.is_some_and(|scope| scope.has_type("global")) {
+        return None;
+    }
+    let other = match access(capability) {
+        Access::Read => "scope.read.cross_tenant",
+        Access::Write | Access::Administer => "scope.create.global",
+        Access::Elsewhere => return None,
+    };
+    (other != capability).then_some(other)
+}

@@ -1,0 +1,262 @@
+//! The four tiers over one place, and the decision they come to.
+//!
+//! Every tier can only narrow (R151-R153). The deployment's silence denies; below it silence
+//! inherits. Tiers are asked outermost first, so the tier that is cited is the outermost one that
+//! denies.
+
+use std::sync::Arc;
+
+use lamina_types::capability::{self, Capability};
+use lamina_types::{MemberRole, ScopePath};
+
+use super::defaults::{Cascade, Defaults};
+use super::denial::{Denial, Refusal, Tier};
+use super::document::{Document, Effect};
+use super::permit::{Permit, Reach};
+use super::rules::{self, Operator};
+use super::{Caller, Preset, Rate};
+
+/// What is known about where a call wants to act.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    /// The preset the deployment was booted with; named in denials.
+    pub preset: Preset,
+    /// The deployment's document.
+    pub deployment: Arc<Document>,
+    /// The tenant's document.
+    pub tenant: Option<Arc<Document>>,
+    /// The documents of the scopes at or above the target, outermost first.
+    pub scopes: Vec<(ScopePath, Arc<Document>)>,
+    /// The caller's document.
+    pub actor: Option<Arc<Document>>,
+    /// The caller's part in the target.
+    pub membership: Membership,
+}
+
+/// What registrations at or above a scope say about the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Membership {
+    /// The nearest explicit registration at or above the scope lists members.
+    pub closed: bool,
+    /// The caller's strongest role at the scope or above it.
+    pub role: Option<MemberRole>,
+    /// The scope itself is registered, by somebody or by its first write.
+    pub registered: bool,
+}
+
+impl Membership {
+    /// A scope that nobody has registered: open to whoever may write at all (R075).
+    pub const OPEN: Membership = Membership { closed: false, role: None, registered: false };
+}
+
+impl Stack {
+    /// The preset's own document and nothing below it.
+    pub fn of_preset(preset: Preset) -> Stack {
+        Stack {
+            preset,
+            deployment: Arc::new(preset.document()),
+            tenant: None,
+            scopes: Vec::new(),
+            actor: None,
+            membership: Membership::OPEN,
+        }
+    }
+
+    /// A permit for `C` in a scope, or without one in the whole tenant.
+    pub fn permit<C: Capability>(
+        &self,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+    ) -> Result<Permit<C>, Denial> {
+        let tier = self.allows(caller, C::NAME, scope)?;
+        Ok(Permit::new(caller.clone(), Reach::of(scope), tier))
+    }
+
+    /// Whether the caller may; the tier is the innermost one that had a say.
+    pub fn allows(
+        &self,
+        caller: &Caller,
+        capability: &str,
+        scope: Option<&ScopePath>,
+    ) -> Result<Tier, Denial> {
+        let Some(capability) = capability::find(capability) else {
+            return Err(Refusal::Unknown.of("(unknown)", self.preset));
+        };
+        let own = self.decide(caller, capability, scope);
+        let Some(other) = rules::companion(capability, scope) else {
+            return own;
+        };
+        match (own, self.decide(caller, other, scope)) {
+            (Ok(own), Ok(other)) => Ok(own.max(other)),
+            (Err(own), Err(other)) if other.tier < own.tier => Err(other),
+            (Err(denial), _) | (Ok(_), Err(denial)) => Err(denial),
+        }
+    }
+
+    /// Every capability of the catalog, with what [`Stack::allows`] says about it.
+    pub fn effective(
+        &self,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+    ) -> Vec<(&'static str, Result<Tier, Denial>)> {
+        let names = capability::NAMES.iter().copied();
+        names.map(|name| (name, self.allows(caller, name, scope))).collect()
+    }
+
+    fn decide(
+        &self,
+        caller: &Caller,
+        capability: &'static str,
+        scope: Option<&ScopePath>,
+    ) -> Result<Tier, Denial> {
+        let refuse = |refusal: Refusal<'_>| Err(refusal.of(capability, self.preset));
+        let operator = Operator::of(caller, self.preset);
+        if let Some(refusal) = rules::fixed(caller, capability, scope, operator) {
+            return refuse(refusal);
+        }
+        if self.deployment.opinion(capability) != Some(Effect::Allow) {
+            return refuse(Refusal::Deployment);
+        }
+        let mut decided = Tier::Deployment;
+        match self.tenant.as_ref().and_then(|document| document.opinion(capability)) {
+            Some(Effect::Deny) => return refuse(Refusal::Tenant),
+            Some(Effect::Allow) => decided = Tier::Tenant,
+            None => {}
+        }
+        for (path, document) in &self.scopes {
+            match document.opinion(capability) {
+                Some(Effect::Deny) => return refuse(Refusal::Scope(path)),
+                Some(Effect::Allow) => decided = Tier::Scope,
+                None => {}
+            }
+        }
+        if let Some(needed) = self.role_needed(capability, scope, operator) {
+            if self.membership.role < Some(needed) {
+                return refuse(Refusal::Member(needed));
+            }
+            decided = Tier::Scope;
+        }
+        match self.actor.as_ref().and_then(|document| document.opinion(capability)) {
+            Some(Effect::Deny) => return refuse(Refusal::Actor),
+            Some(Effect::Allow) => decided = Tier::Actor,
+            None => {}
+        }
+        match token(caller, capability, scope) {
+            Token::Silent => Ok(decided),
+            Token::Allows => Ok(Tier::Actor),
+            Token::Refuses(refusal) => refuse(refusal),
+        }
+    }
+
+    fn role_needed(
+        &self,
+        capability: &str,
+        scope: Option<&ScopePath>,
+        operator: Operator,
+    ) -> Option<MemberRole> {
+        if scope.is_none() || !self.membership.closed {
+            return None;
+        }
+        rules::role_needed(rules::access(capability), operator)
+    }
+}
+
+/// What a token says about a capability in a place.
+enum Token<'a> {
+    /// It does not limit the capability.
+    Silent,
+    /// It limits it, and this is within.
+    Allows,
+    /// This is outside.
+    Refuses(Refusal<'a>),
+}
+
+fn token<'a>(caller: &'a Caller, capability: &str, scope: Option<&ScopePath>) -> Token<'a> {
+    let Some(grant) = &caller.grant else {
+        return Token::Silent;
+    };
+    if grant.caps.as_ref().is_some_and(|caps| !caps.contains(capability)) {
+        return Token::Refuses(Refusal::TokenCaps);
+    }
+    let prefixes: Vec<_> = grant.prefixes(capability).collect();
+    if prefixes.is_empty() {
+        return if grant.caps.is_some() { Token::Allows } else { Token::Silent };
+    }
+    // Asked for the whole tenant, a limited capability is asked for more than it is.
+    if scope.is_some_and(|scope| prefixes.iter().any(|prefix| prefix.contains(scope))) {
+        Token::Allows
+    } else {
+        Token::Refuses(Refusal::TokenScopes(prefixes))
+    }
+}
+
+/// The settings in force at this place.
+impl Stack {
+    fn tenant_defaults(&self) -> Option<&Defaults> {
+        self.tenant.as_ref().map(|document| &document.defaults)
+    }
+
+    /// A tenant's setting, else the deployment's.
+    fn setting<T: Copy>(&self, read: fn(&Defaults) -> Option<T>) -> Option<T> {
+        self.tenant_defaults().and_then(read).or_else(|| read(&self.deployment.defaults))
+    }
+
+    /// Whether callers prove who they are. Only the deployment says, and its silence means yes.
+    pub fn require_signed(&self) -> bool {
+        self.deployment.defaults.require_signed.unwrap_or(true)
+    }
+
+    /// Whether a first write registers its scope: any tier can switch it off, none back on.
+    pub fn auto_register(&self) -> bool {
+        let scopes = self.scopes.iter().map(|(_, document)| &document.defaults);
+        let all = std::iter::once(&self.deployment.defaults).chain(self.tenant_defaults());
+        all.chain(scopes).all(|defaults| defaults.auto_register != Some(false))
+    }
+
+    /// How far a forget reaches when it does not say: the innermost tier that says wins.
+    pub fn cascade_default(&self) -> Cascade {
+        let scopes = self.scopes.iter().rev();
+        let own = scopes.filter_map(|(_, document)| document.defaults.cascade_default).next();
+        own.or_else(|| self.setting(|defaults| defaults.cascade_default))
+            .unwrap_or(Cascade::DerivedOnly)
+    }
+
+    /// How long audit rows are kept. A tenant can keep them longer than the deployment, not shorter:
+    /// whoever did something must not be able to shorten its trace.
+    pub fn audit_retention_us(&self) -> Option<i64> {
+        let own = self.tenant_defaults().and_then(|defaults| defaults.audit_retention_us);
+        own.max(self.deployment.defaults.audit_retention_us)
+    }
+
+    /// Whether audit rows say how large a body was (R435).
+    pub fn store_body_bytes(&self) -> bool {
+        self.setting(|defaults| defaults.store_body_bytes).unwrap_or(true)
+    }
+
+    /// How often the pepper of audit hashes changes (R431).
+    pub fn pepper_rotation_us(&self) -> Option<i64> {
+        self.setting(|defaults| defaults.pepper_rotation_us)
+    }
+
+    /// How much longer than its rows a pepper is kept (R431).
+    pub fn pepper_buffer_us(&self) -> Option<i64> {
+        self.setting(|defaults| defaults.pepper_buffer_us)
+    }
+
+    /// The limit of writes for one actor; `None` is no limit (R199).
+    pub fn rate_write(&self) -> Option<Rate> {
+        self.setting(|defaults| defaults.rate_write)
+    }
+
+    /// The limit of reads for one actor; `None` is no limit (R199).
+    pub fn rate_read(&self) -> Option<Rate> {
+        self.setting(|defaults| defaults.rate_read)
+    }
+
+    /// The limit of the tenant's importer: what is set, else ten times that of writes (R426).
+    pub fn rate_importer(&self) -> Option<Rate> {
+        let set = self.setting(|defaults| defaults.rate_importer);
+        let write = Defaults { rate_write: self.rate_write(), ..Defaults::default() };
+        set.or_else(|| write.importer())
+    }
+}
