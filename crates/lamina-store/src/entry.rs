@@ -49,6 +49,11 @@ pub mod control {
     /// A blob was removed.
     pub const BLOB_REMOVED: u16 = 8;
 
+    /// A row of the audit log. Only there.
+    pub const AUDIT_ROW: u16 = 100;
+    /// How far the audit log has the rows of the log's entries. Only there.
+    pub const AUDIT_COVERED: u16 = 101;
+
     /// Those that the log appends for itself, and that cannot be erased.
     pub const OF_THE_LOG: [u16; 3] = [ERASE, ERASED, CHECKPOINT];
 }

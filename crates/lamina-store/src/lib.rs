@@ -10,3 +10,4 @@ pub mod codec;
 pub mod view;
 pub mod keys;
 pub mod blob;
+pub mod audit;

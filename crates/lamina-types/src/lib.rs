@@ -12,6 +12,7 @@ pub mod content;
 pub mod experience;
 pub mod event;
 pub mod lifecycle;
+pub mod audit;
 pub mod capability;
 pub mod member;
 pub mod error_code;
@@ -19,6 +20,7 @@ pub mod limits;
 pub mod stdx;
 
 pub use actor::{Actor, ActorId};
+pub use audit::{AuditRow, AuditWho, Decision};
 pub use content::{Content, MediaRef, Modality, Role};
 pub use error_code::ErrorCode;
 pub use event::EventRecord;

@@ -66,6 +66,8 @@ pub const REFERENCE_ID_CHARS_MAX: usize = 256;
 pub const REFERENCE_NAME_CHARS_MAX: usize = 1_024;
 /// Characters of the audit note of a request.
 pub const AUDIT_NOTE_CHARS_MAX: usize = 2_000;
+/// Bytes of a text that an audit row keeps of a request; longer ones are cut.
+pub const AUDIT_TEXT_BYTES_MAX: usize = 2_048;
 /// Labels a query may ask for.
 pub const QUERY_LABELS_MAX: usize = 64;
 /// Errors a refused bulk request lists.

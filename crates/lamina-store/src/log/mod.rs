@@ -264,10 +264,11 @@ pub use checkpoint::Checkpoint;
 pub use erase::ErasePayload;
 pub use open::{Cut, OpenOptions, OpenReport, exists};
 pub use reader::SegmentReader;
+pub(crate) use reader::Span;
 pub use section::Section;
 pub use writer::SegmentLog;
 
-mod bytes;
+pub(crate) mod bytes;
 mod cadence;
 mod chains;
 pub mod check;

@@ -32,15 +32,15 @@ const READ_MAX: usize = ENTRY_BYTES_MAX + 64 * 1_024;
 
 impl Place {
     /// A position in a segment, by the segment's number.
-    pub(super) fn at(segment: usize, position: usize) -> Place {
+    pub(crate) fn at(segment: usize, position: usize) -> Place {
         Place(((segment as u64) << 32) | (position as u64 & u64::from(u32::MAX)))
     }
 
-    pub(super) fn segment(self) -> usize {
+    pub(crate) fn segment(self) -> usize {
         index(self.0 >> 32)
     }
 
-    pub(super) fn position(self) -> usize {
+    pub(crate) fn position(self) -> usize {
         index(self.0 & u64::from(u32::MAX))
     }
 }
@@ -61,6 +61,20 @@ impl Segment {
     pub(super) fn name(&self) -> String {
         segment::file_name(self.first_offset)
     }
+}
+
+/// A segment, as far as those who index it need to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    /// Its number in this process.
+    pub(crate) number: usize,
+    pub(crate) first_offset: u64,
+    /// The offset after its last entry.
+    pub(crate) next_offset: u64,
+    /// `recorded_at` of its last entry; `None` while it is written.
+    pub(crate) ended_at: Option<RecordedAt>,
+    /// It has a footer.
+    pub(crate) sealed: bool,
 }
 
 /// What writer and readers share.
@@ -307,6 +321,23 @@ pub struct SegmentReader {
 impl SegmentReader {
     pub(super) fn new(shared: Arc<Shared>) -> SegmentReader {
         SegmentReader { shared }
+    }
+
+    /// The segments, oldest first.
+    pub(crate) fn segments(&self) -> Vec<Span> {
+        let tip = *self.shared.tip.read();
+        let segments = self.shared.segments.read();
+        let after = segments.iter().skip(1).map(|next| (next.first_offset, next.prev_recorded_at));
+        let ends = after.chain(std::iter::once((tip.next_offset, tip.recorded_at)));
+        let numbered = segments.iter().zip(ends).enumerate();
+        let span = |(number, (segment, (next_offset, ended_at))): (usize, (&Segment, _))| Span {
+            number,
+            first_offset: segment.first_offset,
+            next_offset,
+            ended_at: Some(ended_at),
+            sealed: segment.end.is_some(),
+        };
+        numbered.map(span).collect()
     }
 }
 

@@ -16,7 +16,7 @@ use super::cadence::Cadence;
 use super::chains::Chains;
 use super::erase::EraseEntry;
 use super::open::Opened;
-use super::reader::{Shared, Step};
+use super::reader::{SegmentReader, Shared, Step};
 use super::record::{self, FRAME_LEN, head_len};
 use super::scan::Item;
 use super::segment::{COMMIT_LEN, Commit, TipHash};
@@ -101,6 +101,16 @@ impl SegmentLog {
             buffer: Vec::new(),
             entropy: Vec::new(),
         }
+    }
+
+    /// Which log this is.
+    pub(crate) fn log_id(&self) -> [u8; 16] {
+        self.log_id
+    }
+
+    /// The reading side, as what it is.
+    pub(crate) fn segment_reader(&self) -> SegmentReader {
+        SegmentReader::new(Arc::clone(&self.shared))
     }
 
     /// Makes the log ready for writing. `lookup` answers for chains it has not seen itself; what
