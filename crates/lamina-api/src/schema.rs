@@ -8,6 +8,12 @@ use serde_json::{Map, Value};
 use crate::error::ErrorEnvelope;
 use crate::page::Page;
 use crate::v1::admin::{Health, Ready, Version};
+use crate::v1::audit::{
+    AuditChain, AuditRowBody, AuditVerified, AuditVerifyRequest, ChainVerified,
+};
+use crate::v1::auth::{
+    MintRequest, MintedToken, RevokeRequest, SignedUp, SignupRequest, TokenClaims, Whoami,
+};
 use crate::v1::blobs::{BlobDeleted, BlobUploaded};
 use crate::v1::events::EventBody;
 use crate::v1::experience::{
@@ -17,6 +23,9 @@ use crate::v1::experience::{
 use crate::v1::lifecycle::{
     CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
 };
+
+use crate::v1::policy::{Effective, PolicyBody, PolicyRecord};
+use crate::v1::scopes::{MembersBody, PruneRequest, Pruned, ScopeBody, ScopeRegistration};
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -46,6 +55,28 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("health", of::<Health>),
     ("ready", of::<Ready>),
     ("version", of::<Version>),
+    ("scope", of::<ScopeBody>),
+    ("scope_page", of::<Page<ScopeBody>>),
+    ("scope_registration", of::<ScopeRegistration>),
+    ("scope_members", of::<MembersBody>),
+    ("prune_request", of::<PruneRequest>),
+    ("pruned", of::<Pruned>),
+    ("policy", of::<PolicyBody>),
+    ("policy_record", of::<PolicyRecord>),
+    ("capability_set", of::<Effective>),
+    ("audit_row", of::<AuditRowBody>),
+    ("audit_row_page", of::<Page<AuditRowBody>>),
+    ("audit_verify_request", of::<AuditVerifyRequest>),
+    ("audit_verified", of::<AuditVerified>),
+    ("audit_chain", of::<AuditChain>),
+    ("audit_chain_verified", of::<ChainVerified>),
+    ("token_claims", of::<TokenClaims>),
+    ("whoami", of::<Whoami>),
+    ("revoke_request", of::<RevokeRequest>),
+    ("mint_request", of::<MintRequest>),
+    ("minted_token", of::<MintedToken>),
+    ("signup_request", of::<SignupRequest>),
+    ("signed_up", of::<SignedUp>),
     ("error_envelope", of::<ErrorEnvelope>),
 ];
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use jiff::fmt::temporal::SpanParser;
 use lamina_types::{ErrorCode, Micros};
 
 use crate::error::ApiError;
@@ -64,6 +65,26 @@ pub fn parse_query(text: &str) -> Result<Micros, TimestampError> {
         true => parse(&text.replace(' ', "+")),
         false => parse(text),
     }
+}
+
+/// Reads a positive ISO 8601 duration as microseconds. A year counts as 365 days and a month as 30:
+/// these are ages and retentions, not dates.
+pub fn duration_us(text: &str) -> Option<i64> {
+    static PARSER: SpanParser = SpanParser::new();
+    let span = PARSER.parse_span(text).ok()?;
+    if !text.starts_with('P') || !span.is_positive() {
+        return None;
+    }
+    let days = i64::from(span.get_years()) * 365
+        + i64::from(span.get_months()) * 30
+        + i64::from(span.get_weeks()) * 7
+        + i64::from(span.get_days());
+    let seconds =
+        i64::from(span.get_hours()) * 3_600 + span.get_minutes() * 60 + span.get_seconds();
+    let whole = days.checked_mul(86_400)?.checked_add(seconds)?.checked_mul(SECOND)?;
+    let fraction =
+        span.get_milliseconds() * 1_000 + span.get_microseconds() + span.get_nanoseconds() / 1_000;
+    whole.checked_add(fraction).filter(|us| *us > 0)
 }
 
 /// Checks a local date or date-time without an offset: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm[:ss]`.

@@ -146,3 +146,9 @@ pub const RATE_COUNT_MAX: u32 = 10_000_000;
 pub const POLICY_PERIOD_DAYS_MAX: i64 = 36_500;
 /// How much larger the bucket of an importer is than that of a writer, unless a policy says (R426).
 pub const IMPORTER_RATE_FACTOR: u32 = 10;
+/// Settings of a policy document.
+pub const POLICY_DEFAULTS_MAX: usize = 64;
+/// Members of a scope.
+pub const MEMBERS_MAX: usize = 1_000;
+/// Characters of a word in the policies of a scope.
+pub const SCOPE_POLICY_CHARS_MAX: usize = 128;

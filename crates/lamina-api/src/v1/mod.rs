@@ -5,3 +5,7 @@ pub mod events;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;
+pub mod auth;
+pub mod policy;
+pub mod scopes;
+pub mod audit;

@@ -1,0 +1,194 @@
+//! The audit log: rows, verification of bodies, the chain (R318-R320, R390-R394).
+
+use lamina_types::limits::{CAPABILITY_CHARS_MAX, PAGE_DEFAULT_LIFECYCLE};
+use lamina_types::{ActorId, AuditId, ErrorCode, Micros, ScopePath};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check;
+use crate::error::ApiError;
+use crate::json;
+use crate::query::{Params, id};
+
+/// One decision: who asked for what, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "audit_row")]
+pub struct AuditRowBody {
+    /// Its id.
+    #[schemars(regex(pattern = "^audit_[0-9a-f]{32}$"))]
+    pub id: String,
+    /// When the request was decided.
+    #[schemars(extend("format" = "date-time"))]
+    pub ts: String,
+    /// Who asked; null once the row is past its retention.
+    pub actor: Option<String>,
+    /// The token it came with.
+    pub token_jti: Option<String>,
+    /// The tenant.
+    pub tenant_id: String,
+    /// Where it wanted to act.
+    pub scope: Option<String>,
+    /// Method and route.
+    pub endpoint: String,
+    /// What it needed.
+    pub capability: String,
+    /// `allow` or `deny`.
+    pub decision: String,
+    /// By which tier.
+    pub decided_by_tier: String,
+    /// The request, without its words.
+    pub request: AuditRequest,
+    /// The status it was answered with.
+    pub response_status: u16,
+    /// The event it wrote or read.
+    pub event_id: Option<String>,
+    /// Where it came from.
+    pub client_ip: Option<String>,
+    /// The client's own name.
+    pub user_agent: Option<String>,
+    /// The id of the request.
+    pub request_id: Option<String>,
+    /// How long it took.
+    pub elapsed_ms: u64,
+    /// Whether it was about an erasure.
+    pub gdpr: bool,
+}
+
+/// A request without its words.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "audit_request")]
+pub struct AuditRequest {
+    /// The method.
+    pub method: String,
+    /// The path.
+    pub path: Option<String>,
+    /// `sha256:` and the peppered hash of the body.
+    pub body_hash: Option<String>,
+    /// `sha256:` and the peppered hash of the headers.
+    pub headers_hash: Option<String>,
+    /// The size of the body; absent where the tenant does not keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body_bytes: Option<u64>,
+}
+
+/// The filters of `GET /v1/audit`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditQuery {
+    /// In this scope or below it.
+    pub scope: Option<ScopePath>,
+    /// Of this actor.
+    pub actor: Option<ActorId>,
+    /// About this capability.
+    pub capability: Option<String>,
+    /// `Some(true)`: only what was allowed.
+    pub allowed: Option<bool>,
+    /// Not before.
+    pub since: Option<Micros>,
+    /// Before.
+    pub until: Option<Micros>,
+    /// Rows on a page.
+    pub limit: usize,
+    /// After this row, newest first.
+    pub after: Option<AuditId>,
+}
+
+impl AuditQuery {
+    /// Reads the query.
+    pub fn parse(pairs: &[(String, String)]) -> Result<AuditQuery, ApiError> {
+        let params = Params::new(pairs);
+        let capability = params.one("capability")?.map(str::to_owned);
+        if let Some(name) = &capability {
+            check::short(name, CAPABILITY_CHARS_MAX)
+                .map_err(|reason| ApiError::invalid_parameter("capability", reason))?;
+        }
+        let allowed = params
+            .choice("decision", &[("", None), ("allow", Some(true)), ("deny", Some(false))])?;
+        let after = params.one("cursor")?.map(|text| id::<AuditId>("cursor", text)).transpose();
+        let after = after.map_err(|_| {
+            let reason = "is not a cursor of this list";
+            ApiError::at(ErrorCode::InvalidCursor, "cursor", reason)
+        })?;
+        Ok(AuditQuery {
+            scope: params.scope_opt()?,
+            actor: params.observed_actor()?,
+            capability,
+            allowed,
+            since: params.time("since")?,
+            until: params.time("until")?,
+            limit: params.limit(PAGE_DEFAULT_LIFECYCLE)?,
+            after,
+        })
+    }
+}
+
+/// `POST /v1/audit/verify`.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "audit_verify_request")]
+pub struct AuditVerifyRequest {
+    /// The row.
+    #[schemars(regex(pattern = "^audit_"))]
+    pub audit_id: String,
+    /// The body of the request as it was sent, byte by byte.
+    pub body: String,
+}
+
+impl AuditVerifyRequest {
+    /// Reads the body: the row, and the text to compare.
+    pub fn read(body: &[u8]) -> Result<(AuditId, String), ApiError> {
+        let request: AuditVerifyRequest = json::read(body)?;
+        Ok((id("audit_id", &request.audit_id)?, request.body))
+    }
+}
+
+/// Whether a body is the one that was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "audit_verified")]
+pub struct AuditVerified {
+    /// Whether it is.
+    #[serde(rename = "match")]
+    pub matches: bool,
+    /// When it was hashed.
+    #[schemars(extend("format" = "date-time"))]
+    pub hashed_at: String,
+    /// Always `sha256`.
+    pub algorithm: String,
+    /// Which pepper of the tenant was used.
+    pub tenant_pepper_version: u32,
+}
+
+/// `GET /v1/audit/chain`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "audit_chain")]
+pub struct AuditChain {
+    /// The seal of the newest row, in hex; null if there is none.
+    pub head_hash: Option<String>,
+    /// Rows in the chain.
+    pub length: u64,
+    /// Rows without a seal: there are none.
+    pub legacy_rows: u64,
+    /// Always `sha256-chain-v1`.
+    pub algorithm: String,
+}
+
+/// `POST /v1/audit/chain/verify`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "audit_chain_verified")]
+pub struct ChainVerified {
+    /// Whether every row is sealed to the one before it.
+    pub valid: bool,
+    /// Rows looked at.
+    pub length: u64,
+    /// Rows without a seal: there are none.
+    pub legacy_rows: u64,
+    /// The seal of the newest row, in hex.
+    pub head_hash: Option<String>,
+    /// Always `sha256-chain-v1`.
+    pub algorithm: String,
+    /// The first row that does not hold, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_broken_index: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Filters and bodies of the audit routes, good and bad.
+
+use super::*;
+
+fn parse(pairs: &[(&str, &str)]) -> Result<AuditQuery, ApiError> {
+    let pairs: Vec<(String, String)> =
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    AuditQuery::parse(&pairs)
+}
+
+#[test]
+fn filters_are_read() {
+    let query =
+        parse(&[("decision", "deny"), ("actor", "user:a"), ("since", "2026-05-01")]).unwrap();
+    assert_eq!((query.allowed, query.limit), (Some(false), PAGE_DEFAULT_LIFECYCLE));
+    assert_eq!(query.actor.unwrap().as_str(), "user:a");
+    assert_eq!(parse(&[]).unwrap().allowed, None);
+}
+
+#[test]
+fn bad_filters_are_refused() {
+    for (name, value, code) in [
+        ("decision", "maybe", ErrorCode::InvalidParameter),
+        ("cursor", "evt_1", ErrorCode::InvalidCursor),
+        ("limit", "0", ErrorCode::InvalidParameter),
+        ("scope", "x", ErrorCode::InvalidScopeGrammar),
+        ("actor", "x", ErrorCode::InvalidParameter),
+        ("since", "yesterday", ErrorCode::InvalidTimestamp),
+    ] {
+        assert_eq!(parse(&[(name, value)]).unwrap_err().code, code, "{name}={value}");
+    }
+}
+
+#[test]
+fn verifying_names_a_row() {
+    let text = format!(r#"{{"audit_id":"audit_{}","body":"{{}}"}}"#, "0".repeat(32));
+    assert_eq!(AuditVerifyRequest::read(text.as_bytes()).unwrap().1, "{}");
+    let wrong = AuditVerifyRequest::read(br#"{"audit_id":"evt_1","body":""}"#).unwrap_err();
+    assert_eq!(wrong.code, ErrorCode::InvalidId);
+}
