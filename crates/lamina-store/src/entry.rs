@@ -48,6 +48,14 @@ pub mod control {
     pub const BLOB: u16 = 7;
     /// A blob was removed.
     pub const BLOB_REMOVED: u16 = 8;
+    /// A policy was set; `what` has its target and its document.
+    pub const POLICY_SET: u16 = 9;
+    /// A token was revoked; `what` has its keyed hash.
+    pub const TOKEN_REVOKED: u16 = 10;
+    /// The members of the head's scope were set.
+    pub const SCOPE_SET: u16 = 11;
+    /// The head's scope is not registered any more.
+    pub const SCOPE_REMOVED: u16 = 12;
 
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;

@@ -34,6 +34,17 @@ pub const TOKEN_CLOCK_SKEW_US_MAX: i64 = 60 * 1_000_000;
 pub const SESSION_CHARS_MAX: usize = 256;
 /// Characters of an idempotency key (R101).
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 64;
+/// Revoked tokens that are remembered (R148).
+pub const REVOCATIONS_MAX: u64 = 1_000_000;
+/// How long a revocation is remembered after the token has ended by itself: longer than any clock
+/// that decides whether it has may be off.
+pub const REVOCATION_GRACE_US: i64 = 3_600 * 1_000_000;
+/// Members of one scope.
+pub const SCOPE_MEMBERS_MAX: usize = 1_000;
+/// Bytes of a policy document, and of what a scope asks of derivation.
+pub const POLICY_BYTES_MAX: usize = 65_536;
+/// Policies of one deployment, of all tiers.
+pub const POLICIES_MAX: usize = 10_000;
 /// Tenants of one deployment.
 pub const TENANTS_MAX: u32 = 65_536;
 /// Labels of one event (ruling 18).

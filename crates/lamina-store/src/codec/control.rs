@@ -1,4 +1,5 @@
-//! The `what` sections of control entries: tenants, scopes, cancellations, blobs.
+//! The sections of control entries: tenants, scopes, cancellations, blobs; and in `admin`, whatever
+//! decides who may do what.
 //!
 //! What a fold must still know after the words are erased stands in the head instead: the tenant's
 //! ordinal is the head's tenant, and the event of a cancellation and the blob of a removal are the
@@ -8,6 +9,11 @@ use lamina_types::{ActorId, AuditId, BlobId, EventId, ScopePath};
 
 use crate::codec::CodecError;
 use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, required, string};
+
+mod admin;
+
+pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
+pub(crate) use admin::{role_number, role_of};
 
 const VERSION: u8 = 1;
 

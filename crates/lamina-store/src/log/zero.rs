@@ -48,7 +48,9 @@ pub(super) fn check_targets(
         let file = open(shared, target.place.segment())?;
         let head = start(shared, &*file, target)?.head;
         let own = head.kind == Kind::Control && control::OF_THE_LOG.contains(&head.sub);
-        if head.kind == Kind::Mark || own {
+        // A revocation names nobody, and without it somebody would be let in again.
+        let kept = head.kind == Kind::Control && head.sub == control::TOKEN_REVOKED && target.what;
+        if head.kind == Kind::Mark || own || kept {
             return Err(LogError::NotErasable { offset: target.offset });
         }
     }

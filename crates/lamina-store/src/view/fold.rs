@@ -4,8 +4,9 @@
 //! survive an erasure (ordinals, causes, positions) it takes from heads alone.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
-use lamina_types::{BlobId, RecordedAt};
+use lamina_types::{BlobId, MemberRole, RecordedAt};
 
 use crate::codec::CodecError;
 use crate::codec::control::{Blob, Scope, Tenant};
@@ -13,6 +14,8 @@ use crate::codec::experience::{ExperienceWhat, ExperienceWho};
 use crate::entry::{DEPLOYMENT, Entry, Head, Kind, SectionState, control};
 use crate::kv::{Batch, Kv, Space};
 use crate::log::{ChainHead, Tip};
+use crate::view::members::Registration;
+use crate::view::revoked::Ends;
 use crate::view::row::{
     BlobRow, EventAt, EventFacets, EventRow, IdempotencyRow, Made, ScopeRow, TenantRow,
     decode_chain, encode_chain, encode_tip,
@@ -23,12 +26,13 @@ use crate::view::{Counts, State, ViewError, encode_fold, key, number, number_row
 
 /// Changes of one batch, before they are written.
 pub(crate) struct Fold<'a> {
-    kv: &'a dyn Kv,
-    tags: &'a Tags,
+    pub(super) kv: &'a dyn Kv,
+    pub(super) tags: &'a Tags,
     /// Sorted and without duplicates: the last change of a key wins.
     pending: BTreeMap<Space, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
     pub(crate) counts: Counts,
     sweep: Sweep,
+    pub(super) ends: Ends,
 }
 
 impl<'a> Fold<'a> {
@@ -47,6 +51,7 @@ impl<'a> Fold<'a> {
             pending: BTreeMap::new(),
             counts: state.counts,
             sweep: sweep.map_err(row_error(Space::Events))?,
+            ends: Ends::start(state.revoked_earliest),
         })
     }
 
@@ -66,14 +71,24 @@ impl<'a> Fold<'a> {
             (Kind::Control, control::ERASE) => self.erase(entry)?,
             (Kind::Control, control::BLOB) => self.blob(entry)?,
             (Kind::Control, control::BLOB_REMOVED) => self.blob_removed(entry)?,
+            (Kind::Control, control::POLICY_SET) => self.policy(entry)?,
+            (Kind::Control, control::TOKEN_REVOKED) => self.token_revoked(entry)?,
+            (Kind::Control, control::SCOPE_SET) => self.scope_set(entry)?,
+            (Kind::Control, control::SCOPE_REMOVED) => self.scope_removed(entry)?,
             _ => {}
         }
+        self.forget_revoked(head.at())?;
         self.forget_keys(head.recorded_at)
     }
 
     /// The changes as one batch, and the state after it.
     pub(crate) fn finish(mut self, tip: Tip) -> (Batch, State) {
-        let state = State { tip: Some(tip), counts: self.counts, sweep: self.sweep.finish() };
+        let state = State {
+            tip: Some(tip),
+            counts: self.counts,
+            sweep: self.sweep.finish(),
+            revoked_earliest: self.ends.earliest,
+        };
         let meta = self.pending.entry(Space::Meta).or_default();
         meta.insert(key::TIP.to_vec(), Some(encode_tip(&tip)));
         meta.insert(key::FOLD.to_vec(), Some(encode_fold(&state.counts, &state.sweep)));
@@ -233,7 +248,8 @@ impl<'a> Fold<'a> {
         // Counted, not read from the payload: an erased registration keeps its ordinal.
         let ordinal = self.number(Space::Scopes, &count_key)? + 1;
         let mut paths = Vec::new();
-        if let Some(scope) = section(head.offset, &entry.what, Scope::decode)? {
+        let payload = section(head.offset, &entry.what, Scope::decode)?;
+        if let Some(scope) = &payload {
             if scope.ordinal != ordinal {
                 return Err(contradiction(entry, "scope ordinals are not dense"));
             }
@@ -263,7 +279,13 @@ impl<'a> Fold<'a> {
         self.put(Space::Scopes, key::scope(head.tenant, ordinal), row.encode());
         self.put(Space::Scopes, count_key, number_row(ordinal));
         self.made(entry, Made::Scope(ordinal));
-        Ok(())
+        match payload {
+            Some(Scope { owner, auto, .. }) => {
+                let registration = if auto { Registration::Auto } else { Registration::Explicit };
+                self.stand(entry, ordinal, registration, &[(owner, MemberRole::Owner)])
+            }
+            None => self.stand(entry, ordinal, Registration::Erased, &[]),
+        }
     }
 
     fn blob(&mut self, entry: &Entry) -> Result<(), ViewError> {
@@ -293,7 +315,7 @@ impl<'a> Fold<'a> {
     }
 
     /// Notes what an entry made, so that it can be taken back by offset.
-    fn made(&mut self, entry: &Entry, made: Made) {
+    pub(crate) fn made(&mut self, entry: &Entry, made: Made) {
         let head = &entry.head;
         self.put(Space::Events, key::made_at(head.offset), made.encode(head.tenant));
     }
@@ -381,6 +403,18 @@ impl<'a> Fold<'a> {
             .map_err(|source| ViewError::Kv { doing: "reading a row to change it", source })
     }
 
+    /// Whether this batch deletes a row.
+    pub(crate) fn is_deleted(&self, space: Space, key: &[u8]) -> bool {
+        matches!(self.pending.get(&space).and_then(|rows| rows.get(key)), Some(None))
+    }
+
+    /// The first row that this batch puts between two keys.
+    pub(crate) fn first_pending(&self, space: Space, from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+        let bounds = (Bound::Included(from), Bound::Excluded(to));
+        let mut rows = self.pending.get(&space)?.range::<[u8], _>(bounds);
+        rows.find(|(_, value)| value.is_some()).map(|(key, _)| key.clone())
+    }
+
     pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: impl Into<Vec<u8>>) {
         let rows = self.pending.entry(space).or_default();
         rows.insert(key, Some(value.into()));
@@ -411,7 +445,7 @@ fn index_keys(row: &EventRow, facets: &EventFacets) -> Vec<(Space, Vec<u8>)> {
 }
 
 /// Reads a section that an entry of this kind always has; `None` if it is erased.
-fn section<T>(
+pub(crate) fn section<T>(
     offset: u64,
     state: &SectionState,
     decode: impl Fn(&[u8]) -> Result<T, CodecError>,

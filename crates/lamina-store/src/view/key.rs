@@ -6,10 +6,11 @@
 //! tenant stands under the deployment's own. Changing anything here needs a new
 //! [`crate::view::LAYOUT`].
 
-use lamina_types::{BlobId, EventId, LifecycleId};
+use lamina_types::{BlobId, EventId, LifecycleId, Micros};
 
 use crate::entry::DEPLOYMENT;
 use crate::view::Tag;
+use crate::view::row::PolicyKey;
 
 /// Meta: the version of the layout.
 pub(crate) const LAYOUT: &[u8] = b"layout";
@@ -107,6 +108,53 @@ pub(crate) fn tenants() -> (Vec<u8>, Vec<u8>) {
     (Key::kind(DEPLOYMENT, 5).0, Key::kind(DEPLOYMENT, 6).0)
 }
 
+pub(crate) fn policy(tenant: u32, target: &PolicyKey) -> Vec<u8> {
+    Key::kind(tenant, 6).bytes(&[target.tier]).bytes(&target.word).0
+}
+
+/// The bounds of [`policy`].
+pub(crate) fn policies(tenant: u32) -> (Vec<u8>, Vec<u8>) {
+    (Key::kind(tenant, 6).0, Key::kind(tenant, 7).0)
+}
+
+pub(crate) fn scope_standing(tenant: u32, ordinal: u64) -> Vec<u8> {
+    Key::kind(tenant, 7).number(ordinal).0
+}
+
+pub(crate) fn scope_members(tenant: u32, ordinal: u64) -> Vec<u8> {
+    Key::kind(tenant, 8).number(ordinal).0
+}
+
+pub(crate) fn member_of(tenant: u32, actor: &Tag, ordinal: u64) -> Vec<u8> {
+    Key::kind(tenant, 9).bytes(actor).number(ordinal).0
+}
+
+pub(crate) fn revoked(token: &Tag) -> Vec<u8> {
+    Key::kind(DEPLOYMENT, 10).bytes(token).0
+}
+
+/// The bounds of [`revoked`].
+pub(crate) fn revoked_tokens() -> (Vec<u8>, Vec<u8>) {
+    (Key::kind(DEPLOYMENT, 10).0, Key::kind(DEPLOYMENT, 11).0)
+}
+
+/// When a revoked token ends by itself.
+pub(crate) fn revoked_end(exp: Micros, token: &Tag) -> Vec<u8> {
+    Key::kind(DEPLOYMENT, 11).signed(exp.0).bytes(token).0
+}
+
+/// The bounds of [`revoked_end`].
+pub(crate) fn revoked_ends() -> (Vec<u8>, Vec<u8>) {
+    (Key::kind(DEPLOYMENT, 11).0, Key::kind(DEPLOYMENT, 12).0)
+}
+
+/// The instant and the token in a [`revoked_end`] key.
+pub(crate) fn revoked_end_of(key: &[u8]) -> Option<(Micros, Tag)> {
+    let (_, token) = key.split_last_chunk::<16>()?;
+    let (_, exp) = key.get(..key.len() - 16)?.split_last_chunk::<8>()?;
+    Some((Micros((u64::from_be_bytes(*exp) ^ (1 << 63)).cast_signed()), *token))
+}
+
 pub(crate) fn event(tenant: u32, id: &EventId) -> Vec<u8> {
     Key::kind(tenant, 0).bytes(id.as_bytes()).0
 }
@@ -131,6 +179,11 @@ pub(crate) type Position = (i64, u64);
 
 pub(crate) fn by_axis(tenant: u32, scope: u64, position: Position) -> Vec<u8> {
     Key::of(tenant).short(scope).signed(position.0).short(position.1).0
+}
+
+/// The bounds of all positions of a scope.
+pub(crate) fn axis_of(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    (by_axis(tenant, scope, (i64::MIN, 0)), by_axis(tenant, scope, (i64::MAX, u64::MAX)))
 }
 
 pub(crate) fn by_tag(tenant: u32, scope: u64, tag: &Tag, position: Position) -> Vec<u8> {

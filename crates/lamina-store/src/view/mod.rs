@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lamina_types::EventId;
+use lamina_types::{EventId, Micros};
 use parking_lot::Mutex;
 
 use crate::codec::CodecError;
@@ -25,6 +25,9 @@ mod tag;
 mod sweep;
 mod fold;
 mod retract;
+mod members;
+mod policy;
+mod revoked;
 mod lookup;
 mod scan;
 mod lifecycle;
@@ -33,13 +36,16 @@ pub mod check;
 
 pub use jobs::{ExceptionRow, ExceptionState, VisitException};
 pub use lifecycle::{LifecycleRow, VisitLifecycle};
+pub use members::{Registration, StandingRow};
+pub use policy::PolicyRow;
+pub use revoked::RevokedRow;
 pub use row::{BlobRow, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
 pub use scan::{Axis, EventScan, EventScanPage, ScanKey};
 pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 3;
+pub const LAYOUT: u32 = 4;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -130,6 +136,8 @@ pub struct Counts {
     pub tenants: u64,
     /// Stored blobs.
     pub blobs: u64,
+    /// Revoked tokens that are not forgotten yet.
+    pub revoked: u64,
 }
 
 /// The views over one key-value store.
@@ -146,6 +154,8 @@ struct State {
     tip: Option<Tip>,
     counts: Counts,
     sweep: sweep::Position,
+    /// No revoked token ends before this; a memo, `None` if not known.
+    revoked_earliest: Option<Micros>,
 }
 
 impl fmt::Debug for Views {
@@ -275,10 +285,7 @@ impl Views {
 impl ChainLookup for Views {
     /// The last event in the list by recorded time, or what came after it.
     fn scope_head(&self, tenant: u32, scope: u64) -> io::Result<Option<ChainHead>> {
-        let (from, to) = (
-            key::by_axis(tenant, scope, (i64::MIN, 0)),
-            key::by_axis(tenant, scope, (i64::MAX, u64::MAX)),
-        );
+        let (from, to) = key::axis_of(tenant, scope);
         let mut last = None;
         self.kv.scan(Space::ByRecorded, &from, &to, Direction::Backward, &mut |_, id| {
             last = Some(<[u8; 16]>::try_from(id).map_err(|_| CodecError::Truncated));
@@ -356,16 +363,19 @@ fn decode_state(tip: &[u8], fold: &[u8]) -> Result<State, CodecError> {
             scopes: from.varint()?,
             tenants: from.varint()?,
             blobs: from.varint()?,
+            revoked: from.varint()?,
         },
         sweep: sweep::Position { cursor: from.varint()?, oldest: None },
+        revoked_earliest: None,
     };
     row::done(&from, state)
 }
 
 fn encode_fold(counts: &Counts, sweep: &sweep::Position) -> Vec<u8> {
-    let Counts { entries, events, excluded, erased, scopes, tenants, blobs } = *counts;
+    let Counts { entries, events, excluded, erased, scopes, tenants, blobs, revoked } = *counts;
     let mut out = Vec::with_capacity(40);
-    for number in [entries, events, excluded, erased, scopes, tenants, blobs, sweep.cursor] {
+    let cursor = sweep.cursor;
+    for number in [entries, events, excluded, erased, scopes, tenants, blobs, revoked, cursor] {
         put_varint(&mut out, number);
     }
     out

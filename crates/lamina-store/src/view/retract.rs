@@ -110,7 +110,17 @@ impl Fold<'_> {
                 self.put(Space::Events, key::made_at(target.offset), erased);
                 self.drop_blob(key::blob(tenant, &id))
             }
-            Made::Scope(ordinal) => self.erase_scope(tenant, ordinal),
+            Made::Scope(ordinal) => {
+                self.erase_standing(tenant, ordinal, target.offset)?;
+                self.erase_scope(tenant, ordinal)
+            }
+            Made::Members(ordinal) => self.erase_standing(tenant, ordinal, target.offset),
+            Made::Policy(None) => Ok(()),
+            Made::Policy(Some(policy)) => {
+                let erased = Made::Policy(None).encode(tenant);
+                self.put(Space::Events, key::made_at(target.offset), erased);
+                self.drop_policy(tenant, &policy, target.offset)
+            }
             Made::Tenant => self.erase_tenant(tenant),
         }
     }
@@ -169,3 +179,6 @@ impl Fold<'_> {
         made.map(|bytes| Made::decode(&bytes)).transpose().map_err(row_error(Space::Events))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -327,6 +327,17 @@ pub(crate) enum Made {
     Blob(Option<BlobId>),
     Scope(u64),
     Tenant,
+    /// `None` once the entry is erased: the target stands in its words.
+    Policy(Option<PolicyKey>),
+    /// The members of this scope.
+    Members(u64),
+}
+
+/// What a policy is about, as its row's key has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PolicyKey {
+    pub(crate) tier: u8,
+    pub(crate) word: Tag,
 }
 
 impl Made {
@@ -344,6 +355,15 @@ impl Made {
                 put_varint(&mut out, *ordinal);
             }
             Made::Tenant => out.push(4),
+            Made::Policy(None) => out.push(5),
+            Made::Policy(Some(target)) => {
+                out.extend_from_slice(&[6, target.tier]);
+                out.extend_from_slice(&target.word);
+            }
+            Made::Members(scope) => {
+                out.push(7);
+                put_varint(&mut out, *scope);
+            }
         }
         out
     }
@@ -356,6 +376,9 @@ impl Made {
             2 => Made::Blob(None),
             3 => Made::Scope(from.varint()?),
             4 => Made::Tenant,
+            5 => Made::Policy(None),
+            6 => Made::Policy(Some(PolicyKey { tier: from.byte()?, word: from.array()? })),
+            7 => Made::Members(from.varint()?),
             _ => return Err(CodecError::Malformed { field: "made" }),
         };
         done(&from, (tenant, made))

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lamina_types::{
-    Actor, AuditId, BlobId, Content, Context, Directives, Experience, Hints, MediaRef, Micros,
-    Modality, RecordedAt, ValidAt,
+    Actor, AuditId, BlobId, Content, Context, Directives, Experience, Hints, MediaRef, MemberRole,
+    Micros, Modality, RecordedAt, ValidAt,
 };
 use sha2::{Digest, Sha256};
 
-use crate::codec::control::{Blob, BlobRemoved, Cancel, Scope, Tenant};
+use crate::codec::control::{
+    Blob, BlobRemoved, Cancel, PolicySet, PolicyTarget, Scope, ScopeRemoved, ScopeSet, Tenant,
+    TokenRevoked,
+};
 use crate::codec::experience::{Admission, FAMILY_EXPERIENCE, Identity, split};
-use crate::entry::{Entry, Head, Kind, Place, SYSTEM_SCOPE, SectionState, control};
+use crate::entry::{DEPLOYMENT, Entry, Head, Kind, Place, SYSTEM_SCOPE, SectionState, control};
 use crate::kv::{Direction, Kv, MemKv, Space};
 use crate::log::{ErasePayload, EraseTarget, Tip};
 use crate::view::{Hasher, REPLAYED, Views};
@@ -73,6 +76,7 @@ pub(crate) struct TestLog {
     tenant_seq: BTreeMap<u32, u64>,
     chains: BTreeMap<(u32, u64), (u64, [u8; 32])>,
     scopes: u64,
+    policies: BTreeMap<PolicyTarget, (u64, u64)>,
 }
 
 impl TestLog {
@@ -169,6 +173,39 @@ impl TestLog {
         let id = BlobId::from_bytes([0; 16]);
         let what = BlobRemoved { id };
         self.control(TENANT, control::BLOB_REMOVED, vec![offset], what.encode())
+    }
+
+    pub(crate) fn policy(&mut self, target: &PolicyTarget, document: &str) -> u64 {
+        let before = self.policies.get(target).copied();
+        let version = before.map_or(0, |(_, version)| version) + 1;
+        let what = PolicySet { target: target.clone(), document: document.to_owned(), version };
+        let causes = before.map(|(offset, _)| offset).into_iter().collect();
+        let offset = self.control(TENANT, control::POLICY_SET, causes, what.encode());
+        self.policies.insert(target.clone(), (offset, version));
+        offset
+    }
+
+    pub(crate) fn revoke(&mut self, token: &str, exp: i64) -> u64 {
+        let what = TokenRevoked { token: idem_mac(token), exp: Micros(exp) };
+        self.control(DEPLOYMENT, control::TOKEN_REVOKED, Vec::new(), what.encode())
+    }
+
+    pub(crate) fn members(&mut self, scope: u64, members: &[(&str, MemberRole)]) -> u64 {
+        let members = members.iter().map(|(actor, role)| (actor.parse().unwrap(), *role));
+        let what = ScopeSet {
+            path: "user:any".parse().unwrap(),
+            members: members.collect(),
+            policies: String::new(),
+            auto: false,
+        };
+        let sections = (Vec::new(), what.encode());
+        self.push(Kind::Control, control::SCOPE_SET, (TENANT, scope), Vec::new(), sections)
+    }
+
+    pub(crate) fn scope_removed(&mut self, scope: u64) -> u64 {
+        let what = ScopeRemoved { path: "user:any".parse().unwrap() };
+        let sections = (Vec::new(), what.encode());
+        self.push(Kind::Control, control::SCOPE_REMOVED, (TENANT, scope), Vec::new(), sections)
     }
 
     /// Appends the erasure and zeroes what it names.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::testing::crash::{crash_everywhere, fail_everywhere};
 use super::super::testing::{World, entries_of, filled, read_all, small_log, target};
-use super::super::{Checkpoint, ErasePayload, EraseTarget, Log, LogError, SegmentLog};
+use super::super::{Checkpoint, ErasePayload, EraseTarget, Log, LogError, NewEntry, SegmentLog};
 use crate::entry::{Entry, Kind, Place, SectionState, control};
 
 fn erase(_: &World, log: &mut SegmentLog, done: &mut Vec<Entry>) -> Result<(), LogError> {
@@ -132,6 +132,14 @@ fn only_what_is_there_and_not_the_logs_own_can_be_erased() {
             assert_eq!(result.is_err(), own, "{entry:?}");
         }
     }
+    let revoked = NewEntry {
+        kind: Kind::Control,
+        sub: control::TOKEN_REVOKED,
+        ..world.says(0, "a token is revoked")
+    };
+    let revoked = target(&log.append(vec![revoked], None).unwrap().entries[0]);
+    log.erase(1, &[revoked], b"").unwrap_err();
+    log.erase(1, &[EraseTarget { what: false, ..revoked }], b"").unwrap();
     let next = log.tip().next_offset;
     let first = target(&written[0].entries[0]);
     for wrong in [
