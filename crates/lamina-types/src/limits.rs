@@ -10,8 +10,8 @@ pub const ACTOR_CHARS_MAX: usize = 256;
 pub const TENANT_CHARS_MAX: usize = 64;
 /// Characters of the name of a capability.
 pub const CAPABILITY_CHARS_MAX: usize = 128;
-/// Bytes of a token. A token that fills every list below does not fit; one of real use is far from it.
-pub const TOKEN_BYTES_MAX: usize = 8_192;
+/// Bytes of a token. Identity providers that list groups in a token stay below it.
+pub const TOKEN_BYTES_MAX: usize = 16_384;
 /// Characters of the issuer of a token.
 pub const ISSUER_CHARS_MAX: usize = 512;
 /// Characters of the id of a token (`jti`).

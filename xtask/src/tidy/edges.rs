@@ -14,11 +14,21 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-core", &["lamina-types"]),
     ("lamina-store", &["lamina-types", "lamina-env"]),
     ("lamina-api", &["lamina-types"]),
+    ("lamina-auth", &["lamina-types", "lamina-env"]),
+    // A program of its own: it holds secret keys, and the server must be able to do without them.
+    ("lamina-issuer", &["lamina-types", "lamina-env", "lamina-auth"]),
     ("lamina-engine", &["lamina-types", "lamina-env", "lamina-core", "lamina-store"]),
     // The server names the core for permits only.
     (
         "lamina-server",
-        &["lamina-types", "lamina-env", "lamina-core", "lamina-engine", "lamina-api"],
+        &[
+            "lamina-types",
+            "lamina-env",
+            "lamina-core",
+            "lamina-engine",
+            "lamina-api",
+            "lamina-auth",
+        ],
     ),
 ];
 
@@ -31,13 +41,15 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
         &["axum", "hyper", "hyper-util", "http", "http-body-util", "tower", "futures-util"],
         &["lamina-server"],
     ),
-    (
-        &["clap", "toml", "tracing-subscriber", "metrics-exporter-prometheus", "anyhow"],
-        &["lamina-server"],
-    ),
-    (&["fjall", "crc32c", "hmac", "ed25519-dalek"], &["lamina-store"]),
+    (&["toml", "tracing-subscriber", "metrics-exporter-prometheus"], &["lamina-server"]),
+    (&["clap", "anyhow"], &["lamina-server", "lamina-issuer"]),
+    (&["fjall", "crc32c", "hmac"], &["lamina-store"]),
+    (&["ed25519-dalek"], &["lamina-store", "lamina-auth"]),
+    (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
+    (&["rusqlite"], &["lamina-issuer"]),
     (&["rustix", "getrandom"], &["lamina-env"]),
-    (&["serde", "serde_json", "serde_path_to_error", "jiff"], &["lamina-api", "lamina-server"]),
+    (&["serde", "serde_json"], &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer"]),
+    (&["serde_path_to_error", "jiff"], &["lamina-api", "lamina-server"]),
     (&["schemars"], &["lamina-api", "lamina-server"]),
     (&["tokio", "tracing", "metrics"], &["lamina-engine", "lamina-server"]),
     (&["image"], &["lamina-engine"]),

@@ -224,8 +224,8 @@ fn dependencies_without_a_reason() {
 #[test]
 fn too_many_locked_packages() {
     let lock = |count: usize| "[[package]]\n".repeat(count);
-    fires("locked packages", &[("Cargo.lock", &lock(300))], &[]);
-    fires("locked packages", &[("Cargo.lock", &lock(301))], &["301 locked packages"]);
+    fires("locked packages", &[("Cargo.lock", &lock(450))], &[]);
+    fires("locked packages", &[("Cargo.lock", &lock(451))], &["451 locked packages"]);
     fires("locked packages", &[], &["not committed"]);
 }
 

@@ -1,0 +1,182 @@
+//! The keys of the issuers that are trusted.
+//!
+//! A key belongs to one issuer: what it signs for another is not accepted. Its algorithm is decided
+//! here, when it is loaded, and never by the token. The set is a value; to change it while requests
+//! run, clone it, load into the clone and swap.
+
+mod jwk;
+mod trust;
+
+pub(crate) use trust::key_id;
+
+use std::collections::BTreeMap;
+
+use jsonwebtoken::{Algorithm, DecodingKey};
+use lamina_types::limits::KEY_ID_CHARS_MAX;
+use pasetors::keys::AsymmetricPublicKey;
+use pasetors::version4::V4;
+
+use crate::claims::{is_issuer, printable};
+use crate::error::{KeyProblem, KeySetError};
+
+/// Issuers of one deployment.
+const ISSUERS_MAX: usize = 64;
+/// Keys of one issuer. Two are usual: the current one and its predecessor.
+const KEYS_MAX: usize = 64;
+/// Bytes of a file or answer with keys.
+const TEXT_BYTES_MAX: usize = 256 * 1_024;
+
+/// Trusted issuers and their keys.
+#[derive(Debug, Clone, Default)]
+pub struct KeySet {
+    issuers: BTreeMap<String, Issuer>,
+}
+
+/// What was loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// The issuer.
+    pub iss: String,
+    /// Keys that can be used now.
+    pub keys: usize,
+    /// Keys of a JWKS that were left out: of another kind or use, without an id, or too weak.
+    pub ignored: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Issuer {
+    source: Source,
+    keys: BTreeMap<String, Key>,
+}
+
+/// Where the keys came from, which decides whether they may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// A file that the operator named.
+    TrustFile,
+    /// What the issuer publishes; it may publish something else later.
+    Jwks,
+}
+
+/// A public key, together with the only algorithm it is used with.
+#[derive(Debug, Clone)]
+pub(crate) enum Key {
+    Paseto(AsymmetricPublicKey<V4>),
+    Jwt { algorithm: Algorithm, key: DecodingKey },
+}
+
+impl KeySet {
+    /// Nobody is trusted.
+    pub fn new() -> KeySet {
+        KeySet::default()
+    }
+
+    /// Adds the issuer of a trust file, which is what `lamina-issuer keys` prints. Every key in it
+    /// must be usable.
+    pub fn add_trust_file(&mut self, text: &str) -> Result<Loaded, KeySetError> {
+        check_size(text)?;
+        let (iss, keys) = trust::parse(text)?;
+        if self.issuers.contains_key(&iss) {
+            return Err(KeySetError::IssuerTwice { iss });
+        }
+        self.put(iss, Source::TrustFile, keys, 0)
+    }
+
+    /// Adds an issuer whose JWKS has not been fetched yet: its tokens are refused with
+    /// [`TokenError::UnknownKid`](crate::TokenError::UnknownKid), which asks for fetching it.
+    pub fn add_jwks_issuer(&mut self, iss: &str) -> Result<(), KeySetError> {
+        if !is_issuer(iss) {
+            return Err(KeySetError::Issuer);
+        }
+        if self.issuers.contains_key(iss) {
+            return Err(KeySetError::IssuerTwice { iss: iss.to_owned() });
+        }
+        self.put(iss.to_owned(), Source::Jwks, BTreeMap::new(), 0).map(|_| ())
+    }
+
+    /// Takes the keys of a JWKS for this issuer, in place of those of its earlier JWKS. Keys that
+    /// are not for signing, of unknown kinds or too weak are left out; nothing changes on an error.
+    pub fn set_jwks(&mut self, iss: &str, text: &str) -> Result<Loaded, KeySetError> {
+        if !is_issuer(iss) {
+            return Err(KeySetError::Issuer);
+        }
+        check_size(text)?;
+        if self.issuers.get(iss).is_some_and(|issuer| issuer.source != Source::Jwks) {
+            return Err(KeySetError::IssuerTwice { iss: iss.to_owned() });
+        }
+        let (keys, ignored) = jwk::parse_set(iss, text)?;
+        self.put(iss.to_owned(), Source::Jwks, keys, ignored)
+    }
+
+    /// The trusted issuers.
+    pub fn issuers(&self) -> impl Iterator<Item = &str> {
+        self.issuers.keys().map(String::as_str)
+    }
+
+    /// Whether this issuer is trusted.
+    pub fn trusts(&self, iss: &str) -> bool {
+        self.issuers.contains_key(iss)
+    }
+
+    /// The number of keys of all issuers.
+    pub fn keys_count(&self) -> usize {
+        self.issuers.values().map(|issuer| issuer.keys.len()).sum()
+    }
+
+    /// The key of an issuer by its id.
+    pub(crate) fn find(&self, iss: &str, kid: &str) -> Option<&Key> {
+        self.issuers.get(iss)?.keys.get(kid)
+    }
+
+    fn put(
+        &mut self,
+        iss: String,
+        source: Source,
+        keys: BTreeMap<String, Key>,
+        ignored: usize,
+    ) -> Result<Loaded, KeySetError> {
+        if !self.issuers.contains_key(&iss) && self.issuers.len() >= ISSUERS_MAX {
+            return Err(KeySetError::TooManyIssuers { max: ISSUERS_MAX });
+        }
+        let loaded = Loaded { iss: iss.clone(), keys: keys.len(), ignored };
+        self.issuers.insert(iss, Issuer { source, keys });
+        Ok(loaded)
+    }
+}
+
+fn check_size(text: &str) -> Result<(), KeySetError> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(KeySetError::TooLarge { max: TEXT_BYTES_MAX });
+    }
+    Ok(())
+}
+
+/// The keys of one issuer while they are read.
+struct Collected<'a> {
+    iss: &'a str,
+    keys: BTreeMap<String, Key>,
+}
+
+impl<'a> Collected<'a> {
+    fn new(iss: &'a str) -> Collected<'a> {
+        Collected { iss, keys: BTreeMap::new() }
+    }
+
+    fn add(&mut self, index: usize, kid: String, key: Key) -> Result<(), KeySetError> {
+        if !printable(&kid, KEY_ID_CHARS_MAX) {
+            let iss = self.iss.to_owned();
+            return Err(KeySetError::Key { iss, index, why: KeyProblem::Id });
+        }
+        if self.keys.contains_key(&kid) {
+            return Err(KeySetError::KeyTwice { iss: self.iss.to_owned(), kid });
+        }
+        if self.keys.len() >= KEYS_MAX {
+            return Err(KeySetError::TooManyKeys { iss: self.iss.to_owned(), max: KEYS_MAX });
+        }
+        self.keys.insert(kid, key);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! From a bearer's text to claims that can be believed.
+//!
+//! The format decides the checker, the key decides the algorithm, and nothing in the token decides
+//! anything before its signature was checked, except which key to check it with.
+
+mod jwt;
+mod paseto;
+
+use lamina_types::Micros;
+use lamina_types::limits::{KEY_ID_CHARS_MAX, TOKEN_BYTES_MAX};
+
+use crate::claims::{Claims, issuer, printable};
+use crate::error::TokenError;
+use crate::json::Members;
+use crate::keyset::{Key, KeySet};
+
+/// Checks a token in the order of R137 to R140: signature, issuer, tenant, times. Whether the tenant
+/// exists, whether the `jti` was revoked and whether the actor header agrees is the caller's to check.
+pub fn verify(token: &str, keys: &KeySet, now: Micros) -> Result<Claims, TokenError> {
+    if token.is_empty() {
+        return Err(TokenError::Missing);
+    }
+    if token.len() > TOKEN_BYTES_MAX {
+        return Err(TokenError::TooLong);
+    }
+    let payload = if token.starts_with(paseto::HEADER) {
+        paseto::check(token, keys)?
+    } else {
+        jwt::check(token, keys)?
+    };
+    Claims::read(&payload, now)
+}
+
+/// The key that a token names, of the issuer that its payload names. Both are only claims until the
+/// signature was checked with that key, which no other issuer has.
+fn key_of<'a>(
+    keys: &'a KeySet,
+    payload: &Members,
+    kid: Option<String>,
+) -> Result<&'a Key, TokenError> {
+    let iss = issuer(payload)?;
+    if !keys.trusts(&iss) {
+        return Err(TokenError::UnknownIssuer);
+    }
+    let kid = kid.filter(|kid| printable(kid, KEY_ID_CHARS_MAX)).ok_or(TokenError::NoKeyId)?;
+    keys.find(&iss, &kid).ok_or(TokenError::UnknownKid { iss, kid })
+}
+
+#[cfg(test)]
+mod tests;
