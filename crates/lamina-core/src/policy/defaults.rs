@@ -357,3 +357,6 @@ impl FromStr for Cascade {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,9 +134,8 @@ impl Refusal<'_> {
                  its policy"
             ),
             Refusal::Member(role) => format!(
-                "the scope lists its members; ask an owner of it to make this actor {} (or a \
-                 stronger role)",
-                with_article(*role)
+                "the scope lists its members; ask an owner of it to make this actor {}",
+                at_least(*role)
             ),
             Refusal::Actor => format!(
                 "the policy of this actor denies it; ask an administrator of the tenant or of the \
@@ -158,10 +157,10 @@ impl Refusal<'_> {
     }
 }
 
-fn with_article(role: MemberRole) -> &'static str {
+fn at_least(role: MemberRole) -> &'static str {
     match role {
-        MemberRole::Reader => "a reader",
-        MemberRole::Writer => "a writer",
+        MemberRole::Reader => "a reader, writer or owner",
+        MemberRole::Writer => "a writer or owner",
         MemberRole::Owner => "an owner",
     }
 }
@@ -181,6 +180,14 @@ impl fmt::Display for Prefixes<'_> {
             0 => Ok(()),
             more => write!(f, " and {more} more"),
         }
+    }
+}
+
+impl Denial {
+    /// The refusal of what a `global:` scope asks for beside the capability that was meant.
+    pub(super) fn because_global(mut self) -> Denial {
+        self.remediation = format!("a `global:` scope needs it too; {}", self.remediation);
+        self
     }
 }
 

@@ -170,3 +170,6 @@ impl FromStr for Document {
         Document::from_pairs(pairs)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,3 +119,6 @@ fn known(name: &str) -> Result<&'static str, GrantError> {
     }
     capability::find(name).ok_or_else(|| GrantError::UnknownCapability(name.to_owned()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,3 +100,6 @@ impl Stack {
         Permit::new(caller, Reach::Exactly(scope, consolidate_into), Tier::Deployment)
     }
 }
+
+#[cfg(test)]
+mod tests;

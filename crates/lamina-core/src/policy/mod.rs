@@ -18,6 +18,8 @@ mod stack;
 mod needs;
 mod permit;
 mod job;
+#[cfg(test)]
+mod fixture;
 
 pub use defaults::{Cascade, CascadeError, Defaults, DefaultsError};
 pub use denial::{Denial, DenialCode, Tier};

@@ -145,3 +145,6 @@ impl Stack {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

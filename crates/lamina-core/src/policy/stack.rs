@@ -86,7 +86,8 @@ impl Stack {
         let Some(other) = rules::companion(capability, scope) else {
             return own;
         };
-        match (own, self.decide(caller, other, scope)) {
+        let other = self.decide(caller, other, scope).map_err(Denial::because_global);
+        match (own, other) {
             (Ok(own), Ok(other)) => Ok(own.max(other)),
             (Err(own), Err(other)) if other.tier < own.tier => Err(other),
             (Err(denial), _) | (Ok(_), Err(denial)) => Err(denial),
@@ -260,3 +261,6 @@ impl Stack {
         set.or_else(|| write.importer())
     }
 }
+
+#[cfg(test)]
+mod tests;
