@@ -98,7 +98,7 @@ impl AuditLog {
             tags: Tags::new(keyed),
             active: RwLock::new(Building::new(active.0, active.1)),
             unwritten: RwLock::default(),
-            anchored: RwLock::default(),
+            anchor: RwLock::default(),
             indexed: AtomicU64::new(active.1),
             disk,
             dir,

@@ -15,10 +15,14 @@ mod index;
 mod shared;
 mod log;
 mod reader;
+mod verify;
+mod pepper;
 
 pub use log::{AuditLog, AuditOpenReport, AuditOptions};
+pub use pepper::{Pepper, Peppers};
 pub use reader::{AuditFilter, AuditPage, AuditReader, Chain};
 pub use row::{decode_what, decode_who, encode_what, encode_who};
+pub use verify::Verified;
 
 /// The scope ordinal that all rows of a tenant have, so that they are one chain. Entries of the
 /// log itself are in the chain of the system scope.

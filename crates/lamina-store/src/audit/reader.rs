@@ -182,7 +182,7 @@ impl AuditReader {
             return Ok(here);
         }
         let found = self.shared.latest(|index| pick(&index.share(tenant)?.heads))?;
-        Ok(found.or_else(|| pick(self.shared.anchored.read().get(&tenant)?)))
+        Ok(found.or_else(|| pick(self.shared.anchor.read().heads.get(&tenant)?)))
     }
 
     /// Every segment with its index, from the one being written back to the oldest. Of that one,

@@ -35,10 +35,17 @@ pub(super) struct Shared {
     pub(super) active: RwLock<Building>,
     /// Indexes of sealed segments whose file could not be written yet.
     pub(super) unwritten: RwLock<BTreeMap<u64, Arc<Building>>>,
-    /// Where chains stood that have no row in any segment that is left.
-    pub(super) anchored: RwLock<BTreeMap<u32, Heads>>,
+    /// What stood before the first segment that is left.
+    pub(super) anchor: RwLock<Arc<Anchored>>,
     /// Everything before this offset is in an index of a sealed segment.
     pub(super) indexed: AtomicU64,
+}
+
+/// What stood before the first segment that is left: nothing, unless expired ones were dropped.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Anchored {
+    pub(super) tip: [u8; 32],
+    pub(super) heads: BTreeMap<u32, Heads>,
 }
 
 /// The index of one segment, wherever it is.
@@ -205,7 +212,7 @@ impl Lookup {
     fn find<T>(&self, tenant: u32, pick: impl Fn(&Heads) -> Option<T>) -> io::Result<Option<T>> {
         let found = self.0.latest(|index| pick(&index.share(tenant)?.heads));
         let found = found.map_err(io::Error::other)?;
-        Ok(found.or_else(|| pick(self.0.anchored.read().get(&tenant)?)))
+        Ok(found.or_else(|| pick(self.0.anchor.read().heads.get(&tenant)?)))
     }
 }
 

@@ -197,10 +197,10 @@ impl KeyedHash {
 }
 
 /// Key files in a directory.
-struct Files<'a> {
-    disk: &'a dyn Disk,
-    dir: &'a Path,
-    rng: &'a dyn Rng,
+pub(crate) struct Files<'a> {
+    pub(crate) disk: &'a dyn Disk,
+    pub(crate) dir: &'a Path,
+    pub(crate) rng: &'a dyn Rng,
 }
 
 impl Files<'_> {
@@ -220,7 +220,7 @@ impl Files<'_> {
         self.create(name)
     }
 
-    fn read(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+    pub(crate) fn read(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let path = self.dir.join(name);
         let io = |source| KeyError::Io { doing: "reading", name: name.to_owned(), source };
         let mode = self.disk.mode(&path).map_err(io)?;
@@ -234,7 +234,7 @@ impl Files<'_> {
             .ok_or_else(|| KeyError::Malformed { name: name.to_owned() })
     }
 
-    fn create(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+    pub(crate) fn create(&self, name: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
         let key = Zeroizing::new(draw::<32>(self.rng));
         let digits = Zeroizing::new(hex::encode(key.as_slice()));
         let text = Zeroizing::new(format!("lamina-key v1 {name} {}\n", digits.as_str()));

@@ -266,6 +266,7 @@ pub use open::{Cut, OpenOptions, OpenReport, exists};
 pub use reader::SegmentReader;
 pub(crate) use reader::Span;
 pub use section::Section;
+pub use trail::{ChainCheck, ChainVerdict};
 pub use writer::SegmentLog;
 
 pub(crate) mod bytes;
@@ -287,6 +288,7 @@ mod roll;
 mod scan;
 pub mod section;
 mod segment;
+mod trail;
 mod writer;
 mod zero;
 

@@ -154,7 +154,6 @@ impl SegmentLog {
             (None, Some(log_id)) => log_id,
             (None, None) => draw::<16>(&*options.rng),
         };
-        let seed = Seed::of(&log_id);
         let mut tail = Tail::before(&ends);
         if let Some(last) = &last {
             tail = Tail::of(disk, &paths, &mut ends, last)?;
@@ -174,7 +173,7 @@ impl SegmentLog {
         report.segments = ends.segments.len() as u64;
         report.entries = tip.next_offset;
         let shared =
-            Arc::new(Shared::new(Arc::clone(&options.disk), paths, seed, ends.segments, tip));
+            Arc::new(Shared::new(Arc::clone(&options.disk), paths, log_id, ends.segments, tip));
         for erase in &tail.erasures {
             zero::sections(&shared, &erase.targets, &mut ballast)?;
         }

@@ -82,6 +82,7 @@ pub(crate) struct Span {
 pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) paths: Paths,
+    pub(super) log_id: [u8; 16],
     pub(super) seed: Seed,
     pub(super) segments: RwLock<Vec<Segment>>,
     pub(super) tip: RwLock<Tip>,
@@ -96,14 +97,15 @@ impl Shared {
     pub(super) fn new(
         disk: Arc<dyn Disk>,
         paths: Paths,
-        seed: Seed,
+        log_id: [u8; 16],
         segments: Vec<Segment>,
         tip: Tip,
     ) -> Shared {
         Shared {
             disk,
             paths,
-            seed,
+            log_id,
+            seed: Seed::of(&log_id),
             segments: RwLock::new(segments),
             tip: RwLock::new(tip),
             erasing: RwLock::new(Vec::new()),
@@ -321,6 +323,25 @@ pub struct SegmentReader {
 impl SegmentReader {
     pub(super) fn new(shared: Arc<Shared>) -> SegmentReader {
         SegmentReader { shared }
+    }
+
+    /// How far the log has come.
+    pub(crate) fn tip(&self) -> Tip {
+        *self.shared.tip.read()
+    }
+
+    pub(super) fn seed(&self) -> Seed {
+        self.shared.seed
+    }
+
+    pub(super) fn log_id(&self) -> [u8; 16] {
+        self.shared.log_id
+    }
+
+    /// The file of a segment, opened anew: what is there now, not what was there once.
+    pub(super) fn open_segment(&self, span: &Span) -> Result<Box<dyn DiskFile>, LogError> {
+        let path = self.shared.paths.segment(&segment::file_name(span.first_offset));
+        self.shared.disk.open_read(&path).map_err(reading)
     }
 
     /// The segments, oldest first.
