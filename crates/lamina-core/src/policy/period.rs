@@ -46,9 +46,11 @@ pub(super) fn parse(text: &str) -> Result<i64, PeriodError> {
     }
 }
 
-/// The one text of a period that [`parse`] made; parts of a second are dropped.
+/// The one text of a period that [`parse`] made: whole years, else whole days, else seconds.
 pub(super) fn format(period_us: i64) -> String {
-    if period_us % DAY_US == 0 {
+    if period_us % (365 * DAY_US) == 0 {
+        format!("P{}Y", period_us / (365 * DAY_US))
+    } else if period_us % DAY_US == 0 {
         format!("P{}D", period_us / DAY_US)
     } else {
         format!("PT{}S", period_us / SECOND_US)

@@ -26,7 +26,7 @@ fn check(pairs: &[(&str, &str)], expected: Expect) {
 fn settings_are_read_by_name() {
     check(
         &[("audit.retention", "P1Y"), ("rate_limit.write", "100/s")],
-        expect![[r#"[("audit.retention", "P365D"), ("rate_limit.write", "100/s")]"#]],
+        expect![[r#"[("audit.retention", "P1Y"), ("rate_limit.write", "100/s")]"#]],
     );
     check(
         &[("allowed_scope_types", "ns, verify\n  source")],

@@ -82,7 +82,7 @@ fn the_stored_form_is_plain() {
     expect![[r#"
         allow *
         deny scope.write.*
-        defaults.audit.retention P365D
+        defaults.audit.retention P1Y
         defaults.allowed_scope_types ns,verify
     "#]]
     .assert_eq(&document.to_string());

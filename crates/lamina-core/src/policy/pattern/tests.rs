@@ -72,6 +72,7 @@ fn a_mistake_is_named() {
         ],
     );
     check("scpoe.read.*", expect!["error: `scpoe.read.*` matches no capability"]);
+    check("write.*", expect!["error: `write.*` matches no capability"]);
     check("everything", expect!["error: `everything` matches no capability"]);
 }
 

@@ -7,7 +7,7 @@ use expect_test::expect;
 use lamina_types::capability::NAMES;
 
 use super::Preset;
-use crate::policy::{Caller, Denial, Document, Stack, Tier};
+use crate::policy::{Caller, Defaults, Denial, Document, Stack, Tier};
 
 /// Appendix A row by row (R443-R457), with the rows that C22, C26 and the clients add. `~` is
 /// configurable by the tenant, `op` is for operators.
@@ -153,7 +153,7 @@ fn the_settings_of_presets() {
           actor.require_signed=true
           scope.auto_register=true
           forget.cascade.default=derived_only
-          audit.retention=P365D
+          audit.retention=P1Y
           audit.store_body_bytes=true
           audit.pepper_rotation_period=P90D
           audit.pepper_retention_buffer=P90D
@@ -161,7 +161,7 @@ fn the_settings_of_presets() {
           actor.require_signed=true
           scope.auto_register=true
           forget.cascade.default=derived_only
-          audit.retention=P730D
+          audit.retention=P2Y
           audit.store_body_bytes=true
           audit.pepper_rotation_period=P90D
           audit.pepper_retention_buffer=P90D
@@ -171,12 +171,76 @@ fn the_settings_of_presets() {
           actor.require_signed=true
           scope.auto_register=true
           forget.cascade.default=derived_only
-          audit.retention=P1095D
+          audit.retention=P3Y
           audit.store_body_bytes=true
           audit.pepper_rotation_period=P90D
           audit.pepper_retention_buffer=P90D
     "#]]
     .assert_eq(&shown);
+}
+
+const GUIDE: &str = include_str!("../../../../../docs/POLICY.md");
+
+/// Rows of the guide's tables with a name and four cells.
+fn guide_rows() -> Vec<(&'static str, Vec<&'static str>)> {
+    let cells = GUIDE.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows = cells.filter_map(|line| {
+        let (name, rest) = line.split_once("` | ")?;
+        let cells: Vec<_> = rest.trim_end_matches('|').split('|').map(str::trim).collect();
+        (cells.len() == COLUMNS.len()).then_some((name, cells))
+    });
+    rows.collect()
+}
+
+/// The tables that administrators read are the ones in force.
+#[test]
+fn the_guide_shows_the_tables() {
+    let rows_of =
+        |name: &str| guide_rows().into_iter().filter(|row| row.0 == name).collect::<Vec<_>>();
+    for row in rows() {
+        assert_eq!(rows_of(row.0), [row.clone()], "{}", row.0);
+    }
+    let settings = COLUMNS.map(|preset| preset.document().defaults.to_pairs());
+    for key in Defaults::KEYS {
+        let value = |pairs: &Vec<(&str, String)>| {
+            let pair = pairs.iter().find(|(name, _)| name == key);
+            pair.map_or_else(String::new, |(_, value)| value.clone())
+        };
+        let values = settings.each_ref().map(value);
+        if values.iter().any(|value| !value.is_empty()) {
+            assert_eq!(rows_of(key), [(*key, values.iter().map(String::as_str).collect())]);
+        }
+        assert!(GUIDE.contains(&format!("`{key}`")), "{key} is not explained");
+    }
+}
+
+/// The fenced examples of a language.
+fn examples(language: &str) -> Vec<&'static str> {
+    let fences = GUIDE.split("```").skip(1).step_by(2);
+    fences.filter_map(|fence| fence.strip_prefix(language)).collect()
+}
+
+/// The words of an example that are rules or settings, whatever the language.
+fn words(example: &str) -> impl Iterator<Item = &str> {
+    let words = example.split(|c: char| !(c.is_ascii_lowercase() || "._*".contains(c)));
+    words.filter(|word| word.contains('.') || *word == "*")
+}
+
+#[test]
+fn the_examples_of_the_guide_are_taken() {
+    assert_eq!((examples("yaml").len(), examples("json").len()), (2, 4));
+    let policies = examples("json").into_iter().filter(|text| !text.contains("error_code"));
+    for example in policies.chain(examples("yaml")) {
+        let (settings, rules): (Vec<_>, Vec<_>) =
+            words(example).partition(|word| Defaults::KEYS.contains(word));
+        assert!(!rules.is_empty(), "{example}");
+        Document::from_lists(&rules, &[]).unwrap();
+        for key in settings {
+            let (_, rest) = example.split_once(key).unwrap();
+            let value = rest.split(['\n', '}']).next().unwrap();
+            Defaults::default().set(key, value.trim_matches([' ', ':', '"', ','])).unwrap();
+        }
+    }
 }
 
 /// R180.
