@@ -82,8 +82,14 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
         let app = Arc::new(App::new(parts, &config));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}", listener.local_addr()?);
-        http::listen::serve(listener, http::router_without_engine(app), config.limits, closed)
-            .await;
+        http::listen::serve(
+            listener,
+            http::router_without_engine(app),
+            config.limits,
+            None,
+            closed,
+        )
+        .await;
         Ok(())
     })
 }

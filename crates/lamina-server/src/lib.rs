@@ -5,6 +5,8 @@
 
 pub mod cli;
 pub mod config;
+pub mod secret;
+pub mod tls;
 pub mod logging;
 pub mod http;
 pub mod meters;

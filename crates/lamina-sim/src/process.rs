@@ -1,6 +1,6 @@
 //! Starts, stops and kills the real binary.
 //!
-//! A [`Server`] is ready when the line `listening on http://ADDR:PORT` was read from its standard
+//! A [`Server`] is ready when the line `listening on http://ADDR:PORT` (or `https`) was read from its standard
 //! output, the same promise that scripts rely on; nothing here sleeps and hopes. It is killed when
 //! the value is dropped, so that a failing test leaves nothing running.
 
@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::client::{Client, Deadline};
 
 /// What `serve` prints before the address when it is ready.
-const READY: &str = "listening on http://";
+const READY: &str = "listening on ";
 /// A server that is not ready by then will not be.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longer than any orderly end takes.
@@ -168,9 +168,18 @@ impl Server {
 
     /// Asks it to end (`SIGTERM`) without waiting.
     pub fn terminate(&self) -> anyhow::Result<()> {
+        self.signal(Signal::TERM)
+    }
+
+    /// Asks it to read its files again (`SIGHUP`).
+    pub fn hang_up(&self) -> anyhow::Result<()> {
+        self.signal(Signal::HUP)
+    }
+
+    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let raw = i32::try_from(self.child.id()).context("process id")?;
         let pid = Pid::from_raw(raw).context("process id")?;
-        kill_process(pid, Signal::TERM)?;
+        kill_process(pid, signal)?;
         Ok(())
     }
 
@@ -270,6 +279,7 @@ fn collect(
             into.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
             let address = text
                 .split_once(READY)
+                .and_then(|(_, rest)| rest.split_once("://"))
                 .and_then(|(_, rest)| rest.split(['/', ' ', '\n', '\r']).next())
                 .and_then(|address| address.parse().ok());
             if let Some(address) = address

@@ -83,6 +83,12 @@ pub(super) struct SettingArgs {
     /// The deployment preset [default: dev_local]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
+    /// The certificate to serve with, in PEM; the ones that sign it follow it
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// Its private key, in PEM; the file must be readable by its owner only
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// The configuration file [default: lamina.toml in the data directory, if there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -109,8 +115,8 @@ pub(super) struct CheckArgs {
 
 impl From<SettingArgs> for Flags {
     fn from(args: SettingArgs) -> Flags {
-        let SettingArgs { data, listen, preset, config } = args;
-        Flags { data, listen, preset, config }
+        let SettingArgs { data, listen, preset, tls_cert, tls_key, config } = args;
+        Flags { data, listen, preset, tls_cert, tls_key, config }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
 use crate::meters::{Meters, UPKEEP};
+use crate::tls::Tls;
 
 /// Runs the server until a signal ends it.
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
@@ -51,6 +52,7 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
     // Before anything is opened: a signal during a long open must not be lost.
     let mut signals = Signals::new()?;
     let env = Env::real();
+    let tls = open_tls(config, &env)?;
     let (engine, report) = open(config, env.clone()).await?;
     let listener = TcpListener::bind(config.listen.0).await;
     let listener = listener.with_context(|| format!("cannot listen on {}", config.listen));
@@ -74,10 +76,14 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
     let app = Arc::new(App::new(parts, config));
     announce(config, address);
     tell(&report);
-    tracing::info!(%address, preset = config.preset.as_str(), "ready");
+    if let Some(warning) = exposure(config) {
+        tracing::warn!(%address, "{warning}");
+    }
+    tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
     let upkeep = tokio::spawn(upkeep(meters));
-    let serving = tokio::spawn(listen::serve(listener, router(app), config.limits, closing));
-    let signal = signals.next().await;
+    let serving =
+        tokio::spawn(listen::serve(listener, router(app), config.limits, tls.clone(), closing));
+    let signal = signals.last(tls.as_deref()).await;
     tracing::info!(signal, "closing");
     // Nobody may be left to hear it; then there is nothing to close.
     let _ = close.send(true);
@@ -87,12 +93,29 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
                 tracing::error!(%error, "the server ended badly");
             }
         }
-        signal = signals.next() => tracing::warn!(signal, "a second signal: requests under way are cut"),
+        signal = signals.ending() => tracing::warn!(signal, "a second signal: requests under way are cut"),
     }
     upkeep.abort();
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
+}
+
+/// The certificate, read before anything else is opened: a server that cannot keep its promise does
+/// not start.
+fn open_tls(config: &Config, env: &Env) -> Result<Option<Arc<Tls>>, Failure> {
+    let Some(files) = config.tls.clone() else { return Ok(None) };
+    let tls = Tls::open(files, Arc::clone(&env.disk)).map_err(Failure::unreadable)?;
+    Ok(Some(Arc::new(tls)))
+}
+
+/// What an operator should know about who can listen in.
+fn exposure(config: &Config) -> Option<&'static str> {
+    (!config.listen.is_loopback() && config.tls.is_none()).then_some(
+        "other machines can reach this address and TLS is not configured: tokens and everything \
+         else cross the network in the clear. Set tls.cert and tls.key, or let only a proxy that \
+         speaks TLS reach it",
+    )
 }
 
 async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
@@ -129,14 +152,15 @@ fn announce(config: &Config, address: SocketAddr) {
         Preset::DevLocal => " (no tokens; reachable from this machine only)",
         _ => "",
     };
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let text = format!(
         "Lamina {version}, a memory database for AI agents\n\
-         \x20 address  http://{address}\n\
+         \x20 address  {scheme}://{address}\n\
          \x20 preset   {preset}{note}\n\
          \x20 data     {data}\n\
          \x20 try      curl -d '{{\"scope\":\"user:alice\",\"content\":\"Acme moved to 200 seats\"}}' \
-         http://{address}/v1/experience\n\
-         listening on http://{address}\n",
+         {scheme}://{address}/v1/experience\n\
+         listening on {scheme}://{address}\n",
         version = env!("CARGO_PKG_VERSION"),
         preset = config.preset,
         data = config.data.display(),
@@ -157,6 +181,7 @@ async fn upkeep(meters: Meters) {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Signal,
 }
 
 impl Signals {
@@ -166,13 +191,43 @@ impl Signals {
         Ok(Signals {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,
+            hangup: listen(SignalKind::hangup())?,
         })
     }
 
-    async fn next(&mut self) -> &'static str {
+    /// Waits for the signal that ends the server. `SIGHUP` reads the certificate again; without one
+    /// it means what it always meant, that the terminal is gone.
+    async fn last(&mut self, tls: Option<&Tls>) -> &'static str {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return "SIGTERM",
+                _ = self.interrupt.recv() => return "SIGINT",
+                _ = self.hangup.recv() => match tls {
+                    None => return "SIGHUP",
+                    Some(tls) => reload(tls),
+                },
+            }
+        }
+    }
+
+    async fn ending(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
         }
     }
 }
+
+/// Two small files: not worth a thread.
+fn reload(tls: &Tls) {
+    match tls.reload() {
+        Ok(()) => tracing::info!("the certificate was read again; new connections use it"),
+        Err(error) => {
+            let error = format!("{:#}", anyhow::Error::from(error));
+            tracing::error!(error, "the certificate was not changed: the new one cannot be used");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

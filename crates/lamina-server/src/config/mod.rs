@@ -11,6 +11,7 @@ mod value;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::tls;
 use lamina_core::policy::Preset;
 use lamina_env::Disk;
 use lamina_types::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX};
@@ -33,6 +34,8 @@ pub struct Config {
     pub log_filter: String,
     /// How they look.
     pub log_format: LogFormat,
+    /// The certificate to serve with; without one HTTP is spoken in the clear.
+    pub tls: Option<tls::Files>,
     /// The limits of the HTTP surface.
     pub limits: Limits,
     /// Whether a sparse envelope is filled in (ruling 1).
@@ -61,6 +64,10 @@ pub struct Limits {
     pub header_timeout_ms: u64,
     /// How long a body may take to arrive, or a blob to send its next piece.
     pub body_timeout_ms: u64,
+    /// How long a TLS handshake may take.
+    pub handshake_timeout_ms: u64,
+    /// How long the other end may take nothing of an answer.
+    pub write_timeout_ms: u64,
     /// How long a shutdown waits for requests that are under way.
     pub shutdown_timeout_ms: u64,
 }
@@ -131,12 +138,16 @@ pub(crate) const KEYS: &[Key] = &[
     },
     key("log.filter", "LAMINA_LOG"),
     key("log.format", "LAMINA_LOG_FORMAT"),
+    flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
+    flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     key("limits.body_bytes", "LAMINA_LIMITS_BODY_BYTES"),
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
     key("limits.connections", "LAMINA_LIMITS_CONNECTIONS"),
     key("limits.header_timeout_ms", "LAMINA_LIMITS_HEADER_TIMEOUT_MS"),
     key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),
+    key("limits.handshake_timeout_ms", "LAMINA_LIMITS_HANDSHAKE_TIMEOUT_MS"),
+    key("limits.write_timeout_ms", "LAMINA_LIMITS_WRITE_TIMEOUT_MS"),
     key("limits.shutdown_timeout_ms", "LAMINA_LIMITS_SHUTDOWN_TIMEOUT_MS"),
     key("envelope.lenient", "LAMINA_ENVELOPE_LENIENT"),
     Key {
@@ -162,6 +173,7 @@ impl Config {
         })?;
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
+        let tls = tls_files(&mut settings)?;
         let limits = Limits::take(&mut settings)?;
         let by_preset = Origin::Preset(preset);
         let lenient = preset == Preset::DevLocal;
@@ -179,6 +191,7 @@ impl Config {
             preset,
             log_filter,
             log_format,
+            tls,
             limits,
             envelope_lenient,
             experimental_enabled,
@@ -191,6 +204,18 @@ impl Config {
     /// Every value in force and where it came from, in table order.
     pub fn shown(&self) -> &[Shown] {
         &self.shown
+    }
+}
+
+/// One without the other is a mistake, and serving in the clear instead would be a worse one.
+fn tls_files(settings: &mut Settings) -> Result<Option<tls::Files>, ConfigError> {
+    let cert = settings.optional("tls.cert")?;
+    let key = settings.optional("tls.key")?;
+    match (cert, key) {
+        (None, None) => Ok(None),
+        (Some(cert), Some(key)) => Ok(Some(tls::Files { cert: cert.into(), key: key.into() })),
+        (Some(_), None) => Err(ConfigError::Alone { given: "tls.cert", missing: "tls.key" }),
+        (None, Some(_)) => Err(ConfigError::Alone { given: "tls.key", missing: "tls.cert" }),
     }
 }
 
@@ -221,6 +246,16 @@ impl Limits {
             body_timeout_ms: settings.number(
                 "limits.body_timeout_ms",
                 30_000,
+                100..=MINUTES_10_MS,
+            )?,
+            handshake_timeout_ms: settings.number(
+                "limits.handshake_timeout_ms",
+                10_000,
+                100..=MINUTES_10_MS,
+            )?,
+            write_timeout_ms: settings.number(
+                "limits.write_timeout_ms",
+                60_000,
                 100..=MINUTES_10_MS,
             )?,
             shutdown_timeout_ms: settings.number(

@@ -21,6 +21,10 @@ pub struct Flags {
     pub listen: Option<String>,
     /// `--preset`
     pub preset: Option<String>,
+    /// `--tls-cert`
+    pub tls_cert: Option<PathBuf>,
+    /// `--tls-key`
+    pub tls_key: Option<PathBuf>,
     /// `--config`
     pub config: Option<PathBuf>,
 }
@@ -62,6 +66,14 @@ pub enum ConfigError {
         origin: Origin,
         /// What was expected.
         reason: String,
+    },
+    /// Two settings go together and one is missing.
+    #[error("`{given}` is set and `{missing}` is not; they go together")]
+    Alone {
+        /// The one that is set.
+        given: &'static str,
+        /// The one that is not.
+        missing: &'static str,
     },
     /// The file names a table or a list where a value belongs.
     #[error("`{key}` in {} must be a plain value", path.display())]
@@ -211,6 +223,13 @@ impl Settings {
         self.parsed(key, default, |text| Ok(text.to_owned()))
     }
 
+    /// A text that may be left out.
+    pub(super) fn optional(&mut self, key: &'static str) -> Result<Option<String>, ConfigError> {
+        let given = self.written.contains_key(key);
+        let text = self.text(key, "none".to_owned())?;
+        Ok(given.then_some(text).filter(|text| !text.is_empty()))
+    }
+
     pub(super) fn number(
         &mut self,
         key: &'static str,
@@ -258,6 +277,8 @@ fn flag_value(flags: &Flags, key: &Key) -> Option<String> {
         "data" => flags.data.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "listen" => flags.listen.clone(),
         "preset" => flags.preset.clone(),
+        "tls.cert" => flags.tls_cert.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        "tls.key" => flags.tls_key.as_ref().map(|path| path.to_string_lossy().into_owned()),
         _ => None,
     }
 }

@@ -2,25 +2,34 @@
 //! and let requests finish when the server closes.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::busy::{Busy, Counted};
+use super::stall::Stall;
 use crate::config::Limits;
+use crate::tls::{HTTP2, Tls};
 
 /// Bytes of a request's head; a longer one is answered with 431 before any of our code sees it.
 const HEAD_BYTES_MAX: usize = 256 << 10;
 /// Streams of one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
+/// Streams that the peer has reset before we took them up; one more ends the connection. Opening and
+/// resetting costs the peer nothing and us a request.
+const PENDING_RESETS_MAX: usize = 20;
+/// Streams that we had to reset, because of what the peer sent on them; one more ends the connection.
+const OUR_RESETS_MAX: usize = 256;
 /// How often an HTTP/2 peer is asked whether it is still there, and how long it may take to answer.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// What every HTTP/2 connection begins with.
@@ -36,14 +45,22 @@ pub(crate) async fn closed(closing: &mut Closing) {
 }
 
 /// Serves until `closing` says so, then lets requests that are under way finish, for a while.
-pub async fn serve(listener: TcpListener, router: Router, limits: Limits, mut closing: Closing) {
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: Limits,
+    tls: Option<Arc<Tls>>,
+    mut closing: Closing,
+) {
     let slots = Arc::new(Semaphore::new(usize::try_from(limits.connections).unwrap_or(usize::MAX)));
     let door = Arc::new(Door {
         router,
+        tls,
         header_timeout: Duration::from_millis(limits.header_timeout_ms),
+        handshake_timeout: Duration::from_millis(limits.handshake_timeout_ms),
+        write_timeout: Duration::from_millis(limits.write_timeout_ms),
         closing: closing.clone(),
     });
-    let graceful = GracefulShutdown::new();
     let mut tasks = JoinSet::new();
     loop {
         // Without a free slot nothing is accepted: the kernel's queue holds the rest.
@@ -54,8 +71,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, mut cl
         tokio::select! {
             (slot, stream) = accepted => match (slot, stream) {
                 (Ok(slot), Ok((stream, _))) => {
-                    let door = Arc::clone(&door);
-                    tasks.spawn(door.connection(stream, graceful.watcher(), slot));
+                    tasks.spawn(Arc::clone(&door).connection(stream, slot));
                 }
                 (_, Err(error)) => pause(&error).await,
                 (Err(_), _) => break,
@@ -66,7 +82,8 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, mut cl
     }
     drop(listener);
     let grace = Duration::from_millis(limits.shutdown_timeout_ms);
-    if timeout(grace, graceful.shutdown()).await.is_err() {
+    let finished = timeout(grace, async { while tasks.join_next().await.is_some() {} }).await;
+    if finished.is_err() {
         tracing::warn!(connections = tasks.len(), "requests did not finish in time and are cut");
     }
     tasks.shutdown().await;
@@ -83,31 +100,51 @@ async fn pause(error: &io::Error) {
 #[derive(Debug)]
 struct Door {
     router: Router,
+    tls: Option<Arc<Tls>>,
     header_timeout: Duration,
+    handshake_timeout: Duration,
+    write_timeout: Duration,
     closing: Closing,
 }
 
 impl Door {
-    async fn connection(
-        self: Arc<Self>,
-        stream: TcpStream,
-        watcher: Watcher,
-        slot: OwnedSemaphorePermit,
-    ) {
+    async fn connection(self: Arc<Self>, stream: TcpStream, slot: OwnedSemaphorePermit) {
         // Answers are small: waiting to fill a packet would only add latency.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
         let mut closing = self.closing.clone();
-        let spoken = tokio::select! {
-            spoken = timeout(self.header_timeout, spoken(&stream)) => spoken,
-            () = closed(&mut closing) => return,
-        };
-        let ended: Result<(), hyper::Error> = match spoken {
-            Ok(Ok(Protocol::Http1)) => self.http1(stream, watcher).await,
-            Ok(Ok(Protocol::Http2)) => self.http2(stream, watcher).await,
-            // It left, or it never said a word.
-            Ok(Err(_)) | Err(_) => Ok(()),
+        // Closing waits for requests, not for connections that have not made one yet.
+        let ended = match &self.tls {
+            None => {
+                let spoken = tokio::select! {
+                    spoken = timeout(self.header_timeout, spoken(&stream)) => spoken,
+                    () = closed(&mut closing) => return,
+                };
+                // It left, or it never said a word.
+                let Ok(Ok(protocol)) = spoken else { return };
+                self.speak(protocol, Stall::new(stream, self.write_timeout)).await
+            }
+            Some(tls) => {
+                let stream = Stall::new(stream, self.write_timeout);
+                let greeted = tokio::select! {
+                    greeted = timeout(self.handshake_timeout, tls.acceptor().accept(stream)) => greeted,
+                    () = closed(&mut closing) => return,
+                };
+                let stream = match greeted {
+                    Ok(Ok(stream)) => stream,
+                    Ok(Err(error)) => {
+                        tracing::debug!(%error, "a TLS handshake failed");
+                        return;
+                    }
+                    Err(_) => return,
+                };
+                let protocol = match stream.get_ref().1.alpn_protocol() {
+                    Some(HTTP2) => Protocol::Http2,
+                    _ => Protocol::Http1,
+                };
+                self.speak(protocol, stream).await
+            }
         };
         if let Err(error) = ended {
             tracing::debug!(%error, "a connection ended badly");
@@ -115,26 +152,65 @@ impl Door {
         drop(slot);
     }
 
-    async fn http1(&self, stream: TcpStream, watcher: Watcher) -> Result<(), hyper::Error> {
+    async fn speak<S>(&self, protocol: Protocol, stream: S) -> Result<(), hyper::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        match protocol {
+            // Boxed, so that a task is as large as what it speaks.
+            Protocol::Http1 => Box::pin(self.http1(stream)).await,
+            Protocol::Http2 => Box::pin(self.http2(stream)).await,
+        }
+    }
+
+    async fn http1<S>(&self, stream: S) -> Result<(), hyper::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let service = TowerToHyperService::new(self.router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.header_timeout)
             .max_header_size(HEAD_BYTES_MAX)
             .serve_connection(TokioIo::new(stream), service);
-        watcher.watch(connection).await
+        let mut connection = pin!(connection);
+        let mut closing = self.closing.clone();
+        tokio::select! {
+            ended = connection.as_mut() => return ended,
+            () = closed(&mut closing) => connection.as_mut().graceful_shutdown(),
+        }
+        connection.await
     }
 
-    async fn http2(&self, stream: TcpStream, watcher: Watcher) -> Result<(), hyper::Error> {
-        let service = TowerToHyperService::new(self.router.clone());
+    async fn http2<S>(&self, stream: S) -> Result<(), hyper::Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let busy = Busy::new();
+        let service = Counted { router: self.router.clone(), busy: busy.clone() };
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(PING_INTERVAL)
             .max_concurrent_streams(STREAMS_MAX)
+            .max_pending_accept_reset_streams(PENDING_RESETS_MAX)
+            .max_local_error_reset_streams(OUR_RESETS_MAX)
             .max_header_list_size(HEAD_BYTES_MAX as u32)
             .serve_connection(TokioIo::new(stream), service);
-        watcher.watch(connection).await
+        let mut connection = pin!(connection);
+        let mut closing = self.closing.clone();
+        tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = closed(&mut closing) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+            () = busy.idle(self.header_timeout) => {
+                connection.as_mut().graceful_shutdown();
+                // A peer that does not let go is let go of.
+                timeout(self.header_timeout, connection).await.unwrap_or(Ok(()))
+            }
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! is the path every request takes, `handlers` do the work.
 
 pub mod listen;
+mod stall;
+mod busy;
 mod route;
 mod answer;
 mod site;

@@ -39,6 +39,12 @@ mod stability;
 #[cfg(test)]
 mod http2;
 #[cfg(test)]
+mod certificate;
+#[cfg(test)]
+mod tls;
+#[cfg(test)]
+mod connections;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod restart;
