@@ -97,6 +97,12 @@ pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()
     disk.sync_dir(parent)
 }
 
+/// Takes the permissions of a real directory away from everybody but its owner.
+pub fn make_private(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))
+}
+
 /// The machine's file system.
 #[derive(Debug, Clone, Copy)]
 pub struct RealDisk;
