@@ -198,7 +198,7 @@ fn the_guide_shows_the_tables() {
     let rows_of =
         |name: &str| guide_rows().into_iter().filter(|row| row.0 == name).collect::<Vec<_>>();
     for row in rows() {
-        assert_eq!(rows_of(row.0), [row.clone()], "{}", row.0);
+        assert_eq!(rows_of(row.0), vec![row.clone()], "{}", row.0);
     }
     let settings = COLUMNS.map(|preset| preset.document().defaults.to_pairs());
     for key in Defaults::KEYS {
