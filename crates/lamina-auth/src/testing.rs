@@ -1,5 +1,7 @@
 //! What the tests of this crate share: two issuers with fixed keys, and a way to sign anything.
 
+use std::sync::LazyLock;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jsonwebtoken::jwk::{AlgorithmParameters, Jwk};
@@ -30,12 +32,15 @@ pub(crate) fn minter() -> Minter {
     Minter::generate(MINT, &SimRng::new(7)).unwrap()
 }
 
-/// Trusts both issuers.
+/// Trusts both issuers. Loaded once: property tests ask thousands of times.
 pub(crate) fn keys() -> KeySet {
-    let mut keys = KeySet::new();
-    keys.add_trust_file(&trust_file(MINT, &[minter().public().clone()])).unwrap();
-    keys.set_jwks(IDP, &jwks().to_string()).unwrap();
-    keys
+    static KEYS: LazyLock<KeySet> = LazyLock::new(|| {
+        let mut keys = KeySet::new();
+        keys.add_trust_file(&trust_file(MINT, &[minter().public().clone()])).unwrap();
+        keys.set_jwks(IDP, &jwks().to_string()).unwrap();
+        keys
+    });
+    KEYS.clone()
 }
 
 /// What the identity provider publishes.

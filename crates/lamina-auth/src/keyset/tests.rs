@@ -107,6 +107,22 @@ fn whatever_is_wrong_with_a_trusted_key_is_said() {
 }
 
 #[test]
+fn a_key_with_which_anyone_could_sign_is_refused() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    // Points of order 4 and 1, and 32 bytes that are no point at all.
+    let (mut one, mut none) = ([0; 32], [0xFF; 32]);
+    one[0] = 1;
+    none[0] = 2;
+    none[31] = 0x7F;
+    for bytes in [[0; 32], one, none] {
+        let key = format!("k4.public.{}", URL_SAFE_NO_PAD.encode(bytes));
+        let error = trust(json!([{ "kid": "weak", "alg": "v4.public", "key": key }])).unwrap_err();
+        assert!(matches!(error, KeySetError::Key { why: KeyProblem::Material, .. }), "{error}");
+    }
+}
+
+#[test]
 fn what_is_not_a_trust_file_is_refused() {
     for text in [
         "",

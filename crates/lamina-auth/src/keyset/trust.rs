@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use ed25519_dalek::VerifyingKey;
 use jsonwebtoken::Algorithm;
 use pasetors::keys::AsymmetricPublicKey;
 use pasetors::paserk::{FormatAsPaserk, Id};
@@ -63,6 +64,12 @@ fn paserk(text: &str, kid: &str) -> Result<AsymmetricPublicKey<V4>, KeyProblem> 
         return Err(KeyProblem::Secret);
     }
     let key = AsymmetricPublicKey::<V4>::try_from(text).map_err(|_| KeyProblem::Material)?;
+    // The library takes any 32 bytes. A point of small order has signatures that anyone can make.
+    let point = <[u8; 32]>::try_from(key.as_bytes()).ok();
+    let point = point.and_then(|bytes| VerifyingKey::from_bytes(&bytes).ok());
+    if point.is_none_or(|point| point.is_weak()) {
+        return Err(KeyProblem::Material);
+    }
     // An id of this form says which key it is the id of.
     if kid.starts_with("k4.pid.") && kid != key_id(&key) {
         return Err(KeyProblem::OtherId);

@@ -1,5 +1,7 @@
 //! Every way to get in that must not work, and the ones that must.
 
+use std::sync::LazyLock;
+
 use expect_test::{Expect, expect};
 use lamina_types::ErrorCode;
 use lamina_types::limits::TOKEN_BYTES_MAX;
@@ -429,10 +431,10 @@ proptest! {
 
     #[test]
     fn a_changed_token_does_not_get_in(form in 0..3usize, at in any::<prop::sample::Index>(), to in "[A-Za-z0-9_.=-]") {
-        let tokens = [
-            paseto(&payload(MINT).to_string()), rs256(&payload(IDP)), es256(&payload(IDP)),
-        ];
-        let token = tokens.get(form).unwrap();
+        static TOKENS: LazyLock<[String; 3]> = LazyLock::new(|| {
+            [paseto(&payload(MINT).to_string()), rs256(&payload(IDP)), es256(&payload(IDP))]
+        });
+        let token = TOKENS.get(form).unwrap();
         let at = at.index(token.len());
         let mut changed = token.clone();
         changed.replace_range(at..=at, &to);
