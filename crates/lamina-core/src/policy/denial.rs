@@ -53,7 +53,7 @@ pub(super) enum Refusal<'a> {
     Unknown,
     /// The deployment's document denies it or does not mention it.
     Deployment,
-    /// Services do not erase (R145).
+    /// Services do not erase (R147).
     Service,
     /// Only an operator may.
     OperatorOnly,

@@ -72,7 +72,7 @@ impl Caller {
         Caller { actor, tenant, operator: true, grant: None }
     }
 
-    /// Whether the caller is a service account (R144).
+    /// Whether the caller is a service account (R146).
     pub fn is_service(&self) -> bool {
         self.actor.kind() == "service"
     }

@@ -185,7 +185,7 @@ fn the_most_specific_rule_of_a_document_wins() {
     );
 }
 
-/// R155, C47, C49: a token narrows, and its limits end at whole segments.
+/// R143, R144, R155, C47, C49: a token narrows, and its limits end at whole segments.
 #[test]
 fn a_token_narrows() {
     check(
@@ -231,7 +231,7 @@ fn a_denial_shows_a_few_prefixes() {
     );
 }
 
-/// R145 and the operator marks of R455-R457.
+/// R147 and the operator marks of R455-R457.
 #[test]
 fn services_do_not_erase_and_operators_operate() {
     let asks = "forget.gdpr org:acme
