@@ -21,6 +21,8 @@ use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::admin::standing::Standing;
+use crate::audit::auditor::AuditStatus;
+use crate::audit::{Audit, Tap};
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -62,6 +64,7 @@ pub(crate) struct Inner {
     pub(crate) pictures: Arc<Semaphore>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) standing: Arc<Standing>,
+    pub(crate) audit: Audit,
     /// Tenants are made one after the other.
     pub(crate) registering: tokio::sync::Mutex<()>,
     pub(crate) writes: Arc<Semaphore>,
@@ -82,6 +85,7 @@ pub(crate) struct Shared {
     pub(crate) in_flight: AtomicUsize,
     pub(crate) writer: Arc<WriterStatus>,
     pub(crate) scrub: Arc<ScrubStatus>,
+    pub(crate) audit: Arc<AuditStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
     pub(crate) stages_failed: Mutex<Option<String>>,
 }
@@ -117,12 +121,18 @@ impl Engine {
             drop(self.inner.to_writer.send(Message::Close));
         }
         let threads = std::mem::take(&mut *self.inner.threads.lock());
+        let (queue, audit) =
+            (Arc::clone(&self.inner.audit.queue), self.inner.audit.thread.lock().take());
         let joined = tokio::task::spawn_blocking(move || {
-            for thread in threads {
+            let join = |thread: JoinHandle<()>| {
                 if thread.join().is_err() {
                     tracing::error!("a thread of the engine had panicked");
                 }
-            }
+            };
+            threads.into_iter().for_each(join);
+            // Last, when nobody is left who has something to tell it.
+            queue.close();
+            audit.into_iter().for_each(join);
         });
         if joined.await.is_err() {
             tracing::error!("the engine's threads could not be joined");
@@ -189,6 +199,7 @@ pub(crate) fn applier(
     env: &Env,
     committed: &Receiver<Committed>,
     to_stages: &SyncSender<Vec<Entry>>,
+    audit: &Tap,
     shared: &Shared,
 ) {
     let mut dirty_since: Option<Micros> = None;
@@ -208,6 +219,7 @@ pub(crate) fn applier(
             match entries {
                 Ok(entries) if !entries.is_empty() => {
                     dirty_since = dirty_since.or(Some(env.clock.monotonic()));
+                    audit.written(&entries);
                     drop(to_stages.send(entries));
                 }
                 Ok(_) => {}

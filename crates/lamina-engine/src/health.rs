@@ -47,6 +47,8 @@ pub struct Health {
     pub scrub_passes: u64,
     /// Where the scrub found damage.
     pub scrub_damage: Option<String>,
+    /// Audit rows of reads and denials that are in no log.
+    pub audit_rows_lost: u64,
 }
 
 /// Entries behind which the views count as degraded.
@@ -66,9 +68,11 @@ impl Engine {
             writes_queued: shared.writer.queued.load(Ordering::Relaxed),
             scrub_passes: shared.scrub.passes.load(Ordering::Relaxed),
             scrub_damage: shared.scrub.damage.lock().clone(),
+            audit_rows_lost: shared.audit.lost.load(Ordering::Relaxed),
             log,
         };
         let views_failed = shared.views_failed.lock().is_some();
+        let audit_failed = shared.audit.failed.lock().is_some();
         let stages_failed = shared.stages_failed.lock().is_some();
         let findings = [
             (
@@ -97,6 +101,17 @@ impl Engine {
                 Status::Degraded,
                 "the wall clock jumped and is not followed for 10 minutes",
             ),
+            (
+                audit_failed,
+                Status::Degraded,
+                "the audit log cannot be written; rows of writes are made again at the next start, others are lost",
+            ),
+            (
+                shared.audit.full.load(Ordering::Relaxed),
+                Status::Degraded,
+                "the audit log finds no space; rows wait in memory",
+            ),
+            (health.audit_rows_lost > 0, Status::Degraded, "rows of the audit log were lost"),
             (applied_lag > LAG_DEGRADED, Status::Degraded, "the views are far behind the log"),
         ];
         for (holds, status, reason) in findings {

@@ -10,6 +10,7 @@ mod engine;
 pub mod write;
 pub mod read;
 pub mod admin;
+pub mod audit;
 mod blobs;
 mod health;
 mod scrub;

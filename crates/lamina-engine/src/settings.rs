@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lamina_store::audit::AuditOptions;
 use lamina_types::limits;
 
 /// Settings of one engine.
@@ -19,6 +20,10 @@ pub struct Settings {
     pub blob_bytes_max: u64,
     /// Writes in flight before callers wait.
     pub writes_in_flight_max: usize,
+    /// Bytes of a segment of the audit log.
+    pub audit_segment_bytes: u64,
+    /// How long a pepper of the audit log is used.
+    pub pepper_rotation_us: i64,
 }
 
 impl Settings {
@@ -31,6 +36,9 @@ impl Settings {
     /// Writes in flight unless set.
     pub const WRITES_IN_FLIGHT_MAX: usize = 4_096;
 
+    /// How long a pepper is used unless set: three months (R392).
+    pub const PEPPER_ROTATION_US: i64 = 90 * 24 * 3_600 * 1_000_000;
+
     /// The defaults, in this directory.
     pub fn new(data: impl Into<PathBuf>) -> Settings {
         Settings {
@@ -40,6 +48,8 @@ impl Settings {
             free_bytes_min: Settings::FREE_BYTES_MIN,
             blob_bytes_max: limits::BLOB_BYTES_MAX,
             writes_in_flight_max: Settings::WRITES_IN_FLIGHT_MAX,
+            audit_segment_bytes: AuditOptions::SEGMENT_BYTES,
+            pepper_rotation_us: Settings::PEPPER_ROTATION_US,
         }
     }
 }

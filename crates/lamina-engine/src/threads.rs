@@ -18,6 +18,7 @@ pub(crate) enum Role {
     Applier,
     Stages,
     Scrub,
+    Audit,
 }
 
 impl Role {
@@ -27,6 +28,7 @@ impl Role {
             Role::Applier => "lamina-applier",
             Role::Stages => "lamina-stages",
             Role::Scrub => "lamina-scrub",
+            Role::Audit => "lamina-audit",
         }
     }
 }
@@ -69,6 +71,7 @@ impl Drop for Fallen {
             }
             Role::Stages => *self.shared.stages_failed.lock() = reason(),
             Role::Scrub => *self.shared.scrub.damage.lock() = reason(),
+            Role::Audit => *self.shared.audit.failed.lock() = reason(),
         }
     }
 }

@@ -133,7 +133,14 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
 
 /// What opening found, for the log: a crash leaves traces, and an operator wants to know them.
 fn tell(report: &OpenReport) {
-    let OpenReport { fresh, cut, erasures_finished, views_rebuilt, entries_replayed } = report;
+    let OpenReport {
+        fresh,
+        cut,
+        erasures_finished,
+        views_rebuilt,
+        entries_replayed,
+        audit_recovered,
+    } = report;
     if let Some(cut) = cut {
         tracing::warn!(
             file = cut.file,
@@ -143,7 +150,14 @@ fn tell(report: &OpenReport) {
             "a half-written end of the log was cut; none of it had been acknowledged"
         );
     }
-    tracing::info!(fresh, erasures_finished, views_rebuilt, entries_replayed, "opened");
+    tracing::info!(
+        fresh,
+        erasures_finished,
+        views_rebuilt,
+        entries_replayed,
+        audit_recovered,
+        "opened"
+    );
 }
 
 /// The banner. The last line is what scripts wait for.

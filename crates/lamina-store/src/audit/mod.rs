@@ -20,7 +20,7 @@ mod pepper;
 
 pub use log::{AuditLog, AuditOpenReport, AuditOptions};
 pub use pepper::{Pepper, Peppers};
-pub use reader::{AuditFilter, AuditPage, AuditReader, Chain};
+pub use reader::{AuditCursor, AuditFilter, AuditPage, AuditReader, Chain};
 pub use row::{decode_what, decode_who, encode_what, encode_who};
 pub use verify::Verified;
 

@@ -40,9 +40,19 @@ pub struct AuditFilter {
 pub struct AuditPage {
     /// The rows.
     pub items: Vec<StoredRow>,
-    /// Where the next page begins: rows with a smaller number. `None`: there are no more. A page
-    /// may be short, or empty, and still have one, when many rows had to be looked at.
-    pub next: Option<u64>,
+    /// The last row that was looked at: the next page has rows with a smaller number. `None`: there
+    /// are no more. A page may be short, or empty, and still have one, when many rows had to be
+    /// looked at.
+    pub next: Option<AuditCursor>,
+}
+
+/// Where a list goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditCursor {
+    /// The number of a row.
+    pub seq: u64,
+    /// The same row by its id.
+    pub id: AuditId,
 }
 
 /// The head of a chain.
@@ -82,7 +92,7 @@ impl AuditReader {
         let wanted = Wanted::new(&self.shared, tenant, filter);
         let before = before.unwrap_or(u64::MAX);
         let mut page = AuditPage::default();
-        let (mut candidates, mut looked_at) = (0, 0);
+        let (mut candidates, mut looked_at, mut last) = (0, 0, None);
         for at in self.newest_first(tenant) {
             let at = at?;
             // What stands in a segment came in before it was sealed.
@@ -95,14 +105,17 @@ impl AuditReader {
             }
             let rows = self.shared.rows(&at.span, &at.index, tenant)?;
             for row in rows.iter().rev().filter(|row| row.seq < before) {
-                let full = page.items.len() >= limit
+                let full = page.items.len() >= limit.max(1)
                     || candidates >= limit + CANDIDATES_MAX
                     || looked_at >= LOOKED_AT_MAX;
-                if full {
-                    page.next = Some(row.seq + 1);
+                if full && last.is_some() {
+                    page.next = last;
                     return Ok(page);
                 }
                 looked_at += 1;
+                if row.at != GONE {
+                    last = Some(AuditCursor { seq: row.seq, id: row.id });
+                }
                 if !wanted.selects(row) {
                     continue;
                 }

@@ -7,7 +7,9 @@ use lamina_env::sim::{SimClock, SimDisk, SimRng};
 use lamina_env::{Clock, Rng, SteadyClock};
 use lamina_types::{AuditId, AuditRow, AuditWho, Decision, Micros};
 
-use super::{AuditFilter, AuditLog, AuditOpenReport, AuditOptions, AuditReader, StoredRow};
+use super::{
+    AuditCursor, AuditFilter, AuditLog, AuditOpenReport, AuditOptions, AuditReader, StoredRow,
+};
 use crate::entry::DEPLOYMENT;
 use crate::keys::Keys;
 use crate::log::{LogError, check};
@@ -151,9 +153,10 @@ pub(super) fn all(
         assert!(page.items.len() <= limit);
         rows.extend(page.items);
         match page.next {
-            Some(before) => {
-                assert!(next.is_none_or(|last| before < last), "a page must move on");
-                next = Some(before);
+            Some(AuditCursor { seq, id }) => {
+                assert!(next.is_none_or(|last| seq < last), "a page must move on");
+                assert_eq!(reader.row(tenant, id).unwrap().unwrap().seq, seq);
+                next = Some(seq);
             }
             None => break,
         }

@@ -1,0 +1,335 @@
+//! The audit thread: writes rows in batches, and sees to it that no write is without its row.
+//!
+//! A batch is written and synced about once a second, sooner when there is much. Beside that it is
+//! told which entries of the log carry a row; one that does not come within a minute, because its
+//! request was given up, is made again from its entry. What it has not seen to when the process
+//! stops is seen to at the next open.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use lamina_env::Clock;
+use lamina_store::audit::AuditLog;
+use lamina_store::log::{LogError, LogReader, Tip};
+use lamina_types::{AuditId, AuditRow, Micros};
+use parking_lot::Mutex;
+
+use super::carried::{Carried, carried, recreate};
+use super::queue::{Message, Queue};
+
+/// Rows written as one batch.
+const BATCH_ROWS_MAX: usize = 2_048;
+/// Rows kept while they cannot be written.
+const KEPT_ROWS_MAX: usize = 32_768;
+/// How long rows gather before the thread looks at them.
+const GATHER: Duration = Duration::from_millis(50);
+/// How often rows are written and synced, unless there are many.
+const SYNC_EVERY_US: i64 = 1_000_000;
+/// How long nothing must have come for the log to be marked complete.
+const QUIET_US: i64 = 2_000_000;
+/// How long the row of a write may take to come.
+const OVERDUE_US: i64 = 60_000_000;
+/// Rows remembered that came before their entry was told.
+const EARLY_MAX: usize = 4_096;
+/// How long an idle thread sleeps.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long one sleeps that has something to do soon.
+const LOOK_SOON: Duration = Duration::from_millis(250);
+/// Entries and bytes read at a time at open.
+const READ_ENTRIES: usize = 8_192;
+const READ_BYTES: usize = 16 * 1_024 * 1_024;
+
+/// What the audit thread tells the rest.
+#[derive(Debug, Default)]
+pub(crate) struct AuditStatus {
+    /// Rows of reads and denials that are in no log.
+    pub(crate) lost: AtomicU64,
+    /// The last write found no space.
+    pub(crate) full: AtomicBool,
+    /// Why nothing is written any more.
+    pub(crate) failed: Mutex<Option<String>>,
+    /// The thread was not told of some entries: what they carry is left for the next open.
+    pub(crate) untold: AtomicBool,
+}
+
+/// The row of an entry that has not come yet.
+#[derive(Debug, Clone, Copy)]
+struct Awaited {
+    carried: Carried,
+    since: Micros,
+}
+
+/// The state of the audit thread.
+#[derive(Debug)]
+pub(crate) struct Auditor {
+    audit: AuditLog,
+    /// The log whose entries carry rows.
+    reader: Arc<dyn LogReader>,
+    clock: Arc<dyn Clock>,
+    status: Arc<AuditStatus>,
+    rows: VecDeque<AuditRow>,
+    /// By offset, so that the first says how far the log is covered.
+    awaited: BTreeMap<u64, Awaited>,
+    offsets: HashMap<AuditId, u64>,
+    early: Early,
+    /// The log has been told of up to here.
+    next_offset: u64,
+    /// A row of a write may have been dropped: coverage stays where it is.
+    frozen: bool,
+    synced_at: Micros,
+    /// The last batch is followed by a mark.
+    marked: bool,
+}
+
+/// Ids of rows that came before their entry was told.
+#[derive(Debug, Default)]
+struct Early {
+    ids: HashSet<AuditId>,
+    order: VecDeque<AuditId>,
+}
+
+impl Early {
+    fn insert(&mut self, id: AuditId) {
+        if self.order.len() >= EARLY_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.ids.remove(&oldest);
+        }
+        self.ids.insert(id);
+        self.order.push_back(id);
+    }
+}
+
+impl Auditor {
+    /// An auditor over an audit log that has everything the log carries up to `tip`.
+    pub(crate) fn new(
+        audit: AuditLog,
+        reader: Arc<dyn LogReader>,
+        clock: Arc<dyn Clock>,
+        status: Arc<AuditStatus>,
+        tip: &Tip,
+    ) -> Auditor {
+        Auditor {
+            audit,
+            reader,
+            status,
+            rows: VecDeque::new(),
+            awaited: BTreeMap::new(),
+            offsets: HashMap::new(),
+            early: Early::default(),
+            next_offset: tip.next_offset,
+            frozen: false,
+            synced_at: clock.monotonic(),
+            marked: false,
+            clock,
+        }
+    }
+
+    /// Runs until the queue is closed and empty.
+    pub(crate) fn run(mut self, queue: &Queue) {
+        while let Some(messages) = queue.take(self.pause()) {
+            for message in messages {
+                self.on(message);
+            }
+            self.tick();
+            if !self.rows.is_empty() {
+                queue.gather(GATHER);
+            }
+        }
+        self.close();
+    }
+
+    fn pause(&self) -> Duration {
+        match self.rows.is_empty() && self.marked {
+            true => LOOK_AGAIN,
+            false => LOOK_SOON,
+        }
+    }
+
+    pub(crate) fn on(&mut self, message: Message) {
+        match message {
+            Message::Row(row) => self.row(*row),
+            Message::Written { carried, next_offset } => self.written(carried, next_offset),
+            Message::Flush(reply) => {
+                self.flush();
+                // Whoever asked may have gone.
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    fn row(&mut self, row: AuditRow) {
+        match self.offsets.remove(&row.id) {
+            Some(offset) => drop(self.awaited.remove(&offset)),
+            None => self.early.insert(row.id),
+        }
+        if self.rows.len() >= KEPT_ROWS_MAX {
+            // A write's row can be made again, so from now on the next open looks for it.
+            self.frozen = true;
+            self.status.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.rows.push_back(row);
+    }
+
+    fn written(&mut self, carried: Vec<Carried>, next_offset: u64) {
+        let since = self.clock.monotonic();
+        for carried in carried {
+            if !self.early.ids.remove(&carried.id) {
+                self.awaited.insert(carried.offset, Awaited { carried, since });
+                self.offsets.insert(carried.id, carried.offset);
+            }
+        }
+        self.next_offset = self.next_offset.max(next_offset);
+    }
+
+    /// What time has made due.
+    pub(crate) fn tick(&mut self) {
+        let now = self.clock.monotonic();
+        self.overdue(now.plus(-OVERDUE_US));
+        let since_sync = now.0 - self.synced_at.0;
+        if self.rows.len() >= BATCH_ROWS_MAX
+            || (!self.rows.is_empty() && since_sync >= SYNC_EVERY_US)
+        {
+            self.flush();
+        } else if self.rows.is_empty() && !self.marked && since_sync >= QUIET_US {
+            self.marked = true;
+            let marked = self.audit.idle();
+            self.take_result(marked);
+        }
+    }
+
+    /// Makes rows again that were awaited since before this instant.
+    fn overdue(&mut self, before: Micros) {
+        let due = |awaited: &Awaited| awaited.since <= before;
+        if !self.awaited.values().next().is_some_and(due) {
+            return;
+        }
+        let due: Vec<Carried> =
+            self.awaited.values().filter(|a| due(a)).map(|a| a.carried).collect();
+        for carried in due {
+            match self.missing(&carried) {
+                Ok(row) => {
+                    self.awaited.remove(&carried.offset);
+                    self.offsets.remove(&carried.id);
+                    self.rows.extend(row);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the row of a write cannot be made again");
+                    self.frozen = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The row that an entry carries, if it is nowhere yet.
+    fn missing(&self, carried: &Carried) -> Result<Option<AuditRow>, LogError> {
+        let here = self.rows.iter().any(|row| row.id == carried.id);
+        if here || self.audit.reader().row(carried.tenant, carried.id)?.is_some() {
+            return Ok(None);
+        }
+        Ok(recreate(&self.reader.entry(carried.offset, carried.place)?))
+    }
+
+    /// Everything in the log before this has its row in the audit log or among those that wait.
+    fn covered(&self) -> Option<u64> {
+        if self.frozen || self.status.untold.load(Ordering::Acquire) {
+            return None;
+        }
+        Some(self.awaited.keys().next().copied().unwrap_or(self.next_offset))
+    }
+
+    /// Writes everything that waits.
+    pub(crate) fn flush(&mut self) {
+        while !self.rows.is_empty() {
+            let count = self.rows.len().min(BATCH_ROWS_MAX);
+            let covered = if count == self.rows.len() { self.covered() } else { None };
+            let batch: Vec<AuditRow> = self.rows.iter().take(count).cloned().collect();
+            let written = self.audit.append(&batch, covered);
+            let written = written.and_then(|()| self.audit.checkpoint_if_due());
+            self.synced_at = self.clock.monotonic();
+            self.marked = false;
+            if !self.take_result(written) {
+                return;
+            }
+            self.rows.drain(..count);
+        }
+    }
+
+    /// Says how a write went; `false` if the rows must wait, or are lost.
+    fn take_result(&mut self, result: Result<(), LogError>) -> bool {
+        let full = matches!(result, Err(LogError::Full(_)));
+        self.status.full.store(full, Ordering::Relaxed);
+        match result {
+            Ok(()) => true,
+            Err(LogError::Full(_)) => false,
+            Err(error) => {
+                let mut failed = self.status.failed.lock();
+                if failed.is_none() {
+                    tracing::error!(%error, "the audit log takes no more rows until a restart");
+                    *failed = Some(error.to_string());
+                }
+                let lost = std::mem::take(&mut self.rows).len() as u64;
+                self.status.lost.fetch_add(lost, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
+    /// Writes what is left, and that it is complete.
+    pub(crate) fn close(&mut self) {
+        // Nobody is left who could bring a row.
+        self.overdue(Micros(i64::MAX));
+        self.flush();
+        if self.status.failed.lock().is_some() {
+            return;
+        }
+        let covered = self.covered();
+        let closed = self.audit.append(&[], covered).and_then(|()| self.audit.close());
+        self.take_result(closed);
+    }
+}
+
+/// Makes the rows again that entries of the log carry and the audit log does not have. Gives how
+/// many.
+pub(crate) fn recover(
+    audit: &mut AuditLog,
+    reader: &dyn LogReader,
+    tip: &Tip,
+) -> Result<u64, LogError> {
+    let (mut from, mut made, mut rows) = (audit.covered(), 0, Vec::new());
+    let mut walked = 0;
+    while from < tip.next_offset {
+        let entries = reader.read(from, None, READ_ENTRIES, READ_BYTES)?;
+        let Some(last) = entries.last() else { break };
+        from = last.head.offset + 1;
+        walked += entries.len();
+        let found = carried(&entries);
+        let mut entries = entries.iter();
+        for carried in found {
+            let entry = entries.find(|entry| entry.head.offset == carried.offset);
+            if audit.reader().row(carried.tenant, carried.id)?.is_none() {
+                rows.extend(entry.and_then(recreate));
+            }
+        }
+        // A bulk write may go on in the next piece, and would then be made twice.
+        rows.dedup_by_key(|row| row.id);
+        if rows.len() >= BATCH_ROWS_MAX {
+            made += rows.len() as u64;
+            audit.append(&rows, Some(from))?;
+            rows.clear();
+        }
+    }
+    made += rows.len() as u64;
+    // A few entries are walked again next time; it is not worth a sync at every open.
+    if !rows.is_empty() || walked >= READ_ENTRIES {
+        audit.append(&rows, Some(from))?;
+    }
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests;

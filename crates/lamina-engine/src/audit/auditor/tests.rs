@@ -1,0 +1,314 @@
+//! The audit thread without its thread, over a simulated disk: every write has its row whatever
+//! happens in between, and a log that cannot be written says so.
+
+use std::path::Path;
+
+use lamina_env::sim::clock::SimClock;
+use lamina_env::sim::disk::SimDisk;
+use lamina_env::sim::rng::SimRng;
+use lamina_env::{Env, SteadyClock};
+use lamina_store::audit::{AuditFilter, AuditOptions, StoredRow};
+use lamina_store::codec::experience::ExperienceWho;
+use lamina_store::entry::{Entry, Kind};
+use lamina_store::keys::Keys;
+use lamina_store::kv::MemKv;
+use lamina_store::log::{Log, NewEntry};
+use lamina_types::EventId;
+
+use super::*;
+use crate::Settings;
+use crate::open::{self, FIRST_TENANT};
+use crate::write::prepare::section;
+use crate::write::testing;
+
+struct World {
+    disk: Arc<SimDisk>,
+    clock: Arc<SimClock>,
+    env: Env,
+    keys: Arc<Keys>,
+    log: Box<dyn Log>,
+    next: u64,
+}
+
+fn world() -> World {
+    World::on(Arc::new(SimDisk::new()), 1)
+}
+
+impl World {
+    fn on(disk: Arc<SimDisk>, seed: u64) -> World {
+        let clock = Arc::new(SimClock::at(Micros(1_700_000_000_000_000 + seed as i64 * 1_000_000)));
+        let env = Env { clock: clock.clone(), ..testing::env(seed, &disk) };
+        let data = Path::new("/data");
+        let settings = Settings { segment_bytes: 1 << 16, ballast_bytes: 0, ..Settings::new(data) };
+        let lock = open::lock(&env, data).unwrap();
+        let kv = Arc::new(MemKv::new());
+        let parts = open::open_parts(&settings, env.clone(), kv, lock).unwrap().into_parts();
+        World { disk, clock, env, keys: parts.keys, log: parts.log, next: seed * 1_000 }
+    }
+
+    fn audit_log(&self) -> AuditLog {
+        let options = AuditOptions {
+            disk: Arc::clone(&self.env.disk),
+            dir: "/data/audit".into(),
+            clock: Arc::new(SteadyClock::new(self.clock.clone())),
+            rng: Arc::clone(&self.env.rng),
+            keys: Arc::clone(&self.keys),
+            segment_bytes: 16 * 1_024,
+        };
+        AuditLog::open(options).unwrap().0
+    }
+
+    /// Opens the audit log, makes again what is missing, and starts an auditor.
+    fn auditor(&self) -> (Auditor, u64, Arc<AuditStatus>) {
+        let (reader, tip) = (self.log.reader(), self.log.tip());
+        let mut audit = self.audit_log();
+        let made = recover(&mut audit, &*reader, &tip).unwrap();
+        let status = Arc::new(AuditStatus::default());
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        (Auditor::new(audit, reader, clock, Arc::clone(&status), &tip), made, status)
+    }
+
+    fn id(&mut self) -> AuditId {
+        self.next += 1;
+        AuditId::mint(self.env.clock.wall(), self.next.to_le_bytes())
+    }
+
+    /// Writes an event for each id; the same id twice is a bulk write.
+    fn write(&mut self, ids: &[AuditId]) -> Vec<Entry> {
+        self.clock.advance(1_000);
+        let batch = ids.iter().enumerate().map(|(n, id)| {
+            let (who, what) = testing::experience("user:a", 10, [n as u8; 32]);
+            let who = ExperienceWho { audit_id: *id, ..ExperienceWho::decode(&who).unwrap() };
+            let rng = SimRng::new(n as u64 + 9);
+            NewEntry {
+                kind: Kind::Experience,
+                sub: 0,
+                tenant: FIRST_TENANT,
+                scope: 1,
+                causes: Vec::new(),
+                who: section(&rng, &who.encode()),
+                what: section(&rng, &what),
+            }
+        });
+        self.log.append(batch.collect(), None).unwrap().entries
+    }
+}
+
+fn row(id: AuditId, entry: Option<&Entry>) -> AuditRow {
+    AuditRow {
+        id,
+        at: Micros(5),
+        tenant: FIRST_TENANT,
+        who: None,
+        endpoint: "x".to_owned(),
+        capability: "scope.write".to_owned(),
+        decision: lamina_types::Decision::Allow,
+        decided_by_tier: "deployment".to_owned(),
+        method: "POST".to_owned(),
+        body_hash: None,
+        headers_hash: None,
+        body_bytes: None,
+        pepper_version: 0,
+        response_status: Some(202),
+        event_id: entry.map(|entry| EventId::from_bytes(entry.head.id)),
+        elapsed_ms: Some(1),
+        gdpr: false,
+        recovered: false,
+    }
+}
+
+fn tell(auditor: &mut Auditor, entries: &[Entry]) {
+    let next_offset = entries.last().unwrap().head.offset + 1;
+    auditor.on(Message::Written { carried: carried(entries), next_offset });
+}
+
+fn rows(audit: &AuditLog) -> Vec<StoredRow> {
+    let page = audit.reader().query(FIRST_TENANT, &AuditFilter::default(), None, 1_000).unwrap();
+    page.items
+}
+
+fn ids(audit: &AuditLog) -> Vec<AuditId> {
+    let mut ids: Vec<AuditId> = rows(audit).iter().map(|row| row.row.id).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn rows_are_written_together_after_a_second_and_what_is_covered_with_them() {
+    let mut world = world();
+    let (mut auditor, _, _) = world.auditor();
+    let (a, b) = (world.id(), world.id());
+    let entries = world.write(&[a, b, b]);
+    // One row comes before its entry is told, the other after.
+    auditor.on(Message::Row(Box::new(row(a, entries.first()))));
+    tell(&mut auditor, &entries);
+    auditor.tick();
+    assert_eq!(rows(&auditor.audit).len(), 0, "not for one row");
+    world.clock.advance(1_000_000);
+    auditor.tick();
+    assert_eq!(ids(&auditor.audit), [a]);
+    let offset_of_b = entries[1].head.offset;
+    assert_eq!(auditor.audit.covered(), offset_of_b, "the row of the second is awaited");
+    auditor.on(Message::Row(Box::new(row(b, entries.get(1)))));
+    world.clock.advance(1_000_000);
+    auditor.tick();
+    assert_eq!(auditor.audit.covered(), offset_of_b + 2);
+    world.clock.advance(QUIET_US);
+    auditor.tick();
+    assert!(auditor.marked && auditor.pause() == LOOK_AGAIN, "and then it is quiet");
+    drop(auditor);
+    assert_eq!(world.auditor().1, 0, "nothing is missing");
+}
+
+#[test]
+fn a_row_that_never_comes_is_made_again_after_a_minute() {
+    let mut world = world();
+    let (mut auditor, _, _) = world.auditor();
+    let id = world.id();
+    let entries = world.write(&[id, id]);
+    tell(&mut auditor, &entries);
+    world.clock.advance(OVERDUE_US - 1);
+    auditor.tick();
+    auditor.flush();
+    assert_eq!(rows(&auditor.audit).len(), 0);
+    world.clock.advance(2);
+    auditor.tick();
+    auditor.flush();
+    let [made] = &rows(&auditor.audit)[..] else { panic!("one row for one call") };
+    assert!(made.row.recovered);
+    assert_eq!((made.row.id, made.row.capability.as_str()), (id, "scope.write"));
+    assert_eq!(made.row.event_id, Some(EventId::from_bytes(entries[0].head.id)));
+    let who = made.row.who.clone().unwrap();
+    assert_eq!(who.actor, Some("user:local".parse().unwrap()));
+    assert_eq!(who.scope, Some("user:a".parse().unwrap()));
+    assert_eq!(who.request_id, "req_1");
+    assert_eq!(auditor.audit.covered(), world.log.tip().next_offset);
+}
+
+#[test]
+fn closing_waits_for_nobody() {
+    let mut world = world();
+    let (mut auditor, _, _) = world.auditor();
+    let (a, b, c) = (world.id(), world.id(), world.id());
+    let entries = world.write(&[a, b]);
+    tell(&mut auditor, &entries);
+    auditor.on(Message::Row(Box::new(row(b, None))));
+    auditor.on(Message::Row(Box::new(row(c, None))));
+    auditor.close();
+    let mut expected = vec![a, b, c];
+    expected.sort();
+    assert_eq!(ids(&auditor.audit), expected);
+    assert_eq!(auditor.audit.covered(), world.log.tip().next_offset);
+}
+
+/// The power fails at every moment; what was in the log has its row after the next open.
+#[test]
+fn no_write_is_without_its_row_after_a_crash() {
+    for seed in 1..25 {
+        let mut world = world();
+        let (mut auditor, _, _) = world.auditor();
+        let mut written = Vec::new();
+        for n in 0..12u64 {
+            let id = world.id();
+            let entries = world.write(&[id]);
+            written.push(id);
+            tell(&mut auditor, &entries);
+            // Some rows come late, some not at all.
+            if n % 3 != 0 {
+                auditor.on(Message::Row(Box::new(row(id, entries.first()))));
+            }
+            if n % 4 == 3 {
+                auditor.flush();
+            }
+        }
+        // Everything is in the log; now the audit log is cut off in the middle of something.
+        world.disk.power_off_after_calls(seed);
+        auditor.flush();
+        auditor.close();
+        let World { disk, log, .. } = world;
+        drop((auditor, log));
+        disk.crash(&SimRng::new(seed));
+        let again = World::on(disk, 2);
+        let (auditor, _, _) = again.auditor();
+        written.sort();
+        assert_eq!(ids(&auditor.audit), written, "seed {seed}: each once");
+    }
+}
+
+#[test]
+fn an_audit_log_that_is_gone_is_made_again_from_the_log() {
+    let mut world = world();
+    let (mut auditor, _, _) = world.auditor();
+    let all: Vec<AuditId> = (0..30).map(|_| world.id()).collect();
+    for id in &all {
+        let entries = world.write(&[*id]);
+        tell(&mut auditor, &entries);
+        auditor.on(Message::Row(Box::new(row(*id, entries.first()))));
+    }
+    auditor.close();
+    drop(auditor);
+    lamina_env::Disk::remove_dir_all(&*world.disk, Path::new("/data/audit")).unwrap();
+    let (auditor, made, _) = world.auditor();
+    assert_eq!(made, 30);
+    let mut all = all;
+    all.sort();
+    assert_eq!(ids(&auditor.audit), all);
+}
+
+#[test]
+fn rows_wait_while_the_disk_is_full() {
+    let mut world = world();
+    let (mut auditor, _, status) = world.auditor();
+    world.disk.set_capacity(Some(world.disk.used_bytes() + 2_000));
+    let all: Vec<AuditId> = (0..80).map(|_| world.id()).collect();
+    for id in &all {
+        auditor.on(Message::Row(Box::new(row(*id, None))));
+    }
+    auditor.flush();
+    assert!(status.full.load(Ordering::Relaxed));
+    assert!(!auditor.rows.is_empty() && auditor.audit.covered() == 0);
+    world.disk.set_capacity(None);
+    auditor.flush();
+    assert!(!status.full.load(Ordering::Relaxed) && status.failed.lock().is_none());
+    assert_eq!(ids(&auditor.audit).len(), 80);
+    assert_eq!(status.lost.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_failed_sync_is_told_and_the_rows_of_writes_come_back() {
+    let mut world = world();
+    let (mut auditor, _, status) = world.auditor();
+    let (id, read) = (world.id(), world.id());
+    let entries = world.write(&[id]);
+    tell(&mut auditor, &entries);
+    auditor.on(Message::Row(Box::new(row(id, entries.first()))));
+    auditor.on(Message::Row(Box::new(row(read, None))));
+    world.disk.fail_sync(1);
+    auditor.flush();
+    assert!(status.failed.lock().is_some());
+    assert_eq!(status.lost.load(Ordering::Relaxed), 2);
+    auditor.close();
+    let World { disk, log, .. } = world;
+    drop((auditor, log));
+    disk.restart();
+    let (auditor, _, _) = World::on(disk, 2).auditor();
+    assert!(ids(&auditor.audit).contains(&id), "from its entry, or as it was");
+}
+
+#[test]
+fn what_the_thread_was_not_told_is_not_called_covered() {
+    let mut world = world();
+    let (mut auditor, _, status) = world.auditor();
+    let id = world.id();
+    world.write(&[id]);
+    status.untold.store(true, Ordering::Release);
+    let other = world.id();
+    let entries = world.write(&[other]);
+    tell(&mut auditor, &entries);
+    auditor.on(Message::Row(Box::new(row(other, entries.first()))));
+    auditor.close();
+    drop(auditor);
+    let (auditor, made, _) = world.auditor();
+    assert_eq!(made, 1);
+    assert_eq!(ids(&auditor.audit).len(), 2);
+}
