@@ -7,6 +7,7 @@ pub mod cli;
 pub mod config;
 pub mod secret;
 pub mod tls;
+pub mod auth;
 pub mod logging;
 pub mod http;
 pub mod meters;

@@ -47,12 +47,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
     (&["rusqlite"], &["lamina-issuer"]),
-    (
-        &["clap", "toml", "tracing-subscriber", "metrics-exporter-prometheus", "anyhow"],
-        &["lamina-server"],
-    ),
     (&["rustls", "tokio-rustls", "governor"], &["lamina-server"]),
-    (&["fjall", "crc32c", "hmac", "ed25519-dalek"], &["lamina-store"]),
     (&["rustix", "getrandom"], &["lamina-env"]),
     (&["serde", "serde_json"], &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer"]),
     (&["serde_path_to_error", "jiff"], &["lamina-api", "lamina-server"]),

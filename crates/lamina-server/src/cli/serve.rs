@@ -64,13 +64,12 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
             return Err(Failure::unreadable(error));
         }
     };
-    let meters = Meters::install();
     let (close, closing) = watch::channel(false);
     let parts = Parts {
         engine: engine.clone(),
         policy,
         env,
-        meters: meters.clone(),
+        meters: Meters::install(),
         closing: closing.clone(),
     };
     let app = Arc::new(App::new(parts, config));
@@ -80,7 +79,7 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
         tracing::warn!(%address, "{warning}");
     }
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
-    let upkeep = tokio::spawn(upkeep(meters));
+    let upkeep = tokio::spawn(upkeep(Arc::clone(&app)));
     let serving =
         tokio::spawn(listen::serve(listener, router(app), config.limits, tls.clone(), closing));
     let signal = signals.last(tls.as_deref()).await;
@@ -184,11 +183,11 @@ fn announce(config: &Config, address: SocketAddr) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-async fn upkeep(meters: Meters) {
+async fn upkeep(app: Arc<App>) {
     let mut turn = tokio::time::interval(UPKEEP);
     loop {
         turn.tick().await;
-        meters.upkeep();
+        app.upkeep();
     }
 }
 

@@ -11,6 +11,7 @@ mod value;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::auth::rate::Quotas;
 use crate::tls;
 use lamina_core::policy::Preset;
 use lamina_env::Disk;
@@ -36,6 +37,10 @@ pub struct Config {
     pub log_format: LogFormat,
     /// The certificate to serve with; without one HTTP is spoken in the clear.
     pub tls: Option<tls::Files>,
+    /// Origins of web pages that may read answers.
+    pub cors_origins: Vec<String>,
+    /// How often one actor may call, where no policy says otherwise.
+    pub quotas: Quotas,
     /// The limits of the HTTP surface.
     pub limits: Limits,
     /// Whether a sparse envelope is filled in (ruling 1).
@@ -118,10 +123,12 @@ pub(crate) struct Key {
     /// A name that existing deployments use. The variable above wins.
     foreign_variable: Option<&'static str>,
     flag: Option<&'static str>,
+    /// The file may give several values; elsewhere commas separate them.
+    list: bool,
 }
 
 const fn key(name: &'static str, variable: &'static str) -> Key {
-    Key { name, variable, foreign_variable: None, flag: None }
+    Key { name, variable, foreign_variable: None, flag: None, list: false }
 }
 
 const fn flagged(name: &'static str, variable: &'static str, flag: &'static str) -> Key {
@@ -140,6 +147,10 @@ pub(crate) const KEYS: &[Key] = &[
     key("log.format", "LAMINA_LOG_FORMAT"),
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
+    Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
+    key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
+    key("limits.rate_importer", "LAMINA_LIMITS_RATE_IMPORTER"),
     key("limits.body_bytes", "LAMINA_LIMITS_BODY_BYTES"),
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
@@ -174,6 +185,12 @@ impl Config {
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
+        let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
+        let quotas = Quotas {
+            read: settings.parsed("limits.rate_read", "none", value::rate)?,
+            write: settings.parsed("limits.rate_write", "none", value::rate)?,
+            importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
+        };
         let limits = Limits::take(&mut settings)?;
         let by_preset = Origin::Preset(preset);
         let lenient = preset == Preset::DevLocal;
@@ -192,6 +209,8 @@ impl Config {
             log_filter,
             log_format,
             tls,
+            cors_origins,
+            quotas,
             limits,
             envelope_lenient,
             experimental_enabled,

@@ -365,6 +365,12 @@ fn flatten(
             (Some(_), toml::Value::String(text)) => text.clone(),
             (Some(_), toml::Value::Integer(number)) => number.to_string(),
             (Some(_), toml::Value::Boolean(switch)) => switch.to_string(),
+            (Some(key), toml::Value::Array(items))
+                if key.list && items.iter().all(toml::Value::is_str) =>
+            {
+                let items: Vec<&str> = items.iter().filter_map(toml::Value::as_str).collect();
+                items.join(",")
+            }
             (Some(_), _) => {
                 return Err(ConfigError::NotAValue { key: dotted, path: path.to_owned() });
             }

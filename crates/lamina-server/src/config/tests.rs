@@ -69,6 +69,10 @@ fn flags_win_over_environment_over_file_over_defaults() {
         log.format = auto (default)
         tls.cert = none (default)
         tls.key = none (default)
+        http.cors_origins = none (default)
+        limits.rate_read = none (default)
+        limits.rate_write = none (default)
+        limits.rate_importer = none (default)
         limits.body_bytes = 2MiB (file DIR/lamina.toml)
         limits.bulk_body_bytes = 16777216 (default)
         limits.blob_bytes = 104857600 (default)
@@ -185,6 +189,37 @@ fn values_that_cannot_be_read_name_their_source() {
         "preset = \"dev_local\"\nlisten = \n",
         expect![[r#"
             DIR/lamina.toml is not TOML: line 2: string values must be quoted, expected literal string
+        "#]],
+    );
+}
+
+#[test]
+fn rates_and_origins_are_read_or_refused() {
+    let file = File::new(
+        "[http]\ncors_origins = [\"https://a.example\", \"http://localhost:8080\"]\n[limits]\nrate_write = \"100/s\"\n",
+    );
+    let flags = Flags { data: Some(file.data().to_owned()), ..Flags::default() };
+    let config = Config::load(&flags, &Environment::default(), &RealDisk).unwrap();
+    assert_eq!(config.cors_origins, ["https://a.example", "http://localhost:8080"]);
+    assert_eq!(config.quotas.write.map(|rate| rate.to_string()).as_deref(), Some("100/s"));
+    assert_eq!(config.quotas.read, None);
+    for origin in
+        ["*", "null", "https://a.example/", "https://*.a.example", "a.example", "HTTPS://A"]
+    {
+        let environment = Environment::from([("LAMINA_HTTP_CORS_ORIGINS", origin)]);
+        let refused = Config::load(&flags, &environment, &RealDisk).unwrap_err().to_string();
+        assert!(refused.contains("is not an origin"), "{refused}");
+    }
+    check_file(
+        "[limits]\nrate_write = \"0/s\"\n",
+        expect![[r#"
+            `limits.rate_write` cannot be `0/s` (file DIR/lamina.toml): a rate is written like 100/s, 30/m or 500/h, from 1 to 10000000
+        "#]],
+    );
+    check_file(
+        "[tls]\ncert = \"/c.pem\"\n",
+        expect![[r#"
+            `tls.cert` is set and `tls.key` is not; they go together
         "#]],
     );
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 
+use lamina_core::policy::{Rate, RateError};
+
 /// Where to listen. `localhost` is 127.0.0.1, whatever the resolver of the machine says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listen(pub SocketAddr);
@@ -51,6 +53,38 @@ pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {
         "json" => Ok(LogFormat::Json),
         _ => Err("expected auto, human or json".to_owned()),
     }
+}
+
+/// A rate such as `100/s`, or `none`.
+pub(super) fn rate(text: &str) -> Result<Option<Rate>, String> {
+    match text {
+        "none" => Ok(None),
+        text => text.parse().map(Some).map_err(|error: RateError| error.to_string()),
+    }
+}
+
+/// Origins of web pages, separated by commas, or `none`. They are compared as they are written, so
+/// one that no browser would send is a mistake.
+pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
+    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let items: Vec<String> = items.map(str::to_owned).collect();
+    if items == ["none"] {
+        return Ok(Vec::new());
+    }
+    match items.iter().find(|item| !is_origin(item)) {
+        None => Ok(items),
+        Some(bad) => Err(format!(
+            "`{bad}` is not an origin: expected scheme and host as a browser sends them, for example \
+             https://console.example.com or http://localhost:8080, without a path and never `*`"
+        )),
+    }
+}
+
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let Some(host) = host else { return false };
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.:[]_".contains(c);
+    !host.is_empty() && host.chars().all(plain)
 }
 
 pub(super) fn switch(text: &str) -> Result<bool, String> {

@@ -16,10 +16,12 @@ use lamina_types::ErrorCode;
 use super::app::App;
 use super::call::Call;
 use super::caught::Caught;
+use super::cors::Word;
 use super::failure::{Failure, internal};
 use super::request_id::Id;
 use super::site::Site;
 use super::{origin, reply};
+use crate::auth::rate::{Standing, Usage};
 use crate::logging;
 
 /// What a handler promises.
@@ -31,6 +33,9 @@ pub(crate) type Handler = fn(Call) -> Answer;
 /// connection itself.
 const HEADER_BYTES_MAX: usize = 64 << 10;
 
+/// Headers of a request. An HTTP/1 connection refuses more of them by itself.
+const HEADERS_MAX: usize = 100;
+
 /// Answers one request.
 pub(crate) async fn answer(
     app: Arc<App>,
@@ -41,13 +46,20 @@ pub(crate) async fn answer(
     let started = app.env.clock.monotonic();
     let (head, body) = request.into_parts();
     let id = Id::of(&head.headers, &app.env);
-    let result = match gate(&app, &site, &head) {
+    let word = app.cors.word(&head);
+    let mut standing = None;
+    let result = match gate(&app, &site, &head, &word) {
         Err(error) => Err(error.into()),
         Ok(()) => {
             let call = Call { app: Arc::clone(&app), id: id.clone(), head, body };
-            Caught(handler(call)).await.unwrap_or_else(|panic| {
-                Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
-            })
+            let charged = charge(&call, &site);
+            standing = charged;
+            match charged.and_then(|standing| standing.refusal()) {
+                Some(refusal) => Err(refusal.into()),
+                None => Caught(handler(call)).await.unwrap_or_else(|panic| {
+                    Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
+                }),
+            }
         }
     };
     let (mut response, denied) = match result {
@@ -58,7 +70,8 @@ pub(crate) async fn answer(
         }
     };
     site.dress(&mut response, denied);
-    reply::add_rate(&mut response, app.env.clock.wall().0 / 1_000_000);
+    reply::add_rate(&mut response, standing, app.env.clock.wall());
+    word.say(&mut response);
     response.headers_mut().insert(reply::REQUEST_ID, id.header());
     let status = response.status();
     let took_us = app.env.clock.monotonic().0 - started.0;
@@ -73,27 +86,36 @@ pub(crate) async fn answer(
     response
 }
 
+/// Takes from the bucket of whoever calls. A caller that cannot be told is the handler's to refuse.
+fn charge(call: &Call, site: &Site) -> Option<Standing> {
+    let caller = call.caller().ok()?;
+    let usage = Usage::of(&call.head.method, site.capability());
+    Some(call.app.rates.charge(&caller, usage, &call.app.quotas(&caller)))
+}
+
 /// What is refused before a handler sees it.
-fn gate(app: &App, site: &Site, head: &Parts) -> Result<(), ApiError> {
-    if header_bytes(&head.headers) > HEADER_BYTES_MAX {
+fn gate(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), ApiError> {
+    if header_bytes(&head.headers) > HEADER_BYTES_MAX || head.headers.len() > HEADERS_MAX {
         return Err(ApiError::of(ErrorCode::HeadersTooLarge));
     }
     if app.is_local() {
-        origin::check(&head.headers, head.uri.authority()).map_err(|foreign| {
-            ApiError::new(
-                ErrorCode::PolicyDenied,
-                format!("The preset dev_local serves this machine only: {}.", foreign.reason()),
-            )
-            .with("capability", site.capability())
-            .with("denied_by_tier", "deployment")
-            .with("decided_by_tier", "deployment")
-            .with("deployment_preset", app.policy.preset().as_str())
-            .with("reason", foreign.reason())
-            .with(
-                "remediation",
-                "call it by address or as localhost, not from a web page of another site",
-            )
-        })?;
+        origin::check(&head.headers, head.uri.authority(), word.is_listed()).map_err(
+            |foreign| {
+                ApiError::new(
+                    ErrorCode::PolicyDenied,
+                    format!("The preset dev_local serves this machine only: {}.", foreign.reason()),
+                )
+                .with("capability", site.capability())
+                .with("denied_by_tier", "deployment")
+                .with("decided_by_tier", "deployment")
+                .with("deployment_preset", app.policy.preset().as_str())
+                .with("reason", foreign.reason())
+                .with(
+                    "remediation",
+                    "call it by address or as localhost, not from a web page of another site",
+                )
+            },
+        )?;
     }
     if site.tier() == Tier::Experimental && !app.experimental_enabled {
         return Err(ApiError::of(ErrorCode::ExperimentalDisabled));

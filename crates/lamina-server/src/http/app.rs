@@ -1,6 +1,7 @@
 //! What every request can reach: the engine, the policy, the outside, and the settings of the
 //! surface.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_api::v1::experience::Strictness;
@@ -9,7 +10,9 @@ use lamina_engine::Engine;
 use lamina_env::Env;
 use lamina_types::{ActorId, Micros};
 
+use super::cors::Cors;
 use super::listen::Closing;
+use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits};
 use crate::meters::Meters;
 
@@ -27,6 +30,9 @@ pub struct App {
     pub(crate) meters: Meters,
     pub(crate) closing: Closing,
     pub(crate) limits: Limits,
+    pub(crate) cors: Cors,
+    pub(crate) rates: Limiter,
+    quotas: Quotas,
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
     pub(crate) started_at: Micros,
@@ -54,6 +60,7 @@ impl App {
         let Parts { engine, policy, env, meters, closing } = parts;
         let tenant = engine.tenant(LOCAL_TENANT).expect("the engine opens with the default tenant");
         let actor: ActorId = LOCAL_CALLER.parse().expect("the local caller is well formed");
+        let rates = Limiter::new(Arc::clone(&env.clock));
         App {
             local_caller: Caller::local(actor, tenant),
             started_at: env.clock.monotonic(),
@@ -63,6 +70,9 @@ impl App {
             meters,
             closing,
             limits: config.limits,
+            cors: Cors::new(&config.cors_origins),
+            rates,
+            quotas: config.quotas,
             strictness: if config.envelope_lenient {
                 Strictness::Lenient
             } else {
@@ -79,6 +89,18 @@ impl App {
     /// Whether callers are whoever they say they are, because only this machine can call.
     pub(crate) fn is_local(&self) -> bool {
         self.policy.preset() == Preset::DevLocal
+    }
+
+    /// How often a caller may call. What the configuration says holds for everybody; policies will
+    /// say more.
+    pub(crate) fn quotas(&self, _caller: &Caller) -> Quotas {
+        self.quotas
+    }
+
+    /// Work that has to be done from time to time.
+    pub fn upkeep(&self) {
+        self.meters.upkeep();
+        self.rates.sweep();
     }
 
     pub(crate) fn body_timeout(&self) -> Duration {

@@ -12,6 +12,7 @@ mod site;
 mod app;
 mod call;
 mod origin;
+mod cors;
 mod request_id;
 mod query;
 mod body;

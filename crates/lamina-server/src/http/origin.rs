@@ -30,9 +30,14 @@ impl Foreign {
     }
 }
 
-/// Refuses requests that a stranger's web page could have made.
-pub(crate) fn check(headers: &HeaderMap, authority: Option<&Authority>) -> Result<(), Foreign> {
-    if let Some(origin) = headers.get(ORIGIN) {
+/// Refuses requests that a stranger's web page could have made. One whose origin the operator listed
+/// is no stranger.
+pub(crate) fn check(
+    headers: &HeaderMap,
+    authority: Option<&Authority>,
+    origin_is_listed: bool,
+) -> Result<(), Foreign> {
+    if let Some(origin) = headers.get(ORIGIN).filter(|_| !origin_is_listed) {
         let host =
             origin.to_str().ok().and_then(|text| text.split_once("://")).map(|(_, host)| host);
         if !host.is_some_and(|host| matches!(place(host), Place::Loopback)) {

@@ -4,9 +4,11 @@ use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use lamina_types::Micros;
 use serde::Serialize;
 
 use super::failure::{Failure, internal};
+use crate::auth::rate::Standing;
 
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -38,14 +40,14 @@ pub(crate) fn allowed(response: &mut Response, capability: &'static str) {
     }
 }
 
-/// Nothing limits the rate yet, and the headers say so in numbers that every client can read: a
-/// limit no client reaches, all of it left, and a reset that has just happened.
-pub(crate) fn add_rate(response: &mut Response, now_s: i64) {
-    const UNLIMITED: HeaderValue = HeaderValue::from_static("2147483647");
+/// Where the caller stands. Without a caller nothing was charged, and the headers say so in numbers
+/// that every client can read.
+pub(crate) fn add_rate(response: &mut Response, standing: Option<Standing>, now: Micros) {
+    let standing = standing.unwrap_or_else(|| Standing::unlimited(now));
     let headers = response.headers_mut();
-    headers.insert(RATE_LIMIT, UNLIMITED);
-    headers.insert(RATE_REMAINING, UNLIMITED);
-    headers.insert(RATE_RESET, HeaderValue::from(now_s));
+    headers.insert(RATE_LIMIT, HeaderValue::from(standing.limit));
+    headers.insert(RATE_REMAINING, HeaderValue::from(standing.remaining));
+    headers.insert(RATE_RESET, HeaderValue::from(standing.reset_s));
 }
 
 /// Adds a warning; a response may carry several.

@@ -39,6 +39,10 @@ mod stability;
 #[cfg(test)]
 mod http2;
 #[cfg(test)]
+mod rate;
+#[cfg(test)]
+mod cors;
+#[cfg(test)]
 mod certificate;
 #[cfg(test)]
 mod tls;

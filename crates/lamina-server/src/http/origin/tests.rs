@@ -28,9 +28,9 @@ fn requests_of_this_machine_pass() {
         ("localhost:3141", Some("http://127.0.0.1:8080")),
         ("localhost:3141", Some("http://[::1]:8080")),
     ] {
-        assert_eq!(check(&headers(host, origin), None), Ok(()), "{host} {origin:?}");
+        assert_eq!(check(&headers(host, origin), None, false), Ok(()), "{host} {origin:?}");
     }
-    assert_eq!(check(&HeaderMap::new(), None), Ok(()), "HTTP/1.0");
+    assert_eq!(check(&HeaderMap::new(), None, false), Ok(()), "HTTP/1.0");
 }
 
 #[test]
@@ -46,9 +46,17 @@ fn pages_of_strangers_do_not() {
         ("localhost:3141", Some("http://10.0.0.7"), Foreign::Origin),
         ("localhost:3141", Some("http://localhost.evil.example"), Foreign::Origin),
     ] {
-        let found = check(&headers(host, origin), None);
+        let found = check(&headers(host, origin), None, false);
         assert_eq!(found, Err(why), "{host} {origin:?}");
     }
     let authority = "evil.example:3141".parse().unwrap();
-    assert_eq!(check(&HeaderMap::new(), Some(&authority)), Err(Foreign::Host), "HTTP/2");
+    assert_eq!(check(&HeaderMap::new(), Some(&authority), false), Err(Foreign::Host), "HTTP/2");
+}
+
+#[test]
+fn a_listed_origin_is_no_stranger_and_a_foreign_host_still_is() {
+    let page = Some("https://console.example.com");
+    assert_eq!(check(&headers("localhost:3141", page), None, true), Ok(()));
+    let rebound = headers("evil.example:3141", page);
+    assert_eq!(check(&rebound, None, true), Err(Foreign::Host));
 }

@@ -1,0 +1,3 @@
+//! Who may call, and how often.
+
+pub mod rate;
