@@ -20,6 +20,7 @@ use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::admin::memberships::Cache;
 use crate::admin::standing::Standing;
 use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
@@ -67,6 +68,11 @@ pub(crate) struct Inner {
     pub(crate) audit: Audit,
     /// Tenants are made one after the other.
     pub(crate) registering: tokio::sync::Mutex<()>,
+    /// Scopes are changed by request one after the other.
+    pub(crate) administering: tokio::sync::Mutex<()>,
+    /// Views are compacted once at a time.
+    pub(crate) compacting: tokio::sync::Mutex<()>,
+    pub(crate) memberships: Cache,
     pub(crate) writes: Arc<Semaphore>,
     pub(crate) to_writer: Sender<Message>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -177,6 +183,11 @@ impl Inner {
     pub(crate) async fn caught_up(&self) {
         let committed = self.shared.writer.committed.load(Ordering::Acquire);
         self.shared.applied.reached(committed).await;
+    }
+
+    /// Whether the views have everything that was answered.
+    pub(crate) fn caught_up_by_now(&self) -> bool {
+        self.shared.applied.offset() >= self.shared.writer.committed.load(Ordering::Acquire)
     }
 
     pub(crate) fn audit_id(&self) -> AuditId {

@@ -64,6 +64,15 @@ pub enum Error {
         /// The name of the limit.
         limit: &'static str,
     },
+    /// The scope is registered already.
+    #[error("the scope is registered already")]
+    ScopeExists,
+    /// Specified, but not built yet.
+    #[error("{what} is not built yet")]
+    NotBuilt {
+        /// What.
+        what: &'static str,
+    },
     /// A key could not be made or read.
     #[error("the keys cannot be used")]
     Keys(#[source] Box<KeyError>),
@@ -120,6 +129,8 @@ impl Error {
                 ErrorCode::DerivedLayerUnavailable
             }
             Error::ShuttingDown => ErrorCode::Overloaded,
+            Error::ScopeExists => ErrorCode::IdempotencyConflict,
+            Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)
             | Error::BlobStore(_)

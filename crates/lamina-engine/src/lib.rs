@@ -18,6 +18,10 @@ mod threads;
 mod upkeep;
 pub mod maintenance;
 
+pub use admin::{
+    Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
+    PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery,
+};
 pub use blobs::{BlobReader, BlobRecord, BlobUpload};
 pub use engine::Engine;
 pub use error::{Error, OpenError};

@@ -27,6 +27,7 @@ use lamina_types::Micros;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+use crate::admin::memberships::Cache;
 use crate::admin::standing::Standing;
 use crate::audit::auditor::{AuditStatus, Auditor, recover};
 use crate::audit::queue::Queue;
@@ -321,7 +322,10 @@ fn start(
             thread: Mutex::new(Some(audit_thread)),
         },
         shared,
-        registering: tokio::sync::Mutex::new(()),
+        registering: tokio::sync::Mutex::default(),
+        administering: tokio::sync::Mutex::default(),
+        compacting: tokio::sync::Mutex::default(),
+        memberships: Cache::default(),
         to_writer,
         threads: Mutex::new(threads),
         scrubbing: Mutex::new(Some(scrubbing)),

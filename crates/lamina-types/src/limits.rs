@@ -39,8 +39,6 @@ pub const REVOCATIONS_MAX: u64 = 1_000_000;
 /// How long a revocation is remembered after the token has ended by itself: longer than any clock
 /// that decides whether it has may be off.
 pub const REVOCATION_GRACE_US: i64 = 3_600 * 1_000_000;
-/// Members of one scope.
-pub const SCOPE_MEMBERS_MAX: usize = 1_000;
 /// Bytes of a policy document, and of what a scope asks of derivation.
 pub const POLICY_BYTES_MAX: usize = 65_536;
 /// Policies of one deployment, of all tiers.

@@ -1,4 +1,57 @@
-//! What is not an experience: tenants and, beside them, everything that decides who may do what.
+//! What is not an experience: tenants, policies, revoked tokens, scopes and their members.
+//!
+//! Every change is an entry of the log, made by whoever has the permit for it, and in force when the
+//! call returns. [`standing`] is what is in force, in memory.
 
 pub mod standing;
+mod book;
+mod revoked;
 mod tenants;
+mod policies;
+mod tokens;
+pub(crate) mod memberships;
+mod scopes;
+mod storage;
+#[cfg(test)]
+pub(crate) mod testing;
+
+use lamina_core::policy::Permit;
+use lamina_env::Env;
+use lamina_store::codec::control::By;
+use lamina_store::log::Section;
+use lamina_types::AuditId;
+use lamina_types::capability::Capability;
+
+use crate::write::prepare::section;
+
+pub use book::{PolicyBook, PolicyRecord};
+pub use lamina_store::codec::control::PolicyTarget;
+pub use policies::PolicyPermit;
+pub use scopes::{
+    MembersChanged, PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord,
+    ScopesQuery,
+};
+pub use storage::Compacted;
+
+/// What the entry of a change notes beside the caller of its permit.
+#[derive(Debug, Clone)]
+pub struct Noted {
+    /// The row of the audit log.
+    pub audit_id: AuditId,
+    /// The request; may be empty.
+    pub request_id: String,
+    /// Why, in the caller's words; may be empty.
+    pub note: String,
+}
+
+/// The `who` section of a change.
+fn by<C: Capability>(env: &Env, permit: &Permit<C>, noted: &Noted) -> Section {
+    let by = By {
+        caller: permit.caller().actor.clone(),
+        audit_id: noted.audit_id,
+        request_id: noted.request_id.clone(),
+        decision: permit.capability().to_owned(),
+        note: noted.note.clone(),
+    };
+    section(&*env.rng, &by.encode())
+}

@@ -52,6 +52,7 @@ impl Applier {
         self.stand(&entries);
         match self.views.apply(&entries, &tip) {
             Ok(()) => {
+                self.stood(&entries);
                 self.applied.advance(tip.next_offset);
                 (Ok(entries), Answers(due))
             }
@@ -66,6 +67,13 @@ impl Applier {
             self.stand(&appended.entries);
         }
         Answers(committed.due)
+    }
+
+    /// What the views say about scopes may be asked anew.
+    fn stood(&self, entries: &[Entry]) {
+        if let Some(standing) = &self.standing {
+            standing.folded(entries);
+        }
     }
 
     /// What is durable is in force, whatever becomes of the views.
@@ -94,6 +102,7 @@ impl Answers {
                     drop(reply.send(placed.ok_or_else(lost)));
                 }
                 Due::Plain { reply } => drop(reply.send(Ok(()))),
+                Due::Version { version, reply } => drop(reply.send(Ok(version))),
                 Due::Tenant { ordinal, reply } => {
                     drop(reply.send(Ok(Registered::Is(ordinal))));
                 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_env::Rng;
-use lamina_store::codec::control::{BlobRemoved, Scope, Tenant};
+use lamina_store::codec::control::{BlobRemoved, PolicyTarget};
 use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
 use lamina_store::log::{Appended, EraseTarget, Log, LogError, LogStats, NewEntry, Section};
 use lamina_store::view::Views;
@@ -19,8 +19,15 @@ use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::prepare::section;
 use crate::write::recent::{Recent, Remembered};
-pub use crate::write::request::{GROUP_ENTRIES_MAX, Registered, Reply, Request, next_group};
+pub use crate::write::request::{
+    GROUP_ENTRIES_MAX, PolicyChange, Registered, Reply, Request, ScopeChange, ScopeRequest,
+    next_group,
+};
 use crate::write::room::{self, Room};
+
+mod admin;
+
+pub(super) use admin::PolicyAt;
 
 /// Ordinals of scopes kept in memory.
 const SCOPES_CACHED_MAX: usize = if cfg!(test) { 4 } else { 65_536 };
@@ -63,6 +70,7 @@ pub(crate) enum Due {
     Write { slots: Vec<Slot>, reply: Reply<Vec<Placed>> },
     Plain { reply: Reply<()> },
     Tenant { ordinal: u32, reply: Reply<Registered> },
+    Version { version: u64, reply: Reply<u64> },
 }
 
 /// One item of a write: found, or the index of its entry in the batch.
@@ -113,6 +121,8 @@ pub struct Capture {
     applied: Arc<Applied>,
     /// Ordinals that the views know too: can be dropped at any time.
     scope_cache: HashMap<(u32, ScopePath), u64>,
+    /// Scopes that the views know as removed; looked up anew for each group.
+    scope_gone: HashMap<(u32, ScopePath), u64>,
     /// The next ordinal of each tenant.
     scope_next: HashMap<u32, u64>,
     recent: Recent,
@@ -137,6 +147,10 @@ struct Group {
     removed_blobs: HashMap<BlobId, usize>,
     /// Tenants that this batch makes: ordinal and index of the entry.
     tenants: HashMap<String, (u32, usize)>,
+    /// Scopes that this batch removes: ordinal and index of the entry.
+    removed_scopes: HashMap<(u32, ScopePath), (u64, usize)>,
+    /// Policies that this batch sets: version and index of the entry.
+    policies: HashMap<(u32, PolicyTarget), (u64, usize)>,
 }
 
 impl Capture {
@@ -153,6 +167,7 @@ impl Capture {
             rng,
             applied,
             scope_cache: HashMap::new(),
+            scope_gone: HashMap::new(),
             scope_next: HashMap::new(),
             recent: Recent::default(),
             room: None,
@@ -173,6 +188,7 @@ impl Capture {
     /// others are answered by the applier.
     pub fn commit(&mut self, requests: Vec<Request>) -> Committed {
         self.recent.forget_before(self.applied.offset());
+        self.scope_gone.clear();
         // Only between groups: an ordinal that was looked up must still be there when it is used.
         if self.scope_cache.len() >= SCOPES_CACHED_MAX {
             self.scope_cache.clear();
@@ -202,7 +218,8 @@ impl Capture {
     }
 
     fn remember(&mut self, appended: Appended, group: Group) -> Committed {
-        let Group { entries: _, mut due, keys, scopes, blobs, removed_blobs, tenants } = group;
+        let Group { entries: _, mut due, keys, scopes, blobs, .. } = group;
+        let Group { removed_blobs, tenants, removed_scopes, policies, .. } = group;
         let mut order = Vec::with_capacity(keys.len() + scopes.len() + blobs.len());
         let offset =
             |index: usize| appended.entries.get(index).map_or(0, |entry| entry.head.offset);
@@ -213,8 +230,20 @@ impl Capture {
             }
         }
         for (key, (ordinal, index)) in scopes {
-            self.recent.scopes.insert(key.clone(), ordinal);
+            self.recent.removed_scopes.remove(&key);
+            self.recent.scopes.insert(key.clone(), (ordinal, offset(index)));
             order.push((offset(index), Remembered::Scope(key)));
+        }
+        for (key, (ordinal, index)) in removed_scopes {
+            self.scope_cache.remove(&key);
+            self.recent.scopes.remove(&key);
+            self.recent.removed_scopes.insert(key.clone(), (ordinal, offset(index)));
+            order.push((offset(index), Remembered::RemovedScope(key)));
+        }
+        for (key, (version, index)) in policies {
+            let at = PolicyAt { offset: offset(index), version };
+            self.recent.policies.insert(key.clone(), at);
+            order.push((offset(index), Remembered::Policy(key)));
         }
         for (blob, index) in blobs {
             self.recent.blobs.insert(blob, offset(index));
@@ -249,7 +278,7 @@ impl Capture {
                 Ok(found) => self.take_write(items, found, reply, group),
                 Err(error) => drop(reply.send(Err(error))),
             },
-            Request::Cancel { entry, reply } => {
+            Request::TakeBack { entry, reply } => {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
             }
@@ -270,34 +299,12 @@ impl Capture {
                     Err(error) => drop(reply.send(Err(error))),
                 }
             }
-            Request::Tenant { name, ordinal, reply } => match self.decide_tenant(&name, group) {
-                Ok(Registered::Is(ordinal)) => group.due.push(Due::Tenant { ordinal, reply }),
-                Ok(Registered::Next(next)) if next == ordinal => {
-                    let what = section(&*self.rng, &Tenant { name: name.clone() }.encode());
-                    group.tenants.insert(name, (ordinal, group.entries.len()));
-                    let who = Section::absent();
-                    group.entries.push(system_entry(control::TENANT, ordinal, who, what));
-                    group.due.push(Due::Tenant { ordinal, reply });
-                }
-                other => drop(reply.send(other)),
-            },
+            Request::Tenant { name, ordinal, reply } => {
+                self.take_tenant(name, ordinal, reply, group);
+            }
+            Request::Policy { change, reply } => self.take_policy(change, reply, group),
+            Request::Scope { request, reply } => self.take_scope(*request, reply, group),
         }
-    }
-
-    /// The tenant of this name, or the ordinal of the next one.
-    fn decide_tenant(&self, name: &str, group: &Group) -> Result<Registered, Error> {
-        let appended = self.recent.tenants.get(name).copied();
-        let appended = appended.or_else(|| group.tenants.get(name).map(|(ordinal, _)| *ordinal));
-        if let Some(ordinal) = appended {
-            return Ok(Registered::Is(ordinal));
-        }
-        if let Some(ordinal) = self.views.tenant_ordinal(name)? {
-            return Ok(Registered::Is(ordinal));
-        }
-        let stored = self.views.tenants()?.last().map_or(0, |row| row.ordinal);
-        let recent = self.recent.tenants.values().copied().max().unwrap_or(0);
-        let group = group.tenants.values().map(|(ordinal, _)| *ordinal).max().unwrap_or(0);
-        Ok(Registered::Next(stored.max(recent).max(group) + 1))
     }
 
     /// For each item: where it already stands, or `None` if it is new. Nothing is promised before
@@ -323,7 +330,7 @@ impl Capture {
             }
             if matches!(what, Found::New) {
                 self.check_blobs(index, item, group)?;
-                self.look_up_scope(item)?;
+                self.look_up_scope(item.tenant, &item.scope)?;
                 own.insert(item.idem_mac, item.body_mac);
             }
             found.push(what);
@@ -409,7 +416,7 @@ impl Capture {
     }
 
     fn push(&mut self, item: PreparedWrite, group: &mut Group) -> usize {
-        let scope = self.ordinal(&item, group);
+        let scope = self.ordinal(item.tenant, &item.scope, &item.owner, group);
         let index = group.entries.len();
         group.keys.insert(item.idem_mac, (index, item.body_mac));
         group.blobs.extend(item.blobs.iter().map(|blob| (*blob, index)));
@@ -423,44 +430,6 @@ impl Capture {
             what: item.what,
         });
         index
-    }
-
-    /// Reads what the views know of the item's scope, so that nothing can fail after the decision.
-    fn look_up_scope(&mut self, item: &PreparedWrite) -> Result<(), Error> {
-        let key = (item.tenant, item.scope.clone());
-        if self.scope_cache.contains_key(&key) || self.recent.scopes.contains_key(&key) {
-            return Ok(());
-        }
-        if let Some(ordinal) = self.views.scope_ordinal(item.tenant, &item.scope)? {
-            self.scope_cache.insert(key, ordinal);
-        } else if !self.scope_next.contains_key(&item.tenant) {
-            let stored = self.views.next_scope_ordinal(item.tenant)?;
-            // Registrations that the views do not have yet count too.
-            let recent =
-                self.recent.scopes.iter().filter(|((tenant, _), _)| *tenant == item.tenant);
-            let recent = recent.map(|(_, ordinal)| ordinal + 1).max().unwrap_or(0);
-            self.scope_next.insert(item.tenant, stored.max(recent));
-        }
-        Ok(())
-    }
-
-    /// The ordinal of the item's scope; registers it on its first write (R076).
-    fn ordinal(&mut self, item: &PreparedWrite, group: &mut Group) -> u64 {
-        let key = (item.tenant, item.scope.clone());
-        let known = self.scope_cache.get(&key).or_else(|| self.recent.scopes.get(&key)).copied();
-        if let Some(ordinal) = known.or_else(|| group.scopes.get(&key).map(|(ordinal, _)| *ordinal))
-        {
-            return ordinal;
-        }
-        let next = self.scope_next.get_mut(&item.tenant).expect("the scope was looked up before");
-        let ordinal = *next;
-        *next += 1;
-        let what =
-            Scope { path: item.scope.clone(), ordinal, owner: item.owner.clone(), auto: true };
-        let what = section(&*self.rng, &what.encode());
-        group.scopes.insert(key, (ordinal, group.entries.len()));
-        group.entries.push(system_entry(control::SCOPE, item.tenant, Section::absent(), what));
-        ordinal
     }
 
     /// To be called when nothing was asked for a while: a mark, or a checkpoint that is due.
@@ -556,6 +525,7 @@ fn refuse_all(due: Vec<Due>, error: LogError) {
             Due::Write { reply, .. } => drop(reply.send(Err(error))),
             Due::Plain { reply } => drop(reply.send(Err(error))),
             Due::Tenant { reply, .. } => drop(reply.send(Err(error))),
+            Due::Version { reply, .. } => drop(reply.send(Err(error))),
         }
     }
 }

@@ -104,7 +104,7 @@ impl Engine {
                 what: section(&*self.inner.env.rng, &what.encode()),
             };
             let (reply, answer) = oneshot::channel();
-            self.inner.submit(Request::Cancel { entry: Box::new(entry), reply }, answer).await?;
+            self.inner.submit(Request::TakeBack { entry: Box::new(entry), reply }, answer).await?;
         }
         let mut cancelled = Vec::new();
         if !was_settled {

@@ -4,15 +4,20 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use lamina_store::codec::control::PolicyTarget;
 use lamina_types::{BlobId, ScopePath};
 
-use crate::write::capture::Placed;
+use crate::write::capture::{Placed, PolicyAt};
 
 /// What was appended but is perhaps not in the views yet. Forgotten as the views advance.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     pub(super) keys: HashMap<[u8; 32], (Placed, [u8; 32])>,
-    pub(super) scopes: HashMap<(u32, ScopePath), u64>,
+    /// Ordinal, and the entry that registered it.
+    pub(super) scopes: HashMap<(u32, ScopePath), (u64, u64)>,
+    /// Ordinal, and the entry that removed it.
+    pub(super) removed_scopes: HashMap<(u32, ScopePath), (u64, u64)>,
+    pub(super) policies: HashMap<(u32, PolicyTarget), PolicyAt>,
     pub(super) blobs: HashMap<BlobId, u64>,
     pub(super) removed_blobs: HashSet<BlobId>,
     pub(super) tenants: HashMap<String, u32>,
@@ -26,6 +31,8 @@ pub(super) enum Remembered {
     Blob(BlobId),
     RemovedBlob(BlobId),
     Tenant(String),
+    RemovedScope((u32, ScopePath)),
+    Policy((u32, PolicyTarget)),
 }
 
 impl Recent {
@@ -40,7 +47,13 @@ impl Recent {
                         self.keys.remove(&mac);
                     }
                 }
-                Remembered::Scope(key) => drop(self.scopes.remove(&key)),
+                Remembered::Scope(key) => forget(&mut self.scopes, &key, offset),
+                Remembered::RemovedScope(key) => forget(&mut self.removed_scopes, &key, offset),
+                Remembered::Policy(key) => {
+                    if self.policies.get(&key).is_some_and(|at| at.offset == offset) {
+                        self.policies.remove(&key);
+                    }
+                }
                 Remembered::RemovedBlob(blob) => drop(self.removed_blobs.remove(&blob)),
                 Remembered::Tenant(name) => drop(self.tenants.remove(&name)),
                 Remembered::Blob(blob) => {
@@ -50,5 +63,12 @@ impl Recent {
                 }
             }
         }
+    }
+}
+
+/// Forgets a scope, unless a later entry changed it again.
+fn forget(scopes: &mut HashMap<(u32, ScopePath), (u64, u64)>, key: &(u32, ScopePath), offset: u64) {
+    if scopes.get(key).is_some_and(|(_, at)| *at == offset) {
+        scopes.remove(key);
     }
 }

@@ -1,8 +1,9 @@
 //! What the writer can be asked to do, and how requests form a group.
 
+use lamina_store::codec::control::PolicyTarget;
 use lamina_store::log::{NewEntry, Section};
-use lamina_types::BlobId;
-use lamina_types::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX};
+use lamina_types::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX, SCOPE_CHARS_MAX};
+use lamina_types::{ActorId, BlobId, MemberRole, ScopePath};
 use tokio::sync::oneshot;
 
 use crate::Error;
@@ -25,6 +26,48 @@ pub enum Registered {
     Next(u32),
 }
 
+/// A policy to be set. The writer knows which one it replaces.
+#[derive(Debug)]
+pub struct PolicyChange {
+    /// The tenant; the deployment for its own policy.
+    pub tenant: u32,
+    /// What it is about.
+    pub target: PolicyTarget,
+    /// The document; `None` removes it.
+    pub document: Option<String>,
+    /// Who sets it.
+    pub who: Section,
+}
+
+/// A scope to be changed. The writer knows its ordinal.
+#[derive(Debug)]
+pub struct ScopeRequest {
+    /// The tenant.
+    pub tenant: u32,
+    /// The scope.
+    pub path: ScopePath,
+    /// Who is noted as the owner of a scope that is registered now.
+    pub owner: ActorId,
+    /// What becomes of it.
+    pub change: ScopeChange,
+    /// Who changes it.
+    pub who: Section,
+}
+
+/// What becomes of a scope.
+#[derive(Debug)]
+pub enum ScopeChange {
+    /// These belong to it, and nobody else. Registers it if need be.
+    Set {
+        /// Who belongs to it.
+        members: Vec<(ActorId, MemberRole)>,
+        /// What it asks of derivation.
+        policies: String,
+    },
+    /// It is not registered any more.
+    Remove,
+}
+
 /// What the writer is asked to do.
 #[derive(Debug)]
 pub enum Request {
@@ -35,8 +78,9 @@ pub enum Request {
         /// The answer: one place per item.
         reply: Reply<Vec<Placed>>,
     },
-    /// Cancel the remaining stages of an event.
-    Cancel {
+    /// Append an entry that takes something back: a cancellation, a revocation. Taken also when
+    /// room runs out.
+    TakeBack {
         /// The entry to append.
         entry: Box<NewEntry>,
         /// The answer.
@@ -73,6 +117,44 @@ pub enum Request {
         /// The answer.
         reply: Reply<Registered>,
     },
+    /// Set a policy.
+    Policy {
+        /// Which, and to what.
+        change: PolicyChange,
+        /// The answer: its version.
+        reply: Reply<u64>,
+    },
+    /// Change who belongs to a scope.
+    Scope {
+        /// Which, and how.
+        request: Box<ScopeRequest>,
+        /// The answer.
+        reply: Reply<()>,
+    },
+}
+
+impl PolicyChange {
+    /// Bytes of its entry, rounded up.
+    fn bytes(&self) -> usize {
+        // The longest target is a scope's path.
+        let document = self.document.as_ref().map_or(0, String::len);
+        2 * ENTRY_OVERHEAD + SCOPE_CHARS_MAX + document + self.who.bytes().len()
+    }
+}
+
+impl ScopeRequest {
+    /// Bytes of its entries, rounded up.
+    fn bytes(&self) -> usize {
+        let members = match &self.change {
+            ScopeChange::Remove => 0,
+            ScopeChange::Set { members, policies } => {
+                let words = members.iter().map(|(actor, _)| 8 + actor.as_str().len());
+                policies.len() + words.sum::<usize>()
+            }
+        };
+        let words = 2 * self.path.as_str().len() + self.owner.as_str().len();
+        3 * ENTRY_OVERHEAD + words + members + self.who.bytes().len()
+    }
 }
 
 impl Request {
@@ -89,10 +171,12 @@ impl Request {
                 });
                 (items.len() * 2, total.sum())
             }
-            Request::Cancel { entry, .. } => (1, bytes(&entry.who, &entry.what)),
+            Request::TakeBack { entry, .. } => (1, bytes(&entry.who, &entry.what)),
             Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
             Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
             Request::Tenant { name, .. } => (1, ENTRY_OVERHEAD + name.len()),
+            Request::Policy { change, .. } => (1, change.bytes()),
+            Request::Scope { request, .. } => (2, request.bytes()),
         }
     }
 
@@ -108,8 +192,10 @@ impl Request {
         };
         let fits = match self {
             Request::Write { items, .. } => items.iter().all(|item| fits(&item.who, &item.what)),
-            Request::Cancel { entry, .. } => fits(&entry.who, &entry.what),
+            Request::TakeBack { entry, .. } => fits(&entry.who, &entry.what),
             Request::BlobAdd { who, what, .. } => fits(who, what),
+            Request::Policy { change, .. } => change.bytes() <= ENTRY_BYTES_MAX,
+            Request::Scope { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
             Request::BlobRemove { .. } | Request::Tenant { .. } => true,
         };
         (!fits).then_some(Error::TooLarge { limit: "ENTRY_BYTES_MAX" })
@@ -119,11 +205,13 @@ impl Request {
         // A receiver that is gone does not wait for an answer.
         match self {
             Request::Write { reply, .. } => drop(reply.send(Err(error))),
-            Request::Cancel { reply, .. }
+            Request::TakeBack { reply, .. }
             | Request::BlobAdd { reply, .. }
             | Request::BlobRemove { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
+            Request::Scope { reply, .. } => drop(reply.send(Err(error))),
+            Request::Policy { reply, .. } => drop(reply.send(Err(error))),
             Request::Tenant { reply, .. } => drop(reply.send(Err(error))),
         }
     }

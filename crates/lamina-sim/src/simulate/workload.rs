@@ -179,7 +179,8 @@ fn cancel(world: &mut World, choices: &SimRng) -> String {
         what: Section::seal(salt(&rng), &what.encode()),
     };
     let (reply, mut answer) = oneshot::channel();
-    let committed = process.capture.commit(vec![Request::Cancel { entry: Box::new(entry), reply }]);
+    let committed =
+        process.capture.commit(vec![Request::TakeBack { entry: Box::new(entry), reply }]);
     process.committed(committed);
     apply(world);
     let done = matches!(answer.try_recv(), Ok(Ok(())));

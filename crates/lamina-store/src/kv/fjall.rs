@@ -209,6 +209,22 @@ impl Kv for FjallKv {
     fn disk_bytes(&self) -> io::Result<u64> {
         self.db.disk_space().map_err(to_io)
     }
+
+    fn compact(&self) -> io::Result<()> {
+        self.gathered.store(0, Ordering::Relaxed);
+        self.rotate()?;
+        for keyspace in &self.keyspaces {
+            // What is still on its way to a table would be left out.
+            for _ in 0..WAITS_MAX {
+                if keyspace.sealed_memtable_count() == 0 {
+                    break;
+                }
+                std::thread::sleep(WAIT);
+            }
+            keyspace.major_compact().map_err(to_io)?;
+        }
+        Ok(())
+    }
 }
 
 fn step(rows: &mut fjall::Iter, direction: Direction) -> Option<Guard> {

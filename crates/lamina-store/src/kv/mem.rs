@@ -158,6 +158,10 @@ impl Kv for MemKv {
     fn disk_bytes(&self) -> io::Result<u64> {
         Ok(0)
     }
+
+    fn compact(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Makes a change and gives back the one that undoes it.

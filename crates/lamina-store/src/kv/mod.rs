@@ -118,6 +118,8 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
     fn persist(&self) -> io::Result<()>;
     /// Bytes on disk, roughly.
     fn disk_bytes(&self) -> io::Result<u64>;
+    /// Lets go of what was overwritten or deleted. Blocks; readers and writers go on.
+    fn compact(&self) -> io::Result<()>;
 
     /// Removes every key of a space, in bounded batches: a crash may leave some of them.
     fn clear(&self, space: Space) -> io::Result<()> {

@@ -267,6 +267,18 @@ impl Views {
         self.kv.persist().map_err(|source| ViewError::Kv { doing: "persisting", source })
     }
 
+    /// Bytes of the store on disk, roughly.
+    pub fn disk_bytes(&self) -> Result<u64, ViewError> {
+        self.kv
+            .disk_bytes()
+            .map_err(|source| ViewError::Kv { doing: "measuring the store", source })
+    }
+
+    /// Makes the store as small as it can be.
+    pub fn compact(&self) -> Result<(), ViewError> {
+        self.kv.compact().map_err(|source| ViewError::Kv { doing: "compacting", source })
+    }
+
     /// The store below.
     pub fn kv(&self) -> &Arc<dyn Kv> {
         &self.kv

@@ -178,7 +178,8 @@ impl TestLog {
     pub(crate) fn policy(&mut self, target: &PolicyTarget, document: &str) -> u64 {
         let before = self.policies.get(target).copied();
         let version = before.map_or(0, |(_, version)| version) + 1;
-        let what = PolicySet { target: target.clone(), document: document.to_owned(), version };
+        let what =
+            PolicySet { target: target.clone(), document: Some(document.to_owned()), version };
         let causes = before.map(|(offset, _)| offset).into_iter().collect();
         let offset = self.control(TENANT, control::POLICY_SET, causes, what.encode());
         self.policies.insert(target.clone(), (offset, version));

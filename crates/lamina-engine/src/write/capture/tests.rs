@@ -208,7 +208,7 @@ fn writes_stop_before_the_disk_is_full_and_resume_when_there_is_room() {
             section(&SimRng::new(4), &cancel.encode()),
         )
     };
-    let committed = world.capture.commit(vec![Request::Cancel { entry: Box::new(entry), reply }]);
+    let committed = world.capture.commit(vec![Request::TakeBack { entry: Box::new(entry), reply }]);
     world.fold(committed);
     answer.try_recv().unwrap().unwrap();
     world.disk.set_capacity(None);

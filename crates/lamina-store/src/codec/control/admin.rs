@@ -114,8 +114,8 @@ impl PolicyTarget {
 pub struct PolicySet {
     /// What it is about.
     pub target: PolicyTarget,
-    /// The document, as text that is opaque here. Empty: there is no policy any more.
-    pub document: String,
+    /// The document, as text that is opaque here; `None`: there is no policy any more.
+    pub document: Option<String>,
     /// How often this target's policy was set, this time included.
     pub version: u64,
 }
@@ -123,10 +123,11 @@ pub struct PolicySet {
 impl PolicySet {
     /// The bytes of the section.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = FieldWriter::new(VERSION, 64 + self.document.len());
+        let document = self.document.as_ref().map(String::as_bytes);
+        let mut out = FieldWriter::new(VERSION, 64 + document.map_or(0, <[u8]>::len));
         out.field(1, &[self.target.tier()]);
         out.field(2, self.target.words().as_bytes());
-        out.field(3, self.document.as_bytes());
+        out.optional(3, document);
         out.number(4, self.version);
         out.finish()
     }
@@ -147,7 +148,7 @@ impl PolicySet {
         let [tier] = required(tier, "tier")?;
         Ok(PolicySet {
             target: PolicyTarget::read(tier, required(words, "target")?)?,
-            document: required(document, "document")?,
+            document,
             version: required(version, "version")?,
         })
     }

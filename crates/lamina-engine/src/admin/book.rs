@@ -1,0 +1,130 @@
+//! All policies that are in force, parsed, as one value that requests hold on to.
+//!
+//! A request takes the book once and decides everything by it, so a change in the middle of the
+//! request does not reach it; the next request has the new book.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use lamina_core::policy::Document;
+use lamina_store::codec::control::{PolicySet, PolicyTarget};
+use lamina_store::entry::{DEPLOYMENT, Entry};
+use lamina_types::{ActorId, RecordedAt, ScopePath};
+
+/// One policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyRecord {
+    /// What it is about.
+    pub target: PolicyTarget,
+    /// What it says.
+    pub document: Arc<Document>,
+    /// How often it was set.
+    pub version: u64,
+    /// When it was set.
+    pub recorded_at: RecordedAt,
+    /// Its entry.
+    pub offset: u64,
+}
+
+/// All policies that are in force.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyBook {
+    version: u64,
+    records: HashMap<(u32, PolicyTarget), Arc<PolicyRecord>>,
+}
+
+impl PolicyBook {
+    /// Grows with every change, also across restarts.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The policy of one target.
+    pub fn get(&self, tenant: u32, target: &PolicyTarget) -> Option<&Arc<PolicyRecord>> {
+        let tenant = if *target == PolicyTarget::Deployment { DEPLOYMENT } else { tenant };
+        self.records.get(&(tenant, target.clone()))
+    }
+
+    /// The deployment's policy, if it was changed since boot.
+    pub fn deployment(&self) -> Option<Arc<Document>> {
+        self.document(DEPLOYMENT, &PolicyTarget::Deployment)
+    }
+
+    /// A tenant's policy.
+    pub fn tenant(&self, tenant: u32) -> Option<Arc<Document>> {
+        self.document(tenant, &PolicyTarget::Tenant)
+    }
+
+    /// An actor's policy.
+    pub fn actor(&self, tenant: u32, actor: &ActorId) -> Option<Arc<Document>> {
+        self.document(tenant, &PolicyTarget::Actor(actor.clone()))
+    }
+
+    /// The policies of a scope and the scopes above it, outermost first.
+    pub fn scopes(&self, tenant: u32, scope: &ScopePath) -> Vec<(ScopePath, Arc<Document>)> {
+        if self.records.is_empty() {
+            return Vec::new();
+        }
+        let paths = scope.self_and_ancestors().into_iter().rev();
+        let found = paths.filter_map(|path| {
+            let document = self.document(tenant, &PolicyTarget::Scope(path.clone()))?;
+            Some((path, document))
+        });
+        found.collect()
+    }
+
+    fn document(&self, tenant: u32, target: &PolicyTarget) -> Option<Arc<Document>> {
+        Some(Arc::clone(&self.get(tenant, target)?.document))
+    }
+
+    /// Takes the policy that an entry sets. Says whether there was one.
+    pub(crate) fn take(&mut self, entry: &Entry) -> bool {
+        let payload = entry.what.live().and_then(|bytes| PolicySet::decode(bytes).ok());
+        let Some(PolicySet { target, document, version }) = payload else { return false };
+        self.version = self.version.max(entry.head.offset + 1);
+        let key = (entry.head.tenant, target.clone());
+        let Some(document) = document else {
+            self.records.remove(&key);
+            return true;
+        };
+        let record = PolicyRecord {
+            target,
+            document: Arc::new(read(&document)),
+            version,
+            recorded_at: entry.head.recorded_at,
+            offset: entry.head.offset,
+        };
+        self.records.insert(key, Arc::new(record));
+        true
+    }
+
+    /// The words of entries were erased by the entry at `by`. Says whether a policy was among them.
+    pub(crate) fn erase(&mut self, offsets: &[u64], by: u64) -> bool {
+        let before = self.records.len();
+        self.records.retain(|_, record| !offsets.contains(&record.offset));
+        let changed = self.records.len() != before;
+        if changed {
+            self.version = self.version.max(by + 1);
+        }
+        changed
+    }
+}
+
+/// A document that was right when it was stored. If it cannot be read any more, it forbids
+/// everything: nobody can tell what it allowed.
+fn read(document: &str) -> Document {
+    document.parse().unwrap_or_else(|error| {
+        tracing::error!(%error, "a stored policy cannot be read and now denies everything");
+        Document::from_lists(&[], &["*"]).expect("`*` is a rule")
+    })
+}
