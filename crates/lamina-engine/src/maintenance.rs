@@ -4,16 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lamina_env::{Env, SteadyClock};
+use lamina_store::audit::{AuditLog, AuditOptions};
 use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
-use lamina_store::log::{self, Log, OpenOptions, SegmentLog};
+use lamina_store::log::{self, Checkpoint, Log, OpenOptions, SegmentLog};
 use lamina_store::view::Views;
 use lamina_store::view::check::{Difference, ViewCheck, verify};
 use lamina_types::stdx::hex;
 
 pub use lamina_store::log::repair::advice;
 
+use crate::audit::open::{AUDIT, options as audit_options};
 use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting};
 use crate::{OpenError, Settings};
 
@@ -51,6 +53,10 @@ pub struct CheckReport {
     pub checkpoints: u64,
     /// The tip after the last complete batch.
     pub tip: [u8; 32],
+    /// Entries of the audit log.
+    pub audit_entries: u64,
+    /// Segment files of the audit log.
+    pub audit_segments: u64,
     /// Rows of the views that were compared with a replay.
     pub view_rows: u64,
     /// Whether the views could be compared: not while the log is damaged.
@@ -90,10 +96,16 @@ pub fn check(
     existing(data, env)?;
     let _lock = lock(env, data)?;
     let keys = open_keys(data, env)?;
-    let options =
-        CheckOptions { public_key: Some(keys.public()), checkpoint: checkpoint.as_deref() };
-    let found =
-        log::check::check(&*env.disk, data, options, &mut |at| progress(at.done, at.total))?;
+    let audit = data.join(AUDIT);
+    // A checkpoint that somebody kept may be of either log; it says of which.
+    let of_audit = checkpoint.as_deref().is_some_and(|kept| is_of(env, &audit, kept));
+    let options = |for_audit: bool| CheckOptions {
+        public_key: Some(keys.public()),
+        checkpoint: checkpoint.as_deref().filter(|_| for_audit == of_audit),
+    };
+    let mut tell = |at: log::check::Progress| progress(at.done, at.total);
+    let found = log::check::check(&*env.disk, data, options(false), &mut tell)?;
+    let audited = log::check::check(&*env.disk, &audit, options(true), &mut tell)?;
     let mut report = CheckReport {
         findings_count: found.findings_count,
         entries: found.entries,
@@ -105,18 +117,31 @@ pub fn check(
         tip: found.tip,
         ..CheckReport::default()
     };
-    report.findings.extend(found.findings.into_iter().map(|finding| Finding {
+    let finding = |under: &str, finding: log::check::Finding| Finding {
         mends: finding.severity == Severity::Mends,
-        file: finding.file,
+        file: format!("{under}{}", finding.file),
         position: finding.position,
         what: finding.what,
-    }));
+    };
+    report.findings.extend(found.findings.into_iter().map(|found| finding("", found)));
     // Opening would mend a torn tail, and a check changes nothing: so the views are compared only
     // with a log that needs no mending.
     if report.findings.is_empty() {
         check_views(data, env, &keys, &mut report)?;
     }
+    let under = format!("{AUDIT}/");
+    report.findings_count += audited.findings_count;
+    report.findings.extend(audited.findings.into_iter().map(|found| finding(&under, found)));
+    report.audit_entries = audited.entries;
+    report.audit_segments = audited.segments;
     Ok(report)
+}
+
+/// Whether a kept checkpoint is of the log in this directory.
+fn is_of(env: &Env, dir: &Path, kept: &[u8]) -> bool {
+    let kept = std::str::from_utf8(kept).ok().and_then(Checkpoint::from_json);
+    let own = log::id(&*env.disk, dir).ok().flatten();
+    kept.map(|kept| kept.log_id).is_some_and(|kept| own == Some(kept))
 }
 
 fn check_views(
@@ -180,17 +205,28 @@ pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
     existing(data, env)?;
     let _lock = lock(env, data)?;
     let keys = open_keys(data, env)?;
-    let done = log::repair::repair(options(data, env, &keys))?;
     let mut report = RepairReport::default();
+    repaired(log::repair::repair(options(data, env, &keys))?, "", &mut report);
+    if env.disk.exists(&data.join(AUDIT)) {
+        let options = audit_options(data, env, &keys, AuditOptions::SEGMENT_BYTES);
+        let (mut audit, found) = AuditLog::open(options)?;
+        audit.close()?;
+        repaired(log::repair::RepairReport { open: found.log, erased: 0 }, "audit/", &mut report);
+    }
+    Ok(report)
+}
+
+/// Says what a repair did.
+fn repaired(done: log::repair::RepairReport, under: &str, report: &mut RepairReport) {
     if let Some(cut) = done.open.cut {
         report.actions.push(format!(
-            "cut a torn tail of {} bytes at byte {} of {} and kept it in quarantine; it was never acknowledged",
+            "cut a torn tail of {} bytes at byte {} of {under}{} and kept it in quarantine; it was never acknowledged",
             cut.bytes, cut.position, cut.file,
         ));
     }
     if let Some(removed) = done.open.removed {
         report.actions.push(format!(
-            "removed {removed}, a segment that was being made when the process stopped"
+            "removed {under}{removed}, a segment that was being made when the process stopped"
         ));
     }
     if done.open.finished_erasures > 0 {
@@ -201,7 +237,6 @@ pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
     if done.erased > 0 {
         report.actions.push(format!("recorded the end of {} erasures", done.erased));
     }
-    Ok(report)
 }
 
 /// Drops the views and folds the whole log again. `progress` gets entries done and in all.

@@ -7,21 +7,17 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{DiskFile, Env, SteadyClock};
-use lamina_store::audit::{AuditLog, AuditOptions, Peppers};
 use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::Tenant;
 use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
-use lamina_store::log::{
-    Cut, Log, LogError, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip,
-};
+use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
 use lamina_store::view::{Hasher, Views};
 use lamina_types::Micros;
 use parking_lot::Mutex;
@@ -29,9 +25,6 @@ use tokio::sync::Semaphore;
 
 use crate::admin::memberships::Cache;
 use crate::admin::standing::Standing;
-use crate::audit::auditor::{AuditStatus, Auditor, recover};
-use crate::audit::queue::Queue;
-use crate::audit::{Audit, OpenedAudit, Tap};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
@@ -42,7 +35,7 @@ use crate::write::prepare::section;
 use crate::write::room::Room;
 use crate::write::stages::{NothingDerived, StageWorker, Stages, StagesParts};
 use crate::write::writer;
-use crate::{OpenError, Settings, scrub};
+use crate::{OpenError, Settings, audit, scrub};
 
 /// The tenant of a deployment that has only one.
 pub const DEFAULT_TENANT: &str = "default";
@@ -246,7 +239,8 @@ fn start(
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
     let (reader, tip) = (log.reader(), log.tip());
-    let audit = open_audit(&settings, &env, &keys, &*reader, &tip, &shared.audit)?;
+    let audit = audit::open::open(&settings, &env, &keys, &*reader, &tip, &shared.audit)?;
+    report.audit_recovered = audit.recovered;
     let hub = Arc::new(Hub::default());
     let blobs = open_blobs(&env, &settings.data)?;
     let lock: Arc<dyn DiskFile> = Arc::from(lock);
@@ -264,18 +258,7 @@ fn start(
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
         .with_standing(Arc::clone(&standing));
-    let queue = Arc::new(Queue::default());
-    let OpenedAudit { log: audit, peppers, recovered } = audit;
-    report.audit_recovered = recovered;
-    let audit_reader = audit.reader();
-    let auditor = {
-        let (clock, status) = (Arc::clone(&env.clock), Arc::clone(&shared.audit));
-        Auditor::new(audit, Arc::clone(&reader), clock, status, &tip)
-    };
-    let audit_thread = spawn(Role::Audit, &shared, &lock, {
-        let queue = Arc::clone(&queue);
-        move || auditor.run(&queue)
-    })?;
+    let (audit, tap) = audit::open::start(audit, &env, &reader, &tip, &shared, &lock)?;
     let threads = vec![
         spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
@@ -288,7 +271,6 @@ fn start(
         })?,
         spawn(Role::Applier, &shared, &lock, {
             let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
-            let tap = Tap { queue: Arc::clone(&queue), status: Arc::clone(&shared.audit) };
             move || engine::applier(applier, &views, &env, &committed, &to_stages, &tap, &shared)
         })?,
         spawn(Role::Scrub, &shared, &lock, {
@@ -314,13 +296,7 @@ fn start(
         hub,
         blobs,
         standing,
-        audit: Audit {
-            queue,
-            status: Arc::clone(&shared.audit),
-            reader: audit_reader,
-            peppers,
-            thread: Mutex::new(Some(audit_thread)),
-        },
+        audit,
         shared,
         registering: tokio::sync::Mutex::default(),
         administering: tokio::sync::Mutex::default(),
@@ -332,50 +308,6 @@ fn start(
         _lock: lock,
     };
     Ok((Engine { inner: Arc::new(inner) }, report))
-}
-
-/// Opens the audit log and makes the rows again that it lost and the log still carries.
-fn open_audit(
-    settings: &Settings,
-    env: &Env,
-    keys: &Arc<Keys>,
-    reader: &dyn LogReader,
-    tip: &Tip,
-    status: &AuditStatus,
-) -> Result<OpenedAudit, OpenError> {
-    let (mut log, found) = AuditLog::open(AuditOptions {
-        disk: Arc::clone(&env.disk),
-        dir: settings.data.join("audit"),
-        clock: Arc::new(SteadyClock::new(Arc::clone(&env.clock))),
-        rng: Arc::clone(&env.rng),
-        keys: Arc::clone(keys),
-        segment_bytes: settings.audit_segment_bytes,
-    })
-    .map_err(in_audit)?;
-    if let Some(cut) = found.cut {
-        tracing::warn!(file = cut.file, bytes = cut.bytes, "a torn tail of the audit log was cut");
-    }
-    let peppers =
-        Peppers::open(Arc::clone(&env.disk), &settings.data.join("keys"), Arc::clone(&env.rng));
-    let recovered = match recover(&mut log, reader, tip) {
-        // Serving goes on; what is missing is made when there is space again, at a later open.
-        Err(LogError::Full(_)) => {
-            status.untold.store(true, Ordering::Release);
-            0
-        }
-        other => other.map_err(in_audit)?,
-    };
-    Ok(OpenedAudit { log, peppers: peppers.map_err(OpenError::Keys)?, recovered })
-}
-
-/// The same error, saying that it is the audit log's.
-pub(crate) fn in_audit(error: LogError) -> LogError {
-    match error {
-        LogError::Corrupt { file, position, what } => {
-            LogError::Corrupt { file: format!("audit/{file}"), position, what }
-        }
-        other => other,
-    }
 }
 
 fn open_blobs(env: &Env, data: &Path) -> Result<Arc<BlobStore>, OpenError> {

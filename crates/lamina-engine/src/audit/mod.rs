@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use lamina_core::policy::Permit;
-use lamina_store::audit::{AuditLog, AuditReader, Peppers};
+use lamina_store::audit::{AuditReader, Peppers};
 use lamina_store::entry::Entry;
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
 use lamina_types::limits::AUDIT_TEXT_BYTES_MAX;
@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 pub(crate) mod auditor;
 pub(crate) mod carried;
+pub(crate) mod open;
 pub(crate) mod queue;
 
 pub use lamina_store::audit::{AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified};
@@ -261,14 +262,7 @@ fn cut(mut row: AuditRow) -> AuditRow {
     row
 }
 
-/// Everything of the audit log that opening makes.
-#[derive(Debug)]
-pub(crate) struct OpenedAudit {
-    pub(crate) log: AuditLog,
-    pub(crate) peppers: Peppers,
-    /// Rows of writes that were made again.
-    pub(crate) recovered: u64,
-}
-
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

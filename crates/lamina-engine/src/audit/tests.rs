@@ -6,8 +6,8 @@ use std::path::Path;
 use lamina_core::policy::{Caller, Policy, Preset};
 use lamina_env::Env;
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
-use lamina_types::{Decision, ScopePath};
 
+use super::testing::row;
 use super::*;
 use crate::{Settings, Status};
 
@@ -21,36 +21,6 @@ fn permit(actor: &str, tenant: u32, others: bool) -> AuditPermit {
     let own = policy.permit::<AuditRead>(&caller, None).unwrap();
     let all = others.then(|| policy.permit::<AuditReadCrossActor>(&caller, None).unwrap());
     AuditPermit { own, others: all }
-}
-
-fn row(engine: &Engine, tenant: u32, actor: &str) -> AuditRow {
-    let pepper = engine.audit_pepper(tenant).unwrap();
-    AuditRow {
-        id: engine.audit_id(),
-        at: engine.now(),
-        tenant,
-        who: Some(AuditWho {
-            actor: Some(actor.parse().unwrap()),
-            scope: Some("org:acme/user:x".parse::<ScopePath>().unwrap()),
-            path: "/v1/events".to_owned(),
-            request_id: "req_1".to_owned(),
-            ..AuditWho::default()
-        }),
-        endpoint: "GET /v1/events".to_owned(),
-        capability: "scope.read.local".to_owned(),
-        decision: Decision::Allow,
-        decided_by_tier: "deployment".to_owned(),
-        method: "GET".to_owned(),
-        body_hash: Some(pepper.body(b"the body")),
-        headers_hash: Some(pepper.headers(b"the headers")),
-        body_bytes: Some(8),
-        pepper_version: pepper.version,
-        response_status: Some(200),
-        event_id: None,
-        elapsed_ms: Some(1),
-        gdpr: false,
-        recovered: false,
-    }
 }
 
 fn everything() -> AuditQuery {

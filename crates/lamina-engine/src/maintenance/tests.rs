@@ -26,3 +26,80 @@ async fn a_check_says_that_the_views_are_damaged_and_leaves_them() {
         assert_eq!(env.disk.open_read(&path).unwrap().len().unwrap(), 3, "{}", path.display());
     }
 }
+
+/// A directory with a few audit rows over two lives of the server.
+async fn audited(dir: &Path) -> Vec<u8> {
+    let env = Env::real();
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        let (engine, _) = Engine::open(Settings::new(dir), Env::real()).unwrap();
+        for _ in 0..20 {
+            engine.audit(crate::audit::testing::row(&engine, 1, "user:a"));
+        }
+        engine.shutdown().await;
+        let path = dir.join("audit/checkpoints/latest.json");
+        kept = lamina_env::disk::read_file(&*env.disk, &path, 65_536).unwrap();
+    }
+    kept
+}
+
+fn only_segment(dir: &Path, env: &Env) -> std::path::PathBuf {
+    let names = env.disk.list(&dir.join("audit/log")).unwrap();
+    assert_eq!(names.len(), 1);
+    dir.join("audit/log").join(&names[0])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_finds_damage_in_the_audit_log_and_says_where() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = audited(dir.path()).await;
+    let env = Env::real();
+    let sound = check(dir.path(), &env, Some(kept.clone()), &mut |_, _| {}).unwrap();
+    assert_eq!((sound.findings, sound.audit_segments), (Vec::new(), 1));
+    assert!(sound.audit_entries >= 40);
+    let segment = only_segment(dir.path(), &env);
+    let file = env.disk.open(&segment).unwrap();
+    let mut byte = [0];
+    file.read_at(&mut byte, 1_000).unwrap();
+    file.write_at(&[byte[0] ^ 1], 1_000).unwrap();
+    let report = check(dir.path(), &env, None, &mut |_, _| {}).unwrap();
+    assert!(!report.ok());
+    assert!(report.findings.iter().all(|finding| finding.file.starts_with("audit/")), "{report:?}");
+    assert!(report.views_checked, "the log itself is sound");
+    assert!(Engine::open(Settings::new(dir.path()), Env::real()).is_err(), "and it is refused");
+    assert!(repair(dir.path(), &env).is_err(), "nobody can know what stood there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_audit_log_that_was_cut_is_given_away_by_a_kept_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = audited(dir.path()).await;
+    let env = Env::real();
+    // Somebody deletes the audit log; the next start begins another one.
+    env.disk.remove_dir_all(&dir.path().join("audit")).unwrap();
+    let (engine, _) = Engine::open(Settings::new(dir.path()), Env::real()).unwrap();
+    engine.shutdown().await;
+    drop(engine);
+    assert!(check(dir.path(), &env, None, &mut |_, _| {}).unwrap().ok(), "it looks well by itself");
+    assert!(!check(dir.path(), &env, Some(kept), &mut |_, _| {}).unwrap().ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_torn_tail_of_the_audit_log_is_repaired() {
+    let dir = tempfile::tempdir().unwrap();
+    audited(dir.path()).await;
+    let env = Env::real();
+    let segment = only_segment(dir.path(), &env);
+    let file = env.disk.open(&segment).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+    file.read_at(&mut bytes, 0).unwrap();
+    let written = bytes.iter().rposition(|byte| *byte != 0).unwrap() as u64 + 1;
+    file.write_at(&[7; 100], written).unwrap();
+    let report = check(dir.path(), &env, None, &mut |_, _| {}).unwrap();
+    assert!(report.ok() && !report.findings.is_empty(), "{report:?}");
+    let report = repair(dir.path(), &env).unwrap();
+    assert_eq!(report.actions.len(), 1);
+    assert!(report.actions[0].contains("audit/"), "{report:?}");
+    let clean = check(dir.path(), &env, None, &mut |_, _| {}).unwrap();
+    assert_eq!(clean.findings, []);
+}

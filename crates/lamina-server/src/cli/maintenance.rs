@@ -153,6 +153,8 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         erased_sections,
         checkpoints,
         tip,
+        audit_entries,
+        audit_segments,
         view_rows,
         views_checked,
     } = report;
@@ -164,6 +166,8 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         ("erased_sections", (*erased_sections).into()),
         ("checkpoints", (*checkpoints).into()),
         ("tip", hex::encode(tip).into()),
+        ("audit_entries", (*audit_entries).into()),
+        ("audit_segments", (*audit_segments).into()),
         ("views_checked", (*views_checked).into()),
         ("view_rows", (*view_rows).into()),
     ]

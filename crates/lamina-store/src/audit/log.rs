@@ -17,7 +17,7 @@ use super::{ROWS, row};
 use crate::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE, control};
 use crate::keys::Keys;
 use crate::log::{
-    Appended, Cut, Log, LogError, LogStats, NewEntry, OpenOptions, Section, SegmentLog,
+    Appended, Log, LogError, LogStats, NewEntry, OpenOptions, OpenReport, Section, SegmentLog,
 };
 
 /// How to open the audit log.
@@ -60,8 +60,8 @@ impl AuditOptions {
 /// What opening found and did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditOpenReport {
-    /// A torn tail that was cut.
-    pub cut: Option<Cut>,
+    /// What opening the log below found and did.
+    pub log: OpenReport,
     /// Indexes that were made again.
     pub reindexed: u64,
 }
@@ -103,7 +103,7 @@ impl AuditLog {
             disk,
             dir,
         });
-        let mut report = AuditOpenReport { cut: found.cut, reindexed: 0 };
+        let mut report = AuditOpenReport { log: found, reindexed: 0 };
         for span in &spans {
             if !span.sealed {
                 *shared.active.write() = shared.rebuild(span)?;

@@ -262,7 +262,7 @@ pub trait LogReader: Send + Sync + std::fmt::Debug {
 pub use chains::NoViews;
 pub use checkpoint::Checkpoint;
 pub use erase::ErasePayload;
-pub use open::{Cut, OpenOptions, OpenReport, exists};
+pub use open::{Cut, OpenOptions, OpenReport, exists, id};
 pub use reader::SegmentReader;
 pub(crate) use reader::Span;
 pub use section::Section;

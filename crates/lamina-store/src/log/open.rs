@@ -106,6 +106,21 @@ pub fn exists(disk: &dyn Disk, dir: &Path) -> io::Result<bool> {
     Ok(names.iter().any(|name| parse_name(name).is_some()))
 }
 
+/// The id of the log in this data directory, by its first segment; `None` if there is none, or it
+/// does not tell.
+pub fn id(disk: &dyn Disk, dir: &Path) -> Result<Option<[u8; 16]>, LogError> {
+    let paths = Paths::new(dir);
+    if !disk.exists(&paths.log()) {
+        return Ok(None);
+    }
+    let Some(first) = list(disk, &paths)?.first().copied() else { return Ok(None) };
+    let file = disk.open_read(&paths.segment(&file_name(first))).map_err(opening)?;
+    let mut head = [0; HEAD_LEN];
+    let read = file.read_at(&mut head, 0).map_err(opening)?;
+    let head = SegmentHead::decode(head.get(..read).unwrap_or(&[]));
+    Ok(head.ok().map(|head| head.log_id))
+}
+
 /// What an opened log begins with.
 pub(super) struct Opened {
     pub(super) disk: Arc<dyn Disk>,

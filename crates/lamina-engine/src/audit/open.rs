@@ -1,0 +1,107 @@
+//! Opening the audit log beside the log, and starting its thread.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lamina_env::{DiskFile, Env, SteadyClock};
+use lamina_store::audit::{AuditLog, AuditOptions, Peppers};
+use lamina_store::keys::Keys;
+use lamina_store::log::{LogError, LogReader, Tip};
+use parking_lot::Mutex;
+
+use super::auditor::{AuditStatus, Auditor, recover};
+use super::queue::Queue;
+use super::{Audit, Tap};
+use crate::engine::Shared;
+use crate::threads::{Role, spawn};
+use crate::{OpenError, Settings};
+
+/// The directory of the audit log under the data directory.
+pub(crate) const AUDIT: &str = "audit";
+
+/// An audit log that has the row of every write in the log.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    log: AuditLog,
+    peppers: Peppers,
+    /// Rows of writes that were made again.
+    pub(crate) recovered: u64,
+}
+
+/// How to open the audit log of a data directory.
+pub(crate) fn options(
+    data: &Path,
+    env: &Env,
+    keys: &Arc<Keys>,
+    segment_bytes: u64,
+) -> AuditOptions {
+    AuditOptions {
+        disk: Arc::clone(&env.disk),
+        dir: data.join(AUDIT),
+        clock: Arc::new(SteadyClock::new(Arc::clone(&env.clock))),
+        rng: Arc::clone(&env.rng),
+        keys: Arc::clone(keys),
+        segment_bytes,
+    }
+}
+
+/// Opens the audit log and makes the rows again that it lost and the log still carries.
+pub(crate) fn open(
+    settings: &Settings,
+    env: &Env,
+    keys: &Arc<Keys>,
+    reader: &dyn LogReader,
+    tip: &Tip,
+    status: &AuditStatus,
+) -> Result<Opened, OpenError> {
+    let options = options(&settings.data, env, keys, settings.audit_segment_bytes);
+    let (mut log, found) = AuditLog::open(options).map_err(of_audit)?;
+    if let Some(cut) = found.log.cut {
+        tracing::warn!(file = cut.file, bytes = cut.bytes, "a torn tail of the audit log was cut");
+    }
+    let peppers =
+        Peppers::open(Arc::clone(&env.disk), &settings.data.join("keys"), Arc::clone(&env.rng));
+    let recovered = match recover(&mut log, reader, tip) {
+        // Serving goes on; what is missing is made when there is space again, at a later open.
+        Err(LogError::Full(_)) => {
+            status.untold.store(true, Ordering::Release);
+            0
+        }
+        other => other.map_err(of_audit)?,
+    };
+    Ok(Opened { log, peppers: peppers.map_err(OpenError::Keys)?, recovered })
+}
+
+/// Starts the audit thread.
+pub(crate) fn start(
+    opened: Opened,
+    env: &Env,
+    reader: &Arc<dyn LogReader>,
+    tip: &Tip,
+    shared: &Arc<Shared>,
+    lock: &Arc<dyn DiskFile>,
+) -> Result<(Audit, Tap), OpenError> {
+    let Opened { log, peppers, recovered: _ } = opened;
+    let (queue, status) = (Arc::new(Queue::default()), Arc::clone(&shared.audit));
+    let audit_reader = log.reader();
+    let clock = Arc::clone(&env.clock);
+    let auditor = Auditor::new(log, Arc::clone(reader), clock, Arc::clone(&status), tip);
+    let thread = spawn(Role::Audit, shared, lock, {
+        let queue = Arc::clone(&queue);
+        move || auditor.run(&queue)
+    })?;
+    let tap = Tap { queue: Arc::clone(&queue), status: Arc::clone(&status) };
+    let thread = Mutex::new(Some(thread));
+    Ok((Audit { queue, status, reader: audit_reader, peppers, thread }, tap))
+}
+
+/// The same error, saying that it is the audit log's.
+fn of_audit(error: LogError) -> LogError {
+    match error {
+        LogError::Corrupt { file, position, what } => {
+            LogError::Corrupt { file: format!("{AUDIT}/{file}"), position, what }
+        }
+        other => other,
+    }
+}
