@@ -1,4 +1,4 @@
-//! The outside, as parameters: clock, randomness and disk.
+//! The outside, as parameters: clock, randomness and disk. And the process itself.
 //!
 //! The only crate that reads the wall clock, entropy and the file system. Everything else takes
 //! these traits, so that the simulator in `sim` can replace all three with one seed.
@@ -7,6 +7,7 @@ pub mod clock;
 pub mod steady;
 pub mod rng;
 pub mod disk;
+pub mod process;
 pub mod sim;
 
 pub use clock::{Clock, SystemClock};

@@ -24,6 +24,11 @@ use crate::tls::Tls;
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     let policy = policy(config)?;
     logging::start(&config.log_filter, config.log_format).map_err(Failure::usage)?;
+    if !config.core_dumps
+        && let Err(error) = lamina_env::process::forbid_core_dumps()
+    {
+        tracing::warn!(%error, "a crash may write keys to a core file: it could not be forbidden");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
     runtime.block_on(run(config, policy))

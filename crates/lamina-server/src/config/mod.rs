@@ -47,6 +47,8 @@ pub struct Config {
     pub envelope_lenient: bool,
     /// Whether experimental routes answer (R041).
     pub experimental_enabled: bool,
+    /// Whether a crash may write the memory of the process to a file.
+    pub core_dumps: bool,
     /// Bytes of one segment file of the log.
     pub segment_bytes: u64,
     /// Bytes of the disk that writes leave free.
@@ -165,6 +167,7 @@ pub(crate) const KEYS: &[Key] = &[
         foreign_variable: Some("CORTEX_ENABLE_EXPERIMENTAL"),
         ..key("experimental.enabled", "LAMINA_EXPERIMENTAL_ENABLED")
     },
+    key("process.core_dumps", "LAMINA_PROCESS_CORE_DUMPS"),
     key("storage.segment_bytes", "LAMINA_STORAGE_SEGMENT_BYTES"),
     key("storage.free_bytes_min", "LAMINA_STORAGE_FREE_BYTES_MIN"),
 ];
@@ -198,6 +201,7 @@ impl Config {
         let experimental = preset.experimental_by_default();
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
+        let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         let free_bytes_min =
@@ -214,6 +218,7 @@ impl Config {
             limits,
             envelope_lenient,
             experimental_enabled,
+            core_dumps,
             segment_bytes,
             free_bytes_min,
             shown: settings.into_shown(),

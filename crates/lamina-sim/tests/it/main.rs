@@ -47,6 +47,8 @@ mod certificate;
 #[cfg(test)]
 mod tls;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod connections;
 #[cfg(test)]
 mod cli;

@@ -34,10 +34,24 @@ const KEY_FILE_BYTES_MAX: u64 = 1_024;
 #[non_exhaustive]
 pub enum KeyError {
     /// Someone other than the owner may read the file.
-    #[error("the key file {name} has mode {mode:o}; it must not be readable by group or others")]
+    #[error(
+        "the key file {name} has mode {mode:o} and can be read or changed by others; run: chmod 600 {name}"
+    )]
     Exposed {
         /// The file.
         name: String,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Someone other than the owner may put files in the directory.
+    #[error(
+        "the directory of keys {} has mode {mode:o} and others can put keys into it; run: chmod 700 {}",
+        dir.display(),
+        dir.display()
+    )]
+    Open {
+        /// The directory.
+        dir: PathBuf,
         /// Its permission bits.
         mode: u32,
     },
@@ -96,6 +110,10 @@ impl Keys {
         let io = |doing, source| KeyError::Io { doing, name: "directory".to_owned(), source };
         if fresh {
             disk.create_dir_all(dir).map_err(|e| io("making", e))?;
+        }
+        // A directory without a mode is one of the simulator.
+        if let Some(mode) = disk.mode(dir).ok().filter(|mode| mode & 0o022 != 0) {
+            return Err(KeyError::Open { dir: dir.to_owned(), mode });
         }
         let files = Files { disk: &*disk, dir, rng: &*rng };
         let signing = files.get(

@@ -136,3 +136,26 @@ fn nothing_secret_is_printed() {
     let printed = format!("{keys:?} {tenant:?}");
     expect![[r#"Keys { dir: "/data/keys", .. } KeyedHash"#]].assert_eq(&printed);
 }
+
+#[test]
+fn a_directory_that_others_can_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("keys");
+    let open = |fresh| {
+        let rng = Arc::new(SimRng::new(1));
+        Keys::open(Arc::new(lamina_env::RealDisk), &dir, rng, fresh)
+    };
+    open(true).unwrap();
+    for (mode, fine) in [(0o700, true), (0o755, true), (0o775, false), (0o702, false)] {
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(mode)).unwrap();
+        match open(false) {
+            Ok(_) => assert!(fine, "{mode:o}"),
+            Err(error) => {
+                assert!(matches!(error, KeyError::Open { .. }) && !fine, "{mode:o} {error:?}");
+                assert!(error.to_string().contains("chmod 700"), "{error}");
+            }
+        }
+    }
+}
