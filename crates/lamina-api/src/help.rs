@@ -205,6 +205,14 @@ explain! {
         ],
         "Ask for the capability, or use a scope in which you have it.",
         "scope.write is denied by the deployment tier.";
+    NotAMember:
+        "The scope lists its members, and your role there is not enough.",
+        [
+            "The scope, or one above it, was registered with members, and the caller is not among them.",
+            "The caller is a reader and wants to write, or a writer and wants to change members or policy.",
+        ],
+        "Ask an owner of the scope for a role; `GET /v1/scopes?path=` names them.",
+        "scope.write is denied by the scope policy.";
     RateLimited:
         "The caller used up its rate.",
         ["More requests than the bucket of this actor holds."],

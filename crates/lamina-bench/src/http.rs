@@ -12,6 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use lamina_engine::{Engine, Settings};
 use lamina_env::Env;
+use lamina_server::auth::Gate;
 use lamina_server::config::{Config, Environment, Flags};
 use lamina_server::http::{self, App, Parts};
 use lamina_server::meters::Meters;
@@ -75,10 +76,9 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
         let (_closing, closed) = tokio::sync::watch::channel(false);
         let flags = Flags { data: Some(options.dir.clone()), ..Flags::default() };
         let config = Config::load(&flags, &Environment::default(), &*env.disk)?;
-        let policy =
-            lamina_core::policy::Policy::new(config.preset).context("dev_local is built")?;
+        let gate = Gate::of(&config, &env)?;
         let meters = Meters::install();
-        let parts = Parts { engine, policy, env, meters, closing: closed.clone() };
+        let parts = Parts { engine, gate, env, meters, closing: closed.clone() };
         let app = Arc::new(App::new(parts, &config));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}", listener.local_addr()?);

@@ -118,6 +118,16 @@ impl Engine {
         self.inner.keys.cursor().mac("cursor", &[bytes])
     }
 
+    /// The name of a tenant; empty once it is erased.
+    pub fn tenant_name(&self, ordinal: u32) -> String {
+        self.inner.tenant_name(ordinal)
+    }
+
+    /// Keyed hash under which a verified token is remembered, so that no token is kept.
+    pub fn token_mac(&self, token: &[u8]) -> [u8; 32] {
+        self.inner.keys.cursor().mac("token", &[token])
+    }
+
     /// Finishes what was accepted, writes the last checkpoint, closes streams.
     pub async fn shutdown(&self) {
         self.inner.hub.close();

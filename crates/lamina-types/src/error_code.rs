@@ -85,6 +85,8 @@ error_codes! {
     ActorMismatch = "ACTOR_MISMATCH", 401, retriable: false;
     /// The effective policy lacks the capability.
     PolicyDenied = "POLICY_DENIED", 403, retriable: false;
+    /// The scope lists its members, and the caller's role there is not enough.
+    NotAMember = "NOT_A_MEMBER", 403, retriable: false;
     /// The caller used up its rate.
     RateLimited = "RATE_LIMITED", 429, retriable: true;
     /// The request's headers are larger than the server takes.

@@ -286,8 +286,21 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Put, "/v1/scopes/members", Stable, "policy.administer.scope", "Replace the members of a scope"),
     RouteSpec::new(Post, "/v1/scopes/prune", Experimental, "policy.administer.tenant", "Remove scopes that nobody uses"),
     // Policy.
-    RouteSpec::new(Get, "/v1/policy/effective", Stable, "", "What the caller may do"),
-    RouteSpec::new(Get, "/v1/policy/deployment", Stable, "", "The policy of the deployment"),
+    RouteSpec::new(Get, "/v1/policy/effective", Stable, "", "What the caller may do").built(
+        &[
+            query("actor", "Of this actor, instead of the caller; takes `policy.administer.actor`.", Values::Text),
+            SCOPE,
+        ],
+        Body::None,
+        &[answer(200, "Every capability, and who decided it.", AnswerBody::Json("capability_set"))],
+        &[E::InvalidParameter, E::InvalidScopeGrammar, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/policy/deployment", Stable, "", "The policy of the deployment").built(
+        &[],
+        Body::None,
+        &[answer(200, "The policy.", AnswerBody::Json("policy_record"))],
+        &[],
+    ),
     RouteSpec::new(Put, "/v1/policy/deployment", Experimental, "policy.administer.deployment", "Replace the policy of the deployment"),
     RouteSpec::new(Get, "/v1/policy/tenant/{tenant_id}", Stable, "policy.administer.tenant", "The policy of a tenant"),
     RouteSpec::new(Put, "/v1/policy/tenant/{tenant_id}", Experimental, "policy.administer.tenant", "Replace the policy of a tenant"),
@@ -323,7 +336,12 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times"),
     RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time"),
     // Identity.
-    RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do"),
+    RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do").built(
+        &[],
+        Body::None,
+        &[answer(200, "The caller.", AnswerBody::Json("whoami"))],
+        &[],
+    ),
     RouteSpec::new(Post, "/v1/auth/revoke", Stable, "auth.revoke", "Revoke a token"),
     RouteSpec::new(Post, "/v1/auth/signup", Beta, "", "Get a token for a new user").unavailable(E::NotConfigured),
     RouteSpec::new(Post, "/v1/auth/tokens", Beta, "auth.mint", "Mint a token").unavailable(E::NotConfigured),

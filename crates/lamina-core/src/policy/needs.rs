@@ -8,7 +8,7 @@ use lamina_types::scope::BUILT_IN_TYPES;
 use lamina_types::{ActorId, MemberRole, ScopePath};
 
 use super::permit::{Permit, Reach};
-use super::{Caller, Denial, Membership, Stack};
+use super::{Caller, Denial, Membership, Stack, Tier};
 
 /// A write, as far as permission goes.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,21 @@ impl Stack {
         write: &Write<'_>,
     ) -> Result<Permit<ScopeWrite>, Denial> {
         let needs = write_needs(&caller.actor, write, self);
-        let tier = self.allows_all(caller, &needs, Some(write.scope))?;
+        let mut tier = Tier::Deployment;
+        for need in &needs {
+            // A scope that nobody has is open to any writer (R075), and its first write makes the
+            // caller its owner: the tiers are asked for all that takes, the token only whether it is
+            // for writing here.
+            let by_first_write = write.creates
+                && (*need == ScopeWriteElevated::NAME || need.starts_with("scope.create."));
+            let decided = match by_first_write {
+                true => {
+                    self.allows(&Caller { grant: None, ..caller.clone() }, need, Some(write.scope))
+                }
+                false => self.allows(caller, need, Some(write.scope)),
+            };
+            tier = tier.max(decided?);
+        }
         let also = needs.into_iter().filter(|need| *need != ScopeWrite::NAME).collect();
         Ok(Permit::new(caller.clone(), Reach::of(Some(write.scope)), tier).with(also))
     }
@@ -116,8 +130,8 @@ impl Stack {
         caller: &Caller,
         capabilities: &[&'static str],
         scope: Option<&ScopePath>,
-    ) -> Result<super::Tier, Denial> {
-        let mut decided = super::Tier::Deployment;
+    ) -> Result<Tier, Denial> {
+        let mut decided = Tier::Deployment;
         for capability in capabilities {
             decided = decided.max(self.allows(caller, capability, scope)?);
         }
@@ -131,7 +145,7 @@ impl Stack {
         caller: &Caller,
         capabilities: &[&'static str],
         scope: Option<&ScopePath>,
-    ) -> Result<super::Tier, Denial> {
+    ) -> Result<Tier, Denial> {
         let mut first = None;
         for capability in capabilities {
             match self.allows(caller, capability, scope) {

@@ -89,6 +89,10 @@ pub(super) struct SettingArgs {
     /// Its private key, in PEM; the file must be readable by its owner only
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
+    /// A file of public keys whose tokens are believed, as `lamina-issuer keys` prints it; several
+    /// separated by commas
+    #[arg(long, value_name = "KEYS.json")]
+    trust: Option<String>,
     /// The configuration file [default: lamina.toml in the data directory, if there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -115,8 +119,8 @@ pub(super) struct CheckArgs {
 
 impl From<SettingArgs> for Flags {
     fn from(args: SettingArgs) -> Flags {
-        let SettingArgs { data, listen, preset, tls_cert, tls_key, config } = args;
-        Flags { data, listen, preset, tls_cert, tls_key, config }
+        let SettingArgs { data, listen, preset, trust, tls_cert, tls_key, config } = args;
+        Flags { data, listen, preset, trust, tls_cert, tls_key, config }
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use lamina_core::policy::{Policy, Preset};
+use lamina_core::policy::Preset;
 use lamina_engine::{Engine, OpenReport, Settings};
 use lamina_env::Env;
 use tokio::net::TcpListener;
@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::exit::{Exit, Failure};
 use super::opening;
+use crate::auth::Gate;
 use crate::config::Config;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
@@ -22,7 +23,7 @@ use crate::tls::Tls;
 
 /// Runs the server until a signal ends it.
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
-    let policy = policy(config)?;
+    check_address(config)?;
     logging::start(&config.log_filter, config.log_format).map_err(Failure::usage)?;
     if !config.core_dumps
         && let Err(error) = lamina_env::process::forbid_core_dumps()
@@ -31,33 +32,30 @@ pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
-    runtime.block_on(run(config, policy))
+    runtime.block_on(run(config))
 }
 
-/// The policy of the preset, if it can be kept: what a preset promises must not be served with less.
-fn policy(config: &Config) -> Result<Policy, Failure> {
-    let preset = config.preset;
-    let Some(policy) = Policy::new(preset) else {
-        return Err(Failure::usage(anyhow!(
-            "the preset `{preset}` cannot start yet: it promises that every caller has a signed token, and \
-             this version does not check tokens. Only `dev_local` works now, on this machine alone"
-        )));
-    };
-    if preset == Preset::DevLocal && !config.listen.is_loopback() {
+/// Without tokens everybody who can connect is let in.
+fn check_address(config: &Config) -> Result<(), Failure> {
+    if config.preset == Preset::DevLocal && !config.listen.is_loopback() {
         return Err(Failure::usage(anyhow!(
             "the preset `dev_local` takes no tokens, so it listens on loopback addresses only \
              (127.0.0.1, ::1, localhost), not on {}",
             config.listen
         )));
     }
-    Ok(policy)
+    Ok(())
 }
 
-async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
+async fn run(config: &Config) -> Result<Exit, Failure> {
     // Before anything is opened: a signal during a long open must not be lost.
     let mut signals = Signals::new()?;
     let env = Env::real();
     let tls = open_tls(config, &env)?;
+    let gate = Gate::of(config, &env).map_err(|error| {
+        let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
+        Failure::usage(anyhow!(error).context(why))
+    })?;
     let (engine, report) = open(config, env.clone()).await?;
     let listener = TcpListener::bind(config.listen.0).await;
     let listener = listener.with_context(|| format!("cannot listen on {}", config.listen));
@@ -72,7 +70,7 @@ async fn run(config: &Config, policy: Policy) -> Result<Exit, Failure> {
     let (close, closing) = watch::channel(false);
     let parts = Parts {
         engine: engine.clone(),
-        policy,
+        gate,
         env,
         meters: Meters::install(),
         closing: closing.clone(),

@@ -15,6 +15,7 @@ use crate::auth::rate::Quotas;
 use crate::tls;
 use lamina_core::policy::Preset;
 use lamina_env::Disk;
+use lamina_types::ActorId;
 use lamina_types::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX};
 
 pub use source::{ConfigError, Environment, Flags};
@@ -41,6 +42,8 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// How often one actor may call, where no policy says otherwise.
     pub quotas: Quotas,
+    /// Whose tokens are believed.
+    pub auth: AuthConfig,
     /// The limits of the HTTP surface.
     pub limits: Limits,
     /// Whether a sparse envelope is filled in (ruling 1).
@@ -54,6 +57,17 @@ pub struct Config {
     /// Bytes of the disk that writes leave free.
     pub free_bytes_min: u64,
     shown: Vec<Shown>,
+}
+
+/// Whose tokens are believed, and who is an operator.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuthConfig {
+    /// Files of public keys as `lamina-issuer keys` prints them.
+    pub trust: Vec<PathBuf>,
+    /// Issuers of JWTs, and the file with the key set (JWKS) of each.
+    pub jwks: Vec<(String, PathBuf)>,
+    /// Operators of the deployment: tenant and actor.
+    pub operators: Vec<(String, ActorId)>,
 }
 
 /// What the HTTP surface takes before it says no.
@@ -145,6 +159,9 @@ pub(crate) const KEYS: &[Key] = &[
         foreign_variable: Some("CORTEX_DEPLOYMENT_PRESET"),
         ..flagged("preset", "LAMINA_PRESET", "--preset")
     },
+    flagged("auth.trust", "LAMINA_TRUST", "--trust"),
+    key("auth.jwks", "LAMINA_AUTH_JWKS"),
+    key("auth.operators", "LAMINA_AUTH_OPERATORS"),
     key("log.filter", "LAMINA_LOG"),
     key("log.format", "LAMINA_LOG_FORMAT"),
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
@@ -185,6 +202,11 @@ impl Config {
         let preset: Preset = settings.parsed("preset", "dev_local", |text| {
             text.parse().map_err(|error| format!("{error}"))
         })?;
+        let auth = AuthConfig {
+            trust: settings.parsed("auth.trust", "none", value::paths)?,
+            jwks: settings.parsed("auth.jwks", "none", value::issuers)?,
+            operators: settings.parsed("auth.operators", "none", value::operators)?,
+        };
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
@@ -210,6 +232,7 @@ impl Config {
             data,
             listen,
             preset,
+            auth,
             log_filter,
             log_format,
             tls,

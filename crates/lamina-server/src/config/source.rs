@@ -25,6 +25,8 @@ pub struct Flags {
     pub tls_cert: Option<PathBuf>,
     /// `--tls-key`
     pub tls_key: Option<PathBuf>,
+    /// `--trust`, several separated by commas
+    pub trust: Option<String>,
     /// `--config`
     pub config: Option<PathBuf>,
 }
@@ -279,6 +281,7 @@ fn flag_value(flags: &Flags, key: &Key) -> Option<String> {
         "preset" => flags.preset.clone(),
         "tls.cert" => flags.tls_cert.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "tls.key" => flags.tls_key.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        "auth.trust" => flags.trust.clone(),
         _ => None,
     }
 }

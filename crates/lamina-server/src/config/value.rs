@@ -3,6 +3,9 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use lamina_types::{ActorId, TenantName};
 
 use lamina_core::policy::{Rate, RateError};
 
@@ -85,6 +88,38 @@ fn is_origin(text: &str) -> bool {
     let Some(host) = host else { return false };
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.:[]_".contains(c);
     !host.is_empty() && host.chars().all(plain)
+}
+
+/// Texts separated by commas.
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty() && *item != "none")
+}
+
+pub(super) fn paths(text: &str) -> Result<Vec<PathBuf>, String> {
+    Ok(list(text).map(PathBuf::from).collect())
+}
+
+/// `ISSUER=FILE`, several separated by commas. The issuer is a URL and may hold `=` itself, so the
+/// last one counts.
+pub(super) fn issuers(text: &str) -> Result<Vec<(String, PathBuf)>, String> {
+    let issuer = |item: &str| {
+        let (iss, file) = item.rsplit_once('=')?;
+        let known = !iss.trim().is_empty() && !file.trim().is_empty();
+        known.then(|| (iss.trim().to_owned(), PathBuf::from(file.trim())))
+    };
+    let expected = "expected ISSUER=FILE, for example https://id.example.com=keys/jwks.json";
+    list(text).map(|item| issuer(item).ok_or_else(|| expected.to_owned())).collect()
+}
+
+/// `TENANT/ACTOR`, several separated by commas.
+pub(super) fn operators(text: &str) -> Result<Vec<(String, ActorId)>, String> {
+    let operator = |item: &str| {
+        let (tenant, actor) = item.split_once('/')?;
+        let tenant: TenantName = tenant.parse().ok()?;
+        Some((tenant.as_str().to_owned(), actor.parse().ok()?))
+    };
+    let expected = "expected TENANT/ACTOR, for example acme/user:root";
+    list(text).map(|item| operator(item).ok_or_else(|| expected.to_owned())).collect()
 }
 
 pub(super) fn switch(text: &str) -> Result<bool, String> {

@@ -11,6 +11,7 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::Response;
 use lamina_api::{ApiError, Tier};
+use lamina_core::policy::Caller;
 use lamina_types::ErrorCode;
 
 use super::app::App;
@@ -18,6 +19,7 @@ use super::call::Call;
 use super::caught::Caught;
 use super::cors::Word;
 use super::failure::{Failure, internal};
+use super::record::Record;
 use super::request_id::Id;
 use super::site::Site;
 use super::{origin, reply};
@@ -47,14 +49,15 @@ pub(crate) async fn answer(
     let (head, body) = request.into_parts();
     let id = Id::of(&head.headers, &app.env);
     let word = app.cors.word(&head);
+    let record = Arc::new(Record::default());
     let mut standing = None;
-    let result = match gate(&app, &site, &head, &word) {
+    let result = match admit(&app, &site, &head, &word).await {
         Err(error) => Err(error.into()),
-        Ok(()) => {
-            let call = Call { app: Arc::clone(&app), id: id.clone(), head, body };
-            let charged = charge(&call, &site);
-            standing = charged;
-            match charged.and_then(|standing| standing.refusal()) {
+        Ok(identity) => {
+            let (app, record) = (Arc::clone(&app), Arc::clone(&record));
+            let call = Call { app, id: id.clone(), head, body, identity, record };
+            standing = charge(&call, &site);
+            match standing.and_then(|standing| standing.refusal()) {
                 Some(refusal) => Err(refusal.into()),
                 None => Caught(handler(call)).await.unwrap_or_else(|panic| {
                     Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
@@ -62,14 +65,11 @@ pub(crate) async fn answer(
             }
         }
     };
-    let (mut response, denied) = match result {
-        Ok(response) => (response, false),
-        Err(failure) => {
-            let denied = failure.error.code == ErrorCode::PolicyDenied;
-            (failure.into_response(&id), denied)
-        }
-    };
-    site.dress(&mut response, denied);
+    let mut response = result.unwrap_or_else(|failure| failure.into_response(&id));
+    site.dress(&mut response);
+    if let Some(decision) = record.decision().and_then(|decision| decision.header()) {
+        response.headers_mut().insert(reply::POLICY, decision);
+    }
     reply::add_rate(&mut response, standing, app.env.clock.wall());
     word.say(&mut response);
     response.headers_mut().insert(reply::REQUEST_ID, id.header());
@@ -93,6 +93,23 @@ fn charge(call: &Call, site: &Site) -> Option<Standing> {
     Some(call.app.rates.charge(&caller, usage, &call.app.quotas(&caller)))
 }
 
+/// Who calls, if the request is let through at all. A route that needs a permission needs to know;
+/// others are told why it is not known, should they ask.
+async fn admit(
+    app: &App,
+    site: &Site,
+    head: &Parts,
+    word: &Word,
+) -> Result<Result<Caller, ApiError>, ApiError> {
+    gate(app, site, head, word)?;
+    let identity = app.gate.caller(&head.headers, &app.engine).await;
+    let identity = identity.map_err(|failure| failure.error);
+    match (site.capability(), identity) {
+        (Some(_), Err(error)) => Err(error),
+        (_, identity) => Ok(identity),
+    }
+}
+
 /// What is refused before a handler sees it.
 fn gate(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), ApiError> {
     if header_bytes(&head.headers) > HEADER_BYTES_MAX || head.headers.len() > HEADERS_MAX {
@@ -108,7 +125,7 @@ fn gate(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), ApiErro
                 .with("capability", site.capability())
                 .with("denied_by_tier", "deployment")
                 .with("decided_by_tier", "deployment")
-                .with("deployment_preset", app.policy.preset().as_str())
+                .with("deployment_preset", app.preset().as_str())
                 .with("reason", foreign.reason())
                 .with(
                     "remediation",

@@ -5,27 +5,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_api::v1::experience::Strictness;
-use lamina_core::policy::{Caller, Policy, Preset};
-use lamina_engine::Engine;
+use lamina_core::policy::{Caller, Preset, Stack};
+use lamina_engine::{Engine, Error as EngineError};
 use lamina_env::Env;
-use lamina_types::{ActorId, Micros};
+use lamina_types::{Micros, ScopePath};
 
 use super::cors::Cors;
 use super::listen::Closing;
+use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits};
 use crate::meters::Meters;
-
-/// The caller of a request that names none, under `dev_local` (ruling 19).
-const LOCAL_CALLER: &str = "user:local";
-/// The one tenant of `dev_local`.
-const LOCAL_TENANT: &str = "default";
 
 /// The state behind the routes.
 #[derive(Debug)]
 pub struct App {
     pub(crate) engine: Engine,
-    pub(crate) policy: Policy,
+    pub(crate) gate: Gate,
+    /// What the operator set, before anything narrower.
+    deployment: Stack,
     pub(crate) env: Env,
     pub(crate) meters: Meters,
     pub(crate) closing: Closing,
@@ -36,7 +34,6 @@ pub struct App {
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
     pub(crate) started_at: Micros,
-    local_caller: Caller,
 }
 
 /// The parts an [`App`] is made of.
@@ -44,8 +41,8 @@ pub struct App {
 pub struct Parts {
     /// The open engine.
     pub engine: Engine,
-    /// The policy in force.
-    pub policy: Policy,
+    /// What lets callers in.
+    pub gate: Gate,
     /// Clock and randomness.
     pub env: Env,
     /// Where metrics are read.
@@ -57,15 +54,13 @@ pub struct Parts {
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts, config: &Config) -> App {
-        let Parts { engine, policy, env, meters, closing } = parts;
-        let tenant = engine.tenant(LOCAL_TENANT).expect("the engine opens with the default tenant");
-        let actor: ActorId = LOCAL_CALLER.parse().expect("the local caller is well formed");
+        let Parts { engine, gate, env, meters, closing } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
-            local_caller: Caller::local(actor, tenant),
+            deployment: Stack::of_preset(config.preset),
             started_at: env.clock.monotonic(),
             engine,
-            policy,
+            gate,
             env,
             meters,
             closing,
@@ -82,13 +77,23 @@ impl App {
         }
     }
 
-    pub(crate) fn local_caller(&self) -> &Caller {
-        &self.local_caller
+    /// The preset in force.
+    pub(crate) fn preset(&self) -> Preset {
+        self.deployment.preset
+    }
+
+    /// The policy over a scope, or over the whole tenant, as it is now.
+    pub(crate) fn stack(
+        &self,
+        _caller: &Caller,
+        _scope: Option<&ScopePath>,
+    ) -> Result<Stack, EngineError> {
+        Ok(self.deployment.clone())
     }
 
     /// Whether callers are whoever they say they are, because only this machine can call.
     pub(crate) fn is_local(&self) -> bool {
-        self.policy.preset() == Preset::DevLocal
+        !self.gate.is_signed()
     }
 
     /// How often a caller may call. What the configuration says holds for everybody; policies will

@@ -11,18 +11,18 @@ use bytes::Bytes;
 use hyper::body::Body as _;
 use lamina_api::v1::experience::Strictness;
 use lamina_api::{ApiError, query as api_query};
-use lamina_core::policy::{Caller, Permit};
-use lamina_types::capability::Capability;
+use lamina_core::policy::{self, Caller, Denial, Permit};
+use lamina_types::capability::{Capability, ScopeWrite};
 use lamina_types::ids::IdError;
-use lamina_types::{ErrorCode, ScopePath};
+use lamina_types::{ErrorCode, Experience, ScopePath};
 
 use super::app::App;
 use super::body::{self, Bounds};
 use super::failure::{Failure, denied};
 use super::query;
+use super::record::Record;
 use super::request_id::Id;
 
-const ACTOR: &str = "x-cortex-actor";
 const IDEMPOTENCY_KEY: &str = "x-cortex-idempotency-key";
 
 /// A request under way.
@@ -32,6 +32,9 @@ pub(crate) struct Call {
     pub(crate) id: Id,
     pub(crate) head: Parts,
     pub(crate) body: Body,
+    /// Who calls, or why that is not known.
+    pub(crate) identity: Result<Caller, ApiError>,
+    pub(crate) record: Arc<Record>,
 }
 
 impl Call {
@@ -42,14 +45,7 @@ impl Call {
     /// Who calls. Under `dev_local` it is whoever the header names; a token, if one is sent, is
     /// neither needed nor looked at.
     pub(crate) fn caller(&self) -> Result<Caller, ApiError> {
-        let local = self.app.local_caller();
-        let Some(actor) = self.header_text(ACTOR)? else {
-            return Ok(local.clone());
-        };
-        let actor = actor.parse().map_err(|error: lamina_types::actor::ActorError| {
-            ApiError::invalid_parameter("X-Cortex-Actor", error.to_string())
-        })?;
-        Ok(Caller::local(actor, local.tenant))
+        self.identity.clone()
     }
 
     /// Asks the policy; a refusal names tier and capability.
@@ -57,8 +53,44 @@ impl Call {
         &self,
         caller: &Caller,
         scope: Option<&ScopePath>,
-    ) -> Result<Permit<C>, ApiError> {
-        self.app.policy.permit(caller, scope).map_err(|denial| denied(&denial))
+    ) -> Result<Permit<C>, Failure> {
+        let stack = self.app.stack(caller, scope)?;
+        let decided = stack.permit::<C>(caller, scope);
+        self.decided(decided, C::NAME)
+    }
+
+    /// Asks the policy for everything a write needs.
+    pub(crate) fn permit_write(
+        &self,
+        caller: &Caller,
+        experience: &Experience,
+    ) -> Result<Permit<ScopeWrite>, Failure> {
+        let scope = &experience.scope;
+        let stack = self.app.stack(caller, Some(scope))?;
+        let write = policy::Write {
+            scope,
+            observed_actor: &experience.observed_actor.id,
+            subject: &experience.subject,
+            creates: !stack.membership.registered,
+        };
+        self.decided(stack.permit_write(caller, &write), ScopeWrite::NAME)
+    }
+
+    fn decided<C: Capability>(
+        &self,
+        decided: Result<Permit<C>, Denial>,
+        capability: &'static str,
+    ) -> Result<Permit<C>, Failure> {
+        match decided {
+            Ok(permit) => {
+                self.record.allowed(capability, permit.decided_by());
+                Ok(permit)
+            }
+            Err(denial) => {
+                self.record.denied(&denial);
+                Err(denied(&denial).into())
+            }
+        }
     }
 
     pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {

@@ -10,7 +10,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::ApiError;
-use lamina_core::policy::Denial;
+use lamina_core::policy::{Denial, DenialCode};
 use lamina_engine::Error as EngineError;
 use lamina_types::ErrorCode;
 
@@ -66,7 +66,12 @@ impl From<Denial> for Failure {
 
 /// The refusal of a policy, which names tier and capability (R154, C02, C53).
 pub(crate) fn denied(denial: &Denial) -> ApiError {
-    ApiError::new(ErrorCode::PolicyDenied, format!("{denial}; {}.", denial.remediation))
+    let code = match denial.code {
+        DenialCode::PolicyDenied => ErrorCode::PolicyDenied,
+        DenialCode::NotAMember => ErrorCode::NotAMember,
+        DenialCode::UnregisteredScopeType => ErrorCode::UnregisteredScopeType,
+    };
+    ApiError::new(code, format!("{denial}; {}.", denial.remediation))
         .with("capability", denial.capability)
         .with("denied_by_tier", denial.tier.as_str())
         .with("decided_by_tier", denial.tier.as_str())

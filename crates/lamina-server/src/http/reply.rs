@@ -32,14 +32,6 @@ pub(crate) fn json(status: StatusCode, shape: &impl Serialize) -> Result<Respons
     Ok(response)
 }
 
-/// Says that the policy allowed this capability, where it is not the one the route table names.
-pub(crate) fn allowed(response: &mut Response, capability: &'static str) {
-    let text = format!("tier=deployment; decision=allow; capability={capability}");
-    if let Ok(value) = HeaderValue::try_from(text) {
-        response.headers_mut().insert(POLICY, value);
-    }
-}
-
 /// Where the caller stands. Without a caller nothing was charged, and the headers say so in numbers
 /// that every client can read.
 pub(crate) fn add_rate(response: &mut Response, standing: Option<Standing>, now: Micros) {

@@ -18,8 +18,6 @@ pub(crate) struct Site {
     method: &'static str,
     tier: Tier,
     capability: Option<&'static str>,
-    allow: Option<HeaderValue>,
-    deny: Option<HeaderValue>,
     seconds: Histogram,
     counts: Vec<(u16, OnceLock<Counter>)>,
 }
@@ -49,17 +47,11 @@ impl Site {
         tier: Tier,
         capability: Option<&'static str>,
     ) -> Site {
-        let decision = |decision: &str| {
-            let text = format!("tier=deployment; decision={decision}; capability={}", capability?);
-            HeaderValue::try_from(text).ok()
-        };
         Site {
             label,
             method,
             tier,
             capability,
-            allow: decision("allow"),
-            deny: decision("deny"),
             seconds: metrics::histogram!(meters::REQUEST_SECONDS, "route" => label, "method" => method),
             counts: STATUSES
                 .iter()
@@ -82,22 +74,12 @@ impl Site {
     }
 
     /// Adds the headers that depend on the route only.
-    pub(crate) fn dress(&self, response: &mut axum::response::Response, denied: bool) {
+    pub(crate) fn dress(&self, response: &mut axum::response::Response) {
         const NOTICE: HeaderValue = HeaderValue::from_static(EXPERIMENTAL_NOTICE);
-        let allowed = response.status().is_success();
         let headers = response.headers_mut();
         headers.insert(reply::STABILITY, HeaderValue::from_static(self.tier.as_str()));
         if self.tier == Tier::Experimental {
             headers.insert(reply::EXPERIMENTAL_NOTICE, NOTICE);
-        }
-        let decision = match (denied, allowed) {
-            (true, _) => &self.deny,
-            (false, true) => &self.allow,
-            (false, false) => &None,
-        };
-        if let Some(decision) = decision {
-            // A handler that needed another capability than the table names has said so.
-            headers.entry(reply::POLICY).or_insert_with(|| decision.clone());
         }
     }
 

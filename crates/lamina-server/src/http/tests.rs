@@ -11,7 +11,6 @@ use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use lamina_api::{Method, ROUTES, RouteStatus, Tier};
-use lamina_core::policy::Policy;
 use lamina_engine::{Engine, Settings};
 use lamina_env::{Env, RealDisk};
 use serde_json::Value;
@@ -22,6 +21,7 @@ use super::answer::answer;
 use super::app::{App, Parts};
 use super::router;
 use super::site::Site;
+use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::meters::Meters;
 
@@ -62,8 +62,8 @@ impl Server {
         let (engine, _) = Engine::open(settings, env.clone()).unwrap();
         let (close, closing) = watch::channel(false);
         let parts = Parts {
+            gate: Gate::of(&config, &env).unwrap(),
             engine,
-            policy: Policy::new(config.preset).unwrap(),
             env,
             meters: Meters::install(),
             closing,

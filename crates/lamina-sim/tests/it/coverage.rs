@@ -88,6 +88,9 @@ fn probes(api: &mut Api) -> Vec<Probe> {
         get("/v1/health".to_owned()),
         get("/v1/ready".to_owned()),
         get("/v1/openapi.json".to_owned()),
+        get("/v1/auth/whoami".to_owned()),
+        get(format!("/v1/policy/effective?scope={scope}")),
+        get("/v1/policy/deployment".to_owned()),
     ]
 }
 

@@ -55,6 +55,10 @@ mod cli;
 #[cfg(test)]
 mod restart;
 #[cfg(test)]
+mod tokens;
+#[cfg(test)]
+mod identity;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod acceptance;

@@ -1,11 +1,11 @@
 //! `POST /v1/experience/bulk`: all items or none, in one append.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use lamina_api::ApiError;
 use lamina_api::v1::experience::response::batch_stream;
 use lamina_api::v1::experience::{
     AdmittedBulk, BulkAccepted, BulkResult, Wait, identity, read_bulk,
@@ -83,21 +83,36 @@ fn result(index: usize, kept: Kept, item: &Captured, status: String) -> BulkResu
     }
 }
 
-/// One permit per scope that is written to.
+/// What the permission for an item depends on.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked<'a> {
+    scope: &'a ScopePath,
+    actor: &'a str,
+    subject: &'a str,
+    second: Option<&'a ScopePath>,
+}
+
+/// One permit per kind of write; items that need the same share it.
 fn permits(
     call: &Call,
     caller: &Caller,
     bulk: &AdmittedBulk,
-) -> Result<Vec<Permit<ScopeWrite>>, ApiError> {
-    let mut permits: BTreeMap<&ScopePath, Permit<ScopeWrite>> = BTreeMap::new();
+) -> Result<Vec<Permit<ScopeWrite>>, Failure> {
+    // What a write needs depends on who did it and whom it is about, not only on where it goes.
+    let mut asked: BTreeMap<Asked<'_>, Permit<ScopeWrite>> = BTreeMap::new();
     for (index, item) in bulk.items.iter().enumerate() {
-        let has_second = item.experience.directives.consolidate_into.is_some();
-        if has_second || !permits.contains_key(&item.experience.scope) {
-            let permit = permit(call, caller, &item.experience, &format!("items[{index}]."))?;
-            permits.insert(&item.experience.scope, permit);
+        let experience = &item.experience;
+        let what = Asked {
+            scope: &experience.scope,
+            actor: experience.observed_actor.id.as_str(),
+            subject: experience.subject.as_str(),
+            second: experience.directives.consolidate_into.as_ref(),
+        };
+        if let Entry::Vacant(new) = asked.entry(what) {
+            new.insert(permit(call, caller, experience, &format!("items[{index}]."))?);
         }
     }
-    Ok(permits.into_values().collect())
+    Ok(asked.into_values().collect())
 }
 
 fn split(bulk: AdmittedBulk, order: &[usize], request_id: &str) -> (Vec<Kept>, Vec<Write>) {

@@ -6,9 +6,7 @@ use lamina_api::v1::events::{EventBody, EventOrder, EventSort, EventsQuery};
 use lamina_api::{ApiError, Page, PageStart};
 use lamina_core::policy::Caller;
 use lamina_engine::{Axis, EventsQuery as Question, ReadPermit, ScanKey};
-use lamina_types::capability::{
-    Capability as _, ScopeReadDescend, ScopeReadHolistic, ScopeReadLocal,
-};
+use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{ErrorCode, EventId, Micros, ScopeView};
 
 use crate::http::call::Call;
@@ -28,18 +26,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
         let position = position(key, page.skip_left);
         query.next_cursor(&position, &|bytes| engine.cursor_mac(bytes))
     });
-    let mut response = reply::json(StatusCode::OK, &Page::new(items, next))?;
-    reply::allowed(&mut response, capability(query.view));
-    Ok(response)
-}
-
-/// What a list needs depends on how far it reaches (R164, R208).
-fn capability(view: ScopeView) -> &'static str {
-    match view {
-        ScopeView::Local => ScopeReadLocal::NAME,
-        ScopeView::Holistic => ScopeReadHolistic::NAME,
-        ScopeView::Descend => ScopeReadDescend::NAME,
-    }
+    reply::json(StatusCode::OK, &Page::new(items, next))
 }
 
 /// One event, also a cancelled one.
@@ -53,7 +40,8 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     reply::json(StatusCode::OK, &EventBody::new(&record, Vec::new()))
 }
 
-fn permit(call: &Call, caller: &Caller, query: &EventsQuery) -> Result<ReadPermit, ApiError> {
+/// What a list needs depends on how far it reaches (R164, R208).
+fn permit(call: &Call, caller: &Caller, query: &EventsQuery) -> Result<ReadPermit, Failure> {
     let scope = Some(&query.scope);
     Ok(match query.view {
         ScopeView::Local => ReadPermit::Local(call.permit(caller, scope)?),

@@ -105,7 +105,7 @@ pub(super) fn with_context<T>(
     admit: impl FnOnce(&AdmitContext<'_>) -> Result<T, ApiError>,
 ) -> Result<T, ApiError> {
     let app = &*call.app;
-    // Under `dev_local` every type may be created; presets that restrict it are not built.
+    // Which types may be created is for the policy to say, when it is asked for the write.
     let any_type = |_: &str| true;
     let generated = || hex::encode(&draw::<16>(&*app.env.rng));
     admit(&AdmitContext {
@@ -124,14 +124,15 @@ pub(super) fn permit(
     caller: &Caller,
     experience: &Experience,
     at: &str,
-) -> Result<Permit<ScopeWrite>, ApiError> {
-    if let Some(second) = &experience.directives.consolidate_into
-        && let Err(denial) = call.app.policy.permit::<ScopeWrite>(caller, Some(second))
-    {
-        let field = format!("{at}directives.consolidate_into");
-        return Err(ApiError::invalid_envelope(field, denial.to_string()));
+) -> Result<Permit<ScopeWrite>, Failure> {
+    if let Some(second) = &experience.directives.consolidate_into {
+        let stack = call.app.stack(caller, Some(second))?;
+        if let Err(denial) = stack.permit::<ScopeWrite>(caller, Some(second)) {
+            let field = format!("{at}directives.consolidate_into");
+            return Err(ApiError::invalid_envelope(field, denial.to_string()).into());
+        }
     }
-    call.permit(caller, Some(&experience.scope))
+    call.permit_write(caller, experience)
 }
 
 /// Where an experience names its blobs, to say which of them is unknown after it was given away.

@@ -8,6 +8,7 @@ mod events;
 mod blobs;
 mod lifecycle;
 mod admin;
+mod identity;
 
 use lamina_api::{Method, RouteSpec};
 
@@ -61,4 +62,7 @@ table! {
     Get "/v1/health" => admin::health;
     Get "/v1/ready" => admin::ready;
     Get "/v1/openapi.json" => admin::openapi;
+    Get "/v1/auth/whoami" => identity::whoami;
+    Get "/v1/policy/effective" => identity::effective;
+    Get "/v1/policy/deployment" => identity::deployment;
 }

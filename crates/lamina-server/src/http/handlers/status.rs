@@ -77,7 +77,7 @@ async fn known(
 ) -> Result<(EventRecord, Progress), EngineError> {
     let engine = &app.engine;
     let scope = engine.event_scope(caller.tenant, event_id).await?;
-    let permit = app.policy.permit::<ScopeReadLocal>(caller, Some(&scope))?;
+    let permit = app.stack(caller, Some(&scope))?.permit::<ScopeReadLocal>(caller, Some(&scope))?;
     let record = engine.event(&permit, event_id).await?;
     Ok((record, engine.progress(caller.tenant, event_id).await?))
 }

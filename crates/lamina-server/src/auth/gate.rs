@@ -1,0 +1,180 @@
+//! The gate: a bearer token in, a caller out (R123, R137-R142).
+//!
+//! A token that was verified once is remembered under its keyed hash until it ends, so that a
+//! signature is checked once and not with every request. Whether it was revoked is asked each time.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use lamina_api::ApiError;
+use lamina_auth::{Claims, TokenError};
+use lamina_core::policy::{Caller, Grant, Preset};
+use lamina_engine::Engine;
+use lamina_engine::open::FIRST_TENANT;
+use lamina_env::Env;
+use lamina_types::{ActorId, ErrorCode, Micros};
+use parking_lot::Mutex;
+
+use super::trust::{Trust, TrustError};
+use crate::config::Config;
+use crate::http::failure::Failure;
+
+const ACTOR: &str = "x-cortex-actor";
+/// The caller of a request that names none, under `dev_local` (ruling 19).
+const LOCAL_CALLER: &str = "user:local";
+/// Tokens remembered; when there are more, those that ended are forgotten, and then all.
+const VERIFIED_MAX: usize = 65_536;
+
+/// What lets callers in.
+#[derive(Debug)]
+pub struct Gate {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Callers are whoever they say they are.
+    Open(Caller),
+    /// Callers are who their tokens say.
+    Signed { trust: Trust, verified: Mutex<HashMap<[u8; 32], Arc<Verified>>> },
+}
+
+/// A token whose signature and claims held when it was first seen.
+#[derive(Debug)]
+struct Verified {
+    caller: Caller,
+    grant: Arc<Grant>,
+}
+
+impl Gate {
+    /// The gate of a preset: what it promises must not be served with less.
+    pub fn of(config: &Config, env: &Env) -> Result<Gate, TrustError> {
+        if config.preset == Preset::DevLocal {
+            let actor = LOCAL_CALLER.parse().expect("the local caller is well formed");
+            return Ok(Gate { kind: Kind::Open(Caller::local(actor, FIRST_TENANT)) });
+        }
+        let trust = Trust::load(&config.auth, &*env.disk)?;
+        Ok(Gate { kind: Kind::Signed { trust, verified: Mutex::default() } })
+    }
+
+    /// Whether a token is needed.
+    pub(crate) fn is_signed(&self) -> bool {
+        matches!(self.kind, Kind::Signed { .. })
+    }
+
+    /// Who calls.
+    pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        engine: &Engine,
+    ) -> Result<Caller, Failure> {
+        let named = named_actor(headers)?;
+        let (trust, verified) = match &self.kind {
+            Kind::Open(local) => {
+                let actor = named.unwrap_or_else(|| local.actor.clone());
+                return Ok(Caller { actor, ..local.clone() });
+            }
+            Kind::Signed { trust, verified } => (trust, verified),
+        };
+        let token = bearer(headers)?;
+        let now = engine.now();
+        let mac = engine.token_mac(token.as_bytes());
+        let known = verified.lock().get(&mac).cloned();
+        let found = match known {
+            Some(found) => found,
+            None => {
+                let claims = trust.verify(token, now).map_err(|error| refused(&error))?;
+                let found = Arc::new(admit(trust, claims, engine).await?);
+                remember(&mut verified.lock(), mac, Arc::clone(&found), now);
+                found
+            }
+        };
+        if found.grant.exp <= now {
+            return Err(refused(&TokenError::Expired).into());
+        }
+        // A token speaks for one actor, so a request that names none means that one.
+        match named {
+            Some(actor) if actor != found.caller.actor => Err(mismatch().into()),
+            _ => Ok(found.caller.clone()),
+        }
+    }
+}
+
+/// The caller that claims speak of; its tenant comes into being with its first token.
+async fn admit(trust: &Trust, claims: Claims, engine: &Engine) -> Result<Verified, Failure> {
+    let tenant = engine.tenant_or_register(&claims.tenant).await?;
+    let operator = trust.is_operator(claims.tenant.as_str(), &claims.sub);
+    let grant = Arc::new(Grant {
+        jti: claims.jti,
+        iss: claims.iss,
+        exp: claims.exp,
+        caps: claims.caps,
+        scopes: claims.scopes,
+    });
+    let caller = Caller { actor: claims.sub, tenant, operator, grant: Some(Arc::clone(&grant)) };
+    Ok(Verified { caller, grant })
+}
+
+fn remember(
+    verified: &mut HashMap<[u8; 32], Arc<Verified>>,
+    mac: [u8; 32],
+    found: Arc<Verified>,
+    now: Micros,
+) {
+    if verified.len() >= VERIFIED_MAX {
+        verified.retain(|_, other| other.grant.exp > now);
+        if verified.len() >= VERIFIED_MAX {
+            verified.clear();
+        }
+    }
+    verified.insert(mac, found);
+}
+
+/// The token of a request. The scheme is read without regard to case, the token as it is.
+fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next().ok_or_else(|| refused(&TokenError::Missing))?;
+    if values.next().is_some() {
+        return Err(refused(&TokenError::Format));
+    }
+    let text = value.to_str().map_err(|_| refused(&TokenError::Format))?;
+    let (scheme, token) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
+        return Err(refused(&TokenError::Missing));
+    }
+    Ok(token.trim())
+}
+
+fn named_actor(headers: &HeaderMap) -> Result<Option<ActorId>, ApiError> {
+    let Some(value) = headers.get(ACTOR) else {
+        return Ok(None);
+    };
+    let text = std::str::from_utf8(value.as_bytes())
+        .map_err(|_| ApiError::invalid_parameter("X-Cortex-Actor", "is not UTF-8"))?;
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let actor = text.trim().parse().map_err(|error: lamina_types::actor::ActorError| {
+        ApiError::invalid_parameter("X-Cortex-Actor", error.to_string())
+    })?;
+    Ok(Some(actor))
+}
+
+/// A refused token: the code for programs, one word for the reason, a sentence for people.
+fn refused(error: &TokenError) -> ApiError {
+    let mut text = error.to_string();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    ApiError::new(error.code(), format!("{text}.")).with("reason", error.reason())
+}
+
+fn mismatch() -> ApiError {
+    let reason = "differs from the `sub` of the token; leave it out or name the same actor";
+    ApiError::at(ErrorCode::ActorMismatch, "X-Cortex-Actor", reason)
+}
+
+#[cfg(test)]
+mod tests;

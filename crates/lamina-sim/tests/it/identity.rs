@@ -1,0 +1,137 @@
+//! Tokens at the door: who is let in, as whom, and what a token leaves of the policy.
+
+use lamina_sim::client::Request;
+use serde_json::{Value, json};
+
+use crate::harness::{string, unique_key};
+use crate::tokens::{Signed, Team};
+
+fn envelope(scope: &str, text: &str) -> Value {
+    json!({
+        "scope": scope,
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": text},
+        "context": {"observed_at": "2026-05-13T15:42:00Z"},
+        "idempotency_key": unique_key(),
+    })
+}
+
+fn write(caller: &mut Signed, scope: &str) -> String {
+    string(&caller.post("/v1/experience", &envelope(scope, "hello")).ok(202), "event_id")
+}
+
+#[test]
+fn r123_without_a_token_nothing_is_given() {
+    let team = Team::start("on_prem_enterprise");
+    let mut client = team.own.server.client();
+    for target in ["/v1/events?scope=user:a", "/v1/auth/whoami", "/v1/policy/effective"] {
+        let response = client.send(&Request::get(target)).unwrap();
+        assert_eq!(response.status, 401, "{target}");
+        assert_eq!(response.json().unwrap()["error_code"], "MISSING_TOKEN", "{target}");
+    }
+    for open in ["/v1/health", "/v1/admin/version", "/v1/openapi.json"] {
+        assert_eq!(client.send(&Request::get(open)).unwrap().status, 200, "{open} is open (C21)");
+    }
+    let health = client.send(&Request::get("/v1/admin/health")).unwrap().json().unwrap();
+    assert_eq!(health.get("checks"), None, "details are for those who may see them");
+}
+
+#[test]
+fn r124_r338_a_token_says_who_calls() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let id = write(&mut alice, "user:alice");
+    let event = alice.get(&format!("/v1/events/{id}")).ok(200);
+    assert_eq!((&event["caller"], &event["tenant_id"]), (&json!("user:alice"), &json!("acme")));
+    let me = alice.get("/v1/auth/whoami").ok(200);
+    assert_eq!(me["caller"], "user:alice");
+    assert_eq!(me["tenant_id"], "acme");
+    assert_eq!(me["deployment_preset"], "on_prem_enterprise");
+    assert_eq!(me["token"]["iss"], "https://issuer.test");
+    let capabilities: Vec<&str> =
+        me["effective_capabilities"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(capabilities.contains(&"scope.write"));
+    assert!(!capabilities.contains(&"admin.flush"), "for operators only");
+}
+
+#[test]
+fn r126_r128_r140_bad_tokens_are_refused() {
+    let team = Team::start("on_prem_enterprise");
+    let claims = team.claims("acme", "user:alice");
+    let refused = |token: &str| {
+        let mut caller = team.with(&claims);
+        caller.token = token.to_owned();
+        let answer = caller.get("/v1/auth/whoami");
+        assert_eq!(answer.response.status, 401);
+        let error = answer.response.json().unwrap();
+        (string(&error, "error_code"), error["details"]["reason"].clone())
+    };
+    let good = team.mint(&claims);
+    let mut other = good.clone();
+    other.replace_range(20..21, if &good[20..21] == "A" { "B" } else { "A" });
+    assert_eq!(refused(&other).0, "INVALID_TOKEN_SIGNATURE");
+    assert_eq!(refused("nonsense"), ("INVALID_TOKEN_SIGNATURE".to_owned(), json!("format")));
+    let stranger = Team::start("on_prem_enterprise");
+    let (code, reason) = refused(&stranger.mint(&stranger.claims("acme", "user:alice")));
+    assert_eq!((code.as_str(), reason), ("INVALID_TOKEN_SIGNATURE", json!("unknown_key")));
+    let mut caller = team.with(&claims);
+    let answer = caller.send(Request::get("/v1/auth/whoami").header("X-Cortex-Actor", "user:bob"));
+    answer.fails(401, "ACTOR_MISMATCH");
+    let same = Request::get("/v1/auth/whoami").header("X-Cortex-Actor", "user:alice");
+    caller.send(same).ok(200);
+}
+
+#[test]
+fn r135_r136_a_token_only_narrows() {
+    let team = Team::start("on_prem_enterprise");
+    let mut claims = team.claims("acme", "user:alice");
+    claims.caps = Some(["scope.read.local".to_owned()].into());
+    let denied = team.with(&claims).post("/v1/experience", &envelope("user:alice", "x"));
+    let denied = denied.fails(403, "POLICY_DENIED");
+    assert_eq!(denied["details"]["capability"], "scope.write");
+    assert_eq!(denied["details"]["denied_by_tier"], "actor");
+    assert_eq!(denied["details"]["deployment_preset"], "on_prem_enterprise");
+
+    let mut claims = team.claims("acme", "user:alice");
+    claims.scopes = vec![("scope.write".to_owned(), "org:acme/dept:eng/*".parse().unwrap())];
+    let mut caller = team.with(&claims);
+    write(&mut caller, "org:acme/dept:eng/user:alice");
+    for outside in ["org:acme", "org:acme/dept:eng2", "user:alice"] {
+        let denied =
+            caller.post("/v1/experience", &envelope(outside, "x")).fails(403, "POLICY_DENIED");
+        assert_eq!(denied["details"]["capability"], "scope.write", "{outside}");
+    }
+}
+
+#[test]
+fn tenants_do_not_see_each_other() {
+    let team = Team::start("on_prem_enterprise");
+    let (mut acme, mut other) = (team.caller("acme", "user:a"), team.caller("other", "user:a"));
+    let id = write(&mut acme, "user:a");
+    let foreign = other.get(&format!("/v1/events/{id}")).fails(404, "NOT_FOUND");
+    let absent = other.get(&format!("/v1/events/evt_{}", "7".repeat(32))).fails(404, "NOT_FOUND");
+    assert_eq!(foreign["message"], absent["message"]);
+    assert_eq!(other.get("/v1/events?scope=user:a").ok(200)["items"], json!([]));
+    assert_eq!(acme.get("/v1/events?scope=user:a").ok(200)["items"][0]["id"], id.as_str());
+}
+
+#[test]
+fn r182_r195_presets_decide_and_say_so() {
+    let team = Team::start("cloud_shared_saas");
+    let mut caller = team.caller("acme", "user:alice");
+    let effective = caller.get("/v1/policy/effective?scope=user:alice").ok(200);
+    let denied: Vec<&str> = effective["denied"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| entry["capability"].as_str())
+        .collect();
+    for name in ["scope.create.global", "scope.read.cross_tenant", "audit.read.cross_actor"] {
+        assert!(denied.contains(&name), "R183: {name} in {denied:?}");
+    }
+    assert_eq!(effective["rate_limits"], json!({"write": "100/s", "read": "500/s"}));
+    assert_eq!(effective["capabilities"]["scope.write"]["decision"], "allow");
+    let global =
+        caller.post("/v1/experience", &envelope("global:world", "x")).fails(403, "POLICY_DENIED");
+    assert_eq!(global["details"]["denied_by_tier"], "deployment");
+}

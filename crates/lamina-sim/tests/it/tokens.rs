@@ -1,0 +1,98 @@
+//! A server that believes an issuer of its test, and callers with tokens of that issuer.
+
+use std::path::PathBuf;
+
+use lamina_auth::{Claims, Minter, trust_file};
+use lamina_env::{Clock, Disk, RealDisk, SystemClock, SystemRng};
+use lamina_sim::client::{Client, Request};
+use lamina_types::Micros;
+use serde_json::Value;
+
+use crate::harness::{Answer, Own, directory, launch};
+
+const ISSUER: &str = "https://issuer.test";
+const SECOND: i64 = 1_000_000;
+
+/// An issuer, and a server that believes it.
+#[derive(Debug)]
+pub(crate) struct Team {
+    pub(crate) own: Own,
+    minter: Minter,
+}
+
+impl Team {
+    pub(crate) fn start(preset: &str) -> Team {
+        Team::start_with(preset, &[])
+    }
+
+    pub(crate) fn start_with(preset: &str, environment: &[(&str, &str)]) -> Team {
+        let directory = directory();
+        let minter = Minter::generate(ISSUER, &SystemRng).unwrap();
+        let keys = trust(&directory.path().join("keys.json"), &minter);
+        let own = [("LAMINA_PRESET", preset), ("LAMINA_TRUST", keys.to_str().unwrap())];
+        let all: Vec<(&str, &str)> = own.iter().chain(environment).copied().collect();
+        let server = launch(directory.path(), &all).start().unwrap();
+        Team { own: Own { server, directory }, minter }
+    }
+
+    /// The claims of an ordinary token: an hour, everything the policy gives.
+    pub(crate) fn claims(&self, tenant: &str, actor: &str) -> Claims {
+        let now = SystemClock::default().wall();
+        let iat = Micros(now.0 / SECOND * SECOND);
+        Claims {
+            iss: ISSUER.to_owned(),
+            sub: actor.parse().unwrap(),
+            tenant: tenant.parse().unwrap(),
+            exp: iat.plus(3_600 * SECOND),
+            iat,
+            jti: crate::harness::unique_key(),
+            deployment: None,
+            caps: None,
+            scopes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn mint(&self, claims: &Claims) -> String {
+        self.minter.mint(claims).unwrap()
+    }
+
+    /// A caller with an ordinary token.
+    pub(crate) fn caller(&self, tenant: &str, actor: &str) -> Signed {
+        self.with(&self.claims(tenant, actor))
+    }
+
+    /// A caller with a token of these claims.
+    pub(crate) fn with(&self, claims: &Claims) -> Signed {
+        Signed { client: self.own.server.client(), token: self.mint(claims) }
+    }
+}
+
+fn trust(path: &std::path::Path, minter: &Minter) -> PathBuf {
+    let text = trust_file(minter.iss(), std::slice::from_ref(minter.public()));
+    lamina_env::disk::write_atomic(&RealDisk as &dyn Disk, path, text.as_bytes()).unwrap();
+    path.to_owned()
+}
+
+/// A caller with a token.
+#[derive(Debug)]
+pub(crate) struct Signed {
+    client: Client,
+    pub(crate) token: String,
+}
+
+impl Signed {
+    pub(crate) fn send(&mut self, request: Request) -> Answer {
+        let bearer = format!("Bearer {}", self.token);
+        let request = request.header("Authorization", &bearer);
+        let response = self.client.send(&request).unwrap();
+        Answer::checked(&request.method, &request.target, response)
+    }
+
+    pub(crate) fn get(&mut self, target: &str) -> Answer {
+        self.send(Request::get(target))
+    }
+
+    pub(crate) fn post(&mut self, target: &str, body: &Value) -> Answer {
+        self.send(Request::post(target, body))
+    }
+}
