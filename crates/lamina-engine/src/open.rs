@@ -239,11 +239,11 @@ fn start(
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
     let (reader, tip) = (log.reader(), log.tip());
-    let audit = audit::open::open(&settings, &env, &keys, &*reader, &tip, &shared.audit)?;
-    report.audit_recovered = audit.recovered;
     let hub = Arc::new(Hub::default());
     let blobs = open_blobs(&env, &settings.data)?;
     let lock: Arc<dyn DiskFile> = Arc::from(lock);
+    let (audit, tap) = audit::open::open(&settings, &env, &keys, (&reader, &tip), &shared, &lock)?;
+    report.audit_recovered = audit.recovered;
     let mut stages = stages_of(&env, &views, &hub, &reader, &log.tip(), worker)?;
     resume(&mut stages, &views, &*reader, &log.tip(), report.fresh)?;
 
@@ -258,15 +258,10 @@ fn start(
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
         .with_standing(Arc::clone(&standing));
-    let (audit, tap) = audit::open::start(audit, &env, &reader, &tip, &shared, &lock)?;
     let threads = vec![
         spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
-            // An applier that is gone has left its reason in `views_failed`.
-            let mut sink = move |mut committed: Committed| {
-                committed.answer_durable();
-                drop(to_applier.send(committed));
-            };
+            let mut sink = answering(to_applier);
             move || writer::run(capture, &requests, &mut sink, &status, &*clock)
         })?,
         spawn(Role::Applier, &shared, &lock, {
@@ -308,6 +303,15 @@ fn start(
         _lock: lock,
     };
     Ok((Engine { inner: Arc::new(inner) }, report))
+}
+
+/// Answers what is durable and hands it on to be folded.
+fn answering(to_applier: mpsc::SyncSender<Committed>) -> impl FnMut(Committed) {
+    move |mut committed: Committed| {
+        committed.answer_durable();
+        // An applier that is gone has left its reason in `views_failed`.
+        drop(to_applier.send(committed));
+    }
 }
 
 fn open_blobs(env: &Env, data: &Path) -> Result<Arc<BlobStore>, OpenError> {

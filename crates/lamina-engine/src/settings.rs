@@ -22,8 +22,12 @@ pub struct Settings {
     pub writes_in_flight_max: usize,
     /// Bytes of a segment of the audit log.
     pub audit_segment_bytes: u64,
+    /// How long rows of the audit log are kept.
+    pub audit_retention_us: i64,
     /// How long a pepper of the audit log is used.
     pub pepper_rotation_us: i64,
+    /// How long a pepper is kept when no row made with it is left.
+    pub pepper_buffer_us: i64,
 }
 
 impl Settings {
@@ -36,6 +40,8 @@ impl Settings {
     /// Writes in flight unless set.
     pub const WRITES_IN_FLIGHT_MAX: usize = 4_096;
 
+    /// How long audit rows are kept unless set: a year.
+    pub const AUDIT_RETENTION_US: i64 = 365 * 24 * 3_600 * 1_000_000;
     /// How long a pepper is used unless set: three months (R392).
     pub const PEPPER_ROTATION_US: i64 = 90 * 24 * 3_600 * 1_000_000;
 
@@ -49,7 +55,9 @@ impl Settings {
             blob_bytes_max: limits::BLOB_BYTES_MAX,
             writes_in_flight_max: Settings::WRITES_IN_FLIGHT_MAX,
             audit_segment_bytes: AuditOptions::SEGMENT_BYTES,
+            audit_retention_us: Settings::AUDIT_RETENTION_US,
             pepper_rotation_us: Settings::PEPPER_ROTATION_US,
+            pepper_buffer_us: Settings::PEPPER_ROTATION_US,
         }
     }
 }

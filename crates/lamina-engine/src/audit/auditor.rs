@@ -11,13 +11,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use lamina_env::Clock;
-use lamina_store::audit::AuditLog;
+use lamina_store::audit::{AuditLog, Peppers, Retained};
 use lamina_store::log::{LogError, LogReader, Tip};
 use lamina_types::{AuditId, AuditRow, Micros};
 use parking_lot::Mutex;
 
 use super::carried::{Carried, carried, recreate};
 use super::queue::{Message, Queue};
+use super::retention::{Retention, is_due};
 
 /// Rows written as one batch.
 const BATCH_ROWS_MAX: usize = 2_048;
@@ -81,6 +82,8 @@ pub(crate) struct Auditor {
     synced_at: Micros,
     /// The last batch is followed by a mark.
     marked: bool,
+    retention: Option<(Arc<Retention>, Arc<Peppers>)>,
+    retained_at: Option<Micros>,
 }
 
 /// Ids of rows that came before their entry was told.
@@ -123,8 +126,19 @@ impl Auditor {
             frozen: false,
             synced_at: clock.monotonic(),
             marked: false,
+            retention: None,
+            retained_at: None,
             clock,
         }
+    }
+
+    /// The same, letting go of what has expired.
+    pub(crate) fn with_retention(
+        self,
+        retention: Arc<Retention>,
+        peppers: Arc<Peppers>,
+    ) -> Auditor {
+        Auditor { retention: Some((retention, peppers)), ..self }
     }
 
     /// Runs until the queue is closed and empty.
@@ -198,6 +212,43 @@ impl Auditor {
             self.marked = true;
             let marked = self.audit.idle();
             self.take_result(marked);
+        } else if self.rows.is_empty() {
+            self.retain(now);
+        }
+    }
+
+    /// Lets go of what has expired, a part of it at a time, when there is nothing else to do.
+    fn retain(&mut self, now: Micros) {
+        let Some((retention, peppers)) = self.retention.clone() else { return };
+        if !is_due(self.retained_at, now) || self.status.failed.lock().is_some() {
+            return;
+        }
+        let wall = self.clock.wall();
+        let done = match self.audit.retain(wall, &|tenant| retention.rows_us(tenant)) {
+            Ok(done) => done,
+            Err(error) => {
+                self.retained_at = Some(now);
+                self.take_result(Err(error));
+                return;
+            }
+        };
+        if done == Retained::default() {
+            // Nothing more for now.
+            self.retained_at = Some(now);
+            for tenant in peppers.tenants() {
+                if let Err(error) = peppers.expire(tenant, wall, retention.pepper_us(tenant)) {
+                    tracing::warn!(%error, "an old pepper could not be removed");
+                }
+            }
+        } else {
+            self.marked = false;
+            self.synced_at = now;
+            tracing::info!(
+                erased = done.rows_erased,
+                carried = done.rows_carried,
+                segments = done.segments_dropped,
+                "rows of the audit log have expired"
+            );
         }
     }
 

@@ -17,12 +17,14 @@ pub(crate) mod auditor;
 pub(crate) mod carried;
 pub(crate) mod open;
 pub(crate) mod queue;
+pub(crate) mod retention;
 
 pub use lamina_store::audit::{AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified};
 
 use crate::{Engine, Error};
 use auditor::AuditStatus;
 use queue::{Message, Queue};
+use retention::Retention;
 
 /// The name of the hash that bodies and headers are hashed with.
 pub const HASH: &str = "sha256";
@@ -35,7 +37,10 @@ pub(crate) struct Audit {
     pub(crate) queue: Arc<Queue>,
     pub(crate) status: Arc<AuditStatus>,
     pub(crate) reader: AuditReader,
-    pub(crate) peppers: Peppers,
+    pub(crate) peppers: Arc<Peppers>,
+    pub(crate) retention: Arc<Retention>,
+    /// Rows of writes that were made again at open.
+    pub(crate) recovered: u64,
     pub(crate) thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -151,6 +156,12 @@ impl Engine {
         let period = self.inner.settings.pepper_rotation_us;
         let pepper = self.inner.audit.peppers.current(tenant, self.inner.env.clock.wall(), period);
         pepper.map_err(|error| Error::Keys(Box::new(error)))
+    }
+
+    /// How long a tenant keeps its audit rows; `None`: as long as the deployment does. Not longer
+    /// than the process lives: it is for whoever knows the tenant's policy to say it again.
+    pub fn set_audit_retention(&self, tenant: u32, rows_us: Option<i64>) {
+        self.inner.audit.retention.set(tenant, rows_us);
     }
 
     /// A page of rows, newest first. Sees every row that was put in before.

@@ -10,8 +10,9 @@ use lamina_store::keys::Keys;
 use lamina_store::log::{LogError, LogReader, Tip};
 use parking_lot::Mutex;
 
-use super::auditor::{AuditStatus, Auditor, recover};
+use super::auditor::{Auditor, recover};
 use super::queue::Queue;
+use super::retention::Retention;
 use super::{Audit, Tap};
 use crate::engine::Shared;
 use crate::threads::{Role, spawn};
@@ -19,15 +20,6 @@ use crate::{OpenError, Settings};
 
 /// The directory of the audit log under the data directory.
 pub(crate) const AUDIT: &str = "audit";
-
-/// An audit log that has the row of every write in the log.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    log: AuditLog,
-    peppers: Peppers,
-    /// Rows of writes that were made again.
-    pub(crate) recovered: u64,
-}
 
 /// How to open the audit log of a data directory.
 pub(crate) fn options(
@@ -46,15 +38,16 @@ pub(crate) fn options(
     }
 }
 
-/// Opens the audit log and makes the rows again that it lost and the log still carries.
+/// Opens the audit log, makes the rows again that it lost and the log still carries, and starts the
+/// audit thread.
 pub(crate) fn open(
     settings: &Settings,
     env: &Env,
     keys: &Arc<Keys>,
-    reader: &dyn LogReader,
-    tip: &Tip,
-    status: &AuditStatus,
-) -> Result<Opened, OpenError> {
+    (reader, tip): (&Arc<dyn LogReader>, &Tip),
+    shared: &Arc<Shared>,
+    lock: &Arc<dyn DiskFile>,
+) -> Result<(Audit, Tap), OpenError> {
     let options = options(&settings.data, env, keys, settings.audit_segment_bytes);
     let (mut log, found) = AuditLog::open(options).map_err(of_audit)?;
     if let Some(cut) = found.log.cut {
@@ -62,7 +55,9 @@ pub(crate) fn open(
     }
     let peppers =
         Peppers::open(Arc::clone(&env.disk), &settings.data.join("keys"), Arc::clone(&env.rng));
-    let recovered = match recover(&mut log, reader, tip) {
+    let peppers = Arc::new(peppers.map_err(OpenError::Keys)?);
+    let status = Arc::clone(&shared.audit);
+    let recovered = match recover(&mut log, &**reader, tip) {
         // Serving goes on; what is missing is made when there is space again, at a later open.
         Err(LogError::Full(_)) => {
             status.untold.store(true, Ordering::Release);
@@ -70,30 +65,20 @@ pub(crate) fn open(
         }
         other => other.map_err(of_audit)?,
     };
-    Ok(Opened { log, peppers: peppers.map_err(OpenError::Keys)?, recovered })
-}
-
-/// Starts the audit thread.
-pub(crate) fn start(
-    opened: Opened,
-    env: &Env,
-    reader: &Arc<dyn LogReader>,
-    tip: &Tip,
-    shared: &Arc<Shared>,
-    lock: &Arc<dyn DiskFile>,
-) -> Result<(Audit, Tap), OpenError> {
-    let Opened { log, peppers, recovered: _ } = opened;
-    let (queue, status) = (Arc::new(Queue::default()), Arc::clone(&shared.audit));
+    let queue = Arc::new(Queue::default());
     let audit_reader = log.reader();
+    let retention = Arc::new(Retention::new(settings));
     let clock = Arc::clone(&env.clock);
-    let auditor = Auditor::new(log, Arc::clone(reader), clock, Arc::clone(&status), tip);
+    let auditor = Auditor::new(log, Arc::clone(reader), clock, Arc::clone(&status), tip)
+        .with_retention(Arc::clone(&retention), Arc::clone(&peppers));
     let thread = spawn(Role::Audit, shared, lock, {
         let queue = Arc::clone(&queue);
         move || auditor.run(&queue)
     })?;
     let tap = Tap { queue: Arc::clone(&queue), status: Arc::clone(&status) };
     let thread = Mutex::new(Some(thread));
-    Ok((Audit { queue, status, reader: audit_reader, peppers, thread }, tap))
+    let reader = audit_reader;
+    Ok((Audit { queue, status, reader, peppers, retention, recovered, thread }, tap))
 }
 
 /// The same error, saying that it is the audit log's.

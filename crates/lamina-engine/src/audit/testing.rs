@@ -1,4 +1,4 @@
-//! A row, for tests.
+//! A row as a server would put it in, for the tests of this crate that need an audit log with rows.
 
 use lamina_types::{AuditRow, AuditWho, Decision, ScopePath};
 

@@ -11,13 +11,15 @@ use parking_lot::RwLock;
 
 use super::index::Building;
 use super::reader::AuditReader;
-use super::shared::{Lookup, Shared};
+use super::retain::decode_heads;
+use super::shared::{Anchored, Lookup, Shared};
 use super::tags::Tags;
 use super::{ROWS, row};
 use crate::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE, control};
 use crate::keys::Keys;
 use crate::log::{
-    Appended, Log, LogError, LogStats, NewEntry, OpenOptions, OpenReport, Section, SegmentLog,
+    Anchor, Appended, EraseTarget, Log, LogError, LogStats, NewEntry, OpenOptions, OpenReport,
+    Section, SegmentLog, Span,
 };
 
 /// How to open the audit log.
@@ -98,7 +100,7 @@ impl AuditLog {
             tags: Tags::new(keyed),
             active: RwLock::new(Building::new(active.0, active.1)),
             unwritten: RwLock::default(),
-            anchor: RwLock::default(),
+            anchor: RwLock::new(Arc::new(anchored(&log)?)),
             indexed: AtomicU64::new(active.1),
             disk,
             dir,
@@ -175,6 +177,40 @@ impl AuditLog {
             self.note(&appended);
         }
         Ok(())
+    }
+
+    /// Erases rows of a tenant.
+    pub(super) fn erase(&mut self, tenant: u32, targets: &[EraseTarget]) -> Result<(), LogError> {
+        for appended in self.log.erase(tenant, targets, &[])? {
+            self.note(&appended);
+        }
+        Ok(())
+    }
+
+    /// Appends a checkpoint.
+    pub(super) fn checkpoint(&mut self) -> Result<(), LogError> {
+        let appended = self.log.checkpoint()?;
+        self.note(&appended);
+        Ok(())
+    }
+
+    pub(super) fn drop_before(
+        &mut self,
+        next_offset: u64,
+        payload: Vec<u8>,
+    ) -> Result<Anchor, LogError> {
+        self.log.drop_before(next_offset, payload)
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Makes the index of a sealed segment anew, after rows in it were erased.
+    pub(super) fn reindex(&self, span: &Span) -> Result<(), LogError> {
+        let building = self.shared.rebuild(span)?;
+        let source = self.shared.store(&building);
+        source.map_err(|source| LogError::Io { doing: "writing an index", source })
     }
 
     /// Appends a last checkpoint and mark.
@@ -263,6 +299,17 @@ impl AuditLog {
             shared.indexed.store(building.next_offset, Ordering::Release);
         }
     }
+}
+
+/// What stood before the first segment that is left.
+fn anchored(log: &SegmentLog) -> Result<Anchored, LogError> {
+    let Some(anchor) = log.anchor()? else { return Ok(Anchored::default()) };
+    let heads = decode_heads(&anchor.payload).ok_or_else(|| LogError::Corrupt {
+        file: "anchor".to_owned(),
+        position: 0,
+        what: "the anchor does not say where the chains stood".to_owned(),
+    })?;
+    Ok(Anchored { tip: anchor.tip, heads })
 }
 
 #[cfg(test)]

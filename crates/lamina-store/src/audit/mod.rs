@@ -16,11 +16,13 @@ mod shared;
 mod log;
 mod reader;
 mod verify;
+mod retain;
 mod pepper;
 
 pub use log::{AuditLog, AuditOpenReport, AuditOptions};
 pub use pepper::{Pepper, Peppers};
 pub use reader::{AuditCursor, AuditFilter, AuditPage, AuditReader, Chain};
+pub use retain::Retained;
 pub use row::{decode_what, decode_who, encode_what, encode_who};
 pub use verify::Verified;
 

@@ -102,6 +102,11 @@ impl Peppers {
         Ok(pepper)
     }
 
+    /// The tenants that have one.
+    pub fn tenants(&self) -> Vec<u32> {
+        self.known.read().keys().copied().collect()
+    }
+
     /// A pepper of a tenant by its version; `None` if it is gone or never was.
     pub fn version(&self, tenant: u32, version: u32) -> Option<Pepper> {
         let known = self.known.read();

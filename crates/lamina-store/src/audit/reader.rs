@@ -221,7 +221,7 @@ impl AuditReader {
     }
 
     /// The row that an index names; `None` if its words are gone.
-    fn read(&self, span: &Span, row: &IndexRow) -> Result<Option<StoredRow>, LogError> {
+    pub(super) fn read(&self, span: &Span, row: &IndexRow) -> Result<Option<StoredRow>, LogError> {
         if row.at == GONE {
             return Ok(None);
         }

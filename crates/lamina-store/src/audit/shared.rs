@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_env::Disk;
 use lamina_env::disk::write_atomic;
+use lamina_types::Micros;
 use parking_lot::RwLock;
 
 use super::index::{self, Building, HEAD_LEN, Heads, IndexRow, PART_LEN, Part, Summary};
@@ -75,6 +76,29 @@ impl Index {
                 let held = building.tenants.get(&tenant)?;
                 Some(Share { heads: held.heads, part: None })
             }
+        }
+    }
+
+    /// The tenants in the segment, and where their chains stand at its end.
+    pub(super) fn tenants(&self) -> Vec<(u32, Heads)> {
+        match self {
+            Index::File(summary) => {
+                summary.parts.iter().map(|(tenant, part)| (*tenant, part.heads)).collect()
+            }
+            Index::Memory(building) => {
+                building.tenants.iter().map(|(tenant, held)| (*tenant, held.heads)).collect()
+            }
+        }
+    }
+
+    /// Whether a tenant has rows here and all of them are later than this, as far as the table tells.
+    pub(super) fn is_after(&self, tenant: u32, at: Micros) -> bool {
+        match self {
+            Index::File(summary) => summary
+                .parts
+                .get(&tenant)
+                .is_some_and(|part| part.at_min > at && part.at_min != Micros(i64::MAX)),
+            Index::Memory(_) => false,
         }
     }
 

@@ -11,6 +11,7 @@ use lamina_env::Disk;
 use lamina_types::{Micros, RecordedAt};
 
 use super::LogError;
+use super::anchor::Anchor;
 use super::bytes::{from, written_len};
 use super::chains::Chains;
 use super::checkpoint::Checkpoint;
@@ -125,20 +126,33 @@ pub fn check(
         true => list(disk, &paths)?,
         false => Vec::new(),
     };
+    let anchor = Anchor::find(disk, &paths, options.public_key);
+    let (anchor, anchor_fault) = match anchor {
+        Ok(anchor) => (anchor, None),
+        Err(LogError::Corrupt { what, .. }) => (None, Some(what)),
+        Err(error) => return Err(error),
+    };
+    let first_left = anchor.as_ref().map_or(0, |anchor| anchor.next_offset);
+    let (dropped, segments): (Vec<u64>, Vec<u64>) =
+        segments.into_iter().partition(|first| *first < first_left);
     let mut total = 0;
     for first_offset in &segments {
         let path = paths.segment(&file_name(*first_offset));
         total += disk.open_read(&path).and_then(|file| file.len()).map_err(opening)?;
     }
     let mut checker = Checker {
-        standing: Standing {
-            next_offset: 0,
-            next_batch: 1,
-            tip: Some([0; 32]),
-            recorded_at: RecordedAt(Micros(0)),
-        },
+        standing: anchor.as_ref().map_or(
+            Standing {
+                next_offset: 0,
+                next_batch: 1,
+                tip: Some([0; 32]),
+                recorded_at: RecordedAt(Micros(0)),
+            },
+            Anchor::standing,
+        ),
         epoch: 0,
-        log_id: None,
+        log_id: anchor.as_ref().map(|anchor| anchor.log_id),
+        first_left,
         chains: Chains::new(),
         erased: BTreeMap::new(),
         open: Vec::new(),
@@ -148,6 +162,13 @@ pub fn check(
         footer_last: false,
         report: CheckReport::default(),
     };
+    if let Some(what) = anchor_fault {
+        checker.corrupt("anchor", 0, &what);
+    }
+    for first_offset in dropped {
+        let what = "the segment was being dropped";
+        checker.report.add(Severity::Mends, &file_name(first_offset), 0, what);
+    }
     let last = segments.last().copied();
     for first_offset in segments {
         let name = file_name(first_offset);
@@ -169,6 +190,8 @@ struct Checker {
     standing: Standing,
     epoch: u32,
     log_id: Option<[u8; 16]>,
+    /// What stood before this offset was dropped, and is signed for.
+    first_left: u64,
     chains: Chains,
     /// Sections that erase entries name.
     erased: BTreeMap<(u64, bool), ()>,
@@ -428,6 +451,10 @@ impl Checker {
         };
         if let Some(what) = signature_fault(&checkpoint, options) {
             return self.corrupt(name, 0, what);
+        }
+        // What it covers is gone, and the anchor is signed by the same key.
+        if checkpoint.next_offset < self.first_left && Some(checkpoint.log_id) == self.log_id {
+            return;
         }
         let payload = checkpoint.encode();
         if !self.checkpoints.iter().any(|(_, entry)| entry.payload == payload) {

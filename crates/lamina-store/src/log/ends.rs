@@ -19,6 +19,8 @@ use super::segment::{
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     pub(super) segments: Vec<Segment>,
+    /// Where the log stood before the first of them.
+    pub(super) base: Option<Standing>,
     pub(super) log_id: Option<[u8; 16]>,
     pub(super) epoch: u32,
     pub(super) footer: Option<Footer>,
@@ -29,12 +31,18 @@ pub(super) struct Ends {
 impl Ends {
     /// Where the log stands after the segments so far.
     pub(super) fn standing(&self) -> Standing {
-        Standing {
-            next_offset: self.footer.map_or(0, |footer| footer.last_offset + 1),
-            next_batch: self.footer.map_or(1, |footer| footer.last_batch + 1),
-            tip: Some(self.footer.map_or([0; 32], |footer| footer.tip)),
-            recorded_at: self.footer.map_or(RecordedAt(Micros(0)), |footer| footer.recorded_at),
-        }
+        let base = self.base.unwrap_or(Standing {
+            next_offset: 0,
+            next_batch: 1,
+            tip: Some([0; 32]),
+            recorded_at: RecordedAt(Micros(0)),
+        });
+        self.footer.map_or(base, |footer| Standing {
+            next_offset: footer.last_offset + 1,
+            next_batch: footer.last_batch + 1,
+            tip: Some(footer.tip),
+            recorded_at: footer.recorded_at,
+        })
     }
 
     /// Adds a segment that another one follows: its head and its footer must hold.

@@ -259,6 +259,7 @@ pub trait LogReader: Send + Sync + std::fmt::Debug {
     fn tip_at(&self, place: Place) -> Result<Tip, LogError>;
 }
 
+pub(crate) use anchor::Anchor;
 pub use chains::NoViews;
 pub use checkpoint::Checkpoint;
 pub use erase::ErasePayload;
@@ -270,6 +271,7 @@ pub use trail::{ChainCheck, ChainVerdict};
 pub use writer::SegmentLog;
 
 pub(crate) mod bytes;
+mod anchor;
 mod cadence;
 mod chains;
 pub mod check;

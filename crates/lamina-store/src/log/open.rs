@@ -11,6 +11,7 @@ use lamina_env::rng::draw;
 use lamina_env::{Disk, DiskFile, Rng, SteadyClock};
 use lamina_types::RecordedAt;
 
+use super::anchor::Anchor;
 use super::bytes::{from, index, written_len};
 use super::chains::Chains;
 use super::checkpoint::Checkpoint;
@@ -158,9 +159,17 @@ impl SegmentLog {
         let mut ballast = Ballast::find(disk, paths.ballast(), options.ballast_bytes);
         let mut report = OpenReport::default();
 
+        let anchor = Anchor::find(disk, &paths, Some(options.keys.public()))?;
         let mut list = list(disk, &paths)?;
+        // Segments before the anchor were being dropped when the process stopped.
+        let first_left = anchor.as_ref().map_or(0, |anchor| anchor.next_offset);
+        let dropped: Vec<u64> = list.extract_if(.., |first| *first < first_left).collect();
         let (last, unused) = take_last(disk, &paths, &mut list, options.epoch)?;
-        let mut ends = Ends::default();
+        let mut ends = Ends {
+            base: anchor.as_ref().map(Anchor::standing),
+            log_id: anchor.as_ref().map(|anchor| anchor.log_id),
+            ..Ends::default()
+        };
         for first_offset in &list {
             ends.sealed(disk, &paths, *first_offset)?;
         }
@@ -172,11 +181,15 @@ impl SegmentLog {
         let mut tail = Tail::before(&ends);
         if let Some(last) = &last {
             tail = Tail::of(disk, &paths, &mut ends, last)?;
+            tail.number_targets(&ends);
             report.verified_bytes = last.bytes.len() as u64;
         }
         let checkpoint = last_checkpoint(disk, &paths, &log_id, &tail)?;
         generations_hold(&ends, &tail.erasures)?;
         // Everything that can refuse has had its say; only now is anything changed.
+        for first_offset in dropped {
+            disk.remove(&paths.segment(&file_name(first_offset))).map_err(opening)?;
+        }
         if let Some(unused) = unused {
             report.removed = Some(quarantine::remove_unused(disk, &paths, unused)?);
         }
@@ -376,6 +389,17 @@ impl Tail {
             checkpoint,
             cut,
         })
+    }
+}
+
+impl Tail {
+    /// Names the segments of unfinished erasures by their number in this process: those before them
+    /// may have been dropped since.
+    fn number_targets(&mut self, ends: &Ends) {
+        for target in self.erasures.iter_mut().flat_map(|erase| &mut erase.targets) {
+            let after = ends.segments.partition_point(|s| s.first_offset <= target.offset);
+            target.place = Place::at(after.saturating_sub(1), target.place.position());
+        }
     }
 }
 

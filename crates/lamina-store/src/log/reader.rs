@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_env::{Disk, DiskFile};
 use lamina_types::RecordedAt;
@@ -88,6 +89,8 @@ pub(super) struct Shared {
     pub(super) tip: RwLock<Tip>,
     /// Erasures that are durable but not finished: their targets may be half zero.
     pub(super) erasing: RwLock<Vec<EraseEntry>>,
+    /// Segments before this offset were dropped.
+    pub(super) floor: AtomicU64,
     files: Mutex<Vec<(usize, Arc<dyn DiskFile>)>>,
     /// The last tip that was looked up: a replay asks for later and later ones.
     looked_up: Mutex<Option<Tip>>,
@@ -109,6 +112,7 @@ impl Shared {
             segments: RwLock::new(segments),
             tip: RwLock::new(tip),
             erasing: RwLock::new(Vec::new()),
+            floor: AtomicU64::new(0),
             files: Mutex::new(Vec::new()),
             looked_up: Mutex::new(None),
         }
@@ -358,7 +362,8 @@ impl SegmentReader {
             ended_at: Some(ended_at),
             sealed: segment.end.is_some(),
         };
-        numbered.map(span).collect()
+        let floor = self.shared.floor.load(Ordering::Acquire);
+        numbered.map(span).filter(|span| span.first_offset >= floor).collect()
     }
 }
 

@@ -7,10 +7,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use lamina_env::{Disk, DiskFile};
 
 use super::LogError;
+use super::anchor::Anchor;
 use super::reader::Segment;
 use super::segment::{FOOTER_LEN, Footer, HEAD_LEN, SegmentHead, file_name};
 use super::writer::{Active, Room, SegmentLog, is_full};
@@ -40,6 +42,52 @@ impl SegmentLog {
             self.seal_active()?;
         }
         self.make_segment(needed, room)
+    }
+
+    /// Drops the segments before the one that begins with this offset: first the anchor is durable,
+    /// then they go. Nothing may be under way in them.
+    pub(crate) fn drop_before(
+        &mut self,
+        next_offset: u64,
+        payload: Vec<u8>,
+    ) -> Result<Anchor, LogError> {
+        let missing = LogError::NoSuchEntry { offset: next_offset };
+        let (dropped, first) = {
+            let segments = self.shared.segments.read();
+            let first = segments.iter().find(|segment| segment.first_offset == next_offset);
+            let before = segments.iter().filter(|segment| segment.first_offset < next_offset);
+            (before.map(Segment::name).collect::<Vec<_>>(), first.cloned())
+        };
+        let first = first.ok_or(missing)?;
+        if !self.erasures.is_empty() {
+            return Err(LogError::NotErasable { offset: next_offset });
+        }
+        let anchor = Anchor {
+            log_id: self.log_id,
+            batch: first.first_batch - 1,
+            next_offset,
+            tip: first.prev_tip,
+            recorded_at: first.prev_recorded_at,
+            payload,
+        };
+        let path = self.shared.paths.anchor();
+        let bytes = anchor.encode(self.keys.signing());
+        lamina_env::disk::write_atomic(&*self.disk, &path, &bytes).map_err(making)?;
+        self.shared.floor.store(next_offset, Ordering::Release);
+        for name in dropped {
+            let path = self.shared.paths.segment(&name);
+            // What stays behind is removed by the next open.
+            if self.disk.exists(&path) {
+                let _ = self.disk.remove(&path);
+            }
+        }
+        self.disk.sync_dir(&self.shared.paths.log()).map_err(making)?;
+        Ok(anchor)
+    }
+
+    /// The anchor of the log, if segments were dropped.
+    pub(crate) fn anchor(&self) -> Result<Option<Anchor>, LogError> {
+        Anchor::find(&*self.disk, &self.shared.paths, Some(self.keys.public()))
     }
 
     fn seal_active(&mut self) -> Result<(), LogError> {

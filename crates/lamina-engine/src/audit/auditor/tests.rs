@@ -312,3 +312,44 @@ fn what_the_thread_was_not_told_is_not_called_covered() {
     assert_eq!(made, 1);
     assert_eq!(ids(&auditor.audit).len(), 2);
 }
+
+#[test]
+fn what_has_expired_goes_when_there_is_nothing_else_to_do() {
+    let mut world = world();
+    let (auditor, _, _) = world.auditor();
+    let day = 86_400 * 1_000_000;
+    let settings = Settings {
+        audit_retention_us: day,
+        pepper_rotation_us: day,
+        pepper_buffer_us: day,
+        ..Settings::new("/data")
+    };
+    let keys = Path::new("/data/keys");
+    let peppers = Peppers::open(Arc::clone(&world.env.disk), keys, Arc::clone(&world.env.rng));
+    let peppers = Arc::new(peppers.unwrap());
+    peppers.current(1, world.clock.wall(), day).unwrap();
+    let retention = Arc::new(Retention::new(&settings));
+    retention.set(2, Some(i64::MAX));
+    let mut auditor = auditor.with_retention(retention, Arc::clone(&peppers));
+    let at = world.clock.wall();
+    for n in 0..120u32 {
+        let row = AuditRow { at, tenant: 1 + n % 2, ..row(world.id(), None) };
+        auditor.on(Message::Row(Box::new(row)));
+        auditor.flush();
+    }
+    world.clock.advance(day);
+    peppers.current(1, world.clock.wall(), day).unwrap();
+    for _ in 0..100 {
+        world.clock.advance(day / 24);
+        auditor.tick();
+    }
+    let left = |tenant| {
+        let reader = auditor.audit.reader();
+        reader.query(tenant, &AuditFilter::default(), None, 1_000).unwrap().items.len()
+    };
+    assert_eq!(left(2), 60, "kept for as long as the tenant wants");
+    assert!(left(1) < 20, "only those of the segment being written: {}", left(1));
+    assert!(peppers.version(1, 1).is_none() && peppers.version(1, 2).is_some());
+    let verified = auditor.audit.reader().verify(1, world.keys.public()).unwrap();
+    assert_eq!((verified.first_broken_index, verified.chain.length), (None, 60));
+}
