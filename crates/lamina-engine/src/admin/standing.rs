@@ -33,7 +33,8 @@ pub struct Standing {
 #[derive(Debug, Default)]
 struct Names {
     by_name: BTreeMap<String, u32>,
-    by_ordinal: BTreeMap<u32, String>,
+    /// Its name, and the entry that has it.
+    by_ordinal: BTreeMap<u32, (String, u64)>,
 }
 
 impl Default for Standing {
@@ -106,7 +107,7 @@ impl Standing {
         let Some(what) = entry.what.live() else { return };
         if let Ok(Tenant { name }) = Tenant::decode(what) {
             let mut names = self.tenants.write();
-            names.by_ordinal.insert(entry.head.tenant, name.clone());
+            names.by_ordinal.insert(entry.head.tenant, (name.clone(), entry.head.offset));
             names.by_name.insert(name, entry.head.tenant);
         }
     }
@@ -128,6 +129,11 @@ impl Standing {
         let targets = payload.targets.iter().filter(|target| target.what);
         let offsets: Vec<u64> = targets.map(|target| target.offset).collect();
         self.change_policies(|book| book.erase(&offsets, entry.head.offset));
+        let mut names = self.tenants.write();
+        let Names { by_name, by_ordinal } = &mut *names;
+        for (_, (name, _)) in by_ordinal.extract_if(.., |_, (_, at)| offsets.contains(at)) {
+            by_name.remove(&name);
+        }
     }
 
     /// The ordinal of a tenant.
@@ -137,7 +143,7 @@ impl Standing {
 
     /// The name of a tenant.
     pub fn tenant_name(&self, ordinal: u32) -> Option<String> {
-        self.tenants.read().by_ordinal.get(&ordinal).cloned()
+        self.tenants.read().by_ordinal.get(&ordinal).map(|(name, _)| name.clone())
     }
 
     /// The largest ordinal of a tenant that has a name.
@@ -171,3 +177,6 @@ impl Standing {
         self.scopes.load(Ordering::Acquire)
     }
 }
+
+#[cfg(test)]
+mod tests;

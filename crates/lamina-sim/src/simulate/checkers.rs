@@ -11,6 +11,7 @@ use lamina_store::log::check::{CheckOptions, check};
 use lamina_store::view::Views;
 use lamina_types::{EventId, Stage};
 
+use super::admin;
 use super::model::{Acknowledged, Certainty, Said};
 use super::world::{Process, World};
 
@@ -28,6 +29,7 @@ pub(super) fn after_open(world: &mut World) -> Result<(), String> {
     let process = world.process.as_ref().ok_or("the process does not run")?;
     views_equal_replay(process)?;
     rows(world)?;
+    admin::after_open(world)?;
     staged(world)?;
     words_are_gone(world)
 }

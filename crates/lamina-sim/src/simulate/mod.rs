@@ -2,12 +2,14 @@
 //!
 //! A seed decides everything: what is written, when power is lost, what the disk forgets. After
 //! each restart the checkers ask whether everything that was acknowledged is there once, whether
-//! seals and tips hold, and whether the views equal a replay. The same seed gives the same trace.
+//! seals and tips hold, whether what is in force is what was answered, and whether the views equal a
+//! replay. The same seed gives the same trace.
 
 mod faults;
 mod model;
 mod world;
 mod workload;
+mod admin;
 mod checkers;
 
 use lamina_env::sim::rng::SimRng;

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lamina_types::EventId;
 
+use super::admin::Administered;
+
 /// An experience as the model remembers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Said {
@@ -42,6 +44,8 @@ pub(super) struct Model {
     /// Keys whose answer was a refusal that nothing was written.
     pub(super) refused: BTreeSet<String>,
     next: u64,
+    /// Policies, revocations, scopes, tenants.
+    pub(super) administered: Administered,
 }
 
 impl Model {

@@ -1,4 +1,5 @@
-//! What the world does: writes, repeats, conflicts, cancellations, erasures, idleness, time.
+//! What the world does: writes, repeats, conflicts, cancellations, erasures, idleness, time, and in
+//! `admin` what decides who may do what.
 
 use lamina_engine::Error;
 use lamina_engine::open::FIRST_TENANT;
@@ -13,14 +14,15 @@ use lamina_types::AuditId;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use super::admin;
 use super::model::{Acknowledged, Certainty, Said};
 use super::world::{Waiting, World};
 
-const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme"];
+const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme", "ws:one"];
 
 /// Does one thing and says what.
 pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
-    match choices.below(20) {
+    match choices.below(26) {
         0..=9 => writes(world, choices),
         10 => repeat(world, choices),
         11 => conflict(world, choices),
@@ -38,6 +40,7 @@ pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
             format!("the wall clock steps by {micros} µs")
         }
         18 => persist(world),
+        20..=25 => admin::step(world, choices),
         _ => apply(world),
     }
 }
@@ -63,6 +66,9 @@ fn writes(world: &mut World, choices: &SimRng) -> String {
             .collect();
         let (reply, answer) = oneshot::channel();
         requests.push(Request::Write { items: prepared, reply });
+        for (_, said) in &items {
+            world.model.administered.touched(&said.scope);
+        }
         world.model.unanswered.extend(items.iter().cloned());
         waiting.push(Waiting { items, answer });
     }
@@ -257,7 +263,7 @@ fn persist(world: &mut World) -> String {
     }
 }
 
-fn apply(world: &mut World) -> String {
+pub(super) fn apply(world: &mut World) -> String {
     let outcome = fold(world);
     settle(world);
     outcome
@@ -281,7 +287,7 @@ fn fold(world: &mut World) -> String {
     }
 }
 
-fn salt(rng: &dyn Rng) -> [u8; 32] {
+pub(super) fn salt(rng: &dyn Rng) -> [u8; 32] {
     let mut salt = draw::<32>(rng);
     salt[0] |= 1;
     salt

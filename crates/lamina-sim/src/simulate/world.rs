@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lamina_engine::admin::standing::Standing;
 use lamina_engine::open::{self, FIRST_TENANT};
 use lamina_engine::write::applied::Applied;
 use lamina_engine::write::apply::Applier;
@@ -48,6 +49,7 @@ pub(super) struct Process {
     pub(super) capture: Capture,
     pub(super) applier: Applier,
     pub(super) stages: Stages,
+    pub(super) standing: Arc<Standing>,
     pub(super) views: Arc<Views>,
     pub(super) keys: Arc<Keys>,
     pub(super) reader: Arc<dyn LogReader>,
@@ -87,6 +89,11 @@ impl World {
 
     pub(super) fn data(&self) -> PathBuf {
         PathBuf::from("/data")
+    }
+
+    /// The wall clock.
+    pub(super) fn now(&self) -> Micros {
+        self.env.clock.wall()
     }
 
     /// Whether this life has a fault that can explain a failure.
@@ -137,6 +144,8 @@ impl World {
         .map_err(|error| chain(&error))?;
         open::resume(&mut stages, &parts.views, &*reader, &tip, parts.report.fresh)
             .map_err(|error| chain(&error))?;
+        let standing = Standing::load(&parts.views, &*reader).map_err(|error| chain(&error))?;
+        let standing = Arc::new(standing);
         self.process = Some(Process {
             capture: Capture::new(
                 parts.log,
@@ -144,7 +153,9 @@ impl World {
                 Arc::clone(&self.env.rng),
                 Arc::clone(&applied),
             ),
-            applier: Applier::new(Arc::clone(&parts.views), applied),
+            applier: Applier::new(Arc::clone(&parts.views), applied)
+                .with_standing(Arc::clone(&standing)),
+            standing,
             stages,
             views: parts.views,
             keys: parts.keys,
