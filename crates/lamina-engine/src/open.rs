@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::disk::{read_file, write_atomic};
@@ -244,10 +245,9 @@ fn start(
     let lock: Arc<dyn DiskFile> = Arc::from(lock);
     let (audit, tap) = audit::open::open(&settings, &env, &keys, (&reader, &tip), &shared, &lock)?;
     report.audit_recovered = audit.recovered;
-    let mut stages = stages_of(&env, &views, &hub, &reader, &log.tip(), worker)?;
-    resume(&mut stages, &views, &*reader, &log.tip(), report.fresh)?;
-
-    let (scrubbing, stop_scrubbing) = mpsc::channel();
+    let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
+    resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
+    let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
     let (to_writer, requests) = mpsc::channel();
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Vec<Entry>>(GROUPS_QUEUED_MAX);
@@ -268,10 +268,7 @@ fn start(
             let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
             move || engine::applier(applier, &views, &env, &committed, &to_stages, &tap, &shared)
         })?,
-        spawn(Role::Scrub, &shared, &lock, {
-            let (reader, status) = (Arc::clone(&reader), Arc::clone(&shared.scrub));
-            move || scrub::run(&reader, scrub::Pace::USUAL, &stop_scrubbing, &status)
-        })?,
+        scrubber,
         spawn(Role::Stages, &shared, &lock, {
             let (views, blobs) = (Arc::clone(&views), Arc::clone(&blobs));
             let upkeep = Upkeep::new(env.clone(), views, blobs);
@@ -303,6 +300,18 @@ fn start(
         _lock: lock,
     };
     Ok((Engine { inner: Arc::new(inner) }, report))
+}
+
+/// The scrub goes on for as long as what is given back first is there.
+fn spawn_scrub(
+    shared: &Arc<Shared>,
+    lock: &Arc<dyn DiskFile>,
+    reader: &Arc<dyn LogReader>,
+) -> Result<(mpsc::Sender<()>, JoinHandle<()>), OpenError> {
+    let (scrubbing, stop) = mpsc::channel();
+    let (reader, status) = (Arc::clone(reader), Arc::clone(&shared.scrub));
+    let run = move || scrub::run(&reader, scrub::Pace::USUAL, &stop, &status);
+    Ok((scrubbing, spawn(Role::Scrub, shared, lock, run)?))
 }
 
 /// Answers what is durable and hands it on to be folded.

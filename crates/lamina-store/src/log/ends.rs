@@ -4,6 +4,7 @@ use lamina_env::Disk;
 use lamina_types::{Micros, RecordedAt};
 
 use super::LogError;
+use super::anchor::Anchor;
 use super::chains::Chains;
 use super::erase::EraseEntry;
 use super::open::{corrupt_at, opening, read_whole};
@@ -29,6 +30,15 @@ pub(super) struct Ends {
 }
 
 impl Ends {
+    /// No segments yet, behind what was dropped.
+    pub(super) fn after(anchor: Option<&Anchor>) -> Ends {
+        Ends {
+            base: anchor.map(Anchor::standing),
+            log_id: anchor.map(|anchor| anchor.log_id),
+            ..Ends::default()
+        }
+    }
+
     /// Where the log stands after the segments so far.
     pub(super) fn standing(&self) -> Standing {
         let base = self.base.unwrap_or(Standing {

@@ -160,16 +160,9 @@ impl SegmentLog {
         let mut report = OpenReport::default();
 
         let anchor = Anchor::find(disk, &paths, Some(options.keys.public()))?;
-        let mut list = list(disk, &paths)?;
-        // Segments before the anchor were being dropped when the process stopped.
-        let first_left = anchor.as_ref().map_or(0, |anchor| anchor.next_offset);
-        let dropped: Vec<u64> = list.extract_if(.., |first| *first < first_left).collect();
+        let (dropped, mut list) = dropped(list(disk, &paths)?, anchor.as_ref());
         let (last, unused) = take_last(disk, &paths, &mut list, options.epoch)?;
-        let mut ends = Ends {
-            base: anchor.as_ref().map(Anchor::standing),
-            log_id: anchor.as_ref().map(|anchor| anchor.log_id),
-            ..Ends::default()
-        };
+        let mut ends = Ends::after(anchor.as_ref());
         for first_offset in &list {
             ends.sealed(disk, &paths, *first_offset)?;
         }
@@ -187,9 +180,7 @@ impl SegmentLog {
         let checkpoint = last_checkpoint(disk, &paths, &log_id, &tail)?;
         generations_hold(&ends, &tail.erasures)?;
         // Everything that can refuse has had its say; only now is anything changed.
-        for first_offset in dropped {
-            disk.remove(&paths.segment(&file_name(first_offset))).map_err(opening)?;
-        }
+        remove(disk, &paths, &dropped)?;
         if let Some(unused) = unused {
             report.removed = Some(quarantine::remove_unused(disk, &paths, unused)?);
         }
@@ -247,6 +238,19 @@ pub(super) fn list(disk: &dyn Disk, paths: &Paths) -> Result<Vec<u64>, LogError>
     let mut offsets: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
     offsets.sort_unstable();
     Ok(offsets)
+}
+
+/// Segments before the anchor, which were being dropped when the process stopped, and those after.
+fn dropped(list: Vec<u64>, anchor: Option<&Anchor>) -> (Vec<u64>, Vec<u64>) {
+    let first_left = anchor.map_or(0, |anchor| anchor.next_offset);
+    list.into_iter().partition(|first| *first < first_left)
+}
+
+fn remove(disk: &dyn Disk, paths: &Paths, dropped: &[u64]) -> Result<(), LogError> {
+    for first_offset in dropped {
+        disk.remove(&paths.segment(&file_name(*first_offset))).map_err(opening)?;
+    }
+    Ok(())
 }
 
 /// The last segment, in memory.
