@@ -128,12 +128,13 @@ pub struct Limiter {
     clock: Arc<dyn Clock>,
     /// By rate: a caller whose rate is changed starts with a full bucket.
     by_rate: RwLock<HashMap<Rate, Arc<Buckets>>>,
+    buckets_max: usize,
 }
 
 impl Limiter {
     /// No buckets yet.
     pub fn new(clock: Arc<dyn Clock>) -> Limiter {
-        Limiter { clock, by_rate: RwLock::default() }
+        Limiter { clock, by_rate: RwLock::default(), buckets_max: BUCKETS_MAX }
     }
 
     /// Takes a token from the caller's bucket, if there is one.
@@ -163,7 +164,10 @@ impl Limiter {
             return Arc::clone(found);
         }
         let mut by_rate = self.by_rate.write();
-        let made = || Arc::new(Buckets::new(rate, Ticks(Arc::clone(&self.clock))));
+        let made = || {
+            let clock = Ticks(Arc::clone(&self.clock));
+            Arc::new(Buckets::new(rate, clock, self.buckets_max))
+        };
         Arc::clone(by_rate.entry(rate).or_insert_with(made))
     }
 }
@@ -175,10 +179,12 @@ struct Buckets {
     /// Charges since the last sweep, and the buckets it left: no more than both are there.
     charges: AtomicUsize,
     left: AtomicUsize,
+    /// With more than so many left, a new caller has none of its own.
+    left_max: usize,
 }
 
 impl Buckets {
-    fn new(rate: Rate, clock: Ticks) -> Buckets {
+    fn new(rate: Rate, clock: Ticks, left_max: usize) -> Buckets {
         let quota =
             Quota::with_period(refill(rate)).expect("a period is not zero").allow_burst(rate.count);
         let limiter = RateLimiter::hashmap_with_clock(quota, clock);
@@ -186,6 +192,7 @@ impl Buckets {
             limiter: limiter.with_middleware(),
             charges: AtomicUsize::new(0),
             left: AtomicUsize::new(0),
+            left_max,
         }
     }
 
@@ -195,7 +202,7 @@ impl Buckets {
             self.sweep();
         }
         let key = match key {
-            Key::Actor(tenant, _, usage) if self.left.load(Ordering::Relaxed) >= BUCKETS_MAX => {
+            Key::Actor(tenant, _, usage) if self.left.load(Ordering::Relaxed) >= self.left_max => {
                 Key::Crowd(tenant, usage)
             }
             key => key,

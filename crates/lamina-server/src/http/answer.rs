@@ -22,7 +22,7 @@ use super::failure::{Failure, internal};
 use super::record::Record;
 use super::request_id::Id;
 use super::site::Site;
-use super::{origin, reply};
+use super::{body, origin, reply};
 use crate::auth::rate::{Standing, Usage};
 use crate::logging;
 
@@ -58,7 +58,12 @@ pub(crate) async fn answer(
             let call = Call { app, id: id.clone(), head, body, identity, record };
             standing = charge(&call, &site);
             match standing.and_then(|standing| standing.refusal()) {
-                Some(refusal) => Err(refusal.into()),
+                Some(refusal) => {
+                    // A client that is still sending would see a broken connection and not the
+                    // answer that tells it when to come back.
+                    body::drain(&call.head.headers, call.body).await;
+                    Err(refusal.into())
+                }
                 None => Caught(handler(call)).await.unwrap_or_else(|panic| {
                     Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
                 }),

@@ -4,7 +4,12 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use lamina_sim::client::{Deadline, Request};
+use serde_json::Value;
 
 use crate::harness::{Api, Own, check_envelope, check_headers, string};
 
@@ -90,6 +95,33 @@ fn headers_have_a_size() {
     assert_eq!(refused.json().unwrap()["error_code"], "HEADERS_TOO_LARGE");
     let response = api.another_client().send(&of(300 << 10)).unwrap();
     assert_eq!(response.status, 431);
+}
+
+/// HTTP/2 has no count of its own: there both refusals are in our own words.
+#[test]
+fn http_2_headers_are_counted_and_measured_too() {
+    let api = Api::shared("headers");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let socket = tokio::net::TcpStream::connect(api.client.address()).await.unwrap();
+        let (mut sender, connection) =
+            http2::handshake(TokioExecutor::new(), TokioIo::new(socket)).await.unwrap();
+        tokio::spawn(connection);
+        for (count, bytes, status) in
+            [(99, 1, 200), (101, 1, 431), (1, 60 << 10, 200), (1, 64 << 10, 431)]
+        {
+            let mut request = http::Request::get("http://localhost/v1/health");
+            for number in 0..count {
+                request = request.header(format!("x-{number}"), "a".repeat(bytes));
+            }
+            let request = request.body(Empty::<Bytes>::new()).unwrap();
+            let response = sender.send_request(request).await.unwrap();
+            assert_eq!(response.status(), status, "{count} of {bytes}");
+            let body = response.into_body().collect().await.unwrap().to_bytes();
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body["error_code"] == "HEADERS_TOO_LARGE", status == 431, "{body}");
+        }
+    });
 }
 
 /// A raw HTTP/2 frame.

@@ -88,3 +88,16 @@ fn a_write_that_was_refused_can_be_sent_again() {
     assert_eq!(answer.header("x-cortex-replay"), None);
     answer.ok(202);
 }
+
+/// A client that is busy sending gets the answer, not a broken connection.
+#[test]
+fn a_large_body_over_the_limit_is_answered() {
+    let own = Own::start_with(&[("LAMINA_LIMITS_RATE_WRITE", "1/h")]);
+    let mut api = own.api("rate");
+    api.write("the only one in an hour");
+    let text = "a".repeat(3 << 20);
+    for _ in 0..5 {
+        let envelope = api.envelope(&text);
+        api.post("/v1/experience", &envelope).fails(429, "RATE_LIMITED");
+    }
+}

@@ -152,6 +152,27 @@ fn buckets_of_those_who_are_gone_are_dropped() {
     assert!(world.limiter.by_rate.read().is_empty());
 }
 
+/// More actors within a period than there is room for: those of a tenant share from then on.
+#[test]
+fn a_crowd_shares_a_bucket_and_memory_stays_bounded() {
+    let mut world = World::new();
+    world.limiter.buckets_max = SWEEP_CHARGES_MIN;
+    let quotas = writes("5/h");
+    for number in 0..20_000 {
+        world.charge(&caller(&format!("user:u{number}"), 1), Usage::Write, &quotas);
+    }
+    assert!(world.buckets() <= 2 * SWEEP_CHARGES_MIN + 2, "{}", world.buckets());
+    let crowded = world.charge(&caller("user:late", 1), Usage::Write, &quotas);
+    assert!(crowded.retry_after_s.is_some(), "the crowd of this tenant has used up its bucket");
+    let other = world.charge(&caller("user:late", 2), Usage::Write, &quotas);
+    assert_eq!((other.remaining, other.retry_after_s), (4, None), "another tenant's has not");
+    // When the crowd is gone everybody has one again.
+    world.advance_ms(2 * 3_600_000);
+    world.limiter.sweep();
+    assert_eq!(world.buckets(), 0);
+    assert_eq!(world.charge(&caller("user:late", 1), Usage::Write, &quotas).remaining, 4);
+}
+
 /// A sweep must not give anybody tokens back.
 #[test]
 fn a_bucket_in_use_survives_sweeps() {
