@@ -20,8 +20,7 @@ use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::admin::memberships::Cache;
-use crate::admin::standing::Standing;
+use crate::admin::Admin;
 use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
 use crate::scrub::ScrubStatus;
@@ -64,15 +63,8 @@ pub(crate) struct Inner {
     /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
     pub(crate) pictures: Arc<Semaphore>,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) standing: Arc<Standing>,
+    pub(crate) admin: Admin,
     pub(crate) audit: Audit,
-    /// Tenants are made one after the other.
-    pub(crate) registering: tokio::sync::Mutex<()>,
-    /// Scopes are changed by request one after the other.
-    pub(crate) administering: tokio::sync::Mutex<()>,
-    /// Views are compacted once at a time.
-    pub(crate) compacting: tokio::sync::Mutex<()>,
-    pub(crate) memberships: Cache,
     pub(crate) writes: Arc<Semaphore>,
     pub(crate) to_writer: Sender<Message>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -205,7 +197,7 @@ impl Inner {
     }
 
     pub(crate) fn tenant_name(&self, ordinal: u32) -> String {
-        self.standing.tenant_name(ordinal).unwrap_or_default()
+        self.admin.standing.tenant_name(ordinal).unwrap_or_default()
     }
 
     pub(crate) fn keyed(&self, tenant: u32) -> Result<KeyedHash, Error> {

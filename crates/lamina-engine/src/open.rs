@@ -24,7 +24,7 @@ use lamina_types::Micros;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use crate::admin::memberships::Cache;
+use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
@@ -287,13 +287,9 @@ fn start(
         reader,
         hub,
         blobs,
-        standing,
+        admin: Admin::over(standing),
         audit,
         shared,
-        registering: tokio::sync::Mutex::default(),
-        administering: tokio::sync::Mutex::default(),
-        compacting: tokio::sync::Mutex::default(),
-        memberships: Cache::default(),
         to_writer,
         threads: Mutex::new(threads),
         scrubbing: Mutex::new(Some(scrubbing)),

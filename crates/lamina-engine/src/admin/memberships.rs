@@ -105,9 +105,9 @@ impl Inner {
         actor: &ActorId,
         scope: &ScopePath,
     ) -> Result<Membership, Error> {
-        let version = self.standing.scopes_version();
+        let version = self.admin.standing.scopes_version();
         let key = (tenant, actor.clone(), scope.clone());
-        if let Some(known) = self.memberships.get(version, &key) {
+        if let Some(known) = self.admin.memberships.get(version, &key) {
             return Ok(known);
         }
         let tag = self.views.tag_actor(tenant, actor.as_str())?;
@@ -126,7 +126,7 @@ impl Inner {
         }
         // What is not there yet will often be there at the next call.
         if found.registered {
-            self.memberships.put(version, key, found);
+            self.admin.memberships.put(version, key, found);
         }
         Ok(found)
     }

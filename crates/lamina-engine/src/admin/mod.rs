@@ -9,11 +9,13 @@ mod revoked;
 mod tenants;
 mod policies;
 mod tokens;
-pub(crate) mod memberships;
+mod memberships;
 mod scopes;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
+
+use std::sync::Arc;
 
 use lamina_core::policy::Permit;
 use lamina_env::Env;
@@ -21,8 +23,10 @@ use lamina_store::codec::control::By;
 use lamina_store::log::Section;
 use lamina_types::AuditId;
 use lamina_types::capability::Capability;
+use tokio::sync::Mutex;
 
 use crate::write::prepare::section;
+use standing::Standing;
 
 pub use book::{PolicyBook, PolicyRecord};
 pub use lamina_store::codec::control::PolicyTarget;
@@ -32,6 +36,32 @@ pub use scopes::{
     ScopesQuery,
 };
 pub use storage::Compacted;
+
+/// What administration keeps in memory.
+#[derive(Debug)]
+pub(crate) struct Admin {
+    /// What is in force.
+    pub(crate) standing: Arc<Standing>,
+    memberships: memberships::Cache,
+    /// Tenants are made one after the other.
+    registering: Mutex<()>,
+    /// Scopes are changed by request one after the other.
+    administering: Mutex<()>,
+    /// Views are compacted once at a time.
+    compacting: Mutex<()>,
+}
+
+impl Admin {
+    pub(crate) fn over(standing: Arc<Standing>) -> Admin {
+        Admin {
+            standing,
+            memberships: memberships::Cache::default(),
+            registering: Mutex::default(),
+            administering: Mutex::default(),
+            compacting: Mutex::default(),
+        }
+    }
+}
 
 /// What the entry of a change notes beside the caller of its permit.
 #[derive(Debug, Clone)]

@@ -71,7 +71,7 @@ impl Engine {
         if document.as_ref().is_some_and(|document| document.len() > POLICY_BYTES_MAX) {
             return Err(Error::TooLarge { limit: "POLICY_BYTES_MAX" });
         }
-        let book = self.inner.standing.policies();
+        let book = self.inner.admin.standing.policies();
         if book.get(tenant, &target).is_none() {
             if document.is_none() {
                 return Ok(None);
@@ -84,7 +84,7 @@ impl Engine {
         let change = PolicyChange { tenant, target: target.clone(), document, who };
         let (reply, answer) = oneshot::channel();
         self.inner.submit(Request::Policy { change, reply }, answer).await?;
-        Ok(self.inner.standing.policies().get(tenant, &target).cloned())
+        Ok(self.inner.admin.standing.policies().get(tenant, &target).cloned())
     }
 
     /// The policy of one target.
@@ -96,18 +96,18 @@ impl Engine {
         if !permit.covers(target) {
             return Err(Error::OutsidePermit);
         }
-        Ok(self.inner.standing.policies().get(tenant_of(permit, target), target).cloned())
+        Ok(self.inner.admin.standing.policies().get(tenant_of(permit, target), target).cloned())
     }
 
     /// All policies in force. A request takes them once.
     pub fn policies(&self) -> Arc<PolicyBook> {
-        self.inner.standing.policies()
+        self.inner.admin.standing.policies()
     }
 
     /// The policies in force, and a wake-up whenever one changes: for streams, which outlive the
     /// decision that let them begin.
     pub fn policies_watch(&self) -> watch::Receiver<Arc<PolicyBook>> {
-        self.inner.standing.watch_policies()
+        self.inner.admin.standing.watch_policies()
     }
 
     /// Everything that decides what a caller may do in a scope, or without one in the tenant.

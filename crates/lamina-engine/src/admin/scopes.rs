@@ -146,7 +146,7 @@ impl Engine {
             members.retain(|(member, _)| member != caller);
             members.push((caller.clone(), MemberRole::Owner));
         }
-        let turn = self.inner.administering.lock().await;
+        let turn = self.inner.admin.administering.lock().await;
         self.inner.caught_up().await;
         if let Some((_, _, row)) = self.inner.scope_standing(permit.caller().tenant, path)?
             && row.registration == Registration::Explicit
@@ -166,7 +166,7 @@ impl Engine {
         members: Vec<(ActorId, MemberRole)>,
         noted: &Noted,
     ) -> Result<MembersChanged, Error> {
-        let turn = self.inner.administering.lock().await;
+        let turn = self.inner.admin.administering.lock().await;
         let before = self.scope_get(permit, path).await?;
         let policies = before.policies.clone();
         self.scope_change(permit, path, ScopeChange::Set { members, policies }, noted).await?;
@@ -197,7 +197,7 @@ impl Engine {
         records: Records,
         noted: &Noted,
     ) -> Result<(), Error> {
-        let _turn = self.inner.administering.lock().await;
+        let _turn = self.inner.admin.administering.lock().await;
         let scope = self.scope_get(permit, path).await?;
         if records == Records::Forget && scope.events > 0 {
             return Err(Error::NotBuilt { what: "forgetting the records of a removed scope" });
@@ -233,7 +233,7 @@ impl Engine {
         dry_run: bool,
         noted: &Noted,
     ) -> Result<Pruned, Error> {
-        let _turn = self.inner.administering.lock().await;
+        let _turn = self.inner.admin.administering.lock().await;
         self.inner.caught_up().await;
         let tenant = permit.caller().tenant;
         let found = self.blocking(move |inner| inner.prune_candidates(tenant, before)).await?;

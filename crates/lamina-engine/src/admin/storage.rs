@@ -33,7 +33,7 @@ impl Engine {
     /// its entries are all kept. Takes as long as it takes to read and write all tables once.
     pub async fn compact(&self, _permit: &Permit<AdminCompact>) -> Result<Compacted, Error> {
         self.inner.caught_up().await;
-        let _turn = self.inner.compacting.lock().await;
+        let _turn = self.inner.admin.compacting.lock().await;
         let views = Arc::clone(&self.inner.views);
         let compacted = tokio::task::spawn_blocking(move || {
             let bytes_before = views.disk_bytes()?;

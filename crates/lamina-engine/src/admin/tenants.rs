@@ -20,7 +20,7 @@ const ATTEMPTS_MAX: usize = 16;
 impl Engine {
     /// The ordinal of a tenant.
     pub fn tenant(&self, name: &str) -> Option<u32> {
-        self.inner.standing.tenant(name)
+        self.inner.admin.standing.tenant(name)
     }
 
     /// The ordinal of a tenant, which is made if it is not there. Durable when it returns.
@@ -30,8 +30,8 @@ impl Engine {
             return Ok(ordinal);
         }
         // Not needed to be right, but it saves keys: of many first calls one registers.
-        let _turn = self.inner.registering.lock().await;
-        let mut ordinal = self.inner.standing.tenant_last() + 1;
+        let _turn = self.inner.admin.registering.lock().await;
+        let mut ordinal = self.inner.admin.standing.tenant_last() + 1;
         for _ in 0..ATTEMPTS_MAX {
             if let Some(ordinal) = self.tenant(name) {
                 return Ok(ordinal);

@@ -31,10 +31,10 @@ impl Engine {
         noted: &Noted,
     ) -> Result<(), Error> {
         let token = self.inner.token(iss, jti)?;
-        match self.inner.standing.revoked(&token) {
+        match self.inner.admin.standing.revoked(&token) {
             Some(known) if known >= exp => return Ok(()),
             Some(_) => {}
-            None if self.inner.standing.revocations().0 as u64 >= REVOCATIONS_MAX => {
+            None if self.inner.admin.standing.revocations().0 as u64 >= REVOCATIONS_MAX => {
                 return Err(Error::LimitReached { limit: "REVOCATIONS_MAX" });
             }
             None => {}
@@ -55,11 +55,11 @@ impl Engine {
 
     /// Whether a token was revoked.
     pub fn is_revoked(&self, iss: &str, jti: &str) -> Result<bool, Error> {
-        if self.inner.standing.revocations().0 == 0 {
+        if self.inner.admin.standing.revocations().0 == 0 {
             return Ok(false);
         }
         for issuer in [None, Some(iss)] {
-            if self.inner.standing.revoked(&self.inner.token(issuer, jti)?).is_some() {
+            if self.inner.admin.standing.revoked(&self.inner.token(issuer, jti)?).is_some() {
                 return Ok(true);
             }
         }
@@ -68,7 +68,7 @@ impl Engine {
 
     /// Grows with every revocation: what was decided under another number has to be asked again.
     pub fn revocations_version(&self) -> u64 {
-        self.inner.standing.revocations().1
+        self.inner.admin.standing.revocations().1
     }
 }
 

@@ -40,7 +40,7 @@ async fn revoking_again_writes_nothing_unless_it_lasts_longer() {
     assert_eq!(engine.revocations_version(), version);
     engine.revoke(&permit(), None, "a", exp.plus(5), &noted()).await.unwrap();
     assert!(engine.revocations_version() > version);
-    assert_eq!(engine.inner.standing.revocations().0, 1);
+    assert_eq!(engine.inner.admin.standing.revocations().0, 1);
     engine.shutdown().await;
 }
 
@@ -52,7 +52,7 @@ async fn a_token_that_has_ended_long_ago_is_forgotten() {
     engine.revoke(&permit(), None, "old", ended, &noted()).await.unwrap();
     let exp = engine.now().plus(HOUR_US);
     engine.revoke(&permit(), None, "new", exp, &noted()).await.unwrap();
-    assert_eq!(engine.inner.standing.revocations().0, 1);
+    assert_eq!(engine.inner.admin.standing.revocations().0, 1);
     engine.inner.caught_up().await;
     assert_eq!(engine.inner.views.counts().revoked, 1);
     engine.shutdown().await;
