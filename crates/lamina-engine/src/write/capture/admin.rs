@@ -251,3 +251,6 @@ fn scope_entry(sub: u16, (tenant, scope): (u32, u64), who: Section, what: Sectio
     debug_assert_ne!(scope, SYSTEM_SCOPE, "scopes are numbered from 1");
     NewEntry { kind: Kind::Control, sub, tenant, scope, causes: Vec::new(), who, what }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,15 +16,15 @@ use crate::open::{self, FIRST_TENANT};
 use crate::write::apply::Applier;
 use crate::write::testing;
 
-struct World {
+pub(super) struct World {
     disk: Arc<SimDisk>,
-    capture: Capture,
+    pub(super) capture: Capture,
     applier: Applier,
-    views: Arc<Views>,
-    reader: Arc<dyn LogReader>,
+    pub(super) views: Arc<Views>,
+    pub(super) reader: Arc<dyn LogReader>,
 }
 
-fn world(segment_bytes: u64) -> World {
+pub(super) fn world(segment_bytes: u64) -> World {
     let disk = Arc::new(SimDisk::new());
     let env = testing::env(7, &disk);
     let data = Path::new("/data");
@@ -46,7 +46,7 @@ fn world(segment_bytes: u64) -> World {
 
 impl World {
     /// One experience with a text of so many bytes.
-    fn item(&self, number: u64, scope: &str, bytes: usize) -> PreparedWrite {
+    pub(super) fn item(&self, number: u64, scope: &str, bytes: usize) -> PreparedWrite {
         let rng = SimRng::new(number + 1);
         let mut mac = [0; 32];
         mac[..8].copy_from_slice(&number.to_le_bytes());
@@ -76,7 +76,7 @@ impl World {
         answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
     }
 
-    fn fold(&mut self, committed: Committed) {
+    pub(super) fn fold(&mut self, committed: Committed) {
         let (folded, answers) = self.applier.fold(vec![committed]);
         answers.give();
         folded.unwrap();
