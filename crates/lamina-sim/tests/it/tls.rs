@@ -9,8 +9,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use lamina_auth::{Minter, trust_file};
 use lamina_env::disk::write_atomic;
-use lamina_env::{Disk, RealDisk};
+use lamina_env::{Disk, RealDisk, SystemRng};
 use lamina_sim::client::Deadline;
 use lamina_sim::process::{self, Server};
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -147,6 +148,38 @@ async fn until_logged(server: &Server, text: &str) {
         assert!(!deadline.passed(), "{text}:\n{}", server.logged());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// Behind a proxy it is right, so it is no reason not to start.
+#[test]
+fn serving_other_machines_in_the_clear_is_warned_of() {
+    let directory = directory();
+    let minter = Minter::generate("https://issuer.test", &SystemRng).unwrap();
+    let keys = directory.path().join("keys.json");
+    let text = trust_file(minter.iss(), std::slice::from_ref(minter.public()));
+    write_atomic(&RealDisk, &keys, text.as_bytes()).unwrap();
+    let files = Certificate::new().put(directory.path());
+    let team = [("LAMINA_PRESET", "cloud_private"), ("LAMINA_TRUST", keys.to_str().unwrap())];
+    let tls = [
+        ("LAMINA_TLS_CERT", files.0.to_str().unwrap()),
+        ("LAMINA_TLS_KEY", files.1.to_str().unwrap()),
+    ];
+    let logged = |listen: &str, environment: &[(&str, &str)]| {
+        let launch = launch(directory.path(), environment).argument("--listen").argument(listen);
+        let server = launch.start().unwrap();
+        let deadline = Deadline::after(Duration::from_secs(20));
+        while !server.logged().contains("ready") {
+            assert!(!deadline.passed(), "{}", server.logged());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let logged = server.logged();
+        assert!(server.stop().unwrap().success());
+        logged
+    };
+    let warning = "TLS is not configured";
+    assert!(logged("0.0.0.0:0", &team).contains(warning));
+    assert!(!logged("127.0.0.1:0", &team).contains(warning));
+    assert!(!logged("0.0.0.0:0", &[team, tls].concat()).contains(warning));
 }
 
 /// Without a certificate to read again, `SIGHUP` is an orderly end.
