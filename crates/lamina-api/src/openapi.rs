@@ -241,6 +241,7 @@ fn answer_content(body: AnswerBody) -> Value {
             "*/*": { "schema": { "type": "string", "contentEncoding": "binary" } },
         }),
         AnswerBody::OpenApi => json!({ "application/json": { "schema": { "type": "object" } } }),
+        AnswerBody::Nothing => json!({}),
     }
 }
 

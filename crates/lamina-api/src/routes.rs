@@ -141,6 +141,8 @@ pub enum AnswerBody {
     Bytes,
     /// An OpenAPI document.
     OpenApi,
+    /// Nothing at all.
+    Nothing,
 }
 
 /// Codes that any route may answer with.

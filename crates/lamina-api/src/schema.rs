@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::error::ErrorEnvelope;
 use crate::page::Page;
-use crate::v1::admin::{Health, Ready, Version};
+use crate::v1::admin::{Compaction, Flushed, Health, Ready, Version};
 use crate::v1::audit::{
     AuditChain, AuditRowBody, AuditVerified, AuditVerifyRequest, ChainVerified,
 };
@@ -55,6 +55,8 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("health", of::<Health>),
     ("ready", of::<Ready>),
     ("version", of::<Version>),
+    ("flushed", of::<Flushed>),
+    ("compaction", of::<Compaction>),
     ("scope", of::<ScopeBody>),
     ("scope_page", of::<Page<ScopeBody>>),
     ("scope_registration", of::<ScopeRegistration>),

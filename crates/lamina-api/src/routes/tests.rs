@@ -122,7 +122,33 @@ fn what_is_built() {
         GET /v1/admin/version
         GET /v1/health
         GET /v1/ready
-        GET /v1/openapi.json"#]]
+        GET /v1/openapi.json
+        GET /v1/scopes
+        POST /v1/scopes
+        DELETE /v1/scopes
+        GET /v1/scopes/list
+        PUT /v1/scopes/members
+        POST /v1/scopes/prune
+        GET /v1/policy/effective
+        GET /v1/policy/deployment
+        PUT /v1/policy/deployment
+        GET /v1/policy/tenant/{tenant_id}
+        PUT /v1/policy/tenant/{tenant_id}
+        GET /v1/policy/scope
+        PUT /v1/policy/scope
+        GET /v1/policy/scope/{scope_path}
+        PUT /v1/policy/scope/{scope_path}
+        GET /v1/policy/actor/{actor_id}
+        PUT /v1/policy/actor/{actor_id}
+        GET /v1/audit
+        POST /v1/audit/verify
+        GET /v1/audit/chain
+        POST /v1/audit/chain/verify
+        GET /v1/audit/{audit_id}
+        GET /v1/auth/whoami
+        POST /v1/auth/revoke
+        POST /v1/admin/flush-views
+        POST /v1/admin/compact"#]]
     .assert_eq(&built.join("\n"));
 }
 

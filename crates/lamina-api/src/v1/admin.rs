@@ -89,3 +89,21 @@ pub struct Version {
     /// What the server has beyond the base contract. Only what is built is listed.
     pub capabilities: Vec<String>,
 }
+
+/// `POST /v1/admin/flush-views`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "flushed")]
+pub struct Flushed {
+    /// The views are durable up to here.
+    pub durable_to: u64,
+}
+
+/// `POST /v1/admin/compact`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "compaction")]
+pub struct Compaction {
+    /// Bytes of the views on disk before.
+    pub bytes_before: u64,
+    /// And after.
+    pub bytes_after: u64,
+}

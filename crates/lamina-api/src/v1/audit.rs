@@ -39,7 +39,7 @@ pub struct AuditRowBody {
     /// The request, without its words.
     pub request: AuditRequest,
     /// The status it was answered with.
-    pub response_status: u16,
+    pub response_status: Option<u16>,
     /// The event it wrote or read.
     pub event_id: Option<String>,
     /// Where it came from.
@@ -49,7 +49,7 @@ pub struct AuditRowBody {
     /// The id of the request.
     pub request_id: Option<String>,
     /// How long it took.
-    pub elapsed_ms: u64,
+    pub elapsed_ms: Option<u64>,
     /// Whether it was about an erasure.
     pub gdpr: bool,
 }

@@ -173,10 +173,11 @@ pub struct ScopeBody {
     pub path: String,
     /// Its first owner; null if it has none.
     pub owner: Option<String>,
-    /// Who belongs to it.
-    pub members: Vec<Member>,
+    /// Who belongs to it; lists leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<Member>>,
     /// How many that are.
-    pub member_count: usize,
+    pub member_count: u64,
     /// What holds in it.
     pub policies: ScopePolicies,
     /// Whether a first write made it, and nobody registered it since.
@@ -187,8 +188,9 @@ pub struct ScopeBody {
     /// When something was last written to it.
     #[schemars(extend("format" = "date-time"))]
     pub last_write: Option<String>,
-    /// Events written to it.
-    pub records: u64,
+    /// Events written to it; lists leave it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
 }
 
 /// `POST /v1/scopes/prune`.

@@ -8,7 +8,7 @@ use lamina_store::entry::{Entry, SectionState};
 use lamina_store::kv::Direction;
 use lamina_store::view::{self, EventRow, EventScan};
 use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt};
+use lamina_types::{ActorId, EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt};
 
 use crate::engine::Inner;
 use crate::read::{Axis, EventsPage, EventsQuery, ReadPermit, ScanKey};
@@ -29,6 +29,21 @@ impl Engine {
         }
         let entry = self.inner.reader.entry(row.offset, row.place)?;
         Ok(self.inner.decode_what(&entry)?.scope)
+    }
+
+    /// The home scope of an event and who wrote it, to ask the policy for a permit.
+    pub async fn event_home(
+        &self,
+        tenant: u32,
+        id: EventId,
+    ) -> Result<(ScopePath, ActorId), Error> {
+        self.inner.caught_up().await;
+        let row = self.inner.event_row(tenant, id)?;
+        if row.is_erased() {
+            return Err(Error::Deleted);
+        }
+        let entry = self.inner.reader.entry(row.offset, row.place)?;
+        Ok((self.inner.decode_what(&entry)?.scope, self.inner.decode_who(&entry)?.caller))
     }
 
     /// One event.

@@ -94,6 +94,9 @@ impl Gate {
         if found.grant.exp <= now {
             return Err(refused(&TokenError::Expired).into());
         }
+        if engine.is_revoked(&found.grant.iss, &found.grant.jti)? {
+            return Err(ApiError::of(ErrorCode::RevokedToken).into());
+        }
         // A token speaks for one actor, so a request that names none means that one.
         match named {
             Some(actor) if actor != found.caller.actor => Err(mismatch().into()),

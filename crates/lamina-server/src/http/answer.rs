@@ -15,11 +15,12 @@ use lamina_core::policy::Caller;
 use lamina_types::ErrorCode;
 
 use super::app::App;
-use super::call::Call;
+use super::audited::{Asked, End};
+use super::call::{Call, Desk};
 use super::caught::Caught;
 use super::cors::Word;
 use super::failure::{Failure, internal};
-use super::record::Record;
+use super::record::{Decision, Record};
 use super::request_id::Id;
 use super::site::Site;
 use super::{body, origin, reply};
@@ -51,11 +52,16 @@ pub(crate) async fn answer(
     let word = app.cors.word(&head);
     let record = Arc::new(Record::default());
     let mut standing = None;
+    let mut asked = None;
     let result = match admit(&app, &site, &head, &word).await {
         Err(error) => Err(error.into()),
         Ok(identity) => {
+            if let (Some(_), Ok(caller)) = (site.capability(), &identity) {
+                asked = Some(Asked::of(&app, caller, &head));
+            }
             let (app, record) = (Arc::clone(&app), Arc::clone(&record));
-            let call = Call { app, id: id.clone(), head, body, identity, record };
+            let desk = Desk { app: Arc::clone(&app), record: Arc::clone(&record) };
+            let call = Call { app, id: id.clone(), head, body, identity, record, desk };
             standing = charge(&call, &site);
             match standing.and_then(|standing| standing.refusal()) {
                 Some(refusal) => {
@@ -72,7 +78,8 @@ pub(crate) async fn answer(
     };
     let mut response = result.unwrap_or_else(|failure| failure.into_response(&id));
     site.dress(&mut response);
-    if let Some(decision) = record.decision().and_then(|decision| decision.header()) {
+    let known = record.take();
+    if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
         response.headers_mut().insert(reply::POLICY, decision);
     }
     reply::add_rate(&mut response, standing, app.env.clock.wall());
@@ -81,6 +88,9 @@ pub(crate) async fn answer(
     let status = response.status();
     let took_us = app.env.clock.monotonic().0 - started.0;
     site.count(status, took_us);
+    if let Some(asked) = asked {
+        asked.write(&app, &site, &id, known, End { status: status.as_u16(), took_us });
+    }
     tracing::debug!(
         request_id = id.as_str(),
         route = site.label(),

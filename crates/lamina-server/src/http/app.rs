@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_api::v1::experience::Strictness;
-use lamina_core::policy::{Caller, Preset, Stack};
+use lamina_core::policy::{Caller, Document, Preset, Rate, Stack};
 use lamina_engine::{Engine, Error as EngineError};
 use lamina_env::Env;
 use lamina_types::{Micros, ScopePath};
@@ -22,8 +22,9 @@ use crate::meters::Meters;
 pub struct App {
     pub(crate) engine: Engine,
     pub(crate) gate: Gate,
-    /// What the operator set, before anything narrower.
-    deployment: Stack,
+    preset: Preset,
+    /// What the operator booted with, before anything narrower.
+    deployment: Arc<Document>,
     pub(crate) env: Env,
     pub(crate) meters: Meters,
     pub(crate) closing: Closing,
@@ -57,7 +58,8 @@ impl App {
         let Parts { engine, gate, env, meters, closing } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
-            deployment: Stack::of_preset(config.preset),
+            preset: config.preset,
+            deployment: Arc::new(config.preset.document()),
             started_at: env.clock.monotonic(),
             engine,
             gate,
@@ -79,16 +81,25 @@ impl App {
 
     /// The preset in force.
     pub(crate) fn preset(&self) -> Preset {
-        self.deployment.preset
+        self.preset
     }
 
     /// The policy over a scope, or over the whole tenant, as it is now.
-    pub(crate) fn stack(
+    pub(crate) async fn stack(
         &self,
-        _caller: &Caller,
-        _scope: Option<&ScopePath>,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
     ) -> Result<Stack, EngineError> {
-        Ok(self.deployment.clone())
+        self.engine.stack(self.preset, &self.deployment, caller, scope).await
+    }
+
+    /// Whether the tenant keeps the sizes of bodies in its audit rows (R393).
+    pub(crate) fn store_body_bytes(&self, caller: &Caller) -> bool {
+        let book = self.engine.policies();
+        let kept = |document: &Document| document.defaults.store_body_bytes;
+        let tenant = book.tenant(caller.tenant).and_then(|document| kept(&document));
+        let deployment = || kept(&book.deployment().unwrap_or_else(|| self.deployment.clone()));
+        tenant.or_else(deployment).unwrap_or(true)
     }
 
     /// Whether callers are whoever they say they are, because only this machine can call.
@@ -96,10 +107,20 @@ impl App {
         !self.gate.is_signed()
     }
 
-    /// How often a caller may call. What the configuration says holds for everybody; policies will
-    /// say more.
-    pub(crate) fn quotas(&self, _caller: &Caller) -> Quotas {
-        self.quotas
+    /// How often a caller may call: as the tenant's policy says, or the deployment's, or the
+    /// configuration (R199).
+    pub(crate) fn quotas(&self, caller: &Caller) -> Quotas {
+        let book = self.engine.policies();
+        let deployment = book.deployment().unwrap_or_else(|| Arc::clone(&self.deployment));
+        let tenant = book.tenant(caller.tenant);
+        let rate = |of: fn(&Document) -> Option<Rate>| {
+            tenant.as_deref().and_then(of).or_else(|| of(&deployment))
+        };
+        Quotas {
+            write: rate(|document| document.defaults.rate_write).or(self.quotas.write),
+            read: rate(|document| document.defaults.rate_read).or(self.quotas.read),
+            importer: rate(|document| document.defaults.rate_importer).or(self.quotas.importer),
+        }
     }
 
     /// Work that has to be done from time to time.

@@ -35,6 +35,66 @@ pub(crate) struct Call {
     /// Who calls, or why that is not known.
     pub(crate) identity: Result<Caller, ApiError>,
     pub(crate) record: Arc<Record>,
+    /// Where permission is asked for.
+    pub(crate) desk: Desk,
+}
+
+/// Where permission is asked for, apart from the rest of the request, which cannot be shared while
+/// something is waited for.
+#[derive(Debug, Clone)]
+pub(crate) struct Desk {
+    pub(crate) app: Arc<App>,
+    pub(crate) record: Arc<Record>,
+}
+
+impl Desk {
+    /// Asks the policy; a refusal names tier and capability.
+    pub(crate) async fn permit<C: Capability>(
+        &self,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+    ) -> Result<Permit<C>, Failure> {
+        let stack = self.app.stack(caller, scope).await?;
+        let decided = stack.permit::<C>(caller, scope);
+        self.decided(decided, C::NAME, scope)
+    }
+
+    /// Asks the policy for everything a write needs.
+    pub(crate) async fn permit_write(
+        &self,
+        caller: &Caller,
+        experience: &Experience,
+    ) -> Result<Permit<ScopeWrite>, Failure> {
+        let scope = &experience.scope;
+        let stack = self.app.stack(caller, Some(scope)).await?;
+        let write = policy::Write {
+            scope,
+            observed_actor: &experience.observed_actor.id,
+            subject: &experience.subject,
+            creates: !stack.membership.registered,
+        };
+        self.decided(stack.permit_write(caller, &write), ScopeWrite::NAME, Some(scope))
+    }
+
+    fn decided<C: Capability>(
+        &self,
+        decided: Result<Permit<C>, Denial>,
+        capability: &'static str,
+        scope: Option<&ScopePath>,
+    ) -> Result<Permit<C>, Failure> {
+        match decided {
+            Ok(permit) => {
+                // The most particular of what was asked for says most about the call.
+                let capability = permit.also().first().copied().unwrap_or(capability);
+                self.record.allowed(capability, permit.decided_by(), scope);
+                Ok(permit)
+            }
+            Err(denial) => {
+                self.record.denied(&denial, scope);
+                Err(denied(&denial).into())
+            }
+        }
+    }
 }
 
 impl Call {
@@ -46,51 +106,6 @@ impl Call {
     /// neither needed nor looked at.
     pub(crate) fn caller(&self) -> Result<Caller, ApiError> {
         self.identity.clone()
-    }
-
-    /// Asks the policy; a refusal names tier and capability.
-    pub(crate) fn permit<C: Capability>(
-        &self,
-        caller: &Caller,
-        scope: Option<&ScopePath>,
-    ) -> Result<Permit<C>, Failure> {
-        let stack = self.app.stack(caller, scope)?;
-        let decided = stack.permit::<C>(caller, scope);
-        self.decided(decided, C::NAME)
-    }
-
-    /// Asks the policy for everything a write needs.
-    pub(crate) fn permit_write(
-        &self,
-        caller: &Caller,
-        experience: &Experience,
-    ) -> Result<Permit<ScopeWrite>, Failure> {
-        let scope = &experience.scope;
-        let stack = self.app.stack(caller, Some(scope))?;
-        let write = policy::Write {
-            scope,
-            observed_actor: &experience.observed_actor.id,
-            subject: &experience.subject,
-            creates: !stack.membership.registered,
-        };
-        self.decided(stack.permit_write(caller, &write), ScopeWrite::NAME)
-    }
-
-    fn decided<C: Capability>(
-        &self,
-        decided: Result<Permit<C>, Denial>,
-        capability: &'static str,
-    ) -> Result<Permit<C>, Failure> {
-        match decided {
-            Ok(permit) => {
-                self.record.allowed(capability, permit.decided_by());
-                Ok(permit)
-            }
-            Err(denial) => {
-                self.record.denied(&denial);
-                Err(denied(&denial).into())
-            }
-        }
     }
 
     pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
@@ -136,7 +151,13 @@ impl Call {
         }
         let body = std::mem::take(&mut self.body);
         let bounds = Bounds { bytes: bytes_max, time: self.app.body_timeout() };
-        Ok(body::read(&self.head.headers, body, bounds).await?)
+        let bytes = body::read(&self.head.headers, body, bounds).await?;
+        if let Ok(caller) = &self.identity
+            && let Ok(pepper) = self.app.engine.audit_pepper(caller.tenant)
+        {
+            self.record.body(pepper.body(&bytes), bytes.len() as u64);
+        }
+        Ok(bytes)
     }
 
     /// A JSON body that may be left out; without one there is no content type to check.

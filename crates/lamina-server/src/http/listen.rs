@@ -2,12 +2,15 @@
 //! and let requests finish when the server closes.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
+use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -113,6 +116,7 @@ impl Door {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
+        let peer = stream.peer_addr().ok().map(Peer);
         let mut closing = self.closing.clone();
         // Closing waits for requests, not for connections that have not made one yet.
         let ended = match &self.tls {
@@ -123,7 +127,7 @@ impl Door {
                 };
                 // It left, or it never said a word.
                 let Ok(Ok(protocol)) = spoken else { return };
-                self.speak(protocol, Stall::new(stream, self.write_timeout)).await
+                self.speak(protocol, peer, Stall::new(stream, self.write_timeout)).await
             }
             Some(tls) => {
                 let stream = Stall::new(stream, self.write_timeout);
@@ -143,7 +147,7 @@ impl Door {
                     Some(HTTP2) => Protocol::Http2,
                     _ => Protocol::Http1,
                 };
-                self.speak(protocol, stream).await
+                self.speak(protocol, peer, stream).await
             }
         };
         if let Err(error) = ended {
@@ -152,22 +156,27 @@ impl Door {
         drop(slot);
     }
 
-    async fn speak<S>(&self, protocol: Protocol, stream: S) -> Result<(), hyper::Error>
+    async fn speak<S>(
+        &self,
+        protocol: Protocol,
+        peer: Option<Peer>,
+        stream: S,
+    ) -> Result<(), hyper::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         match protocol {
             // Boxed, so that a task is as large as what it speaks.
-            Protocol::Http1 => Box::pin(self.http1(stream)).await,
-            Protocol::Http2 => Box::pin(self.http2(stream)).await,
+            Protocol::Http1 => Box::pin(self.http1(peer, stream)).await,
+            Protocol::Http2 => Box::pin(self.http2(peer, stream)).await,
         }
     }
 
-    async fn http1<S>(&self, stream: S) -> Result<(), hyper::Error>
+    async fn http1<S>(&self, peer: Option<Peer>, stream: S) -> Result<(), hyper::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let service = TowerToHyperService::new(self.router.clone());
+        let service = FromPeer { peer, inner: TowerToHyperService::new(self.router.clone()) };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.header_timeout)
@@ -182,12 +191,13 @@ impl Door {
         connection.await
     }
 
-    async fn http2<S>(&self, stream: S) -> Result<(), hyper::Error>
+    async fn http2<S>(&self, peer: Option<Peer>, stream: S) -> Result<(), hyper::Error>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let busy = Busy::new();
-        let service = Counted { router: self.router.clone(), busy: busy.clone() };
+        let service =
+            FromPeer { peer, inner: Counted { router: self.router.clone(), busy: busy.clone() } };
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(PING_INTERVAL)
@@ -238,5 +248,27 @@ async fn spoken(stream: &TcpStream) -> io::Result<Protocol> {
         }
         // The rest of the preface is on its way; bytes already seen keep the socket readable.
         sleep(Duration::from_millis(2)).await;
+    }
+}
+/// Where a connection comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Tells each request of a connection where it comes from.
+struct FromPeer<S> {
+    peer: Option<Peer>,
+    inner: S,
+}
+
+impl<S: Service<hyper::Request<Incoming>>> Service<hyper::Request<Incoming>> for FromPeer<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn call(&self, mut request: hyper::Request<Incoming>) -> S::Future {
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(peer);
+        }
+        self.inner.call(request)
     }
 }

@@ -12,6 +12,7 @@ mod site;
 mod app;
 mod call;
 mod record;
+mod audited;
 mod origin;
 mod cors;
 mod request_id;

@@ -1,7 +1,9 @@
-//! What a request came to, gathered while it runs.
+//! What a request came to, gathered while it runs: the decision for the headers and for the audit
+//! log, and what the body was without its words.
 
 use axum::http::HeaderValue;
 use lamina_core::policy::{Denial, Tier};
+use lamina_types::{AuditId, EventId, ScopePath};
 use parking_lot::Mutex;
 
 /// What the policy said.
@@ -10,36 +12,65 @@ pub(crate) struct Decision {
     pub(crate) capability: &'static str,
     pub(crate) tier: Tier,
     pub(crate) allowed: bool,
+    pub(crate) scope: Option<ScopePath>,
 }
 
 /// What is known of a request when it is answered.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    decision: Mutex<Option<Decision>>,
+    known: Mutex<Known>,
+}
+
+/// Everything that is known.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) decision: Option<Decision>,
+    /// The row of the audit log that the engine has promised already.
+    pub(crate) audit_id: Option<AuditId>,
+    /// The event that was written or read.
+    pub(crate) event: Option<EventId>,
+    /// Peppered hash and size of the body.
+    pub(crate) body: Option<([u8; 32], u64)>,
 }
 
 impl Record {
     /// The policy allowed it. The last word of several counts, and a denial is never overruled.
-    pub(crate) fn allowed(&self, capability: &'static str, tier: Tier) {
-        let mut decision = self.decision.lock();
-        if decision.as_ref().is_none_or(|decision| decision.allowed) {
-            *decision = Some(Decision { capability, tier, allowed: true });
+    pub(crate) fn allowed(&self, capability: &'static str, tier: Tier, scope: Option<&ScopePath>) {
+        let mut known = self.known.lock();
+        if known.decision.as_ref().is_none_or(|decision| decision.allowed) {
+            let scope = scope.cloned();
+            known.decision = Some(Decision { capability, tier, allowed: true, scope });
         }
     }
 
     /// The policy denied it.
-    pub(crate) fn denied(&self, denial: &Denial) {
+    pub(crate) fn denied(&self, denial: &Denial, scope: Option<&ScopePath>) {
         let Denial { capability, tier, .. } = *denial;
-        *self.decision.lock() = Some(Decision { capability, tier, allowed: false });
+        let scope = scope.cloned();
+        self.known.lock().decision = Some(Decision { capability, tier, allowed: false, scope });
     }
 
-    /// A denial that was only a question: what follows is decided anew.
+    /// What was decided was only a question: what follows is decided anew.
     pub(crate) fn forget(&self) {
-        *self.decision.lock() = None;
+        self.known.lock().decision = None;
     }
 
-    pub(crate) fn decision(&self) -> Option<Decision> {
-        self.decision.lock().clone()
+    /// The event that was written or read.
+    pub(crate) fn event(&self, id: EventId) {
+        self.known.lock().event = Some(id);
+    }
+
+    /// The row that the entry of this change names.
+    pub(crate) fn audit_id(&self, id: AuditId) {
+        self.known.lock().audit_id = Some(id);
+    }
+
+    pub(crate) fn body(&self, hash: [u8; 32], bytes: u64) {
+        self.known.lock().body = Some((hash, bytes));
+    }
+
+    pub(crate) fn take(&self) -> Known {
+        std::mem::take(&mut self.known.lock())
     }
 }
 

@@ -42,6 +42,13 @@ pub(crate) fn add_rate(response: &mut Response, standing: Option<Standing>, now:
     headers.insert(RATE_RESET, HeaderValue::from(standing.reset_s));
 }
 
+/// 204: done, and nothing to say.
+pub(crate) fn empty() -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
 /// Adds a warning; a response may carry several.
 pub(crate) fn warn(response: &mut Response, warning: &str) {
     if let Ok(value) = HeaderValue::from_str(warning) {

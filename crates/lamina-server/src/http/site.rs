@@ -65,6 +65,11 @@ impl Site {
         self.label
     }
 
+    /// Method and route, without the values in it.
+    pub(crate) fn endpoint(&self) -> String {
+        format!("{} {}", self.method, self.label)
+    }
+
     pub(crate) fn tier(&self) -> Tier {
         self.tier
     }

@@ -59,6 +59,8 @@ mod tokens;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod policies;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod acceptance;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lamina_auth::{Claims, Minter, trust_file};
 use lamina_env::{Clock, Disk, RealDisk, SystemClock, SystemRng};
-use lamina_sim::client::{Client, Request};
+use lamina_sim::client::{Client, EventStream, Request};
 use lamina_types::Micros;
 use serde_json::Value;
 
@@ -18,6 +18,7 @@ const SECOND: i64 = 1_000_000;
 pub(crate) struct Team {
     pub(crate) own: Own,
     minter: Minter,
+    environment: Vec<(String, String)>,
 }
 
 impl Team {
@@ -32,7 +33,19 @@ impl Team {
         let own = [("LAMINA_PRESET", preset), ("LAMINA_TRUST", keys.to_str().unwrap())];
         let all: Vec<(&str, &str)> = own.iter().chain(environment).copied().collect();
         let server = launch(directory.path(), &all).start().unwrap();
-        Team { own: Own { server, directory }, minter }
+        let environment =
+            all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Team { own: Own { server, directory }, minter, environment }
+    }
+
+    /// `kill -9` and start again on the same data.
+    pub(crate) fn crash(self) -> Team {
+        let Team { own: Own { server, directory }, minter, environment } = self;
+        server.kill().unwrap();
+        let all: Vec<(&str, &str)> =
+            environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let server = launch(directory.path(), &all).start().unwrap();
+        Team { own: Own { server, directory }, minter, environment }
     }
 
     /// The claims of an ordinary token: an hour, everything the policy gives.
@@ -86,6 +99,13 @@ impl Signed {
         let request = request.header("Authorization", &bearer);
         let response = self.client.send(&request).unwrap();
         Answer::checked(&request.method, &request.target, response)
+    }
+
+    pub(crate) fn stream(&self, request: Request) -> EventStream {
+        let bearer = format!("Bearer {}", self.token);
+        let request = request.header("Authorization", &bearer);
+        let request = request.header("Accept", "text/event-stream");
+        self.client.stream(&request).unwrap().unwrap_or_else(|refused| panic!("{}", refused.text()))
     }
 
     pub(crate) fn get(&mut self, target: &str) -> Answer {

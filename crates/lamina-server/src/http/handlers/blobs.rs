@@ -39,7 +39,7 @@ const FIELD: &str = "file";
 /// `POST /v1/blobs`.
 pub(super) async fn upload(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
-    let permit = call.permit::<BlobUpload>(&caller, None)?;
+    let permit = call.desk.permit::<BlobUpload>(&caller, None).await?;
     let bytes_max = call.app.limits.blob_bytes;
     let declared = call.header_text(CONTENT_TYPE.as_str())?.unwrap_or(UNKNOWN_TYPE).to_owned();
     let is_form = declared.to_ascii_lowercase().starts_with("multipart/form-data");
@@ -72,7 +72,7 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Failure> {
 /// nor show them.
 pub(super) async fn download(mut call: Call) -> Result<Response, Failure> {
     let id: BlobId = call.path_id("blob_id").await?;
-    let permit = call.permit::<BlobRead>(&call.caller()?, None)?;
+    let permit = call.desk.permit::<BlobRead>(&call.caller()?, None).await?;
     let (record, reader) = call.app.engine.blob(&permit, id)?;
     let mut response = Response::new(streamed(reader, record.size_bytes));
     let headers = response.headers_mut();
@@ -88,7 +88,7 @@ pub(super) async fn download(mut call: Call) -> Result<Response, Failure> {
 /// `DELETE /v1/blobs/{blob_id}`.
 pub(super) async fn delete(mut call: Call) -> Result<Response, Failure> {
     let id: BlobId = call.path_id("blob_id").await?;
-    let permit = call.permit::<BlobUpload>(&call.caller()?, None)?;
+    let permit = call.desk.permit::<BlobUpload>(&call.caller()?, None).await?;
     let record = call.app.engine.blob_delete(&permit, id).await?;
     let shape = BlobDeleted { blob_id: record.id.to_string(), bytes_deleted: record.size_bytes };
     reply::json(StatusCode::OK, &shape)

@@ -20,7 +20,7 @@ use super::experience::{
     Referred, permit, status, until, wait_of, with_context, with_replay_warning,
 };
 use crate::http::app::App;
-use crate::http::call::Call;
+use crate::http::call::{Call, Desk};
 use crate::http::failure::{Failure, internal};
 use crate::http::reply;
 use crate::meters;
@@ -40,7 +40,7 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.bulk_body_bytes).await?;
     let bulk = with_context(&call, &caller, |context| read_bulk(&body, context))?;
     drop(body);
-    let permits = permits(&call, &caller, &bulk)?;
+    let permits = permits(&call.desk, &caller, &bulk).await?;
     // Position in the log to position in the request.
     let order = bulk.append_order();
     let (kept, writes) = split(bulk, &order, call.id.as_str());
@@ -93,8 +93,8 @@ struct Asked<'a> {
 }
 
 /// One permit per kind of write; items that need the same share it.
-fn permits(
-    call: &Call,
+async fn permits(
+    desk: &Desk,
     caller: &Caller,
     bulk: &AdmittedBulk,
 ) -> Result<Vec<Permit<ScopeWrite>>, Failure> {
@@ -109,7 +109,7 @@ fn permits(
             second: experience.directives.consolidate_into.as_ref(),
         };
         if let Entry::Vacant(new) = asked.entry(what) {
-            new.insert(permit(call, caller, experience, &format!("items[{index}]."))?);
+            new.insert(permit(desk, caller, experience, &format!("items[{index}].")).await?);
         }
     }
     Ok(asked.into_values().collect())

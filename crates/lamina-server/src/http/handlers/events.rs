@@ -5,11 +5,11 @@ use axum::response::Response;
 use lamina_api::v1::events::{EventBody, EventOrder, EventSort, EventsQuery};
 use lamina_api::{ApiError, Page, PageStart};
 use lamina_core::policy::Caller;
-use lamina_engine::{Axis, EventsQuery as Question, ReadPermit, ScanKey};
-use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{ErrorCode, EventId, Micros, ScopeView};
+use lamina_engine::{Axis, Error as EngineError, EventsQuery as Question, ReadPermit, ScanKey};
+use lamina_types::capability::{Capability as _, ScopeReadLocal};
+use lamina_types::{ActorId, ErrorCode, EventId, Micros, ScopePath, ScopeView};
 
-use crate::http::call::Call;
+use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
 
@@ -17,11 +17,18 @@ use crate::http::reply;
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let query = EventsQuery::parse(&call.pairs()?)?;
     let caller = call.caller()?;
-    let permit = permit(&call, &caller, &query)?;
+    let permit = permit(&call.desk, &caller, &query).await?;
     let engine = call.app.engine.clone();
     let question = question(&query, query.start(&|bytes| engine.cursor_mac(bytes))?)?;
     let page = engine.events(permit, question).await?;
-    let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
+    let mut items = Vec::with_capacity(page.items.len());
+    for record in &page.items {
+        // A list that leaves its scope shows what could be read there one by one.
+        let elsewhere = record.experience.scope != query.scope;
+        if !elsewhere || readable(&call.desk, &caller, &record.experience.scope).await {
+            items.push(EventBody::new(record, Vec::new()));
+        }
+    }
     let next = page.next.map(|key| {
         let position = position(key, page.skip_left);
         query.next_cursor(&position, &|bytes| engine.cursor_mac(bytes))
@@ -34,19 +41,44 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let id: EventId = call.path_id("event_id").await?;
     let caller = call.caller()?;
     let engine = &call.app.engine;
-    let scope = engine.event_scope(caller.tenant, id).await?;
-    let permit = call.permit::<ScopeReadLocal>(&caller, Some(&scope))?;
+    let (scope, _) = home(call.desk.clone(), caller.clone(), id).await?;
+    let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(&scope)).await?;
+    call.record.event(id);
     let record = engine.event(&permit, id).await?;
     reply::json(StatusCode::OK, &EventBody::new(&record, Vec::new()))
 }
 
+/// Where an event belongs and who wrote it. An id that is not there is not found only for those who
+/// could have read it anywhere; others are refused alike whether it exists or not (C35).
+pub(super) async fn home(
+    desk: Desk,
+    caller: Caller,
+    id: EventId,
+) -> Result<(ScopePath, ActorId), Failure> {
+    match desk.app.engine.event_home(caller.tenant, id).await {
+        Err(EngineError::NotFound) => {
+            desk.permit::<ScopeReadLocal>(&caller, None).await?;
+            desk.record.forget();
+            Err(EngineError::NotFound.into())
+        }
+        found => Ok(found?),
+    }
+}
+
+async fn readable(desk: &Desk, caller: &Caller, scope: &ScopePath) -> bool {
+    match desk.app.stack(caller, Some(scope)).await {
+        Ok(stack) => stack.allows(caller, ScopeReadLocal::NAME, Some(scope)).is_ok(),
+        Err(_) => false,
+    }
+}
+
 /// What a list needs depends on how far it reaches (R164, R208).
-fn permit(call: &Call, caller: &Caller, query: &EventsQuery) -> Result<ReadPermit, Failure> {
+async fn permit(desk: &Desk, caller: &Caller, query: &EventsQuery) -> Result<ReadPermit, Failure> {
     let scope = Some(&query.scope);
     Ok(match query.view {
-        ScopeView::Local => ReadPermit::Local(call.permit(caller, scope)?),
-        ScopeView::Holistic => ReadPermit::Holistic(call.permit(caller, scope)?),
-        ScopeView::Descend => ReadPermit::Descend(call.permit(caller, scope)?),
+        ScopeView::Local => ReadPermit::Local(desk.permit(caller, scope).await?),
+        ScopeView::Holistic => ReadPermit::Holistic(desk.permit(caller, scope).await?),
+        ScopeView::Descend => ReadPermit::Descend(desk.permit(caller, scope).await?),
     })
 }
 

@@ -21,7 +21,7 @@ use lamina_types::stdx::hex;
 use lamina_types::{Content, ErrorCode, EventId, Experience, Micros, Stage};
 
 use crate::http::answer::Answer;
-use crate::http::call::Call;
+use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::meters;
@@ -33,7 +33,7 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let Admitted { experience, warnings } = admit(&call, &caller, &body)?;
     drop(body);
-    let permit = permit(&call, &caller, &experience, "")?;
+    let permit = permit(&call.desk, &caller, &experience, "").await?;
     let referred = Referred::by(&experience);
     let write = Write {
         identity: identity(&experience),
@@ -43,6 +43,8 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let started = call.app.env.clock.monotonic();
     let captured = call.app.engine.experience(&permit, write).await;
     let captured = captured.map_err(|error| referred.explain(error, ""))?;
+    call.record.event(captured.event_id);
+    call.record.audit_id(captured.audit_id);
     let took_us = call.app.env.clock.monotonic().0 - started.0;
     if !captured.replayed {
         metrics::counter!(meters::EXPERIENCES).increment(1);
@@ -80,7 +82,7 @@ pub(in crate::http) fn admit_only(mut call: Call) -> Answer {
         let caller = call.caller()?;
         let body = call.json_body(call.app.limits.body_bytes).await?;
         let Admitted { experience, warnings } = admit(&call, &caller, &body)?;
-        permit(&call, &caller, &experience, "")?;
+        permit(&call.desk, &caller, &experience, "").await?;
         let nowhere = EventId::mint(Micros(0), [0; 8]);
         reply::json(StatusCode::ACCEPTED, &ExperienceAccepted::new(nowhere, 0, warnings))
     })
@@ -119,20 +121,20 @@ pub(super) fn with_context<T>(
 }
 
 /// The right to write where the experience wants to be written, on both ends (R097, R432).
-pub(super) fn permit(
-    call: &Call,
+pub(super) async fn permit(
+    desk: &Desk,
     caller: &Caller,
     experience: &Experience,
     at: &str,
 ) -> Result<Permit<ScopeWrite>, Failure> {
     if let Some(second) = &experience.directives.consolidate_into {
-        let stack = call.app.stack(caller, Some(second))?;
+        let stack = desk.app.stack(caller, Some(second)).await?;
         if let Err(denial) = stack.permit::<ScopeWrite>(caller, Some(second)) {
             let field = format!("{at}directives.consolidate_into");
             return Err(ApiError::invalid_envelope(field, denial.to_string()).into());
         }
     }
-    call.permit_write(caller, experience)
+    desk.permit_write(caller, experience).await
 }
 
 /// Where an experience names its blobs, to say which of them is unknown after it was given away.

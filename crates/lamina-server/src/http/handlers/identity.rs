@@ -21,14 +21,14 @@ use crate::http::reply;
 pub(super) async fn whoami(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let app = &call.app;
-    let stack = app.stack(&caller, None)?;
+    let stack = app.stack(&caller, None).await?;
     let everywhere = stack.effective(&caller, None).into_iter();
     let mut allowed: BTreeSet<&str> =
         everywhere.filter(|(_, decided)| decided.is_ok()).map(|(name, _)| name).collect();
     // What a token ties to a part of the tree is allowed there, if not everywhere.
     let grant = caller.grant.clone();
     for (capability, prefix) in grant.iter().flat_map(|grant| &grant.scopes) {
-        let stack = app.stack(&caller, Some(prefix.path()))?;
+        let stack = app.stack(&caller, Some(prefix.path())).await?;
         if stack.allows(&caller, capability, Some(prefix.path())).is_ok() {
             allowed.insert(capability);
         }
@@ -58,11 +58,11 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
     let of = match other {
         None => caller,
         Some(actor) => {
-            call.permit::<PolicyAdministerActor>(&caller, scope.as_ref())?;
+            call.desk.permit::<PolicyAdministerActor>(&caller, scope.as_ref()).await?;
             Caller { actor, tenant: caller.tenant, operator: false, grant: None }
         }
     };
-    let stack = call.app.stack(&of, scope.as_ref())?;
+    let stack = call.app.stack(&of, scope.as_ref()).await?;
     let mut shape = Effective {
         actor: of.actor.to_string(),
         scope: scope.as_ref().map(ToString::to_string),
@@ -107,7 +107,7 @@ fn rates(stack: &Stack) -> RateLimits {
 /// `GET /v1/policy/deployment`: open to whoever is somebody.
 pub(super) async fn deployment(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
-    let stack = call.app.stack(&caller, None)?;
+    let stack = call.app.stack(&caller, None).await?;
     let shape = PolicyRecord {
         tier: Tier::Deployment.as_str().to_owned(),
         target: None,
@@ -120,7 +120,7 @@ pub(super) async fn deployment(call: Call) -> Result<Response, Failure> {
 }
 
 /// A document as it is shown.
-fn body(document: &Document) -> PolicyBody {
+pub(super) fn body(document: &Document) -> PolicyBody {
     let rules = |rules: &[lamina_core::policy::Pattern]| {
         rules.iter().map(|rule| rule.as_str().to_owned()).collect()
     };

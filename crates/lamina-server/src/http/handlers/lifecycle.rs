@@ -1,19 +1,27 @@
 //! The lifecycle of events: live, listed, one by one, and cancelled.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use axum::response::Response;
+use bytes::Bytes;
 use lamina_api::v1::experience::response::stage_names;
 use lamina_api::v1::lifecycle::{
     CancelRequest, CancelResponse, CapturedDetail, Lagging, LifecycleAggregate, LifecycleBody,
     LifecycleFailure, LifecycleQuery, StreamQuery,
 };
 use lamina_api::{ApiError, Page, PageStart, time};
-use lamina_engine::{LifecycleFilter, MemoryEvent, Shown, StreamItem, Subscription};
-use lamina_types::capability::{LifecycleSubscribe, ScopeWrite};
-use lamina_types::{ErrorCode, EventId, LifecycleId, LifecycleKind};
+use lamina_core::policy::Caller;
+use lamina_engine::{LifecycleFilter, MemoryEvent, PolicyBook, Shown, StreamItem, Subscription};
+use lamina_types::capability::{
+    Capability as _, LifecycleSubscribe, PolicyAdministerScope, ScopeWrite,
+};
+use lamina_types::{ActorId, ErrorCode, EventId, LifecycleId, LifecycleKind, ScopePath};
+use serde_json::json;
+use tokio::sync::watch;
 
-use super::blocking;
-use crate::http::call::Call;
+use super::{blocking, events};
+use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::{reply, sse};
 
@@ -21,20 +29,77 @@ use crate::http::{reply, sse};
 pub(super) async fn stream(call: Call) -> Result<Response, Failure> {
     let query = StreamQuery::parse(&call.pairs()?, call.header_text("last-event-id")?)?;
     let caller = call.caller()?;
-    let permit = call.permit::<LifecycleSubscribe>(&caller, query.scope.as_ref())?;
-    let since = query.since;
+    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, query.scope.as_ref()).await?;
+    let (since, scope) = (query.since, query.scope.clone());
     let subscription = call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
-    Ok(sse::response(Listener { subscription, last: since }, call.app.closing.clone()))
+    let listener = Listener {
+        subscription,
+        last: since,
+        policies: call.app.engine.policies_watch(),
+        desk: call.desk.clone(),
+        caller,
+        scope,
+    };
+    Ok(sse::response(listener, call.app.closing.clone()))
 }
 
+/// A stream outlives the decision that let it begin, so it asks again (R188).
 struct Listener {
     subscription: Subscription,
     last: Option<LifecycleId>,
+    policies: watch::Receiver<Arc<PolicyBook>>,
+    desk: Desk,
+    caller: Caller,
+    scope: Option<ScopePath>,
+}
+
+impl Listener {
+    /// Whether the stream may go on, and a word about it if it may not.
+    async fn goes_on(&self) -> Result<(), Bytes> {
+        let allowed = allows(&self.desk, &self.caller, self.scope.as_ref()).await;
+        let gone = self.caller.grant.as_ref().is_some_and(|grant| {
+            let engine = &self.desk.app.engine;
+            grant.exp <= engine.now() || engine.is_revoked(&grant.iss, &grant.jti).unwrap_or(true)
+        });
+        match allowed && !gone {
+            true => Ok(()),
+            false => Err(self.word("policy_revoked", self.policies.borrow().version())),
+        }
+    }
+
+    fn word(&self, event: &str, version: u64) -> Bytes {
+        let scope = self.scope.as_ref().map(ScopePath::as_str);
+        let data = json!({"scope": scope, "policy_version": version}).to_string();
+        sse::frame(None, event, data.as_bytes())
+    }
 }
 
 impl sse::Source for Listener {
     async fn next(&mut self) -> sse::Next {
-        match self.subscription.next().await {
+        let item = loop {
+            let item = tokio::select! {
+                item = self.subscription.next() => item,
+                changed = self.policies.changed() => {
+                    if changed.is_err() {
+                        return sse::Next::Done;
+                    }
+                    let version = self.policies.borrow_and_update().version();
+                    return match self.goes_on().await {
+                        Ok(()) => sse::Next::Frame(self.word("policy_changed", version)),
+                        Err(word) => sse::Next::Last(word),
+                    };
+                }
+            };
+            let Some(StreamItem::Event(shown)) = &item else { break item };
+            if let Err(word) = self.goes_on().await {
+                return sse::Next::Last(word);
+            }
+            // Of a whole tenant only what the caller may see.
+            if allows(&self.desk, &self.caller, Some(&shown.event.scope)).await {
+                break item;
+            }
+        };
+        match item {
             None => sse::Next::Done,
             Some(StreamItem::Event(shown)) => {
                 self.last = Some(shown.event.id);
@@ -57,11 +122,20 @@ impl sse::Source for Listener {
     }
 }
 
+/// Whether a caller may see the lifecycle of a scope.
+async fn allows(desk: &Desk, caller: &Caller, scope: Option<&ScopePath>) -> bool {
+    match desk.app.stack(caller, scope).await {
+        Ok(stack) => stack.allows(caller, LifecycleSubscribe::NAME, scope).is_ok(),
+        Err(_) => false,
+    }
+}
+
 /// `GET /v1/lifecycle`.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let query = LifecycleQuery::parse(&call.pairs()?)?;
     let caller = call.caller()?;
-    let permit = call.permit::<LifecycleSubscribe>(&caller, query.filter.scope.as_ref())?;
+    let permit =
+        call.desk.permit::<LifecycleSubscribe>(&caller, query.filter.scope.as_ref()).await?;
     let engine = call.app.engine.clone();
     let after = match query.start(&|bytes| engine.cursor_mac(bytes))? {
         PageStart::Begin | PageStart::Offset(0) => query.filter.since,
@@ -76,15 +150,22 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let page = blocking(move || reading.lifecycle_list(&permit, &filter, after, limit)).await??;
     let next = page.next.filter(|_| page.has_more);
     let next = next.map(|id| query.next_cursor(id.as_bytes(), &|bytes| engine.cursor_mac(bytes)));
-    reply::json(StatusCode::OK, &Page::new(page.items.iter().map(row).collect(), next))
+    let mut items = Vec::with_capacity(page.items.len());
+    for shown in &page.items {
+        if allows(&call.desk, &caller, Some(&shown.event.scope)).await {
+            items.push(row(shown));
+        }
+    }
+    reply::json(StatusCode::OK, &Page::new(items, next))
 }
 
 /// `GET /v1/lifecycle/event/{lifecycle_id}`.
 pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let id: LifecycleId = call.path_id("lifecycle_id").await?;
     let caller = call.caller()?;
-    let permit = call.permit::<LifecycleSubscribe>(&caller, None)?;
+    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, None).await?;
     let shown = call.app.engine.lifecycle_event(&permit, id)?;
+    call.desk.permit::<LifecycleSubscribe>(&caller, Some(&shown.event.scope)).await?;
     reply::json(StatusCode::OK, &row(&shown))
 }
 
@@ -92,7 +173,8 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
 pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
     let id: EventId = call.path_id("event_id").await?;
     let caller = call.caller()?;
-    let permit = call.permit::<LifecycleSubscribe>(&caller, None)?;
+    let scope = home(&call, &caller, id).await?.0;
+    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
     let MemoryEvent { event_id, progress, rows } =
         call.app.engine.memory_event(&permit, id).await?;
     let errors = rows.iter().filter_map(|shown| {
@@ -125,8 +207,12 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let body = call.optional_json_body(call.app.limits.body_bytes).await?;
     let CancelRequest { audit_note } = CancelRequest::read(&body)?;
     let engine = &call.app.engine;
-    let scope = engine.event_scope(caller.tenant, id).await?;
-    let permit = call.permit::<ScopeWrite>(&caller, Some(&scope))?;
+    let (scope, writer) = home(&call, &caller, id).await?;
+    // Somebody else's event is for who looks after the scope (R314, C23).
+    if writer != caller.actor {
+        call.desk.permit::<PolicyAdministerScope>(&caller, Some(&scope)).await?;
+    }
+    let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
     let cancelled = engine.cancel(&permit, id, audit_note).await?;
     let shape = CancelResponse {
         event_id: cancelled.event_id.to_string(),
@@ -136,6 +222,15 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
         audit_id: cancelled.audit_id.to_string(),
     };
     reply::json(StatusCode::OK, &shape)
+}
+
+/// Where an event belongs and who wrote it.
+fn home(
+    call: &Call,
+    caller: &Caller,
+    id: EventId,
+) -> impl Future<Output = Result<(ScopePath, ActorId), Failure>> + Send + use<> {
+    events::home(call.desk.clone(), caller.clone(), id)
 }
 
 fn filter(tenant: u32, query: StreamQuery) -> LifecycleFilter {

@@ -9,6 +9,10 @@ mod blobs;
 mod lifecycle;
 mod admin;
 mod identity;
+mod policy;
+mod scopes;
+mod audit;
+mod tokens;
 
 use lamina_api::{Method, RouteSpec};
 
@@ -65,4 +69,27 @@ table! {
     Get "/v1/auth/whoami" => identity::whoami;
     Get "/v1/policy/effective" => identity::effective;
     Get "/v1/policy/deployment" => identity::deployment;
+    Put "/v1/policy/deployment" => policy::put_deployment;
+    Get "/v1/policy/tenant/{tenant_id}" => policy::get_tenant;
+    Put "/v1/policy/tenant/{tenant_id}" => policy::put_tenant;
+    Get "/v1/policy/scope" => policy::get_scope;
+    Put "/v1/policy/scope" => policy::put_scope;
+    Get "/v1/policy/scope/{scope_path}" => policy::get_scope_path;
+    Put "/v1/policy/scope/{scope_path}" => policy::put_scope_path;
+    Get "/v1/policy/actor/{actor_id}" => policy::get_actor;
+    Put "/v1/policy/actor/{actor_id}" => policy::put_actor;
+    Get "/v1/scopes" => scopes::get;
+    Post "/v1/scopes" => scopes::register;
+    Delete "/v1/scopes" => scopes::remove;
+    Get "/v1/scopes/list" => scopes::list;
+    Put "/v1/scopes/members" => scopes::members;
+    Post "/v1/scopes/prune" => scopes::prune;
+    Get "/v1/audit" => audit::list;
+    Post "/v1/audit/verify" => audit::verify;
+    Get "/v1/audit/chain" => audit::chain;
+    Post "/v1/audit/chain/verify" => audit::chain_verify;
+    Get "/v1/audit/{audit_id}" => audit::one;
+    Post "/v1/auth/revoke" => tokens::revoke;
+    Post "/v1/admin/flush-views" => tokens::flush;
+    Post "/v1/admin/compact" => tokens::compact;
 }

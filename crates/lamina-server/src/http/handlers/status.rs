@@ -21,7 +21,7 @@ use crate::http::reply;
 pub(super) async fn by_key(mut call: Call) -> Result<Response, Failure> {
     let key = call.path_text("key").await?;
     let caller = call.caller()?;
-    let permit = call.permit::<ScopeReadLocal>(&caller, None)?;
+    let permit = call.desk.permit::<ScopeReadLocal>(&caller, None).await?;
     let found = call.app.engine.by_idempotency_key(&permit, &key).await?;
     let event_id = found.ok_or_else(|| ApiError::of(ErrorCode::NotFound))?;
     let (record, progress) = known(&call.app, &caller, event_id).await?;
@@ -39,7 +39,7 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
     let pairs = call.pairs()?;
     let params = Params::new(&pairs);
     let caller = call.caller()?;
-    let permit = call.permit::<ScopeReadLocal>(&caller, None)?;
+    let permit = call.desk.permit::<ScopeReadLocal>(&caller, None).await?;
     let event_id = match (params.id::<EventId>("event_id")?, params.one("idempotency_key")?) {
         (Some(event_id), _) => Some(event_id),
         (None, Some(key)) => call.app.engine.by_idempotency_key(&permit, key).await?,
@@ -77,7 +77,8 @@ async fn known(
 ) -> Result<(EventRecord, Progress), EngineError> {
     let engine = &app.engine;
     let scope = engine.event_scope(caller.tenant, event_id).await?;
-    let permit = app.stack(caller, Some(&scope))?.permit::<ScopeReadLocal>(caller, Some(&scope))?;
+    let stack = app.stack(caller, Some(&scope)).await?;
+    let permit = stack.permit::<ScopeReadLocal>(caller, Some(&scope))?;
     let record = engine.event(&permit, event_id).await?;
     Ok((record, engine.progress(caller.tenant, event_id).await?))
 }

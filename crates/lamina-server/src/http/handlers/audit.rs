@@ -1,0 +1,145 @@
+//! The audit log: rows, verification of bodies, the chain (R318-R320).
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::query::Params;
+use lamina_api::v1::audit::{
+    AuditChain, AuditQuery, AuditRequest, AuditRowBody, AuditVerified, AuditVerifyRequest,
+    ChainVerified,
+};
+use lamina_api::{Page, time};
+use lamina_core::policy::Caller;
+use lamina_engine::audit::{self, AuditFilter, AuditPermit, CHAIN, HASH};
+use lamina_types::capability::{AuditRead, AuditReadCrossActor};
+use lamina_types::stdx::hex;
+use lamina_types::{AuditId, AuditRow, Decision};
+
+use crate::http::app::App;
+use crate::http::call::{Call, Desk};
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// `GET /v1/audit`.
+pub(super) async fn list(call: Call) -> Result<Response, Failure> {
+    let query = AuditQuery::parse(&call.pairs()?)?;
+    let caller = call.caller()?;
+    let other = query.actor.as_ref().is_some_and(|actor| *actor != caller.actor);
+    let permit = permit(&call.desk, &caller, other).await?;
+    let decision = |allowed| if allowed { Decision::Allow } else { Decision::Deny };
+    let question = audit::AuditQuery {
+        filter: AuditFilter {
+            actor: query.actor,
+            capability: query.capability,
+            decision: query.allowed.map(decision),
+            scope: query.scope,
+            since: query.since,
+            until: query.until,
+        },
+        after: query.after,
+        limit: query.limit,
+    };
+    let page = call.app.engine.audit_rows(&permit, question).await?;
+    let items = page.items.into_iter().map(|row| shown(&call.app, row)).collect();
+    reply::json(StatusCode::OK, &Page::new(items, page.next.map(|id| id.to_string())))
+}
+
+/// `GET /v1/audit/{audit_id}`.
+pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
+    let id: AuditId = call.path_id("audit_id").await?;
+    let caller = call.caller()?;
+    let permit = permit(&call.desk, &caller, false).await?;
+    let row = call.app.engine.audit_row(&permit, id).await?;
+    reply::json(StatusCode::OK, &shown(&call.app, row))
+}
+
+/// `POST /v1/audit/verify`.
+pub(super) async fn verify(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let (id, text) = AuditVerifyRequest::read(&body)?;
+    let permit = permit(&call.desk, &caller, false).await?;
+    let verdict = call.app.engine.audit_verify(&permit, id, text.as_bytes()).await?;
+    let shape = AuditVerified {
+        matches: verdict.matches,
+        hashed_at: time::print(verdict.hashed_at),
+        algorithm: HASH.to_owned(),
+        tenant_pepper_version: verdict.pepper_version,
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// `GET /v1/audit/chain`.
+pub(super) async fn chain(call: Call) -> Result<Response, Failure> {
+    let pairs = call.pairs()?;
+    let actor = Params::new(&pairs).observed_actor()?;
+    let caller = call.caller()?;
+    let other = actor.as_ref().is_some_and(|actor| *actor != caller.actor);
+    let permit = permit(&call.desk, &caller, other).await?;
+    let chain = call.app.engine.audit_chain(&permit, actor).await?;
+    let shape = AuditChain {
+        head_hash: (chain.length > 0).then(|| hex::encode(&chain.head)),
+        length: chain.length,
+        legacy_rows: 0,
+        algorithm: CHAIN.to_owned(),
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// `POST /v1/audit/chain/verify`.
+pub(super) async fn chain_verify(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    call.optional_json_body(call.app.limits.body_bytes).await?;
+    let permit = permit(&call.desk, &caller, false).await?;
+    let verified = call.app.engine.audit_chain_verify(&permit).await?;
+    let shape = ChainVerified {
+        valid: verified.first_broken_index.is_none(),
+        length: verified.chain.length,
+        legacy_rows: 0,
+        head_hash: (verified.chain.length > 0).then(|| hex::encode(&verified.chain.head)),
+        algorithm: CHAIN.to_owned(),
+        first_broken_index: verified.first_broken_index,
+    };
+    reply::json(StatusCode::OK, &shape)
+}
+
+/// One's own rows; others' if that is allowed too. Asking for another actor's without it is refused.
+async fn permit(desk: &Desk, caller: &Caller, other: bool) -> Result<AuditPermit, Failure> {
+    let own = desk.permit::<AuditRead>(caller, None).await?;
+    if other {
+        let others = Some(desk.permit::<AuditReadCrossActor>(caller, None).await?);
+        return Ok(AuditPermit { own, others });
+    }
+    let stack = desk.app.stack(caller, None).await?;
+    Ok(AuditPermit { own, others: stack.permit::<AuditReadCrossActor>(caller, None).ok() })
+}
+
+fn shown(app: &App, row: AuditRow) -> AuditRowBody {
+    let who = row.who.unwrap_or_default();
+    let hash = |hash: Option<[u8; 32]>| hash.map(|hash| format!("{HASH}:{}", hex::encode(&hash)));
+    AuditRowBody {
+        id: row.id.to_string(),
+        ts: time::print(row.at),
+        actor: who.actor.map(|actor| actor.to_string()),
+        token_jti: who.token_jti,
+        tenant_id: app.engine.tenant_name(row.tenant),
+        scope: who.scope.map(|scope| scope.to_string()),
+        endpoint: row.endpoint,
+        capability: row.capability,
+        decision: row.decision.as_str().to_owned(),
+        decided_by_tier: row.decided_by_tier,
+        request: AuditRequest {
+            method: row.method,
+            path: Some(who.path).filter(|path| !path.is_empty()),
+            body_hash: hash(row.body_hash),
+            headers_hash: hash(row.headers_hash),
+            body_bytes: row.body_bytes,
+        },
+        response_status: row.response_status,
+        event_id: row.event_id.map(|id| id.to_string()),
+        client_ip: who.client_ip,
+        user_agent: who.user_agent,
+        request_id: Some(who.request_id).filter(|id| !id.is_empty()),
+        elapsed_ms: row.elapsed_ms,
+        gdpr: row.gdpr,
+    }
+}

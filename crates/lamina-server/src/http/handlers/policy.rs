@@ -1,0 +1,211 @@
+//! Policies of the four tiers: reading and replacing (R187-R193).
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::query::Params;
+use lamina_api::v1::policy::{PolicyBody, PolicyRecord as PolicyShape};
+use lamina_api::v1::scopes::path_of;
+use lamina_api::{ApiError, time};
+use lamina_core::policy::{Caller, Document, Effect, Tier, actor_policy_needs, scope_policy_needs};
+use lamina_engine::{PolicyPermit, PolicyRecord, PolicyTarget};
+use lamina_types::capability::{Capability as _, PolicyAdministerDeployment};
+use lamina_types::{ActorId, ErrorCode, ScopePath};
+use serde_json::Value;
+
+use super::identity::body;
+use crate::http::call::{Call, Desk};
+use crate::http::failure::{Failure, denied};
+use crate::http::reply;
+
+/// `PUT /v1/policy/deployment`.
+pub(super) async fn put_deployment(call: Call) -> Result<Response, Failure> {
+    put(call, PolicyTarget::Deployment).await
+}
+
+/// `GET /v1/policy/tenant/{tenant_id}`: the caller's own; an operator's token has one tenant too.
+pub(super) async fn get_tenant(mut call: Call) -> Result<Response, Failure> {
+    own_tenant(&mut call).await?;
+    get(call, PolicyTarget::Tenant).await
+}
+
+/// `PUT /v1/policy/tenant/{tenant_id}`.
+pub(super) async fn put_tenant(mut call: Call) -> Result<Response, Failure> {
+    own_tenant(&mut call).await?;
+    put(call, PolicyTarget::Tenant).await
+}
+
+/// Another tenant is refused alike whether it exists or not.
+async fn own_tenant(call: &mut Call) -> Result<(), Failure> {
+    let named = call.path_text("tenant_id").await?;
+    let caller = call.caller()?;
+    if named == call.app.engine.tenant_name(caller.tenant) {
+        return Ok(());
+    }
+    let reason = "is not the tenant of the token; call with a token of that tenant";
+    Err(ApiError::at(ErrorCode::WrongTenant, "tenant_id", reason).into())
+}
+
+/// `GET /v1/policy/scope?path=`.
+pub(super) async fn get_scope(call: Call) -> Result<Response, Failure> {
+    let path = query_path(&call)?;
+    get(call, PolicyTarget::Scope(path)).await
+}
+
+/// `PUT /v1/policy/scope?path=`.
+pub(super) async fn put_scope(call: Call) -> Result<Response, Failure> {
+    let path = query_path(&call)?;
+    put(call, PolicyTarget::Scope(path)).await
+}
+
+/// `GET /v1/policy/scope/{scope_path}`, percent-encoded (C19).
+pub(super) async fn get_scope_path(mut call: Call) -> Result<Response, Failure> {
+    let path = path_of(Some(&call.path_text("scope_path").await?))?;
+    get(call, PolicyTarget::Scope(path)).await
+}
+
+/// `PUT /v1/policy/scope/{scope_path}`.
+pub(super) async fn put_scope_path(mut call: Call) -> Result<Response, Failure> {
+    let path = path_of(Some(&call.path_text("scope_path").await?))?;
+    put(call, PolicyTarget::Scope(path)).await
+}
+
+/// `GET /v1/policy/actor/{actor_id}`.
+pub(super) async fn get_actor(mut call: Call) -> Result<Response, Failure> {
+    let actor = path_actor(&mut call).await?;
+    get(call, PolicyTarget::Actor(actor)).await
+}
+
+/// `PUT /v1/policy/actor/{actor_id}`.
+pub(super) async fn put_actor(mut call: Call) -> Result<Response, Failure> {
+    let actor = path_actor(&mut call).await?;
+    put(call, PolicyTarget::Actor(actor)).await
+}
+
+fn query_path(call: &Call) -> Result<ScopePath, ApiError> {
+    let pairs = call.pairs()?;
+    path_of(Params::new(&pairs).raw("path")?)
+}
+
+async fn path_actor(call: &mut Call) -> Result<ActorId, ApiError> {
+    let text = call.path_text("actor_id").await?;
+    text.parse().map_err(|error: lamina_types::actor::ActorError| {
+        ApiError::at(ErrorCode::InvalidId, "actor_id", error.to_string())
+    })
+}
+
+async fn get(call: Call, target: PolicyTarget) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = permit(&call.desk, &caller, &target).await?;
+    let found = call.app.engine.policy_get(&permit, &target)?;
+    reply::json(StatusCode::OK, &shape(&call, &target, found.as_deref()))
+}
+
+async fn put(mut call: Call, target: PolicyTarget) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let bytes = call.json_body(call.app.limits.body_bytes).await?;
+    let body = PolicyBody::read(&bytes)?;
+    let permit = permit(&call.desk, &caller, &target).await?;
+    let document = document(&body)?;
+    // Below the deployment silence inherits; there it denies, and nobody could ever change it back.
+    let kept = document.opinion(PolicyAdministerDeployment::NAME) == Some(Effect::Allow);
+    if target == PolicyTarget::Deployment && !kept {
+        let reason = "must allow policy.administer.deployment, or nobody could change it again";
+        return Err(ApiError::invalid_shape("allow", reason).into());
+    }
+    let stack = call.app.stack(&caller, None).await?;
+    document
+        .defaults
+        .check_at(tier(&target), &stack.deployment.defaults, &caller)
+        .map_err(|error| ApiError::invalid_shape("defaults", error.to_string()))?;
+    let noted = call.noted("");
+    // An empty document says nothing, which is the same as none.
+    let kept = (document != Document::default() || target == PolicyTarget::Deployment)
+        .then_some(&document);
+    let set = call.app.engine.policy_set(&permit, target.clone(), kept, &noted).await?;
+    reply::json(StatusCode::OK, &shape(&call, &target, set.as_deref()))
+}
+
+/// The right to see and set a policy; that of somebody else's scope or of another actor takes more.
+async fn permit(
+    desk: &Desk,
+    caller: &Caller,
+    target: &PolicyTarget,
+) -> Result<PolicyPermit, Failure> {
+    match target {
+        PolicyTarget::Deployment => Ok(PolicyPermit::Deployment(desk.permit(caller, None).await?)),
+        PolicyTarget::Tenant => Ok(PolicyPermit::Tenant(desk.permit(caller, None).await?)),
+        PolicyTarget::Scope(path) => {
+            let stack = desk.app.stack(caller, Some(path)).await?;
+            ask(desk, caller, &scope_policy_needs(stack.membership), Some(path)).await?;
+            Ok(PolicyPermit::Scope(desk.permit(caller, Some(path)).await?))
+        }
+        PolicyTarget::Actor(actor) => {
+            ask(desk, caller, &actor_policy_needs(&caller.actor, actor), None).await?;
+            Ok(PolicyPermit::Actor(desk.permit(caller, None).await?))
+        }
+    }
+}
+
+async fn ask(
+    desk: &Desk,
+    caller: &Caller,
+    needs: &[&'static str],
+    scope: Option<&ScopePath>,
+) -> Result<(), Failure> {
+    let stack = desk.app.stack(caller, scope).await?;
+    stack.allows_all(caller, needs, scope).map_err(|denial| {
+        desk.record.denied(&denial, scope);
+        Failure::from(denied(&denial))
+    })?;
+    Ok(())
+}
+
+/// The document of a body; errors name the rule or the setting.
+fn document(body: &PolicyBody) -> Result<Document, ApiError> {
+    let allow: Vec<&str> = body.allow.iter().map(String::as_str).collect();
+    let deny: Vec<&str> = body.deny.iter().map(String::as_str).collect();
+    let mut document = Document::from_lists(&allow, &deny)
+        .map_err(|error| ApiError::invalid_shape("allow", error.to_string()))?;
+    for (key, value) in &body.defaults {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            Value::Array(items) => {
+                let items = items.iter().filter_map(Value::as_str);
+                items.collect::<Vec<_>>().join(",")
+            }
+            Value::Null | Value::Object(_) => String::new(),
+        };
+        document.defaults.set(key, &text).map_err(|error| {
+            ApiError::invalid_shape(format!("defaults.{key}"), error.to_string())
+        })?;
+    }
+    Ok(document)
+}
+
+fn tier(target: &PolicyTarget) -> Tier {
+    match target {
+        PolicyTarget::Deployment => Tier::Deployment,
+        PolicyTarget::Tenant => Tier::Tenant,
+        PolicyTarget::Scope(_) => Tier::Scope,
+        PolicyTarget::Actor(_) => Tier::Actor,
+    }
+}
+
+fn shape(call: &Call, target: &PolicyTarget, record: Option<&PolicyRecord>) -> PolicyShape {
+    let tenant =
+        |call: &Call| call.caller().ok().map(|caller| call.app.engine.tenant_name(caller.tenant));
+    PolicyShape {
+        tier: tier(target).as_str().to_owned(),
+        target: match target {
+            PolicyTarget::Deployment => None,
+            PolicyTarget::Tenant => tenant(call),
+            PolicyTarget::Scope(path) => Some(path.to_string()),
+            PolicyTarget::Actor(actor) => Some(actor.to_string()),
+        },
+        preset: call.app.preset().as_str().to_owned(),
+        version: record.map_or(0, |record| record.version),
+        updated_at: record.map(|record| time::print(record.recorded_at.0)),
+        policy: record.map_or_else(PolicyBody::default, |record| body(&record.document)),
+    }
+}

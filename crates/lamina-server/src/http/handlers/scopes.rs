@@ -1,0 +1,200 @@
+//! Scopes: registering, showing, listing, members, removing, pruning (R301-R307).
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::query::Params;
+use lamina_api::v1::scopes::{
+    Member, MembersBody, PruneCandidate, PruneRequest, Pruned, ScopeBody, ScopePolicies,
+    ScopeRegistration, path_of,
+};
+use lamina_api::{ApiError, Page, PageStart, cursor, time};
+use lamina_core::policy::{Caller, scope_policy_needs};
+use lamina_engine::{Noted, Records, ScopeListed, ScopeRecord, ScopesQuery};
+use lamina_types::capability::{
+    ForgetGdpr, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
+};
+use lamina_types::limits::PAGE_DEFAULT;
+use lamina_types::{ErrorCode, MemberRole, ScopePath};
+
+use crate::http::call::{Call, Desk};
+use crate::http::failure::{Failure, denied};
+use crate::http::reply;
+
+/// `POST /v1/scopes`.
+pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let registration = ScopeRegistration::read(&body)?;
+    administers(&call.desk, &caller, &registration.path).await?;
+    let permit =
+        call.desk.permit::<PolicyAdministerScope>(&caller, Some(&registration.path)).await?;
+    let policies =
+        registration.policies.map(|policies| serde_json::to_string(&policies).unwrap_or_default());
+    let noted = call.noted("");
+    let made = call.app.engine.scope_register(
+        &permit,
+        &registration.path,
+        registration.members,
+        policies.unwrap_or_default(),
+        &noted,
+    );
+    let made = made.await?;
+    reply::json(StatusCode::CREATED, &shown(made))
+}
+
+/// Whoever changes a scope that others have needs more than the capability (R192).
+async fn administers(desk: &Desk, caller: &Caller, path: &ScopePath) -> Result<(), Failure> {
+    let stack = desk.app.stack(caller, Some(path)).await?;
+    let needs = scope_policy_needs(stack.membership);
+    stack.allows_all(caller, &needs, Some(path)).map_err(|denial| {
+        desk.record.denied(&denial, Some(path));
+        Failure::from(denied(&denial))
+    })?;
+    Ok(())
+}
+
+/// `GET /v1/scopes`: one with `path`, a list without (C18).
+pub(super) async fn get(call: Call) -> Result<Response, Failure> {
+    let pairs = call.pairs()?;
+    match Params::new(&pairs).raw("path")? {
+        Some(path) => one(call, &path_of(Some(path))?).await,
+        None => list(call).await,
+    }
+}
+
+async fn one(call: Call, path: &ScopePath) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(path)).await?;
+    let found = call.app.engine.scope_get(&permit, path).await?;
+    reply::json(StatusCode::OK, &shown(found))
+}
+
+/// `GET /v1/scopes/list`.
+pub(super) async fn list(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let pairs = call.pairs()?;
+    let params = Params::new(&pairs);
+    let prefix = match params.one("prefix")? {
+        Some(prefix) => Some(path_of(Some(prefix.trim_end_matches('/')))?),
+        None => None,
+    };
+    let auto_provisioned = params
+        .choice("auto_provisioned", &[("", None), ("true", Some(true)), ("false", Some(false))])?;
+    let engine = call.app.engine.clone();
+    let mac = |bytes: &[u8]| engine.cursor_mac(bytes);
+    // A cursor is good for the list it came from, and for its tenant.
+    let list = format!("scopes {} {prefix:?} {auto_provisioned:?}", caller.tenant);
+    let list = mac(list.as_bytes());
+    let after = match cursor::decode(params.one("cursor")?, &list, &mac)? {
+        PageStart::Begin => None,
+        PageStart::Offset(after) => Some(after),
+        PageStart::After(bytes) => Some(u64::from_be_bytes(
+            bytes.try_into().map_err(|_| ApiError::of(ErrorCode::InvalidCursor))?,
+        )),
+    };
+    let limit = params.limit(PAGE_DEFAULT)?;
+    let permit = call.desk.permit::<ScopeReadLocal>(&caller, prefix.as_ref()).await?;
+    let query = ScopesQuery { prefix, auto_provisioned, after, limit };
+    let page = engine.scope_list(&permit, query).await?;
+    let items = page.items.into_iter().map(listed).collect();
+    let next = page.next.filter(|_| page.has_more);
+    let next = next.map(|next| cursor::encode(&next.to_be_bytes(), &list, &mac));
+    reply::json(StatusCode::OK, &Page::new(items, next))
+}
+
+/// `PUT /v1/scopes/members?path=`.
+pub(super) async fn members(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let pairs = call.pairs()?;
+    let path = path_of(Params::new(&pairs).raw("path")?)?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let members = MembersBody::read(&body)?;
+    administers(&call.desk, &caller, &path).await?;
+    let permit = call.desk.permit::<PolicyAdministerScope>(&caller, Some(&path)).await?;
+    let noted = call.noted("");
+    let changed = call.app.engine.scope_members_set(&permit, &path, members, &noted).await?;
+    reply::json(StatusCode::OK, &shown(changed.scope))
+}
+
+/// `DELETE /v1/scopes?path=`.
+pub(super) async fn remove(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let pairs = call.pairs()?;
+    let params = Params::new(&pairs);
+    let path = path_of(params.raw("path")?)?;
+    let records =
+        params.choice("records", &[("keep", Records::Keep), ("forget", Records::Forget)])?;
+    administers(&call.desk, &caller, &path).await?;
+    if records == Records::Forget {
+        call.desk.permit::<ForgetGdpr>(&caller, Some(&path)).await?;
+    }
+    let permit = call.desk.permit::<PolicyAdministerScope>(&caller, Some(&path)).await?;
+    let noted = call.noted("");
+    call.app.engine.scope_remove(&permit, &path, records, &noted).await?;
+    Ok(reply::empty())
+}
+
+/// `POST /v1/scopes/prune`.
+pub(super) async fn prune(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let (age_us, dry_run) = PruneRequest::read(&body)?;
+    let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
+    let before = call.app.engine.now().plus(-age_us);
+    let noted = call.noted("");
+    let found = call.app.engine.scope_prune(&permit, before, dry_run, &noted).await?;
+    let candidates = found.candidates.into_iter().map(|candidate| PruneCandidate {
+        path: candidate.path.to_string(),
+        last_write: candidate.last_write.map(time::print),
+        records: candidate.events,
+    });
+    let shape = Pruned { candidates: candidates.collect(), total: found.total, dry_run };
+    reply::json(StatusCode::OK, &shape)
+}
+
+fn shown(scope: ScopeRecord) -> ScopeBody {
+    let owner = scope.members.iter().find(|(_, role)| *role == MemberRole::Owner);
+    ScopeBody {
+        path: scope.path.to_string(),
+        owner: owner.map(|(actor, _)| actor.to_string()),
+        member_count: scope.members.len() as u64,
+        members: Some(scope.members.into_iter().map(member).collect()),
+        policies: policies(&scope.policies),
+        auto_provisioned: scope.auto_provisioned,
+        created_at: time::print(scope.registered_at),
+        last_write: scope.last_write.map(time::print),
+        records: Some(scope.events),
+    }
+}
+
+fn listed(scope: ScopeListed) -> ScopeBody {
+    ScopeBody {
+        path: scope.path.to_string(),
+        owner: None,
+        members: None,
+        member_count: scope.members,
+        policies: ScopePolicies::default(),
+        auto_provisioned: scope.auto_provisioned,
+        created_at: time::print(scope.registered_at),
+        last_write: scope.last_write.map(time::print),
+        records: None,
+    }
+}
+
+fn member((actor, role): (lamina_types::ActorId, MemberRole)) -> Member {
+    Member { actor: actor.to_string(), role: role.as_str().to_owned() }
+}
+
+/// What the log holds was checked when it was put.
+fn policies(text: &str) -> ScopePolicies {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+impl Call {
+    /// What the entry of a change notes; its audit row has the same id.
+    pub(super) fn noted(&self, note: &str) -> Noted {
+        let audit_id = self.app.engine.audit_id();
+        self.record.audit_id(audit_id);
+        Noted { audit_id, request_id: self.id.as_str().to_owned(), note: note.to_owned() }
+    }
+}

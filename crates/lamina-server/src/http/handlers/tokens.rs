@@ -1,0 +1,68 @@
+//! Revoking tokens (R337, C51), and what an operator does to the storage (R335).
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::v1::admin::{Compaction, Flushed};
+use lamina_api::v1::auth::RevokeRequest;
+use lamina_types::Micros;
+use lamina_types::capability::{AdminCompact, AdminFlush, AuthRevoke};
+use lamina_types::limits::SERVICE_TOKEN_LIFE_US_MAX;
+
+use crate::http::call::Call;
+use crate::http::failure::{Failure, denied};
+use crate::http::reply;
+
+const SECOND_US: i64 = 1_000_000;
+
+/// `POST /v1/auth/revoke`: one's own token, or as an operator anybody's.
+pub(super) async fn revoke(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let request = RevokeRequest::read(&body)?;
+    let permit = call.desk.permit::<AuthRevoke>(&caller, None).await?;
+    let own = caller.grant.as_ref().filter(|grant| grant.jti == request.jti);
+    if own.is_none() && !caller.operator {
+        return Err(only_own(&call, &caller));
+    }
+    // No token lives longer, so neither needs its revocation.
+    let longest = call.app.engine.now().plus(SERVICE_TOKEN_LIFE_US_MAX);
+    let given = request.exp.and_then(|exp| exp.checked_mul(SECOND_US)).map(Micros);
+    let exp = own.map(|grant| grant.exp).or(given).unwrap_or(longest).min(longest);
+    let iss = own.filter(|_| !caller.operator).map(|grant| grant.iss.as_str());
+    let noted = call.noted(request.reason.as_deref().unwrap_or_default());
+    call.app.engine.revoke(&permit, iss, &request.jti, exp, &noted).await?;
+    Ok(reply::empty())
+}
+
+/// Somebody else's token is for an operator to revoke.
+fn only_own(call: &Call, caller: &lamina_core::policy::Caller) -> Failure {
+    let denial = lamina_core::policy::Denial {
+        capability: "auth.revoke",
+        tier: lamina_core::policy::Tier::Deployment,
+        preset: call.app.preset(),
+        remediation: format!(
+            "{} may revoke the token it calls with; ask an operator to revoke another",
+            caller.actor
+        ),
+        code: lamina_core::policy::DenialCode::PolicyDenied,
+    };
+    call.record.denied(&denial, None);
+    denied(&denial).into()
+}
+
+/// `POST /v1/admin/flush-views`.
+pub(super) async fn flush(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<AdminFlush>(&caller, None).await?;
+    let durable_to = call.app.engine.flush(&permit).await?;
+    reply::json(StatusCode::OK, &Flushed { durable_to })
+}
+
+/// `POST /v1/admin/compact`.
+pub(super) async fn compact(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<AdminCompact>(&caller, None).await?;
+    let done = call.app.engine.compact(&permit).await?;
+    let (bytes_before, bytes_after) = (done.bytes_before, done.bytes_after);
+    reply::json(StatusCode::OK, &Compaction { bytes_before, bytes_after })
+}
