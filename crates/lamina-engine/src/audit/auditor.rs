@@ -258,10 +258,17 @@ impl Auditor {
         if !self.awaited.values().next().is_some_and(due) {
             return;
         }
-        let due: Vec<Carried> =
-            self.awaited.values().filter(|a| due(a)).map(|a| a.carried).collect();
+        // Not all at once: they are made from the log one by one, and kept until they are written.
+        let due: Vec<Carried> = self
+            .awaited
+            .values()
+            .filter(|a| due(a))
+            .take(BATCH_ROWS_MAX)
+            .map(|a| a.carried)
+            .collect();
+        let waiting: HashSet<AuditId> = self.rows.iter().map(|row| row.id).collect();
         for carried in due {
-            match self.missing(&carried) {
+            match self.missing(&carried, &waiting) {
                 Ok(row) => {
                     self.awaited.remove(&carried.offset);
                     self.offsets.remove(&carried.id);
@@ -277,9 +284,14 @@ impl Auditor {
     }
 
     /// The row that an entry carries, if it is nowhere yet.
-    fn missing(&self, carried: &Carried) -> Result<Option<AuditRow>, LogError> {
-        let here = self.rows.iter().any(|row| row.id == carried.id);
-        if here || self.audit.reader().row(carried.tenant, carried.id)?.is_some() {
+    fn missing(
+        &self,
+        carried: &Carried,
+        waiting: &HashSet<AuditId>,
+    ) -> Result<Option<AuditRow>, LogError> {
+        if waiting.contains(&carried.id)
+            || self.audit.reader().row(carried.tenant, carried.id)?.is_some()
+        {
             return Ok(None);
         }
         Ok(recreate(&self.reader.entry(carried.offset, carried.place)?))
@@ -333,8 +345,14 @@ impl Auditor {
     /// Writes what is left, and that it is complete.
     pub(crate) fn close(&mut self) {
         // Nobody is left who could bring a row.
-        self.overdue(Micros(i64::MAX));
-        self.flush();
+        loop {
+            let before = self.awaited.len();
+            self.overdue(Micros(i64::MAX));
+            self.flush();
+            if self.awaited.is_empty() || self.awaited.len() == before {
+                break;
+            }
+        }
         if self.status.failed.lock().is_some() {
             return;
         }
