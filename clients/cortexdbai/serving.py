@@ -20,6 +20,8 @@ class Server:
             + ["--data", str(Path(self.dir.name) / "data"), *flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            # The server takes settings from variables of this name, and refuses unknown ones.
+            env={k: v for k, v in os.environ.items() if not k.startswith("LAMINA_")},
             text=True,
         )
         for line in self.process.stdout:

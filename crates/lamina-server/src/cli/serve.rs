@@ -127,6 +127,10 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         blob_bytes_max: config.limits.blob_bytes,
         ..Settings::new(&config.data)
     };
+    let settings = match config.preset.document().defaults.audit_retention_us {
+        Some(audit_retention_us) => Settings { audit_retention_us, ..settings },
+        None => settings,
+    };
     let opened = tokio::task::spawn_blocking(move || Engine::open(settings, env)).await;
     let opened =
         opened.context("opening the data directory failed").map_err(Failure::unreadable)?;
@@ -169,13 +173,21 @@ fn announce(config: &Config, address: SocketAddr) {
         _ => "",
     };
     let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let attempt = match config.preset {
+        Preset::DevLocal => format!(
+            "curl -d '{{\"scope\":\"user:alice\",\"content\":\"Acme moved to 200 seats\"}}' \
+             {scheme}://{address}/v1/experience"
+        ),
+        _ => {
+            format!("curl -H \"Authorization: Bearer $TOKEN\" {scheme}://{address}/v1/auth/whoami")
+        }
+    };
     let text = format!(
         "Lamina {version}, a memory database for AI agents\n\
          \x20 address  {scheme}://{address}\n\
          \x20 preset   {preset}{note}\n\
          \x20 data     {data}\n\
-         \x20 try      curl -d '{{\"scope\":\"user:alice\",\"content\":\"Acme moved to 200 seats\"}}' \
-         {scheme}://{address}/v1/experience\n\
+         \x20 try      {attempt}\n\
          listening on {scheme}://{address}\n",
         version = env!("CARGO_PKG_VERSION"),
         preset = config.preset,

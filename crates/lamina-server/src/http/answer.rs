@@ -53,9 +53,12 @@ pub(crate) async fn answer(
     let record = Arc::new(Record::default());
     let mut standing = None;
     let mut asked = None;
+    let mut expires = None;
     let result = match admit(&app, &site, &head, &word).await {
         Err(error) => Err(error.into()),
         Ok(identity) => {
+            let grant = identity.as_ref().ok().and_then(|caller| caller.grant.as_ref());
+            expires = grant.map(|grant| grant.exp);
             if let (Some(_), Ok(caller)) = (site.capability(), &identity) {
                 asked = Some(Asked::of(&app, caller, &head));
             }
@@ -81,6 +84,9 @@ pub(crate) async fn answer(
     let known = record.take();
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
         response.headers_mut().insert(reply::POLICY, decision);
+    }
+    if let Some(expires) = expires {
+        reply::add_expiry(&mut response, expires, app.engine.now());
     }
     reply::add_rate(&mut response, standing, app.env.clock.wall());
     word.say(&mut response);

@@ -42,6 +42,18 @@ pub(crate) fn add_rate(response: &mut Response, standing: Option<Standing>, now:
     headers.insert(RATE_RESET, HeaderValue::from(standing.reset_s));
 }
 
+/// How long the caller's token lives on; existing clients show it.
+pub(crate) fn add_expiry(response: &mut Response, expires: Micros, now: Micros) {
+    const EXPIRES_IN: HeaderName = HeaderName::from_static("x-cortex-token-expires-in");
+    const EXPIRES_AT: HeaderName = HeaderName::from_static("x-cortex-token-expires-at");
+    let seconds = (expires.0 - now.0).max(0) / 1_000_000;
+    let headers = response.headers_mut();
+    headers.insert(EXPIRES_IN, HeaderValue::from(seconds));
+    if let Ok(at) = HeaderValue::try_from(lamina_api::time::print(expires)) {
+        headers.insert(EXPIRES_AT, at);
+    }
+}
+
 /// 204: done, and nothing to say.
 pub(crate) fn empty() -> Response {
     let mut response = Response::new(Body::empty());

@@ -43,7 +43,10 @@ fn r124_r338_a_token_says_who_calls() {
     let id = write(&mut alice, "user:alice");
     let event = alice.get(&format!("/v1/events/{id}")).ok(200);
     assert_eq!((&event["caller"], &event["tenant_id"]), (&json!("user:alice"), &json!("acme")));
-    let me = alice.get("/v1/auth/whoami").ok(200);
+    let answer = alice.get("/v1/auth/whoami");
+    let lives: i64 = answer.header("x-cortex-token-expires-in").unwrap().parse().unwrap();
+    assert!((3_500..=3_600).contains(&lives), "{lives}");
+    let me = answer.ok(200);
     assert_eq!(me["caller"], "user:alice");
     assert_eq!(me["tenant_id"], "acme");
     assert_eq!(me["deployment_preset"], "on_prem_enterprise");

@@ -63,6 +63,7 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
         }
     };
     let stack = call.app.stack(&of, scope.as_ref()).await?;
+    let natural = call.app.engine.natural_level(of.tenant, &of.actor).await?;
     let mut shape = Effective {
         actor: of.actor.to_string(),
         scope: scope.as_ref().map(ToString::to_string),
@@ -71,7 +72,7 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
         denied: Vec::new(),
         capabilities: BTreeMap::new(),
         rate_limits: rates(&stack),
-        natural_level: None,
+        natural_level: natural.map(|scope| scope.to_string()),
     };
     for (name, decided) in stack.effective(&of, scope.as_ref()) {
         let (decision, tier) = match decided {
