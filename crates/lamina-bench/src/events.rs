@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_core::policy::{Caller, Policy, Preset};
-use lamina_engine::{Engine, Settings};
+use lamina_engine::{Captured, Engine, Settings};
 use lamina_env::Env;
 use lamina_types::capability::ScopeWrite;
+use lamina_types::{AuditRow, AuditWho, Decision, ScopePath};
 
 use crate::{Options, sample};
 
@@ -41,6 +42,36 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The row that the server leaves for a write.
+fn row(env: &Env, caller: &Caller, scope: ScopePath, captured: &Captured) -> AuditRow {
+    AuditRow {
+        id: captured.audit_id,
+        at: env.clock.wall(),
+        tenant: caller.tenant,
+        who: Some(AuditWho {
+            actor: Some(caller.actor.clone()),
+            scope: Some(scope),
+            path: "/v1/experience".to_owned(),
+            request_id: "req_bench".to_owned(),
+            ..AuditWho::default()
+        }),
+        endpoint: "POST /v1/experience".to_owned(),
+        capability: "scope.write".to_owned(),
+        decision: Decision::Allow,
+        decided_by_tier: "deployment".to_owned(),
+        method: "POST".to_owned(),
+        body_hash: Some([1; 32]),
+        headers_hash: Some([2; 32]),
+        body_bytes: Some(1_024),
+        pepper_version: 1,
+        response_status: Some(202),
+        event_id: Some(captured.event_id),
+        elapsed_ms: Some(1),
+        gdpr: false,
+        recovered: false,
+    }
+}
+
 pub(crate) async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, until: u64) {
     let tasks: Vec<_> = (0..IN_FLIGHT)
         .map(|_| {
@@ -58,7 +89,10 @@ pub(crate) async fn fill(engine: &Engine, env: &Env, numbers: &Arc<AtomicU64>, u
                     let permit =
                         policy.permit::<ScopeWrite>(&caller, Some(&write.experience.scope));
                     let permit = permit.expect("dev_local allows writes");
-                    engine.experience(&permit, write).await.expect("the engine takes writes");
+                    let scope = write.experience.scope.clone();
+                    let written = engine.experience(&permit, write).await;
+                    let captured = written.expect("the engine takes writes");
+                    engine.audit(row(&env, &caller, scope, &captured));
                 }
             })
         })

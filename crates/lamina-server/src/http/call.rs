@@ -73,7 +73,12 @@ impl Desk {
             subject: &experience.subject,
             creates: !stack.membership.registered,
         };
-        self.decided(stack.permit_write(caller, &write), ScopeWrite::NAME, Some(scope))
+        let decided = stack.permit_write(caller, &write);
+        // The most particular of what was asked for says most about the call; what a first write
+        // takes beside is nothing particular.
+        let also = decided.as_ref().ok().filter(|_| !write.creates);
+        let also = also.and_then(|permit| permit.also().first().copied());
+        self.decided(decided, also.unwrap_or(ScopeWrite::NAME), Some(scope))
     }
 
     fn decided<C: Capability>(
@@ -84,8 +89,6 @@ impl Desk {
     ) -> Result<Permit<C>, Failure> {
         match decided {
             Ok(permit) => {
-                // The most particular of what was asked for says most about the call.
-                let capability = permit.also().first().copied().unwrap_or(capability);
                 self.record.allowed(capability, permit.decided_by(), scope);
                 Ok(permit)
             }
