@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -106,17 +107,16 @@ impl Launch {
         let printed = Arc::new(Mutex::new(String::new()));
         let logged = Arc::new(Mutex::new(String::new()));
         let (ready, when_ready) = mpsc::channel();
-        if let Some(stdout) = child.stdout.take() {
-            collect(stdout, Arc::clone(&printed), Some(ready));
-        }
-        if let Some(stderr) = child.stderr.take() {
-            collect(stderr, Arc::clone(&logged), None);
-        }
+        let readers = [
+            child.stdout.take().map(|out| collect(out, Arc::clone(&printed), Some(ready))),
+            child.stderr.take().map(|err| collect(err, Arc::clone(&logged), None)),
+        ];
         let address = match when_ready.recv_timeout(START_TIMEOUT) {
             Ok(address) => address,
             Err(why) => {
                 let _ = child.kill();
                 let status = child.wait()?;
+                join(readers);
                 let what = match why {
                     RecvTimeoutError::Timeout => "was not ready in time",
                     RecvTimeoutError::Disconnected => "ended before it was ready",
@@ -230,10 +230,7 @@ pub fn run_with(
     ];
     let status = wait(&mut child, END_TIMEOUT)
         .with_context(|| format!("lamina {arguments:?}:\n{}{}", text(&printed), text(&logged)))?;
-    for reader in readers.into_iter().flatten() {
-        // A reader that panicked has lost text, which the test will notice.
-        let _ = reader.join();
-    }
+    join(readers);
     Ok(Output { status, stdout: text(&printed).into_bytes(), stderr: text(&logged).into_bytes() })
 }
 
@@ -264,12 +261,20 @@ fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<ExitStatus> {
     }
 }
 
+/// Waits until everything that the process wrote is read: its end comes before that of its pipes.
+fn join(readers: [Option<JoinHandle<()>>; 2]) {
+    for reader in readers.into_iter().flatten() {
+        // A reader that panicked has lost text, which the test will notice.
+        let _ = reader.join();
+    }
+}
+
 /// Reads a pipe to its end in a thread, so that the process never blocks on a full one.
 fn collect(
     pipe: impl Read + Send + 'static,
     into: Arc<Mutex<String>>,
     mut ready: Option<mpsc::Sender<SocketAddr>>,
-) -> std::thread::JoinHandle<()> {
+) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let mut reader = BufReader::new(pipe);
         let mut line = Vec::new();
