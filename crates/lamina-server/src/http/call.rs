@@ -81,6 +81,21 @@ impl Desk {
         self.decided(decided, also.unwrap_or(ScopeWrite::NAME), Some(scope))
     }
 
+    /// Asks for several capabilities without a permit for them: conditions of another permit.
+    pub(crate) async fn ask(
+        &self,
+        caller: &Caller,
+        capabilities: &[&'static str],
+        scope: Option<&ScopePath>,
+    ) -> Result<(), Failure> {
+        let stack = self.app.stack(caller, scope).await?;
+        stack.allows_all(caller, capabilities, scope).map_err(|denial| {
+            self.record.denied(&denial, scope);
+            Failure::from(denied(&denial))
+        })?;
+        Ok(())
+    }
+
     fn decided<C: Capability>(
         &self,
         decided: Result<Permit<C>, Denial>,

@@ -150,6 +150,7 @@ fn r318_r390_every_gated_call_leaves_a_row() {
     assert!(chain["length"].as_u64().unwrap() >= 3);
     let mut other = team.caller("other", "user:alice");
     other.get(&format!("/v1/audit/{audit_id}")).fails(404, "NOT_FOUND");
+    other.get(&format!("/v1/audit?cursor={audit_id}")).fails(422, "INVALID_CURSOR");
 }
 
 #[test]

@@ -7,12 +7,13 @@ use lamina_api::v1::audit::{
     AuditChain, AuditQuery, AuditRequest, AuditRowBody, AuditVerified, AuditVerifyRequest,
     ChainVerified,
 };
-use lamina_api::{Page, time};
+use lamina_api::{ApiError, Page, time};
 use lamina_core::policy::Caller;
+use lamina_engine::Error as EngineError;
 use lamina_engine::audit::{self, AuditFilter, AuditPermit, CHAIN, HASH};
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
 use lamina_types::stdx::hex;
-use lamina_types::{AuditId, AuditRow, Decision};
+use lamina_types::{AuditId, AuditRow, Decision, ErrorCode};
 
 use crate::http::app::App;
 use crate::http::call::{Call, Desk};
@@ -38,7 +39,12 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
         after: query.after,
         limit: query.limit,
     };
-    let page = call.app.engine.audit_rows(&permit, question).await?;
+    let page = call.app.engine.audit_rows(&permit, question).await;
+    let page = page.map_err(|error| match error {
+        // The only row a list looks up by its id is that of the cursor.
+        EngineError::NotFound => ApiError::of(ErrorCode::InvalidCursor).into(),
+        error => Failure::from(error),
+    })?;
     let items = page.items.into_iter().map(|row| shown(&call.app, row)).collect();
     reply::json(StatusCode::OK, &Page::new(items, page.next.map(|id| id.to_string())))
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::identity::body;
 use crate::http::call::{Call, Desk};
-use crate::http::failure::{Failure, denied};
+use crate::http::failure::Failure;
 use crate::http::reply;
 
 /// `PUT /v1/policy/deployment`.
@@ -136,28 +136,14 @@ async fn permit(
         PolicyTarget::Tenant => Ok(PolicyPermit::Tenant(desk.permit(caller, None).await?)),
         PolicyTarget::Scope(path) => {
             let stack = desk.app.stack(caller, Some(path)).await?;
-            ask(desk, caller, &scope_policy_needs(stack.membership), Some(path)).await?;
+            desk.ask(caller, &scope_policy_needs(stack.membership), Some(path)).await?;
             Ok(PolicyPermit::Scope(desk.permit(caller, Some(path)).await?))
         }
         PolicyTarget::Actor(actor) => {
-            ask(desk, caller, &actor_policy_needs(&caller.actor, actor), None).await?;
+            desk.ask(caller, &actor_policy_needs(&caller.actor, actor), None).await?;
             Ok(PolicyPermit::Actor(desk.permit(caller, None).await?))
         }
     }
-}
-
-async fn ask(
-    desk: &Desk,
-    caller: &Caller,
-    needs: &[&'static str],
-    scope: Option<&ScopePath>,
-) -> Result<(), Failure> {
-    let stack = desk.app.stack(caller, scope).await?;
-    stack.allows_all(caller, needs, scope).map_err(|denial| {
-        desk.record.denied(&denial, scope);
-        Failure::from(denied(&denial))
-    })?;
-    Ok(())
 }
 
 /// The document of a body; errors name the rule or the setting.

@@ -17,7 +17,7 @@ use lamina_types::limits::PAGE_DEFAULT;
 use lamina_types::{ErrorCode, MemberRole, ScopePath};
 
 use crate::http::call::{Call, Desk};
-use crate::http::failure::{Failure, denied};
+use crate::http::failure::Failure;
 use crate::http::reply;
 
 /// `POST /v1/scopes`.
@@ -45,12 +45,7 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
 /// Whoever changes a scope that others have needs more than the capability (R192).
 async fn administers(desk: &Desk, caller: &Caller, path: &ScopePath) -> Result<(), Failure> {
     let stack = desk.app.stack(caller, Some(path)).await?;
-    let needs = scope_policy_needs(stack.membership);
-    stack.allows_all(caller, &needs, Some(path)).map_err(|denial| {
-        desk.record.denied(&denial, Some(path));
-        Failure::from(denied(&denial))
-    })?;
-    Ok(())
+    desk.ask(caller, &scope_policy_needs(stack.membership), Some(path)).await
 }
 
 /// `GET /v1/scopes`: one with `path`, a list without (C18).
