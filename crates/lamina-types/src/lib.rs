@@ -12,6 +12,7 @@ pub mod content;
 pub mod experience;
 pub mod event;
 pub mod lifecycle;
+pub mod layer;
 pub mod audit;
 pub mod capability;
 pub mod member;

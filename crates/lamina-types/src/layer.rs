@@ -1,0 +1,8 @@
+//! What is derived from events, as plain values: nothing here knows how it was found or where it is kept.
+
+pub mod extraction;
+
+pub use extraction::{
+    ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Extraction, Mention, Normaliser,
+    Object, Term,
+};
