@@ -12,7 +12,7 @@ use lamina_env::disk::read_file;
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, check_headers, string};
+use crate::harness::{Api, check_headers, envelope, string};
 
 const UNCOVERED: &str = include_str!("uncovered.txt");
 
@@ -45,36 +45,67 @@ fn matches(template: &str, path: &str) -> bool {
 }
 
 /// A request to a built route that succeeds, and the status it answers.
-struct Probe {
-    request: Request,
-    status: u16,
+pub(crate) struct Probe {
+    pub(crate) request: Request,
+    pub(crate) status: u16,
 }
 
 fn probe(request: Request, status: u16) -> Probe {
     Probe { request, status }
 }
 
-/// One good request per built route.
-fn probes(api: &mut Api) -> Vec<Probe> {
-    let scope = api.scope.clone();
-    let envelope = api.envelope("covered");
-    let id = api.write_settled("probe");
-    let rows = api.get(&format!("/v1/lifecycle?event_id={id}")).ok(200);
-    let lce = string(&rows["items"][0], "lifecycle_id");
-    let upload = || Request::new("POST", "/v1/blobs").header("Content-Type", "a/b").bytes("x");
-    let blob = string(&api.send(&upload()).made(), "blob_id");
-    let keyed = api.envelope("keyed");
-    let key = string(&keyed, "idempotency_key");
-    api.write_envelope(&keyed);
+/// What is there before the probes are sent, so that each of them finds something.
+pub(crate) struct Known {
+    pub(crate) tenant: String,
+    pub(crate) caller: String,
+    pub(crate) scope: String,
+    pub(crate) event: String,
+    pub(crate) lifecycle: String,
+    pub(crate) blob: String,
+    /// The idempotency key of a write.
+    pub(crate) key: String,
+    pub(crate) audit: String,
+}
+
+impl Known {
+    fn of(api: &mut Api) -> Known {
+        let event = api.write_settled("probe");
+        let rows = api.get(&format!("/v1/lifecycle?event_id={event}")).ok(200);
+        let lifecycle = string(&rows["items"][0], "lifecycle_id");
+        let blob = string(&api.send(&upload()).made(), "blob_id");
+        let keyed = api.envelope("keyed");
+        let key = string(&keyed, "idempotency_key");
+        api.write_envelope(&keyed);
+        let rows = api.get("/v1/audit?limit=1").ok(200);
+        Known {
+            tenant: "default".to_owned(),
+            caller: "user:local".to_owned(),
+            scope: api.scope.clone(),
+            event,
+            lifecycle,
+            blob,
+            key,
+            audit: string(&rows["items"][0], "id"),
+        }
+    }
+}
+
+pub(crate) fn upload() -> Request {
+    Request::new("POST", "/v1/blobs").header("Content-Type", "a/b").bytes("x")
+}
+
+/// One good request per built route that ends with its answer. A new route gets its line here, and
+/// `authorization` asks it as everybody who may not.
+pub(crate) fn probes(known: &Known) -> Vec<Probe> {
+    let Known { tenant, caller, scope, event: id, lifecycle: lce, blob, key, audit } = known;
+    let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
     let put = |target: &str, body: &Value| Request::new("PUT", target).json(body);
     let encoded = scope.replace('/', "%2F");
-    let members = json!({"members": [{"actor": "user:local", "role": "owner"}]});
-    let rows = api.get("/v1/audit?limit=1").ok(200);
-    let audit_id = string(&rows["items"][0], "id");
+    let members = json!({"members": [{"actor": caller, "role": "owner"}]});
     vec![
-        probe(Request::post("/v1/experience", &envelope), 202),
-        probe(Request::post("/v1/experience/bulk", &json!({"items": [api.envelope("bulk")]})), 202),
+        probe(Request::post("/v1/experience", &envelope("covered")), 202),
+        probe(Request::post("/v1/experience/bulk", &json!({"items": [envelope("bulk")]})), 202),
         get(format!("/v1/experience/by-idempotency-key/{key}")),
         get(format!("/v1/experience/status?event_id={id}")),
         get(format!("/v1/events?scope={scope}")),
@@ -96,8 +127,8 @@ fn probes(api: &mut Api) -> Vec<Probe> {
         get("/v1/auth/whoami".to_owned()),
         get(format!("/v1/policy/effective?scope={scope}")),
         get("/v1/policy/deployment".to_owned()),
-        probe(put("/v1/policy/tenant/default", &json!({})), 200),
-        get("/v1/policy/tenant/default".to_owned()),
+        probe(put(&format!("/v1/policy/tenant/{tenant}"), &json!({})), 200),
+        get(format!("/v1/policy/tenant/{tenant}")),
         probe(put(&format!("/v1/policy/scope?path={scope}"), &json!({"deny": []})), 200),
         get(format!("/v1/policy/scope?path={scope}")),
         probe(put(&format!("/v1/policy/scope/{encoded}"), &json!({"deny": []})), 200),
@@ -111,8 +142,8 @@ fn probes(api: &mut Api) -> Vec<Probe> {
         probe(Request::new("DELETE", &format!("/v1/scopes?path={scope}/ws:own")), 204),
         probe(Request::post("/v1/scopes/prune", &json!({"older_than": "P90D"})), 200),
         get("/v1/audit?limit=5".to_owned()),
-        get(format!("/v1/audit/{audit_id}")),
-        probe(Request::post("/v1/audit/verify", &json!({"audit_id": audit_id, "body": "{}"})), 200),
+        get(format!("/v1/audit/{audit}")),
+        probe(Request::post("/v1/audit/verify", &json!({"audit_id": audit, "body": "{}"})), 200),
         get("/v1/audit/chain".to_owned()),
         probe(Request::post("/v1/audit/chain/verify", &json!({})), 200),
         probe(Request::post("/v1/auth/revoke", &json!({"jti": "covered"})), 204),
@@ -121,7 +152,7 @@ fn probes(api: &mut Api) -> Vec<Probe> {
     ]
 }
 
-fn name(route: &RouteSpec) -> String {
+pub(crate) fn name(route: &RouteSpec) -> String {
     format!("{} {}", route.method.as_str(), route.path)
 }
 
@@ -154,7 +185,8 @@ fn every_refusal_fits_the_schema_of_errors() {
 fn every_built_route_is_asked_and_answers() {
     let mut api = Api::shared("coverage");
     let mut covered = BTreeSet::new();
-    for Probe { request, status } in probes(&mut api) {
+    let known = Known::of(&mut api);
+    for Probe { request, status } in probes(&known) {
         let route = route_of(&request.method, &request.target);
         let answer = api.send(&request);
         assert_eq!(answer.response.status, status, "{}: {}", name(route), answer.response.text());
@@ -194,7 +226,7 @@ fn every_built_route_is_asked_and_answers() {
 }
 
 /// A path of the template with something in every place.
-fn sample(route: &RouteSpec) -> String {
+pub(crate) fn sample(route: &RouteSpec) -> String {
     route
         .path
         .split('/')

@@ -163,13 +163,7 @@ impl Api {
 
     /// A full envelope, as a strict client sends it.
     pub(crate) fn envelope(&self, text: &str) -> Value {
-        json!({
-            "scope": self.scope,
-            "modality": "conversation",
-            "content": {"kind": "message", "role": "user", "text": text},
-            "context": {"observed_at": "2026-05-13T15:42:00Z"},
-            "idempotency_key": unique_key(),
-        })
+        envelope(&self.scope, text)
     }
 
     /// Writes one event and returns its id.
@@ -320,6 +314,17 @@ pub(crate) fn check_envelope(asked: &str, response: &Response) {
     for leak in ["/tmp/", "panicked", ".rs:", "RUST_BACKTRACE", "0x7f"] {
         assert!(!body.contains(leak), "{asked} leaks {leak}: {body}");
     }
+}
+
+/// A full envelope of a message, with a key of its own.
+pub(crate) fn envelope(scope: &str, text: &str) -> Value {
+    json!({
+        "scope": scope,
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": text},
+        "context": {"observed_at": "2026-05-13T15:42:00Z"},
+        "idempotency_key": unique_key(),
+    })
 }
 
 static KEYS: AtomicUsize = AtomicUsize::new(1);

@@ -63,4 +63,6 @@ mod policies;
 #[cfg(test)]
 mod coverage;
 #[cfg(test)]
+mod authorization;
+#[cfg(test)]
 mod acceptance;
