@@ -9,14 +9,13 @@ use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
 use lamina_store::log::{self, Checkpoint, Log, OpenOptions, SegmentLog};
-use lamina_store::view::Views;
 use lamina_store::view::check::{Difference, ViewCheck, verify};
 use lamina_types::stdx::hex;
 
 pub use lamina_store::log::repair::advice;
 
 use crate::audit::open::{AUDIT, options as audit_options};
-use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting};
+use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, views};
 use crate::{OpenError, Settings};
 
 /// One thing that does not hold.
@@ -159,7 +158,7 @@ fn check_views(
         report.findings.push(Finding { mends, file: "views".to_owned(), position: 0, what });
     };
     let stored = match kv {
-        Ok(kv) => Views::open(Arc::new(kv), Arc::new(TenantKeys(Arc::clone(keys))))?,
+        Ok(kv) => views(Arc::new(kv), keys)?,
         Err(error) => {
             add(true, format!("the views cannot be read; the next start rebuilds them: {error}"));
             return Ok(());

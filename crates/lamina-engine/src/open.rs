@@ -19,7 +19,8 @@ use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
 use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
-use lamina_store::view::{Hasher, Views};
+use lamina_store::view::derived::NoRecords;
+use lamina_store::view::{Hasher, ViewError, Views};
 use lamina_types::Micros;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -77,6 +78,11 @@ impl Hasher for TenantKeys {
     fn mac(&self, tenant: u32, label: &str, parts: &[&[u8]]) -> Option<[u8; 32]> {
         Some(self.0.tenant(tenant).ok()?.mac(label, parts))
     }
+}
+
+/// The views of a store, with everything that folds entries into them.
+pub fn views(kv: Arc<dyn Kv>, keys: &Arc<Keys>) -> Result<Views, ViewError> {
+    Views::open(kv, Arc::new(TenantKeys(Arc::clone(keys))), Arc::new(NoRecords))
 }
 
 /// A directory that is locked and whose log and views are open and equal.
@@ -204,8 +210,7 @@ pub(crate) fn open_reporting(
         ballast_bytes: settings.ballast_bytes,
         epoch: 0,
     })?;
-    let views = Views::open(kv, Arc::new(TenantKeys(Arc::clone(&keys))))?;
-    let views = Arc::new(views);
+    let views = Arc::new(views(kv, &keys)?);
     let reader = log.reader();
     let mut report = OpenReport {
         fresh,

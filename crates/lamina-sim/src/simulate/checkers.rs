@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use lamina_engine::open::{FIRST_TENANT, TenantKeys, catch_up};
+use lamina_engine::open::{FIRST_TENANT, catch_up, views};
 use lamina_store::codec::experience::ExperienceWhat;
 use lamina_store::entry::{Entry, Kind, SectionState};
 use lamina_store::kv::{Direction, Kv, MemKv, Space};
 use lamina_store::log::check::{CheckOptions, check};
-use lamina_store::view::Views;
 use lamina_types::{EventId, Stage};
 
 use super::admin;
@@ -168,8 +167,7 @@ fn rows(world: &mut World) -> Result<(), String> {
 /// Folding the whole log into an empty store gives the same bytes.
 fn views_equal_replay(process: &Process) -> Result<(), String> {
     let kv = Arc::new(MemKv::new());
-    let replay = Views::open(Arc::clone(&kv) as _, Arc::new(TenantKeys(Arc::clone(&process.keys))))
-        .map_err(|error| error.to_string())?;
+    let replay = views(Arc::clone(&kv) as _, &process.keys).map_err(|error| error.to_string())?;
     let tip = process.views.applied().ok_or("the views have applied nothing")?;
     catch_up(&replay, &*process.reader, &tip, &mut |_, _| {})
         .map_err(|error| format!("replay: {error}"))?;

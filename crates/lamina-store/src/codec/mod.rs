@@ -5,6 +5,7 @@
 //! as long as the log does: golden bytes in the tests hold them still, and a tag is never reused.
 
 pub mod experience;
+pub mod answer;
 pub mod control;
 pub(crate) mod wire;
 

@@ -90,6 +90,11 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
+    /// Everything that is left.
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.rest
+    }
+
     /// So many bytes.
     pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self.rest.split_at_checked(len).ok_or(CodecError::Truncated)?;

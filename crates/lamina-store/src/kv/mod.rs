@@ -31,6 +31,10 @@ pub enum Space {
     Lifecycle,
     /// Pipeline progress and jobs (outside replay).
     Jobs,
+    /// Derived records by id, and the lists of them.
+    Records,
+    /// What derived records are made from: claims, members, evidence, names.
+    Sources,
 }
 
 impl Space {
@@ -47,6 +51,8 @@ impl Space {
         Space::Blobs,
         Space::Lifecycle,
         Space::Jobs,
+        Space::Records,
+        Space::Sources,
     ];
 
     /// The name on disk.
@@ -63,6 +69,8 @@ impl Space {
             Space::Blobs => "blobs",
             Space::Lifecycle => "lifecycle",
             Space::Jobs => "jobs",
+            Space::Records => "records",
+            Space::Sources => "sources",
         }
     }
 }

@@ -77,7 +77,7 @@ pub fn verify(
     hasher: Arc<dyn Hasher>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ViewCheck, CheckError> {
-    let replayed = Views::open(scratch, hasher)?;
+    let replayed = Views::open(scratch, hasher, Arc::clone(views.derivation()))?;
     if let Some(applied) = views.applied() {
         replay(&replayed, reader, &applied, progress)?;
     }

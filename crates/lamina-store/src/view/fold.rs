@@ -25,11 +25,12 @@ use crate::view::tag::{Tag, Tags, cut, is_indexed};
 use crate::view::{Counts, State, ViewError, encode_fold, key, number, number_row};
 
 /// Changes of one batch, before they are written.
+#[derive(Debug)]
 pub(crate) struct Fold<'a> {
     pub(super) kv: &'a dyn Kv,
     pub(super) tags: &'a Tags,
     /// Sorted and without duplicates: the last change of a key wins.
-    pending: BTreeMap<Space, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
+    pub(super) pending: BTreeMap<Space, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
     pub(crate) counts: Counts,
     sweep: Sweep,
     pub(super) ends: Ends,
@@ -387,6 +388,13 @@ impl<'a> Fold<'a> {
             .map(|bytes| EventRow::decode(tenant, *id, &bytes))
             .transpose()
             .map_err(row_error(Space::Events))
+    }
+
+    /// The ordinal of a registered scope.
+    pub(crate) fn scope_ordinal(&self, tenant: u32, path: &str) -> Result<Option<u64>, ViewError> {
+        let tag = self.tags.path(tenant, path)?;
+        let bytes = self.get(Space::Scopes, &key::scope_by_path(tenant, &tag))?;
+        bytes.map(|bytes| number(&bytes).map_err(row_error(Space::Scopes))).transpose()
     }
 
     fn number(&self, space: Space, key: &[u8]) -> Result<u64, ViewError> {

@@ -32,6 +32,7 @@ mod lookup;
 mod scan;
 mod lifecycle;
 mod jobs;
+pub mod derived;
 pub mod check;
 
 pub use jobs::{ExceptionRow, ExceptionState, VisitException};
@@ -45,7 +46,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 4;
+pub const LAYOUT: u32 = 5;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -58,6 +59,8 @@ pub const REPLAYED: &[Space] = &[
     Space::ByTag,
     Space::Idempotency,
     Space::Blobs,
+    Space::Records,
+    Space::Sources,
 ];
 
 /// Why the views could not do what was asked.
@@ -144,13 +147,14 @@ pub struct Counts {
 pub struct Views {
     kv: Arc<dyn Kv>,
     tags: tag::Tags,
+    derivation: Arc<dyn derived::Derivation>,
     state: Mutex<State>,
     applied: AtomicU64,
     needs_rebuild: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct State {
+pub(crate) struct State {
     tip: Option<Tip>,
     counts: Counts,
     sweep: sweep::Position,
@@ -168,11 +172,16 @@ impl fmt::Debug for Views {
 
 impl Views {
     /// Opens the views of a store, or starts them in an empty one.
-    pub fn open(kv: Arc<dyn Kv>, hasher: Arc<dyn Hasher>) -> Result<Views, ViewError> {
+    pub fn open(
+        kv: Arc<dyn Kv>,
+        hasher: Arc<dyn Hasher>,
+        derivation: Arc<dyn derived::Derivation>,
+    ) -> Result<Views, ViewError> {
         let opened = read_state(kv.as_ref())?;
         let views = Views {
             kv,
             tags: tag::Tags::new(hasher),
+            derivation,
             state: Mutex::new(opened.unwrap_or_default()),
             applied: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
@@ -247,6 +256,7 @@ impl Views {
         )?;
         for entry in entries {
             fold.entry(entry)?;
+            self.derivation.entry(&mut derived::Rows::new(&mut fold), entry)?;
         }
         let (batch, next) = fold.finish(*tip);
         self.kv
@@ -277,6 +287,11 @@ impl Views {
     /// Makes the store as small as it can be.
     pub fn compact(&self) -> Result<(), ViewError> {
         self.kv.compact().map_err(|source| ViewError::Kv { doing: "compacting", source })
+    }
+
+    /// How answers become records.
+    pub fn derivation(&self) -> &Arc<dyn derived::Derivation> {
+        &self.derivation
     }
 
     /// The store below.

@@ -61,6 +61,17 @@ impl Tags {
         self.tag("view.blob", tenant, sha256)
     }
 
+    /// Of words in answers; the domain keeps names, predicates and objects apart.
+    pub(crate) fn derived(
+        &self,
+        tenant: u32,
+        domain: &str,
+        parts: &[&[u8]],
+    ) -> Result<Tag, ViewError> {
+        let mac = self.hasher.mac(tenant, domain, parts);
+        Ok(cut(&mac.ok_or(ViewError::NoKey { tenant })?))
+    }
+
     fn tag(&self, label: &str, tenant: u32, word: &[u8]) -> Result<Tag, ViewError> {
         let mac = self.hasher.mac(tenant, label, &[word]);
         let mut tag = cut(&mac.ok_or(ViewError::NoKey { tenant })?);

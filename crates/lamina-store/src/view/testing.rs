@@ -17,6 +17,7 @@ use crate::codec::experience::{Admission, FAMILY_EXPERIENCE, Identity, split};
 use crate::entry::{DEPLOYMENT, Entry, Head, Kind, Place, SYSTEM_SCOPE, SectionState, control};
 use crate::kv::{Direction, Kv, MemKv, Space};
 use crate::log::{ErasePayload, EraseTarget, Tip};
+use crate::view::derived::NoRecords;
 use crate::view::{Hasher, REPLAYED, Views};
 
 /// The only tenant of most tests.
@@ -328,7 +329,7 @@ pub(crate) fn empty() -> Views {
 }
 
 pub(crate) fn open(kv: Arc<dyn Kv>) -> Views {
-    Views::open(kv, Arc::new(TestHasher)).unwrap()
+    Views::open(kv, Arc::new(TestHasher), Arc::new(NoRecords)).unwrap()
 }
 
 /// Every row of the replayed spaces.

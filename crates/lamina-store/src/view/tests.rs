@@ -339,7 +339,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 4: 54 rows, ecd9a7a73d6811012429389ef37c122c1fc051dcb5af4b194bfacace65928e26"]
+    expect!["layout 5: 54 rows, bb3b7ece4033aeb657a8ded44597cab0cdf03769a836a550c82abee522597f07"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -1,0 +1,237 @@
+//! The two sections of an `answer` entry: what was made of the words of one event.
+//!
+//! The head's first cause is the event. The fold reads answers and never the words themselves, so
+//! everything that was decided from words is in here: claims, which names are the same, whether a new
+//! topic begins. Who spoke stands in `who`, so that it can be erased on its own.
+
+use lamina_types::layer::Extraction;
+use lamina_types::{ActorId, EntityId, Micros, ScopePath, ValidAt};
+
+use crate::codec::CodecError;
+use crate::codec::wire::{
+    Cursor, FieldWriter, array, fields, number, once, parsed, put_varint, required, string,
+};
+
+mod claim;
+
+const VERSION: u8 = 1;
+
+/// The `who` section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerWho {
+    /// Who did what the event is about.
+    pub observed_actor: ActorId,
+    /// The actor's session, which keeps conversations apart.
+    pub session: Option<String>,
+}
+
+/// The `what` section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// When the event happened.
+    pub observed_at: ValidAt,
+    /// What was found.
+    pub extraction: Extraction,
+    /// Names that were recognised as somebody known under another spelling.
+    pub matches: Vec<Match>,
+    /// Claims whose words do not bear them out, by position: kept to be seen, never believed.
+    pub ungrounded: Vec<u16>,
+    /// The event begins a new topic.
+    pub shifts_topic: bool,
+    /// What the caller asked for.
+    pub asked: Asked,
+}
+
+/// What the directives of the event ask of the fold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// Facts stand beside what is known and do not end it.
+    pub no_supersede: bool,
+    /// Beliefs under this are not kept, in ten-thousandths.
+    pub confidence_floor: Option<u16>,
+    /// How long beliefs hold, in microseconds.
+    pub belief_ttl: Option<i64>,
+    /// A second scope that learns of it; the writer's permit covered it.
+    pub consolidate_into: Option<ScopePath>,
+    /// The event says how well an earlier answer was: evidence only, nothing is learned from its words.
+    pub feedback: bool,
+}
+
+/// A name that is known under another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// The name as it is said.
+    pub name: String,
+    /// Who or what it is.
+    pub entity: EntityId,
+    /// How sure that is, in ten-thousandths.
+    pub confidence: u16,
+}
+
+impl AnswerWho {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = FieldWriter::new(VERSION, 64);
+        out.field(1, self.observed_actor.as_str().as_bytes());
+        out.optional(2, self.session.as_deref().map(str::as_bytes));
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<AnswerWho, CodecError> {
+        let (mut actor, mut session) = (None, None);
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                1 => once(&mut actor, parsed(value, "observed_actor")?, "observed_actor")?,
+                2 => once(&mut session, string(value, "session")?, "session")?,
+                _ => {}
+            }
+        }
+        Ok(AnswerWho { observed_actor: required(actor, "observed_actor")?, session })
+    }
+}
+
+mod tag {
+    pub(super) const OBSERVED_AT: u8 = 1;
+    pub(super) const EXTRACTOR: u8 = 2;
+    pub(super) const LANGUAGE: u8 = 3;
+    pub(super) const MENTION: u8 = 4;
+    pub(super) const CLAIM: u8 = 5;
+    pub(super) const TOPICS: u8 = 6;
+    pub(super) const MATCH: u8 = 7;
+    pub(super) const UNGROUNDED: u8 = 8;
+    pub(super) const SHIFTS_TOPIC: u8 = 9;
+    pub(super) const NO_SUPERSEDE: u8 = 10;
+    pub(super) const CONFIDENCE_FLOOR: u8 = 11;
+    pub(super) const BELIEF_TTL: u8 = 12;
+    pub(super) const CONSOLIDATE_INTO: u8 = 13;
+    pub(super) const FEEDBACK: u8 = 14;
+}
+
+impl Answer {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let Extraction { extractor, language, mentions, claims, topics } = &self.extraction;
+        let mut out = FieldWriter::new(VERSION, 256);
+        out.field(tag::OBSERVED_AT, &self.observed_at.0.0.to_le_bytes());
+        out.field(tag::EXTRACTOR, extractor.as_bytes());
+        out.optional(tag::LANGUAGE, language.as_deref().map(str::as_bytes));
+        for mention in mentions {
+            out.field(tag::MENTION, &claim::encode_mention(mention));
+        }
+        for found in claims {
+            out.field(tag::CLAIM, &claim::encode(found));
+        }
+        if !topics.is_empty() {
+            let bytes: Vec<u8> = topics.iter().flat_map(|topic| topic.to_le_bytes()).collect();
+            out.field(tag::TOPICS, &bytes);
+        }
+        for matched in &self.matches {
+            let mut bytes = Vec::with_capacity(24 + matched.name.len());
+            bytes.extend_from_slice(matched.entity.as_bytes());
+            put_varint(&mut bytes, u64::from(matched.confidence));
+            bytes.extend_from_slice(matched.name.as_bytes());
+            out.field(tag::MATCH, &bytes);
+        }
+        for position in &self.ungrounded {
+            out.number(tag::UNGROUNDED, u64::from(*position));
+        }
+        let Asked { no_supersede, confidence_floor, belief_ttl, consolidate_into, feedback } =
+            &self.asked;
+        for (tag, set) in [
+            (tag::SHIFTS_TOPIC, self.shifts_topic),
+            (tag::NO_SUPERSEDE, *no_supersede),
+            (tag::FEEDBACK, *feedback),
+        ] {
+            if set {
+                out.field(tag, &[]);
+            }
+        }
+        if let Some(floor) = confidence_floor {
+            out.number(tag::CONFIDENCE_FLOOR, u64::from(*floor));
+        }
+        if let Some(ttl) = belief_ttl {
+            out.field(tag::BELIEF_TTL, &ttl.to_le_bytes());
+        }
+        let into = consolidate_into.as_ref().map(|scope| scope.as_str().as_bytes());
+        out.optional(tag::CONSOLIDATE_INTO, into);
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<Answer, CodecError> {
+        let (mut observed_at, mut extractor, mut language) = (None, None, None);
+        let (mut floor, mut ttl, mut into) = (None, None, None);
+        let mut answer = Answer::empty();
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                tag::OBSERVED_AT => once(&mut observed_at, instant(value)?, "observed_at")?,
+                tag::EXTRACTOR => once(&mut extractor, string(value, "extractor")?, "extractor")?,
+                tag::LANGUAGE => once(&mut language, string(value, "language")?, "language")?,
+                tag::MENTION => answer.extraction.mentions.push(claim::decode_mention(value)?),
+                tag::CLAIM => answer.extraction.claims.push(claim::decode(value)?),
+                tag::TOPICS => answer.extraction.topics = topics(value)?,
+                tag::MATCH => answer.matches.push(matched(value)?),
+                tag::UNGROUNDED => answer.ungrounded.push(small(value, "ungrounded")?),
+                tag::SHIFTS_TOPIC => answer.shifts_topic = true,
+                tag::NO_SUPERSEDE => answer.asked.no_supersede = true,
+                tag::FEEDBACK => answer.asked.feedback = true,
+                tag::CONFIDENCE_FLOOR => {
+                    once(&mut floor, small(value, "confidence_floor")?, "confidence_floor")?;
+                }
+                tag::BELIEF_TTL => once(&mut ttl, instant(value)?.0.0, "belief_ttl")?,
+                tag::CONSOLIDATE_INTO => {
+                    once(&mut into, parsed(value, "consolidate_into")?, "consolidate_into")?;
+                }
+                _ => {}
+            }
+        }
+        answer.observed_at = required(observed_at, "observed_at")?;
+        answer.extraction.extractor = required(extractor, "extractor")?;
+        answer.extraction.language = language;
+        answer.asked.confidence_floor = floor;
+        answer.asked.belief_ttl = ttl;
+        answer.asked.consolidate_into = into;
+        Ok(answer)
+    }
+
+    fn empty() -> Answer {
+        Answer {
+            observed_at: ValidAt(Micros(0)),
+            extraction: Extraction::default(),
+            matches: Vec::new(),
+            ungrounded: Vec::new(),
+            shifts_topic: false,
+            asked: Asked::default(),
+        }
+    }
+}
+
+fn instant(value: &[u8]) -> Result<ValidAt, CodecError> {
+    Ok(ValidAt(Micros(i64::from_le_bytes(array(value, "instant")?))))
+}
+
+fn small(value: &[u8], field: &'static str) -> Result<u16, CodecError> {
+    u16::try_from(number(value, field)?).map_err(|_| CodecError::Malformed { field })
+}
+
+fn topics(value: &[u8]) -> Result<Vec<u32>, CodecError> {
+    let (chunks, rest) = value.as_chunks::<4>();
+    if !rest.is_empty() {
+        return Err(CodecError::Malformed { field: "topics" });
+    }
+    Ok(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect())
+}
+
+fn matched(value: &[u8]) -> Result<Match, CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed { field: "match" };
+    let mut from = Cursor::new(value);
+    let entity = EntityId::from_bytes(from.array()?);
+    let confidence = u16::try_from(from.varint()?).map_err(|_| MALFORMED)?;
+    Ok(Match { name: string(from.rest(), "match")?, entity, confidence })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Answers: golden bytes, round trips, and bytes from someone who means harm.
+
+use expect_test::expect;
+use lamina_types::layer::{
+    ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Mention, Normaliser, Object, Term,
+};
+use lamina_types::stdx::hex;
+use proptest::prelude::*;
+
+use super::*;
+
+fn terms() -> impl Strategy<Value = Term> {
+    let word = "[a-zé]{1,8}";
+    let leaf = prop_oneof![
+        Just(Term::Actor("user:alice".parse().unwrap())),
+        word.prop_map(|name| Term::Named { name, kind: EntityKind::Person }),
+    ];
+    (leaf, proptest::collection::vec(word, 0..4)).prop_map(|(term, relations)| {
+        let own = |owner, relation| Term::Of { owner: Box::new(owner), relation };
+        relations.into_iter().fold(term, own)
+    })
+}
+
+fn objects() -> impl Strategy<Value = Object> {
+    prop_oneof![
+        terms().prop_map(Object::Entity),
+        ".{0,12}".prop_map(Object::Text),
+        ("[0-9]{1,6}", proptest::option::of("kg|m"))
+            .prop_map(|(value, unit)| Object::Number { value, unit }),
+        "[0-9]{1,6}".prop_map(|amount| Object::Money { amount, currency: "EUR".to_owned() }),
+        Just(Object::Date("2025-06-03".to_owned())),
+        any::<bool>().prop_map(Object::Bool),
+    ]
+}
+
+fn claims() -> impl Strategy<Value = Claim> {
+    let at = proptest::option::of(any::<i64>().prop_map(|at| ValidAt(Micros(at))));
+    let many = proptest::option::of(prop_oneof![Just(Cardinality::One), Just(Cardinality::Many)]);
+    let effect = prop_oneof![Just(Effect::Holds), Just(Effect::Corrects), Just(Effect::Ends)];
+    (terms(), objects(), effect, at.clone(), at, many, 0u16..=10_000).prop_map(
+        |(subject, object, effect, valid_from, valid_to, cardinality, confidence)| Claim {
+            subject,
+            predicate: "lives_in".to_owned(),
+            object,
+            effect,
+            valid_from,
+            valid_to,
+            cardinality,
+            confidence: Confidence::new(confidence),
+            span: ByteSpan { start: 3, end: 300 },
+            normaliser: Normaliser::Clause,
+            clause: ByteSpan { start: 0, end: 301 },
+        },
+    )
+}
+
+fn answer(claims: Vec<Claim>) -> Answer {
+    Answer {
+        observed_at: ValidAt(Micros(1_700_000_000_000_000)),
+        extraction: Extraction {
+            extractor: "rules/1".to_owned(),
+            language: Some("en".to_owned()),
+            mentions: vec![Mention {
+                name: "Bob".to_owned(),
+                kind: EntityKind::Person,
+                span: ByteSpan { start: 2, end: 5 },
+            }],
+            claims,
+            topics: vec![7, 0x0102_0304],
+        },
+        matches: vec![Match {
+            name: "Bobb".to_owned(),
+            entity: EntityId::from_bytes([9; 16]),
+            confidence: 8_000,
+        }],
+        ungrounded: vec![1],
+        shifts_topic: true,
+        asked: Asked {
+            no_supersede: true,
+            confidence_floor: Some(3_000),
+            belief_ttl: Some(60_000_000),
+            consolidate_into: Some("org:acme".parse().unwrap()),
+            feedback: false,
+        },
+    }
+}
+
+#[test]
+fn golden_bytes() {
+    let claim = Claim {
+        subject: Term::Of {
+            owner: Box::new(Term::Actor("user:alice".parse().unwrap())),
+            relation: "wife".to_owned(),
+        },
+        predicate: "works_at".to_owned(),
+        object: Object::Entity(Term::Named {
+            name: "Acme".to_owned(),
+            kind: EntityKind::Organization,
+        }),
+        effect: Effect::Holds,
+        valid_from: Some(ValidAt(Micros(1))),
+        valid_to: None,
+        cardinality: Some(Cardinality::One),
+        confidence: Confidence::new(9_000),
+        span: ByteSpan { start: 17, end: 21 },
+        normaliser: Normaliser::Identity,
+        clause: ByteSpan { start: 0, end: 21 },
+    };
+    expect!["01010800401e18240a0600020772756c65732f310302656e0406010205426f620548010112020477696665000a757365723a616c6963650208776f726b735f617403080001020441636d65040100050801000000000000000701010802a846090211150a01000b02001506080700000004030201071609090909090909090909090909090909c03e426f626208010109000a000b02b8170c0800879303000000000d086f72673a61636d65"].assert_eq(&hex::encode(&answer(vec![claim]).encode()));
+    let who =
+        AnswerWho { observed_actor: "user:alice".parse().unwrap(), session: Some("s1".to_owned()) };
+    expect!["01010a757365723a616c69636502027331"].assert_eq(&hex::encode(&who.encode()));
+    assert_eq!(AnswerWho::decode(&who.encode()), Ok(who));
+}
+
+#[test]
+fn an_endless_chain_of_owners_is_refused() {
+    let deep = |owners: usize| {
+        let mut bytes = [2, 1, b'a'].repeat(owners);
+        bytes.extend_from_slice(b"\x00\x06user:x");
+        decode_with_subject(&bytes)
+    };
+    assert!(deep(8).is_ok());
+    assert_eq!(deep(9), Err(CodecError::Malformed { field: "term" }));
+}
+
+/// A claim that is only a subject: what is missing is told, what is malformed too.
+fn decode_with_subject(subject: &[u8]) -> Result<(), CodecError> {
+    let mut claim = FieldWriter::new(1, 64);
+    claim.field(1, subject);
+    let mut out = FieldWriter::new(1, 64);
+    out.field(5, &claim.finish());
+    match Answer::decode(&out.finish()) {
+        Err(CodecError::Missing { field: "predicate" }) => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => unreachable!("an answer without a time is refused"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn answers_come_back(claims in proptest::collection::vec(claims(), 0..4)) {
+        let answer = answer(claims);
+        prop_assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
+    }
+
+    #[test]
+    fn any_bytes_are_refused_or_read(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Answer::decode(&bytes);
+        let _ = AnswerWho::decode(&bytes);
+    }
+
+    #[test]
+    fn cut_and_flipped_bytes_do_no_harm(claims in proptest::collection::vec(claims(), 1..3), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        let mut bytes = answer(claims).encode();
+        let at = at.index(bytes.len());
+        let _ = Answer::decode(bytes.get(..at).unwrap());
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= 1 << bit;
+        }
+        let _ = Answer::decode(&bytes);
+    }
+}

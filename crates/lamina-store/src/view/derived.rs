@@ -1,0 +1,144 @@
+//! Derived records: the store keeps their rows and lends them to whoever knows what they mean.
+//!
+//! What an answer does to facts, beliefs and episodes is decided above. It is part of the same fold
+//! nevertheless: it sees what the batch has changed so far, and its rows are written with the events'
+//! own, in one atomic write.
+
+use std::ops::{Bound, ControlFlow};
+
+use crate::entry::Entry;
+use crate::kv::{Direction, Space, Visit};
+use crate::view::fold::Fold;
+use crate::view::row::EventRow;
+use crate::view::{Tag, ViewError};
+
+/// Folds answers, and whatever takes them back, into derived records.
+pub trait Derivation: Send + Sync + std::fmt::Debug {
+    /// Applies one entry, after its own rows are there. Reads no clock and no words but an answer's.
+    fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError>;
+}
+
+/// Derives nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoRecords;
+
+impl Derivation for NoRecords {
+    fn entry(&self, _: &mut Rows<'_, '_>, _: &Entry) -> Result<(), ViewError> {
+        Ok(())
+    }
+}
+
+/// Rows as a fold sees them: those of the store, and over them what the batch has changed.
+#[derive(Debug)]
+pub struct Rows<'a, 'f> {
+    fold: &'a mut Fold<'f>,
+}
+
+impl<'a, 'f> Rows<'a, 'f> {
+    pub(crate) fn new(fold: &'a mut Fold<'f>) -> Rows<'a, 'f> {
+        Rows { fold }
+    }
+
+    /// The value of a key.
+    pub fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
+        self.fold.get(space, key)
+    }
+
+    /// Sets a key.
+    pub fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
+        self.fold.put(space, key, value);
+    }
+
+    /// Removes a key.
+    pub fn delete(&mut self, space: Space, key: Vec<u8>) {
+        self.fold.delete(space, key);
+    }
+
+    /// The keyed hash that stands for words, in a domain of its own.
+    pub fn tag(&self, tenant: u32, domain: &str, parts: &[&[u8]]) -> Result<Tag, ViewError> {
+        self.fold.tags.derived(tenant, domain, parts)
+    }
+
+    /// The event that an entry is.
+    pub fn event_of(&self, offset: u64) -> Result<Option<EventRow>, ViewError> {
+        self.fold.event_of(offset)
+    }
+
+    /// The ordinal of a registered scope.
+    pub fn scope_ordinal(&self, tenant: u32, path: &str) -> Result<Option<u64>, ViewError> {
+        self.fold.scope_ordinal(tenant, path)
+    }
+
+    /// Walks keys in `from..to` and shows each to `visit` until it stops.
+    pub fn scan(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), ViewError> {
+        self.fold.scan(space, (from, to), direction, visit)
+    }
+}
+
+impl Fold<'_> {
+    /// Walks the rows of the store and those of the batch as one sorted list.
+    fn scan(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), ViewError> {
+        if from >= to {
+            return Ok(());
+        }
+        let bounds = (Bound::Included(from), Bound::Excluded(to));
+        let changed = self.pending.get(&space).map(|rows| rows.range::<[u8], _>(bounds));
+        let mut changed: Box<dyn Iterator<Item = _>> = match (changed, direction) {
+            (None, _) => Box::new(std::iter::empty()),
+            (Some(rows), Direction::Forward) => Box::new(rows),
+            (Some(rows), Direction::Backward) => Box::new(rows.rev()),
+        };
+        let mut next = changed.next();
+        let mut flow = ControlFlow::Continue(());
+        let stored = &mut |key: &[u8], value: &[u8]| {
+            while let Some((changed_key, change)) = next {
+                let before = match direction {
+                    Direction::Forward => changed_key.as_slice() <= key,
+                    Direction::Backward => changed_key.as_slice() >= key,
+                };
+                if !before {
+                    break;
+                }
+                next = changed.next();
+                if let Some(change) = change {
+                    flow = visit(changed_key, change);
+                    if flow.is_break() {
+                        return flow;
+                    }
+                }
+                if changed_key.as_slice() == key {
+                    return ControlFlow::Continue(());
+                }
+            }
+            flow = visit(key, value);
+            flow
+        };
+        self.kv
+            .scan(space, from, to, direction, stored)
+            .map_err(|source| ViewError::Kv { doing: "reading rows to change them", source })?;
+        while flow.is_continue()
+            && let Some((key, change)) = next
+        {
+            if let Some(change) = change {
+                flow = visit(key, change);
+            }
+            next = changed.next();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
