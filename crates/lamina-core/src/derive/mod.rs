@@ -1,0 +1,6 @@
+//! What the layers above events are made of: pure decisions over values that are already in the log.
+//!
+//! Nothing here reads words, asks the time or draws a number: given the same entries in the same
+//! order, the same records come out. What is stored is integers; floats appear only when it is read.
+
+pub mod beliefs;
