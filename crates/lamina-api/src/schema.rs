@@ -15,7 +15,7 @@ use crate::v1::auth::{
     MintRequest, MintedToken, RevokeRequest, SignedUp, SignupRequest, TokenClaims, Whoami,
 };
 use crate::v1::blobs::{BlobDeleted, BlobUploaded};
-use crate::v1::events::EventBody;
+use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
     ExperienceEnvelope, WriteStatus,
@@ -43,7 +43,7 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("write_status", of::<WriteStatus>),
     ("by_idempotency_key", of::<ByIdempotencyKey>),
     ("event", of::<EventBody>),
-    ("event_page", of::<Page<EventBody>>),
+    ("event_page", of::<EventsPage>),
     ("lifecycle_event", of::<LifecycleBody>),
     ("lifecycle_event_page", of::<Page<LifecycleBody>>),
     ("lifecycle_aggregate", of::<LifecycleAggregate>),

@@ -19,8 +19,8 @@ mod upkeep;
 pub mod maintenance;
 
 pub use admin::{
-    Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
-    PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery,
+    Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
+    PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery, Sight,
 };
 pub use blobs::{BlobReader, BlobRecord, BlobUpload};
 pub use engine::Engine;
@@ -30,7 +30,7 @@ pub use lamina_store::log::LogError;
 pub use open::OpenReport;
 pub use read::{
     Axis, EventsPage, EventsQuery, LifecycleFilter, LifecyclePage, MemoryEvent, Progress,
-    ReadPermit, ScanKey, Shown, StreamItem, Subscription,
+    ReadPermit, ScanKey, Shown, StreamItem, Subscription, Traversed, Walked,
 };
 pub use settings::Settings;
 pub use write::{BulkCaptured, Cancelled, Captured, Until, Write};

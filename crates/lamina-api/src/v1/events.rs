@@ -10,9 +10,35 @@ use serde_json::value::RawValue;
 
 use super::experience::{ContentBody, SourceBody};
 use crate::json::raw;
+use crate::page::Page;
 use crate::time;
 
+pub use super::traversal::{DeniedScope, ReadScope, TraversedScope};
 pub use query::{EventOrder, EventSort, EventsQuery};
+
+/// A page of events.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "event_page")]
+pub struct EventsPage {
+    /// The items.
+    pub items: Vec<EventBody>,
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
+    pub has_more: bool,
+    /// Only with `view=descend`: where the items of this page are from, and on the first page the
+    /// scopes that had to be left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes_traversed: Option<Vec<TraversedScope>>,
+}
+
+impl EventsPage {
+    /// A page, and what is said about a walk down.
+    pub fn new(page: Page<EventBody>, scopes_traversed: Option<Vec<TraversedScope>>) -> Self {
+        let Page { items, next_cursor, has_more } = page;
+        EventsPage { items, next_cursor, has_more, scopes_traversed }
+    }
+}
 
 /// A memory event.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -87,7 +87,7 @@ impl Stack {
             grant: None,
         };
         if ALWAYS_FINISHES.contains(&C::NAME) {
-            return Ok(Permit::new(caller, Reach::of(grant.scope.as_ref()), Tier::Deployment));
+            return Ok(Permit::new(caller, Reach::of::<C>(grant.scope.as_ref()), Tier::Deployment));
         }
         self.permit(&caller, grant.scope.as_ref())
     }

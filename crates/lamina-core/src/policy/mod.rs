@@ -18,6 +18,7 @@ mod stack;
 mod needs;
 mod permit;
 mod job;
+mod walk;
 #[cfg(test)]
 mod fixture;
 
@@ -36,3 +37,4 @@ pub use preset::{Preset, PresetError};
 pub use rate::{Rate, RateError, RatePeriod};
 pub use rules::OPERATOR_ONLY;
 pub use stack::{Membership, Stack};
+pub use walk::Walk;

@@ -121,7 +121,7 @@ impl Stack {
             tier = tier.max(decided?);
         }
         let also = needs.into_iter().filter(|need| *need != ScopeWrite::NAME).collect();
-        Ok(Permit::new(caller.clone(), Reach::of(Some(write.scope)), tier).with(also))
+        Ok(Permit::new(caller.clone(), Reach::of::<ScopeWrite>(Some(write.scope)), tier).with(also))
     }
 
     /// Whether the caller may use all of these; the first that it may not is the denial.

@@ -31,8 +31,10 @@
 //! assert!(stack.permit::<ScopeWrite>(&caller, Some(&scope)).is_ok());
 //! ```
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use lamina_types::ScopePath;
 use lamina_types::capability::Capability;
@@ -57,11 +59,19 @@ pub(super) enum Reach {
     Under(ScopePath),
     /// In these scopes and not below them.
     Exactly(ScopePath, Option<ScopePath>),
+    /// In each of these and nowhere else; the first is where they were asked for.
+    Each(ScopePath, Arc<BTreeSet<ScopePath>>),
 }
 
 impl Reach {
-    pub(super) fn of(scope: Option<&ScopePath>) -> Reach {
-        scope.cloned().map_or(Reach::Tenant, Reach::Under)
+    /// What lies below a scope may be closed to whoever may use the scope, so a permit ends there.
+    /// Forgetting reaches down by what it means: a person's tree goes whole.
+    pub(super) fn of<C: Capability>(scope: Option<&ScopePath>) -> Reach {
+        match scope.cloned() {
+            None => Reach::Tenant,
+            Some(scope) if C::NAME.starts_with("forget.") => Reach::Under(scope),
+            Some(scope) => Reach::Exactly(scope, None),
+        }
     }
 }
 
@@ -81,11 +91,11 @@ impl<C: Capability> Permit<C> {
         &self.caller
     }
 
-    /// Where; `None` is the whole tenant.
+    /// Where it was asked for; `None` is the whole tenant.
     pub fn scope(&self) -> Option<&ScopePath> {
         match &self.reach {
             Reach::Tenant => None,
-            Reach::Under(scope) | Reach::Exactly(scope, _) => Some(scope),
+            Reach::Under(scope) | Reach::Exactly(scope, _) | Reach::Each(scope, _) => Some(scope),
         }
     }
 
@@ -95,6 +105,7 @@ impl<C: Capability> Permit<C> {
             Reach::Tenant => true,
             Reach::Under(own) => own.contains(scope),
             Reach::Exactly(own, other) => own == scope || other.as_ref() == Some(scope),
+            Reach::Each(_, scopes) => scopes.contains(scope),
         }
     }
 

@@ -69,7 +69,7 @@ impl Stack {
         scope: Option<&ScopePath>,
     ) -> Result<Permit<C>, Denial> {
         let tier = self.allows(caller, C::NAME, scope)?;
-        Ok(Permit::new(caller.clone(), Reach::of(scope), tier))
+        Ok(Permit::new(caller.clone(), Reach::of::<C>(scope), tier))
     }
 
     /// Whether the caller may; the tier is the innermost one that had a say.

@@ -99,7 +99,8 @@ impl Engine {
 }
 
 impl Inner {
-    fn membership(
+    /// By the views as they are.
+    pub(super) fn membership(
         &self,
         tenant: u32,
         actor: &ActorId,

@@ -10,6 +10,7 @@ mod tenants;
 mod policies;
 mod tokens;
 mod memberships;
+pub(crate) mod sight;
 mod scopes;
 mod storage;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use scopes::{
     MembersChanged, PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord,
     ScopesQuery,
 };
+pub use sight::{Boot, Sight};
 pub use storage::Compacted;
 
 /// What administration keeps in memory.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lamina_core::policy::{Caller, Document, Membership, Permit, Preset, Stack};
+use lamina_core::policy::{Caller, Document, Membership, Permit, Stack};
 use lamina_store::codec::control::PolicyTarget;
 use lamina_store::entry::DEPLOYMENT;
 use lamina_store::log::Section;
@@ -14,7 +14,7 @@ use lamina_types::capability::{
 use lamina_types::limits::{POLICIES_MAX, POLICY_BYTES_MAX};
 use tokio::sync::{oneshot, watch};
 
-use super::{Noted, PolicyBook, PolicyRecord, by};
+use super::{Boot, Noted, PolicyBook, PolicyRecord, by};
 use crate::write::capture::{PolicyChange, Request};
 use crate::{Engine, Error};
 
@@ -111,11 +111,9 @@ impl Engine {
     }
 
     /// Everything that decides what a caller may do in a scope, or without one in the tenant.
-    /// `deployment` is what the operator booted with; a policy that was set since replaces it.
     pub async fn stack(
         &self,
-        preset: Preset,
-        deployment: &Arc<Document>,
+        boot: &Boot,
         caller: &Caller,
         scope: Option<&ScopePath>,
     ) -> Result<Stack, Error> {
@@ -123,16 +121,7 @@ impl Engine {
             Some(scope) => self.membership(caller.tenant, &caller.actor, scope).await?,
             None => Membership::OPEN,
         };
-        let book = self.policies();
-        let scopes = scope.map(|scope| book.scopes(caller.tenant, scope)).unwrap_or_default();
-        Ok(Stack {
-            preset,
-            deployment: book.deployment().unwrap_or_else(|| Arc::clone(deployment)),
-            tenant: book.tenant(caller.tenant),
-            scopes,
-            actor: book.actor(caller.tenant, &caller.actor),
-            membership,
-        })
+        Ok(stack(boot, &self.policies(), caller, scope, membership))
     }
 
     fn policy_by(&self, permit: &PolicyPermit, noted: &Noted) -> Section {
@@ -143,6 +132,24 @@ impl Engine {
             PolicyPermit::Scope(permit) => by(env, permit, noted),
             PolicyPermit::Actor(permit) => by(env, permit, noted),
         }
+    }
+}
+
+/// What decides a call, put together.
+pub(super) fn stack(
+    boot: &Boot,
+    book: &PolicyBook,
+    caller: &Caller,
+    scope: Option<&ScopePath>,
+    membership: Membership,
+) -> Stack {
+    Stack {
+        preset: boot.preset,
+        deployment: book.deployment().unwrap_or_else(|| Arc::clone(&boot.document)),
+        tenant: book.tenant(caller.tenant),
+        scopes: scope.map(|scope| book.scopes(caller.tenant, scope)).unwrap_or_default(),
+        actor: book.actor(caller.tenant, &caller.actor),
+        membership,
     }
 }
 

@@ -6,13 +6,15 @@ use lamina_core::policy::Permit;
 use lamina_store::codec::control::{Scope, ScopeSet};
 use lamina_store::entry::{Entry, control};
 use lamina_store::view::{Registration, StandingRow};
-use lamina_types::capability::{Capability, PolicyAdministerScope, PolicyAdministerTenant};
+use lamina_types::capability::{
+    Capability, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
+};
 use lamina_types::limits::{MEMBERS_MAX, PAGE_MAX, POLICY_BYTES_MAX};
 use lamina_types::{ActorId, MemberRole, Micros, ScopePath};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::{Noted, by};
+use super::{Noted, Sight, by};
 use crate::engine::Inner;
 use crate::write::capture::{Request, ScopeChange, ScopeRequest};
 use crate::{Engine, Error};
@@ -205,23 +207,23 @@ impl Engine {
         self.scope_change(permit, path, ScopeChange::Remove, noted).await
     }
 
-    /// One page of registered scopes. Any permit that reaches the prefix will do; without a prefix
-    /// it must reach the whole tenant.
-    pub async fn scope_list<C: Capability>(
+    /// One page of registered scopes, as far as they are in sight. The permit has to reach the
+    /// prefix; without a prefix, the whole tenant.
+    pub async fn scope_list(
         &self,
-        permit: &Permit<C>,
+        permit: &Permit<ScopeReadLocal>,
+        mut sight: Sight<ScopeReadLocal>,
         query: ScopesQuery,
     ) -> Result<ScopePage, Error> {
         let covered = match &query.prefix {
             Some(prefix) => permit.covers(prefix),
             None => permit.scope().is_none(),
         };
-        if !covered {
+        if !covered || sight.caller() != permit.caller() {
             return Err(Error::OutsidePermit);
         }
         self.inner.caught_up().await;
-        let tenant = permit.caller().tenant;
-        self.blocking(move |inner| inner.scope_page(tenant, &query)).await
+        self.blocking(move |inner| inner.scope_page(&mut sight, &query)).await
     }
 
     /// Removes auto-provisioned scopes that nobody has written to since `before`; their records
@@ -342,7 +344,12 @@ impl Inner {
         })
     }
 
-    fn scope_page(&self, tenant: u32, query: &ScopesQuery) -> Result<ScopePage, Error> {
+    fn scope_page(
+        &self,
+        sight: &mut Sight<ScopeReadLocal>,
+        query: &ScopesQuery,
+    ) -> Result<ScopePage, Error> {
+        let tenant = sight.caller().tenant;
         let mut page = ScopePage { next: query.after, ..ScopePage::default() };
         let mut looked_at = 0;
         loop {
@@ -361,7 +368,9 @@ impl Inner {
                 looked_at += 1;
                 page.next = Some(ordinal);
                 let Some(listed) = self.scope_listed(tenant, ordinal)? else { continue };
-                if query.auto_provisioned.is_none_or(|auto| auto == listed.auto_provisioned) {
+                let asked =
+                    query.auto_provisioned.is_none_or(|auto| auto == listed.auto_provisioned);
+                if asked && sight.sees(ordinal)? {
                     page.items.push(listed);
                 }
             }

@@ -1,6 +1,7 @@
 //! What the tests of administration share.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use lamina_core::policy::{Caller, Permit, Preset, Stack};
 use lamina_env::Env;
@@ -9,7 +10,7 @@ use lamina_types::{
     Actor, AuditId, Content, Context, Directives, Experience, Hints, Modality, ScopePath, ValidAt,
 };
 
-use super::Noted;
+use super::{Boot, Noted};
 use crate::{Engine, Settings, Write};
 
 pub(crate) fn open(dir: &Path) -> Engine {
@@ -37,6 +38,11 @@ pub(crate) fn permit_of<C: Capability>(
 
 pub(crate) fn permit<C: Capability>() -> Permit<C> {
     permit_of(1, "user:root", None)
+}
+
+pub(crate) fn boot() -> Boot {
+    let preset = Preset::DevLocal;
+    Boot { preset, document: Arc::new(preset.document()) }
 }
 
 pub(crate) fn noted() -> Noted {

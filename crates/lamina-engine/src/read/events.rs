@@ -14,8 +14,6 @@ use crate::engine::Inner;
 use crate::read::{Axis, EventsPage, EventsQuery, ReadPermit, ScanKey};
 use crate::{Engine, Error};
 
-/// Scopes that one descending read visits.
-pub const DESCEND_SCOPES_MAX: usize = 10_000;
 /// Rows that one page looks at before it ends early with a position to go on from.
 const ROWS_LOOKED_AT_MAX: usize = 20_000;
 
@@ -108,7 +106,8 @@ impl Inner {
     ) -> Result<EventsPage, Error> {
         let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
         if scopes.is_empty() {
-            return Ok(EventsPage { items: Vec::new(), next: None, skip_left: 0 });
+            let traversed = self.traversed(permit, &[], query.after.is_none())?;
+            return Ok(EventsPage { items: Vec::new(), next: None, skip_left: 0, traversed });
         }
         let mut tags = Vec::new();
         if let Some(actor) = &query.actor {
@@ -141,7 +140,11 @@ impl Inner {
         });
         let page = page?;
         let items = page.rows.iter().map(|row| self.record(row)).collect::<Result<Vec<_>, _>>()?;
+        if !items.iter().all(|item| permit.covers(&item.experience.scope)) {
+            return Err(Error::OutsidePermit);
+        }
         Ok(EventsPage {
+            traversed: self.traversed(permit, &items, query.after.is_none())?,
             items,
             next: page.next.map(|key| ScanKey { at: key.at.0, seq: key.tenant_seq }),
             skip_left: query.skip.saturating_sub(page.skipped),
@@ -187,40 +190,6 @@ impl Inner {
             excluded_from_recall: row.is_excluded(),
             experience,
         })
-    }
-
-    /// The tenant and the ordinals of the scopes that the permit lets a read reach.
-    fn scopes_of(&self, permit: &ReadPermit, scope: &ScopePath) -> Result<(u32, Vec<u64>), Error> {
-        let (caller, covered) = match permit {
-            ReadPermit::Local(permit) => (permit.caller(), permit.covers(scope)),
-            ReadPermit::Holistic(permit) => (permit.caller(), permit.covers(scope)),
-            ReadPermit::Descend(permit) => (permit.caller(), permit.covers(scope)),
-        };
-        if !covered {
-            return Err(Error::OutsidePermit);
-        }
-        let tenant = caller.tenant;
-        let ordinal = |path: &ScopePath| self.views.scope_ordinal(tenant, path);
-        let scopes = match permit {
-            ReadPermit::Local(_) => ordinal(scope)?.into_iter().collect(),
-            ReadPermit::Holistic(_) => {
-                let found = scope
-                    .self_and_ancestors()
-                    .iter()
-                    .map(ordinal)
-                    .collect::<Result<Vec<_>, _>>()?;
-                found.into_iter().flatten().collect()
-            }
-            ReadPermit::Descend(_) => {
-                let below = self.views.scopes_below(tenant, scope, None, DESCEND_SCOPES_MAX + 1);
-                let below = below?;
-                if below.len() > DESCEND_SCOPES_MAX {
-                    return Err(Error::TooManyScopes { max: DESCEND_SCOPES_MAX });
-                }
-                below
-            }
-        };
-        Ok((tenant, scopes))
     }
 }
 

@@ -10,6 +10,7 @@ use lamina_types::{
     EventId, LifecycleEvent, LifecycleId, LifecycleKind, ScopePath, Stage, lifecycle::Payload,
 };
 
+use crate::admin::Sight;
 use crate::engine::Inner;
 use crate::read::{LifecycleFilter, LifecyclePage, MemoryEvent, Progress, Shown};
 use crate::write::Until;
@@ -32,16 +33,16 @@ impl Engine {
         self.inner.show(tenant, &row.ok_or(Error::NotFound)?)
     }
 
-    /// One page of lifecycle events, oldest first, after `after`.
+    /// One page of lifecycle events in sight, oldest first, after `after`.
     pub fn lifecycle_list(
         &self,
-        permit: &Permit<LifecycleSubscribe>,
+        sight: &mut Sight<LifecycleSubscribe>,
         filter: &LifecycleFilter,
         after: Option<LifecycleId>,
         limit: usize,
     ) -> Result<LifecyclePage, Error> {
-        let filter = LifecycleFilter { tenant: permit.caller().tenant, ..filter.clone() };
-        self.inner.lifecycle_page(&filter, after, limit)
+        let filter = LifecycleFilter { tenant: sight.caller().tenant, ..filter.clone() };
+        self.inner.lifecycle_page(&filter, after, limit, &mut |scope| sight.sees(scope))
     }
 
     /// Everything the lifecycle knows about an event.
@@ -166,6 +167,7 @@ impl Inner {
         filter: &LifecycleFilter,
         after: Option<LifecycleId>,
         limit: usize,
+        sees: &mut dyn FnMut(u64) -> Result<bool, Error>,
     ) -> Result<LifecyclePage, Error> {
         let mut page = LifecyclePage { items: Vec::new(), has_more: false, next: after };
         if filter.nothing {
@@ -180,6 +182,7 @@ impl Inner {
         };
         let mut looked_at = 0;
         let mut rows = Vec::new();
+        let mut failed = None;
         self.views.lifecycle_scan(
             filter.tenant,
             after,
@@ -199,12 +202,20 @@ impl Inner {
                         .kinds
                         .as_ref()
                         .is_none_or(|kinds| kinds.iter().any(|kind| kind == row.kind.as_str()));
-                if passes {
-                    rows.push(row);
+                match passes.then(|| sees(row.scope)) {
+                    Some(Ok(true)) => rows.push(row),
+                    Some(Err(error)) => {
+                        failed = Some(error);
+                        return std::ops::ControlFlow::Break(());
+                    }
+                    Some(Ok(false)) | None => {}
                 }
                 std::ops::ControlFlow::Continue(())
             },
         )?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         for row in &rows {
             page.items.push(self.show(filter.tenant, row)?);
         }

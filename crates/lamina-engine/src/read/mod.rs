@@ -1,27 +1,16 @@
 //! The read path: events by id and by scope, lifecycle history and live streams.
 
+pub mod walk;
 pub mod events;
 pub mod lifecycle;
 pub mod stream;
 
-use lamina_core::policy::Permit;
-use lamina_types::capability::{ScopeReadDescend, ScopeReadHolistic, ScopeReadLocal};
 use lamina_types::{
     ActorId, BatchId, EventId, EventRecord, LifecycleEvent, Micros, ScopePath, Stage,
 };
 
 pub use stream::{StreamItem, Subscription};
-
-/// How far a read may reach: the permit decides the traversal.
-#[derive(Debug)]
-pub enum ReadPermit {
-    /// Exactly the scope.
-    Local(Permit<ScopeReadLocal>),
-    /// The scope and its ancestors.
-    Holistic(Permit<ScopeReadHolistic>),
-    /// The scope and everything below.
-    Descend(Permit<ScopeReadDescend>),
-}
+pub use walk::{ReadPermit, Traversed, Walked};
 
 /// Which time orders a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +67,8 @@ pub struct EventsPage {
     /// What the next page still has to leave out: more than 0 only if this one ended early, before
     /// it had passed over all that the question leaves out.
     pub skip_left: usize,
+    /// Of a walk down: where the events are from, and on the first page what was left out.
+    pub traversed: Option<Vec<Traversed>>,
 }
 
 /// Which lifecycle events to show.

@@ -118,7 +118,8 @@ impl Subscription {
     async fn fetch(&mut self) {
         let (inner, filter, last) = (Arc::clone(&self.inner), self.filter.clone(), self.last);
         let read = tokio::task::spawn_blocking(move || {
-            inner.lifecycle_page(&filter, Some(last), CATCH_UP_ROWS)
+            // Whether the listener may see an event is asked when it is told.
+            inner.lifecycle_page(&filter, Some(last), CATCH_UP_ROWS, &mut |_| Ok(true))
         });
         let Ok(page) = read.await else {
             self.state = State::Ended;

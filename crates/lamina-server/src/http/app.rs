@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lamina_api::v1::experience::Strictness;
 use lamina_core::policy::{Caller, Document, Preset, Rate, Stack};
-use lamina_engine::{Engine, Error as EngineError};
+use lamina_engine::{Boot, Engine, Error as EngineError};
 use lamina_env::Env;
 use lamina_types::{Micros, ScopePath};
 
@@ -22,9 +22,8 @@ use crate::meters::Meters;
 pub struct App {
     pub(crate) engine: Engine,
     pub(crate) gate: Gate,
-    preset: Preset,
     /// What the operator booted with, before anything narrower.
-    deployment: Arc<Document>,
+    pub(crate) boot: Boot,
     pub(crate) env: Env,
     pub(crate) meters: Meters,
     pub(crate) closing: Closing,
@@ -58,8 +57,7 @@ impl App {
         let Parts { engine, gate, env, meters, closing } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
-            preset: config.preset,
-            deployment: Arc::new(config.preset.document()),
+            boot: Boot { preset: config.preset, document: Arc::new(config.preset.document()) },
             started_at: env.clock.monotonic(),
             engine,
             gate,
@@ -81,7 +79,7 @@ impl App {
 
     /// The preset in force.
     pub(crate) fn preset(&self) -> Preset {
-        self.preset
+        self.boot.preset
     }
 
     /// The policy over a scope, or over the whole tenant, as it is now.
@@ -90,7 +88,7 @@ impl App {
         caller: &Caller,
         scope: Option<&ScopePath>,
     ) -> Result<Stack, EngineError> {
-        self.engine.stack(self.preset, &self.deployment, caller, scope).await
+        self.engine.stack(&self.boot, caller, scope).await
     }
 
     /// Whether the tenant keeps the sizes of bodies in its audit rows (R393).
@@ -98,7 +96,8 @@ impl App {
         let book = self.engine.policies();
         let kept = |document: &Document| document.defaults.store_body_bytes;
         let tenant = book.tenant(caller.tenant).and_then(|document| kept(&document));
-        let deployment = || kept(&book.deployment().unwrap_or_else(|| self.deployment.clone()));
+        let deployment =
+            || kept(&book.deployment().unwrap_or_else(|| Arc::clone(&self.boot.document)));
         tenant.or_else(deployment).unwrap_or(true)
     }
 
@@ -111,7 +110,7 @@ impl App {
     /// configuration (R199).
     pub(crate) fn quotas(&self, caller: &Caller) -> Quotas {
         let book = self.engine.policies();
-        let deployment = book.deployment().unwrap_or_else(|| Arc::clone(&self.deployment));
+        let deployment = book.deployment().unwrap_or_else(|| Arc::clone(&self.boot.document));
         let tenant = book.tenant(caller.tenant);
         let rate = |of: fn(&Document) -> Option<Rate>| {
             tenant.as_deref().and_then(of).or_else(|| of(&deployment))

@@ -12,9 +12,10 @@ use hyper::body::Body as _;
 use lamina_api::v1::experience::Strictness;
 use lamina_api::{ApiError, query as api_query};
 use lamina_core::policy::{self, Caller, Denial, Permit};
+use lamina_engine::ReadPermit;
 use lamina_types::capability::{Capability, ScopeWrite};
 use lamina_types::ids::IdError;
-use lamina_types::{ErrorCode, Experience, ScopePath};
+use lamina_types::{ErrorCode, Experience, ScopePath, ScopeView};
 
 use super::app::App;
 use super::body::{self, Bounds};
@@ -79,6 +80,26 @@ impl Desk {
         let also = decided.as_ref().ok().filter(|_| !write.creates);
         let also = also.and_then(|permit| permit.also().first().copied());
         self.decided(decided, also.unwrap_or(ScopeWrite::NAME), Some(scope))
+    }
+
+    /// Asks the policy how far a read reaches.
+    pub(crate) async fn permit_read(
+        &self,
+        caller: &Caller,
+        scope: &ScopePath,
+        view: ScopeView,
+    ) -> Result<ReadPermit, Failure> {
+        let decided = self.app.engine.read_permit(&self.app.boot, caller, scope, view).await?;
+        match decided {
+            Ok(permit) => {
+                self.record.allowed(permit.capability(), permit.decided_by(), Some(scope));
+                Ok(permit)
+            }
+            Err(denial) => {
+                self.record.denied(&denial, Some(scope));
+                Err(denied(&denial).into())
+            }
+        }
     }
 
     /// Asks for several capabilities without a permit for them: conditions of another permit.

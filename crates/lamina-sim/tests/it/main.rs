@@ -61,6 +61,8 @@ mod identity;
 #[cfg(test)]
 mod policies;
 #[cfg(test)]
+mod traversal;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod authorization;

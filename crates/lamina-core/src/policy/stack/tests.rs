@@ -2,7 +2,7 @@
 //! answer.
 
 use expect_test::{Expect, expect};
-use lamina_types::capability::{ScopeReadLocal, ScopeWrite};
+use lamina_types::capability::{ForgetGdpr, ScopeReadLocal, ScopeWrite};
 
 use crate::policy::Tier;
 use crate::policy::fixture::{fixture, scope, show};
@@ -527,7 +527,7 @@ fn what_is_not_in_the_catalog_is_nobodys() {
 }
 
 #[test]
-fn a_permit_holds_at_and_below_its_scope() {
+fn a_permit_holds_in_its_scope_and_not_below() {
     let fixture = fixture("preset dev_local");
     let permit =
         fixture.stack.permit::<ScopeWrite>(&fixture.caller, Some(&scope("org:acme"))).unwrap();
@@ -535,10 +535,12 @@ fn a_permit_holds_at_and_below_its_scope() {
     assert_eq!(permit.caller(), &fixture.caller);
     assert_eq!((permit.capability(), permit.decided_by()), ("scope.write", Tier::Deployment));
     for (path, covered) in
-        [("org:acme", true), ("org:acme/user:x", true), ("org:acme2", false), ("org:other", false)]
+        [("org:acme", true), ("org:acme/user:x", false), ("org:acme2", false), ("org:other", false)]
     {
         assert_eq!(permit.covers(&scope(path)), covered, "{path}");
     }
+    let forget = fixture.stack.permit::<ForgetGdpr>(&fixture.caller, Some(&scope("org:acme")));
+    assert!(forget.unwrap().covers(&scope("org:acme/user:x")), "a tree is forgotten whole");
     let everywhere = fixture.stack.permit::<ScopeReadLocal>(&fixture.caller, None).unwrap();
     assert!(everywhere.scope().is_none() && everywhere.covers(&scope("org:other")));
 }

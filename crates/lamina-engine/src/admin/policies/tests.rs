@@ -1,6 +1,6 @@
 //! A policy is in force when it is answered, for new requests only, and after a restart.
 
-use lamina_core::policy::Effect;
+use lamina_core::policy::{Effect, Preset};
 
 use super::*;
 use crate::admin::testing::{noted, open, path, permit, permit_of, reopen};
@@ -84,6 +84,9 @@ async fn a_permit_is_for_its_tier_its_scope_and_its_tenant() {
     }
     let below = path("org:acme/user:x");
     let target = PolicyTarget::Scope(below.clone());
+    let set = engine.policy_set(&scope, target.clone(), Some(&document), &noted()).await;
+    assert!(matches!(set, Err(Error::OutsidePermit)), "what lies below is asked for by itself");
+    let scope = PolicyPermit::Scope(permit_of(1, "user:root", Some(&below)));
     engine.policy_set(&scope, target, Some(&document), &noted()).await.unwrap();
     engine.policy_set(&tenant(), PolicyTarget::Tenant, Some(&document), &noted()).await.unwrap();
     let book = engine.policies();
@@ -107,8 +110,9 @@ async fn what_decides_a_call_is_put_together_outermost_first() {
     engine.policy_set(&actor, target, Some(&denies("blob.upload")), &noted()).await.unwrap();
     let caller = Caller::local("user:x".parse().unwrap(), 1);
     let booted = Arc::new(Preset::DevLocal.document());
+    let boot = Boot { preset: Preset::DevLocal, document: Arc::clone(&booted) };
     let scope = path("org:acme/user:x");
-    let stack = engine.stack(Preset::DevLocal, &booted, &caller, Some(&scope)).await.unwrap();
+    let stack = engine.stack(&boot, &caller, Some(&scope)).await.unwrap();
     let scopes: Vec<&str> = stack.scopes.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(scopes, ["org:acme", "org:acme/user:x"]);
     assert_eq!(says(stack.actor, "blob.upload"), Some(Effect::Deny));
@@ -116,7 +120,7 @@ async fn what_decides_a_call_is_put_together_outermost_first() {
     let deployment = PolicyPermit::Deployment(permit());
     let set = PolicyTarget::Deployment;
     engine.policy_set(&deployment, set, Some(&denies("admin.flush")), &noted()).await.unwrap();
-    let stack = engine.stack(Preset::DevLocal, &booted, &caller, None).await.unwrap();
+    let stack = engine.stack(&boot, &caller, None).await.unwrap();
     assert_eq!(says(Some(stack.deployment), "admin.flush"), Some(Effect::Deny));
     assert!(stack.scopes.is_empty());
     engine.shutdown().await;

@@ -5,7 +5,7 @@ use lamina_types::MemberRole::{Owner, Reader, Writer};
 use lamina_types::capability::ScopeReadLocal;
 
 use super::*;
-use crate::admin::testing::{noted, open, path, permit, permit_of, reopen, write};
+use crate::admin::testing::{boot, noted, open, path, permit, permit_of, reopen, write};
 
 fn member(actor: &str, role: MemberRole) -> (ActorId, MemberRole) {
     (actor.parse().unwrap(), role)
@@ -33,7 +33,9 @@ async fn list(engine: &Engine, prefix: Option<&str>, auto: Option<bool>) -> Vec<
     loop {
         let query =
             ScopesQuery { prefix: prefix.map(path), auto_provisioned: auto, after, limit: 2 };
-        let page = engine.scope_list(&permit::<ScopeReadLocal>(), query).await.unwrap();
+        let permit = permit::<ScopeReadLocal>();
+        let sight = engine.sight(boot(), &permit).await;
+        let page = engine.scope_list(&permit, sight, query).await.unwrap();
         assert!(page.items.len() <= 2);
         found.extend(page.items.into_iter().map(|scope| scope.path.to_string()));
         if !page.has_more {
@@ -206,7 +208,8 @@ async fn r306_scopes_are_listed_by_prefix_and_by_how_they_came() {
     let narrow = permit_of::<ScopeReadLocal>(1, "user:x", Some(&path("org:a")));
     for prefix in [None, Some(path("org:b"))] {
         let query = ScopesQuery { prefix, auto_provisioned: None, after: None, limit: 9 };
-        let refused = engine.scope_list(&narrow, query).await;
+        let sight = engine.sight(boot(), &narrow).await;
+        let refused = engine.scope_list(&narrow, sight, query).await;
         assert!(matches!(refused, Err(Error::OutsidePermit)));
     }
     engine.shutdown().await;

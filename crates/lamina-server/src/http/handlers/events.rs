@@ -2,12 +2,15 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use lamina_api::v1::events::{EventBody, EventOrder, EventSort, EventsQuery};
+use lamina_api::v1::events::{
+    DeniedScope, EventBody, EventOrder, EventSort, EventsPage, EventsQuery, ReadScope,
+    TraversedScope,
+};
 use lamina_api::{ApiError, Page, PageStart};
 use lamina_core::policy::Caller;
-use lamina_engine::{Axis, Error as EngineError, EventsQuery as Question, ReadPermit, ScanKey};
-use lamina_types::capability::{Capability as _, ScopeReadLocal};
-use lamina_types::{ActorId, ErrorCode, EventId, Micros, ScopePath, ScopeView};
+use lamina_engine::{Axis, Error as EngineError, EventsQuery as Question, ScanKey, Traversed};
+use lamina_types::capability::ScopeReadLocal;
+use lamina_types::{ActorId, ErrorCode, EventId, Micros, ScopePath};
 
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
@@ -17,23 +20,32 @@ use crate::http::reply;
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let query = EventsQuery::parse(&call.pairs()?)?;
     let caller = call.caller()?;
-    let permit = permit(&call.desk, &caller, &query).await?;
+    // How far it reaches, scope by scope, before anything is read (R072, R164).
+    let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let question = question(&query, query.start(&|bytes| engine.cursor_mac(bytes))?)?;
     let page = engine.events(permit, question).await?;
-    let mut items = Vec::with_capacity(page.items.len());
-    for record in &page.items {
-        // A list that leaves its scope shows what could be read there one by one.
-        let elsewhere = record.experience.scope != query.scope;
-        if !elsewhere || readable(&call.desk, &caller, &record.experience.scope).await {
-            items.push(EventBody::new(record, Vec::new()));
-        }
-    }
+    let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
     let next = page.next.map(|key| {
         let position = position(key, page.skip_left);
         query.next_cursor(&position, &|bytes| engine.cursor_mac(bytes))
     });
-    reply::json(StatusCode::OK, &Page::new(items, next))
+    let scopes = page.traversed.map(|scopes| scopes.into_iter().map(traversed).collect());
+    reply::json(StatusCode::OK, &EventsPage::new(Page::new(items, next), scopes))
+}
+
+fn traversed(scope: Traversed) -> TraversedScope {
+    match scope {
+        Traversed::Read { scope, items } => {
+            TraversedScope::Read(ReadScope { scope: scope.to_string(), items })
+        }
+        Traversed::Denied { scope, item_count, denial } => TraversedScope::Denied(DeniedScope {
+            scope: scope.to_string(),
+            denied: true,
+            item_count,
+            denied_reason: denial.to_string(),
+        }),
+    }
 }
 
 /// One event, also a cancelled one.
@@ -63,23 +75,6 @@ pub(super) async fn home(
         }
         found => Ok(found?),
     }
-}
-
-async fn readable(desk: &Desk, caller: &Caller, scope: &ScopePath) -> bool {
-    match desk.app.stack(caller, Some(scope)).await {
-        Ok(stack) => stack.allows(caller, ScopeReadLocal::NAME, Some(scope)).is_ok(),
-        Err(_) => false,
-    }
-}
-
-/// What a list needs depends on how far it reaches (R164, R208).
-async fn permit(desk: &Desk, caller: &Caller, query: &EventsQuery) -> Result<ReadPermit, Failure> {
-    let scope = Some(&query.scope);
-    Ok(match query.view {
-        ScopeView::Local => ReadPermit::Local(desk.permit(caller, scope).await?),
-        ScopeView::Holistic => ReadPermit::Holistic(desk.permit(caller, scope).await?),
-        ScopeView::Descend => ReadPermit::Descend(desk.permit(caller, scope).await?),
-    })
 }
 
 fn question(query: &EventsQuery, start: PageStart) -> Result<Question, ApiError> {

@@ -147,15 +147,12 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     };
     let filter = filter(caller.tenant, query.filter.clone());
     let (reading, limit) = (engine.clone(), query.limit);
-    let page = blocking(move || reading.lifecycle_list(&permit, &filter, after, limit)).await??;
+    let mut sight = engine.sight(call.app.boot.clone(), &permit).await;
+    let page = blocking(move || reading.lifecycle_list(&mut sight, &filter, after, limit));
+    let page = page.await??;
     let next = page.next.filter(|_| page.has_more);
     let next = next.map(|id| query.next_cursor(id.as_bytes(), &|bytes| engine.cursor_mac(bytes)));
-    let mut items = Vec::with_capacity(page.items.len());
-    for shown in &page.items {
-        if allows(&call.desk, &caller, Some(&shown.event.scope)).await {
-            items.push(row(shown));
-        }
-    }
+    let items = page.items.iter().map(row).collect();
     reply::json(StatusCode::OK, &Page::new(items, next))
 }
 
