@@ -105,9 +105,10 @@ impl Engine {
         self.inner.env.clock.wall().max(Micros(recorded))
     }
 
-    /// Keyed hash for cursors: what this server did not make, it does not accept.
-    pub fn cursor_mac(&self, bytes: &[u8]) -> [u8; 32] {
-        self.inner.keys.cursor().mac("cursor", &[bytes])
+    /// Keyed hash for the cursors of a tenant: what this server did not make for it, it does not
+    /// accept.
+    pub fn cursor_mac(&self, tenant: u32, bytes: &[u8]) -> [u8; 32] {
+        self.inner.keys.cursor().mac("cursor", &[&tenant.to_le_bytes(), bytes])
     }
 
     /// The name of a tenant; empty once it is erased.

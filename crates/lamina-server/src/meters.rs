@@ -63,9 +63,17 @@ impl Meters {
         self.0.0.render()
     }
 
-    /// The same as JSON.
-    pub fn json(&self) -> Value {
-        json!({ "metrics": samples(&self.text()) })
+    /// What of it says nothing about the traffic of others: whether the server is well.
+    pub fn text_for_tenants(&self) -> String {
+        let text = self.text();
+        let lines = text.lines().filter(|line| {
+            let mut words = line.split([' ', '{']).skip_while(|word| {
+                // The name is the first word, or the third of a comment.
+                matches!(*word, "#" | "HELP" | "TYPE")
+            });
+            words.next().is_some_and(|name| FOR_TENANTS.contains(&name))
+        });
+        lines.fold(String::new(), |all, line| all + line + "\n")
     }
 
     /// Adds up what histograms have collected.
@@ -73,6 +81,14 @@ impl Meters {
         self.0.0.run_upkeep();
     }
 }
+
+/// The same as JSON.
+pub(crate) fn json(text: &str) -> Value {
+    json!({ "metrics": samples(text) })
+}
+
+/// Metrics that every tenant may see.
+const FOR_TENANTS: &[&str] = &["lamina_healthy"];
 
 /// Numbers that are a state and not a stream: read from the engine when somebody asks.
 pub(crate) fn gauge(health: &Health) {

@@ -31,12 +31,21 @@ pub struct PolicyRecord {
 pub struct PolicyBook {
     version: u64,
     records: HashMap<(u32, PolicyTarget), Arc<PolicyRecord>>,
+    /// How far the policies of each tenant have come, in numbers that say nothing of others.
+    changes: HashMap<u32, u64>,
 }
 
 impl PolicyBook {
     /// Grows with every change, also across restarts.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Grows with every change that can concern a tenant: its own and the deployment's. Says nothing
+    /// of what other tenants do, unlike [`PolicyBook::version`], which must not be shown.
+    pub fn version_for(&self, tenant: u32) -> u64 {
+        let of = |tenant| self.changes.get(&tenant).copied().unwrap_or_default();
+        of(tenant) + of(DEPLOYMENT)
     }
 
     /// How many there are.
@@ -92,6 +101,12 @@ impl PolicyBook {
         let payload = entry.what.live().and_then(|bytes| PolicySet::decode(bytes).ok());
         let Some(PolicySet { target, document, version }) = payload else { return false };
         self.version = self.version.max(entry.head.offset + 1);
+        let (tenant, seq) = (entry.head.tenant, entry.head.tenant_seq);
+        let change = self.changes.entry(tenant).or_default();
+        // A tenant knows its own numbers; those of the deployment's entries count tenants too, so
+        // there it is how often the policy was set.
+        let reached = if tenant == DEPLOYMENT { version } else { seq };
+        *change = reached.max(*change + 1);
         let key = (entry.head.tenant, target.clone());
         let Some(document) = document else {
             self.records.remove(&key);
@@ -111,7 +126,14 @@ impl PolicyBook {
     /// The words of entries were erased by the entry at `by`. Says whether a policy was among them.
     pub(crate) fn erase(&mut self, offsets: &[u64], by: u64) -> bool {
         let before = self.records.len();
-        self.records.retain(|_, record| !offsets.contains(&record.offset));
+        let changes = &mut self.changes;
+        self.records.retain(|(tenant, _), record| {
+            let stays = !offsets.contains(&record.offset);
+            if !stays {
+                *changes.entry(*tenant).or_default() += 1;
+            }
+            stays
+        });
         let changed = self.records.len() != before;
         if changed {
             self.version = self.version.max(by + 1);

@@ -67,4 +67,8 @@ mod coverage;
 #[cfg(test)]
 mod authorization;
 #[cfg(test)]
+mod cursors;
+#[cfg(test)]
+mod isolation;
+#[cfg(test)]
 mod acceptance;

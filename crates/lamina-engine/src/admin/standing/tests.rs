@@ -49,6 +49,9 @@ fn erased_words_are_not_in_force_now_and_not_after_a_restart() {
     assert_eq!((standing.tenant("acme"), standing.tenant_name(2)), (Some(2), Some("acme".into())));
     assert_eq!(standing.policies().len(), 1);
     let version = standing.policies().version();
+    let versions =
+        |standing: &Standing| [FIRST_TENANT, 2].map(|of| standing.policies().version_for(of));
+    let [own, other] = versions(&standing);
     let targets: Vec<EraseTarget> = places
         .iter()
         .map(|(offset, place)| EraseTarget {
@@ -63,6 +66,8 @@ fn erased_words_are_not_in_force_now_and_not_after_a_restart() {
         parts.views.apply(&appended.entries, &appended.tip).unwrap();
     }
     assert!(standing.policies().version() > version, "who watches is told");
+    let [own_now, other_now] = versions(&standing);
+    assert!(own_now > own && other_now == other, "whose policy it was");
     let loaded = Standing::load(&parts.views, &*parts.log.reader()).unwrap();
     for standing in [standing, loaded] {
         assert_eq!((standing.tenant("acme"), standing.tenant_name(2)), (None, None));

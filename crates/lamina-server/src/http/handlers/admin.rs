@@ -11,6 +11,7 @@ use lamina_api::v1::admin::{
     CAPTURE_CAPABILITIES, Health, HealthCheck, HealthStatus, Ready, Version,
 };
 use lamina_api::{openapi as contract, time};
+use lamina_core::policy::Caller;
 use lamina_engine::{Health as EngineHealth, Status};
 use lamina_types::capability::AdminHealth;
 use serde_json::Value;
@@ -35,20 +36,34 @@ pub(super) async fn health(call: Call) -> Result<Response, Failure> {
         uptime_ms: None,
         checks: BTreeMap::new(),
     };
-    let detailed = match call.caller() {
-        Ok(who) => call.desk.permit::<AdminHealth>(&who, None).await.is_ok(),
-        Err(_) => false,
+    let who = call.caller().ok();
+    let detailed = match &who {
+        Some(who) => call.desk.permit::<AdminHealth>(who, None).await.is_ok(),
+        None => false,
     };
     // The answer does not depend on a permission, only its length.
     call.record.forget();
     if detailed {
         let uptime_us = app.env.clock.monotonic().0 - app.started_at.0;
-        shape.checks = checks(&health);
+        shape.checks = checks(&health, numbers_for(who.as_ref()));
         shape.reasons = health.reasons;
         shape.deployment_preset = Some(app.preset().as_str().to_owned());
         shape.uptime_ms = Some((uptime_us / 1_000).max(0).unsigned_abs());
     }
     reply::json(fine_or_not(status != HealthStatus::Unhealthy), &shape)
+}
+
+/// Numbers of the whole deployment: how much is written, whoever writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    /// For those who run it.
+    Shown,
+    /// For tenants, to whom they would tell what other tenants do.
+    Hidden,
+}
+
+fn numbers_for(caller: Option<&Caller>) -> Numbers {
+    if caller.is_some_and(|caller| caller.operator) { Numbers::Shown } else { Numbers::Hidden }
 }
 
 /// `GET /v1/admin/ready` and `GET /v1/ready`.
@@ -57,19 +72,25 @@ pub(super) async fn ready(call: Call) -> Result<Response, Failure> {
     let health = app.engine.health();
     let ready = app.engine.ready() && !*app.closing.borrow();
     let status = if ready { status_of(health.status) } else { HealthStatus::Unhealthy };
-    reply::json(fine_or_not(ready), &Ready { ready, status, checks: checks(&health) })
+    let checks = checks(&health, numbers_for(call.caller().ok().as_ref()));
+    reply::json(fine_or_not(ready), &Ready { ready, status, checks })
 }
 
 /// `GET /v1/admin/metrics`, as Prometheus text or as JSON.
 pub(super) async fn metrics(call: Call) -> Result<Response, Failure> {
     let pairs = call.pairs()?;
     let as_json = Params::new(&pairs).choice("format", &[("prometheus", false), ("json", true)])?;
-    call.desk.permit::<AdminHealth>(&call.caller()?, None).await?;
+    let caller = call.caller()?;
+    call.desk.permit::<AdminHealth>(&caller, None).await?;
     meters::gauge(&call.app.engine.health());
+    let text = match numbers_for(Some(&caller)) {
+        Numbers::Shown => call.app.meters.text(),
+        Numbers::Hidden => call.app.meters.text_for_tenants(),
+    };
     if as_json {
-        return reply::json(StatusCode::OK, &call.app.meters.json());
+        return reply::json(StatusCode::OK, &meters::json(&text));
     }
-    let mut response = Response::new(Body::from(call.app.meters.text()));
+    let mut response = Response::new(Body::from(text));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, kind);
     Ok(response)
@@ -106,7 +127,7 @@ fn status_of(status: Status) -> HealthStatus {
 }
 
 /// The parts of the engine, each with its numbers. The sentences are in `reasons`.
-fn checks(health: &EngineHealth) -> BTreeMap<String, HealthCheck> {
+fn checks(health: &EngineHealth, shown: Numbers) -> BTreeMap<String, HealthCheck> {
     let log = &health.log;
     let checkpoint = log.checkpoint_at.map_or(Value::Null, |at| time::print(at.0).into());
     let log_status =
@@ -128,7 +149,13 @@ fn checks(health: &EngineHealth) -> BTreeMap<String, HealthCheck> {
         ("clock", check(clock_status, [])),
         ("pipeline", check(HealthStatus::Healthy, pipeline)),
     ];
-    parts.into_iter().map(|(name, check)| (name.to_owned(), check)).collect()
+    let parts = parts.into_iter().map(|(name, mut check)| {
+        if shown == Numbers::Hidden {
+            check.values.clear();
+        }
+        (name.to_owned(), check)
+    });
+    parts.collect()
 }
 
 fn check<const N: usize>(status: HealthStatus, values: [(&str, Value); N]) -> HealthCheck {

@@ -23,12 +23,13 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     // How far it reaches, scope by scope, before anything is read (R072, R164).
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
-    let question = question(&query, query.start(&|bytes| engine.cursor_mac(bytes))?)?;
+    let question =
+        question(&query, query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))?)?;
     let page = engine.events(permit, question).await?;
     let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
     let next = page.next.map(|key| {
         let position = position(key, page.skip_left);
-        query.next_cursor(&position, &|bytes| engine.cursor_mac(bytes))
+        query.next_cursor(&position, &|bytes| engine.cursor_mac(caller.tenant, bytes))
     });
     let scopes = page.traversed.map(|scopes| scopes.into_iter().map(traversed).collect());
     reply::json(StatusCode::OK, &EventsPage::new(Page::new(items, next), scopes))

@@ -32,10 +32,13 @@ pub(super) async fn stream(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<LifecycleSubscribe>(&caller, query.scope.as_ref()).await?;
     let (since, scope) = (query.since, query.scope.clone());
     let subscription = call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
+    let policies = call.app.engine.policies_watch();
+    let seen = policies.borrow().version_for(caller.tenant);
     let listener = Listener {
         subscription,
         last: since,
-        policies: call.app.engine.policies_watch(),
+        policies,
+        seen,
         desk: call.desk.clone(),
         caller,
         scope,
@@ -48,6 +51,8 @@ struct Listener {
     subscription: Subscription,
     last: Option<LifecycleId>,
     policies: watch::Receiver<Arc<PolicyBook>>,
+    /// The version of the policies that the stream was last held against.
+    seen: u64,
     desk: Desk,
     caller: Caller,
     scope: Option<ScopePath>,
@@ -63,8 +68,13 @@ impl Listener {
         });
         match allowed && !gone {
             true => Ok(()),
-            false => Err(self.word("policy_revoked", self.policies.borrow().version())),
+            false => Err(self.word("policy_revoked", self.version())),
         }
+    }
+
+    /// The version of the policies that can concern the caller.
+    fn version(&self) -> u64 {
+        self.policies.borrow().version_for(self.caller.tenant)
     }
 
     fn word(&self, event: &str, version: u64) -> Bytes {
@@ -83,7 +93,11 @@ impl sse::Source for Listener {
                     if changed.is_err() {
                         return sse::Next::Done;
                     }
-                    let version = self.policies.borrow_and_update().version();
+                    let version = self.version();
+                    // What another tenant decides is not told, not even that it decided something.
+                    if std::mem::replace(&mut self.seen, version) == version {
+                        continue;
+                    }
                     return match self.goes_on().await {
                         Ok(()) => sse::Next::Frame(self.word("policy_changed", version)),
                         Err(word) => sse::Next::Last(word),
@@ -137,7 +151,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit =
         call.desk.permit::<LifecycleSubscribe>(&caller, query.filter.scope.as_ref()).await?;
     let engine = call.app.engine.clone();
-    let after = match query.start(&|bytes| engine.cursor_mac(bytes))? {
+    let after = match query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))? {
         PageStart::Begin | PageStart::Offset(0) => query.filter.since,
         PageStart::After(position) => Some(id_of(&position)?),
         PageStart::Offset(_) => {
@@ -151,7 +165,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let page = blocking(move || reading.lifecycle_list(&mut sight, &filter, after, limit));
     let page = page.await??;
     let next = page.next.filter(|_| page.has_more);
-    let next = next.map(|id| query.next_cursor(id.as_bytes(), &|bytes| engine.cursor_mac(bytes)));
+    let next = next.map(|id| {
+        query.next_cursor(id.as_bytes(), &|bytes| engine.cursor_mac(caller.tenant, bytes))
+    });
     let items = page.items.iter().map(row).collect();
     reply::json(StatusCode::OK, &Page::new(items, next))
 }

@@ -76,9 +76,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let auto_provisioned = params
         .choice("auto_provisioned", &[("", None), ("true", Some(true)), ("false", Some(false))])?;
     let engine = call.app.engine.clone();
-    let mac = |bytes: &[u8]| engine.cursor_mac(bytes);
-    // A cursor is good for the list it came from, and for its tenant.
-    let list = format!("scopes {} {prefix:?} {auto_provisioned:?}", caller.tenant);
+    let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
+    // A cursor is good for the list it came from.
+    let list = format!("scopes {prefix:?} {auto_provisioned:?}");
     let list = mac(list.as_bytes());
     let after = match cursor::decode(params.one("cursor")?, &list, &mac)? {
         PageStart::Begin => None,
