@@ -3,4 +3,5 @@
 //! Nothing here reads words, asks the time or draws a number: given the same entries in the same
 //! order, the same records come out. What is stored is integers; floats appear only when it is read.
 
+pub mod episodes;
 pub mod beliefs;
