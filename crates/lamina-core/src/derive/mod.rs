@@ -4,4 +4,5 @@
 //! order, the same records come out. What is stored is integers; floats appear only when it is read.
 
 pub mod episodes;
+pub mod facts;
 pub mod beliefs;
