@@ -15,6 +15,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-store", &["lamina-types", "lamina-env"]),
     ("lamina-api", &["lamina-types"]),
     ("lamina-auth", &["lamina-types", "lamina-env"]),
+    // Calls other servers, and knows nothing of what it is asked to fetch.
+    ("lamina-outbound", &[]),
     // A program of its own: it holds secret keys, and the server must be able to do without them.
     ("lamina-issuer", &["lamina-types", "lamina-env", "lamina-auth"]),
     ("lamina-engine", &["lamina-types", "lamina-env", "lamina-core", "lamina-store"]),
@@ -28,6 +30,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "lamina-engine",
             "lamina-api",
             "lamina-auth",
+            "lamina-outbound",
         ],
     ),
 ];
@@ -37,22 +40,23 @@ const DEVELOPMENT: &[&str] = &["lamina-sim", "lamina-bench", "xtask"];
 
 /// Third-party crates with consequences, and the only product crates that may name each.
 const QUARANTINE: &[(&[&str], &[&str])] = &[
-    (
-        &["axum", "hyper", "hyper-util", "http", "http-body-util", "tower", "futures-util"],
-        &["lamina-server"],
-    ),
+    (&["axum", "tower", "futures-util"], &["lamina-server"]),
+    (&["hyper", "hyper-util", "http", "http-body-util"], &["lamina-server", "lamina-outbound"]),
     (&["toml", "tracing-subscriber", "metrics-exporter-prometheus"], &["lamina-server"]),
     (&["clap", "anyhow"], &["lamina-server", "lamina-issuer"]),
     (&["fjall", "crc32c", "hmac"], &["lamina-store"]),
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
     (&["rusqlite"], &["lamina-issuer"]),
-    (&["rustls", "tokio-rustls", "governor"], &["lamina-server"]),
+    (&["rustls", "tokio-rustls"], &["lamina-server", "lamina-outbound"]),
+    (&["rustls-native-certs"], &["lamina-outbound"]),
+    (&["governor"], &["lamina-server"]),
     (&["rustix", "getrandom"], &["lamina-env"]),
     (&["serde", "serde_json"], &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer"]),
     (&["serde_path_to_error", "jiff"], &["lamina-api", "lamina-server"]),
     (&["schemars"], &["lamina-api", "lamina-server"]),
-    (&["tokio", "tracing", "metrics"], &["lamina-engine", "lamina-server"]),
+    (&["tokio"], &["lamina-engine", "lamina-server", "lamina-outbound"]),
+    (&["tracing", "metrics"], &["lamina-engine", "lamina-server"]),
     (&["image"], &["lamina-engine"]),
 ];
 
