@@ -59,6 +59,11 @@ pub enum TokenError {
         /// The key that the token names.
         kid: String,
     },
+    /// The issuer is trusted, and its keys could not be fetched yet.
+    #[error(
+        "the keys of the token's issuer could not be fetched yet: try again in a minute, or have the operator look at the log"
+    )]
+    KeysUnavailable,
     /// The key it names is for another kind of token.
     #[error("the key that the token names is for another algorithm than the token's")]
     KeyMismatch,
@@ -116,6 +121,7 @@ impl TokenError {
             | TokenError::Payload
             | TokenError::UnknownIssuer
             | TokenError::UnknownKid { .. }
+            | TokenError::KeysUnavailable
             | TokenError::KeyMismatch
             | TokenError::Signature
             | TokenError::LifeTooLong
@@ -138,6 +144,7 @@ impl TokenError {
             TokenError::Payload => "payload",
             TokenError::UnknownIssuer => "unknown_issuer",
             TokenError::UnknownKid { .. } => "unknown_key",
+            TokenError::KeysUnavailable => "keys_unavailable",
             TokenError::KeyMismatch => "key_mismatch",
             TokenError::Signature => "signature",
             TokenError::Tenant => "tenant",

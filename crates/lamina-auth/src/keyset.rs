@@ -22,7 +22,7 @@ use crate::error::{KeyProblem, KeySetError};
 /// Issuers of one deployment.
 const ISSUERS_MAX: usize = 64;
 /// Keys of one issuer. Two are usual: the current one and its predecessor.
-const KEYS_MAX: usize = 64;
+const KEYS_MAX: usize = 100;
 /// Bytes of a file or answer with keys.
 const TEXT_BYTES_MAX: usize = 256 * 1_024;
 
@@ -116,6 +116,16 @@ impl KeySet {
     /// Whether this issuer is trusted.
     pub fn trusts(&self, iss: &str) -> bool {
         self.issuers.contains_key(iss)
+    }
+
+    /// Whether this issuer has a key of this id.
+    pub fn has_key(&self, iss: &str, kid: &str) -> bool {
+        self.find(iss, kid).is_some()
+    }
+
+    /// Whether any key of this issuer is known.
+    pub fn has_keys(&self, iss: &str) -> bool {
+        self.issuers.get(iss).is_some_and(|issuer| !issuer.keys.is_empty())
     }
 
     /// The number of keys of all issuers.

@@ -126,6 +126,15 @@ fn describe() {
         "Experiences captured; replays of an idempotency key are not counted"
     );
     describe_counter!(REQUESTS, "HTTP requests by route, method and status");
+    describe_counter!(
+        "lamina_jwks_fetches_total",
+        "Fetches of the keys of issuers, by issuer and outcome"
+    );
+    describe_gauge!(
+        "lamina_jwks_last_success_timestamp",
+        Unit::Seconds,
+        "When the keys of an issuer were last fetched"
+    );
     describe_histogram!(
         REQUEST_SECONDS,
         Unit::Seconds,

@@ -4,6 +4,7 @@
 //! signature is checked once and not with every request. Whether it was revoked is asked each time.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
@@ -13,10 +14,12 @@ use lamina_auth::{Claims, TokenError};
 use lamina_core::policy::{Caller, Grant, Preset};
 use lamina_engine::Engine;
 use lamina_engine::open::FIRST_TENANT;
-use lamina_env::Env;
+use lamina_env::{Disk, Env};
 use lamina_types::{ActorId, ErrorCode, Micros};
 use parking_lot::Mutex;
+use tokio::task::JoinSet;
 
+use super::guesses::Guesses;
 use super::trust::{Trust, TrustError};
 use crate::config::Config;
 use crate::http::failure::Failure;
@@ -38,7 +41,14 @@ enum Kind {
     /// Callers are whoever they say they are.
     Open(Caller),
     /// Callers are who their tokens say.
-    Signed { trust: Trust, verified: Mutex<HashMap<[u8; 32], Arc<Verified>>> },
+    Signed(Signed),
+}
+
+#[derive(Debug)]
+struct Signed {
+    trust: Arc<Trust>,
+    verified: Mutex<HashMap<[u8; 32], Arc<Verified>>>,
+    guesses: Option<Guesses>,
 }
 
 /// A token whose signature and claims held when it was first seen.
@@ -46,6 +56,8 @@ enum Kind {
 struct Verified {
     caller: Caller,
     grant: Arc<Grant>,
+    /// The keys it held under.
+    keys_version: u64,
 }
 
 impl Gate {
@@ -55,39 +67,65 @@ impl Gate {
             let actor = LOCAL_CALLER.parse().expect("the local caller is well formed");
             return Ok(Gate { kind: Kind::Open(Caller::local(actor, FIRST_TENANT)) });
         }
-        let trust = Trust::load(&config.auth, &*env.disk)?;
-        Ok(Gate { kind: Kind::Signed { trust, verified: Mutex::default() } })
+        let trust = Arc::new(Trust::load(&config.auth, &config.outbound, env)?);
+        let guesses = config.rate_bad_tokens.map(|rate| Guesses::new(rate, Arc::clone(&env.clock)));
+        Ok(Gate { kind: Kind::Signed(Signed { trust, verified: Mutex::default(), guesses }) })
+    }
+
+    /// Starts the tasks that keep keys fresh.
+    pub(crate) fn keep(&self, tasks: &mut JoinSet<()>) {
+        if let Kind::Signed(signed) = &self.kind {
+            signed.trust.keep(tasks);
+        }
+    }
+
+    /// Reads the files of keys again; on an error those of before stay in force.
+    pub(crate) fn reload(&self, disk: &dyn Disk) -> Result<(), TrustError> {
+        match &self.kind {
+            Kind::Open(_) => Ok(()),
+            Kind::Signed(signed) => signed.trust.reload(disk),
+        }
+    }
+
+    /// What an operator should look at.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::Open(_) => Vec::new(),
+            Kind::Signed(signed) => signed.trust.complaints().collect(),
+        }
     }
 
     /// Whether a token is needed.
     pub(crate) fn is_signed(&self) -> bool {
-        matches!(self.kind, Kind::Signed { .. })
+        matches!(self.kind, Kind::Signed(_))
     }
 
-    /// Who calls.
+    /// Who calls, from which address if that is known.
     pub(crate) async fn caller(
         &self,
         headers: &HeaderMap,
+        peer: Option<IpAddr>,
         engine: &Engine,
     ) -> Result<Caller, Failure> {
         let named = named_actor(headers)?;
-        let (trust, verified) = match &self.kind {
+        let signed = match &self.kind {
             Kind::Open(local) => {
                 let actor = named.unwrap_or_else(|| local.actor.clone());
                 return Ok(Caller { actor, ..local.clone() });
             }
-            Kind::Signed { trust, verified } => (trust, verified),
+            Kind::Signed(signed) => signed,
         };
         let token = bearer(headers)?;
         let now = engine.now();
         let mac = engine.token_mac(token.as_bytes());
-        let known = verified.lock().get(&mac).cloned();
-        let found = match known {
+        let known = signed.verified.lock().get(&mac).cloned();
+        let version = signed.trust.held().version;
+        let found = match known.filter(|found| found.keys_version == version) {
             Some(found) => found,
             None => {
-                let claims = trust.verify(token, now).map_err(|error| refused(&error))?;
-                let found = Arc::new(admit(trust, claims, engine).await?);
-                remember(&mut verified.lock(), mac, Arc::clone(&found), now);
+                let claims = signed.check(token, peer, now).await?;
+                let found = Arc::new(admit(&signed.trust, claims, version, engine).await?);
+                remember(&mut signed.verified.lock(), mac, Arc::clone(&found), now);
                 found
             }
         };
@@ -105,8 +143,49 @@ impl Gate {
     }
 }
 
+impl Signed {
+    /// Checks a token that was not seen before, or not under these keys.
+    async fn check(
+        &self,
+        token: &str,
+        peer: Option<IpAddr>,
+        now: Micros,
+    ) -> Result<Claims, ApiError> {
+        let guesses = self.guesses.as_ref().zip(peer);
+        if let Some(refusal) = guesses.and_then(|(guesses, peer)| guesses.refusal(peer)) {
+            return Err(refusal);
+        }
+        let checked = self.trust.verify(token, now).await;
+        checked.map_err(|error| {
+            if let (true, Some((guesses, peer))) = (is_guess(&error), guesses) {
+                guesses.count(peer);
+            }
+            refused(&error)
+        })
+    }
+}
+
+/// Whether a token may have been made up. One that a trusted key has signed was not, whatever else
+/// is wrong with it; nor is it the bearer's fault if the keys are not there.
+fn is_guess(error: &TokenError) -> bool {
+    !matches!(
+        error,
+        TokenError::Missing
+            | TokenError::Expired
+            | TokenError::NotYet { .. }
+            | TokenError::Tenant
+            | TokenError::LifeTooLong
+            | TokenError::KeysUnavailable
+    )
+}
+
 /// The caller that claims speak of; its tenant comes into being with its first token.
-async fn admit(trust: &Trust, claims: Claims, engine: &Engine) -> Result<Verified, Failure> {
+async fn admit(
+    trust: &Trust,
+    claims: Claims,
+    keys_version: u64,
+    engine: &Engine,
+) -> Result<Verified, Failure> {
     let tenant = engine.tenant_or_register(&claims.tenant).await?;
     let operator = trust.is_operator(claims.tenant.as_str(), &claims.sub);
     let grant = Arc::new(Grant {
@@ -117,7 +196,7 @@ async fn admit(trust: &Trust, claims: Claims, engine: &Engine) -> Result<Verifie
         scopes: claims.scopes,
     });
     let caller = Caller { actor: claims.sub, tenant, operator, grant: Some(Arc::clone(&grant)) };
-    Ok(Verified { caller, grant })
+    Ok(Verified { caller, grant, keys_version })
 }
 
 fn remember(

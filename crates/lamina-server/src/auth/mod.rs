@@ -1,9 +1,14 @@
 //! From a request to its caller: bearer tokens, the keys they are checked with, who is an operator,
 //! and how often each may call.
 
+mod freshness;
+mod fetch;
+mod remote;
+mod trust;
+mod guesses;
 mod gate;
 pub mod rate;
-mod trust;
 
+pub use fetch::Source;
 pub use gate::Gate;
 pub use trust::{Trust, TrustError};

@@ -89,9 +89,9 @@ pub(super) struct SettingArgs {
     /// Its private key, in PEM; the file must be readable by its owner only
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
-    /// A file of public keys whose tokens are believed, as `lamina-issuer keys` prints it; several
-    /// separated by commas
-    #[arg(long, value_name = "KEYS.json")]
+    /// Whose tokens are believed: a file of public keys as `lamina-issuer keys` prints it, the URL of
+    /// an OpenID issuer, or ISSUER=URL of a key set (JWKS); several separated by commas
+    #[arg(long, value_name = "KEYS.json|URL|ISSUER=URL")]
     trust: Option<String>,
     /// The configuration file [default: lamina.toml in the data directory, if there is one]
     #[arg(long, value_name = "FILE")]

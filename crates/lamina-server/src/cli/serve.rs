@@ -11,11 +11,13 @@ use lamina_env::Env;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use super::exit::{Exit, Failure};
 use super::opening;
 use crate::auth::Gate;
 use crate::config::Config;
+use crate::http::failure::chain;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
 use crate::meters::{Meters, UPKEEP};
@@ -82,10 +84,13 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         tracing::warn!(%address, "{warning}");
     }
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
-    let upkeep = tokio::spawn(upkeep(Arc::clone(&app)));
+    let mut chores = JoinSet::new();
+    chores.spawn(upkeep(Arc::clone(&app)));
+    app.gate.keep(&mut chores);
+    let routes = router(Arc::clone(&app));
     let serving =
-        tokio::spawn(listen::serve(listener, router(app), config.limits, tls.clone(), closing));
-    let signal = signals.last(tls.as_deref()).await;
+        tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), closing));
+    let signal = signals.last(&Reloads { tls, app: Arc::clone(&app) }).await;
     tracing::info!(signal, "closing");
     // Nobody may be left to hear it; then there is nothing to close.
     let _ = close.send(true);
@@ -97,7 +102,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         }
         signal = signals.ending() => tracing::warn!(signal, "a second signal: requests under way are cut"),
     }
-    upkeep.abort();
+    chores.shutdown().await;
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
@@ -223,17 +228,19 @@ impl Signals {
         })
     }
 
-    /// Waits for the signal that ends the server. `SIGHUP` reads the certificate again; without one
-    /// it means what it always meant, that the terminal is gone.
-    async fn last(&mut self, tls: Option<&Tls>) -> &'static str {
+    /// Waits for the signal that ends the server. `SIGHUP` reads files again; without any it means
+    /// what it always meant, that the terminal is gone.
+    async fn last(&mut self, reloads: &Reloads) -> &'static str {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return "SIGTERM",
                 _ = self.interrupt.recv() => return "SIGINT",
-                _ = self.hangup.recv() => match tls {
-                    None => return "SIGHUP",
-                    Some(tls) => reload(tls),
-                },
+                _ = self.hangup.recv() => {
+                    if reloads.is_empty() {
+                        return "SIGHUP";
+                    }
+                    reloads.run();
+                }
             }
         }
     }
@@ -246,13 +253,43 @@ impl Signals {
     }
 }
 
-/// Two small files: not worth a thread.
-fn reload(tls: &Tls) {
-    match tls.reload() {
-        Ok(()) => tracing::info!("the certificate was read again; new connections use it"),
-        Err(error) => {
-            let error = format!("{:#}", anyhow::Error::from(error));
-            tracing::error!(error, "the certificate was not changed: the new one cannot be used");
+/// What can be read again while the server runs.
+struct Reloads {
+    tls: Option<Arc<Tls>>,
+    app: Arc<App>,
+}
+
+impl Reloads {
+    fn is_empty(&self) -> bool {
+        self.tls.is_none() && self.app.is_local()
+    }
+
+    /// A few small files: not worth a thread. Each that cannot be used leaves what it is for as it
+    /// was.
+    fn run(&self) {
+        if let Some(tls) = &self.tls {
+            match tls.reload() {
+                Ok(()) => tracing::info!("the certificate was read again; new connections use it"),
+                Err(error) => {
+                    let error = chain(&error);
+                    tracing::error!(
+                        error,
+                        "the certificate was not changed: the new one cannot be used"
+                    );
+                }
+            }
+        }
+        if !self.app.is_local() {
+            match self.app.gate.reload(&*self.app.env.disk) {
+                Ok(()) => tracing::info!("the keys of issuers were read again"),
+                Err(error) => {
+                    let error = chain(&error);
+                    tracing::error!(
+                        error,
+                        "the keys of issuers were not changed: the new ones cannot be used"
+                    );
+                }
+            }
         }
     }
 }

@@ -11,10 +11,12 @@ mod value;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::auth::Source;
 use crate::auth::rate::Quotas;
 use crate::tls;
-use lamina_core::policy::Preset;
+use lamina_core::policy::{Preset, Rate};
 use lamina_env::Disk;
+use lamina_outbound::PlainHttp;
 use lamina_types::ActorId;
 use lamina_types::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX};
 
@@ -42,8 +44,12 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// How often one actor may call, where no policy says otherwise.
     pub quotas: Quotas,
+    /// How often one address may send a token that nobody made, before its next one is looked at.
+    pub rate_bad_tokens: Option<Rate>,
     /// Whose tokens are believed.
     pub auth: AuthConfig,
+    /// How other servers are called.
+    pub outbound: OutboundConfig,
     /// The limits of the HTTP surface.
     pub limits: Limits,
     /// Whether a sparse envelope is filled in (ruling 1).
@@ -66,8 +72,19 @@ pub struct AuthConfig {
     pub trust: Vec<PathBuf>,
     /// Issuers of JWTs, and the file with the key set (JWKS) of each.
     pub jwks: Vec<(String, PathBuf)>,
+    /// Issuers of JWTs whose key sets are fetched.
+    pub remote: Vec<(String, Source)>,
     /// Operators of the deployment: tenant and actor.
     pub operators: Vec<(String, ActorId)>,
+}
+
+/// How other servers are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutboundConfig {
+    /// Certificates to believe beside those of the machine, in PEM.
+    pub ca: Option<PathBuf>,
+    /// Where `http://` may lead.
+    pub plain: PlainHttp,
 }
 
 /// What the HTTP surface takes before it says no.
@@ -159,8 +176,10 @@ pub(crate) const KEYS: &[Key] = &[
         foreign_variable: Some("CORTEX_DEPLOYMENT_PRESET"),
         ..flagged("preset", "LAMINA_PRESET", "--preset")
     },
-    flagged("auth.trust", "LAMINA_TRUST", "--trust"),
-    key("auth.jwks", "LAMINA_AUTH_JWKS"),
+    key("outbound.ca", "LAMINA_OUTBOUND_CA"),
+    key("outbound.plain_http", "LAMINA_OUTBOUND_PLAIN_HTTP"),
+    Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },
+    Key { list: true, ..key("auth.jwks", "LAMINA_AUTH_JWKS") },
     key("auth.operators", "LAMINA_AUTH_OPERATORS"),
     key("log.filter", "LAMINA_LOG"),
     key("log.format", "LAMINA_LOG_FORMAT"),
@@ -170,6 +189,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
     key("limits.rate_importer", "LAMINA_LIMITS_RATE_IMPORTER"),
+    key("limits.rate_bad_tokens", "LAMINA_LIMITS_RATE_BAD_TOKENS"),
     key("limits.body_bytes", "LAMINA_LIMITS_BODY_BYTES"),
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
@@ -202,11 +222,8 @@ impl Config {
         let preset: Preset = settings.parsed("preset", "dev_local", |text| {
             text.parse().map_err(|error| format!("{error}"))
         })?;
-        let auth = AuthConfig {
-            trust: settings.parsed("auth.trust", "none", value::paths)?,
-            jwks: settings.parsed("auth.jwks", "none", value::issuers)?,
-            operators: settings.parsed("auth.operators", "none", value::operators)?,
-        };
+        let outbound = OutboundConfig::take(&mut settings)?;
+        let auth = AuthConfig::take(&mut settings, outbound.plain)?;
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
@@ -216,6 +233,8 @@ impl Config {
             write: settings.parsed("limits.rate_write", "none", value::rate)?,
             importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
         };
+        let rate_bad_tokens =
+            settings.parsed("limits.rate_bad_tokens", RATE_BAD_TOKENS, value::rate)?;
         let limits = Limits::take(&mut settings)?;
         let by_preset = Origin::Preset(preset);
         let lenient = preset == Preset::DevLocal;
@@ -233,6 +252,8 @@ impl Config {
             listen,
             preset,
             auth,
+            outbound,
+            rate_bad_tokens,
             log_filter,
             log_format,
             tls,
@@ -254,6 +275,34 @@ impl Config {
     }
 }
 
+impl OutboundConfig {
+    fn take(settings: &mut Settings) -> Result<OutboundConfig, ConfigError> {
+        let ca = settings.optional("outbound.ca")?.map(PathBuf::from);
+        let plain = settings.switch("outbound.plain_http", false, Origin::Default)?;
+        Ok(OutboundConfig {
+            ca,
+            plain: if plain { PlainHttp::Anywhere } else { PlainHttp::Loopback },
+        })
+    }
+}
+
+impl AuthConfig {
+    fn take(settings: &mut Settings, plain: PlainHttp) -> Result<AuthConfig, ConfigError> {
+        let mut auth = AuthConfig::default();
+        let named = settings.parsed("auth.trust", "none", |text| value::trust(text, plain))?;
+        let jwks = settings.parsed("auth.jwks", "none", |text| value::jwks(text, plain))?;
+        for place in named.into_iter().chain(jwks) {
+            match place {
+                value::Keys::TrustFile(path) => auth.trust.push(path),
+                value::Keys::JwksFile(iss, path) => auth.jwks.push((iss, path)),
+                value::Keys::Remote(iss, source) => auth.remote.push((iss, source)),
+            }
+        }
+        auth.operators = settings.parsed("auth.operators", "none", value::operators)?;
+        Ok(auth)
+    }
+}
+
 /// One without the other is a mistake, and serving in the clear instead would be a worse one.
 fn tls_files(settings: &mut Settings) -> Result<Option<tls::Files>, ConfigError> {
     let cert = settings.optional("tls.cert")?;
@@ -268,6 +317,8 @@ fn tls_files(settings: &mut Settings) -> Result<Option<tls::Files>, ConfigError>
 
 const SEGMENT_BYTES: u64 = 64 << 20;
 const FREE_BYTES_MIN: u64 = lamina_engine::Settings::FREE_BYTES_MIN;
+/// More than a fleet with a mistake in its configuration sends, less than guessing needs.
+const RATE_BAD_TOKENS: &str = "600/m";
 const MINUTES_10_MS: u64 = 600_000;
 
 impl Limits {

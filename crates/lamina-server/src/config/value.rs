@@ -5,9 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use lamina_core::policy::{Rate, RateError};
+use lamina_outbound::{Endpoint, PlainHttp};
 use lamina_types::{ActorId, TenantName};
 
-use lamina_core::policy::{Rate, RateError};
+use crate::auth::Source;
 
 /// Where to listen. `localhost` is 127.0.0.1, whatever the resolver of the machine says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,20 +97,69 @@ fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty() && *item != "none")
 }
 
-pub(super) fn paths(text: &str) -> Result<Vec<PathBuf>, String> {
-    Ok(list(text).map(PathBuf::from).collect())
+/// Where the keys of an issuer are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// A file that names its issuer.
+    TrustFile(PathBuf),
+    /// A key set in a file.
+    JwksFile(String, PathBuf),
+    /// A key set to be fetched.
+    Remote(String, Source),
 }
 
-/// `ISSUER=FILE`, several separated by commas. The issuer is a URL and may hold `=` itself, so the
-/// last one counts.
-pub(super) fn issuers(text: &str) -> Result<Vec<(String, PathBuf)>, String> {
-    let issuer = |item: &str| {
-        let (iss, file) = item.rsplit_once('=')?;
-        let known = !iss.trim().is_empty() && !file.trim().is_empty();
-        known.then(|| (iss.trim().to_owned(), PathBuf::from(file.trim())))
+/// `FILE`, `ISSUER=URL` or the URL of an issuer that describes itself, several separated by commas.
+pub(super) fn trust(text: &str, plain: PlainHttp) -> Result<Vec<Keys>, String> {
+    let one = |item: &str| {
+        if let Some((iss, url)) = split_url(item) {
+            return remote(iss, url, plain);
+        }
+        if !is_url(item) {
+            return Ok(Keys::TrustFile(PathBuf::from(item)));
+        }
+        if item.contains("/.well-known/") || item.ends_with(".json") {
+            return Err(format!("say whose keys these are: ISSUER={item}"));
+        }
+        let source = Source::discovery(item, plain).map_err(|error| error.to_string())?;
+        Ok(Keys::Remote(item.to_owned(), source))
     };
-    let expected = "expected ISSUER=FILE, for example https://id.example.com=keys/jwks.json";
-    list(text).map(|item| issuer(item).ok_or_else(|| expected.to_owned())).collect()
+    list(text).map(one).collect()
+}
+
+/// `ISSUER=FILE` or `ISSUER=URL`, several separated by commas. The issuer is a URL and may hold `=`
+/// itself, so before a file the last one counts.
+pub(super) fn jwks(text: &str, plain: PlainHttp) -> Result<Vec<Keys>, String> {
+    const EXPECTED: &str = "expected ISSUER=FILE or ISSUER=URL, for example \
+                            https://id.example.com=https://id.example.com/keys";
+    let one = |item: &str| {
+        if let Some((iss, url)) = split_url(item) {
+            return remote(iss, url, plain);
+        }
+        let (iss, file) = item.rsplit_once('=').ok_or(EXPECTED)?;
+        if iss.trim().is_empty() || file.trim().is_empty() {
+            return Err(EXPECTED.to_owned());
+        }
+        Ok(Keys::JwksFile(iss.trim().to_owned(), PathBuf::from(file.trim())))
+    };
+    list(text).map(one).collect()
+}
+
+fn is_url(text: &str) -> bool {
+    text.starts_with("https://") || text.starts_with("http://")
+}
+
+/// What stands before and after the `=` that a URL follows.
+fn split_url(item: &str) -> Option<(&str, &str)> {
+    let at = ["=https://", "=http://"].iter().filter_map(|mark| item.find(mark)).min()?;
+    Some((item.get(..at)?.trim(), item.get(at + 1..)?.trim()))
+}
+
+fn remote(iss: &str, url: &str, plain: PlainHttp) -> Result<Keys, String> {
+    if iss.is_empty() {
+        return Err("expected the name of the issuer before `=`".to_owned());
+    }
+    let endpoint = Endpoint::parse(url, plain).map_err(|error| error.to_string())?;
+    Ok(Keys::Remote(iss.to_owned(), Source::Jwks(endpoint)))
 }
 
 /// `TENANT/ACTOR`, several separated by commas.

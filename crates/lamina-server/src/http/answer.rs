@@ -20,6 +20,7 @@ use super::call::{Call, Desk};
 use super::caught::Caught;
 use super::cors::Word;
 use super::failure::{Failure, internal};
+use super::listen::Peer;
 use super::record::{Decision, Record};
 use super::request_id::Id;
 use super::site::Site;
@@ -123,7 +124,8 @@ async fn admit(
     word: &Word,
 ) -> Result<Result<Caller, ApiError>, ApiError> {
     gate(app, site, head, word)?;
-    let identity = app.gate.caller(&head.headers, &app.engine).await;
+    let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    let identity = app.gate.caller(&head.headers, peer, &app.engine).await;
     let identity = identity.map_err(|failure| failure.error);
     match (site.capability(), identity) {
         (Some(_), Err(error)) => Err(error),

@@ -1,10 +1,18 @@
 //! Self-signed certificates for the tests that speak TLS, made on the spot: a key in the repository
 //! would be one that somebody uses.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 const SEQUENCE: u8 = 0x30;
 const SET: u8 = 0x31;
@@ -40,6 +48,35 @@ impl Certificate {
         let signature = pair.sign(&random, &body).unwrap();
         let der = tlv(SEQUENCE, &[&body, &signed_with(), &bits(signature.as_ref())]);
         Certificate { pem: pem("CERTIFICATE", &der), key: pem("PRIVATE KEY", key.as_ref()), der }
+    }
+
+    /// Answers every request over TLS with this JSON.
+    pub(crate) fn serve(
+        &self,
+        listener: TcpListener,
+        body: String,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![CertificateDer::from(self.der.clone())], key)
+            .unwrap();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        let answer = [head, body].concat();
+        async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                // A client that does not believe us leaves during the greeting.
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                let mut head = [0; 4_096];
+                let _ = stream.read(&mut head).await;
+                let _ = stream.write_all(answer.as_bytes()).await;
+                let _ = stream.shutdown().await;
+            }
+        }
     }
 }
 

@@ -1,9 +1,17 @@
 //! Tokens at the door: who is let in, as whom, and what a token leaves of the policy.
 
-use lamina_sim::client::Request;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use lamina_env::disk::write_atomic;
+use lamina_env::{Env, RealDisk};
+use lamina_issuer::Exit;
+use lamina_sim::client::{Deadline, Request};
+use lamina_sim::process::Server;
 use serde_json::{Value, json};
 
-use crate::harness::{string, unique_key};
+use crate::harness::{Answer, Own, directory, launch, string, unique_key};
 use crate::tokens::{Signed, Team};
 
 fn envelope(scope: &str, text: &str) -> Value {
@@ -137,4 +145,123 @@ fn r182_r195_presets_decide_and_say_so() {
     let global =
         caller.post("/v1/experience", &envelope("global:world", "x")).fails(403, "POLICY_DENIED");
     assert_eq!(global["details"]["denied_by_tier"], "deployment");
+}
+
+/// What the issuer prints.
+fn issuer(command: &str, directory: &Path, more: &[&str]) -> String {
+    let words = ["lamina-issuer", command, "--dir", directory.to_str().unwrap()];
+    let words = words.iter().chain(more).map(OsString::from);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let exit = lamina_issuer::run(words, &Env::real(), &mut out, &mut err);
+    assert_eq!(exit, Exit::Fine, "{}", String::from_utf8_lossy(&err));
+    String::from_utf8(out).unwrap()
+}
+
+fn until_logged(server: &Server, text: &str, times: usize) {
+    let deadline = Deadline::after(Duration::from_secs(60));
+    while server.logged().matches(text).count() < times {
+        assert!(!deadline.passed(), "{text}:\n{}", server.logged());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The keys of an issuer are rotated under a running server.
+#[test]
+fn sighup_reads_keys_again_and_a_bad_file_changes_nothing() {
+    let folder = directory();
+    let (home, keys) = (folder.path().join("issuer"), folder.path().join("keys.json"));
+    let publish = || {
+        write_atomic(&RealDisk, &keys, issuer("keys", &home, &[]).as_bytes()).unwrap();
+    };
+    let mint = || {
+        let order = ["--sub", "user:alice", "--tenant", "acme"];
+        issuer("mint", &home, &order).trim().to_owned()
+    };
+    issuer("init", &home, &["--iss", "https://issuer.test"]);
+    publish();
+    let team = [("LAMINA_PRESET", "on_prem_enterprise"), ("LAMINA_TRUST", keys.to_str().unwrap())];
+    let server = launch(folder.path(), &team).start().unwrap();
+    let ask = |token: &str| {
+        let mut caller = Signed { client: server.client(), token: token.to_owned() };
+        caller.get("/v1/auth/whoami")
+    };
+    let old = mint();
+    ask(&old).ok(200);
+    issuer("rotate", &home, &[]);
+    let new = mint();
+    ask(&new).fails(401, "INVALID_TOKEN_SIGNATURE");
+
+    let nothing = "the keys of issuers were not changed";
+    write_atomic(&RealDisk, &keys, b"{ not keys").unwrap();
+    server.hang_up().unwrap();
+    until_logged(&server, nothing, 1);
+    ask(&old).ok(200);
+    ask(&mint()).fails(401, "INVALID_TOKEN_SIGNATURE");
+
+    publish();
+    server.hang_up().unwrap();
+    until_logged(&server, "the keys of issuers were read again", 1);
+    ask(&new).ok(200);
+    ask(&old).ok(200);
+
+    // A key that is taken back ends its tokens, also those that were seen before.
+    let mut only_new: Value = serde_json::from_str(&issuer("keys", &home, &[])).unwrap();
+    only_new["keys"].as_array_mut().unwrap().truncate(1);
+    write_atomic(&RealDisk, &keys, only_new.to_string().as_bytes()).unwrap();
+    server.hang_up().unwrap();
+    until_logged(&server, "the keys of issuers were read again", 2);
+    ask(&new).ok(200);
+    ask(&old).fails(401, "INVALID_TOKEN_SIGNATURE");
+    assert!(server.stop().unwrap().success());
+}
+
+/// A stranger pays for guessing; who was let in before is not asked again.
+#[test]
+fn too_many_bad_tokens_from_an_address_are_refused_unread() {
+    let team = Team::start_with("on_prem_enterprise", &[("LAMINA_LIMITS_RATE_BAD_TOKENS", "3/h")]);
+    let mut alice = team.caller("acme", "user:alice");
+    alice.get("/v1/auth/whoami").ok(200);
+    let try_with = |token: &str| -> Answer {
+        let mut caller = team.caller("acme", "user:mallory");
+        caller.token = token.to_owned();
+        caller.get("/v1/auth/whoami")
+    };
+    // Neither the absence of a token nor an old one is a guess.
+    let mut old = team.claims("acme", "user:alice");
+    (old.iat, old.exp) = (old.iat.plus(-7_200_000_000), old.exp.plus(-7_200_000_000));
+    for _ in 0..5 {
+        try_with(&team.mint(&old)).fails(401, "EXPIRED_TOKEN");
+        try_with("").fails(401, "MISSING_TOKEN");
+    }
+    for _ in 0..3 {
+        try_with("guess").fails(401, "INVALID_TOKEN_SIGNATURE");
+    }
+    let refused = try_with("guess");
+    let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
+    assert!((3_500..=3_600).contains(&wait), "{wait}");
+    let error = refused.fails(429, "RATE_LIMITED");
+    assert_eq!(error["details"]["limit"], 3);
+    // Also a good one, if it was never seen: which it is, is what a stranger wants to know.
+    let fresh = team.mint(&team.claims("acme", "user:bob"));
+    try_with(&fresh).fails(429, "RATE_LIMITED");
+    alice.get("/v1/auth/whoami").ok(200);
+    assert_eq!(team.own.server.client().send(&Request::get("/v1/health")).unwrap().status, 200);
+}
+
+/// Behind a proxy everybody has one address.
+#[test]
+fn the_limit_of_bad_tokens_can_be_switched_off_and_is_not_for_dev_local() {
+    let off = [("LAMINA_LIMITS_RATE_BAD_TOKENS", "none")];
+    let team = Team::start_with("on_prem_enterprise", &off);
+    let mut mallory = team.caller("acme", "user:mallory");
+    mallory.token = "guess".to_owned();
+    for _ in 0..1_000 {
+        mallory.get("/v1/auth/whoami").fails(401, "INVALID_TOKEN_SIGNATURE");
+    }
+    let own = Own::start_with(&[("LAMINA_LIMITS_RATE_BAD_TOKENS", "1/h")]);
+    let mut api = own.api("guesses");
+    for _ in 0..5 {
+        let guess = Request::get("/v1/auth/whoami").header("Authorization", "Bearer guess");
+        api.send(&guess).ok(200);
+    }
 }

@@ -59,6 +59,10 @@ mod tokens;
 #[cfg(test)]
 mod identity;
 #[cfg(test)]
+mod provider;
+#[cfg(test)]
+mod jwks;
+#[cfg(test)]
 mod policies;
 #[cfg(test)]
 mod traversal;

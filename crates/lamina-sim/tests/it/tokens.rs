@@ -80,7 +80,8 @@ impl Team {
     }
 }
 
-fn trust(path: &std::path::Path, minter: &Minter) -> PathBuf {
+/// Writes the file of keys of an issuer.
+pub(crate) fn trust(path: &std::path::Path, minter: &Minter) -> PathBuf {
     let text = trust_file(minter.iss(), std::slice::from_ref(minter.public()));
     lamina_env::disk::write_atomic(&RealDisk as &dyn Disk, path, text.as_bytes()).unwrap();
     path.to_owned()
@@ -89,7 +90,7 @@ fn trust(path: &std::path::Path, minter: &Minter) -> PathBuf {
 /// A caller with a token.
 #[derive(Debug)]
 pub(crate) struct Signed {
-    client: Client,
+    pub(crate) client: Client,
     pub(crate) token: String,
 }
 

@@ -26,7 +26,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// `GET /v1/admin/health` and `GET /v1/health`: open; details only for those who may see them (C21).
 pub(super) async fn health(call: Call) -> Result<Response, Failure> {
     let app = &*call.app;
-    let health = app.engine.health();
+    let mut health = app.engine.health();
+    let complaints = app.gate.complaints();
+    if !complaints.is_empty() && health.status == Status::Healthy {
+        health.status = Status::Degraded;
+    }
+    health.reasons.extend(complaints);
     let status = status_of(health.status);
     let mut shape = Health {
         status,
