@@ -6,4 +6,6 @@
 pub mod client;
 pub mod process;
 pub mod crash;
+pub mod ground;
+pub mod isolation;
 pub mod simulate;

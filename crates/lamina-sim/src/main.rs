@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use lamina_sim::{crash, simulate};
+use lamina_sim::{crash, isolation, simulate};
 
 const USAGE: &str = "\
 usage: lamina-sim --seed N
        lamina-sim --seeds A..B
        lamina-sim crash --rounds N --bin PATH [--writers N] [--seed N] [--data DIR]
+       lamina-sim isolation --requests N --bin PATH [--seed N]
 
   --seed     simulate one seed and print its trace: log, views and stages on one thread, under a
              disk that tears, lies and fills up; the same seed gives the same trace
@@ -22,6 +23,8 @@ usage: lamina-sim --seed N
   --writers  how many connections write at once (8)
   --seed     (crash) repeats the choices of an earlier run; without it one is drawn and printed
   --data     where the data is kept (a temporary directory, removed unless something is wrong)
+  isolation  look for one tenant with the token of another, over every route, and compare each answer
+             with that of a server on which the other tenant never was
 ";
 
 /// Usage errors have a code of their own, as in the product's command line.
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     };
     let outcome = match options {
         Command::Crash(options) => crash::run(&options),
+        Command::Isolation(options) => isolation::run(&options),
         Command::Seeds(seeds) => simulate_all(seeds),
     };
     match outcome {
@@ -56,6 +60,7 @@ fn main() -> ExitCode {
 /// What to run.
 enum Command {
     Crash(crash::Options),
+    Isolation(isolation::Options),
     Seeds(Range<u64>),
 }
 
@@ -116,42 +121,68 @@ fn parse(arguments: &[String]) -> anyhow::Result<Option<Command>> {
         [name, range] if name == "--seeds" => return Ok(Some(Command::Seeds(seeds(range)?))),
         _ => {}
     }
-    Ok(parse_crash(arguments)?.map(Command::Crash))
+    let (command, rest) = arguments.split_first().context("say what to run")?;
+    match command.as_str() {
+        "help" | "--help" | "-h" => Ok(None),
+        "crash" => parse_crash(rest).map(|options| Some(Command::Crash(options))),
+        "isolation" => parse_isolation(rest).map(|options| Some(Command::Isolation(options))),
+        _ => bail!("there is no command `{command}`"),
+    }
 }
 
-fn parse_crash(arguments: &[String]) -> anyhow::Result<Option<crash::Options>> {
-    let (command, rest) = match arguments.split_first() {
-        Some((command, rest)) => (command.as_str(), rest),
-        None => bail!("say what to run"),
-    };
-    if matches!(command, "help" | "--help" | "-h") {
-        return Ok(None);
+/// Options and their values, in pairs.
+fn pairs(arguments: &[String]) -> anyhow::Result<Vec<(&str, &str)>> {
+    let mut found = Vec::new();
+    for pair in arguments.chunks(2) {
+        match pair {
+            [name, value] => found.push((name.as_str(), value.as_str())),
+            rest => bail!("`{}` needs a value", rest.concat()),
+        }
     }
-    if command != "crash" {
-        bail!("there is no command `{command}`");
+    Ok(found)
+}
+
+fn number(name: &str, value: &str) -> anyhow::Result<u64> {
+    value.parse().with_context(|| format!("`{name}` takes a number, not `{value}`"))
+}
+
+fn binary(path: PathBuf) -> anyhow::Result<PathBuf> {
+    if path.as_os_str().is_empty() {
+        bail!("`--bin` says which binary to run");
     }
+    Ok(path)
+}
+
+fn parse_isolation(arguments: &[String]) -> anyhow::Result<isolation::Options> {
+    let mut options = isolation::Options { binary: PathBuf::new(), requests: 100_000, seed: None };
+    for (name, value) in pairs(arguments)? {
+        match name {
+            "--bin" => options.binary = PathBuf::from(value),
+            "--requests" => options.requests = number(name, value)?,
+            "--seed" => options.seed = Some(number(name, value)?),
+            _ => bail!("there is no option `{name}`"),
+        }
+    }
+    options.binary = binary(options.binary)?;
+    Ok(options)
+}
+
+fn parse_crash(arguments: &[String]) -> anyhow::Result<crash::Options> {
     let mut options =
         crash::Options { binary: PathBuf::new(), rounds: 0, writers: 8, seed: None, data: None };
-    let mut rest = rest.iter();
-    while let Some(name) = rest.next() {
-        let value = rest.next().with_context(|| format!("`{name}` needs a value"))?;
-        let number = || {
-            value.parse::<u64>().with_context(|| format!("`{name}` takes a number, not `{value}`"))
-        };
-        match name.as_str() {
+    for (name, value) in pairs(arguments)? {
+        match name {
             "--bin" => options.binary = PathBuf::from(value),
-            "--rounds" => options.rounds = usize::try_from(number()?)?,
-            "--writers" => options.writers = usize::try_from(number()?)?,
-            "--seed" => options.seed = Some(number()?),
+            "--rounds" => options.rounds = usize::try_from(number(name, value)?)?,
+            "--writers" => options.writers = usize::try_from(number(name, value)?)?,
+            "--seed" => options.seed = Some(number(name, value)?),
             "--data" => options.data = Some(PathBuf::from(value)),
             _ => bail!("there is no option `{name}`"),
         }
     }
-    if options.binary.as_os_str().is_empty() {
-        bail!("`--bin` says which binary to run");
-    }
+    options.binary = binary(options.binary)?;
     if options.rounds == 0 || options.writers == 0 {
         bail!("`--rounds` and `--writers` are at least 1");
     }
-    Ok(Some(options))
+    Ok(options)
 }

@@ -2,12 +2,27 @@
 //! places nobody thought of is `lamina_sim::isolation`.
 
 use lamina_sim::client::{Next, Request};
+use lamina_sim::isolation;
 use serde_json::{Value, json};
 
-use crate::harness::{A_MOMENT, envelope, expect_event};
+use crate::harness::{A_MOMENT, binary, envelope, expect_event};
 use crate::tokens::Team;
 
 const OPERATOR: &[(&str, &str)] = &[("LAMINA_AUTH_OPERATORS", "acme/user:root")];
+
+/// A few of the hundred thousand requests that `lamina-sim isolation` makes, always the same ones.
+const REQUESTS: u64 = 2_000;
+const SEED: u64 = 7;
+
+#[test]
+fn nothing_that_one_tenant_asks_tells_of_another() {
+    let summary = isolation::compare(&binary(), REQUESTS, SEED).unwrap();
+    assert_eq!(summary.requests, REQUESTS);
+    for status in [200, 201, 403, 404, 405, 409, 422, 501] {
+        let count = summary.statuses.get(&status).copied().unwrap_or_default();
+        assert!(count > 0, "nothing was answered with {status}: {summary:?}");
+    }
+}
 
 #[test]
 fn a_stream_does_not_tell_of_the_policies_of_other_tenants() {

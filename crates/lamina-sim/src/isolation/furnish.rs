@@ -1,0 +1,112 @@
+//! What a tenant has: the same scopes, texts and some of the same keys for both, so that nothing but
+//! the tenant tells their records apart.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::mask::Mask;
+use crate::client::Request;
+use crate::ground::Caller;
+
+/// The scopes that both tenants use.
+pub(super) const SCOPES: &[&str] =
+    &["org:same", "org:same/ws:one", "org:same/ws:one/project:p", "org:same/ws:two", "user:alice"];
+/// Lists with more than one page.
+pub(super) const LISTS: &[&str] = &[
+    "/v1/events?scope=org:same/ws:one&limit=3",
+    "/v1/events?scope=org:same/ws:one&view=holistic&limit=3",
+    "/v1/events?scope=org:same&view=descend&limit=3",
+    "/v1/events?scope=org:same&view=descend&sort=recorded&order=asc&limit=3",
+    "/v1/events?scope=org:same/ws:one&labels=red&limit=3",
+    "/v1/lifecycle?scope=org:same/ws:one&limit=3",
+    "/v1/lifecycle?limit=3",
+    "/v1/scopes/list?limit=2",
+    "/v1/audit?limit=3",
+];
+/// Idempotency keys that both tenants use.
+const SHARED_KEYS: u64 = 5;
+
+/// What another tenant has, as it can be written into a request.
+#[derive(Debug, Default)]
+pub(super) struct Foreign {
+    /// Ids by prefix.
+    pub(super) ids: BTreeMap<String, Vec<String>>,
+    pub(super) cursors: Vec<String>,
+    pub(super) keys: Vec<String>,
+    pub(super) labels: Vec<String>,
+    pub(super) hashes: Vec<String>,
+}
+
+/// An envelope as both tenants write it.
+pub(super) fn envelope(scope: &str, number: u64, key: &str) -> Value {
+    json!({
+        "scope": scope,
+        "modality": if number.is_multiple_of(3) { "observation" } else { "conversation" },
+        "content": {"kind": "message", "role": "user", "text": format!("the plan of day {number}")},
+        "context": {
+            "observed_at": format!("2020-05-13T15:{:02}:00Z", number % 60),
+            "labels": ["red", format!("day-{}", number % 7)],
+        },
+        "idempotency_key": key,
+    })
+}
+
+/// Gives a tenant its records. `name` is in the keys and labels that are its own.
+pub(super) fn furnish(
+    caller: &mut Caller,
+    name: &str,
+    count: u64,
+    mask: &mut Mask,
+) -> anyhow::Result<Foreign> {
+    let none = HashSet::new();
+    let mut foreign = Foreign::default();
+    let mut learn = |caller: &mut Caller, request: Request| -> anyhow::Result<Value> {
+        let target = request.target.clone();
+        let response = caller.send(request)?;
+        mask.answer(&response, &none);
+        anyhow::ensure!(response.status < 300, "{target}: {}", response.text());
+        Ok(response.json().unwrap_or_default())
+    };
+    for number in 0..count {
+        let scope = SCOPES.iter().cycle().nth(usize::try_from(number)?).copied().unwrap_or("org:a");
+        let key = match number {
+            ..SHARED_KEYS => format!("key-of-both-{number}"),
+            _ => format!("key-{name}-{number}"),
+        };
+        let mut body = envelope(scope, number, &key);
+        let label = format!("label-{name}-{}", number % 5);
+        if let Some(labels) = body.pointer_mut("/context/labels").and_then(Value::as_array_mut) {
+            labels.push(json!(label));
+        }
+        learn(caller, Request::post("/v1/experience?wait=settled", &body))?;
+        foreign.keys.push(key);
+        foreign.labels.push(label);
+    }
+    let items: Vec<Value> =
+        (0..3).map(|n| envelope("org:same/ws:one", n, &format!("bulk-{name}-{n}"))).collect();
+    learn(caller, Request::post("/v1/experience/bulk?wait=settled", &json!({"items": items})))?;
+    for bytes in ["same bytes", "other bytes", name] {
+        let upload = Request::new("POST", "/v1/blobs").header("Content-Type", "text/plain");
+        learn(caller, upload.bytes(bytes))?;
+    }
+    let members = json!([{"actor": "user:alice", "role": "owner"}]);
+    for path in ["ws:closed", "org:same/ws:registered"] {
+        learn(caller, Request::post("/v1/scopes", &json!({"path": path, "members": members})))?;
+    }
+    let deny = json!({"deny": ["forget.gdpr"]});
+    for target in ["/v1/policy/scope?path=org:same/ws:two", "/v1/policy/actor/user:bob"] {
+        learn(caller, Request::new("PUT", target).json(&deny))?;
+    }
+    learn(caller, Request::get("/v1/lifecycle?limit=1000"))?;
+    learn(caller, Request::get("/v1/audit?limit=1000"))?;
+    for list in LISTS {
+        let page = learn(caller, Request::get(list))?;
+        foreign.cursors.extend(page.get("next_cursor").and_then(Value::as_str).map(str::to_owned));
+    }
+    for kind in ["evt", "lce", "blob", "audit", "batch", "req"] {
+        foreign.ids.insert(kind.to_owned(), mask.own(kind).to_vec());
+    }
+    foreign.hashes = mask.own("hash").to_vec();
+    Ok(foreign)
+}

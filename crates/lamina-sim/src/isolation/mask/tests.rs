@@ -1,0 +1,56 @@
+//! What is masked, and that nothing that could tell two answers apart is.
+
+use super::*;
+
+fn response(body: &str) -> Response {
+    let headers = vec![
+        ("date".to_owned(), "today".to_owned()),
+        ("x-cortex-policy".to_owned(), "tier=actor".to_owned()),
+    ];
+    Response { status: 200, headers, body: body.as_bytes().to_vec() }
+}
+
+fn id(digit: &str) -> String {
+    format!("evt_{}", digit.repeat(32))
+}
+
+fn masked(body: &str) -> String {
+    Mask::new(Micros(1_000)).answer(&response(body), &HashSet::new())
+}
+
+#[test]
+fn ids_and_hashes_are_named_by_their_order() {
+    let (one, two) = (id("1"), id("2"));
+    let answer = |a: &str, b: &str| format!(r#"{{"a":"{a}","b":"/v1/events/{b}","c":"{a}"}}"#);
+    assert_eq!(masked(&answer(&one, &two)), masked(&answer(&two, &one)));
+    assert_ne!(masked(&answer(&one, &two)), masked(&answer(&one, &one)));
+    let hash = |digit: &str| format!(r#"{{"h":"sha256:{}"}}"#, digit.repeat(64));
+    assert_eq!(masked(&hash("a")), masked(&hash("b")));
+}
+
+#[test]
+fn what_the_client_brought_along_stays() {
+    let mut mask = Mask::new(Micros(0));
+    let foreign = HashSet::from([id("1")]);
+    let shown = mask.answer(&response(&format!(r#"{{"a":"{}"}}"#, id("1"))), &foreign);
+    assert!(shown.contains(&id("1")), "{shown}");
+    assert!(mask.own("evt").is_empty());
+}
+
+#[test]
+fn counts_statuses_texts_order_and_old_times_are_not_masked() {
+    for (one, other) in [
+        (r#"{"n":1}"#, r#"{"n":2}"#),
+        (r#"{"a":1,"b":2}"#, r#"{"b":2,"a":1}"#),
+        (r#"{"t":"x"}"#, r#"{"t":"y"}"#),
+        (r#"{"t":"1960-01-01T00:00:00Z"}"#, r#"{"t":"1961-01-01T00:00:00Z"}"#),
+        (r#"{"next_cursor":null}"#, r#"{"next_cursor":"abc"}"#),
+        ("plain", "other"),
+    ] {
+        assert_ne!(masked(one), masked(other));
+    }
+    assert_eq!(
+        masked(r#"{"t":"2026-01-01T00:00:00Z","elapsed_ms":3}"#),
+        masked(r#"{"t":"2026-01-02T00:00:00.5Z","elapsed_ms":44}"#)
+    );
+}
