@@ -6,3 +6,4 @@
 pub mod episodes;
 pub mod facts;
 pub mod beliefs;
+pub mod concepts;

@@ -72,5 +72,49 @@ impl Topics {
     }
 }
 
+/// Whether words announce that something else comes now: what an extractor gives as a cue.
+pub fn announces_change(text: &str) -> bool {
+    let opening: String = text
+        .trim_start()
+        .chars()
+        .take(48)
+        .map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' })
+        .collect();
+    let words: Vec<&str> = opening.split_whitespace().collect();
+    let after_filler = match words.as_slice() {
+        ["ok" | "okay" | "so" | "oh" | "right" | "well" | "also" | "hey", rest @ ..] => rest,
+        all => all,
+    };
+    CUES.iter().any(|cue| {
+        let mut said = after_filler.iter();
+        cue.split(' ').all(|word| said.next() == Some(&word))
+    })
+}
+
+const CUES: &[&str] = &[
+    "by the way",
+    "btw",
+    "anyway",
+    "on another note",
+    "on a different note",
+    "different topic",
+    "different question",
+    "another topic",
+    "another thing",
+    "another question",
+    "new topic",
+    "changing the subject",
+    "change of subject",
+    "unrelated",
+    "something else",
+    "completely different",
+    "before i forget",
+    "switching gears",
+    "moving on",
+    "next topic",
+    "next item",
+    "speaking of something else",
+];
+
 #[cfg(test)]
 mod tests;

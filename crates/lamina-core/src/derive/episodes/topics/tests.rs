@@ -50,3 +50,16 @@ fn nothing_shifts_away_from_nothing_and_the_window_slides() {
     talk.push(&(0..200).collect::<Vec<u32>>(), false);
     assert_eq!(talk.0[1].len(), TOPICS_MAX);
 }
+
+#[test]
+fn announcements_stand_at_the_beginning() {
+    for text in
+        ["By the way, the car", "ok, different topic: lunch", "BTW who is", "  Anyway - dinner"]
+    {
+        assert!(announces_change(text), "{text}");
+    }
+    for text in ["", "by the river", "we did it anyway", "any way you like", "different", "so what"]
+    {
+        assert!(!announces_change(text), "{text}");
+    }
+}

@@ -1,0 +1,109 @@
+//! A concept as it is shown: how sure, how stale, how much of it is covered, and in words.
+
+use std::fmt::Write as _;
+
+use lamina_types::layer::Confidence;
+
+use super::cluster::{Closeness, Supports, supports};
+use super::graph::{Concept, Graph, Item, Standing};
+use super::settle::{staleness, support_loss};
+use super::{SUPPORT_LOSS_MAX, SUPPORTS_MIN};
+
+/// Characters of a name.
+pub const NAME_CHARS_MAX: usize = 80;
+/// Things that a name lists.
+const NAMED_MAX: usize = 3;
+/// Sentences that a description quotes.
+const QUOTED_MAX: usize = 3;
+
+/// What can be said of a concept at the moment. All shares in ten-thousandths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// Cohesion times how far its supports exceed the least that is needed.
+    pub confidence: Confidence,
+    /// New supports that this version does not know of.
+    pub staleness: Confidence,
+    /// Supports lost since this version was made.
+    pub support_loss: Confidence,
+    /// The share of what is known about its things that this version stands on.
+    pub coverage: Confidence,
+    /// What it stands on now.
+    pub supports: Supports,
+    /// Whether default reads leave it out.
+    pub hidden: bool,
+}
+
+/// Reads a concept.
+pub fn read(graph: &dyn Graph, concept: &Concept) -> Reading {
+    let now = supports(graph, concept.leader, &concept.members);
+    let stale = staleness(concept, now);
+    let loss = support_loss(concept);
+    Reading {
+        confidence: confidence(graph, concept, now),
+        staleness: share(stale),
+        support_loss: share(loss),
+        coverage: share(10_000 - stale.min(10_000)),
+        supports: now,
+        hidden: concept.standing != Standing::Held || loss > SUPPORT_LOSS_MAX,
+    }
+}
+
+/// The mean closeness of its things to its leader, times n / (n + 3) for n supports.
+fn confidence(graph: &dyn Graph, concept: &Concept, now: Supports) -> Confidence {
+    let others: Vec<Item> =
+        concept.members.iter().copied().filter(|item| *item != concept.leader).collect();
+    let sum: u64 = others
+        .iter()
+        .map(|item| {
+            let both = graph.together(concept.leader, *item);
+            u64::from(Closeness::of(graph, concept.leader, *item, both).share())
+        })
+        .sum();
+    let cohesion = sum / (others.len() as u64).max(1);
+    let supports = u64::from(now.total());
+    let sure = cohesion * supports / (supports + u64::from(SUPPORTS_MIN));
+    share(u32::try_from(sure).unwrap_or(10_000))
+}
+
+fn share(ten_thousandths: u32) -> Confidence {
+    Confidence::new(u16::try_from(ten_thousandths).unwrap_or(10_000))
+}
+
+/// The name of a concept: its leader and the things closest to it. `named` gives the name of a thing,
+/// if it still has one.
+pub fn name(
+    graph: &dyn Graph,
+    concept: &Concept,
+    named: &dyn Fn(Item) -> Option<String>,
+) -> Option<String> {
+    let mut members = concept.members.clone();
+    members.sort_by_key(|item| {
+        let both = graph.together(concept.leader, *item);
+        (*item != concept.leader, std::cmp::Reverse(both), *item)
+    });
+    let names: Vec<String> = members.into_iter().filter_map(named).take(NAMED_MAX).collect();
+    let text = names.join(", ");
+    (!text.is_empty()).then(|| text.chars().take(NAME_CHARS_MAX).collect())
+}
+
+/// A description without a model: what keeps together, and what was said about it, quoted.
+pub fn describe(name: &str, now: Supports, said: &[String]) -> String {
+    let mut text = format!("{name}: together in {}", counted(now.episodes, "episode"));
+    if now.facts > 0 {
+        let _ = write!(text, ", with {}", counted(now.facts, "fact"));
+    }
+    text.push('.');
+    for sentence in said.iter().take(QUOTED_MAX) {
+        let sentence = sentence.trim();
+        let mark = if sentence.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+        let _ = write!(text, " {sentence}{mark}");
+    }
+    text
+}
+
+fn counted(count: u32, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,327 @@
+//! Taking an episode in, or out again, and giving what gathers now its identity.
+//!
+//! Which things gather is a function of the counts alone (`cluster`). Which id a gathering bears is
+//! history: it keeps the id of the concept that most of it was before; of several, the oldest is
+//! canonical and the others become aliases; a concept that falls apart ends, and its parts name it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lamina_types::{ConceptId, RecordedAt, ValidAt};
+
+use super::cluster::{Clusters, Supports, supports};
+use super::edges::edges;
+use super::graph::{Change, Concept, Digest, Graph, Item, Standing};
+use super::{STALENESS_MAX, SUPPORT_LOSS_MAX};
+
+/// When something is settled, on both axes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct When {
+    /// When the database knew.
+    pub at: RecordedAt,
+    /// Since when it holds in the world.
+    pub valid: ValidAt,
+}
+
+/// Takes a sealed episode in. Every change was applied to the graph and is to be stored. `mint` gives
+/// new ids, one for each new concept, in order.
+pub fn absorb(
+    graph: &mut dyn Graph,
+    digest: &Digest,
+    mint: &mut dyn FnMut() -> ConceptId,
+) -> Vec<Change> {
+    let (mut changes, affected) = count(graph, digest, 1);
+    let when = When { at: digest.at, valid: digest.began };
+    changes.extend(settle(graph, &affected, when, mint));
+    changes
+}
+
+/// Takes an episode, or facts of one, out again because they were withdrawn. Concepts keep what they
+/// were and say how much of their support is lost; when that is too much they are deprecated at once.
+/// The things returned are to be given to [`settle`] by whoever synthesizes again.
+pub fn withdraw(
+    graph: &mut dyn Graph,
+    digest: &Digest,
+    at: RecordedAt,
+) -> (Vec<Change>, BTreeSet<Item>) {
+    let mut held: BTreeMap<ConceptId, (Concept, Supports)> = BTreeMap::new();
+    for item in digest.items() {
+        let concept = graph.concept_of(*item).and_then(|id| graph.concept(id));
+        if let Some(concept) = concept.filter(|concept| concept.standing == Standing::Held) {
+            let before = supports(graph, concept.leader, &concept.members);
+            held.insert(concept.id, (concept, before));
+        }
+    }
+    let (mut changes, affected) = count(graph, digest, -1);
+    for (mut concept, before) in held.into_values() {
+        let now = supports(graph, concept.leader, &concept.members);
+        let lost = before.total().saturating_sub(now.total());
+        if lost == 0 {
+            continue;
+        }
+        concept.lost_count = concept.lost_count.saturating_add(lost);
+        if support_loss(&concept) > SUPPORT_LOSS_MAX || !now.suffice() {
+            concept.standing = Standing::Deprecated;
+            concept.version += 1;
+            concept.synthesized = at;
+        }
+        record(graph, concept, &mut changes);
+    }
+    (changes, affected)
+}
+
+/// The share of its supports that a concept lost since it was synthesized, in ten-thousandths.
+pub fn support_loss(concept: &Concept) -> u32 {
+    let share = u64::from(concept.lost_count) * 10_000 / u64::from(concept.supports_count().max(1));
+    u32::try_from(share).unwrap_or(10_000).min(10_000)
+}
+
+/// The share of what a concept stands on now that this version does not know of, in ten-thousandths.
+pub fn staleness(concept: &Concept, now: Supports) -> u32 {
+    let new = now.total().saturating_sub(concept.supports_count());
+    u32::try_from(u64::from(new) * 10_000 / u64::from(now.total().max(1))).unwrap_or(10_000)
+}
+
+fn count(graph: &mut dyn Graph, digest: &Digest, sign: i32) -> (Vec<Change>, BTreeSet<Item>) {
+    let touched: BTreeSet<Item> = digest.items().iter().copied().collect();
+    // A connection that ceases must be seen before it does, one that arises after.
+    let mut near = reach(graph, &touched);
+    let mut affected = reach(graph, &near);
+    let changes = digest.counts(sign);
+    for change in &changes {
+        graph.apply(change);
+    }
+    near.extend(reach(graph, &touched));
+    affected.extend(reach(graph, &near));
+    (changes, affected)
+}
+
+/// These things and their strong neighbours.
+fn reach(graph: &dyn Graph, items: &BTreeSet<Item>) -> BTreeSet<Item> {
+    let clusters = Clusters::new(graph);
+    let mut all = items.clone();
+    for item in items {
+        all.extend(clusters.strong(*item).iter().map(|(other, _)| *other));
+    }
+    all
+}
+
+/// What is around some things: the gatherings that are concepts, by leader, and the concepts that
+/// any of their things belongs to.
+struct Around {
+    gathered: BTreeMap<Item, BTreeSet<Item>>,
+    known: BTreeMap<ConceptId, Concept>,
+}
+
+fn around(graph: &dyn Graph, affected: &BTreeSet<Item>) -> Around {
+    let clusters = Clusters::new(graph);
+    let mut found = Around { gathered: BTreeMap::new(), known: BTreeMap::new() };
+    let mut seen = affected.clone();
+    let mut queue: Vec<Item> = affected.iter().copied().collect();
+    while let Some(item) = queue.pop() {
+        let mut more: Vec<Item> = Vec::new();
+        if let Some(id) = graph.concept_of(item)
+            && !found.known.contains_key(&id)
+            && let Some(concept) = graph.concept(id)
+        {
+            // A concept that is not held can only be taken up again by what is here.
+            if concept.standing == Standing::Held {
+                more.extend(&concept.members);
+            }
+            found.known.insert(id, concept);
+        }
+        if let Some(leader) = clusters.leader(item)
+            && !found.gathered.contains_key(&leader)
+            && let Some(members) = clusters.cluster(leader)
+        {
+            more.extend(&members);
+            found.gathered.insert(leader, members);
+        }
+        queue.extend(more.into_iter().filter(|item| seen.insert(*item)));
+    }
+    found
+}
+
+/// What becomes of the concepts around.
+#[derive(Default)]
+struct Lineage {
+    /// By leader: the concepts that go on in it.
+    parents: BTreeMap<Item, Vec<ConceptId>>,
+    /// By leader: the concepts that fell apart into it and others.
+    origins: BTreeMap<Item, Vec<ConceptId>>,
+    /// Those whose things do not keep together.
+    dissolved: Vec<ConceptId>,
+    /// Those that fell apart.
+    split: Vec<ConceptId>,
+}
+
+fn lineage(around: &Around) -> Lineage {
+    let mut lineage = Lineage::default();
+    for concept in around.known.values().filter(|c| c.standing == Standing::Held) {
+        let goes_on = |members: &BTreeSet<Item>| {
+            let shared = shared(concept, members);
+            shared >= 2 || shared * 2 >= concept.members.len()
+        };
+        let parts: Vec<Item> = around
+            .gathered
+            .iter()
+            .filter(|(_, members)| goes_on(members))
+            .map(|(leader, _)| *leader)
+            .collect();
+        match parts.as_slice() {
+            [] => lineage.dissolved.push(concept.id),
+            [one] => lineage.parents.entry(*one).or_default().push(concept.id),
+            several => {
+                lineage.split.push(concept.id);
+                for leader in several {
+                    lineage.origins.entry(*leader).or_default().push(concept.id);
+                }
+            }
+        }
+    }
+    lineage
+}
+
+fn shared(concept: &Concept, members: &BTreeSet<Item>) -> usize {
+    concept.members.iter().filter(|item| members.contains(item)).count()
+}
+
+/// Gives what gathers around the affected things its identity and its next version.
+pub fn settle(
+    graph: &mut dyn Graph,
+    affected: &BTreeSet<Item>,
+    when: When,
+    mint: &mut dyn FnMut() -> ConceptId,
+) -> Vec<Change> {
+    let around = around(graph, affected);
+    let lineage = lineage(&around);
+    let mut changes = Vec::new();
+    let ended = |id: &ConceptId, standing: Standing| {
+        let mut concept = around.known.get(id).expect("a concept of the lineage is known").clone();
+        concept.standing = standing;
+        concept.version += 1;
+        concept.synthesized = when.at;
+        if standing == Standing::Split {
+            concept.valid_to = Some(when.valid.max(concept.valid_from));
+        }
+        concept
+    };
+    for id in &lineage.dissolved {
+        record(graph, ended(id, Standing::Deprecated), &mut changes);
+    }
+    for id in &lineage.split {
+        record(graph, ended(id, Standing::Split), &mut changes);
+    }
+    let mut renewed = Vec::new();
+    for (leader, members) in &around.gathered {
+        let (next, merged) = successor(graph, &around, &lineage, (*leader, members), when, mint);
+        for id in merged {
+            record(graph, ended(&id, Standing::Merged { into: next.id }), &mut changes);
+        }
+        for item in members {
+            if graph.concept_of(*item) != Some(next.id) {
+                let change = Change::Member { item: *item, concept: next.id };
+                graph.apply(&change);
+                changes.push(change);
+            }
+        }
+        if around.known.get(&next.id) != Some(&next) {
+            graph.apply(&Change::Concept(Box::new(next.clone())));
+            renewed.push(next);
+        }
+    }
+    // Edges last: they lead to concepts that may only just have come to be.
+    for mut concept in renewed {
+        concept.edges = edges(graph, &concept);
+        record(graph, concept, &mut changes);
+    }
+    changes
+}
+
+/// The concept that a gathering is: the one it was, if there was one, unchanged if nothing that
+/// matters changed; and those that turn out to be the same.
+fn successor(
+    graph: &dyn Graph,
+    around: &Around,
+    lineage: &Lineage,
+    (leader, members): (Item, &BTreeSet<Item>),
+    when: When,
+    mint: &mut dyn FnMut() -> ConceptId,
+) -> (Concept, Vec<ConceptId>) {
+    let oldest = |id: &&ConceptId| {
+        let concept = around.known.get(*id).expect("a concept of the lineage is known");
+        (concept.created, concept.id)
+    };
+    let parents: &[ConceptId] = lineage.parents.get(&leader).map_or(&[], Vec::as_slice);
+    let canonical = parents.iter().min_by_key(oldest).copied();
+    let merged: Vec<ConceptId> =
+        parents.iter().copied().filter(|id| Some(*id) != canonical).collect();
+    let origins = lineage.origins.get(&leader).cloned().unwrap_or_default();
+    let all: Vec<Item> = members.iter().copied().collect();
+    let now = supports(graph, leader, &all);
+    let last =
+        canonical.or_else(|| if origins.is_empty() { given_up(around, members) } else { None });
+    let Some(last) = last.and_then(|id| around.known.get(&id)) else {
+        let concept = Concept {
+            id: mint(),
+            version: 1,
+            leader,
+            members: all,
+            standing: Standing::Held,
+            derived_from: origins,
+            created: when.at,
+            synthesized: when.at,
+            valid_from: when.valid,
+            valid_to: None,
+            episodes_count: now.episodes,
+            facts_count: now.facts,
+            lost_count: 0,
+            edges: Vec::new(),
+        };
+        return (concept, merged);
+    };
+    let mut derived_from = last.derived_from.clone();
+    derived_from.extend(origins.iter().filter(|id| !last.derived_from.contains(id)));
+    let same = last.standing == Standing::Held
+        && (last.leader, &last.members) == (leader, &all)
+        && merged.is_empty()
+        && derived_from == last.derived_from
+        && last.lost_count == 0
+        && staleness(last, now) < STALENESS_MAX;
+    if same {
+        return (last.clone(), merged);
+    }
+    let concept = Concept {
+        version: last.version + 1,
+        leader,
+        members: all,
+        standing: Standing::Held,
+        derived_from,
+        synthesized: when.at,
+        valid_to: None,
+        episodes_count: now.episodes,
+        facts_count: now.facts,
+        lost_count: 0,
+        ..last.clone()
+    };
+    (concept, merged)
+}
+
+/// What was given up and gathers again is the same as before: the oldest of such concepts.
+fn given_up(around: &Around, members: &BTreeSet<Item>) -> Option<ConceptId> {
+    let same = around.known.values().filter(|concept| {
+        let shared = shared(concept, members);
+        concept.standing == Standing::Deprecated
+            && shared > 0
+            && shared * 2 >= concept.members.len()
+    });
+    same.min_by_key(|concept| (concept.created, concept.id)).map(|concept| concept.id)
+}
+
+fn record(graph: &mut dyn Graph, concept: Concept, changes: &mut Vec<Change>) {
+    let change = Change::Concept(Box::new(concept));
+    graph.apply(&change);
+    changes.push(change);
+}
+
+#[cfg(test)]
+mod tests;
