@@ -141,7 +141,7 @@ fn check(story: &str, expect: Expect) {
         digests.push(digest(n as u8 + 1, line.trim().trim_start_matches('-')));
         for rows in world.versions.values() {
             for row in rows.iter().filter(|row| !before.values().flatten().any(|old| old == *row)) {
-                out += &format!("{:>2}: {}\n", n + 1, show(row));
+                out += &format!("{}: {}\n", n + 1, show(row));
             }
         }
     }

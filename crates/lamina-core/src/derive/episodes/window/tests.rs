@@ -41,16 +41,16 @@ fn show(action: &Action) -> String {
     match action {
         Action::Opened { episode, at, successor_of, .. } => {
             let after = successor_of.map_or(String::new(), |id| format!(" after {}", ep(&id)));
-            format!("{:>4} open {}{after}", minute(at), ep(episode))
+            format!("{:<3} open {}{after}", minute(at), ep(episode))
         }
         Action::Joined { episode, event, late } => {
             let late = if *late { " late" } else { "" };
-            format!("     {} -> {}{late}", short(event.as_bytes()), ep(episode))
+            format!("-   {} -> {}{late}", short(event.as_bytes()), ep(episode))
         }
         Action::Closed { episode, at, why } => {
-            format!("{:>4} close {} {why:?}", minute(at), ep(episode))
+            format!("{:<3} close {} {why:?}", minute(at), ep(episode))
         }
-        Action::Sealed { episode, at } => format!("{:>4} seal {}", minute(at), ep(episode)),
+        Action::Sealed { episode, at } => format!("{:<3} seal {}", minute(at), ep(episode)),
     }
 }
 
@@ -93,19 +93,19 @@ fn a_gap_ends_an_episode_on_either_axis() {
          41 71
          100 tick",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-                 2 -> 1
-              40 close 1 Gap
-              40 seal 1
-              40 open 3
-                 3 -> 3
-              41 close 3 Gap
-              41 open 4 after 3
-                 4 -> 4
-              70 seal 3
-              71 close 4 Gap
-              71 seal 4
+            0   open 1
+            -   1 -> 1
+            -   2 -> 1
+            40  close 1 Gap
+            40  seal 1
+            40  open 3
+            -   3 -> 3
+            41  close 3 Gap
+            41  open 4 after 3
+            -   4 -> 4
+            70  seal 3
+            71  close 4 Gap
+            71  seal 4
         "#]],
     );
 }
@@ -121,20 +121,20 @@ fn an_import_of_years_in_a_minute_has_its_episodes() {
          0 9000
          31 tick",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-                 2 -> 1
-               0 close 1 Gap
-               0 open 3 after 1
-                 3 -> 3
-                 4 -> 3
-               0 close 3 Gap
-               0 open 5 after 3
-                 5 -> 5
-              30 seal 1
-              30 seal 3
-              30 close 5 Gap
-              30 seal 5
+            0   open 1
+            -   1 -> 1
+            -   2 -> 1
+            0   close 1 Gap
+            0   open 3 after 1
+            -   3 -> 3
+            -   4 -> 3
+            0   close 3 Gap
+            0   open 5 after 3
+            -   5 -> 5
+            30  seal 1
+            30  seal 3
+            30  close 5 Gap
+            30  seal 5
         "#]],
     );
 }
@@ -149,14 +149,14 @@ fn a_topic_shift_ends_an_episode_but_not_its_first_event() {
          3 3
          4 1 shift",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-                 2 -> 1
-               2 close 1 TopicShift
-               2 open 3
-                 3 -> 3
-                 4 -> 3
-                 5 -> 1 late
+            0   open 1
+            -   1 -> 1
+            -   2 -> 1
+            2   close 1 TopicShift
+            2   open 3
+            -   3 -> 3
+            -   4 -> 3
+            -   5 -> 1 late
         "#]],
     );
 }
@@ -172,17 +172,17 @@ fn a_full_episode_is_carried_on_in_the_next() {
          4 4
          5 1",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-                 2 -> 1
-               2 close 1 Size
-               2 open 3 after 1
-                 3 -> 3
-                 4 -> 3
-               4 close 3 Size
-               4 open 5 after 3
-                 5 -> 5
-                 6 -> 5 late
+            0   open 1
+            -   1 -> 1
+            -   2 -> 1
+            2   close 1 Size
+            2   open 3 after 1
+            -   3 -> 3
+            -   4 -> 3
+            4   close 3 Size
+            4   open 5 after 3
+            -   5 -> 5
+            -   6 -> 5 late
         "#]],
     );
 }
@@ -198,17 +198,17 @@ fn an_explicit_end_seals_at_once() {
          4 end
          5 2",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-                 2 -> 1
-               1 close 1 Explicit
-               1 seal 1
-               2 open 3
-                 3 -> 3
-               3 close 3 Explicit
-               3 seal 3
-               5 open 6
-                 6 -> 6
+            0   open 1
+            -   1 -> 1
+            -   2 -> 1
+            1   close 1 Explicit
+            1   seal 1
+            2   open 3
+            -   3 -> 3
+            3   close 3 Explicit
+            3   seal 3
+            5   open 6
+            -   6 -> 6
         "#]],
     );
 }
@@ -226,22 +226,22 @@ fn late_events_go_where_they_belong_or_into_an_episode_of_their_own() {
          36 tick
          37 6",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-               1 close 1 Gap
-               1 open 2 after 1
-                 2 -> 2
-                 3 -> 1 late
-               3 open 4
-                 4 -> 4 late
-                 5 -> 4 late
-                 6 -> 2
-              32 seal 1
-              34 seal 4
-              35 close 2 Gap
-              35 seal 2
-              37 open 8
-                 8 -> 8
+            0   open 1
+            -   1 -> 1
+            1   close 1 Gap
+            1   open 2 after 1
+            -   2 -> 2
+            -   3 -> 1 late
+            3   open 4
+            -   4 -> 4 late
+            -   5 -> 4 late
+            -   6 -> 2
+            32  seal 1
+            34  seal 4
+            35  close 2 Gap
+            35  seal 2
+            37  open 8
+            -   8 -> 8
         "#]],
     );
 }
@@ -255,18 +255,18 @@ fn sessions_do_not_mix_and_deadlines_fire_in_order() {
          5 5 s3
          90 tick",
         expect![[r#"
-               0 open 1
-                 1 -> 1
-               0 open 2
-                 2 -> 2
-               5 open 3
-                 3 -> 3
-              30 close 1 Gap
-              30 seal 1
-              30 close 2 Gap
-              30 seal 2
-              35 close 3 Gap
-              35 seal 3
+            0   open 1
+            -   1 -> 1
+            0   open 2
+            -   2 -> 2
+            5   open 3
+            -   3 -> 3
+            30  close 1 Gap
+            30  seal 1
+            30  close 2 Gap
+            30  seal 2
+            35  close 3 Gap
+            35  seal 3
         "#]],
     );
 }
@@ -278,25 +278,25 @@ fn too_many_late_windows_seal_the_one_longest_idle() {
         Limits::default(),
         &story,
         expect![[r#"
-               0 open 1
-                 1 -> 1
-               1 open 2
-                 2 -> 2 late
-               2 open 3
-                 3 -> 3 late
-               3 open 4
-                 4 -> 4 late
-               4 open 5
-                 5 -> 5 late
-               5 open 6
-                 6 -> 6 late
-               6 open 7
-                 7 -> 7 late
-               7 open 8
-                 8 -> 8 late
-               8 seal 2
-               8 open 9
-                 9 -> 9 late
+            0   open 1
+            -   1 -> 1
+            1   open 2
+            -   2 -> 2 late
+            2   open 3
+            -   3 -> 3 late
+            3   open 4
+            -   4 -> 4 late
+            4   open 5
+            -   5 -> 5 late
+            5   open 6
+            -   6 -> 6 late
+            6   open 7
+            -   7 -> 7 late
+            7   open 8
+            -   8 -> 8 late
+            8   seal 2
+            8   open 9
+            -   9 -> 9 late
         "#]],
     );
 }
