@@ -9,18 +9,20 @@ use std::sync::Arc;
 use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
 use lamina_store::blob::{BlobFile, BlobWriter};
-use lamina_store::codec::control::Blob;
-use lamina_store::log::Section;
+use lamina_store::codec::control::{Blob, BlobKey};
 use lamina_types::BlobId;
 use lamina_types::capability::{BlobRead, BlobUpload as UploadCapability};
 use tokio::sync::oneshot;
 
+use crate::admin::{Noted, by};
 use crate::engine::Inner;
 use crate::write::capture::Request;
 use crate::write::prepare::section;
 use crate::write::room::{self, Room};
 use crate::{Engine, Error};
 
+/// Keys of uploads are apart from those of writes (R429), which have the numbers before.
+const FAMILY: u8 = 2;
 /// Images larger than this get no perceptual hash.
 const HASHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
 /// Pixels along one side that a hostile image may make us decode.
@@ -39,6 +41,24 @@ pub struct BlobRecord {
     pub sha256: [u8; 32],
     /// Difference hash, if it is an image we can decode.
     pub perceptual_hash: Option<u64>,
+}
+
+/// What an upload came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobStored {
+    /// The blob.
+    pub record: BlobRecord,
+    /// The key was used before for the same: this is the blob of that upload.
+    pub replayed: bool,
+}
+
+/// What is said about an upload beside its bytes.
+#[derive(Debug, Clone)]
+pub struct BlobSaid {
+    /// The content type.
+    pub content_type: String,
+    /// The idempotency key, if it has one.
+    pub key: Option<String>,
 }
 
 /// An upload under way. Dropped without being finished, it leaves nothing.
@@ -90,9 +110,11 @@ impl Engine {
         &self,
         permit: &Permit<UploadCapability>,
         upload: BlobUpload,
-        content_type: String,
-    ) -> Result<BlobRecord, Error> {
+        said: BlobSaid,
+        noted: &Noted,
+    ) -> Result<BlobStored, Error> {
         let caller = permit.caller();
+        let BlobSaid { content_type, key } = said;
         let panicked = |_| Error::BlobStore(io::Error::other("the upload panicked"));
         let finished = tokio::task::spawn_blocking(move || upload.writer.finish());
         let stored = finished.await.map_err(panicked)?.map_err(Error::BlobStore)?;
@@ -108,6 +130,13 @@ impl Engine {
             hashed.await.map_err(panicked)?
         };
         let id = BlobId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
+        let keyed = self.inner.keyed(caller.tenant)?;
+        let key = key.map(|key| {
+            let parts = [caller.actor.as_str().as_bytes(), &[FAMILY], key.as_bytes()];
+            let idem_mac = keyed.mac("idempotency", &parts);
+            let body = [content_type.as_bytes(), &stored.sha256];
+            BlobKey { idem_mac, body_mac: keyed.mac("body", &body) }
+        });
         let meta = Blob {
             id,
             size: stored.size,
@@ -116,19 +145,24 @@ impl Engine {
             perceptual_hash,
             file: stored.file,
             uploader: caller.actor.clone(),
+            key,
         };
         let (reply, answer) = oneshot::channel();
         let what = section(&*self.inner.env.rng, &meta.encode());
-        let request =
-            Request::BlobAdd { tenant: caller.tenant, who: Section::absent(), what, reply };
-        self.inner.submit(request, answer).await?;
-        Ok(BlobRecord {
-            id,
-            size_bytes: stored.size,
-            content_type,
-            sha256: stored.sha256,
-            perceptual_hash,
-        })
+        let who = by(&self.inner.env, permit, noted);
+        let tenant = caller.tenant;
+        let request = Request::BlobAdd { tenant, blob: id, key, who, what, reply };
+        let placed = self.inner.submit(request, answer).await?;
+        if !placed.replayed {
+            return Ok(BlobStored { record: record(meta), replayed: false });
+        }
+        // No entry names the file that was just written.
+        if let Err(error) = self.inner.blobs.remove(stored.file) {
+            tracing::warn!(%error, "the file of a repeated upload is still there");
+        }
+        self.inner.caught_up().await;
+        let record = record(self.inner.blob_meta(tenant, placed.id)?);
+        Ok(BlobStored { record, replayed: true })
     }
 
     /// A blob's metadata and its bytes.
@@ -147,11 +181,13 @@ impl Engine {
         &self,
         permit: &Permit<UploadCapability>,
         id: BlobId,
+        noted: &Noted,
     ) -> Result<BlobRecord, Error> {
         let tenant = permit.caller().tenant;
         let meta = self.inner.blob_meta(tenant, id)?;
         let (reply, answer) = oneshot::channel();
-        let request = Request::BlobRemove { tenant, blob: id, who: Section::absent(), reply };
+        let who = by(&self.inner.env, permit, noted);
+        let request = Request::BlobRemove { tenant, blob: id, who, reply };
         self.inner.submit(request, answer).await?;
         // The entry is durable: the file is garbage now, and if it stays behind a crash, the
         // collector of unreferenced files takes it.
@@ -207,6 +243,6 @@ fn difference_hash(bytes: &[u8]) -> Option<u64> {
 }
 
 fn record(meta: Blob) -> BlobRecord {
-    let Blob { id, size, content_type, sha256, perceptual_hash, file: _, uploader: _ } = meta;
+    let Blob { id, size, content_type, sha256, perceptual_hash, .. } = meta;
     BlobRecord { id, size_bytes: size, content_type, sha256, perceptual_hash }
 }

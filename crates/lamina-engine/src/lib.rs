@@ -22,7 +22,7 @@ pub use admin::{
     Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
     PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery, Sight,
 };
-pub use blobs::{BlobReader, BlobRecord, BlobUpload};
+pub use blobs::{BlobReader, BlobRecord, BlobSaid, BlobStored, BlobUpload};
 pub use engine::Engine;
 pub use error::{Error, OpenError};
 pub use health::{Health, Status};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lamina_env::{Env, SteadyClock};
-use lamina_store::audit::{AuditLog, AuditOptions};
+use lamina_store::audit::{AuditLog, AuditOptions, row_at};
 use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
@@ -130,7 +130,13 @@ pub fn check(
     }
     let under = format!("{AUDIT}/");
     report.findings_count += audited.findings_count;
-    report.findings.extend(audited.findings.into_iter().map(|found| finding(&under, found)));
+    report.findings.extend(audited.findings.into_iter().map(|mut found| {
+        if found.severity == Severity::Corrupt && found.position > 0 {
+            let row = row_at(&*env.disk, &audit, &found.file, found.position);
+            found.what = format!("{}, {row}", found.what);
+        }
+        finding(&under, found)
+    }));
     report.audit_entries = audited.entries;
     report.audit_segments = audited.segments;
     Ok(report)

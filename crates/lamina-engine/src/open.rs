@@ -248,7 +248,9 @@ fn start(
     let hub = Arc::new(Hub::default());
     let blobs = open_blobs(&env, &settings.data)?;
     let lock: Arc<dyn DiskFile> = Arc::from(lock);
-    let (audit, tap) = audit::open::open(&settings, &env, &keys, (&reader, &tip), &shared, &lock)?;
+    let standing = Arc::new(Standing::load(&views, &*reader)?);
+    let (audit, tap) =
+        audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
@@ -260,7 +262,6 @@ fn start(
     let capture =
         Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
             .with_room(room.clone());
-    let standing = Arc::new(Standing::load(&views, &*reader)?);
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
         .with_standing(Arc::clone(&standing));
     let threads = vec![

@@ -151,7 +151,7 @@ pub enum Payload {
     },
     /// Stages that will not run any more.
     Cancelled {
-        /// They start with this stage.
-        from: Stage,
+        /// They start with this stage; `None`: every stage had run.
+        from: Option<Stage>,
     },
 }

@@ -41,6 +41,11 @@ const IDEMPOTENCY_KEY: Param = header(
     "The idempotency key, instead of the field in the body.",
     Values::Text,
 );
+const UPLOAD_KEY: Param = header(
+    "X-Cortex-Idempotency-Key",
+    "The idempotency key: the same upload again answers with the same blob.",
+    Values::Text,
+);
 const SINCE_LIFECYCLE: Param =
     query("since_lifecycle_id", "Only what came after this lifecycle event.", Values::Id("lce"));
 const OF_EVENT: Param = query("event_id", "Of this memory event.", Values::Id("evt"));
@@ -132,10 +137,10 @@ pub const ROUTES: &[RouteSpec] = &[
     ),
     // Blobs.
     RouteSpec::new(Post, "/v1/blobs", Stable, "blob.upload", "Upload a blob").built(
-        &[],
+        &[UPLOAD_KEY],
         Body::File,
         &[answer(201, "The blob is stored.", AnswerBody::Json("blob_uploaded"))],
-        &[E::InvalidBody, E::BlobTooLarge, E::UnsupportedMediaType, E::RequestTimeout, E::PolicyDenied, E::WalUnavailable],
+        &[E::InvalidBody, E::BlobTooLarge, E::UnsupportedMediaType, E::RequestTimeout, E::IdempotencyConflict, E::PolicyDenied, E::WalUnavailable],
     ),
     RouteSpec::new(Get, "/v1/blobs/{blob_id}", Stable, "blob.read", "Read the bytes of a blob").built(
         &[],

@@ -1,9 +1,20 @@
 //! `POST`, `GET` and `DELETE /v1/blobs` (R331, R332).
 
 use lamina_types::BlobId;
+use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use lamina_types::stdx::hex;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::check;
+use crate::error::ApiError;
+
+/// The idempotency key of an upload, whose body is taken by its bytes: it comes as a header (R210).
+pub fn upload_key(header: &str) -> Result<String, ApiError> {
+    check::short(header, IDEMPOTENCY_KEY_CHARS_MAX)
+        .map_err(|reason| ApiError::invalid_parameter("X-Cortex-Idempotency-Key", reason))?;
+    Ok(header.to_owned())
+}
 
 /// 201: the blob is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

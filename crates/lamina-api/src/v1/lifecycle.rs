@@ -157,8 +157,8 @@ fn payload_body(
     }
 }
 
-fn remaining(from: Stage) -> Vec<&'static str> {
-    std::iter::successors(Some(from), |stage| stage.next()).map(Stage::as_str).collect()
+fn remaining(from: Option<Stage>) -> Vec<&'static str> {
+    std::iter::successors(from, |stage| stage.next()).map(Stage::as_str).collect()
 }
 
 /// `GET /v1/lifecycle/memory-event/{evt_id}`: how far one event has come (R312).

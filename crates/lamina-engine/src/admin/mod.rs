@@ -77,7 +77,7 @@ pub struct Noted {
 }
 
 /// The `who` section of a change.
-fn by<C: Capability>(env: &Env, permit: &Permit<C>, noted: &Noted) -> Section {
+pub(crate) fn by<C: Capability>(env: &Env, permit: &Permit<C>, noted: &Noted) -> Section {
     let by = By {
         caller: permit.caller().actor.clone(),
         audit_id: noted.audit_id,

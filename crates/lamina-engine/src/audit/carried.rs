@@ -46,7 +46,12 @@ fn audit_id(entry: &Entry) -> Option<AuditId> {
 fn by_somebody(sub: u16) -> bool {
     matches!(
         sub,
-        control::POLICY_SET | control::TOKEN_REVOKED | control::SCOPE_SET | control::SCOPE_REMOVED
+        control::POLICY_SET
+            | control::TOKEN_REVOKED
+            | control::SCOPE_SET
+            | control::SCOPE_REMOVED
+            | control::BLOB
+            | control::BLOB_REMOVED
     )
 }
 
@@ -86,12 +91,16 @@ pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
                 ..AuditWho::default()
             });
         }
-        (Kind::Control, control::CANCEL) => {
-            row.event_id = Some(Cancel::decode(entry.what.live()?).ok()?.event_id);
-            row.who = Some(AuditWho::default());
-        }
-        _ => {
-            let by = By::decode(entry.who.live()?).ok()?;
+        (Kind::Control, sub) => {
+            if sub == control::CANCEL {
+                row.event_id = Some(Cancel::decode(entry.what.live()?).ok()?.event_id);
+            }
+            // A cancellation says by whom beside its id, which stands in its `what`.
+            let Some(bytes) = entry.who.live() else {
+                row.who = Some(AuditWho::default());
+                return Some(row);
+            };
+            let by = By::decode(bytes).ok()?;
             row.capability = by.decision;
             row.who = Some(AuditWho {
                 actor: Some(by.caller),
@@ -99,6 +108,7 @@ pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
                 ..AuditWho::default()
             });
         }
+        _ => {}
     }
     Some(row)
 }

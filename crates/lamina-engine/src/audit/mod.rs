@@ -20,6 +20,7 @@ pub(crate) mod queue;
 pub(crate) mod retention;
 
 pub use lamina_store::audit::{AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified};
+pub use lamina_store::keys::Pieces;
 
 use crate::{Engine, Error};
 use auditor::AuditStatus;
@@ -153,15 +154,9 @@ impl Engine {
 
     /// The pepper that a tenant hashes bodies and headers with now.
     pub fn audit_pepper(&self, tenant: u32) -> Result<Pepper, Error> {
-        let period = self.inner.settings.pepper_rotation_us;
+        let period = self.inner.audit.retention.rotation_us(tenant);
         let pepper = self.inner.audit.peppers.current(tenant, self.inner.env.clock.wall(), period);
         pepper.map_err(|error| Error::Keys(Box::new(error)))
-    }
-
-    /// How long a tenant keeps its audit rows; `None`: as long as the deployment does. Not longer
-    /// than the process lives: it is for whoever knows the tenant's policy to say it again.
-    pub fn set_audit_retention(&self, tenant: u32, rows_us: Option<i64>) {
-        self.inner.audit.retention.set(tenant, rows_us);
     }
 
     /// A page of rows, newest first. Sees every row that was put in before.

@@ -14,6 +14,7 @@ use super::auditor::{Auditor, recover};
 use super::queue::Queue;
 use super::retention::Retention;
 use super::{Audit, Tap};
+use crate::admin::standing::Standing;
 use crate::engine::Shared;
 use crate::threads::{Role, spawn};
 use crate::{OpenError, Settings};
@@ -45,6 +46,7 @@ pub(crate) fn open(
     env: &Env,
     keys: &Arc<Keys>,
     (reader, tip): (&Arc<dyn LogReader>, &Tip),
+    standing: &Arc<Standing>,
     shared: &Arc<Shared>,
     lock: &Arc<dyn DiskFile>,
 ) -> Result<(Audit, Tap), OpenError> {
@@ -67,7 +69,7 @@ pub(crate) fn open(
     };
     let queue = Arc::new(Queue::default());
     let audit_reader = log.reader();
-    let retention = Arc::new(Retention::new(settings));
+    let retention = Arc::new(Retention::new(settings, Arc::clone(standing)));
     let clock = Arc::clone(&env.clock);
     let auditor = Auditor::new(log, Arc::clone(reader), clock, Arc::clone(&status), tip)
         .with_retention(Arc::clone(&retention), Arc::clone(&peppers));

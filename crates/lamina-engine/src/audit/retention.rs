@@ -1,48 +1,62 @@
-//! How long rows and peppers are kept: the deployment says, and a tenant may say otherwise.
+//! How long rows and peppers are kept: the policies in force say, and before them the settings.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use lamina_core::policy::{Defaults, Document};
 use lamina_types::Micros;
-use parking_lot::RwLock;
 
 use crate::Settings;
+use crate::admin::standing::Standing;
 
 /// How often what has expired is looked for.
 pub(crate) const LOOK_EVERY_US: i64 = 3_600 * 1_000_000;
 
-/// How long rows are kept.
+/// How long rows are kept. Asked of the policies each time, so that a change counts at once and
+/// nothing has to be told.
 #[derive(Debug)]
 pub(crate) struct Retention {
-    default_us: i64,
+    rows_us: i64,
+    rotation_us: i64,
     buffer_us: i64,
-    tenants: RwLock<BTreeMap<u32, i64>>,
+    standing: Arc<Standing>,
 }
 
 impl Retention {
-    pub(crate) fn new(settings: &Settings) -> Retention {
+    pub(crate) fn new(settings: &Settings, standing: Arc<Standing>) -> Retention {
         Retention {
-            default_us: settings.audit_retention_us,
+            rows_us: settings.audit_retention_us,
+            rotation_us: settings.pepper_rotation_us,
             buffer_us: settings.pepper_buffer_us,
-            tenants: RwLock::default(),
+            standing,
         }
     }
 
-    /// How long a tenant keeps its rows.
+    /// How long a tenant keeps its rows. It can keep them longer than the deployment, not shorter:
+    /// whoever did something must not be able to shorten its trace.
     pub(crate) fn rows_us(&self, tenant: u32) -> i64 {
-        self.tenants.read().get(&tenant).copied().unwrap_or(self.default_us)
+        let (deployment, own) = self.said(tenant, |defaults| defaults.audit_retention_us);
+        let deployment = deployment.unwrap_or(self.rows_us);
+        own.map_or(deployment, |own| own.max(deployment))
+    }
+
+    /// How long a pepper of a tenant is used (R431).
+    pub(crate) fn rotation_us(&self, tenant: u32) -> i64 {
+        let (deployment, own) = self.said(tenant, |defaults| defaults.pepper_rotation_us);
+        own.or(deployment).unwrap_or(self.rotation_us)
     }
 
     /// How long a pepper of a tenant is kept after it was replaced (R392).
     pub(crate) fn pepper_us(&self, tenant: u32) -> i64 {
-        self.rows_us(tenant).saturating_add(self.buffer_us)
+        let (deployment, own) = self.said(tenant, |defaults| defaults.pepper_buffer_us);
+        let buffer = own.or(deployment).unwrap_or(self.buffer_us);
+        self.rows_us(tenant).saturating_add(buffer)
     }
 
-    pub(crate) fn set(&self, tenant: u32, rows_us: Option<i64>) {
-        let mut tenants = self.tenants.write();
-        match rows_us {
-            Some(rows_us) => drop(tenants.insert(tenant, rows_us)),
-            None => drop(tenants.remove(&tenant)),
-        }
+    /// What the deployment's policy says, if it was set since boot, and what the tenant's says.
+    fn said(&self, tenant: u32, read: fn(&Defaults) -> Option<i64>) -> (Option<i64>, Option<i64>) {
+        let book = self.standing.policies();
+        let said = |document: Option<Arc<Document>>| read(&document?.defaults);
+        (said(book.deployment()), said(book.tenant(tenant)))
     }
 }
 
@@ -50,3 +64,6 @@ impl Retention {
 pub(crate) fn is_due(last: Option<Micros>, now: Micros) -> bool {
     last.is_none_or(|last| now.0 - last.0 >= LOOK_EVERY_US)
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,7 @@ use lamina_types::{
 };
 use parking_lot::Mutex;
 
+use crate::admin::testing::noted;
 use crate::read::{Axis, EventsQuery, LifecycleFilter, ReadPermit};
 use crate::write::stages::{Flight, NothingDerived, StageError, StageWorker};
 use crate::{Engine, Error, Settings, Status, StreamItem, Until, Write};
@@ -221,7 +222,7 @@ async fn r314_r316_an_event_can_be_cancelled_between_any_two_stages() {
             .await
             .unwrap();
         let write_permit: Permit<ScopeWrite> = permit(Some(&scope()));
-        let cancelled = engine.cancel(&write_permit, captured.event_id, None).await.unwrap();
+        let cancelled = engine.cancel(&write_permit, captured.event_id, &noted()).await.unwrap();
         assert!(cancelled.cancelled.contains(&stage), "{cancelled:?}");
         assert!(cancelled.completed.contains(&before), "{cancelled:?}");
         let progress = engine

@@ -70,6 +70,7 @@ impl World {
             perceptual_hash: None,
             file,
             uploader: "user:local".parse().unwrap(),
+            key: None,
         };
         let entry = NewEntry {
             kind: Kind::Control,

@@ -102,6 +102,7 @@ impl Answers {
                     drop(reply.send(placed.ok_or_else(lost)));
                 }
                 Due::Plain { reply } => drop(reply.send(Ok(()))),
+                Due::Blob { placed, reply } => drop(reply.send(Ok(placed))),
                 Due::Version { version, reply } => drop(reply.send(Ok(version))),
                 Due::Tenant { ordinal, reply } => {
                     drop(reply.send(Ok(Registered::Is(ordinal))));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_env::Rng;
-use lamina_store::codec::control::{BlobRemoved, PolicyTarget};
+use lamina_store::codec::control::PolicyTarget;
 use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
 use lamina_store::log::{Appended, EraseTarget, Log, LogError, LogStats, NewEntry, Section};
 use lamina_store::view::Views;
@@ -17,22 +17,20 @@ use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
 use crate::Error;
 use crate::write::applied::Applied;
 use crate::write::apply::Answers;
-use crate::write::prepare::section;
 use crate::write::recent::{Recent, Remembered};
 pub use crate::write::request::{
-    GROUP_ENTRIES_MAX, PolicyChange, Registered, Reply, Request, ScopeChange, ScopeRequest,
-    next_group,
+    BlobPlaced, GROUP_ENTRIES_MAX, PolicyChange, Registered, Reply, Request, ScopeChange,
+    ScopeRequest, next_group,
 };
 use crate::write::room::{self, Room};
 
 mod admin;
+mod blobs;
 
 pub(super) use admin::PolicyAt;
 
 /// Ordinals of scopes kept in memory.
 const SCOPES_CACHED_MAX: usize = if cfg!(test) { 4 } else { 65_536 };
-/// References to a blob that are counted before we stop: one is enough to keep it.
-const REFERENCES_COUNTED_MAX: usize = 1_000;
 
 /// An experience whose sections are sealed, so that the writer only numbers and copies it.
 #[derive(Debug)]
@@ -69,6 +67,7 @@ pub struct Placed {
 pub(crate) enum Due {
     Write { slots: Vec<Slot>, reply: Reply<Vec<Placed>> },
     Plain { reply: Reply<()> },
+    Blob { placed: BlobPlaced, reply: Reply<BlobPlaced> },
     Tenant { ordinal: u32, reply: Reply<Registered> },
     Version { version: u64, reply: Reply<u64> },
 }
@@ -143,6 +142,8 @@ struct Group {
     scopes: HashMap<(u32, ScopePath), (u64, usize)>,
     /// Blobs that entries of this batch refer to.
     blobs: Vec<(BlobId, usize)>,
+    /// Uploads of this batch by their keys: index of the entry, blob, and what was uploaded.
+    blob_keys: HashMap<[u8; 32], (usize, BlobId, [u8; 32])>,
     /// Blobs that this batch removes, by the index of the entry.
     removed_blobs: HashMap<BlobId, usize>,
     /// Tenants that this batch makes: ordinal and index of the entry.
@@ -219,7 +220,7 @@ impl Capture {
 
     fn remember(&mut self, appended: Appended, group: Group) -> Committed {
         let Group { entries: _, mut due, keys, scopes, blobs, .. } = group;
-        let Group { removed_blobs, tenants, removed_scopes, policies, .. } = group;
+        let Group { removed_blobs, blob_keys, tenants, removed_scopes, policies, .. } = group;
         let mut order = Vec::with_capacity(keys.len() + scopes.len() + blobs.len());
         let offset =
             |index: usize| appended.entries.get(index).map_or(0, |entry| entry.head.offset);
@@ -248,6 +249,10 @@ impl Capture {
         for (blob, index) in blobs {
             self.recent.blobs.insert(blob, offset(index));
             order.push((offset(index), Remembered::Blob(blob)));
+        }
+        for (mac, (index, blob, body)) in blob_keys {
+            self.recent.blob_keys.insert(mac, (blob, body, offset(index)));
+            order.push((offset(index), Remembered::BlobKey(mac)));
         }
         for (blob, index) in removed_blobs {
             self.recent.removed_blobs.insert(blob);
@@ -282,22 +287,12 @@ impl Capture {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
             }
-            Request::BlobAdd { tenant, who, what, reply } => {
-                group.entries.push(system_entry(control::BLOB, tenant, who, what));
-                group.due.push(Due::Plain { reply });
+            Request::BlobAdd { tenant, blob, key, who, what, reply } => {
+                let entry = system_entry(control::BLOB, tenant, who, what);
+                self.take_blob(blob, key, entry, reply, group);
             }
             Request::BlobRemove { tenant, blob, who, reply } => {
-                match self.decide_blob_remove(tenant, blob, group) {
-                    Ok(added) => {
-                        let what = section(&*self.rng, &BlobRemoved { id: blob }.encode());
-                        // The fold finds the blob by its entry: words may be erased by then.
-                        let entry = system_entry(control::BLOB_REMOVED, tenant, who, what);
-                        group.removed_blobs.insert(blob, group.entries.len());
-                        group.entries.push(NewEntry { causes: vec![added], ..entry });
-                        group.due.push(Due::Plain { reply });
-                    }
-                    Err(error) => drop(reply.send(Err(error))),
-                }
+                self.take_blob_removal(tenant, blob, who, reply, group);
             }
             Request::Tenant { name, ordinal, reply } => {
                 self.take_tenant(name, ordinal, reply, group);
@@ -362,37 +357,6 @@ impl Capture {
             replayed: true,
         };
         Ok(Some((placed, row.body_mac)))
-    }
-
-    fn check_blobs(&self, index: usize, item: &PreparedWrite, group: &Group) -> Result<(), Error> {
-        for (blob, id) in item.blobs.iter().enumerate() {
-            let known = self.views.blob(item.tenant, *id)?.is_some();
-            if !known || self.is_removed(*id, group) {
-                return Err(Error::UnknownBlob { index, blob });
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether the blob is removed though the views may still have it.
-    fn is_removed(&self, blob: BlobId, group: &Group) -> bool {
-        self.recent.removed_blobs.contains(&blob) || group.removed_blobs.contains_key(&blob)
-    }
-
-    /// A blob goes only if no event refers to it: in the views, since, or in this very group.
-    /// The offset of the entry that added the blob, if nothing refers to it.
-    fn decide_blob_remove(&self, tenant: u32, blob: BlobId, group: &Group) -> Result<u64, Error> {
-        let row = self.views.blob(tenant, blob)?.ok_or(Error::NotFound)?;
-        if self.is_removed(blob, group) {
-            return Err(Error::NotFound);
-        }
-        let pending = group.blobs.iter().filter(|(id, _)| *id == blob).count() as u64
-            + u64::from(self.recent.blobs.contains_key(&blob));
-        let stored = self.views.blob_references(tenant, blob, REFERENCES_COUNTED_MAX)?.len() as u64;
-        match stored + pending {
-            0 => Ok(row.offset),
-            events => Err(Error::BlobInUse { events }),
-        }
     }
 
     fn take_write(
@@ -524,6 +488,7 @@ fn refuse_all(due: Vec<Due>, error: LogError) {
         match due {
             Due::Write { reply, .. } => drop(reply.send(Err(error))),
             Due::Plain { reply } => drop(reply.send(Err(error))),
+            Due::Blob { reply, .. } => drop(reply.send(Err(error))),
             Due::Tenant { reply, .. } => drop(reply.send(Err(error))),
             Due::Version { reply, .. } => drop(reply.send(Err(error))),
         }

@@ -8,12 +8,13 @@ use lamina_env::rng::draw;
 use lamina_store::codec::control::Cancel;
 use lamina_store::codec::experience::ExperienceWhat;
 use lamina_store::entry::{Kind, control};
-use lamina_store::log::{NewEntry, Section};
+use lamina_store::log::NewEntry;
 use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::{BatchId, EventId, Hints};
 use tokio::sync::oneshot;
 
+use crate::admin::{Noted, by};
 use crate::write::capture::{Placed, PreparedWrite, Request};
 use crate::write::prepare::{Provenance, prepare, section};
 use crate::write::{BulkCaptured, Cancelled, Captured, Until, Write};
@@ -77,7 +78,7 @@ impl Engine {
         &self,
         permit: &Permit<ScopeWrite>,
         event: EventId,
-        note: Option<String>,
+        noted: &Noted,
     ) -> Result<Cancelled, Error> {
         let tenant = permit.caller().tenant;
         self.inner.caught_up().await;
@@ -91,16 +92,18 @@ impl Engine {
         }
         let mut progress = self.progress(tenant, event).await?;
         let was_settled = progress.settled;
-        let audit_id = self.inner.audit_id();
+        let audit_id = noted.audit_id;
         if !row.is_excluded() {
-            let what = Cancel { event_id: event, audit_id, note: note.unwrap_or_default() };
+            let what = Cancel { event_id: event, audit_id, note: noted.note.clone() };
+            // The words of the note stand once, with what they are about.
+            let noted = Noted { note: String::new(), ..noted.clone() };
             let entry = NewEntry {
                 kind: Kind::Control,
                 sub: control::CANCEL,
                 tenant,
                 scope: row.scope,
                 causes: vec![row.offset],
-                who: Section::absent(),
+                who: by(&self.inner.env, permit, &noted),
                 what: section(&*self.inner.env.rng, &what.encode()),
             };
             let (reply, answer) = oneshot::channel();

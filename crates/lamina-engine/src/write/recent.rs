@@ -19,6 +19,8 @@ pub(super) struct Recent {
     pub(super) removed_scopes: HashMap<(u32, ScopePath), (u64, u64)>,
     pub(super) policies: HashMap<(u32, PolicyTarget), PolicyAt>,
     pub(super) blobs: HashMap<BlobId, u64>,
+    /// By key of an upload: the blob, what was uploaded, and its entry.
+    pub(super) blob_keys: HashMap<[u8; 32], (BlobId, [u8; 32], u64)>,
     pub(super) removed_blobs: HashSet<BlobId>,
     pub(super) tenants: HashMap<String, u32>,
     pub(super) order: VecDeque<(u64, Remembered)>,
@@ -29,6 +31,7 @@ pub(super) enum Remembered {
     Key([u8; 32]),
     Scope((u32, ScopePath)),
     Blob(BlobId),
+    BlobKey([u8; 32]),
     RemovedBlob(BlobId),
     Tenant(String),
     RemovedScope((u32, ScopePath)),
@@ -52,6 +55,11 @@ impl Recent {
                 Remembered::Policy(key) => {
                     if self.policies.get(&key).is_some_and(|at| at.offset == offset) {
                         self.policies.remove(&key);
+                    }
+                }
+                Remembered::BlobKey(mac) => {
+                    if self.blob_keys.get(&mac).is_some_and(|(_, _, at)| *at == offset) {
+                        self.blob_keys.remove(&mac);
                     }
                 }
                 Remembered::RemovedBlob(blob) => drop(self.removed_blobs.remove(&blob)),

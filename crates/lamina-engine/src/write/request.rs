@@ -1,6 +1,6 @@
 //! What the writer can be asked to do, and how requests form a group.
 
-use lamina_store::codec::control::PolicyTarget;
+use lamina_store::codec::control::{BlobKey, PolicyTarget};
 use lamina_store::log::{NewEntry, Section};
 use lamina_types::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX, SCOPE_CHARS_MAX};
 use lamina_types::{ActorId, BlobId, MemberRole, ScopePath};
@@ -24,6 +24,15 @@ pub enum Registered {
     Is(u32),
     /// Nothing was written: the next tenant has this ordinal, and its key must be there first.
     Next(u32),
+}
+
+/// The blob that an upload came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobPlaced {
+    /// Its id.
+    pub id: BlobId,
+    /// It was there before this request.
+    pub replayed: bool,
 }
 
 /// A policy to be set. The writer knows which one it replaces.
@@ -90,12 +99,16 @@ pub enum Request {
     BlobAdd {
         /// The tenant.
         tenant: u32,
+        /// Its id.
+        blob: BlobId,
+        /// The idempotency key of the upload.
+        key: Option<BlobKey>,
         /// Who uploaded it.
         who: Section,
         /// Its metadata.
         what: Section,
-        /// The answer.
-        reply: Reply<()>,
+        /// The answer: this blob, or the one that was uploaded under the key before.
+        reply: Reply<BlobPlaced>,
     },
     /// Remove a blob that nothing refers to.
     BlobRemove {
@@ -205,11 +218,10 @@ impl Request {
         // A receiver that is gone does not wait for an answer.
         match self {
             Request::Write { reply, .. } => drop(reply.send(Err(error))),
-            Request::TakeBack { reply, .. }
-            | Request::BlobAdd { reply, .. }
-            | Request::BlobRemove { reply, .. } => {
+            Request::TakeBack { reply, .. } | Request::BlobRemove { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
+            Request::BlobAdd { reply, .. } => drop(reply.send(Err(error))),
             Request::Scope { reply, .. } => drop(reply.send(Err(error))),
             Request::Policy { reply, .. } => drop(reply.send(Err(error))),
             Request::Tenant { reply, .. } => drop(reply.send(Err(error))),

@@ -292,7 +292,11 @@ impl Stages {
                     self.publish(event, kind, payload)?;
                 }
                 Action::Cancelled { event, from } => {
-                    self.publish(event, LifecycleKind::Cancelled, Payload::Cancelled { from })?;
+                    self.publish(
+                        event,
+                        LifecycleKind::Cancelled,
+                        Payload::Cancelled { from: Some(from) },
+                    )?;
                 }
                 Action::Finish { event } => {
                     let flight =
@@ -400,11 +404,7 @@ impl Stages {
         let Ok(entry) = self.reader.entry(row.offset, row.place) else { return Ok(()) };
         let Some(mut flight) = self.flight_of(&entry) else { return Ok(()) };
         flight.seq = rows.iter().map(|row| row.seq).max().unwrap_or(0);
-        self.announce(
-            &mut flight,
-            LifecycleKind::Cancelled,
-            Payload::Cancelled { from: Stage::Compressed },
-        )
+        self.announce(&mut flight, LifecycleKind::Cancelled, Payload::Cancelled { from: None })
     }
 
     fn flush(&mut self) -> Result<(), ViewError> {

@@ -18,6 +18,7 @@ mod cors;
 mod request_id;
 mod query;
 mod body;
+mod hashed;
 mod paced;
 mod reply;
 pub(crate) mod failure;

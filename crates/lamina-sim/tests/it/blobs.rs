@@ -235,3 +235,44 @@ fn a_content_type_cannot_break_out_of_its_header() {
     };
     assert_eq!(read.header("x-content-type-options"), Some("nosniff"));
 }
+
+/// R197, R210: the header makes an upload repeatable.
+#[test]
+fn r197_r210_an_upload_sent_again_is_the_same_blob() {
+    let own = Own::start();
+    let mut api = own.api("blob-key");
+    let key = crate::harness::unique_key();
+    let keyed = |request: Request| request.header("X-Cortex-Idempotency-Key", &key);
+    let first = api.send(&keyed(raw("text/plain", "words"))).made();
+    let again = api.send(&keyed(raw("text/plain", "words")));
+    assert_eq!(again.response.header("x-cortex-replay"), Some("true"));
+    assert_eq!(again.made(), first);
+    let form = api.send(&keyed(multipart("text/plain", b"words")));
+    assert_eq!(form.made()["blob_id"], first["blob_id"], "the bytes count, not how they came");
+    for other in [raw("text/plain", "others"), raw("text/html", "words")] {
+        api.send(&keyed(other)).fails(409, "IDEMPOTENCY_CONFLICT");
+    }
+    let unkeyed = api.send(&raw("text/plain", "words"));
+    assert_eq!(unkeyed.response.header("x-cortex-replay"), None);
+    assert_ne!(unkeyed.made()["blob_id"], first["blob_id"]);
+    let bob = keyed(raw("text/plain", "words")).header("X-Cortex-Actor", "user:bob");
+    assert_ne!(api.send(&bob).made()["blob_id"], first["blob_id"], "R429: keys are the caller's");
+    // A write may use the same key: it is another family.
+    let mut envelope = api.envelope("hello");
+    envelope["idempotency_key"] = json!(key);
+    api.post("/v1/experience", &envelope).ok(202);
+    let long = raw("text/plain", "x").header("X-Cortex-Idempotency-Key", "k".repeat(65));
+    api.send(&long).fails_at(422, "INVALID_PARAMETER", "X-Cortex-Idempotency-Key");
+    let scope = api.scope.clone();
+    let own = own.crash();
+    let mut api = own.api("blob-key");
+    api.scope = scope;
+    let again = api.send(&keyed(raw("text/plain", "words")));
+    assert_eq!(again.response.header("x-cortex-replay"), Some("true"), "also after a crash");
+    assert_eq!(again.made(), first);
+    let id = string(&first, "blob_id");
+    api.delete(&format!("/v1/blobs/{id}")).ok(200);
+    let anew = api.send(&keyed(raw("text/plain", "words")));
+    assert_eq!(anew.response.header("x-cortex-replay"), None);
+    assert_ne!(anew.made()["blob_id"], first["blob_id"], "what was removed can be uploaded anew");
+}

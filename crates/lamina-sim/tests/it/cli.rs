@@ -9,7 +9,7 @@ use lamina_sim::process;
 
 use crate::harness::{Own, binary, data, directory, launch};
 
-fn lamina(arguments: &[&str]) -> Output {
+pub(crate) fn lamina(arguments: &[&str]) -> Output {
     process::run(&binary(), arguments).unwrap()
 }
 
@@ -17,7 +17,7 @@ fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Output {
     process::run_with(&binary(), arguments, environment).unwrap()
 }
 
-fn out(output: &Output) -> String {
+pub(crate) fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -26,11 +26,11 @@ fn err(output: &Output) -> String {
 }
 
 #[track_caller]
-fn code(output: &Output, expected: i32) {
+pub(crate) fn code(output: &Output, expected: i32) {
     assert_eq!(output.status.code(), Some(expected), "{}{}", out(output), err(output));
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, check_id, string, strings};
+use crate::harness::{Api, check_id, expect_event, string, strings};
 
 const STAGES: [&str; 4] = ["captured", "extracted", "indexed", "consolidated"];
 
@@ -282,4 +282,21 @@ fn a_cancelled_event_can_be_sent_again_under_a_new_key() {
     assert_eq!(again.ok(202)["event_id"], first);
     let second = api.write("corrected");
     assert_eq!(api.list(&format!("scope={scope}")), [second]);
+}
+
+/// A cancellation that came after every stage cancelled none, and its row says so.
+#[test]
+fn r315_a_late_cancellation_says_that_it_stopped_nothing() {
+    let mut api = Api::shared("cancel-late");
+    let id = api.write_settled("hello");
+    let path = format!("/v1/lifecycle/memory-event/{id}/cancel");
+    let mut stream = api.stream(&format!("event_id={id}"));
+    let answer = api.post(&path, &json!({})).ok(200);
+    assert_eq!(answer["stages_cancelled"], json!([]));
+    let told = expect_event(&mut stream);
+    let said: Value = serde_json::from_str(&told.data).unwrap();
+    assert_eq!(told.event, "cancelled");
+    assert_eq!(said["payload"]["stages_cancelled"], json!([]));
+    let rows = rows_of(&mut api, &id);
+    assert_eq!(rows.last().unwrap()["payload"]["stages_cancelled"], json!([]), "{rows:?}");
 }

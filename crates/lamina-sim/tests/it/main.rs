@@ -67,6 +67,10 @@ mod policies;
 #[cfg(test)]
 mod traversal;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
+mod tampering;
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod authorization;

@@ -16,10 +16,12 @@ mod shared;
 mod log;
 mod reader;
 mod verify;
+mod name;
 mod retain;
 mod pepper;
 
 pub use log::{AuditLog, AuditOpenReport, AuditOptions};
+pub use name::row_at;
 pub use pepper::{Pepper, Peppers};
 pub use reader::{AuditCursor, AuditFilter, AuditPage, AuditReader, Chain};
 pub use retain::Retained;

@@ -13,7 +13,7 @@ use lamina_env::{Disk, Rng};
 use lamina_types::Micros;
 use parking_lot::RwLock;
 
-use crate::keys::{Files, KeyError, KeyedHash};
+use crate::keys::{Files, KeyError, KeyedHash, Pieces};
 
 const PREFIX: &str = "pepper-";
 
@@ -30,7 +30,14 @@ pub struct Pepper {
 impl Pepper {
     /// The hash of a body.
     pub fn body(&self, bytes: &[u8]) -> [u8; 32] {
-        self.keyed.mac("audit.body", &[bytes])
+        let mut pieces = self.body_pieces();
+        pieces.add(bytes);
+        pieces.finish()
+    }
+
+    /// The same hash, of a body that is not in memory as a whole.
+    pub fn body_pieces(&self) -> Pieces {
+        self.keyed.pieces("audit.body")
     }
 
     /// The hash of headers, as the caller has put them in order.

@@ -151,6 +151,17 @@ pub struct Blob {
     pub file: [u8; 16],
     /// Who uploaded it.
     pub uploader: ActorId,
+    /// The idempotency key of the upload, if it had one.
+    pub key: Option<BlobKey>,
+}
+
+/// The idempotency key of an upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobKey {
+    /// Keyed hash of caller, family and key.
+    pub idem_mac: [u8; 32],
+    /// Keyed hash of what was uploaded.
+    pub body_mac: [u8; 32],
 }
 
 impl Blob {
@@ -165,6 +176,10 @@ impl Blob {
         out.optional(5, hash.as_ref().map(<[u8; 8]>::as_slice));
         out.field(6, &self.file);
         out.field(7, self.uploader.as_str().as_bytes());
+        if let Some(BlobKey { idem_mac, body_mac }) = &self.key {
+            out.field(8, idem_mac);
+            out.field(9, body_mac);
+        }
         out.finish()
     }
 
@@ -172,6 +187,7 @@ impl Blob {
     pub fn decode(bytes: &[u8]) -> Result<Blob, CodecError> {
         let (mut id, mut size, mut content_type, mut sha256) = (None, None, None, None);
         let (mut hash, mut file, mut uploader) = (None, None, None);
+        let (mut idem_mac, mut body_mac) = (None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -188,6 +204,8 @@ impl Blob {
                 }
                 6 => once(&mut file, array(value, "file")?, "file")?,
                 7 => once(&mut uploader, parsed(value, "uploader")?, "uploader")?,
+                8 => once(&mut idem_mac, array(value, "idem_mac")?, "idem_mac")?,
+                9 => once(&mut body_mac, array(value, "body_mac")?, "body_mac")?,
                 _ => {}
             }
         }
@@ -199,6 +217,11 @@ impl Blob {
             perceptual_hash: hash,
             file: required(file, "file")?,
             uploader: required(uploader, "uploader")?,
+            key: match (idem_mac, body_mac) {
+                (Some(idem_mac), Some(body_mac)) => Some(BlobKey { idem_mac, body_mac }),
+                (None, None) => None,
+                _ => return Err(CodecError::Malformed { field: "key" }),
+            },
         })
     }
 }

@@ -212,6 +212,38 @@ impl KeyedHash {
         }
         mac.finalize().into_bytes().into()
     }
+
+    /// The hash of one long text under a label, piece by piece. Only the label is prefixed with its
+    /// length: how long the text is may not be known before its end.
+    pub fn pieces(&self, label: &str) -> Pieces {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_slice())
+            .expect("HMAC takes keys of any length");
+        mac.update(&(label.len() as u64).to_le_bytes());
+        mac.update(label.as_bytes());
+        Pieces(mac)
+    }
+}
+
+/// A hash that takes its text in pieces.
+#[derive(Clone)]
+pub struct Pieces(Hmac<Sha256>);
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pieces")
+    }
+}
+
+impl Pieces {
+    /// The next piece.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all of them.
+    pub fn finish(self) -> [u8; 32] {
+        self.0.finalize().into_bytes().into()
+    }
 }
 
 /// Key files in a directory.

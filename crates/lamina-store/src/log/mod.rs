@@ -278,6 +278,7 @@ pub mod check;
 mod checkpoint;
 mod ends;
 mod erase;
+pub mod locate;
 mod open;
 mod own;
 mod paths;

@@ -9,7 +9,7 @@ use std::ops::Bound;
 use lamina_types::{BlobId, MemberRole, RecordedAt};
 
 use crate::codec::CodecError;
-use crate::codec::control::{Blob, Scope, Tenant};
+use crate::codec::control::{Blob, BlobKey, Scope, Tenant};
 use crate::codec::experience::{ExperienceWhat, ExperienceWho};
 use crate::entry::{DEPLOYMENT, Entry, Head, Kind, SectionState, control};
 use crate::kv::{Batch, Kv, Space};
@@ -17,7 +17,7 @@ use crate::log::{ChainHead, Tip};
 use crate::view::members::Registration;
 use crate::view::revoked::Ends;
 use crate::view::row::{
-    BlobRow, EventAt, EventFacets, EventRow, IdempotencyRow, Made, ScopeRow, TenantRow,
+    BlobRow, BlobUse, EventAt, EventFacets, EventRow, IdempotencyRow, Made, ScopeRow, TenantRow,
     decode_chain, encode_chain, encode_tip,
 };
 use crate::view::sweep::{STEPS_PER_ENTRY, Sweep, expired};
@@ -303,10 +303,16 @@ impl<'a> Fold<'a> {
                 file: blob.file,
                 content: self.tags.blob_content(head.tenant, &blob.sha256)?,
                 perceptual_hash: blob.perceptual_hash,
+                idempotency: blob.key.map(|key| cut(&key.idem_mac)),
             };
             let blob_key = key::blob(head.tenant, &blob.id);
             if self.get(Space::Blobs, &blob_key)?.is_some() {
                 return Err(contradiction(entry, "the blob is stored already"));
+            }
+            if let Some(BlobKey { idem_mac, body_mac }) = blob.key {
+                let (id, recorded_at) = (blob.id, head.recorded_at);
+                let used = key::blob_key(head.tenant, &cut(&idem_mac), head.offset);
+                self.put(Space::Blobs, used, BlobUse { id, body_mac, recorded_at }.encode());
             }
             self.counts.blobs += 1;
             self.put(Space::Blobs, blob_key, row.encode());

@@ -238,6 +238,11 @@ pub(crate) fn blob_reference(tenant: u32, id: &BlobId, offset: u64) -> Vec<u8> {
     Key::kind(tenant, 1).bytes(id.as_bytes()).number(offset).0
 }
 
+/// The use of an idempotency key by the upload at an offset.
+pub(crate) fn blob_key(tenant: u32, key: &Tag, offset: u64) -> Vec<u8> {
+    Key::kind(tenant, 2).bytes(key).number(offset).0
+}
+
 pub(crate) fn lifecycle(tenant: u32, id: &LifecycleId) -> Vec<u8> {
     Key::kind(tenant, 0).bytes(id.as_bytes()).0
 }

@@ -289,6 +289,14 @@ fn kind(number: u8) -> Result<LifecycleKind, CodecError> {
     }
 }
 
+/// In place of a stage: none. Stages are numbered from 1.
+const NO_STAGE: u64 = 0;
+
+fn stage_of(number: u64) -> Result<Stage, CodecError> {
+    let stage = u8::try_from(number).ok().and_then(Stage::from_u8);
+    stage.ok_or(CodecError::Malformed { field: "payload" })
+}
+
 fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
     let mut put = |form: u8, numbers: &[u64]| {
         out.push(form);
@@ -307,7 +315,9 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
         }
         Payload::Compressed => put(5, &[]),
         Payload::Failed { attempts } => put(6, &[u64::from(attempts)]),
-        Payload::Cancelled { from } => put(7, &[u64::from(from as u8)]),
+        Payload::Cancelled { from } => {
+            put(7, &[from.map_or(NO_STAGE, |stage| u64::from(stage as u8))])
+        }
         _ => return Err(CodecError::Malformed { field: "payload" }),
     }
     Ok(())
@@ -331,7 +341,10 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
         5 => Payload::Compressed,
         6 => Payload::Failed { attempts: small(from)? },
         7 => Payload::Cancelled {
-            from: Stage::from_u8(small(from)?).ok_or(CodecError::Malformed { field: "payload" })?,
+            from: match from.varint()? {
+                NO_STAGE => None,
+                stage => Some(stage_of(stage)?),
+            },
         },
         _ => return Err(CodecError::Malformed { field: "payload" }),
     })

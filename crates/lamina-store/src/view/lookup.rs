@@ -7,7 +7,7 @@ use lamina_types::{BlobId, EventId, RecordedAt, ScopePath};
 use crate::codec::CodecError;
 use crate::kv::{Direction, Space};
 use crate::view::fold::row_error;
-use crate::view::row::{BlobRow, EventAt, EventRow, IdempotencyRow, ScopeRow, TenantRow};
+use crate::view::row::{BlobRow, BlobUse, EventAt, EventRow, IdempotencyRow, ScopeRow, TenantRow};
 use crate::view::tag::cut;
 use crate::view::{Tag, ViewError, Views, key, number, sweep};
 
@@ -17,6 +17,13 @@ type VisitRow<'a> = dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, CodecErro
 impl IdempotencyRow {
     /// Whether the key is free again at this instant. The sweep may be behind: ask, do not rely
     /// on the row being gone.
+    pub fn is_expired(&self, now: RecordedAt) -> bool {
+        sweep::expired(self.recorded_at, now)
+    }
+}
+
+impl BlobUse {
+    /// Whether the key is free again at this instant.
     pub fn is_expired(&self, now: RecordedAt) -> bool {
         sweep::expired(self.recorded_at, now)
     }
@@ -121,6 +128,19 @@ impl Views {
             .map(|bytes| BlobRow::decode(tenant, id, &bytes))
             .transpose()
             .map_err(row_error(Space::Blobs))
+    }
+
+    /// The last upload that a key was used for; see [`BlobUse::is_expired`].
+    pub fn blob_by_key(&self, tenant: u32, mac: &[u8; 32]) -> Result<Option<BlobUse>, ViewError> {
+        let key = cut(mac);
+        let from = key::blob_key(tenant, &key, 0);
+        let to = key::after(key::blob_key(tenant, &key, u64::MAX));
+        let mut last = None;
+        self.walk(Space::Blobs, (&from, &to), &mut |_, value| {
+            last = Some(BlobUse::decode(value)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(last)
     }
 
     /// The first events that refer to a blob, oldest first, at most `limit`.

@@ -40,13 +40,13 @@ pub use lifecycle::{LifecycleRow, VisitLifecycle};
 pub use members::{Registration, StandingRow};
 pub use policy::PolicyRow;
 pub use revoked::RevokedRow;
-pub use row::{BlobRow, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
+pub use row::{BlobRow, BlobUse, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
 pub use scan::{Axis, EventScan, EventScanPage, ScanKey};
 pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 5;
+pub const LAYOUT: u32 = 6;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[

@@ -4,12 +4,14 @@
 //! when the words of the entry that takes it back are themselves erased. An erasure leaves exactly
 //! the rows that a replay makes which finds the sections erased from the start.
 
+use lamina_types::BlobId;
+
 use crate::codec::CodecError;
 use crate::entry::{Entry, SectionState};
 use crate::kv::Space;
 use crate::log::{ErasePayload, EraseTarget};
 use crate::view::fold::{Fold, contradiction, row_error};
-use crate::view::row::{EventAt, EventRow, Made, ScopeRow, TenantRow};
+use crate::view::row::{BlobRow, EventAt, EventRow, Made, ScopeRow, TenantRow};
 use crate::view::{ViewError, key};
 
 impl Fold<'_> {
@@ -46,7 +48,7 @@ impl Fold<'_> {
         }
         for offset in &entry.head.causes {
             if let Some((tenant, Made::Blob(Some(id)))) = self.made_by(*offset)? {
-                self.drop_blob(key::blob(tenant, &id))?;
+                self.drop_blob(tenant, id)?;
             }
         }
         Ok(())
@@ -108,7 +110,7 @@ impl Fold<'_> {
             Made::Blob(Some(id)) => {
                 let erased = Made::Blob(None).encode(tenant);
                 self.put(Space::Events, key::made_at(target.offset), erased);
-                self.drop_blob(key::blob(tenant, &id))
+                self.drop_blob(tenant, id)
             }
             Made::Scope(ordinal) => {
                 self.erase_standing(tenant, ordinal, target.offset)?;
@@ -155,11 +157,16 @@ impl Fold<'_> {
         Ok(())
     }
 
-    pub(crate) fn drop_blob(&mut self, key: Vec<u8>) -> Result<(), ViewError> {
-        if self.get(Space::Blobs, &key)?.is_some() {
-            self.counts.blobs -= 1;
-            self.delete(Space::Blobs, key);
+    fn drop_blob(&mut self, tenant: u32, id: BlobId) -> Result<(), ViewError> {
+        let key = key::blob(tenant, &id);
+        let Some(bytes) = self.get(Space::Blobs, &key)? else { return Ok(()) };
+        let row = BlobRow::decode(tenant, id, &bytes).map_err(row_error(Space::Blobs))?;
+        if let Some(used) = row.idempotency {
+            // Whoever uploads it again wants it back.
+            self.delete(Space::Blobs, key::blob_key(tenant, &used, row.offset));
         }
+        self.counts.blobs -= 1;
+        self.delete(Space::Blobs, key);
         Ok(())
     }
 

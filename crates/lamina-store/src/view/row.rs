@@ -209,6 +209,8 @@ pub struct BlobRow {
     pub content: Tag,
     /// Perceptual hash, of an image.
     pub perceptual_hash: Option<u64>,
+    /// The idempotency key it was uploaded with.
+    pub idempotency: Option<Tag>,
 }
 
 impl BlobRow {
@@ -224,6 +226,8 @@ impl BlobRow {
         if let Some(hash) = self.perceptual_hash {
             out.extend_from_slice(&hash.to_le_bytes());
         }
+        out.push(u8::from(self.idempotency.is_some()));
+        out.extend(self.idempotency.iter().flatten());
         out
     }
 
@@ -239,10 +243,45 @@ impl BlobRow {
             file: from.array()?,
             content: from.array()?,
             perceptual_hash: None,
+            idempotency: None,
         };
         if from.byte()? != 0 {
             row.perceptual_hash = Some(u64::from_le_bytes(from.array()?));
         }
+        if from.byte()? != 0 {
+            row.idempotency = Some(from.array()?);
+        }
+        done(&from, row)
+    }
+}
+
+/// The upload that an idempotency key stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobUse {
+    /// The blob.
+    pub id: BlobId,
+    /// Keyed hash of what was uploaded.
+    pub body_mac: [u8; 32],
+    /// When the log accepted it; the key lives for a day from here.
+    pub recorded_at: RecordedAt,
+}
+
+impl BlobUse {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(56);
+        out.extend_from_slice(self.id.as_bytes());
+        out.extend_from_slice(&self.body_mac);
+        put_instant(&mut out, self.recorded_at.0);
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<BlobUse, CodecError> {
+        let mut from = Cursor::new(bytes);
+        let row = BlobUse {
+            id: BlobId::from_bytes(from.array()?),
+            body_mac: from.array()?,
+            recorded_at: RecordedAt(instant(&mut from)?),
+        };
         done(&from, row)
     }
 }

@@ -10,8 +10,8 @@ use lamina_types::{
 use sha2::{Digest, Sha256};
 
 use crate::codec::control::{
-    Blob, BlobRemoved, Cancel, PolicySet, PolicyTarget, Scope, ScopeRemoved, ScopeSet, Tenant,
-    TokenRevoked,
+    Blob, BlobKey, BlobRemoved, Cancel, PolicySet, PolicyTarget, Scope, ScopeRemoved, ScopeSet,
+    Tenant, TokenRevoked,
 };
 use crate::codec::experience::{Admission, FAMILY_EXPERIENCE, Identity, split};
 use crate::entry::{DEPLOYMENT, Entry, Head, Kind, Place, SYSTEM_SCOPE, SectionState, control};
@@ -25,6 +25,13 @@ pub(crate) const TENANT: u32 = 1;
 
 #[derive(Debug)]
 pub(crate) struct TestHasher;
+
+/// The key that a blob of the tests was uploaded with.
+pub(crate) fn blob_key(id: BlobId) -> [u8; 32] {
+    let mut key = [7; 32];
+    key[..16].copy_from_slice(id.as_bytes());
+    key
+}
 
 impl Hasher for TestHasher {
     fn mac(&self, tenant: u32, label: &str, parts: &[&[u8]]) -> Option<[u8; 32]> {
@@ -166,6 +173,7 @@ impl TestLog {
             perceptual_hash: Some(5),
             file: *id.as_bytes(),
             uploader: "user:x".parse().unwrap(),
+            key: Some(BlobKey { idem_mac: blob_key(id), body_mac: [8; 32] }),
         };
         self.control(TENANT, control::BLOB, Vec::new(), what.encode())
     }

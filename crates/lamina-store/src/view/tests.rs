@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-use super::testing::{Say, TENANT, TestLog, dump, empty, idem_mac, open};
+use super::testing::{Say, TENANT, TestLog, blob_key, dump, empty, idem_mac, open};
 use super::*;
 use crate::codec::control::PolicyTarget;
 use crate::entry::{Kind, Place, SectionState, control};
@@ -231,10 +231,18 @@ fn a_blob_is_found_until_it_is_removed_and_its_references_are_known() {
     assert_eq!(views.blob_references(TENANT, two, 9).unwrap(), []);
     assert_eq!(views.blobs(TENANT, None, 9).unwrap().len(), 2);
     assert_eq!(views.blobs(TENANT, Some(one), 9).unwrap()[0].id, two);
+    let used = |views: &Views, id| views.blob_by_key(TENANT, &blob_key(id)).unwrap();
+    assert_eq!(used(&views, one).map(|used| (used.id, used.body_mac)), Some((one, [8; 32])));
+    let (at, day) = (row.recorded_at, 86_400_000_000);
+    for (later, expired) in [(0, false), (day - 1, false), (day + 1, true)] {
+        let now = RecordedAt(at.0.plus(later));
+        assert_eq!(used(&views, one).unwrap().is_expired(now), expired, "{later}");
+    }
     log.blob_removed(stored);
     log.apply(&views, 9);
     assert_eq!(views.blob(TENANT, one).unwrap(), None);
     assert_eq!(views.counts().blobs, 1);
+    assert_eq!((used(&views, one), used(&views, two).is_some()), (None, true));
 }
 
 #[test]
@@ -339,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 5: 54 rows, bb3b7ece4033aeb657a8ded44597cab0cdf03769a836a550c82abee522597f07"]
+    expect!["layout 6: 55 rows, 47dd7a212fc91830f3d82641d3e89fde43864cd104ba55d2cca2bf564f486dc5"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

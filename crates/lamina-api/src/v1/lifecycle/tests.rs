@@ -30,7 +30,7 @@ pub(crate) fn every_payload() -> Vec<LifecycleEvent> {
         row(LifecycleKind::Stage(Stage::Consolidated), consolidated),
         row(LifecycleKind::Stage(Stage::Compressed), Payload::Compressed),
         row(LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 4 }),
-        row(LifecycleKind::Cancelled, Payload::Cancelled { from: Stage::Indexed }),
+        row(LifecycleKind::Cancelled, Payload::Cancelled { from: Some(Stage::Indexed) }),
     ]
 }
 

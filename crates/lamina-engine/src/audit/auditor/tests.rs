@@ -3,20 +3,23 @@
 
 use std::path::Path;
 
+use lamina_core::policy::Document;
 use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
 use lamina_env::{Env, SteadyClock};
 use lamina_store::audit::{AuditFilter, AuditOptions, StoredRow};
+use lamina_store::codec::control::{PolicySet, PolicyTarget};
 use lamina_store::codec::experience::ExperienceWho;
-use lamina_store::entry::{Entry, Kind};
+use lamina_store::entry::{Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::MemKv;
-use lamina_store::log::{Log, NewEntry};
+use lamina_store::log::{Log, NewEntry, Section};
 use lamina_types::EventId;
 
 use super::*;
 use crate::Settings;
+use crate::admin::standing::Standing;
 use crate::open::{self, FIRST_TENANT};
 use crate::write::prepare::section;
 use crate::write::testing;
@@ -66,6 +69,26 @@ impl World {
         let status = Arc::new(AuditStatus::default());
         let clock: Arc<dyn Clock> = self.clock.clone();
         (Auditor::new(audit, reader, clock, Arc::clone(&status), &tip), made, status)
+    }
+
+    /// What is in force when this is the only setting of the only policy.
+    fn says(&mut self, tenant: u32, setting: &str, value: &str) -> Arc<Standing> {
+        let mut document = Document::default();
+        document.defaults.set(setting, value).unwrap();
+        let document = Some(document.to_string());
+        let what = PolicySet { target: PolicyTarget::Tenant, document, version: 1 };
+        let entry = NewEntry {
+            kind: Kind::Control,
+            sub: control::POLICY_SET,
+            tenant,
+            scope: SYSTEM_SCOPE,
+            causes: Vec::new(),
+            who: Section::absent(),
+            what: section(&SimRng::new(4), &what.encode()),
+        };
+        let standing = Standing::default();
+        standing.apply(&self.log.append(vec![entry], None).unwrap().entries);
+        Arc::new(standing)
     }
 
     fn id(&mut self) -> AuditId {
@@ -328,8 +351,8 @@ fn what_has_expired_goes_when_there_is_nothing_else_to_do() {
     let peppers = Peppers::open(Arc::clone(&world.env.disk), keys, Arc::clone(&world.env.rng));
     let peppers = Arc::new(peppers.unwrap());
     peppers.current(1, world.clock.wall(), day).unwrap();
-    let retention = Arc::new(Retention::new(&settings));
-    retention.set(2, Some(i64::MAX));
+    let standing = world.says(2, "audit.retention", "P10Y");
+    let retention = Arc::new(Retention::new(&settings, standing));
     let mut auditor = auditor.with_retention(retention, Arc::clone(&peppers));
     let at = world.clock.wall();
     for n in 0..120u32 {

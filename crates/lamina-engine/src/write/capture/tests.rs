@@ -14,6 +14,7 @@ use super::*;
 use crate::Settings;
 use crate::open::{self, FIRST_TENANT};
 use crate::write::apply::Applier;
+use crate::write::prepare::section;
 use crate::write::testing;
 
 pub(super) struct World {

@@ -12,9 +12,11 @@ use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use lamina_api::ApiError;
-use lamina_api::v1::blobs::{BlobDeleted, BlobFacts, BlobUploaded};
+use lamina_api::v1::blobs::{BlobDeleted, BlobFacts, BlobUploaded, upload_key};
 use lamina_core::policy::Permit;
-use lamina_engine::{BlobReader, BlobRecord, BlobUpload as Spool, Engine, Error as EngineError};
+use lamina_engine::{
+    BlobReader, BlobRecord, BlobSaid, BlobUpload as Spool, Engine, Error as EngineError,
+};
 use lamina_types::capability::{BlobRead, BlobUpload};
 use lamina_types::{BlobId, ErrorCode};
 use tokio::time::timeout;
@@ -23,6 +25,7 @@ use super::blocking;
 use crate::http::body;
 use crate::http::call::Call;
 use crate::http::failure::{Failure, internal};
+use crate::http::hashed::hashed;
 use crate::http::paced::paced;
 use crate::http::reply;
 
@@ -40,6 +43,7 @@ const FIELD: &str = "file";
 pub(super) async fn upload(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = call.desk.permit::<BlobUpload>(&caller, None).await?;
+    let key = call.idempotency_key()?.map(upload_key).transpose()?;
     let bytes_max = call.app.limits.blob_bytes;
     let declared = call.header_text(CONTENT_TYPE.as_str())?.unwrap_or(UNKNOWN_TYPE).to_owned();
     let is_form = declared.to_ascii_lowercase().starts_with("multipart/form-data");
@@ -49,9 +53,36 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Failure> {
         body::drain(call.headers(), body).await;
         return Err(EngineError::BlobTooLarge { max: bytes_max }.into());
     }
-    let mut spooler = Spooler::start(&call.app.engine, &permit)?;
+    let hash = call.app.engine.audit_pepper(caller.tenant).ok().map(|pepper| {
+        let (body, hash) = hashed(std::mem::take(&mut call.body), &pepper);
+        call.body = body;
+        hash
+    });
+    let read = receive(&mut call, &permit, declared, is_form).await;
+    if let Some(hash) = hash {
+        hash.note(&call.record);
+    }
+    let (spool, content_type) = read?;
+    let noted = call.noted("");
+    let said = BlobSaid { content_type: checked_type(content_type)?, key };
+    let stored = call.app.engine.blob_finish(&permit, spool, said, &noted).await?;
+    let mut response = reply::json(StatusCode::CREATED, &uploaded(&stored.record))?;
+    if stored.replayed {
+        response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+    }
+    Ok(response)
+}
+
+/// The bytes of an upload on disk, and their content type.
+async fn receive(
+    call: &mut Call,
+    permit: &Permit<BlobUpload>,
+    declared: String,
+    is_form: bool,
+) -> Result<(Spool, String), Failure> {
+    let mut spooler = Spooler::start(&call.app.engine, permit)?;
     let content_type = if is_form {
-        read_form(&mut call, &mut spooler).await?
+        read_form(call, &mut spooler).await?
     } else {
         let mut body = std::mem::take(&mut call.body);
         while let Some(piece) = body::piece(&mut body, call.app.body_timeout()).await? {
@@ -62,10 +93,7 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Failure> {
         }
         declared
     };
-    let content_type = checked_type(content_type)?;
-    let spool = spooler.finish().await?;
-    let record = call.app.engine.blob_finish(&permit, spool, content_type).await?;
-    reply::json(StatusCode::CREATED, &uploaded(&record))
+    Ok((spooler.finish().await?, content_type))
 }
 
 /// `GET /v1/blobs/{blob_id}`. The bytes are a stranger's: a browser must neither guess what they are
@@ -89,7 +117,8 @@ pub(super) async fn download(mut call: Call) -> Result<Response, Failure> {
 pub(super) async fn delete(mut call: Call) -> Result<Response, Failure> {
     let id: BlobId = call.path_id("blob_id").await?;
     let permit = call.desk.permit::<BlobUpload>(&call.caller()?, None).await?;
-    let record = call.app.engine.blob_delete(&permit, id).await?;
+    let noted = call.noted("");
+    let record = call.app.engine.blob_delete(&permit, id, &noted).await?;
     let shape = BlobDeleted { blob_id: record.id.to_string(), bytes_deleted: record.size_bytes };
     reply::json(StatusCode::OK, &shape)
 }

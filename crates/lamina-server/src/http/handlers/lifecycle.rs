@@ -226,7 +226,9 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&scope)).await?;
     }
     let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
-    let cancelled = engine.cancel(&permit, id, audit_note).await?;
+    call.record.event(id);
+    let noted = call.noted(audit_note.as_deref().unwrap_or_default());
+    let cancelled = engine.cancel(&permit, id, &noted).await?;
     let shape = CancelResponse {
         event_id: cancelled.event_id.to_string(),
         stages_cancelled: stage_names(&cancelled.cancelled),

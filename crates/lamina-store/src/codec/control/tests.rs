@@ -36,6 +36,7 @@ fn blob() -> Blob {
         perceptual_hash: Some(0x0102_0304_0506_0708),
         file: [5; 16],
         uploader: "user:x".parse().unwrap(),
+        key: None,
     }
 }
 
@@ -63,6 +64,12 @@ fn golden_bytes() {
         ],
     );
     check(
+        &Blob { key: Some(BlobKey { idem_mac: [6; 32], body_mac: [7; 32] }), ..blob() }.encode(),
+        expect![
+            "010110030303030303030303030303030303030203f0a2040309696d6167652f706e6704200404040404040404040404040404040404040404040404040404040404040404050808070605040302010610050505050505050505050505050505050706757365723a780820060606060606060606060606060606060606060606060606060606060606060609200707070707070707070707070707070707070707070707070707070707070707"
+        ],
+    );
+    check(
         &BlobRemoved { id: BlobId::from_bytes([6; 16]) }.encode(),
         expect!["01011006060606060606060606060606060606"],
     );
@@ -74,6 +81,9 @@ fn every_record_survives() {
     assert_eq!(Scope::decode(&scope().encode()), Ok(scope()));
     assert_eq!(Cancel::decode(&cancel().encode()), Ok(cancel()));
     assert_eq!(Blob::decode(&blob().encode()), Ok(blob()));
+    let key = Some(BlobKey { idem_mac: [6; 32], body_mac: [7; 32] });
+    let uploaded = Blob { key, ..blob() };
+    assert_eq!(Blob::decode(&uploaded.encode()), Ok(uploaded));
     let plain = Blob { perceptual_hash: None, ..blob() };
     assert_eq!(Blob::decode(&plain.encode()), Ok(plain));
     let quiet = Cancel { note: String::new(), ..cancel() };

@@ -40,7 +40,7 @@ fn rows() -> Vec<LifecycleRow> {
         ),
         row(5, 9, stage(Stage::Compressed), Payload::Compressed),
         row(6, 8, LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 5 }),
-        row(7, 9, LifecycleKind::Cancelled, Payload::Cancelled { from: Stage::Extracted }),
+        row(7, 9, LifecycleKind::Cancelled, Payload::Cancelled { from: Some(Stage::Extracted) }),
     ]
 }
 
@@ -123,5 +123,14 @@ fn damaged_runs_are_refused_and_never_panic() {
             other[at] ^= flip;
             drop(decode_run(rows[3].id, &other));
         }
+    }
+}
+
+#[test]
+fn a_cancellation_that_came_after_every_stage_is_kept_as_such() {
+    for from in [None, Some(Stage::Captured), Some(Stage::Compressed)] {
+        let mut bytes = Vec::new();
+        put_payload(&mut bytes, &Payload::Cancelled { from }).unwrap();
+        assert_eq!(payload(&mut Cursor::new(&bytes)), Ok(Payload::Cancelled { from }));
     }
 }

@@ -1,0 +1,134 @@
+//! The audit log, from outside: what rows say, and that every write has one.
+
+use lamina_sim::client::Request;
+use serde_json::{Value, json};
+
+use crate::harness::{string, unique_key};
+use crate::tokens::{Signed, Team};
+
+fn envelope(text: &str) -> Value {
+    json!({
+        "scope": "user:alice",
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": text},
+        "context": {"observed_at": "2026-05-13T15:42:00Z"},
+        "idempotency_key": unique_key(),
+    })
+}
+
+fn upload(kind: &str, bytes: &str) -> Request {
+    Request::new("POST", "/v1/blobs").header("Content-Type", kind).bytes(bytes)
+}
+
+fn form(bytes: &str) -> String {
+    format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n{bytes}\r\n--edge--\r\n"
+    )
+}
+
+/// The newest row of an endpoint.
+fn newest(caller: &mut Signed, endpoint: &str) -> Value {
+    let rows = caller.get("/v1/audit?limit=100").ok(200);
+    let rows = rows["items"].as_array().unwrap().clone();
+    let row = rows.into_iter().find(|row| row["endpoint"] == endpoint);
+    row.unwrap_or_else(|| panic!("no row of {endpoint}"))
+}
+
+fn verifies(caller: &mut Signed, row: &Value, body: &str) -> Value {
+    let request = json!({"audit_id": row["id"], "body": body});
+    caller.post("/v1/audit/verify", &request).ok(200)["match"].clone()
+}
+
+/// R390: a body that goes to disk piece by piece is hashed like any other.
+#[test]
+fn r390_uploads_leave_the_hash_of_their_body() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let long = "x".repeat(3 << 20);
+    for (kind, body) in [
+        ("text/plain", "some words".to_owned()),
+        ("text/plain", long.clone()),
+        ("multipart/form-data; boundary=edge", form("some words")),
+    ] {
+        let made = alice.send(upload(kind, &body)).made();
+        let row = newest(&mut alice, "POST /v1/blobs");
+        assert_eq!(row["request"]["body_bytes"], body.len(), "{kind}");
+        assert_eq!((&row["actor"], &row["response_status"]), (&json!("user:alice"), &json!(201)));
+        if body.len() < 1 << 20 {
+            assert_eq!(verifies(&mut alice, &row, &body), json!(true), "{kind}");
+        }
+        assert_eq!(verifies(&mut alice, &row, "other words"), json!(false));
+        let id = string(&made, "blob_id");
+        alice.send(Request::new("DELETE", &format!("/v1/blobs/{id}"))).ok(200);
+        assert_eq!(newest(&mut alice, "DELETE /v1/blobs/{blob_id}")["actor"], "user:alice");
+    }
+    let chain = alice.post("/v1/audit/chain/verify", &json!({})).ok(200);
+    assert_eq!(chain["valid"], true);
+}
+
+/// R393, R435: the size of a body goes, its hash stays.
+#[test]
+fn r393_r435_a_tenant_may_keep_sizes_out_of_its_rows() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let size = |caller: &mut Signed| {
+        caller.post("/v1/experience", &envelope("hello")).ok(202);
+        let row = newest(caller, "POST /v1/experience");
+        assert!(row["request"]["body_hash"].as_str().unwrap().starts_with("sha256:"));
+        row["request"].get("body_bytes").is_some_and(Value::is_number)
+    };
+    assert!(size(&mut alice), "kept unless somebody says otherwise");
+    let set = |caller: &mut Signed, value: bool| {
+        let body = json!({"defaults": {"audit.store_body_bytes": value}});
+        let put = Request::new("PUT", "/v1/policy/tenant/acme").json(&body);
+        caller.send(put).ok(200);
+    };
+    set(&mut alice, false);
+    assert!(!size(&mut alice));
+    let mut other = team.caller("other", "user:alice");
+    assert!(size(&mut other), "a tenant speaks for itself");
+    set(&mut alice, true);
+    assert!(size(&mut alice));
+}
+
+/// R314, R315: whoever cancelled is in the row that the answer names.
+#[test]
+fn r315_a_cancellation_is_answered_with_the_id_of_its_row() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let written = alice.post("/v1/experience?wait=settled", &envelope("hello")).ok(200);
+    let id = string(&written, "event_id");
+    let path = format!("/v1/lifecycle/memory-event/{id}/cancel");
+    let cancelled = alice.post(&path, &json!({"audit_note": "a mistake"})).ok(200);
+    let row = alice.get(&format!("/v1/audit/{}", string(&cancelled, "audit_id"))).ok(200);
+    assert_eq!(row["endpoint"], "POST /v1/lifecycle/memory-event/{event_id}/cancel");
+    assert_eq!((&row["actor"], &row["event_id"]), (&json!("user:alice"), &json!(id)));
+    assert!(!row.to_string().contains("mistake"), "no words of a body");
+}
+
+/// No acknowledged write is without its row, whenever the process dies.
+#[test]
+fn rows_of_acknowledged_writes_survive_a_crash() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let first = string(&alice.post("/v1/experience", &envelope("one")).ok(202), "event_id");
+    let path = format!("/v1/lifecycle/memory-event/{first}/cancel");
+    let cancelled = string(&alice.post(&path, &json!({})).ok(200), "audit_id");
+    let blob = string(&alice.send(upload("text/plain", "bytes")).made(), "blob_id");
+    alice.send(Request::new("DELETE", &format!("/v1/blobs/{blob}"))).ok(200);
+    let last = string(&alice.post("/v1/experience", &envelope("two")).ok(202), "event_id");
+    let team = team.crash();
+    let mut alice = team.caller("acme", "user:alice");
+    let rows = alice.get("/v1/audit?limit=100").ok(200);
+    let rows = rows["items"].as_array().unwrap();
+    let of = |event: &str| rows.iter().filter(|row| row["event_id"] == event).count();
+    assert_eq!((of(&first), of(&last)), (2, 1), "the write, its cancellation, and the last write");
+    let cancel = alice.get(&format!("/v1/audit/{cancelled}")).ok(200);
+    assert_eq!(
+        (&cancel["actor"], &cancel["capability"]),
+        (&json!("user:alice"), &json!("scope.write"))
+    );
+    let uploads = rows.iter().filter(|row| row["capability"] == "blob.upload").count();
+    assert_eq!(uploads, 2, "the upload and its removal");
+    assert!(rows.iter().all(|row| row["actor"] == "user:alice"));
+}
