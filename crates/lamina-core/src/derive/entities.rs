@@ -1,0 +1,16 @@
+//! Who or what a name means.
+//!
+//! Resolution is decided from words, so it runs where words are read and its result is logged with
+//! the answer; the fold only sees ids. Careful rather than clever: a wrong merge puts one person's
+//! facts on another, a missed one only leaves a duplicate that can be merged later. Merging is
+//! recorded and can be taken back, because nothing is moved: one id forwards to the other.
+
+mod name;
+mod resolve;
+mod registry;
+#[cfg(test)]
+mod tests;
+
+pub use name::{NameKey, RelationKey};
+pub use registry::{Operation, Registry, Row, Statement, What, identify};
+pub use resolve::{How, Known, Mentioned, Nearness, Resolution, resolve, resolve_possession};
