@@ -42,7 +42,10 @@ const DEVELOPMENT: &[&str] = &["lamina-sim", "lamina-bench", "xtask"];
 const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["axum", "tower", "futures-util"], &["lamina-server"]),
     (&["hyper", "hyper-util", "http", "http-body-util"], &["lamina-server", "lamina-outbound"]),
-    (&["toml", "tracing-subscriber", "metrics-exporter-prometheus"], &["lamina-server"]),
+    (
+        &["toml", "saphyr-parser", "tracing-subscriber", "metrics-exporter-prometheus"],
+        &["lamina-server"],
+    ),
     (&["clap", "anyhow"], &["lamina-server", "lamina-issuer"]),
     (&["fjall", "crc32c", "hmac"], &["lamina-store"]),
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth"]),

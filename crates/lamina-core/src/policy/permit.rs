@@ -155,7 +155,10 @@ impl Policy {
     pub fn new(preset: Preset) -> Option<Policy> {
         match preset {
             Preset::DevLocal => Some(Policy { stack: Stack::of_preset(preset) }),
-            Preset::OnPremEnterprise | Preset::CloudSharedSaas | Preset::CloudPrivate => None,
+            Preset::OnPremEnterprise
+            | Preset::CloudSharedSaas
+            | Preset::CloudPrivate
+            | Preset::Custom => None,
         }
     }
 

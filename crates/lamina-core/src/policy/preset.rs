@@ -1,5 +1,5 @@
 //! The four deployment presets an operator can boot with (R180), and the document each stands for
-//! (R181-R186, R443-R457).
+//! (R181-R186, R443-R457). A fifth stands for a document of the operator's own.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,17 +17,21 @@ pub enum Preset {
     CloudSharedSaas,
     /// One tenant in the cloud.
     CloudPrivate,
+    /// What the operator wrote, with signed actors. Its own document is not known here, so this one
+    /// allows nothing.
+    Custom,
 }
 
-/// The name is not one of the four.
+/// The name is no preset's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown preset; it is one of dev_local, on_prem_enterprise, cloud_shared_saas, cloud_private"
+    "unknown preset; it is one of dev_local, on_prem_enterprise, cloud_shared_saas, cloud_private, \
+     or custom with a policy file"
 )]
 pub struct PresetError;
 
 impl Preset {
-    /// All presets.
+    /// The presets that stand for a document.
     pub const ALL: &'static [Preset] = &[
         Preset::DevLocal,
         Preset::OnPremEnterprise,
@@ -42,6 +46,7 @@ impl Preset {
             Preset::OnPremEnterprise => "on_prem_enterprise",
             Preset::CloudSharedSaas => "cloud_shared_saas",
             Preset::CloudPrivate => "cloud_private",
+            Preset::Custom => "custom",
         }
     }
 
@@ -54,13 +59,14 @@ impl Preset {
             Preset::CloudPrivate => {
                 (&["*"], &["scope.create.cross_tenant", "scope.read.cross_tenant"])
             }
+            Preset::Custom => (&[], &[]),
         };
         let mut document =
             Document::from_lists(allow, deny).expect("the rules of presets are known");
         let signed = if self == Preset::DevLocal { "false" } else { "true" };
         let retention = match self {
             Preset::DevLocal => "P7D",
-            Preset::OnPremEnterprise => "P1Y",
+            Preset::OnPremEnterprise | Preset::Custom => "P1Y",
             Preset::CloudSharedSaas => "P2Y",
             Preset::CloudPrivate => "P3Y",
         };
@@ -68,7 +74,9 @@ impl Preset {
             Preset::CloudSharedSaas => {
                 &[("rate_limit.write", "100/s"), ("rate_limit.read", "500/s")]
             }
-            Preset::DevLocal | Preset::OnPremEnterprise | Preset::CloudPrivate => &[],
+            Preset::DevLocal | Preset::OnPremEnterprise | Preset::CloudPrivate | Preset::Custom => {
+                &[]
+            }
         };
         let common = [
             ("actor.require_signed", signed),
@@ -158,7 +166,8 @@ impl FromStr for Preset {
     type Err = PresetError;
 
     fn from_str(text: &str) -> Result<Self, PresetError> {
-        Preset::ALL.iter().copied().find(|preset| preset.as_str() == text).ok_or(PresetError)
+        let all = Preset::ALL.iter().copied().chain(std::iter::once(Preset::Custom));
+        all.into_iter().find(|preset| preset.as_str() == text).ok_or(PresetError)
     }
 }
 

@@ -83,6 +83,10 @@ pub(super) struct SettingArgs {
     /// The deployment preset [default: dev_local]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
+    /// A deployment policy of your own, in YAML, instead of a preset; `lamina config --policy FILE`
+    /// checks it without starting
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
     /// The certificate to serve with, in PEM; the ones that sign it follow it
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<PathBuf>,
@@ -119,8 +123,8 @@ pub(super) struct CheckArgs {
 
 impl From<SettingArgs> for Flags {
     fn from(args: SettingArgs) -> Flags {
-        let SettingArgs { data, listen, preset, trust, tls_cert, tls_key, config } = args;
-        Flags { data, listen, preset, trust, tls_cert, tls_key, config }
+        let SettingArgs { data, listen, preset, policy, trust, tls_cert, tls_key, config } = args;
+        Flags { data, listen, preset, policy, trust, tls_cert, tls_key, config }
     }
 }
 

@@ -80,6 +80,12 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let app = Arc::new(App::new(parts, config));
     announce(config, address);
     tell(&report);
+    if engine.policies().deployment().is_some() {
+        tracing::info!(
+            preset = config.preset.as_str(),
+            "the deployment policy that was put over HTTP is in force, in place of the preset's"
+        );
+    }
     if let Some(warning) = exposure(config) {
         tracing::warn!(%address, "{warning}");
     }
@@ -132,7 +138,7 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         blob_bytes_max: config.limits.blob_bytes,
         ..Settings::new(&config.data)
     };
-    let settings = match config.preset.document().defaults.audit_retention_us {
+    let settings = match config.deployment.defaults.audit_retention_us {
         Some(audit_retention_us) => Settings { audit_retention_us, ..settings },
         None => settings,
     };

@@ -7,19 +7,22 @@
 mod source;
 pub(crate) mod suggest;
 mod value;
+mod policy;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::auth::Source;
 use crate::auth::rate::Quotas;
 use crate::tls;
-use lamina_core::policy::{Preset, Rate};
+use lamina_core::policy::{Document, Preset, Rate};
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::ActorId;
 use lamina_types::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX};
 
+pub use policy::PolicyFileError;
 pub use source::{ConfigError, Environment, Flags};
 pub use value::{Listen, LogFormat};
 
@@ -34,6 +37,8 @@ pub struct Config {
     pub listen: Listen,
     /// The deployment preset.
     pub preset: Preset,
+    /// The policy it stands for, or the operator's own.
+    pub deployment: Arc<Document>,
     /// Which log lines are written, in the syntax of `tracing`.
     pub log_filter: String,
     /// How they look.
@@ -172,6 +177,7 @@ const fn flagged(name: &'static str, variable: &'static str, flag: &'static str)
 pub(crate) const KEYS: &[Key] = &[
     flagged("data", "LAMINA_DATA", "--data"),
     flagged("listen", "LAMINA_LISTEN", "--listen"),
+    flagged("policy.file", "LAMINA_POLICY", "--policy"),
     Key {
         foreign_variable: Some("CORTEX_DEPLOYMENT_PRESET"),
         ..flagged("preset", "LAMINA_PRESET", "--preset")
@@ -219,9 +225,7 @@ impl Config {
         let mut settings = Settings::gather(flags, environment, disk)?;
         let data = PathBuf::from(settings.text("data", String::new())?);
         let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
-        let preset: Preset = settings.parsed("preset", "dev_local", |text| {
-            text.parse().map_err(|error| format!("{error}"))
-        })?;
+        let (preset, deployment) = deployment(&mut settings, disk)?;
         let outbound = OutboundConfig::take(&mut settings)?;
         let auth = AuthConfig::take(&mut settings, outbound.plain)?;
         let log_filter = settings.text("log.filter", "info".to_owned())?;
@@ -251,6 +255,7 @@ impl Config {
             data,
             listen,
             preset,
+            deployment,
             auth,
             outbound,
             rate_bad_tokens,
@@ -273,6 +278,31 @@ impl Config {
     pub fn shown(&self) -> &[Shown] {
         &self.shown
     }
+}
+
+/// The preset and its policy. A file makes the preset `custom`; so does the name of one in place of a
+/// preset's, because existing deployments have one variable for both (R180).
+fn deployment(
+    settings: &mut Settings,
+    disk: &dyn Disk,
+) -> Result<(Preset, Arc<Document>), ConfigError> {
+    let file = settings.optional("policy.file")?.map(PathBuf::from);
+    let default = if file.is_some() { Preset::Custom } else { Preset::DevLocal };
+    let named = settings.parsed("preset", default, value::preset)?;
+    let (preset, file) = match (named, file) {
+        (value::Named::File(file), None) => (Preset::Custom, Some(file)),
+        (value::Named::Preset(Preset::Custom), Some(file)) => (Preset::Custom, Some(file)),
+        (value::Named::Preset(Preset::Custom), None) => {
+            return Err(ConfigError::Alone { given: "preset = custom", missing: "policy.file" });
+        }
+        (value::Named::Preset(preset), None) => (preset, None),
+        (_, Some(_)) => return Err(ConfigError::TwoPolicies),
+    };
+    let document = match file {
+        Some(file) => policy::read(&file, disk)?,
+        None => preset.document(),
+    };
+    Ok((preset, Arc::new(document)))
 }
 
 impl OutboundConfig {

@@ -10,7 +10,7 @@ use lamina_env::Disk;
 use lamina_env::disk::read_file;
 
 use super::suggest::nearest;
-use super::{KEYS, Key, Origin, Shown, value};
+use super::{KEYS, Key, Origin, PolicyFileError, Shown, value};
 
 /// The flags of the command line that are settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Flags {
     pub listen: Option<String>,
     /// `--preset`
     pub preset: Option<String>,
+    /// `--policy`
+    pub policy: Option<PathBuf>,
     /// `--tls-cert`
     pub tls_cert: Option<PathBuf>,
     /// `--tls-key`
@@ -77,6 +79,15 @@ pub enum ConfigError {
         /// The one that is not.
         missing: &'static str,
     },
+    /// A preset's policy and one of the operator's own.
+    #[error(
+        "`policy.file` is a deployment of its own, and `preset` names another: leave `preset` out, or \
+         set it to custom"
+    )]
+    TwoPolicies,
+    /// The policy file is not taken.
+    #[error(transparent)]
+    Policy(#[from] PolicyFileError),
     /// The file names a table or a list where a value belongs.
     #[error("`{key}` in {} must be a plain value", path.display())]
     NotAValue {
@@ -279,6 +290,7 @@ fn flag_value(flags: &Flags, key: &Key) -> Option<String> {
         "data" => flags.data.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "listen" => flags.listen.clone(),
         "preset" => flags.preset.clone(),
+        "policy.file" => flags.policy.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "tls.cert" => flags.tls_cert.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "tls.key" => flags.tls_key.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "auth.trust" => flags.trust.clone(),

@@ -64,6 +64,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
     expect![[r#"
         data = DIR (flag --data)
         listen = localhost:3333 (flag --listen)
+        policy.file = none (default)
         preset = dev_local (environment LAMINA_PRESET)
         outbound.ca = none (default)
         outbound.plain_http = false (default)
@@ -189,7 +190,7 @@ fn values_that_cannot_be_read_name_their_source() {
     check_file(
         "preset = \"dev\"\n",
         expect![[r#"
-            `preset` cannot be `dev` (file DIR/lamina.toml): unknown preset; it is one of dev_local, on_prem_enterprise, cloud_shared_saas, cloud_private
+            `preset` cannot be `dev` (file DIR/lamina.toml): unknown preset; it is one of dev_local, on_prem_enterprise, cloud_shared_saas, cloud_private, or custom with a policy file
         "#]],
     );
     check_file(

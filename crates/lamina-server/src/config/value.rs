@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use lamina_core::policy::{Rate, RateError};
+use lamina_core::policy::{Preset, PresetError, Rate, RateError};
 use lamina_outbound::{Endpoint, PlainHttp};
 use lamina_types::{ActorId, TenantName};
 
@@ -49,6 +49,21 @@ pub(super) fn listen(text: &str) -> Result<Listen, String> {
     text.parse().map(Listen).map_err(|_| {
         "expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141".to_owned()
     })
+}
+
+/// What `preset` names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Named {
+    Preset(Preset),
+    /// A policy file.
+    File(PathBuf),
+}
+
+pub(super) fn preset(text: &str) -> Result<Named, String> {
+    if text.ends_with(".yaml") || text.ends_with(".yml") {
+        return Ok(Named::File(PathBuf::from(text)));
+    }
+    text.parse().map(Named::Preset).map_err(|error: PresetError| error.to_string())
 }
 
 pub(super) fn log_format(text: &str) -> Result<LogFormat, String> {

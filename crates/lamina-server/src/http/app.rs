@@ -57,7 +57,7 @@ impl App {
         let Parts { engine, gate, env, meters, closing } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
-            boot: Boot { preset: config.preset, document: Arc::new(config.preset.document()) },
+            boot: Boot { preset: config.preset, document: Arc::clone(&config.deployment) },
             started_at: env.clock.monotonic(),
             engine,
             gate,

@@ -63,6 +63,8 @@ mod provider;
 #[cfg(test)]
 mod jwks;
 #[cfg(test)]
+mod deployment;
+#[cfg(test)]
 mod policies;
 #[cfg(test)]
 mod traversal;

@@ -251,3 +251,15 @@ fn names_are_read_back() {
     }
     assert!("production".parse::<Preset>().is_err());
 }
+
+/// Without the operator's document nothing is allowed, and nobody is let in unsigned.
+#[test]
+fn custom_alone_allows_nothing() {
+    assert_eq!("custom".parse(), Ok(Preset::Custom));
+    let document = Preset::Custom.document();
+    for name in lamina_types::capability::NAMES {
+        assert_eq!(document.opinion(name), None, "{name}");
+    }
+    assert_eq!(document.defaults.require_signed, Some(true));
+    assert!(!Preset::ALL.contains(&Preset::Custom));
+}
