@@ -101,6 +101,11 @@ impl Caller {
         self.client.send(&request)
     }
 
+    /// Sends what [`Caller::signed`] made: for those who look at the clock around it.
+    pub fn send_signed(&mut self, request: &Request) -> anyhow::Result<Response> {
+        self.client.send(request)
+    }
+
     /// For what is not one request and one answer.
     pub fn client(&self) -> &Client {
         &self.client

@@ -8,4 +8,5 @@ pub mod process;
 pub mod crash;
 pub mod ground;
 pub mod isolation;
+pub mod timing;
 pub mod simulate;

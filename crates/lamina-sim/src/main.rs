@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use lamina_sim::{crash, isolation, simulate};
+use lamina_sim::{crash, isolation, simulate, timing};
 
 const USAGE: &str = "\
 usage: lamina-sim --seed N
        lamina-sim --seeds A..B
        lamina-sim crash --rounds N --bin PATH [--writers N] [--seed N] [--data DIR]
        lamina-sim isolation --requests N --bin PATH [--seed N]
+       lamina-sim timing --pairs N --bin PATH [--seed N]
 
   --seed     simulate one seed and print its trace: log, views and stages on one thread, under a
              disk that tears, lies and fills up; the same seed gives the same trace
@@ -25,6 +26,8 @@ usage: lamina-sim --seed N
   --data     where the data is kept (a temporary directory, removed unless something is wrong)
   isolation  look for one tenant with the token of another, over every route, and compare each answer
              with that of a server on which the other tenant never was
+  timing     ask for things of another tenant and for things that nobody has, in pairs, and compare how
+             long the answers take; for a release build on a machine with nothing else to do
 ";
 
 /// Usage errors have a code of their own, as in the product's command line.
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
     let outcome = match options {
         Command::Crash(options) => crash::run(&options),
         Command::Isolation(options) => isolation::run(&options),
+        Command::Timing(options) => timing::run(&options),
         Command::Seeds(seeds) => simulate_all(seeds),
     };
     match outcome {
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
 enum Command {
     Crash(crash::Options),
     Isolation(isolation::Options),
+    Timing(timing::Options),
     Seeds(Range<u64>),
 }
 
@@ -126,6 +131,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Option<Command>> {
         "help" | "--help" | "-h" => Ok(None),
         "crash" => parse_crash(rest).map(|options| Some(Command::Crash(options))),
         "isolation" => parse_isolation(rest).map(|options| Some(Command::Isolation(options))),
+        "timing" => parse_timing(rest).map(|options| Some(Command::Timing(options))),
         _ => bail!("there is no command `{command}`"),
     }
 }
@@ -159,6 +165,20 @@ fn parse_isolation(arguments: &[String]) -> anyhow::Result<isolation::Options> {
         match name {
             "--bin" => options.binary = PathBuf::from(value),
             "--requests" => options.requests = number(name, value)?,
+            "--seed" => options.seed = Some(number(name, value)?),
+            _ => bail!("there is no option `{name}`"),
+        }
+    }
+    options.binary = binary(options.binary)?;
+    Ok(options)
+}
+
+fn parse_timing(arguments: &[String]) -> anyhow::Result<timing::Options> {
+    let mut options = timing::Options { binary: PathBuf::new(), pairs: 10_000, seed: None };
+    for (name, value) in pairs(arguments)? {
+        match name {
+            "--bin" => options.binary = PathBuf::from(value),
+            "--pairs" => options.pairs = number(name, value)?,
             "--seed" => options.seed = Some(number(name, value)?),
             _ => bail!("there is no option `{name}`"),
         }
