@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use lamina_env::{DiskFile, Env};
 use lamina_store::blob::BlobStore;
-use lamina_store::entry::Entry;
 use lamina_store::keys::{KeyedHash, Keys};
 use lamina_store::log::{Log, LogError, LogReader};
 use lamina_store::view::Views;
@@ -23,6 +22,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::admin::Admin;
 use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
+use crate::derive::backlog::Backlog;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -30,7 +30,7 @@ use crate::write::apply::Applier;
 use crate::write::capture::{Committed, Request};
 use crate::write::hub::Hub;
 use crate::write::room::Room;
-use crate::write::stages::Stages;
+use crate::write::stages::{Fed, Stages};
 use crate::write::writer::{Message, WriterStatus};
 use crate::{Error, Settings};
 
@@ -56,6 +56,7 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) keys: Arc<Keys>,
     pub(crate) views: Arc<Views>,
+    pub(crate) backlog: Arc<Backlog>,
     pub(crate) reader: Arc<dyn LogReader>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) blobs: Arc<BlobStore>,
@@ -124,6 +125,7 @@ impl Engine {
     /// Finishes what was accepted, writes the last checkpoint, closes streams.
     pub async fn shutdown(&self) {
         self.inner.hub.close();
+        self.inner.backlog.close();
         drop(self.inner.scrubbing.lock().take());
         if !self.inner.shared.closing.swap(true, Ordering::AcqRel) {
             // A writer that is gone has closed already.
@@ -212,7 +214,7 @@ pub(crate) fn applier(
     views: &Views,
     env: &Env,
     committed: &Receiver<Committed>,
-    to_stages: &SyncSender<Vec<Entry>>,
+    to_stages: &SyncSender<Fed>,
     audit: &Tap,
     shared: &Shared,
 ) {
@@ -234,7 +236,7 @@ pub(crate) fn applier(
                 Ok(entries) if !entries.is_empty() => {
                     dirty_since = dirty_since.or(Some(env.clock.monotonic()));
                     audit.written(&entries);
-                    drop(to_stages.send(entries));
+                    drop(to_stages.send(Fed::Entries(entries)));
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -267,7 +269,7 @@ pub(crate) fn stages(
     mut stages: Stages,
     mut upkeep: Upkeep,
     env: &Env,
-    applied: &Receiver<Vec<Entry>>,
+    applied: &Receiver<Fed>,
     shared: &Shared,
 ) {
     loop {
@@ -277,10 +279,12 @@ pub(crate) fn stages(
             .map(|at| Duration::from_micros((at.0 - now.0).max(1_000).unsigned_abs()));
         let mut taken = 0;
         let result = match applied.recv_timeout(until_retry.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)) {
-            Ok(entries) => {
-                taken = entries.len();
+            Ok(fed) => {
+                if let Fed::Entries(entries) = &fed {
+                    taken = entries.len();
+                }
                 // New events do not keep old ones waiting for their retry.
-                stages.feed(&entries).and_then(|()| stages.tick())
+                stages.told(fed).and_then(|()| stages.tick())
             }
             Err(RecvTimeoutError::Timeout) => stages.tick(),
             Err(RecvTimeoutError::Disconnected) => break,

@@ -8,6 +8,7 @@ mod settings;
 pub mod open;
 mod engine;
 pub mod write;
+pub mod derive;
 pub mod read;
 pub mod admin;
 pub mod audit;

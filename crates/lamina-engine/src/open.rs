@@ -19,7 +19,6 @@ use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
 use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
-use lamina_store::view::derived::NoRecords;
 use lamina_store::view::{Hasher, ViewError, Views};
 use lamina_types::Micros;
 use parking_lot::Mutex;
@@ -27,6 +26,10 @@ use tokio::sync::Semaphore;
 
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
+use crate::derive::Derived;
+use crate::derive::answer::{Answerer, Extractor, Given};
+use crate::derive::backlog::Backlog;
+use crate::derive::thread::{Deriving, DerivingStages};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
@@ -35,7 +38,7 @@ use crate::write::capture::{Capture, Committed};
 use crate::write::hub::Hub;
 use crate::write::prepare::section;
 use crate::write::room::Room;
-use crate::write::stages::{NothingDerived, StageWorker, Stages, StagesParts};
+use crate::write::stages::{Fed, StageWorker, Stages, StagesParts};
 use crate::write::writer;
 use crate::{OpenError, Settings, audit, scrub};
 
@@ -82,7 +85,7 @@ impl Hasher for TenantKeys {
 
 /// The views of a store, with everything that folds entries into them.
 pub fn views(kv: Arc<dyn Kv>, keys: &Arc<Keys>) -> Result<Views, ViewError> {
-    Views::open(kv, Arc::new(TenantKeys(Arc::clone(keys))), Arc::new(NoRecords))
+    Views::open(kv, Arc::new(TenantKeys(Arc::clone(keys))), Arc::new(Derived))
 }
 
 /// A directory that is locked and whose log and views are open and equal.
@@ -122,17 +125,27 @@ impl Opened {
 impl Engine {
     /// Opens a data directory, making it if it is not there, and starts the engine.
     pub fn open(settings: Settings, env: Env) -> Result<(Engine, OpenReport), OpenError> {
-        Engine::open_with(settings, env, Box::new(NothingDerived))
+        Engine::open_deriving(settings, env, Arc::new(Given))
     }
 
-    /// Opens with another performer of stages.
+    /// Opens with another extractor.
+    pub fn open_deriving(
+        settings: Settings,
+        env: Env,
+        extractor: Arc<dyn Extractor>,
+    ) -> Result<(Engine, OpenReport), OpenError> {
+        let opened = open_directory(&settings, env)?;
+        start(settings, opened, Performer::Derives(extractor))
+    }
+
+    /// Opens with another performer of stages: nothing is derived.
     pub fn open_with(
         settings: Settings,
         env: Env,
         worker: Box<dyn StageWorker>,
     ) -> Result<(Engine, OpenReport), OpenError> {
         let opened = open_directory(&settings, env)?;
-        start(settings, opened, worker)
+        start(settings, opened, Performer::Other(worker))
     }
 }
 
@@ -235,11 +248,19 @@ pub(crate) fn open_reporting(
     Ok(Opened { env, keys, log: Box::new(log), views, report, lock })
 }
 
+/// Who performs the stages after capture.
+enum Performer {
+    /// Derivation, with this extractor.
+    Derives(Arc<dyn Extractor>),
+    /// Somebody else.
+    Other(Box<dyn StageWorker>),
+}
+
 /// Starts the threads over an opened directory.
 fn start(
     settings: Settings,
     opened: Opened,
-    worker: Box<dyn StageWorker>,
+    performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
     let Opened { env, keys, log, views, mut report, lock } = opened;
     let shared = Arc::new(Shared::default());
@@ -252,19 +273,34 @@ fn start(
     let (audit, tap) =
         audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
+    let backlog = Arc::new(Backlog::default());
+    let (worker, extractor): (Box<dyn StageWorker>, _) = match performer {
+        Performer::Other(worker) => (worker, None),
+        Performer::Derives(extractor) => {
+            let stages = DerivingStages::new(Arc::clone(&backlog), Arc::clone(&views));
+            (Box::new(stages), Some(extractor))
+        }
+    };
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
     let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
     let (to_writer, requests) = mpsc::channel();
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
-    let (to_stages, applied) = mpsc::sync_channel::<Vec<Entry>>(GROUPS_QUEUED_MAX);
+    let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
     let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let capture =
         Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
             .with_room(room.clone());
     let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
         .with_standing(Arc::clone(&standing));
-    let threads = vec![
+    let deriving = extractor.map(|extractor| Deriving {
+        backlog: Arc::clone(&backlog),
+        reader: Arc::clone(&reader),
+        answerer: Answerer::new(extractor, Arc::clone(&env.rng)),
+        to_writer: to_writer.clone(),
+        to_stages: to_stages.clone(),
+    });
+    let mut threads = vec![
         spawn(Role::Writer, &shared, &lock, {
             let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
             let mut sink = answering(to_applier);
@@ -282,7 +318,11 @@ fn start(
             move || engine::stages(stages, upkeep, &env, &applied, &shared)
         })?,
     ];
+    if let Some(deriving) = deriving {
+        threads.push(spawn(Role::Derive, &shared, &lock, move || deriving.run())?);
+    }
     let inner = Inner {
+        backlog,
         writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
         room,
         pictures: Arc::new(Semaphore::new(PICTURES_MAX)),

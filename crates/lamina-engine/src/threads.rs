@@ -17,6 +17,7 @@ pub(crate) enum Role {
     Writer,
     Applier,
     Stages,
+    Derive,
     Scrub,
     Audit,
 }
@@ -27,6 +28,7 @@ impl Role {
             Role::Writer => "lamina-writer",
             Role::Applier => "lamina-applier",
             Role::Stages => "lamina-stages",
+            Role::Derive => "lamina-derive",
             Role::Scrub => "lamina-scrub",
             Role::Audit => "lamina-audit",
         }
@@ -69,7 +71,7 @@ impl Drop for Fallen {
                 *self.shared.views_failed.lock() = reason();
                 self.shared.applied.stop();
             }
-            Role::Stages => *self.shared.stages_failed.lock() = reason(),
+            Role::Stages | Role::Derive => *self.shared.stages_failed.lock() = reason(),
             Role::Scrub => *self.shared.scrub.damage.lock() = reason(),
             Role::Audit => *self.shared.audit.failed.lock() = reason(),
         }

@@ -299,7 +299,7 @@ impl Engine {
     }
 
     /// Reads that may take a while have a thread of their own meanwhile.
-    async fn blocking<T: Send + 'static>(
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Inner) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {

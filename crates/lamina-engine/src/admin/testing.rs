@@ -55,8 +55,14 @@ pub(crate) fn noted() -> Noted {
 
 /// Writes an event into a scope.
 pub(crate) async fn write(engine: &Engine, tenant: u32, actor: &str, scope: &str, key: &str) {
+    let permit = permit_of::<ScopeWrite>(tenant, actor, Some(&path(scope)));
+    engine.experience(&permit, written(engine, actor, scope, key)).await.unwrap();
+}
+
+/// An event to write into a scope.
+pub(crate) fn written(engine: &Engine, actor: &str, scope: &str, key: &str) -> Write {
     let who = Actor::new(actor.parse().unwrap());
-    let write = Write {
+    Write {
         experience: Experience {
             scope: path(scope),
             subject: who.id.clone(),
@@ -79,7 +85,5 @@ pub(crate) async fn write(engine: &Engine, tenant: u32, actor: &str, scope: &str
         },
         identity: key.as_bytes().to_vec(),
         request_id: "req_1".to_owned(),
-    };
-    let permit = permit_of::<ScopeWrite>(tenant, actor, Some(&path(scope)));
-    engine.experience(&permit, write).await.unwrap();
+    }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use lamina_core::policy::{Caller, Permit, Policy, Preset};
 use lamina_env::Env;
 use lamina_types::capability::{Capability, LifecycleSubscribe, ScopeReadLocal, ScopeWrite};
-use lamina_types::lifecycle::Payload;
 use lamina_types::{
     Actor, Content, Context, Directives, EventId, Experience, Hints, Modality, ScopePath, Stage,
     ValidAt,
@@ -17,7 +16,7 @@ use parking_lot::Mutex;
 
 use crate::admin::testing::noted;
 use crate::read::{Axis, EventsQuery, LifecycleFilter, ReadPermit};
-use crate::write::stages::{Flight, NothingDerived, StageError, StageWorker};
+use crate::write::stages::{Flight, NothingDerived, Performed, StageError, StageWorker};
 use crate::{Engine, Error, Settings, Status, StreamItem, Until, Write};
 
 fn permit<C: Capability>(scope: Option<&ScopePath>) -> Permit<C> {
@@ -167,7 +166,7 @@ impl StageWorker for Flaky {
         flight: &Flight,
         stage: Stage,
         attempt: u32,
-    ) -> Result<Option<Payload>, StageError> {
+    ) -> Result<Performed, StageError> {
         self.ran.lock().push((stage, attempt));
         let mut failures = self.failures.lock();
         if stage == self.stage && *failures > 0 {
@@ -271,7 +270,7 @@ async fn a_stream_delivers_in_order_and_resumes() {
 struct Panics;
 
 impl StageWorker for Panics {
-    fn run(&mut self, _: &Flight, _: Stage, _: u32) -> Result<Option<Payload>, StageError> {
+    fn run(&mut self, _: &Flight, _: Stage, _: u32) -> Result<Performed, StageError> {
         panic!("asked to panic");
     }
 }

@@ -15,6 +15,7 @@ use lamina_store::view::Views;
 use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
 
 use crate::Error;
+use crate::derive::read;
 use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::recent::{Recent, Remembered};
@@ -224,6 +225,16 @@ impl Capture {
         let mut order = Vec::with_capacity(keys.len() + scopes.len() + blobs.len());
         let offset =
             |index: usize| appended.entries.get(index).map_or(0, |entry| entry.head.offset);
+        for entry in appended.entries.iter().filter(|entry| entry.head.kind == Kind::Answer) {
+            for event in &entry.head.causes {
+                self.recent
+                    .answers
+                    .entry(*event)
+                    .or_default()
+                    .push((entry.head.offset, entry.place));
+                order.push((entry.head.offset, Remembered::Answer(*event)));
+            }
+        }
         for (mac, (index, body)) in keys {
             if let Some(placed) = placed(&appended, index) {
                 self.recent.keys.insert(mac, (Placed { replayed: true, ..placed }, body));
@@ -283,6 +294,10 @@ impl Capture {
                 Ok(found) => self.take_write(items, found, reply, group),
                 Err(error) => drop(reply.send(Err(error))),
             },
+            Request::Answers { entries, reply } => {
+                group.entries.extend(entries.into_iter().filter(|answer| !self.is_erased(answer)));
+                group.due.push(Due::Plain { reply });
+            }
             Request::TakeBack { entry, reply } => {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
@@ -300,6 +315,11 @@ impl Capture {
             Request::Policy { change, reply } => self.take_policy(change, reply, group),
             Request::Scope { request, reply } => self.take_scope(*request, reply, group),
         }
+    }
+
+    /// Whether the words that an answer was made of are gone by now.
+    fn is_erased(&self, answer: &NewEntry) -> bool {
+        answer.causes.iter().any(|event| self.recent.erased.contains(event))
     }
 
     /// For each item: where it already stands, or `None` if it is new. Nothing is promised before
@@ -428,14 +448,31 @@ impl Capture {
         self.log.tip().recorded_at
     }
 
-    /// Erases sections of entries that are applied: on return the bytes are gone.
+    /// Erases sections of entries that are applied, and with them the answers that were made of
+    /// their words: on return the bytes are gone.
     pub fn erase(
         &mut self,
         tenant: u32,
         targets: &[EraseTarget],
         residue: &[u8],
     ) -> Result<Committed, LogError> {
-        Ok(Committed { appended: self.log.erase(tenant, targets, residue)?, due: Vec::new() })
+        let mut all = targets.to_vec();
+        for target in targets {
+            // An erasure that leaves words behind is none: without the views it is not begun.
+            let known = read::answers_placed(&self.views, tenant, target.offset)
+                .map_err(|error| LogError::Views(error.to_string()))?;
+            let recent = self.recent.answers.get(&target.offset).into_iter().flatten().copied();
+            for (offset, place) in known.into_iter().chain(recent) {
+                if all.iter().all(|other| other.offset != offset) {
+                    all.push(EraseTarget { offset, place, who: true, what: true });
+                }
+            }
+        }
+        let appended = self.log.erase(tenant, &all, residue)?;
+        for target in targets {
+            self.recent.erased.insert(target.offset);
+        }
+        Ok(Committed { appended, due: Vec::new() })
     }
 }
 

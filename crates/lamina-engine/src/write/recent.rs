@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use lamina_store::codec::control::PolicyTarget;
+use lamina_store::entry::Place;
 use lamina_types::{BlobId, ScopePath};
 
 use crate::write::capture::{Placed, PolicyAt};
@@ -23,6 +24,11 @@ pub(super) struct Recent {
     pub(super) blob_keys: HashMap<[u8; 32], (BlobId, [u8; 32], u64)>,
     pub(super) removed_blobs: HashSet<BlobId>,
     pub(super) tenants: HashMap<String, u32>,
+    /// Answers by the event they are about.
+    pub(super) answers: HashMap<u64, Vec<(u64, Place)>>,
+    /// Entries whose words were erased since the start: an answer that is under way must not bring
+    /// them back. A few bytes each, and an erasure is rare.
+    pub(super) erased: HashSet<u64>,
     pub(super) order: VecDeque<(u64, Remembered)>,
 }
 
@@ -36,6 +42,8 @@ pub(super) enum Remembered {
     Tenant(String),
     RemovedScope((u32, ScopePath)),
     Policy((u32, PolicyTarget)),
+    /// The event of an answer.
+    Answer(u64),
 }
 
 impl Recent {
@@ -62,6 +70,7 @@ impl Recent {
                         self.blob_keys.remove(&mac);
                     }
                 }
+                Remembered::Answer(event) => drop(self.answers.remove(&event)),
                 Remembered::RemovedBlob(blob) => drop(self.removed_blobs.remove(&blob)),
                 Remembered::Tenant(name) => drop(self.tenants.remove(&name)),
                 Remembered::Blob(blob) => {

@@ -87,6 +87,14 @@ pub enum Request {
         /// The answer: one place per item.
         reply: Reply<Vec<Placed>>,
     },
+    /// Append what was made of the words of events, in their order. An answer to an event whose words
+    /// were erased in the meantime is not appended.
+    Answers {
+        /// The answers; the first cause of each is its event.
+        entries: Vec<NewEntry>,
+        /// The answer.
+        reply: Reply<()>,
+    },
     /// Append an entry that takes something back: a cancellation, a revocation. Taken also when
     /// room runs out.
     TakeBack {
@@ -184,6 +192,10 @@ impl Request {
                 });
                 (items.len() * 2, total.sum())
             }
+            Request::Answers { entries, .. } => {
+                let total = entries.iter().map(|entry| bytes(&entry.who, &entry.what));
+                (entries.len(), total.sum())
+            }
             Request::TakeBack { entry, .. } => (1, bytes(&entry.who, &entry.what)),
             Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
             Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
@@ -195,7 +207,13 @@ impl Request {
 
     /// Whether it is refused when room runs out; what takes something back is not.
     pub(super) fn grows(&self) -> bool {
-        matches!(self, Request::Write { .. } | Request::BlobAdd { .. } | Request::Tenant { .. })
+        matches!(
+            self,
+            Request::Write { .. }
+                | Request::Answers { .. }
+                | Request::BlobAdd { .. }
+                | Request::Tenant { .. }
+        )
     }
 
     /// What is too large for the log in any batch; it must not take the rest of a group with it.
@@ -205,6 +223,9 @@ impl Request {
         };
         let fits = match self {
             Request::Write { items, .. } => items.iter().all(|item| fits(&item.who, &item.what)),
+            Request::Answers { entries, .. } => {
+                entries.iter().all(|entry| fits(&entry.who, &entry.what))
+            }
             Request::TakeBack { entry, .. } => fits(&entry.who, &entry.what),
             Request::BlobAdd { who, what, .. } => fits(who, what),
             Request::Policy { change, .. } => change.bytes() <= ENTRY_BYTES_MAX,
@@ -218,7 +239,9 @@ impl Request {
         // A receiver that is gone does not wait for an answer.
         match self {
             Request::Write { reply, .. } => drop(reply.send(Err(error))),
-            Request::TakeBack { reply, .. } | Request::BlobRemove { reply, .. } => {
+            Request::Answers { reply, .. }
+            | Request::TakeBack { reply, .. }
+            | Request::BlobRemove { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
             Request::BlobAdd { reply, .. } => drop(reply.send(Err(error))),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use lamina_core::write::pipeline::{Action, Input, Pipeline};
+use lamina_core::write::pipeline::{Action, IN_FLIGHT_MAX, Input, Pipeline};
 use lamina_env::rng::draw;
 use lamina_env::{Clock, Rng};
 use lamina_store::codec::control::Cancel;
@@ -22,6 +22,10 @@ use lamina_types::{
 
 use crate::read::Shown;
 use crate::write::hub::Hub;
+
+/// Entries and bytes read from the log at a time.
+const CATCH_UP_ENTRIES: usize = 1_024;
+const CATCH_UP_BYTES: usize = 8 * 1_024 * 1_024;
 
 /// An event on its way through the stages.
 #[derive(Debug, Clone)]
@@ -60,15 +64,48 @@ struct Words {
 #[error("the stage failed: {0}")]
 pub struct StageError(pub String);
 
-/// Performs stages. `None` is a stage with nothing to announce.
+/// What became of a stage that was to be performed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Performed {
+    /// It is done; `None` if there is nothing to announce.
+    Done(Option<Payload>),
+    /// It will be done: an entry of the log says when.
+    Later,
+}
+
+/// What the stage thread is told.
+#[derive(Debug)]
+pub enum Fed {
+    /// Applied entries, in log order.
+    Entries(Vec<Entry>),
+    /// An event could not be derived from.
+    Failed {
+        /// The event.
+        event: EventId,
+        /// Why not.
+        reason: String,
+    },
+    /// There is nothing to derive from: the words are gone.
+    Nothing {
+        /// The event.
+        event: EventId,
+    },
+}
+
+/// Performs stages.
 pub trait StageWorker: Send + std::fmt::Debug {
     /// Performs one stage of one event. May be called again for the same stage.
-    fn run(
+    fn run(&mut self, flight: &Flight, stage: Stage, attempt: u32)
+    -> Result<Performed, StageError>;
+
+    /// The event that an answer in the log is about, and what came of it; `None` if nothing did.
+    fn answered(
         &mut self,
-        flight: &Flight,
-        stage: Stage,
-        attempt: u32,
-    ) -> Result<Option<Payload>, StageError>;
+        _tenant: u32,
+        _answer: u64,
+    ) -> Result<Option<(EventId, Payload)>, StageError> {
+        Ok(None)
+    }
 }
 
 /// Until derivation is built there is nothing to extract or consolidate: the stages report so.
@@ -76,8 +113,8 @@ pub trait StageWorker: Send + std::fmt::Debug {
 pub struct NothingDerived;
 
 impl StageWorker for NothingDerived {
-    fn run(&mut self, _: &Flight, stage: Stage, _: u32) -> Result<Option<Payload>, StageError> {
-        Ok(match stage {
+    fn run(&mut self, _: &Flight, stage: Stage, _: u32) -> Result<Performed, StageError> {
+        Ok(Performed::Done(match stage {
             Stage::Captured | Stage::Compressed => None,
             Stage::Extracted => {
                 Some(Payload::Extracted { facts: 0, entities: 0, beliefs: 0, episodes: 0 })
@@ -89,7 +126,7 @@ impl StageWorker for NothingDerived {
                 conflicts_resolved: 0,
                 superseded_facts: 0,
             }),
-        })
+        }))
     }
 }
 
@@ -105,8 +142,14 @@ pub struct Stages {
     rng: Arc<dyn Rng>,
     reader: Arc<dyn LogReader>,
     announced_last: Micros,
-    /// Entries before this offset may have rows from before a restart.
+    /// Entries before this offset may have rows already.
     recheck_below: u64,
+    /// Offsets of events that wait for an entry of the log.
+    waiting: BTreeMap<u64, EventId>,
+    /// The end of what was fed.
+    seen: u64,
+    /// Events from here on were not taken because too many were in flight; the log has them.
+    behind: Option<u64>,
     out: Out,
 }
 
@@ -159,6 +202,9 @@ impl Stages {
             reader,
             announced_last,
             recheck_below,
+            waiting: BTreeMap::new(),
+            seen: 0,
+            behind: None,
             out: Out::default(),
         }
     }
@@ -166,12 +212,80 @@ impl Stages {
     /// Takes applied entries in log order and runs everything they lead to.
     pub fn feed(&mut self, entries: &[Entry]) -> Result<(), ViewError> {
         for entry in entries {
+            self.seen = entry.head.offset + 1;
             self.take(entry)?;
         }
-        if let Some(last) = entries.last() {
-            self.views.pipeline_watermark_put(&mut self.out.batch, last.head.offset + 1);
+        self.catch_up()?;
+        if !entries.is_empty() {
+            let through = self.through();
+            self.views.pipeline_watermark_put(&mut self.out.batch, through);
         }
         self.flush()
+    }
+
+    /// Takes what the thread is told.
+    pub fn told(&mut self, fed: Fed) -> Result<(), ViewError> {
+        let (event, input) = match fed {
+            Fed::Entries(entries) => return self.feed(&entries),
+            Fed::Nothing { event } => {
+                (event, Input::Done { event, stage: Stage::Extracted, announce: false })
+            }
+            Fed::Failed { event, reason } => {
+                let Some(flight) = self.flights.get_mut(&event) else { return Ok(()) };
+                let failed = failed(flight, Stage::Extracted, 1, &reason);
+                self.views.exception_put(&mut self.out.batch, &failed);
+                (event, Input::Failed { event, stage: Stage::Extracted, now: self.clock.wall() })
+            }
+        };
+        self.arrived(event, input, None)?;
+        self.flush()
+    }
+
+    /// Everything before this offset is through, or has a row that says what is left to do.
+    fn through(&self) -> u64 {
+        let waiting = self.waiting.keys().next().copied();
+        [waiting, self.behind].into_iter().flatten().min().unwrap_or(self.seen)
+    }
+
+    /// Takes from the log what could not be taken when it came.
+    fn catch_up(&mut self) -> Result<(), ViewError> {
+        while let Some(from) = self.behind
+            && self.pipeline.len() < IN_FLIGHT_MAX / 2
+        {
+            let read = self.reader.read(from, None, CATCH_UP_ENTRIES, CATCH_UP_BYTES);
+            let entries = match read {
+                Ok(entries) => entries,
+                Err(error) => {
+                    tracing::error!(%error, from, "the log cannot be read; derivation waits");
+                    return Ok(());
+                }
+            };
+            let seen = self.seen;
+            let before = entries.iter().filter(|entry| entry.head.offset < seen);
+            for entry in before.filter(|entry| entry.head.kind == Kind::Experience) {
+                if let Some(flight) = self.flight_of(entry) {
+                    self.start(flight)?;
+                }
+            }
+            let next = entries.last().map_or(self.seen, |entry| entry.head.offset + 1);
+            self.behind = (next < self.seen).then_some(next);
+        }
+        Ok(())
+    }
+
+    /// What a waiting event waited for is there.
+    fn arrived(
+        &mut self,
+        event: EventId,
+        input: Input,
+        mut payload: Option<Payload>,
+    ) -> Result<(), ViewError> {
+        let Some(flight) = self.flights.get(&event) else { return Ok(()) };
+        if self.waiting.remove(&flight.offset).is_none() {
+            return Ok(());
+        }
+        let actions = self.pipeline.on(input);
+        self.perform_after(actions, &mut payload)
     }
 
     /// Says that everything before this offset is through.
@@ -228,8 +342,31 @@ impl Stages {
     fn take(&mut self, entry: &Entry) -> Result<(), ViewError> {
         match (entry.head.kind, entry.head.sub) {
             (Kind::Experience, _) => {
+                if self.behind.is_some() || self.pipeline.len() >= IN_FLIGHT_MAX {
+                    self.behind.get_or_insert(entry.head.offset);
+                    // By the time it is taken, it may have been cancelled.
+                    self.recheck_below = self.recheck_below.max(entry.head.offset + 1);
+                    return Ok(());
+                }
                 let Some(flight) = self.flight_of(entry) else { return Ok(()) };
                 self.start(flight)
+            }
+            (Kind::Answer, _) => {
+                let answered = self.worker.answered(entry.head.tenant, entry.head.offset);
+                let (event, payload) = match answered {
+                    Ok(Some(answered)) => answered,
+                    Ok(None) => return Ok(()),
+                    Err(StageError(reason)) => {
+                        tracing::warn!(
+                            offset = entry.head.offset,
+                            reason,
+                            "an answer is not readable"
+                        );
+                        return Ok(());
+                    }
+                };
+                let done = Input::Done { event, stage: Stage::Extracted, announce: true };
+                self.arrived(event, done, Some(payload))
             }
             (Kind::Control, control::CANCEL) => {
                 let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
@@ -277,14 +414,22 @@ impl Stages {
 
     /// Performs actions and whatever follows from their outcomes, one event after the other.
     fn perform(&mut self, actions: Vec<Action>) -> Result<(), ViewError> {
+        self.perform_after(actions, &mut None)
+    }
+
+    /// The same, when the first outcome is already reported.
+    fn perform_after(
+        &mut self,
+        actions: Vec<Action>,
+        reported: &mut Option<Payload>,
+    ) -> Result<(), ViewError> {
         let mut stack = actions;
         stack.reverse();
-        let mut reported = None;
         while let Some(action) = stack.pop() {
             match action {
                 Action::Run { event, stage, attempt } => {
-                    let (input, payload) = self.run(event, stage, attempt);
-                    reported = payload;
+                    let Some((input, payload)) = self.run(event, stage, attempt) else { continue };
+                    *reported = payload;
                     stack.extend(self.pipeline.on(input).into_iter().rev());
                 }
                 Action::Publish { event, kind, attempts } => {
@@ -301,6 +446,7 @@ impl Stages {
                 Action::Finish { event } => {
                     let flight =
                         self.flights.remove(&event).expect("an event in the pipeline has a flight");
+                    self.waiting.remove(&flight.offset);
                     if flight.excepted {
                         self.views.exception_delete(&mut self.out.batch, flight.tenant, event);
                     }
@@ -311,24 +457,26 @@ impl Stages {
         Ok(())
     }
 
-    fn run(&mut self, event: EventId, stage: Stage, attempt: u32) -> (Input, Option<Payload>) {
+    /// Performs a stage; `None` if an entry of the log will say that it is done.
+    fn run(
+        &mut self,
+        event: EventId,
+        stage: Stage,
+        attempt: u32,
+    ) -> Option<(Input, Option<Payload>)> {
         let flight = self.flights.get_mut(&event).expect("an event in the pipeline has a flight");
         match self.worker.run(flight, stage, attempt) {
-            Ok(payload) => (Input::Done { event, stage, announce: payload.is_some() }, payload),
-            Err(error) => {
-                tracing::warn!(%event, stage = stage.as_str(), attempt, %error, "a stage failed");
-                flight.excepted = true;
-                let row = ExceptionRow {
-                    tenant: flight.tenant,
-                    event_id: event,
-                    offset: flight.offset,
-                    place: flight.place,
-                    done: Stage::from_u8(stage as u8 - 1).unwrap_or(Stage::Captured),
-                    attempts: attempt,
-                    state: ExceptionState::Pending,
-                };
+            Ok(Performed::Done(payload)) => {
+                Some((Input::Done { event, stage, announce: payload.is_some() }, payload))
+            }
+            Ok(Performed::Later) => {
+                self.waiting.insert(flight.offset, event);
+                None
+            }
+            Err(StageError(reason)) => {
+                let row = failed(flight, stage, attempt, &reason);
                 self.views.exception_put(&mut self.out.batch, &row);
-                (Input::Failed { event, stage, now: self.clock.wall() }, None)
+                Some((Input::Failed { event, stage, now: self.clock.wall() }, None))
             }
         }
     }
@@ -422,6 +570,22 @@ impl Stages {
         self.hub.announce(shown);
         self.hub.wake(touched.into_iter());
         Ok(())
+    }
+}
+
+/// Notes that a stage failed, so that a restart takes the event up again.
+fn failed(flight: &mut Flight, stage: Stage, attempt: u32, reason: &str) -> ExceptionRow {
+    let event = flight.event_id;
+    tracing::warn!(%event, stage = stage.as_str(), attempt, reason, "a stage failed");
+    flight.excepted = true;
+    ExceptionRow {
+        tenant: flight.tenant,
+        event_id: event,
+        offset: flight.offset,
+        place: flight.place,
+        done: Stage::from_u8(stage as u8 - 1).unwrap_or(Stage::Captured),
+        attempts: attempt,
+        state: ExceptionState::Pending,
     }
 }
 

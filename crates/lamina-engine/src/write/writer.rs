@@ -100,7 +100,8 @@ pub fn run(
         });
         expected = group.len();
         carried = rest;
-        status.queued.fetch_sub(group.len(), Ordering::Relaxed);
+        let asked = group.iter().filter(|request| !matches!(request, Request::Answers { .. }));
+        status.queued.fetch_sub(asked.count(), Ordering::Relaxed);
         metrics::histogram!("lamina_batch_requests").record(group.len() as f64);
         let before = clock.monotonic();
         let committed = capture.commit(group);

@@ -7,7 +7,7 @@
 pub mod experience;
 pub mod answer;
 pub mod control;
-pub(crate) mod wire;
+pub mod wire;
 
 /// Why bytes are not what they should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -76,47 +76,47 @@ impl<'a> Fields<'a> {
 
 /// Reads plain values one after another.
 #[derive(Debug)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Cursor<'a> {
+    pub fn new(bytes: &'a [u8]) -> Cursor<'a> {
         Cursor { rest: bytes }
     }
 
     /// Whether everything was read.
-    pub(crate) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// Everything that is left.
-    pub(crate) fn rest(self) -> &'a [u8] {
+    pub fn rest(self) -> &'a [u8] {
         self.rest
     }
 
     /// So many bytes.
-    pub(crate) fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8], CodecError> {
         let (taken, rest) = self.rest.split_at_checked(len).ok_or(CodecError::Truncated)?;
         self.rest = rest;
         Ok(taken)
     }
 
     /// `N` bytes.
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], CodecError> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(CodecError::Truncated)?;
         self.rest = rest;
         Ok(*taken)
     }
 
     /// One byte.
-    pub(crate) fn byte(&mut self) -> Result<u8, CodecError> {
+    pub fn byte(&mut self) -> Result<u8, CodecError> {
         self.array::<1>().map(|[byte]| byte)
     }
 
     /// A number of 1 to 10 bytes. Only the shortest form is accepted, so that equal records have
     /// equal bytes.
-    pub(crate) fn varint(&mut self) -> Result<u64, CodecError> {
+    pub fn varint(&mut self) -> Result<u64, CodecError> {
         const MALFORMED: CodecError = CodecError::Malformed { field: "varint" };
         let mut value = 0u64;
         for index in 0..10u32 {
@@ -135,19 +135,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// An instant or other signed number of 8 bytes, little endian.
-    pub(crate) fn signed(&mut self) -> Result<i64, CodecError> {
+    pub fn signed(&mut self) -> Result<i64, CodecError> {
         self.array().map(i64::from_le_bytes)
     }
 
     /// Bytes with their length before them.
-    pub(crate) fn sized(&mut self) -> Result<&'a [u8], CodecError> {
+    pub fn sized(&mut self) -> Result<&'a [u8], CodecError> {
         let len = self.varint()?;
         self.take(usize::try_from(len).map_err(|_| CodecError::Truncated)?)
     }
 }
 
 /// Appends a number in 1 to 10 bytes.
-pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
+pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push((value & 0x7F) as u8 | 0x80);
         value >>= 7;
@@ -156,7 +156,7 @@ pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends bytes with their length before them.
-pub(crate) fn put_sized(bytes: &mut Vec<u8>, value: &[u8]) {
+pub fn put_sized(bytes: &mut Vec<u8>, value: &[u8]) {
     put_varint(bytes, value.len() as u64);
     bytes.extend_from_slice(value);
 }

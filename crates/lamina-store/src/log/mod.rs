@@ -133,6 +133,9 @@ pub enum LogError {
     /// An entry was to be appended before `start`.
     #[error("the log is not started: it does not know yet where its chains stand")]
     NotStarted,
+    /// The views, which know what belongs together, could not be asked.
+    #[error("the views could not be read: {0}")]
+    Views(String),
     /// An entry names a cause that does not stand before it.
     #[error("an entry names the cause {cause}, which does not stand before it")]
     BadCause {

@@ -44,6 +44,7 @@ pub fn advice(error: &LogError) -> Option<&'static str> {
         LogError::Conflict { .. }
         | LogError::TooLarge { .. }
         | LogError::NotStarted
+        | LogError::Views(_)
         | LogError::BadCause { .. }
         | LogError::Reserved
         | LogError::NotErasable { .. }

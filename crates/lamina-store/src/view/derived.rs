@@ -6,6 +6,8 @@
 
 use std::ops::{Bound, ControlFlow};
 
+use lamina_types::EventId;
+
 use crate::entry::Entry;
 use crate::kv::{Direction, Space, Visit};
 use crate::view::fold::Fold;
@@ -62,6 +64,11 @@ impl<'a, 'f> Rows<'a, 'f> {
     /// The event that an entry is.
     pub fn event_of(&self, offset: u64) -> Result<Option<EventRow>, ViewError> {
         self.fold.event_of(offset)
+    }
+
+    /// An event by its id.
+    pub fn event(&self, tenant: u32, id: EventId) -> Result<Option<EventRow>, ViewError> {
+        self.fold.event(tenant, &id)
     }
 
     /// The ordinal of a registered scope.

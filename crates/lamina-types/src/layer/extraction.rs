@@ -63,6 +63,20 @@ pub enum EntityKind {
     Identifier = 7,
 }
 
+impl EntityKind {
+    /// All kinds.
+    pub const ALL: &'static [EntityKind] = &[
+        EntityKind::Thing,
+        EntityKind::Person,
+        EntityKind::Organization,
+        EntityKind::Place,
+        EntityKind::Product,
+        EntityKind::Occasion,
+        EntityKind::Animal,
+        EntityKind::Identifier,
+    ];
+}
+
 /// Whom or what a claim is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {

@@ -275,3 +275,21 @@ pub(super) fn bounded(mut supports: Vec<Support>) -> Vec<Support> {
     }
     supports
 }
+
+impl Piece {
+    /// Does to it what a change says. Changes of other pieces are not for it.
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Retire { piece, at, superseded_by } if *piece == self.id => {
+                self.recorded_to = Some(*at);
+                self.superseded_by = *superseded_by;
+            }
+            Change::Support { piece, support, instead_of } if *piece == self.id => {
+                self.supports.retain(|known| Some(known.key()) != *instead_of);
+                self.supports.push(*support);
+                self.supports = bounded(std::mem::take(&mut self.supports));
+            }
+            _ => {}
+        }
+    }
+}

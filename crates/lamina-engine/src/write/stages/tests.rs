@@ -23,12 +23,7 @@ struct Listens {
 }
 
 impl StageWorker for Listens {
-    fn run(
-        &mut self,
-        flight: &Flight,
-        stage: Stage,
-        n: u32,
-    ) -> Result<Option<Payload>, StageError> {
+    fn run(&mut self, flight: &Flight, stage: Stage, n: u32) -> Result<Performed, StageError> {
         self.heard.lock().get_or_insert_with(|| self.hub.listen());
         NothingDerived.run(flight, stage, n)
     }

@@ -1,0 +1,108 @@
+//! From the words of an event to its answer: everything that is decided from words is decided here,
+//! before it is appended, and never again.
+
+use std::sync::Arc;
+
+use lamina_env::Rng;
+use lamina_store::codec::answer::{Answer, AnswerWho, Asked};
+use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
+use lamina_store::entry::{Entry, Kind};
+use lamina_store::log::NewEntry;
+use lamina_types::layer::Extraction;
+use lamina_types::{Directives, Modality};
+
+use crate::write::prepare::section;
+
+/// Finds out what the words of an event say.
+pub trait Extractor: Send + Sync + std::fmt::Debug {
+    /// What is said. Deterministic, and without effects: it may be asked again.
+    fn extract(&self, who: &ExperienceWho, what: &ExperienceWhat) -> Extracted;
+}
+
+/// What an extractor found, and what of it its words do not bear out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extracted {
+    /// What is said.
+    pub extraction: Extraction,
+    /// Claims that failed the gate, by position.
+    pub ungrounded: Vec<u16>,
+}
+
+/// Takes what callers state outright, and guesses nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given;
+
+impl Extractor for Given {
+    fn extract(&self, _: &ExperienceWho, _: &ExperienceWhat) -> Extracted {
+        Extracted { extraction: nothing(), ungrounded: Vec::new() }
+    }
+}
+
+/// Makes answers.
+#[derive(Debug, Clone)]
+pub struct Answerer {
+    extractor: Arc<dyn Extractor>,
+    rng: Arc<dyn Rng>,
+}
+
+impl Answerer {
+    /// One that asks this extractor.
+    pub fn new(extractor: Arc<dyn Extractor>, rng: Arc<dyn Rng>) -> Answerer {
+        Answerer { extractor, rng }
+    }
+
+    /// The answer to an event; `None` once its words are erased.
+    pub fn answer(&self, entry: &Entry) -> Option<NewEntry> {
+        let who = ExperienceWho::decode(entry.who.live()?).ok()?;
+        let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+        let asked = asked(&what.directives, &what.modality);
+        let found = if wants_facts(&what) {
+            self.extractor.extract(&who, &what)
+        } else {
+            Extracted { extraction: nothing(), ungrounded: Vec::new() }
+        };
+        let answer = Answer {
+            observed_at: what.context.observed_at,
+            extraction: found.extraction,
+            matches: Vec::new(),
+            ungrounded: found.ungrounded,
+            shifts_topic: false,
+            asked,
+        };
+        let by = AnswerWho {
+            observed_actor: who.observed_actor.id,
+            session: who.observed_actor.session,
+        };
+        Some(NewEntry {
+            kind: Kind::Answer,
+            sub: 0,
+            tenant: entry.head.tenant,
+            scope: entry.head.scope,
+            causes: vec![entry.head.offset],
+            who: section(&*self.rng, &by.encode()),
+            what: section(&*self.rng, &answer.encode()),
+        })
+    }
+}
+
+/// Unknown modalities are kept and not interpreted (R086); the caller may ask for less.
+fn wants_facts(what: &ExperienceWhat) -> bool {
+    let known = Modality::KNOWN.contains(&what.modality.as_str());
+    let asked = what.directives.extract.as_ref();
+    known && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
+}
+
+fn nothing() -> Extraction {
+    Extraction { extractor: "none".to_owned(), ..Extraction::default() }
+}
+
+fn asked(directives: &Directives, modality: &Modality) -> Asked {
+    let floor = directives.confidence_floor.map(|floor| (floor.clamp(0.0, 1.0) * 10_000.0) as u16);
+    Asked {
+        no_supersede: directives.extract.iter().flatten().any(|word| word == "no_supersede"),
+        confidence_floor: floor,
+        belief_ttl: None,
+        consolidate_into: directives.consolidate_into.clone(),
+        feedback: modality.as_str() == "feedback",
+    }
+}

@@ -1,0 +1,212 @@
+//! One entry at a time: answers make records, cancellations and erasures take them back.
+
+use lamina_store::codec::answer::{Answer, AnswerWho};
+use lamina_store::entry::{Entry, Kind, SectionState, control};
+use lamina_store::kv::{Direction, Space};
+use lamina_store::log::ErasePayload;
+use lamina_store::view::derived::{Derivation, Rows};
+use lamina_store::view::{EventRow, ViewError};
+use lamina_types::layer::Term;
+use lamina_types::{EventId, ScopePath};
+use sha2::{Digest, Sha256};
+
+use std::ops::ControlFlow;
+
+use crate::derive::entities::Names;
+use crate::derive::facts;
+use crate::derive::key;
+use crate::derive::rows::{AnswerCounts, AnswerRow};
+
+/// Folds answers into derived records.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Derived;
+
+impl Derivation for Derived {
+    fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+        match (entry.head.kind, entry.head.sub) {
+            (Kind::Answer, _) => answer(rows, entry),
+            (Kind::Control, control::CANCEL) => {
+                for event in &entry.head.causes {
+                    withdraw_event(rows, *event)?;
+                }
+                Ok(())
+            }
+            (Kind::Control, control::ERASE) => erase(rows, entry),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// An answer as the fold works on it.
+#[derive(Debug)]
+pub(super) struct Given<'a> {
+    pub(super) tenant: u32,
+    pub(super) offset: u64,
+    pub(super) answer: &'a Answer,
+    /// The scopes that learn of it: the event's own, and the one it is consolidated into.
+    pub(super) scopes: Vec<u64>,
+    pub(super) row: AnswerRow,
+}
+
+fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    let head = &entry.head;
+    let Some(answer) = section(entry, &entry.what, Answer::decode)? else { return Ok(()) };
+    if section(entry, &entry.who, AnswerWho::decode)?.is_none() {
+        return Ok(());
+    }
+    let event = head.causes.first().copied().map(|offset| rows.event_of(offset)).transpose()?;
+    let Some(event) = event.flatten() else {
+        return Err(contradiction(entry, "an answer names no event in its causes"));
+    };
+    // Cancelled or erased while its answer was under way.
+    if event.listed().is_none() {
+        return Ok(());
+    }
+    let scopes = scopes(rows, &event, &answer)?;
+    let mut given = Given {
+        tenant: head.tenant,
+        offset: head.offset,
+        answer: &answer,
+        scopes,
+        row: AnswerRow {
+            place: entry.place,
+            event: event.id,
+            seed: seed(&head.seal),
+            recorded: head.recorded_at,
+            tracks: Vec::new(),
+            names: Vec::new(),
+            counts: AnswerCounts::default(),
+        },
+    };
+    // Written first: records are named after it while they are made.
+    let answer_key = key::answer(given.tenant, given.offset);
+    rows.put(Space::Sources, answer_key.clone(), given.row.encode());
+    rows.put(Space::Sources, key::answered(given.tenant, event.offset, given.offset), Vec::new());
+    let names = Names::of(rows, &mut given)?;
+    facts::learn(rows, &mut given, &names)?;
+    rows.put(Space::Sources, answer_key, given.row.encode());
+    Ok(())
+}
+
+fn scopes(rows: &Rows<'_, '_>, event: &EventRow, answer: &Answer) -> Result<Vec<u64>, ViewError> {
+    let mut scopes = vec![event.scope];
+    let into: Option<&ScopePath> = answer.asked.consolidate_into.as_ref();
+    if let Some(path) = into
+        && let Some(ordinal) = rows.scope_ordinal(event.tenant, path.as_str())?
+        && ordinal != event.scope
+    {
+        scopes.push(ordinal);
+    }
+    Ok(scopes)
+}
+
+/// Takes back what an erasure reaches: the answers themselves, or those of an event.
+fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    let payload = match &entry.what {
+        SectionState::Live(bytes) => ErasePayload::decode(bytes),
+        _ => None,
+    };
+    let Some(payload) = payload else {
+        return Err(contradiction(entry, "an erasure does not say what it erases"));
+    };
+    for target in payload.targets.iter().filter(|target| target.who || target.what) {
+        withdraw_event(rows, target.offset)?;
+        withdraw_answer(rows, entry.head.tenant, target.offset)?;
+    }
+    Ok(())
+}
+
+/// Takes back every answer to an event.
+fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64) -> Result<(), ViewError> {
+    let Some(event) = rows.event_of(offset)? else { return Ok(()) };
+    for answer in answers_to(rows, event.tenant, offset)? {
+        withdraw_answer(rows, event.tenant, answer)?;
+    }
+    Ok(())
+}
+
+/// Takes back what one answer made, as if it had never been given.
+fn withdraw_answer(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+    let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
+    facts::withdraw(rows, tenant, offset, &row)?;
+    crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
+    rows.delete(Space::Sources, key::answer(tenant, offset));
+    if let Some(event) = event_offset(rows, tenant, row.event)? {
+        rows.delete(Space::Sources, key::answered(tenant, event, offset));
+    }
+    Ok(())
+}
+
+fn event_offset(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    event: EventId,
+) -> Result<Option<u64>, ViewError> {
+    Ok(rows.event(tenant, event)?.map(|row| row.offset))
+}
+
+/// The offsets of the answers to an event.
+pub(super) fn answers_to(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    event: u64,
+) -> Result<Vec<u64>, ViewError> {
+    let (from, to) = key::answers_to(tenant, event);
+    let mut answers = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        answers.extend(key::tail_number(key));
+        ControlFlow::Continue(())
+    })?;
+    Ok(answers)
+}
+
+/// What an answer made.
+pub(super) fn answer_row(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+) -> Result<Option<AnswerRow>, ViewError> {
+    let bytes = rows.get(Space::Sources, &key::answer(tenant, offset))?;
+    bytes.map(|bytes| AnswerRow::decode(&bytes)).transpose().map_err(row_error(Space::Sources))
+}
+
+/// The terms of an answer, in one order: those of mentions are not among them.
+pub(crate) fn terms(answer: &Answer) -> impl Iterator<Item = &Term> {
+    answer.extraction.claims.iter().flat_map(|claim| {
+        let object = match &claim.object {
+            lamina_types::layer::Object::Entity(term) => Some(term),
+            _ => None,
+        };
+        std::iter::once(&claim.subject).chain(object)
+    })
+}
+
+/// What ids are made from: nothing but the seal of the entry.
+fn seed(seal: &[u8; 32]) -> [u8; 16] {
+    let hash: [u8; 32] =
+        Sha256::new().chain_update(b"derive1").chain_update(seal).finalize().into();
+    *hash.first_chunk().expect("32 bytes have a first half")
+}
+
+fn section<T>(
+    entry: &Entry,
+    state: &SectionState,
+    decode: impl Fn(&[u8]) -> Result<T, lamina_store::codec::CodecError>,
+) -> Result<Option<T>, ViewError> {
+    match state {
+        SectionState::Erased => Ok(None),
+        SectionState::Absent => Err(contradiction(entry, "an answer has both sections")),
+        SectionState::Live(bytes) => match decode(bytes) {
+            Ok(read) => Ok(Some(read)),
+            Err(source) => Err(ViewError::Entry { offset: entry.head.offset, source }),
+        },
+    }
+}
+
+fn contradiction(entry: &Entry, what: &'static str) -> ViewError {
+    ViewError::Contradiction { offset: entry.head.offset, what }
+}
+
+pub(super) fn row_error(space: Space) -> impl Fn(lamina_store::codec::CodecError) -> ViewError {
+    move |source| ViewError::Row { space: space.name(), source }
+}

@@ -1,0 +1,249 @@
+//! Every key layout of the derived views, in one file.
+//!
+//! A key starts with the tenant's ordinal and the kind of row; byte order is number order. `Records`
+//! holds what readers are shown, `Sources` what it is made from. Changing anything here needs a new
+//! [`lamina_store::view::LAYOUT`].
+
+use lamina_store::view::Tag;
+use lamina_types::{
+    BeliefId, ConceptId, EntityId, EpisodeId, EventId, FactId, RecordedAt, ValidAt,
+};
+
+use crate::read::facts::FactKey;
+
+use lamina_core::derive::facts::AssertionId;
+
+/// The layers that an event can have derived records in; part of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Layer {
+    /// What belongs together.
+    Episode = 1,
+    /// What is so.
+    Fact = 2,
+    /// What is believed.
+    Belief = 3,
+    /// What is understood.
+    Concept = 4,
+}
+
+/// Builds a key.
+struct Key(Vec<u8>);
+
+impl Key {
+    fn of(tenant: u32, kind: u8) -> Key {
+        let mut bytes = Vec::with_capacity(64);
+        bytes.extend_from_slice(&tenant.to_be_bytes());
+        bytes.push(kind);
+        Key(bytes)
+    }
+
+    fn bytes(mut self, bytes: &[u8]) -> Key {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    fn number(self, number: u64) -> Key {
+        self.bytes(&number.to_be_bytes())
+    }
+
+    /// Signed numbers in order: the sign bit flipped.
+    fn instant(self, at: i64) -> Key {
+        self.number(at.cast_unsigned() ^ (1 << 63))
+    }
+
+    /// The bounds of all keys that begin with this one.
+    fn all(self) -> (Vec<u8>, Vec<u8>) {
+        let mut end = self.0.clone();
+        // No key ends in 0xFF alone: what follows a prefix is a number or an id.
+        while let Some(last) = end.pop() {
+            if last < u8::MAX {
+                end.push(last + 1);
+                break;
+            }
+        }
+        (self.0, end)
+    }
+}
+
+mod records {
+    pub(super) const FACT: u8 = 1;
+    pub(super) const FACT_LISTED: u8 = 2;
+    pub(super) const FACT_ABOUT: u8 = 3;
+    pub(super) const OF_EVENT: u8 = 4;
+    pub(super) const ENTITY: u8 = 5;
+}
+
+mod sources {
+    pub(super) const ALIAS: u8 = 1;
+    pub(super) const INPUT: u8 = 2;
+    pub(super) const ANSWER: u8 = 3;
+    pub(super) const CURRENT: u8 = 4;
+    pub(super) const TRACK: u8 = 5;
+    pub(super) const ANSWERED: u8 = 6;
+    pub(super) const NAME_USED: u8 = 7;
+}
+
+/// A version of a fact.
+pub(crate) fn fact(tenant: u32, id: FactId) -> Vec<u8> {
+    Key::of(tenant, records::FACT).bytes(id.as_bytes()).0
+}
+
+/// The facts of a scope, in the order in which they were learned.
+pub(crate) fn fact_listed(tenant: u32, scope: u64, at: RecordedAt, id: FactId) -> Vec<u8> {
+    Key::of(tenant, records::FACT_LISTED).number(scope).instant(at.0.0).bytes(id.as_bytes()).0
+}
+
+/// The bounds of [`fact_listed`] for one scope.
+pub(crate) fn facts_listed(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::FACT_LISTED).number(scope).all()
+}
+
+/// The facts about somebody or something.
+pub(crate) fn fact_about(
+    tenant: u32,
+    scope: u64,
+    subject: EntityId,
+    at: RecordedAt,
+    id: FactId,
+) -> Vec<u8> {
+    let key = Key::of(tenant, records::FACT_ABOUT).number(scope).bytes(subject.as_bytes());
+    key.instant(at.0.0).bytes(id.as_bytes()).0
+}
+
+/// The bounds of [`fact_about`] for one subject.
+pub(crate) fn facts_about(tenant: u32, scope: u64, subject: EntityId) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::FACT_ABOUT).number(scope).bytes(subject.as_bytes()).all()
+}
+
+/// A record that stands on an event.
+pub(crate) fn of_event(tenant: u32, event: EventId, layer: Layer, id: &[u8; 16]) -> Vec<u8> {
+    Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).bytes(&[layer as u8]).bytes(id).0
+}
+
+/// The bounds of [`of_event`] for one event.
+pub(crate) fn all_of_event(tenant: u32, event: EventId) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).all()
+}
+
+/// Somebody or something.
+pub(crate) fn entity(tenant: u32, id: EntityId) -> Vec<u8> {
+    Key::of(tenant, records::ENTITY).bytes(id.as_bytes()).0
+}
+
+/// Who bears a name, in a scope or (0) everywhere in the tenant.
+pub(crate) fn alias(tenant: u32, domain: u64, name: &Tag) -> Vec<u8> {
+    Key::of(tenant, sources::ALIAS).number(domain).bytes(name).0
+}
+
+/// An answer that uses a name.
+pub(crate) fn name_used(tenant: u32, domain: u64, name: &Tag, answer: u64) -> Vec<u8> {
+    Key::of(tenant, sources::NAME_USED).number(domain).bytes(name).number(answer).0
+}
+
+/// The bounds of [`name_used`] for one name.
+pub(crate) fn name_uses(tenant: u32, domain: u64, name: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::NAME_USED).number(domain).bytes(name).all()
+}
+
+/// Something that was said about a track.
+pub(crate) fn input(tenant: u32, scope: u64, track: &Tag, at: AssertionId) -> Vec<u8> {
+    let key = Key::of(tenant, sources::INPUT).number(scope).bytes(track).number(at.offset);
+    key.bytes(&at.ordinal.to_be_bytes()).0
+}
+
+/// The bounds of [`input`] for one track.
+pub(crate) fn inputs(tenant: u32, scope: u64, track: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::INPUT).number(scope).bytes(track).all()
+}
+
+/// What an answer made.
+pub(crate) fn answer(tenant: u32, offset: u64) -> Vec<u8> {
+    Key::of(tenant, sources::ANSWER).number(offset).0
+}
+
+/// A piece that is current; one whose beginning is not known stands before all others.
+pub(crate) fn current(
+    tenant: u32,
+    scope: u64,
+    track: &Tag,
+    from: Option<ValidAt>,
+    id: FactId,
+) -> Vec<u8> {
+    let key = Key::of(tenant, sources::CURRENT).number(scope).bytes(track);
+    key.instant(from.map_or(i64::MIN, |from| from.0.0)).bytes(id.as_bytes()).0
+}
+
+/// The bounds of [`current`] for one track: from `from` (inclusive) to `to` (exclusive).
+pub(crate) fn currents(
+    tenant: u32,
+    scope: u64,
+    track: &Tag,
+    from: Option<ValidAt>,
+    to: Option<ValidAt>,
+) -> (Vec<u8>, Vec<u8>) {
+    let track = || Key::of(tenant, sources::CURRENT).number(scope).bytes(track);
+    let start = track().instant(from.map_or(i64::MIN, |from| from.0.0)).0;
+    let end = to.map_or_else(|| track().all().1, |to| track().instant(to.0.0).0);
+    (start, end)
+}
+
+/// A track, by its subject and predicate.
+pub(crate) fn track(tenant: u32, scope: u64, said: &Tag, track: &Tag) -> Vec<u8> {
+    Key::of(tenant, sources::TRACK).number(scope).bytes(said).bytes(track).0
+}
+
+/// The bounds of [`track`] for one subject and predicate.
+pub(crate) fn tracks(tenant: u32, scope: u64, said: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::TRACK).number(scope).bytes(said).all()
+}
+
+/// The answers that were given to an event, by its offset.
+pub(crate) fn answered(tenant: u32, event: u64, answer: u64) -> Vec<u8> {
+    Key::of(tenant, sources::ANSWERED).number(event).number(answer).0
+}
+
+/// The bounds of [`answered`] for one event.
+pub(crate) fn answers_to(tenant: u32, event: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::ANSWERED).number(event).all()
+}
+
+/// The id at the end of a key.
+pub(crate) fn tail_id(key: &[u8]) -> Option<[u8; 16]> {
+    key.last_chunk::<16>().copied()
+}
+
+/// The number at the end of a key.
+pub(crate) fn tail_number(key: &[u8]) -> Option<u64> {
+    key.last_chunk::<8>().map(|tail| u64::from_be_bytes(*tail))
+}
+
+/// The place of what was said, at the end of an [`input`] key.
+pub(crate) fn tail_source(key: &[u8]) -> Option<AssertionId> {
+    let (rest, ordinal) = key.split_last_chunk::<2>()?;
+    Some(AssertionId { offset: tail_number(rest)?, ordinal: u16::from_be_bytes(*ordinal) })
+}
+
+/// The position of a fact, at the end of a [`fact_listed`] or [`fact_about`] key.
+pub(crate) fn fact_key(key: &[u8]) -> Option<FactKey> {
+    let (rest, id) = key.split_last_chunk::<16>()?;
+    let at = (tail_number(rest)? ^ (1 << 63)).cast_signed();
+    Some(FactKey { at, id: *id })
+}
+
+/// The end of what comes before a position in the list that begins with this prefix.
+pub(crate) fn before(prefix: &[u8], at: FactKey) -> Vec<u8> {
+    Key(prefix.to_vec()).instant(at.at).bytes(&at.id).0
+}
+
+/// The record of an [`of_event`] key, as its id is written.
+pub(crate) fn derived_id(key: &[u8]) -> Option<String> {
+    let (rest, id) = key.split_last_chunk::<16>()?;
+    match *rest.last()? {
+        n if n == Layer::Episode as u8 => Some(EpisodeId::from_bytes(*id).to_string()),
+        n if n == Layer::Fact as u8 => Some(FactId::from_bytes(*id).to_string()),
+        n if n == Layer::Belief as u8 => Some(BeliefId::from_bytes(*id).to_string()),
+        n if n == Layer::Concept as u8 => Some(ConceptId::from_bytes(*id).to_string()),
+        _ => None,
+    }
+}

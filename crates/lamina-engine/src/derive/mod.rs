@@ -1,0 +1,20 @@
+//! Derivation: what answers do to facts, and how it is taken back.
+//!
+//! `fold` is the part of the replay: it sees answers and control entries, in the order of the log, and
+//! never a word of an event. Everything that is decided from words is decided in `answer`, before it is
+//! appended. `key` and `rows` are the layout.
+
+pub mod key;
+pub mod rows;
+pub mod answer;
+pub mod backlog;
+pub mod thread;
+pub(crate) mod read;
+pub(crate) mod entities;
+pub(crate) mod facts;
+mod fold;
+
+pub use fold::Derived;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Looking into the derived views from outside the fold.
+
+use std::ops::ControlFlow;
+
+use lamina_store::codec::CodecError;
+use lamina_store::entry::Place;
+use lamina_store::kv::{Direction, Space};
+use lamina_store::view::{ViewError, Views};
+
+use crate::derive::fold::row_error;
+use crate::derive::key;
+use crate::derive::rows::{AnswerCounts, AnswerRow};
+
+pub(crate) fn get(views: &Views, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
+    let read = views.kv().get(space, key);
+    read.map_err(|source| ViewError::Kv { doing: "reading a derived row", source })
+}
+
+/// A row, decoded.
+pub(crate) fn row<T>(
+    views: &Views,
+    space: Space,
+    key: &[u8],
+    decode: impl Fn(&[u8]) -> Result<T, CodecError>,
+) -> Result<Option<T>, ViewError> {
+    let bytes = get(views, space, key)?;
+    bytes.map(|bytes| decode(&bytes)).transpose().map_err(row_error(space))
+}
+
+/// Walks rows until the visitor stops.
+pub(crate) fn walk(
+    views: &Views,
+    space: Space,
+    (from, to): (&[u8], &[u8]),
+    direction: Direction,
+    visit: &mut lamina_store::kv::Visit<'_>,
+) -> Result<(), ViewError> {
+    let walked = views.kv().scan(space, from, to, direction, visit);
+    walked.map_err(|source| ViewError::Kv { doing: "walking derived rows", source })
+}
+
+/// What an answer made.
+pub(crate) fn answer_row(
+    views: &Views,
+    tenant: u32,
+    offset: u64,
+) -> Result<Option<AnswerRow>, ViewError> {
+    row(views, Space::Sources, &key::answer(tenant, offset), AnswerRow::decode)
+}
+
+/// The offsets of the answers to an event, oldest first.
+pub(crate) fn answers_to(views: &Views, tenant: u32, event: u64) -> Result<Vec<u64>, ViewError> {
+    let (from, to) = key::answers_to(tenant, event);
+    let mut answers = Vec::new();
+    walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        answers.extend(key::tail_number(key));
+        ControlFlow::Continue(())
+    })?;
+    Ok(answers)
+}
+
+/// The same, with where the log keeps them.
+pub(crate) fn answers_placed(
+    views: &Views,
+    tenant: u32,
+    event: u64,
+) -> Result<Vec<(u64, Place)>, ViewError> {
+    let mut placed = Vec::new();
+    for offset in answers_to(views, tenant, event)? {
+        placed.extend(answer_row(views, tenant, offset)?.map(|row| (offset, row.place)));
+    }
+    Ok(placed)
+}
+
+/// What came of an event; `None` if it has no answer yet.
+pub(crate) fn counts_of_event(
+    views: &Views,
+    tenant: u32,
+    event: u64,
+) -> Result<Option<AnswerCounts>, ViewError> {
+    let answers = answers_to(views, tenant, event)?;
+    let row = answers.last().map(|offset| answer_row(views, tenant, *offset)).transpose()?;
+    Ok(row.flatten().map(|row| row.counts))
+}

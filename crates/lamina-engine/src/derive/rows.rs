@@ -1,0 +1,478 @@
+//! The rows of the derived views: offsets, numbers and keyed hashes, and no words.
+//!
+//! Rows carry no version of their own: the layout version of the whole is the store's, and a row that
+//! does not read is a reason to rebuild.
+
+use lamina_core::derive::facts::{
+    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Said, Saying, Support, Valid,
+    Value, ValueKey, Weight,
+};
+use lamina_store::codec::CodecError;
+use lamina_store::codec::wire::{Cursor, put_varint};
+use lamina_store::entry::Place;
+use lamina_store::view::Tag;
+use lamina_types::layer::{Confidence, EntityKind};
+use lamina_types::{EntityId, EventId, Micros, RecordedAt, ValidAt};
+
+type Read<T> = Result<T, CodecError>;
+
+const MALFORMED: CodecError = CodecError::Malformed { field: "row" };
+
+/// What one answer made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerRow {
+    /// Where the log keeps it.
+    pub place: Place,
+    /// The event it is about.
+    pub event: EventId,
+    /// Made from its seal; ids of records are made from it.
+    pub seed: [u8; 16],
+    /// When it was recorded.
+    pub recorded: RecordedAt,
+    /// The tracks that its claims went to, with their scopes.
+    pub tracks: Vec<(u64, Tag)>,
+    /// Names that it uses: by domain and name.
+    pub names: Vec<(u64, Tag)>,
+    /// What the fold decided.
+    pub counts: AnswerCounts,
+}
+
+/// What an answer came to, for the lifecycle of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AnswerCounts {
+    /// Facts that were not known.
+    pub facts: u32,
+    /// Entities that it speaks of.
+    pub entities: u32,
+    /// Facts that it ended or replaced.
+    pub superseded: u32,
+    /// Conflicts that it opened.
+    pub conflicts: u32,
+    /// Claims that its words do not bear out.
+    pub ungrounded: u32,
+}
+
+/// Somebody or something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntityRow {
+    /// What kind of thing.
+    pub kind: EntityKind,
+    /// The answer it was first heard in; its name is there.
+    pub answer: u64,
+    /// Which of the terms of that answer names it.
+    pub term: u16,
+    /// Names that lead to it: by domain and name.
+    pub names: Vec<(u64, Tag)>,
+}
+
+/// One version of a fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactRow {
+    /// Its scope.
+    pub scope: u64,
+    /// The track it is a piece of.
+    pub track: Tag,
+    /// Whom it is about.
+    pub subject: EntityId,
+    /// Its predicate.
+    pub predicate: Tag,
+    /// What is said, of which time, on what grounds.
+    pub piece: Piece,
+}
+
+/// One input of a track, and what of the claim its records need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputRow {
+    /// What was said.
+    pub input: Assertion,
+    /// Whom it is about.
+    pub subject: EntityId,
+    /// The predicate.
+    pub predicate: Tag,
+}
+
+impl AnswerRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(128);
+        put_varint(&mut out, self.place.0);
+        out.extend_from_slice(self.event.as_bytes());
+        out.extend_from_slice(&self.seed);
+        put_instant(&mut out, self.recorded.0);
+        put_names(&mut out, &self.tracks);
+        put_names(&mut out, &self.names);
+        let AnswerCounts { facts, entities, superseded, conflicts, ungrounded } = self.counts;
+        for count in [facts, entities, superseded, conflicts, ungrounded] {
+            put_varint(&mut out, u64::from(count));
+        }
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Read<AnswerRow> {
+        let mut from = Cursor::new(bytes);
+        let row = AnswerRow {
+            place: Place(from.varint()?),
+            event: EventId::from_bytes(from.array()?),
+            seed: from.array()?,
+            recorded: RecordedAt(instant(&mut from)?),
+            tracks: names(&mut from)?,
+            names: names(&mut from)?,
+            counts: AnswerCounts {
+                facts: small(&mut from)?,
+                entities: small(&mut from)?,
+                superseded: small(&mut from)?,
+                conflicts: small(&mut from)?,
+                ungrounded: small(&mut from)?,
+            },
+        };
+        done(&from, row)
+    }
+}
+
+impl EntityRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = vec![self.kind as u8];
+        put_varint(&mut out, self.answer);
+        put_varint(&mut out, u64::from(self.term));
+        put_names(&mut out, &self.names);
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Read<EntityRow> {
+        let mut from = Cursor::new(bytes);
+        let row = EntityRow {
+            kind: kind(from.byte()?)?,
+            answer: from.varint()?,
+            term: short(&mut from)?,
+            names: names(&mut from)?,
+        };
+        done(&from, row)
+    }
+}
+
+impl FactRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(160);
+        put_varint(&mut out, self.scope);
+        out.extend_from_slice(&self.track);
+        out.extend_from_slice(self.subject.as_bytes());
+        out.extend_from_slice(&self.predicate);
+        put_piece(&mut out, &self.piece);
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Read<FactRow> {
+        let mut from = Cursor::new(bytes);
+        let row = FactRow {
+            scope: from.varint()?,
+            track: from.array()?,
+            subject: EntityId::from_bytes(from.array()?),
+            predicate: from.array()?,
+            piece: piece(&mut from)?,
+        };
+        done(&from, row)
+    }
+}
+
+impl InputRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let Assertion {
+            source: _,
+            kept,
+            recorded,
+            observed,
+            saying,
+            valid_from,
+            valid_to,
+            confidence,
+            no_supersede,
+        } = &self.input;
+        let mut out = Vec::with_capacity(96);
+        out.extend_from_slice(self.subject.as_bytes());
+        out.extend_from_slice(&self.predicate);
+        put_optional(&mut out, kept.as_ref(), |out, kept| put_source(out, *kept));
+        put_instant(&mut out, recorded.0);
+        put_instant(&mut out, observed.0);
+        put_saying(&mut out, *saying);
+        put_optional(&mut out, valid_from.as_ref(), |out, at| put_instant(out, at.0));
+        put_optional(&mut out, valid_to.as_ref(), |out, at| put_instant(out, at.0));
+        put_varint(&mut out, u64::from(confidence.get()));
+        out.push(u8::from(*no_supersede));
+        out
+    }
+
+    /// The row of the input that was said here.
+    pub(crate) fn decode(source: AssertionId, bytes: &[u8]) -> Read<InputRow> {
+        let mut from = Cursor::new(bytes);
+        let subject = EntityId::from_bytes(from.array()?);
+        let predicate = from.array()?;
+        let input = Assertion {
+            source,
+            kept: optional(&mut from, read_source)?,
+            recorded: RecordedAt(instant(&mut from)?),
+            observed: ValidAt(instant(&mut from)?),
+            saying: saying(&mut from)?,
+            valid_from: optional(&mut from, instant)?.map(ValidAt),
+            valid_to: optional(&mut from, instant)?.map(ValidAt),
+            confidence: Confidence::new(short(&mut from)?),
+            no_supersede: flag(&mut from)?,
+        };
+        done(&from, InputRow { input, subject, predicate })
+    }
+
+    /// As a track takes it.
+    pub(crate) fn input(&self) -> Input {
+        Input::Said(self.input.clone())
+    }
+}
+
+fn put_piece(out: &mut Vec<u8>, piece: &Piece) {
+    let Piece {
+        id,
+        content,
+        valid,
+        recorded_from,
+        recorded_to,
+        supports,
+        supersedes,
+        superseded_by,
+    } = piece;
+    put_piece_id(out, *id);
+    match content {
+        Content::One(value) => {
+            out.push(0);
+            put_value(out, *value);
+        }
+        Content::Ended(value) => {
+            out.push(1);
+            put_optional(out, value.as_ref(), |out, value| out.extend_from_slice(&value.0));
+        }
+        Content::Conflict(values) => {
+            out.push(2);
+            put_varint(out, values.len() as u64);
+            for value in values {
+                put_value(out, *value);
+            }
+        }
+    }
+    match valid {
+        Valid::During { from, to, to_basis } => {
+            out.push(*to_basis as u8);
+            put_instant(out, from.0);
+            put_optional(out, to.as_ref(), |out, to| put_instant(out, to.0));
+        }
+        Valid::Before { to, to_basis } => {
+            out.push(2 | *to_basis as u8);
+            put_instant(out, to.0);
+        }
+    }
+    put_instant(out, recorded_from.0);
+    put_optional(out, recorded_to.as_ref(), |out, at| put_instant(out, at.0));
+    put_varint(out, supports.len() as u64);
+    for support in supports {
+        put_support(out, support);
+    }
+    put_optional(out, supersedes.as_ref(), |out, id| put_piece_id(out, *id));
+    put_optional(out, superseded_by.as_ref(), |out, id| put_piece_id(out, *id));
+}
+
+fn piece(from: &mut Cursor<'_>) -> Read<Piece> {
+    let id = piece_id(from)?;
+    let content = match from.byte()? {
+        0 => Content::One(value(from)?),
+        1 => Content::Ended(optional(from, value_key)?),
+        2 => Content::Conflict(list(from, value)?),
+        _ => return Err(MALFORMED),
+    };
+    let flags = from.byte()?;
+    let to_basis = if flags & 1 == 0 { Basis::Observed } else { Basis::Stated };
+    let valid = match flags >> 1 {
+        0 => Valid::During {
+            from: ValidAt(instant(from)?),
+            to: optional(from, instant)?.map(ValidAt),
+            to_basis,
+        },
+        1 => Valid::Before { to: ValidAt(instant(from)?), to_basis },
+        _ => return Err(MALFORMED),
+    };
+    Ok(Piece {
+        id,
+        content,
+        valid,
+        recorded_from: RecordedAt(instant(from)?),
+        recorded_to: optional(from, instant)?.map(RecordedAt),
+        supports: list(from, support)?,
+        supersedes: optional(from, piece_id)?,
+        superseded_by: optional(from, piece_id)?,
+    })
+}
+
+fn put_support(out: &mut Vec<u8>, support: &Support) {
+    let Support { source, recorded, confidence, said, from, to, weight } = support;
+    put_source(out, *source);
+    put_instant(out, recorded.0);
+    put_varint(out, u64::from(confidence.get()));
+    match said {
+        Said::Value(value) => {
+            out.push(0);
+            put_value(out, *value);
+        }
+        Said::Ends(value) => {
+            out.push(1);
+            put_optional(out, value.as_ref(), |out, value| out.extend_from_slice(&value.0));
+        }
+    }
+    put_instant(out, from.0);
+    put_optional(out, to.as_ref(), |out, to| put_instant(out, to.0));
+    out.push(*weight as u8);
+}
+
+fn support(from: &mut Cursor<'_>) -> Read<Support> {
+    Ok(Support {
+        source: read_source(from)?,
+        recorded: RecordedAt(instant(from)?),
+        confidence: Confidence::new(short(from)?),
+        said: match from.byte()? {
+            0 => Said::Value(value(from)?),
+            1 => Said::Ends(optional(from, value_key)?),
+            _ => return Err(MALFORMED),
+        },
+        from: ValidAt(instant(from)?),
+        to: optional(from, instant)?.map(ValidAt),
+        weight: match from.byte()? {
+            0 => Weight::Observed,
+            1 => Weight::Stated,
+            2 => Weight::Decided,
+            _ => return Err(MALFORMED),
+        },
+    })
+}
+
+fn put_saying(out: &mut Vec<u8>, saying: Saying) {
+    let (number, value) = match saying {
+        Saying::Holds(value) => (0, Some(value)),
+        Saying::Corrects(value) => (1, Some(value)),
+        Saying::Negated(value) => (2, Some(value)),
+        Saying::Ends(Some(value)) => (3, Some(value)),
+        Saying::Ends(None) => (4, None),
+    };
+    out.push(number);
+    out.extend_from_slice(value.as_ref().map_or(&[][..], |value| &value.0));
+}
+
+fn saying(from: &mut Cursor<'_>) -> Read<Saying> {
+    Ok(match from.byte()? {
+        0 => Saying::Holds(value_key(from)?),
+        1 => Saying::Corrects(value_key(from)?),
+        2 => Saying::Negated(value_key(from)?),
+        3 => Saying::Ends(Some(value_key(from)?)),
+        4 => Saying::Ends(None),
+        _ => return Err(MALFORMED),
+    })
+}
+
+fn put_value(out: &mut Vec<u8>, value: Value) {
+    let (number, key) = match value {
+        Value::Is(key) => (0, key),
+        Value::IsNot(key) => (1, key),
+    };
+    out.push(number);
+    out.extend_from_slice(&key.0);
+}
+
+fn value(from: &mut Cursor<'_>) -> Read<Value> {
+    match from.byte()? {
+        0 => Ok(Value::Is(value_key(from)?)),
+        1 => Ok(Value::IsNot(value_key(from)?)),
+        _ => Err(MALFORMED),
+    }
+}
+
+fn value_key(from: &mut Cursor<'_>) -> Read<ValueKey> {
+    from.array().map(ValueKey)
+}
+
+fn put_piece_id(out: &mut Vec<u8>, id: PieceId) {
+    put_source(out, id.fact);
+    put_source(out, id.by);
+    put_varint(out, u64::from(id.part));
+}
+
+fn piece_id(from: &mut Cursor<'_>) -> Read<PieceId> {
+    Ok(PieceId { fact: read_source(from)?, by: read_source(from)?, part: short(from)? })
+}
+
+fn put_source(out: &mut Vec<u8>, source: AssertionId) {
+    put_varint(out, source.offset);
+    put_varint(out, u64::from(source.ordinal));
+}
+
+fn read_source(from: &mut Cursor<'_>) -> Read<AssertionId> {
+    Ok(AssertionId { offset: from.varint()?, ordinal: short(from)? })
+}
+
+fn put_names(out: &mut Vec<u8>, names: &[(u64, Tag)]) {
+    put_varint(out, names.len() as u64);
+    for (domain, name) in names {
+        put_varint(out, *domain);
+        out.extend_from_slice(name);
+    }
+}
+
+fn names(from: &mut Cursor<'_>) -> Read<Vec<(u64, Tag)>> {
+    list(from, |from| Ok((from.varint()?, from.array()?)))
+}
+
+fn put_instant(out: &mut Vec<u8>, at: Micros) {
+    out.extend_from_slice(&at.0.to_le_bytes());
+}
+
+fn instant(from: &mut Cursor<'_>) -> Read<Micros> {
+    from.signed().map(Micros)
+}
+
+fn put_optional<T>(out: &mut Vec<u8>, value: Option<&T>, put: impl Fn(&mut Vec<u8>, &T)) {
+    out.push(u8::from(value.is_some()));
+    if let Some(value) = value {
+        put(out, value);
+    }
+}
+
+fn optional<T>(
+    from: &mut Cursor<'_>,
+    read: impl Fn(&mut Cursor<'_>) -> Read<T>,
+) -> Read<Option<T>> {
+    if flag(from)? { read(from).map(Some) } else { Ok(None) }
+}
+
+fn list<T>(from: &mut Cursor<'_>, read: impl Fn(&mut Cursor<'_>) -> Read<T>) -> Read<Vec<T>> {
+    let len = from.varint()?;
+    let mut items = Vec::new();
+    for _ in 0..len {
+        items.push(read(from)?);
+    }
+    Ok(items)
+}
+
+fn flag(from: &mut Cursor<'_>) -> Read<bool> {
+    match from.byte()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(MALFORMED),
+    }
+}
+
+fn small(from: &mut Cursor<'_>) -> Read<u32> {
+    u32::try_from(from.varint()?).map_err(|_| MALFORMED)
+}
+
+fn short(from: &mut Cursor<'_>) -> Read<u16> {
+    u16::try_from(from.varint()?).map_err(|_| MALFORMED)
+}
+
+fn kind(byte: u8) -> Read<EntityKind> {
+    EntityKind::ALL.iter().copied().find(|kind| *kind as u8 == byte).ok_or(MALFORMED)
+}
+
+fn done<T>(from: &Cursor<'_>, row: T) -> Read<T> {
+    if from.is_done() { Ok(row) } else { Err(MALFORMED) }
+}

@@ -1,0 +1,197 @@
+//! The thread that derives: takes events in turns, reads their words, appends their answers.
+//!
+//! It is not in the way of captures: what it has not come to yet waits in the log. Answers are
+//! appended in the order of their events, several with one sync; the next ones are made when those are
+//! durable, so that no more than one round is ever under way.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, SyncSender};
+use std::time::Duration;
+
+use lamina_store::log::{LogReader, NewEntry};
+use lamina_store::view::Views;
+use lamina_types::lifecycle::Payload;
+use lamina_types::{EventId, Stage};
+use tokio::sync::oneshot;
+
+use crate::derive::answer::Answerer;
+use crate::derive::backlog::{Backlog, Job};
+use crate::derive::read;
+use crate::write::capture::Request;
+use crate::write::stages::{Fed, Flight, Performed, StageError, StageWorker};
+use crate::write::writer::Message;
+
+/// Events of one round.
+const ROUND_MAX: usize = 64;
+/// Events that a helper thread is worth.
+const SHARE_MIN: usize = 16;
+/// How long to wait before a log that took nothing is asked again.
+const LOG_PAUSE: Duration = Duration::from_millis(500);
+
+/// Layers, as [`Payload::Indexed`] names them.
+const EVENTS: u8 = 1;
+const FACTS: u8 = 4;
+
+/// What the thread works with.
+#[derive(Debug)]
+pub struct Deriving {
+    /// What there is to do.
+    pub backlog: Arc<Backlog>,
+    /// Where words are.
+    pub reader: Arc<dyn LogReader>,
+    /// Makes answers.
+    pub answerer: Answerer,
+    /// Appends them.
+    pub to_writer: Sender<Message>,
+    /// Hears of what could not be done.
+    pub to_stages: SyncSender<Fed>,
+}
+
+impl Deriving {
+    /// Runs until the backlog is closed.
+    pub fn run(self) {
+        while let Some(jobs) = self.backlog.take(ROUND_MAX) {
+            let made = self.make(&jobs);
+            let mut answers = Vec::with_capacity(made.len());
+            for (job, made) in jobs.iter().zip(made) {
+                match made {
+                    Made::Answer(answer) => answers.push(*answer),
+                    Made::Nothing => drop(self.to_stages.send(Fed::Nothing { event: job.event })),
+                    Made::Failed(reason) => {
+                        // A stage thread that is gone has told why.
+                        drop(self.to_stages.send(Fed::Failed { event: job.event, reason }));
+                    }
+                }
+            }
+            if !self.append(answers) {
+                return;
+            }
+        }
+    }
+
+    /// Makes the answers of a round, on two threads if there are enough of them.
+    fn make(&self, jobs: &[Job]) -> Vec<Made> {
+        let one = |job: &Job| self.one(job);
+        if jobs.len() < 2 * SHARE_MIN {
+            return jobs.iter().map(one).collect();
+        }
+        let (here, there) = jobs.split_at(jobs.len() / 2);
+        std::thread::scope(|scope| {
+            let there = scope.spawn(|| there.iter().map(one).collect::<Vec<Made>>());
+            let mut made: Vec<Made> = here.iter().map(one).collect();
+            // Every panic is caught where it happens.
+            made.extend(there.join().unwrap_or_default());
+            made
+        })
+    }
+
+    fn one(&self, job: &Job) -> Made {
+        let entry = match self.reader.entry(job.offset, job.place) {
+            Ok(entry) => entry,
+            Err(error) => return Made::Failed(error.to_string()),
+        };
+        match catch_unwind(AssertUnwindSafe(|| self.answerer.answer(&entry))) {
+            Ok(Some(answer)) => Made::Answer(Box::new(answer)),
+            Ok(None) => Made::Nothing,
+            Err(_) => Made::Failed("the extractor panicked".to_owned()),
+        }
+    }
+
+    /// Appends answers, as often as it takes; `false` when there is nobody to append to any more.
+    fn append(&self, answers: Vec<NewEntry>) -> bool {
+        if answers.is_empty() {
+            return true;
+        }
+        loop {
+            let (reply, appended) = oneshot::channel();
+            let request = Request::Answers { entries: answers.clone(), reply };
+            if self.to_writer.send(Message::Request(request)).is_err() {
+                return false;
+            }
+            match appended.blocking_recv() {
+                Ok(Ok(())) => return true,
+                Ok(Err(crate::Error::ShuttingDown)) | Err(_) => return false,
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "answers cannot be appended; trying again");
+                    std::thread::sleep(LOG_PAUSE);
+                }
+            }
+        }
+    }
+}
+
+/// What became of an event.
+#[derive(Debug)]
+enum Made {
+    Answer(Box<NewEntry>),
+    /// Its words are gone.
+    Nothing,
+    Failed(String),
+}
+
+/// Performs the stages of derivation: the first is done when the event's answer is in the views.
+#[derive(Debug)]
+pub struct DerivingStages {
+    backlog: Arc<Backlog>,
+    views: Arc<Views>,
+}
+
+impl DerivingStages {
+    /// Over the same backlog as the thread.
+    pub fn new(backlog: Arc<Backlog>, views: Arc<Views>) -> DerivingStages {
+        DerivingStages { backlog, views }
+    }
+}
+
+impl StageWorker for DerivingStages {
+    fn run(&mut self, flight: &Flight, stage: Stage, _: u32) -> Result<Performed, StageError> {
+        let counts = || {
+            let counts = read::counts_of_event(&self.views, flight.tenant, flight.offset);
+            counts.map_err(|error| StageError(error.to_string()))
+        };
+        Ok(match stage {
+            Stage::Captured | Stage::Compressed => Performed::Done(None),
+            Stage::Extracted => match counts()? {
+                Some(counts) => Performed::Done(Some(extracted(counts.facts, counts.entities))),
+                None => {
+                    self.backlog.push(Job {
+                        tenant: flight.tenant,
+                        event: flight.event_id,
+                        offset: flight.offset,
+                        place: flight.place,
+                    });
+                    Performed::Later
+                }
+            },
+            Stage::Indexed => {
+                let facts = counts()?.is_some_and(|counts| counts.facts > 0);
+                Performed::Done(Some(Payload::Indexed {
+                    layers: EVENTS | if facts { FACTS } else { 0 },
+                }))
+            }
+            Stage::Consolidated => {
+                let counts = counts()?.unwrap_or_default();
+                Performed::Done(Some(Payload::Consolidated {
+                    beliefs_updated: 0,
+                    conflicts_resolved: 0,
+                    superseded_facts: counts.superseded,
+                }))
+            }
+        })
+    }
+
+    fn answered(
+        &mut self,
+        tenant: u32,
+        answer: u64,
+    ) -> Result<Option<(EventId, Payload)>, StageError> {
+        let row = read::answer_row(&self.views, tenant, answer);
+        let row = row.map_err(|error| StageError(error.to_string()))?;
+        Ok(row.map(|row| (row.event, extracted(row.counts.facts, row.counts.entities))))
+    }
+}
+
+fn extracted(facts: u32, entities: u32) -> Payload {
+    Payload::Extracted { facts, entities, beliefs: 0, episodes: 0 }
+}
