@@ -13,3 +13,6 @@ pub mod facts;
 pub mod conflicts;
 pub mod beliefs;
 pub mod concepts;
+
+#[cfg(test)]
+mod stories;

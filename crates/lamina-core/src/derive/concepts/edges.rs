@@ -1,6 +1,6 @@
 //! How concepts are related: what facts say where they say it, co-occurrence where they do not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lamina_types::ConceptId;
 
@@ -26,7 +26,7 @@ pub struct Edge {
 
 /// The edges of a concept, heaviest first. Facts between members weigh n / (n + 1); co-occurrence
 /// weighs the largest share of episodes that two members have in common, and counts only where no
-/// fact connects the two concepts.
+/// fact connects the two concepts in either direction.
 pub fn edges(graph: &dyn Graph, concept: &Concept) -> Vec<Edge> {
     let other = |item: Item| {
         let id = graph.concept_of(item).filter(|id| *id != concept.id)?;
@@ -35,12 +35,15 @@ pub fn edges(graph: &dyn Graph, concept: &Concept) -> Vec<Edge> {
     };
     let mut said: BTreeMap<(ConceptId, Relation), u32> = BTreeMap::new();
     let mut seen: BTreeMap<ConceptId, u32> = BTreeMap::new();
+    let mut said_back: BTreeSet<ConceptId> = BTreeSet::new();
     for member in &concept.members {
         for (direction, relation, item, count) in graph.links(*member) {
-            if direction == Direction::From
-                && let Some(to) = other(item)
-            {
-                *said.entry((to, relation)).or_default() += count;
+            match (direction, other(item)) {
+                (Direction::From, Some(to)) => *said.entry((to, relation)).or_default() += count,
+                (Direction::To, Some(from)) => {
+                    said_back.insert(from);
+                }
+                (_, None) => {}
             }
         }
         let at_least = graph.episodes(*member).div_ceil(CO_OCCURS_ONE_IN).max(CO_OCCURS_MIN);
@@ -66,7 +69,7 @@ pub fn edges(graph: &dyn Graph, concept: &Concept) -> Vec<Edge> {
         found.push(Edge { to: *to, relation: *relation, weight });
     }
     for (to, weight) in seen {
-        if !found.iter().any(|edge| edge.to == to) {
+        if !said_back.contains(&to) && !found.iter().any(|edge| edge.to == to) {
             found.push(Edge { to, relation: Relation::CoOccursWith, weight });
         }
     }

@@ -13,6 +13,8 @@ pub const EVENTS_MAX: usize = 8;
 pub const TOPICS_MAX: usize = 64;
 /// Distinct words that a window must have before anything can shift away from it.
 const WINDOW_WORDS_MIN: usize = 4;
+/// Events that it must have, unless there is another sign than words: a question is no topic yet.
+const WINDOW_EVENTS_MIN: usize = 2;
 /// New words that make a topic: without any other sign, after a pause, after an announcement.
 const WORDS_PLAIN_MIN: usize = 7;
 const WORDS_PAUSE_MIN: usize = 4;
@@ -51,8 +53,10 @@ impl Topics {
             WORDS_CUE_MIN
         } else if event.pause_us >= PAUSE_US {
             WORDS_PAUSE_MIN
-        } else {
+        } else if self.0.len() >= WINDOW_EVENTS_MIN {
             WORDS_PLAIN_MIN
+        } else {
+            return false;
         };
         event.topics.len() >= enough && shared * SHARED_IN < event.topics.len()
     }

@@ -20,8 +20,6 @@ pub const GAP_US: i64 = 30 * 60 * 1_000_000;
 pub const EVENTS_MAX: u32 = 500;
 /// Windows of one thread that are not sealed; beyond it the one longest idle is sealed.
 pub const UNSEALED_MAX: usize = 8;
-/// Events an episode has at least before a topic shift may end it: one event is no topic.
-pub const SHIFT_EVENTS_MIN: u32 = 2;
 
 /// What a scope asks of its episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -282,7 +280,7 @@ impl Windows {
                 None => (self.begin(arrival, false, arrival.continues, actions), true),
             };
         }
-        if arrival.shift && open.events_count >= SHIFT_EVENTS_MIN {
+        if arrival.shift {
             self.close(&thread, open.episode, recorded, Ending::TopicShift, actions);
             return (self.begin(arrival, true, None, actions), false);
         }

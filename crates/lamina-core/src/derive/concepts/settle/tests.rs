@@ -197,11 +197,11 @@ fn facts_and_shared_episodes_connect_concepts() {
          a b
          c d a b",
         expect![[r#"
-             2: 1.1 ab
-             3: 2.1 cd DependsOn->1:5000
-             4: 2.2 cd DependsOn->1:5000
-             5: 1.2 ab
-             6: 1.3 ab CoOccursWith->2:3333
+            2: 1.1 ab
+            3: 2.1 cd DependsOn->1:5000
+            4: 2.2 cd DependsOn->1:5000
+            5: 1.2 ab
+            6: 1.3 ab
         "#]],
     );
 }

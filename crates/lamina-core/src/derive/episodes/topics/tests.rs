@@ -37,7 +37,10 @@ fn a_pause_or_an_announcement_needs_fewer_words() {
 #[test]
 fn nothing_shifts_away_from_nothing_and_the_window_slides() {
     assert!(!Topics::default().shift(arriving(&[1, 2, 3, 4, 5, 6, 7])));
-    assert!(!window(&[&[1, 2, 3]]).shift(arriving(&[4, 5, 6, 7, 8, 9, 10])));
+    let words = [14, 15, 16, 17, 18, 19, 20];
+    assert!(!window(&[&[1, 2], &[3]]).shift(arriving(&words)), "three words are no topic");
+    assert!(!window(&[&[1, 2, 3, 4, 5]]).shift(arriving(&words)), "nor is one event");
+    assert!(window(&[&[1, 2, 3, 4, 5], &[6]]).shift(arriving(&words)));
     let mut talk = window(&[&[1, 2, 3, 4]]);
     for _ in 0..EVENTS_MAX {
         talk.push(&[50, 51, 52, 53], false);

@@ -140,11 +140,11 @@ fn an_import_of_years_in_a_minute_has_its_episodes() {
 }
 
 #[test]
-fn a_topic_shift_ends_an_episode_but_not_its_first_event() {
+fn a_topic_shift_ends_an_episode_unless_it_comes_late() {
     check(
         Limits::default(),
         "0 0
-         1 1 shift
+         1 1
          2 2 shift
          3 3
          4 1 shift",
