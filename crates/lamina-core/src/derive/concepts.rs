@@ -12,13 +12,15 @@ pub mod cluster;
 pub mod settle;
 pub mod edges;
 pub mod read;
+pub mod explore;
 
+pub use cluster::{Closeness, Supports, supports};
 pub use edges::{Edge, edges};
 pub use graph::{
     Change, Concept, Digest, Direction, Fact, Graph, Item, Memory, Relation, Standing,
 };
 pub use read::{Reading, describe, name, read};
-pub use settle::{absorb, settle, withdraw};
+pub use settle::{When, absorb, settle, staleness, support_loss, withdraw};
 
 /// Supports a concept has at least: facts and episodes.
 pub const SUPPORTS_MIN: u32 = 3;

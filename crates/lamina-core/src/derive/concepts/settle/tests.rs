@@ -7,7 +7,7 @@ use lamina_types::{ConceptId, EntityId, EpisodeId, FactId, Micros, RecordedAt, V
 use proptest::prelude::*;
 
 use super::*;
-use crate::derive::concepts::graph::{Fact, Memory, Relation};
+use crate::derive::concepts::graph::{Direction, Fact, Memory, Relation};
 use crate::derive::concepts::{EPISODES_MIN, ITEMS_MAX, SUPPORTS_MIN};
 
 fn item(n: u8) -> Item {
@@ -293,6 +293,94 @@ fn an_episode_of_too_many_things_is_cut_and_says_so() {
     );
     assert_eq!((many(40).items().len(), many(40).dropped()), (ITEMS_MAX, 8));
     assert_eq!(many(0).items().len(), 0);
+}
+
+/// Counts how much is asked of a graph.
+struct Counting {
+    graph: Memory,
+    asked: std::cell::Cell<u64>,
+}
+
+impl Counting {
+    fn ask(&self, rows: usize) {
+        self.asked.set(self.asked.get() + 1 + rows as u64);
+    }
+}
+
+impl Graph for Counting {
+    fn episodes(&self, item: Item) -> u32 {
+        self.ask(0);
+        self.graph.episodes(item)
+    }
+    fn facts(&self, item: Item) -> u32 {
+        self.ask(0);
+        self.graph.facts(item)
+    }
+    fn together(&self, one: Item, other: Item) -> u32 {
+        self.ask(0);
+        self.graph.together(one, other)
+    }
+    fn neighbours(&self, item: Item, at_least: u32) -> Vec<(Item, u32)> {
+        let found = self.graph.neighbours(item, at_least);
+        self.ask(found.len());
+        found
+    }
+    fn links(&self, item: Item) -> Vec<(Direction, Relation, Item, u32)> {
+        let found = self.graph.links(item);
+        self.ask(found.len());
+        found
+    }
+    fn concept_of(&self, item: Item) -> Option<ConceptId> {
+        self.ask(0);
+        self.graph.concept_of(item)
+    }
+    fn concept(&self, id: ConceptId) -> Option<Concept> {
+        self.ask(0);
+        self.graph.concept(id)
+    }
+    fn apply(&mut self, change: &Change) {
+        self.graph.apply(change);
+    }
+}
+
+#[test]
+fn the_work_per_episode_does_not_grow_with_the_history() {
+    let mut counting = Counting { graph: Memory::default(), asked: std::cell::Cell::new(0) };
+    let mut minted = 0_u32;
+    let mut seed = 7_u32;
+    let mut random = |below: u32| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) % below
+    };
+    let wide = |n: u32| {
+        let [a, b, c, d] = n.to_be_bytes();
+        let mut id = [0; 16];
+        id[..4].copy_from_slice(&[a, b, c, d]);
+        id
+    };
+    let mut costs = Vec::new();
+    for n in 0..3_000_u32 {
+        // Five things of one of ever more groups, a stranger, and one that is always there.
+        let group = random(n / 8 + 1);
+        let mut items: Vec<Item> = (0..5)
+            .map(|_| Item::Entity(EntityId::from_bytes(wide(1_000 + group * 6 + random(6)))))
+            .collect();
+        items.push(Item::Entity(EntityId::from_bytes(wide(1_000 + random(6 * (n / 8 + 1))))));
+        items.push(Item::Entity(EntityId::from_bytes(wide(1))));
+        let at = Micros(i64::from(n));
+        let episode = EpisodeId::from_bytes(wide(n));
+        let digest = Digest::new((episode, RecordedAt(at), ValidAt(at)), items, []);
+        counting.asked.set(0);
+        absorb(&mut counting, &digest, &mut || {
+            minted += 1;
+            ConceptId::from_bytes(wide(minted))
+        });
+        costs.push(counting.asked.get());
+    }
+    let mean = |part: &[u64]| part.iter().sum::<u64>() / part.len() as u64;
+    let (early, late) = (mean(&costs[500..1_000]), mean(&costs[2_500..]));
+    assert!(minted > 50, "there is something to settle: {minted}");
+    assert!(late * 10 <= early * 13, "{early} questions per episode became {late}");
 }
 
 fn histories() -> impl Strategy<Value = Vec<(Vec<u8>, u8, bool)>> {
