@@ -3,6 +3,7 @@
 //! it needs no tool that a fresh machine with a Rust toolchain does not have.
 
 mod check;
+mod eval;
 mod files;
 mod goldens;
 mod licences;
@@ -22,6 +23,9 @@ usage: cargo xtask <command>
   tidy       only the rules about the tree itself (seconds)
              --update-ratchet   write the smaller numbers to xtask/ratchet.txt
              --allow-growth     with --update-ratchet: also accept new or larger offenders
+  eval extraction   how well the rules extractor reads a table of utterances
+             --table FILE       another table than fixtures/extraction/open.jsonl
+             --verbose          also list what was missed and what was wrong
   goldens    regenerate schemas, OpenAPI, error pages and inline expectations; then read the diff
 ";
 
@@ -48,6 +52,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         ("tidy", ["--update-ratchet", "--allow-growth"]) => {
             tidy::update_ratchet(tidy::Growth::Allow)
         }
+        ("eval", ["extraction", options @ ..]) => eval::extraction(options),
         ("goldens", []) => goldens::run(),
         ("help" | "--help" | "-h", _) => {
             print!("{USAGE}");

@@ -13,6 +13,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-env", &["lamina-types"]),
     ("lamina-core", &["lamina-types"]),
     ("lamina-store", &["lamina-types", "lamina-env"]),
+    ("lamina-models", &["lamina-types"]),
     ("lamina-api", &["lamina-types"]),
     ("lamina-auth", &["lamina-types", "lamina-env"]),
     // Calls other servers, and knows nothing of what it is asked to fetch.
@@ -56,7 +57,8 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["governor"], &["lamina-server"]),
     (&["rustix", "getrandom"], &["lamina-env"]),
     (&["serde", "serde_json"], &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer"]),
-    (&["serde_path_to_error", "jiff"], &["lamina-api", "lamina-server"]),
+    (&["serde_path_to_error"], &["lamina-api", "lamina-server"]),
+    (&["jiff"], &["lamina-api", "lamina-server", "lamina-models"]),
     (&["schemars"], &["lamina-api", "lamina-server"]),
     (&["tokio"], &["lamina-engine", "lamina-server", "lamina-outbound"]),
     (&["tracing", "metrics"], &["lamina-engine", "lamina-server"]),

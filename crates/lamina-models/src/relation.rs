@@ -1,0 +1,151 @@
+//! The relations that extractors state, in one table: how many values hold at a time, what the value
+//! is, how people say it. `docs/RELATIONS.md` is checked against it.
+
+use lamina_types::layer::extraction::{Cardinality, EntityKind};
+
+/// One relation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relation {
+    /// Its name; one that ends in `:` is followed by what is said, as in `count:seats`.
+    pub predicate: &'static str,
+    /// How many values hold at a time.
+    pub cardinality: Cardinality,
+    /// What its value is.
+    pub object: ObjectKind,
+    /// How people say it.
+    pub said_as: &'static str,
+}
+
+/// What the value of a relation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// Somebody or something of a kind.
+    Entity(EntityKind),
+    /// Words.
+    Text,
+    /// A number, perhaps with a unit.
+    Number,
+    /// An amount of money.
+    Money,
+    /// A day, perhaps with an hour.
+    Date,
+}
+
+impl ObjectKind {
+    /// As the documentation names it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ObjectKind::Entity(_) => "entity",
+            ObjectKind::Text => "text",
+            ObjectKind::Number => "number",
+            ObjectKind::Money => "money",
+            ObjectKind::Date => "date",
+        }
+    }
+}
+
+const fn one(predicate: &'static str, object: ObjectKind, said_as: &'static str) -> Relation {
+    Relation { predicate, cardinality: Cardinality::One, object, said_as }
+}
+
+const fn many(predicate: &'static str, object: ObjectKind, said_as: &'static str) -> Relation {
+    Relation { predicate, cardinality: Cardinality::Many, object, said_as }
+}
+
+use EntityKind::{Animal, Organization, Person, Place, Product, Thing};
+use ObjectKind::{Date, Entity, Money, Number, Text};
+
+/// All relations, in the order of the documentation.
+pub const RELATIONS: &[Relation] = &[
+    one("name", Text, "my name is, I'm called, call me"),
+    many("alias", Text, "people call me, also known as, my nickname is"),
+    one("age", Number, "I am 34, she turned 40"),
+    one("birthday", Date, "my birthday is 3 May"),
+    one("born_on", Date, "born on 3 May 1990"),
+    one("born_in", Entity(Place), "born in"),
+    one("from", Entity(Place), "I'm from, originally from, grew up in"),
+    many("nationality", Text, "I'm Dutch, a German citizen"),
+    one("religion", Text, "I'm Muslim"),
+    one("pronouns", Text, "my pronouns are they/them"),
+    many("email", Text, "my email is"),
+    many("phone", Text, "my number is"),
+    many("address", Text, "my address is"),
+    many("website", Text, "my website is"),
+    many("account", Text, "my GitHub account is"),
+    one("timezone", Text, "my timezone is"),
+    one("language", Text, "I prefer to be addressed in German"),
+    one("height", Number, "I'm 1.80 m tall"),
+    one("weight", Number, "I weigh 70 kg"),
+    one("lives_in", Entity(Place), "live in, moved to, based in, relocated to"),
+    one("located_in", Entity(Place), "is headquartered in, the office is in"),
+    one("works_at", Entity(Organization), "work at, joined, employed by; left and quit end it"),
+    one("role", Text, "I'm a nurse, works as, is the CTO of, promoted to"),
+    one("reports_to", Entity(Person), "my manager is, reports to"),
+    many("manages", Entity(Organization), "manage, lead, head a team"),
+    many("member_of", Entity(Organization), "on the platform team, a member of"),
+    many("studied_at", Entity(Organization), "studied at, graduated from"),
+    one("studies", Text, "I'm studying biology"),
+    many("founded", Entity(Organization), "founded, started a company called"),
+    one("spouse", Entity(Person), "wife, husband, married to; divorced ends it"),
+    one("partner", Entity(Person), "girlfriend, boyfriend, fiancée, dating; broke up with ends it"),
+    many("child", Entity(Person), "son, daughter"),
+    many("parent", Entity(Person), "mother, father"),
+    many("sibling", Entity(Person), "brother, sister, twin"),
+    many("relative", Entity(Person), "aunt, cousin, grandmother, brother-in-law"),
+    many("friend", Entity(Person), "my friend, a friend of mine"),
+    many("colleague", Entity(Person), "my coworker, a colleague"),
+    many("neighbor", Entity(Person), "our neighbour"),
+    many("owns", Text, "I have a sewing machine, own, bought; sold ends it"),
+    one("drives", Entity(Product), "I drive a Volvo"),
+    many("pet", Entity(Animal), "my dog Rex, we have a cat called Milo"),
+    many("is_a", Text, "Rex is a beagle, Atlas is a database"),
+    many("allergic_to", Text, "allergic to, an allergy to"),
+    many("condition", Text, "have asthma, diagnosed with, suffer from"),
+    many("medication", Text, "I take metformin, on lisinopril"),
+    one("diet", Text, "I'm vegan, went keto, keep kosher"),
+    many("likes", Text, "love, like, enjoy, a fan of"),
+    many("dislikes", Text, "hate, can't stand, don't like"),
+    one("favorite:", Text, "my favourite colour is green"),
+    many("prefers", Text, "I prefer tea over coffee, I'd rather have"),
+    many("fears", Text, "afraid of, scared of"),
+    many("habit", Text, "I run every morning, I usually swim on Mondays"),
+    many("skill", Text, "I can juggle, good at chess, fluent in Rust"),
+    many("speaks", Text, "I speak Spanish"),
+    many("plays", Text, "plays the violin, plays tennis"),
+    many("plans", Text, "I'm going to visit Rome, planning to, we will migrate"),
+    many("goal", Text, "my goal is to run a marathon, I want to learn Welsh"),
+    many("visited", Entity(Place), "I went to Rome, visited"),
+    many("read", Text, "I just finished reading Dune"),
+    many("watched", Text, "we watched Past Lives"),
+    one("deadline", Date, "the report is due on Friday, deadline for Atlas is 3 June"),
+    one("scheduled_for", Date, "the launch is on 3 June, dentist appointment tomorrow"),
+    many("decided", Text, "we decided to use Postgres"),
+    one("status", Text, "Atlas is blocked, the Acme deal closed, on hold"),
+    one("owner", Entity(Person), "Bob owns the roadmap, Carol is responsible for onboarding"),
+    many("uses", Entity(Product), "we use Kubernetes, switched to Postgres"),
+    one("version", Text, "Atlas is on v2.3, running Node 20.1"),
+    one("count:", Number, "Acme has 200 seats"),
+    one("price", Money, "costs $40 per seat"),
+    one("budget", Money, "a budget of 20k EUR"),
+    one("revenue", Money, "Initech's revenue was 12 million euros"),
+    many("instruction", Text, "always answer in French, from now on call me Al"),
+    many("task", Entity(Thing), "a task that a typed event names"),
+];
+
+/// The relation that a predicate belongs to.
+pub fn relation(predicate: &str) -> Option<&'static Relation> {
+    RELATIONS.iter().find(|relation| match relation.predicate.strip_suffix(':') {
+        Some(family) => {
+            predicate.split_once(':').is_some_and(|(head, rest)| head == family && !rest.is_empty())
+        }
+        None => relation.predicate == predicate,
+    })
+}
+
+/// How many values a predicate has at a time, if it is a known one.
+pub fn cardinality(predicate: &str) -> Option<Cardinality> {
+    relation(predicate).map(|relation| relation.cardinality)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,389 @@
+//! Whether a clause asserts what it says. The default is that it does; these are the reasons not to
+//! believe it: questions, conditions, hearsay, fiction, jokes, requests.
+
+use super::{Clause, Sentence, Subject};
+use crate::rules::lexicon::{Class, Form};
+use crate::rules::token::{Kind, Tokens};
+use crate::rules::verb::Modal;
+
+/// Marks of a joke: they take back everything around them.
+const JEST: &[&[&str]] = &[
+    &["just", "kidding"],
+    &["kidding"],
+    &["jk"],
+    &["sarcasm"],
+    &["/", "s"],
+    &["just", "joking"],
+    &["only", "joking"],
+    &["am", "joking"],
+    &["'m", "joking"],
+    &["being", "sarcastic"],
+    &["not", "really", "of", "course"],
+    &["as", "a", "joke"],
+    &["role", "play"],
+    &["roleplay"],
+    &["pretend"],
+];
+
+/// Whether the text as a whole is not meant.
+pub(super) fn is_in_jest(tokens: &Tokens<'_>) -> bool {
+    (0..tokens.len()).any(|at| {
+        JEST.iter().any(|words| tokens.words_at(at, words))
+            && !(tokens.at(at).fold == "/" && tokens.at(at).glued)
+            && !tokens.before(at).word(&["not", "n't", "no"])
+    })
+}
+
+/// Phrases that say somebody else says so.
+const HEARSAY: &[&[&str]] = &[
+    &["i", "heard"],
+    &["we", "heard"],
+    &["heard", "that"],
+    &["i", "'ve", "heard"],
+    &["i", "hear"],
+    &["apparently"],
+    &["allegedly"],
+    &["supposedly"],
+    &["reportedly"],
+    &["rumor"],
+    &["rumour"],
+    &["rumors"],
+    &["rumours"],
+    &["word", "on", "the", "street"],
+    &["word", "is"],
+    &["word", "has", "it"],
+    &["according", "to"],
+    &["they", "say"],
+    &["people", "say"],
+    &["it", "is", "said"],
+    &["i", "was", "told"],
+    &["i", "am", "told"],
+    &["i", "'m", "told"],
+    &["we", "were", "told"],
+    &["told", "me"],
+    &["told", "us"],
+    &["was", "telling", "me"],
+    &["tells", "me"],
+    &["legend", "has", "it"],
+    &["i", "read", "that"],
+    &["i", "read", "somewhere"],
+    &["i", "saw", "that"],
+    &["i", "gather"],
+    &["the", "grapevine"],
+];
+
+/// Verbs of saying and of not being sure, whoever the subject is.
+const UNSURE: &[&str] = &[
+    "think", "guess", "suppose", "assume", "imagine", "wish", "wonder", "hope", "believe",
+    "suspect", "dream", "pretend", "doubt",
+];
+/// Verbs by which others are quoted.
+const SAYING: &[&str] = &[
+    "say", "tell", "mention", "claim", "believe", "think", "reckon", "swear", "insist", "announce",
+    "report", "suggest", "joke", "write", "hint", "confirm",
+];
+
+/// Beginnings of sentences that are not about the world as it is.
+const SUPPOSING: &[&[&str]] = &[
+    &["if"],
+    &["unless"],
+    &["imagine"],
+    &["suppose"],
+    &["supposing"],
+    &["assuming"],
+    &["assume"],
+    &["let", "'s", "say"],
+    &["lets", "say"],
+    &["say", "we"],
+    &["say", "i"],
+    &["what", "if"],
+    &["for", "example"],
+    &["for", "instance"],
+    &["e.g"],
+    &["hypothetically"],
+    &["in", "theory"],
+    &["maybe"],
+    &["perhaps"],
+    &["possibly"],
+    &["i", "wish"],
+    &["if", "only"],
+    &["once", "upon"],
+    &["in", "an", "ideal", "world"],
+    &["in", "another", "life"],
+    &["ideally"],
+];
+
+/// What a story is told in.
+const FICTION: &[&str] = &[
+    "story", "novel", "game", "dream", "play", "movie", "film", "song", "scene", "poem", "comic",
+    "episode", "musical",
+];
+
+/// Marks of a correction.
+const CORRECTING: &[&[&str]] = &[
+    &["correction"],
+    &["i", "meant"],
+    &["i", "misspoke"],
+    &["i", "mixed"],
+    &["mixed", "that", "up"],
+    &["scratch", "that"],
+    &["my", "mistake"],
+    &["my", "bad"],
+    &["i", "was", "wrong"],
+    &["i", "made", "a", "mistake"],
+    &["i", "got", "that", "wrong"],
+    &["to", "correct"],
+    &["i", "need", "to", "correct"],
+    &["let", "me", "correct"],
+    &["had", "it", "wrong"],
+    &["has", "it", "wrong"],
+    &["that", "was", "wrong"],
+    &["that", "'s", "wrong"],
+    &["that", "'s", "not", "right"],
+    &["not", "quite", "right"],
+    &["typo"],
+    &["wrong", "earlier"],
+    &["i", "said", "wrong"],
+];
+
+/// Whether a sentence takes back what was said before.
+pub(super) fn corrects(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    let said = (sentence.start..sentence.end)
+        .any(|at| CORRECTING.iter().any(|words| tokens.words_at(at, words)));
+    let first = tokens.at(sentence.start);
+    let second = (1..3).any(|step| tokens.at(sentence.start + step).fold == "actually");
+    let starts = first.fold == "actually" && !sentence.asks;
+    // "No, I'm actually 36".
+    let refuses = first.word(&["no", "nope", "sorry", "oops", "wait"])
+        && (second || (sentence.start..sentence.end).any(|at| tokens.at(at).fold == "actually"));
+    said || starts || refuses
+}
+
+/// Decides for every clause of a sentence.
+pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clause]) {
+    let doubtful =
+        supposes(tokens, sentence) || tells_a_story(tokens, sentence) || asks(tokens, sentence);
+    let mut hearsay = false;
+    for at in 0..clauses.len() {
+        let Some(clause) = clauses.get(at) else { break };
+        let instruction = instruction(tokens, clause);
+        hearsay |= is_hearsay(tokens, clause);
+        let inherits_request = clause.subject == Subject::Inherited
+            && at > 0
+            && clauses.get(at - 1).is_some_and(|before| !before.asserted);
+        let reject = doubtful
+            || hearsay
+            || inherits_request
+            || is_condition(tokens, clause)
+            || is_inverted(tokens, clause.start)
+            || clause.verb.as_ref().is_some_and(|verb| verb.modal == Modal::Irrealis);
+        let question = sentence.asks
+            && asks_from(tokens, sentence, clauses).is_none_or(|from| clause.start >= from);
+        let Some(clause) = clauses.get_mut(at) else { break };
+        if reject || question {
+            clause.asserted = false;
+        } else if let Some(tokens) = instruction {
+            clause.instruction = Some(tokens);
+            clause.asserted = false;
+        }
+    }
+}
+
+/// Where the question of a sentence begins, if what stands before it is a statement.
+fn asks_from(tokens: &Tokens<'_>, sentence: Sentence, clauses: &[Clause]) -> Option<usize> {
+    let last = clauses.last()?;
+    let comma = (sentence.start..sentence.end).rev().find(|at| tokens.at(*at).punct(','))?;
+    let start = comma + 1;
+    let start = start + usize::from(tokens.at(start).word(&["so", "but", "and"]));
+    let tag = sentence.end - comma <= 4;
+    let asks = is_inverted(tokens, start)
+        || tokens.at(start).is(Class::QUESTION)
+        || tokens.at(start).word(&["any", "thoughts", "right", "ok", "please"]);
+    (asks && !tag && last.start >= sentence.start).then_some(start)
+}
+
+fn supposes(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    let mut at = sentence.start;
+    while at < sentence.end
+        && (tokens.at(at).kind == Kind::Punct
+            || tokens.at(at).word(&["and", "but", "so", "well", "hmm", "or", "ok", "like", "now"]))
+    {
+        at += 1;
+    }
+    SUPPOSING.iter().any(|words| tokens.words_at(at, words))
+}
+
+/// "In my short story the hero ...".
+fn tells_a_story(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    if !tokens.at(sentence.start).word(&["in", "for"]) {
+        return false;
+    }
+    let end = sentence.end.min(sentence.start + 5);
+    (sentence.start + 1..end).any(|at| FICTION.contains(&tokens.at(at).fold.as_str()))
+        && tokens.at(sentence.start + 1).is(Class::POSSESSIVE.or(Class::DETERMINER))
+}
+
+/// A sentence that is a question by its order of words.
+fn asks(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    let mut at = sentence.start;
+    while at < sentence.end
+        && (tokens.at(at).kind == Kind::Punct
+            || tokens.at(at).is(Class::INTERJECTION) && !tokens.at(at).is(Class::QUESTION))
+    {
+        at += 1;
+    }
+    let (first, next) = (tokens.at(at), tokens.at(at + 1));
+    let verb = Class::BE.or(Class::DO).or(Class::MODAL).or(Class::HAVE);
+    let asked = first.is(Class::QUESTION)
+        && (next.is(verb)
+            || next.word(&["many", "much", "long", "often", "old", "far", "'s", "about", "come"])
+            || first.word(&["who", "which", "why", "whose"]));
+    asked && !next.is(Class::FIRST) || is_inverted(tokens, at)
+}
+
+/// Auxiliary before subject: "is Atlas done", "do you know", "had I known".
+fn is_inverted(tokens: &Tokens<'_>, at: usize) -> bool {
+    let (first, next) = (tokens.at(at), tokens.at(at + 1));
+    let next = if next.is(Class::NEGATION) { tokens.at(at + 2) } else { next };
+    let pronoun = next.word(&[
+        "i", "you", "he", "she", "it", "we", "they", "there", "anyone", "someone", "this", "that",
+    ]);
+    let phrase =
+        next.is(Class::DETERMINER.or(Class::POSSESSIVE)) || next.capital && next.kind == Kind::Word;
+    let copula = first.word(&[
+        "is", "are", "was", "were", "am", "does", "did", "do", "can", "could", "will", "would",
+        "should", "may", "might", "shall",
+    ]);
+    let have = first.word(&["have", "has", "had"]);
+    if first.word(&["may"]) && first.capital && !pronoun {
+        return false;
+    }
+    copula && (pronoun || phrase && !first.word(&["do", "will", "can", "am", "was"]))
+        || copula && first.word(&["will", "can"]) && phrase && next.is(Class::POSSESSIVE)
+        || have && pronoun
+}
+
+/// "I like tea if it is strong": a clause with its condition asserts nothing.
+fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
+    let inside = (clause.start..clause.end).any(|at| {
+        let token = tokens.at(at);
+        token.word(&[
+            "if",
+            "unless",
+            "maybe",
+            "perhaps",
+            "hopefully",
+            "possibly",
+            "presumably",
+            "hypothetically",
+        ]) || token.fold == "probably"
+    });
+    // The token behind the clause: the connector that cut it off.
+    let after = tokens.at(clause.end);
+    let attached = after.word(&["if", "unless"]);
+    inside || attached
+}
+
+fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
+    let marked = (clause.start.saturating_sub(1)..clause.end).any(|at| {
+        HEARSAY.iter().any(|words| at + words.len() <= clause.end + 1 && tokens.words_at(at, words))
+    });
+    if marked {
+        return true;
+    }
+    let Some(verb) = &clause.verb else { return false };
+    let first = match clause.subject {
+        Subject::Said(from, to) => {
+            (from..to).all(|at| tokens.at(at).is(Class::FIRST.or(Class::ADVERB)))
+        }
+        Subject::Elided => true,
+        _ => false,
+    };
+    if UNSURE.contains(&verb.lemma) {
+        // "hope to move" is a goal, "imagine that" is not.
+        return tokens.at(verb.end).fold != "to";
+    }
+    !first && SAYING.contains(&verb.lemma) && !tokens.at(verb.end).is(Class::PREPOSITION)
+}
+
+/// Words by which an instruction says that it stands.
+const STANDING: &[&str] = &["always", "never", "ever"];
+const FROM_NOW_ON: &[&[&str]] = &[
+    &["from", "now", "on"],
+    &["going", "forward"],
+    &["in", "future"],
+    &["in", "the", "future"],
+    &["by", "default"],
+    &["from", "here", "on"],
+    &["every", "time"],
+    &["each", "time"],
+    &["whenever"],
+    &["henceforth"],
+    &["as", "a", "rule"],
+];
+
+/// The tokens of a standing instruction: an imperative that says it is meant for good.
+fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
+    let mut at = clause.start;
+    let mut standing = false;
+    // What was skipped before the clause may say it: "From now on, keep ...".
+    for words in FROM_NOW_ON {
+        let before = clause.start.saturating_sub(words.len() + 1);
+        standing |= (before..clause.start).any(|at| tokens.words_at(at, words));
+        if tokens.words_at(at, words) {
+            standing = true;
+            at += words.len();
+        }
+        standing |= (clause.start..clause.end).any(|at| tokens.words_at(at, words));
+    }
+    while at < clause.end
+        && (tokens.at(at).punct(',') || tokens.at(at).word(&["please", "pls", "just", "and", "so"]))
+    {
+        at += 1;
+    }
+    let first = at;
+    let mut verb = at;
+    while tokens.at(verb).word(&["always", "never", "please", "also", "only"]) {
+        standing |= STANDING.contains(&tokens.at(verb).fold.as_str());
+        verb += 1;
+    }
+    if tokens.at(verb).word(&["do"]) && tokens.at(verb + 1).is(Class::NEGATION) {
+        verb += 2;
+        if tokens.at(verb).word(&["ever"]) {
+            standing = true;
+            verb += 1;
+        }
+    }
+    let answers = tokens.at(verb).word(&[
+        "answer", "reply", "respond", "write", "use", "keep", "format", "address", "call", "avoid",
+        "stop", "include", "speak", "talk",
+    ]) && (clause.start..clause.end).any(|at| {
+        tokens.at(at).fold == "your"
+            && tokens.at(at + 1).word(&[
+                "answers",
+                "replies",
+                "responses",
+                "messages",
+                "summaries",
+                "explanations",
+            ])
+    });
+    let base = tokens.at(verb).verb.is_some_and(|verb| verb.forms.has(Form::BASE))
+        || tokens.at(verb).fold == "be";
+    if !(standing || answers)
+        || !base
+        || verb >= clause.end
+        || tokens.at(verb).capital && verb > first
+    {
+        return None;
+    }
+    let mut end = clause.end;
+    while end > verb
+        && (tokens.at(end - 1).word(&["please", "pls", "plz", "thanks", "thx", "ok", "okay"])
+            || tokens.at(end - 1).kind == Kind::Punct)
+    {
+        end -= 1;
+    }
+    let first = if tokens.at(first).word(&["please"]) { first + 1 } else { first };
+    Some((first, end))
+}

@@ -1,0 +1,440 @@
+//! Cutting a sentence into clauses.
+
+use super::{Clause, Sentence, Subject};
+use crate::rules::lexicon::{Class, Form};
+use crate::rules::token::{Kind, Tokens};
+use crate::rules::verb::{self, Modal};
+
+/// Tokens that a subject may have.
+const SUBJECT_TOKENS_MAX: usize = 10;
+
+/// Words that open a clause about when something was: they place another, they assert nothing.
+const PLACING: &[&str] =
+    &["when", "where", "until", "till", "once", "as", "whenever", "before", "after", "since"];
+
+pub(super) fn split(tokens: &Tokens<'_>, sentence: Sentence, index: usize) -> Vec<Clause> {
+    let mut clauses: Vec<Clause> = Vec::new();
+    let mut at = sentence.start;
+    while at < sentence.end {
+        let hard = (at..sentence.end).find(|i| is_hard(tokens, *i)).unwrap_or(sentence.end);
+        segment(tokens, at, hard, index, &mut clauses);
+        at = hard + 1;
+    }
+    clauses
+}
+
+/// Marks that always separate clauses.
+fn is_hard(tokens: &Tokens<'_>, at: usize) -> bool {
+    let token = tokens.at(at);
+    let dash =
+        token.word(&["-", "\u{2013}", "\u{2014}"]) && !tokens.at(at + 1).kind.eq(&Kind::Number);
+    token.kind == Kind::Punct && (dash || token.word(&[";", ":", "(", ")", "[", "]", "*", "|"]))
+}
+
+fn segment(
+    tokens: &Tokens<'_>,
+    from: usize,
+    to: usize,
+    sentence: usize,
+    clauses: &mut Vec<Clause>,
+) {
+    let mut start = opening(tokens, from, to);
+    let mut opener = Opener::None;
+    let mut at = start;
+    while at < to {
+        if at > start
+            && let Some(cut) = cut_at(tokens, start, at, to)
+        {
+            push(tokens, start, at, sentence, opener, clauses);
+            opener = cut.opener;
+            start = opening(tokens, cut.next, to);
+            at = start.max(at + 1);
+            continue;
+        }
+        at += 1;
+    }
+    push(tokens, start, to, sentence, opener, clauses);
+}
+
+/// How a clause is joined to the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opener {
+    None,
+    /// Its verb stands first; the subject is that of the clause before.
+    Shared,
+    Relative,
+    /// Nothing is asserted in it.
+    Placing,
+}
+
+struct Cut {
+    next: usize,
+    opener: Opener,
+}
+
+/// Whether a new clause begins after the connector at `at`.
+fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut> {
+    let token = tokens.at(at);
+    let comma = token.punct(',');
+    if !comma && !token.is(Class::CONJUNCTION) && !PLACING.contains(&token.fold.as_str()) {
+        return None;
+    }
+    let mut next = at + 1;
+    let mut word = token.fold.as_str();
+    while next < to && (tokens.at(next).is(Class::CONJUNCTION) || tokens.at(next).punct(',')) {
+        word = tokens.at(next).fold.as_str();
+        next += 1;
+    }
+    if word == "," {
+        word = "";
+    }
+    let body = after_adverbs(tokens, next, to);
+    let has_verb = first_verb(tokens, start, at).is_some();
+    let limit = (body..to).find(|i| is_boundary(tokens, *i)).unwrap_or(to);
+    let verb = first_verb(tokens, body, limit);
+    let opens = verb.is_some_and(|verb| verb > body && is_subject(tokens, body, verb));
+    let shares = verb == Some(body) || is_bare_verb(tokens, start, body, to);
+    match word {
+        "if" | "unless" => Some(Cut { next: next - 1, opener: Opener::Placing }),
+        "who" | "which" | "that" if shares && (word != "that" || comma) => {
+            Some(Cut { next, opener: Opener::Relative })
+        }
+        "who" | "which" => Some(Cut { next, opener: Opener::Placing }),
+        "that" => opens.then_some(Cut { next, opener: Opener::None }),
+        _ if PLACING.contains(&word) => {
+            let habit = matches!(word, "before" | "after");
+            (opens && !habit).then_some(Cut { next, opener: Opener::Placing })
+        }
+        "and" | "or" | "&" | "nor" if !has_verb && !comma => None,
+        _ if opens => Some(Cut { next, opener: Opener::None }),
+        _ if shares && has_verb => Some(Cut { next, opener: Opener::Shared }),
+        // An instruction, a fragment or a denial after a comma: "so always use", ", not my sister".
+        _ if has_verb && is_own_fragment(tokens, body, comma, word) => {
+            Some(Cut { next, opener: Opener::None })
+        }
+        // A greeting or a heading before the first assertion.
+        _ => None,
+    }
+}
+
+/// Where the search for a verb after a connector stops.
+fn is_boundary(tokens: &Tokens<'_>, at: usize) -> bool {
+    let token = tokens.at(at);
+    token.punct(',')
+        || token.word(&["but", "because", "so", "if", "while", "although", "who", "which"])
+}
+
+/// Fragments that stand for themselves after a comma.
+fn is_own_fragment(tokens: &Tokens<'_>, at: usize, comma: bool, word: &str) -> bool {
+    let token = tokens.at(at);
+    let instructs =
+        tokens.before(at).word(&["always", "never"]) || token.word(&["always", "never"]);
+    if instructs && token.verb.is_some_and(|verb| verb.forms.has(Form::BASE)) {
+        return true;
+    }
+    let joined = comma || matches!(word, "and" | "but" | "so");
+    let on = token.word(&["on", "based", "born", "originally", "only", "not"]) && joined && comma;
+    on || token.word(&["allergic", "married"]) && joined
+}
+
+/// A base form that goes on with a plain present: "I am tall and weigh 79 kg".
+fn is_bare_verb(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> bool {
+    let token = tokens.at(at);
+    let Some(verb) = token.verb else { return false };
+    if !verb.forms.has(Form::BASE) || token.capital || verb.forms.has(Form::THIRD) {
+        return false;
+    }
+    let Some(first) = first_verb(tokens, start, at) else { return false };
+    let plain = verb::group(tokens, first, at).is_some_and(|group| {
+        matches!(group.modal, Modal::None)
+            && !group.used_to
+            && !matches!(
+                group.lemma,
+                "want" | "plan" | "decide" | "hope" | "need" | "try" | "intend" | "aim" | "agree"
+            )
+    });
+    // Inside "to cook and bake" the verbs share their "to".
+    let infinitive =
+        (first..at).any(|i| tokens.at(i).fold == "to" && tokens.at(i + 1).verb.is_some());
+    let subject = first > start && !tokens.before(first).word(&["he", "she", "it"]);
+    let next = tokens.at(at + 1);
+    let goes_on = at + 1 < to
+        && (next.is(Class::DETERMINER
+            .or(Class::PREPOSITION)
+            .or(Class::POSSESSIVE)
+            .or(Class::NATIONALITY)
+            .or(Class::LANGUAGE)
+            .or(Class::PLAYABLE)
+            .or(Class::NUMBER_WORD)
+            .or(Class::ADVERB)
+            .or(Class::MEDICINE))
+            || next.kind == Kind::Number
+            || next.capital
+            || verb.lemma == "love"
+            || verb.lemma == "hate"
+            || verb.lemma == "like"
+            || verb.lemma == "prefer"
+            || verb.lemma == "enjoy")
+        || at + 1 == to && verb.lemma == "commute";
+    plain && subject && !infinitive && goes_on && !next.is(Class::CONJUNCTION)
+}
+
+/// The first finite verb in `from..to`.
+fn first_verb(tokens: &Tokens<'_>, from: usize, to: usize) -> Option<usize> {
+    (from..to).find(|at| verb::is_finite(tokens, *at, from))
+}
+
+/// Whether tokens `from..to` can be a subject.
+fn is_subject(tokens: &Tokens<'_>, from: usize, to: usize) -> bool {
+    if to <= from || to - from > SUBJECT_TOKENS_MAX {
+        return false;
+    }
+    (from..to).all(|at| {
+        let token = tokens.at(at);
+        !matches!(token.kind, Kind::Punct | Kind::Newline | Kind::Quote)
+            || token.fold == ","
+            || token.fold == "'"
+    }) && !tokens.at(from).word(&["to", "of", "than", "as"])
+}
+
+fn after_adverbs(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
+    let mut at = from;
+    while at < to
+        && tokens.at(at).is(Class::ADVERB.or(Class::INTERJECTION))
+        && !tokens.at(at).is(Class::DETERMINER)
+    {
+        at += 1;
+    }
+    at
+}
+
+/// What people put before a statement to announce it.
+const PREAMBLES: &[&[&str]] = &[
+    &["turns", "out"],
+    &["it", "turns", "out"],
+    &["just", "so", "you", "know"],
+    &["so", "you", "know"],
+    &["for", "the", "record"],
+    &["fun", "fact"],
+    &["heads", "up"],
+    &["note"],
+    &["please", "note"],
+    &["remember"],
+    &["please", "remember"],
+    &["just", "remember"],
+    &["keep", "in", "mind"],
+    &["please", "keep", "in", "mind"],
+    &["do", "n't", "forget"],
+    &["please", "do", "n't", "forget"],
+    &["i", "forgot", "to", "mention"],
+    &["forgot", "to", "mention"],
+    &["i", "should", "mention"],
+    &["i", "wanted", "to", "mention"],
+    &["i", "just", "wanted", "to", "say"],
+    &["you", "should", "know"],
+    &["as", "you", "know"],
+    &["i", "have", "to", "admit"],
+    &["i", "must", "say"],
+    &["the", "thing", "is"],
+    &["reminder"],
+    &["quick", "reminder"],
+    &["i", "told", "you"],
+    &["like", "i", "said"],
+    &["as", "i", "said"],
+    &["as", "mentioned"],
+    &["good", "news"],
+    &["bad", "news"],
+    &["guess", "what"],
+    &["for", "what", "it", "'s", "worth"],
+    &["to", "be", "clear"],
+    &["to", "be", "honest"],
+    &["just", "to", "be", "clear"],
+    &["i", "realized"],
+    &["i", "realised"],
+    &["i", "found", "out"],
+    &["found", "out"],
+    &["happy", "to", "announce"],
+    &["i", "'m", "happy", "to", "announce"],
+    &["i", "'m", "happy", "to", "say"],
+    &["i", "do", "n't", "know", "if", "i", "told", "you", "but"],
+    &["in", "case", "you", "need", "it"],
+    &["also"],
+];
+
+/// Where the clause proper begins: behind greetings, interjections and announcements.
+fn opening(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
+    let mut at = from;
+    loop {
+        let before = at;
+        for words in PREAMBLES {
+            if at + words.len() < to && tokens.words_at(at, words) {
+                let after = at + words.len();
+                let that = tokens.at(after).word(&["that"]) || tokens.at(after).punct(',');
+                let plain = words.len() > 1
+                    || that
+                    || tokens.at(after).is(Class::FIRST.or(Class::POSSESSIVE))
+                    || *words == ["also"];
+                if plain {
+                    at = after + usize::from(that);
+                }
+            }
+        }
+        while at < to && is_filler(tokens, at, to) {
+            at += 1;
+        }
+        if at == before {
+            return at;
+        }
+    }
+}
+
+/// Words that may be skipped at the start of a clause.
+fn is_filler(tokens: &Tokens<'_>, at: usize, to: usize) -> bool {
+    let token = tokens.at(at);
+    if token.kind == Kind::Punct {
+        return !token.word(&["$", "€", "£", "¥", "₹"]);
+    }
+    if token.kind == Kind::Quote {
+        return false;
+    }
+    let next = tokens.at(at + 1);
+    let comma_next = next.punct(',') || at + 1 >= to;
+    let spoken = token.is(Class::INTERJECTION)
+        && !token.is(Class::DETERMINER)
+        && (comma_next
+            || next.is(Class::INTERJECTION.or(Class::FIRST).or(Class::POSSESSIVE))
+            || token.word(&[
+                "hi", "hello", "hey", "please", "pls", "ok", "okay", "oh", "yes", "yeah", "well",
+                "btw", "fyi", "no", "thanks", "lol", "haha", "sorry",
+            ]));
+    let vocative =
+        token.capital && comma_next && tokens.before(at).word(&["hi", "hello", "hey", "dear"]);
+    let adverb = token.word(&[
+        "and",
+        "but",
+        "so",
+        "actually",
+        "anyway",
+        "then",
+        "honestly",
+        "basically",
+        "finally",
+        "meanwhile",
+        "correction",
+        "plus",
+        "because",
+        "personally",
+        "unfortunately",
+        "fortunately",
+        "luckily",
+        "sadly",
+    ]) && at + 1 < to;
+    spoken || vocative || adverb || token.word(&["no"]) && next.is(Class::FIRST)
+}
+
+fn push(
+    tokens: &Tokens<'_>,
+    start: usize,
+    end: usize,
+    sentence: usize,
+    opener: Opener,
+    clauses: &mut Vec<Clause>,
+) {
+    if start >= end {
+        return;
+    }
+    let body = after_adverbs(tokens, start, end);
+    let mut clause = Clause {
+        start,
+        end,
+        sentence,
+        subject: Subject::None,
+        verb: None,
+        asserted: opener != Opener::Placing,
+        corrects: false,
+        instruction: None,
+    };
+    let verb = match opener {
+        Opener::Shared | Opener::Relative => Some(body),
+        _ => first_verb(tokens, start, end),
+    };
+    match (opener, verb) {
+        (Opener::Shared, Some(_)) => {
+            clause.subject = Subject::Inherited;
+            clause.verb = verb::group(tokens, start, end);
+        }
+        (Opener::Relative, Some(at)) => {
+            clause.subject = Subject::Relative;
+            clause.verb = verb::group(tokens, at, end);
+        }
+        (_, Some(at)) if at > body && is_subject(tokens, body, at) => {
+            let mut first = at;
+            while first > body + 1 && verb::is_between(tokens, first - 1) {
+                first -= 1;
+            }
+            clause.subject = Subject::Said(body, first);
+            clause.verb = verb::group(tokens, first, end);
+        }
+        (_, found) => elided(tokens, body, end, found, &mut clause),
+    }
+    clauses.push(clause);
+}
+
+/// Verbs that people begin with when they speak of themselves and leave out the "I".
+const ELIDING: &[&str] = &[
+    "love", "like", "hate", "prefer", "enjoy", "adore", "need", "want", "live", "own", "speak",
+    "dislike",
+];
+
+/// A clause that begins with its verb: a speaker left out, or a request.
+fn elided(tokens: &Tokens<'_>, body: usize, end: usize, found: Option<usize>, clause: &mut Clause) {
+    let token = tokens.at(body);
+    let first = verb::group(tokens, body, end);
+    let Some(forms) = token.verb.map(|verb| verb.forms) else {
+        let auxiliary = token
+            .word(&["am", "was", "'m", "been", "had", "have", "did", "do", "can", "will", "used"]);
+        if auxiliary && found.is_none_or(|found| found == body) {
+            clause.subject = Subject::Elided;
+            clause.verb = first;
+        }
+        return;
+    };
+    let next = tokens.at(body + 1);
+    let past = forms.has(Form::PAST)
+        && (!forms.has(Form::BASE)
+            || token.fold == "quit"
+            || token.fold == "read" && (next.capital || next.kind == Kind::Quote));
+    let negative = token.is(Class::DO) && next.is(Class::NEGATION);
+    let main = first.as_ref().map_or("", |group| group.lemma);
+    let stative = ELIDING.contains(&main) && (forms.has(Form::BASE) || negative);
+    let works = main == "work" && next.word(&["at", "for", "as"]);
+    let ing = forms.has(Form::ING)
+        && found.is_none()
+        && token.word(&[
+            "moving",
+            "planning",
+            "going",
+            "working",
+            "living",
+            "studying",
+            "thinking",
+            "using",
+            "switching",
+            "dating",
+            "running",
+        ]);
+    let got = token.word(&["got", "had", "did", "has"]);
+    let has = token.word(&["have"]) && !next.is(Class::DETERMINER)
+        || token.fold == "have" && next.word(&["been"]);
+    if past || stative || works || ing || got || has {
+        clause.subject = Subject::Elided;
+        clause.verb = first.map(|mut group| {
+            group.progressive |= ing;
+            group
+        });
+    } else if forms.has(Form::BASE) {
+        // A request; the mood decides whether it stands.
+        clause.asserted = false;
+        clause.verb = first;
+    }
+}

@@ -1,0 +1,178 @@
+//! Rules that are more than a row of words: attributes ("my name is"), kinship, names, habits, plans,
+//! abilities, fragments. Each is one function from a clause to drafts.
+
+mod nominal;
+mod verbal;
+
+use lamina_types::layer::extraction::{Effect, Normaliser, Object, Term};
+
+use super::claims::{Draft, with_mood};
+use super::clause::Subject;
+use super::pattern::{self, Match, Means, Slot, Who};
+use super::phrase::{Nature, Referent};
+use super::scene::Scene;
+use super::take::{Item, Value};
+
+/// Everything that a clause claims of its subjects.
+pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
+    let mut found = nominal::possessions(scene);
+    if let Some(instruction) = instruction(scene) {
+        return vec![instruction];
+    }
+    if !scene.clause.asserted {
+        return Vec::new();
+    }
+    let said = nominal::attributes(scene, subjects)
+        .or_else(|| nominal::kinship(scene, subjects))
+        .or_else(|| verbal::dispatch(scene, subjects))
+        .or_else(|| rows(scene, subjects))
+        .or_else(|| nominal::identity(scene, subjects))
+        .or_else(|| verbal::habit(scene, subjects))
+        .unwrap_or_default();
+    found.extend(said.into_iter().filter_map(|draft| with_mood(scene, draft)));
+    found
+}
+
+/// A standing instruction, as it is said.
+fn instruction(scene: &Scene<'_>) -> Option<Draft> {
+    let (start, end) = scene.clause.instruction?;
+    let item = Item::text(scene, start, end);
+    Some(Draft::new(scene.parties.speaker.clone(), "instruction", &item, pattern::Aspect::Begin))
+}
+
+/// The first row that fits behind the verb.
+fn rows(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
+    let (lemma, at) = match &scene.clause.verb {
+        Some(verb) => (verb.lemma, verb.end),
+        None => ("be", scene.clause.start),
+    };
+    row_at(scene, subjects, lemma, at)
+}
+
+/// The first row of `lemma` that fits at `at`.
+pub(crate) fn row_at(
+    scene: &Scene<'_>,
+    subjects: &[Referent],
+    lemma: &str,
+    at: usize,
+) -> Option<Vec<Draft>> {
+    pattern::patterns(lemma).iter().find_map(|row| {
+        let fit = pattern::matches(row, scene, at)?;
+        let drafts = stated(scene, subjects, &fit);
+        (!drafts.is_empty()).then_some(drafts)
+    })
+}
+
+/// The facts of a match, for every subject and every value.
+fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    for subject in subjects.iter().filter(|subject| is_fit(subject, fit.row.who)) {
+        for means in fit.row.means {
+            drafts.extend(state(scene, subject, fit, means));
+        }
+    }
+    drafts
+}
+
+pub(crate) fn is_fit(subject: &Referent, who: Who) -> bool {
+    let actor = matches!(subject.term, Term::Actor(_));
+    match who {
+        Who::Anyone => true,
+        Who::Person => {
+            matches!(subject.nature, Nature::Person | Nature::Animal | Nature::Name)
+                || subject.nature == Nature::Word
+        }
+        Who::Thing => {
+            !actor && subject.nature != Nature::Person && subject.nature != Nature::Animal
+        }
+    }
+}
+
+fn state(scene: &Scene<'_>, subject: &Referent, fit: &Match, means: &Means) -> Vec<Draft> {
+    let taken = |n: usize| fit.taken.get(n).map_or(&[][..], Vec::as_slice);
+    let whole = subject_item(subject);
+    let verb = verb_item(scene);
+    let nothing;
+    let objects: &[Item] = match means.object {
+        Slot::Taken(n) => taken(n),
+        Slot::Subject => std::slice::from_ref(&whole),
+        Slot::Verb => std::slice::from_ref(&verb),
+        Slot::Nothing => {
+            nothing = nothing_item(scene);
+            std::slice::from_ref(&nothing)
+        }
+        Slot::Speaker => return Vec::new(),
+    };
+    let subjects: Vec<Term> = match means.subject {
+        Slot::Subject => vec![subject_term(subject, means.predicate)],
+        Slot::Taken(n) => taken(n).iter().filter_map(Item::term).collect(),
+        Slot::Speaker => vec![scene.parties.speaker.clone()],
+        Slot::Verb | Slot::Nothing => Vec::new(),
+    };
+    let mut drafts = Vec::new();
+    for term in &subjects {
+        for object in objects {
+            let term = match (&object.family, means.predicate) {
+                // "Node 20.1": the version is that of the product.
+                (Some(product), "version") => Term::Named {
+                    name: product.clone(),
+                    kind: lamina_types::layer::extraction::EntityKind::Product,
+                },
+                _ => term.clone(),
+            };
+            let mut draft = Draft::new(term, means.predicate, object, fit.row.aspect);
+            if means.ends {
+                draft.effect = Effect::Ends;
+            }
+            if means.object == Slot::Nothing {
+                draft.object = Object::Text(String::new());
+                draft.normaliser = Normaliser::NegatedEnding;
+            }
+            drafts.push(draft);
+            if means.predicate == "pet"
+                && let Some(kind) = &object.family
+            {
+                drafts.extend(nominal::is_a(scene, object, kind));
+            }
+        }
+    }
+    drafts
+}
+
+/// The subject as an object: "Bob owns the roadmap" makes Bob the owner.
+fn subject_item(subject: &Referent) -> Item {
+    let normaliser = match subject.term {
+        Term::Named { .. } => Normaliser::Identity,
+        _ => Normaliser::Speaker,
+    };
+    Item::of(Value::Term(subject.term.clone()), subject.start, subject.end, normaliser)
+}
+
+fn verb_item(scene: &Scene<'_>) -> Item {
+    let at = scene.clause.verb.as_ref().map_or(scene.clause.start, |verb| verb.at);
+    Item::text(scene, at, at + 1)
+}
+
+/// What ends without being named: the words that say so.
+fn nothing_item(scene: &Scene<'_>) -> Item {
+    let start = scene.clause.verb.as_ref().map_or(scene.clause.start, |verb| verb.at);
+    Item::text(scene, start, scene.end().max(start + 1))
+}
+
+/// Occasions and documents are known by their own name, whoever has them.
+pub(crate) fn subject_term(subject: &Referent, predicate: &str) -> Term {
+    match (&subject.plain, predicate) {
+        (Some(name), "deadline" | "scheduled_for" | "status" | "version" | "price" | "owner") => {
+            Term::Named {
+                name: name.clone(),
+                kind: lamina_types::layer::extraction::EntityKind::Thing,
+            }
+        }
+        _ => subject.term.clone(),
+    }
+}
+
+/// Whether the subject of a clause was left out or taken over.
+pub(crate) fn is_implicit(subject: Subject) -> bool {
+    matches!(subject, Subject::Elided | Subject::Inherited | Subject::None)
+}

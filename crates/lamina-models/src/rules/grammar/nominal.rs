@@ -1,0 +1,367 @@
+//! Rules about nouns: possessions and kinship, attributes, who somebody is.
+
+use lamina_types::layer::extraction::{Effect, EntityKind, Term};
+
+use super::{subject_item, subject_term};
+use crate::rules::claims::Draft;
+use crate::rules::lexicon::{self, Class, Kin};
+use crate::rules::pattern::Aspect;
+use crate::rules::phrase::{Attribute, Nature, Referent, is_name_token, name_run, refer};
+use crate::rules::scene::Scene;
+use crate::rules::table::TRAITS;
+use crate::rules::take::{Item, Take, fold_space, take};
+use crate::rules::time::Tense;
+use crate::rules::token::Kind;
+
+/// Tokens that a possession with its name may have.
+const POSSESSION_TOKENS_MAX: usize = 9;
+
+/// Relations that a phrase states by itself: "my wife Sara", "his dog Churro".
+pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    if !scene.clause.asserted {
+        return drafts;
+    }
+    let tokens = scene.tokens;
+    for at in scene.clause.start..scene.end() {
+        let possessive = tokens.at(at).is(Class::POSSESSIVE)
+            || is_name_token(tokens, at) && !is_name_token(tokens, at.wrapping_sub(1));
+        if !possessive || tokens.before(at).fold == "not" {
+            continue;
+        }
+        let to = scene.end().min(at + POSSESSION_TOKENS_MAX);
+        let Some(referent) = refer(tokens, at, to, scene.parties, scene.discourse) else {
+            continue;
+        };
+        let Some(Attribute { owner, kin: Some(kin), named: true, former, end, .. }) =
+            &referent.attribute
+        else {
+            continue;
+        };
+        if is_compound(scene, &referent) {
+            continue;
+        }
+        for (start, end) in names(scene, referent.start, referent.end, *end) {
+            let item = Item::text(scene, start, end);
+            let mut draft = Draft::new(owner.clone(), kin.predicate(), &item, Aspect::State);
+            if *former {
+                draft.effect = Effect::Ends;
+            }
+            drafts.push(draft);
+            if *kin == Kin::Pet {
+                drafts.extend(is_a(
+                    scene,
+                    &item,
+                    tokens.slice(end_of_kind(&referent), end_of_kind(&referent) + 1),
+                ));
+            }
+        }
+    }
+    drafts
+}
+
+/// The token of the animal in "my dog Rex".
+fn end_of_kind(referent: &Referent) -> usize {
+    referent.attribute.as_ref().map_or(referent.start, |attribute| attribute.end.saturating_sub(1))
+}
+
+/// "my office manager Bob": the boss of the office is not the speaker's.
+fn is_compound(scene: &Scene<'_>, referent: &Referent) -> bool {
+    let Some(attribute) = &referent.attribute else { return false };
+    attribute.kin == Some(Kin::Boss)
+        && (attribute.start + 1..attribute.end).any(|at| {
+            !scene.tokens.at(at - 1).is(Class::ADJECTIVE.or(Class::ADVERB))
+                && !scene.tokens.at(at - 1).word(&["line", "new", "direct"])
+        })
+}
+
+/// The names behind a plural: "my sons Tom and Max".
+fn names(scene: &Scene<'_>, start: usize, end: usize, noun_end: usize) -> Vec<(usize, usize)> {
+    let tokens = scene.tokens;
+    let mut found = vec![(start, end)];
+    let plural =
+        tokens.before(noun_end).fold.ends_with('s') || tokens.before(noun_end).fold == "children";
+    let mut at = end;
+    while plural && tokens.at(at).word(&["and", ",", "&"]) {
+        let next = at + 1 + usize::from(tokens.at(at + 1).word(&["and"]));
+        let Some(end) = name_run(tokens, next, scene.end()) else { break };
+        found.push((next, end));
+        at = end;
+    }
+    found
+}
+
+/// A named animal is of its kind.
+pub(super) fn is_a(scene: &Scene<'_>, named: &Item, kind: &str) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let from = scene.clause.start;
+    let length = kind.split_whitespace().count();
+    let at = (from..named.start).rev().find(|at| tokens.slice(*at, at + length) == kind)?;
+    let head = at + length - 1;
+    let item = Item::text(scene, head, head + 1);
+    let name = tokens.slice(named.start, named.end).to_owned();
+    let subject = Term::Named { name, kind: EntityKind::Animal };
+    Some(Draft::new(subject, "is_a", &item, Aspect::State))
+}
+
+/// "my name is", "Initech's revenue was", "the deadline for Wombat is", "my manager is".
+pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
+    let verb = scene.clause.verb.as_ref().filter(|verb| verb.lemma == "be")?;
+    if let Some(drafts) = attribute_for(scene, verb.end) {
+        return Some(drafts);
+    }
+    let [subject] = subjects else { return None };
+    let attribute = subject.attribute.as_ref()?;
+    let tokens = scene.tokens;
+    let words = fold_space(tokens.slice(attribute.start, attribute.end)).to_lowercase();
+    // "my mother's name is Denise" names the mother.
+    if let Term::Of { owner, relation } = &attribute.owner
+        && words == "name"
+        && let Some(kin) = lexicon::kin(relation)
+    {
+        let (items, _) = take(Take::Word, scene, scene.skip(verb.end))?;
+        let item = items.first().filter(|item| tokens.at(item.start).kind != Kind::Punct)?;
+        return Some(vec![Draft::new((**owner).clone(), kin.predicate(), item, Aspect::State)]);
+    }
+    if let Some(kin) = attribute.kin.filter(|_| !attribute.named && !is_compound(scene, subject)) {
+        return named_kin(scene, attribute, kin, verb.end);
+    }
+    if attribute.named {
+        return None;
+    }
+    let favourite = words.strip_prefix("favourite ").or_else(|| words.strip_prefix("favorite "));
+    if let Some(thing) = favourite {
+        let predicate = format!("favorite:{}", american(thing));
+        let at = scene.skip(verb.end);
+        let (items, _) = take(Take::Title, scene, at).or_else(|| take(Take::Noun, scene, at))?;
+        let item = items.first()?;
+        return Some(vec![Draft::new(attribute.owner.clone(), &predicate, item, Aspect::State)]);
+    }
+    if words.ends_with("account") || words.ends_with("handle") || words.ends_with("username") {
+        let (items, _) = take(Take::Word, scene, scene.skip(verb.end))?;
+        return Some(vec![Draft::new(
+            attribute.owner.clone(),
+            "account",
+            items.first()?,
+            Aspect::State,
+        )]);
+    }
+    trait_value(scene, &words, attribute.owner.clone(), verb.end)
+}
+
+/// British spellings that name the same favourite.
+fn american(thing: &str) -> String {
+    thing
+        .replace("colour", "color")
+        .replace("flavour", "flavor")
+        .replace("theatre", "theater")
+        .replace("programme", "program")
+}
+
+/// The value of a listed attribute at `at`.
+fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option<Vec<Draft>> {
+    let found = TRAITS.iter().find(|known| known.words == words)?;
+    let kind = Take::named(found.takes).expect("the tables name only known kinds");
+    // "to" before an activity, "on" before a date, "in" before a place.
+    let start = scene.skip_to(at, &["to", "on", "in", "at"]).map_or(at, |at| at + 1);
+    let start = if matches!(kind, Take::Word | Take::Rest) { at } else { start };
+    let from = if kind.is_time() { at } else { scene.skip(start) };
+    let (items, _) = take(kind, scene, from).or_else(|| take(kind, scene, start))?;
+    let past = scene.clause.verb.as_ref().is_some_and(|verb| verb.tense == Tense::Past);
+    let aspect = if past && found.predicate == "revenue" { Aspect::Event } else { Aspect::State };
+    // Whoever has a goal has it under way: only one that is said with "to".
+    if found.predicate == "goal" && start == at {
+        return None;
+    }
+    Some(
+        items.iter().map(|item| Draft::new(owner.clone(), found.predicate, item, aspect)).collect(),
+    )
+}
+
+/// "my wife is Sara", "my manager is called Lindner".
+fn named_kin(scene: &Scene<'_>, attribute: &Attribute, kin: Kin, at: usize) -> Option<Vec<Draft>> {
+    let tokens = scene.tokens;
+    let at = scene.skip(at);
+    let at = if tokens.at(at).word(&["called", "named"]) { at + 1 } else { at };
+    let token = tokens.at(at);
+    let described = Class::NATIONALITY
+        .or(Class::RELIGION)
+        .or(Class::LANGUAGE)
+        .or(Class::OCCUPATION)
+        .or(Class::DIET);
+    if token.is(described) {
+        return None;
+    }
+    let end = name_run(tokens, at, scene.before_time(at))?;
+    let item = Item::text(scene, at, end);
+    let mut drafts =
+        vec![Draft::new(attribute.owner.clone(), kin.predicate(), &item, Aspect::State)];
+    if kin == Kin::Pet {
+        drafts.extend(is_a(scene, &item, tokens.slice(attribute.end - 1, attribute.end)));
+    }
+    Some(drafts)
+}
+
+/// "the deadline for Wombat is", "the budget for the trade fair is", "the owner of the docs is".
+fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
+    let crate::rules::clause::Subject::Said(from, to) = scene.clause.subject else { return None };
+    let tokens = scene.tokens;
+    let joint = (from..to).find(|at| tokens.at(*at).word(&["for", "of"]))?;
+    let start = from + usize::from(tokens.at(from).word(&["the", "our", "a", "my"]));
+    let words = fold_space(tokens.slice(start, joint)).to_lowercase();
+    let whole = refer(tokens, joint + 1, to, scene.parties, scene.discourse)?;
+    let owner = subject_term(&whole, "deadline");
+    if let Some(drafts) = trait_value(scene, &words, owner.clone(), at) {
+        return Some(drafts);
+    }
+    // "the CTO of Mirai is Kenji".
+    let role = crate::rules::take::is_role(tokens, start, joint);
+    let end = name_run(tokens, scene.skip(at), scene.end()).filter(|_| role)?;
+    let person = Term::Named {
+        name: tokens.slice(scene.skip(at), end).to_owned(),
+        kind: EntityKind::Person,
+    };
+    let company = Item::text(scene, whole.start, whole.end);
+    let role = Item::text(scene, start, joint);
+    Some(vec![
+        Draft::new(person.clone(), "role", &role, Aspect::State),
+        Draft::new(person, "works_at", &company, Aspect::State),
+    ])
+}
+
+/// "Tunde is my cousin", "she's my sister's dog", "Bisi is a colleague", "Ann and I are married".
+pub(crate) fn kinship(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
+    let copula = scene.clause.verb.as_ref().is_none_or(|verb| verb.lemma == "be");
+    if !copula || subjects.is_empty() {
+        return None;
+    }
+    let tokens = scene.tokens;
+    let at = scene.skip(scene.clause.complement());
+    let negated = scene.clause.verb.is_none() && tokens.at(at).fold == "not";
+    let at = at + usize::from(negated);
+    if scene.clause.verb.is_none() && !negated {
+        return None;
+    }
+    let (owner, kin) = kin_complement(scene, at)?;
+    let mut drafts: Vec<Draft> = Vec::new();
+    for subject in subjects.iter().filter(|subject| subject.nature != Nature::Thing) {
+        let item = subject_item(subject);
+        if subject.term == owner {
+            continue;
+        }
+        let mut draft = Draft::new(owner.clone(), kin.predicate(), &item, Aspect::State);
+        if negated {
+            draft.effect = Effect::Negated;
+        }
+        drafts.push(draft);
+    }
+    (!drafts.is_empty()).then_some(drafts)
+}
+
+/// Whose relative the complement at `at` is, and which.
+fn kin_complement(scene: &Scene<'_>, at: usize) -> Option<(Term, Kin)> {
+    let tokens = scene.tokens;
+    let to = scene.before_time(at);
+    let mut end = at;
+    while end < to
+        && tokens.at(end).kind == Kind::Word
+        && !tokens.at(end).is(Class::PREPOSITION.or(Class::CONJUNCTION))
+    {
+        end += 1;
+    }
+    if let Some(referent) = refer(tokens, at, end, scene.parties, scene.discourse)
+        && let Some(attribute) = &referent.attribute
+        && !attribute.named
+        && !is_compound(scene, &referent)
+        && let Some(kin) = attribute.kin
+    {
+        return Some((attribute.owner.clone(), kin));
+    }
+    // "a friend (of mine)", "a close colleague".
+    if !tokens.at(at).word(&["a", "an", "one"]) {
+        return None;
+    }
+    let noun = (at + 1..end.min(at + 4)).find(|at| tokens.at(*at).is(Class::KIN))?;
+    let kin = lexicon::kin(&tokens.at(noun).fold)?;
+    let last = noun + 1 == end;
+    let mine = tokens.words_at(end, &["of", "mine"]) || tokens.words_at(end, &["of", "ours"]);
+    let close =
+        matches!(kin, Kin::Friend | Kin::Colleague | Kin::Neighbor) && tokens.at(end).fold != "of";
+    (last && (mine || close)).then(|| (scene.parties.speaker.clone(), kin))
+}
+
+/// "I'm Omar"; "Rex is a beagle".
+pub(super) fn identity(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
+    let verb = scene
+        .clause
+        .verb
+        .as_ref()
+        .filter(|verb| verb.lemma == "be" && verb.tense == Tense::Present)?;
+    let tokens = scene.tokens;
+    let at = scene.skip(verb.end);
+    let [subject] = subjects else { return role_or_kind(scene, subjects, at) };
+    if subject.term != *scene.parties.speaker || tokens.before(verb.end).fold == "are" {
+        return role_or_kind(scene, subjects, at);
+    }
+    if let Some(drafts) = role_or_kind(scene, subjects, at) {
+        return Some(drafts);
+    }
+    let end = name_run(tokens, at, scene.end())?;
+    let described = Class::NATIONALITY
+        .or(Class::RELIGION)
+        .or(Class::LANGUAGE)
+        .or(Class::PLACE)
+        .or(Class::TOOL)
+        .or(Class::DIET)
+        .or(Class::STATUS)
+        .or(Class::OCCUPATION);
+    let shout = tokens.slice(at, end).chars().filter(|c| c.is_alphabetic()).all(char::is_uppercase)
+        && tokens.slice(at, end).len() > 3;
+    let ends = end == scene.end()
+        || tokens.at(end).kind == Kind::Punct
+        || tokens.at(end).word(&["and", "from", "by", "the"]);
+    if tokens.at(at).is(described) || !ends || shout || verb.negated || end - at > 3 {
+        return None;
+    }
+    let item = Item::text(scene, at, end);
+    Some(vec![Draft::new(subject.term.clone(), "name", &item, Aspect::State)])
+}
+
+/// "I'm a nurse" is a role, "Atlas is a database" is a kind.
+fn role_or_kind(scene: &Scene<'_>, subjects: &[Referent], at: usize) -> Option<Vec<Draft>> {
+    let tokens = scene.tokens;
+    let articled = tokens.at(at).word(&["a", "an", "the", "our", "my"]);
+    let role = take(Take::Role, scene, at).filter(|(items, end)| {
+        let bare = items.first().is_some_and(|item| tokens.at(item.start).is(Class::OCCUPATION));
+        let next = tokens.at(*end);
+        let plural = next.kind == Kind::Word
+            && !next
+                .is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::ADVERB).or(Class::PRONOUN))
+            && *end < scene.end()
+            && scene.time_at(*end).is_none();
+        (articled || bare && *end >= scene.end()) && !plural && !next.word(&["of"])
+    });
+    let mut drafts = Vec::new();
+    if let Some((items, _)) = role {
+        for subject in subjects.iter().filter(|subject| {
+            matches!(subject.nature, Nature::Person | Nature::Name | Nature::Word)
+        }) {
+            let item = items.first()?;
+            drafts.push(Draft::new(subject.term.clone(), "role", item, Aspect::State));
+        }
+        return (!drafts.is_empty()).then_some(drafts);
+    }
+    let (items, _) = take(Take::Kind, scene, at)?;
+    for subject in
+        subjects.iter().filter(|subject| matches!(subject.nature, Nature::Animal | Nature::Name))
+    {
+        let item = items.first()?;
+        let head = tokens.before(item.end);
+        // An animal is often said with its breed alone.
+        if subject.nature == Nature::Name && subject.pronoun && !head.is(Class::ANIMAL) {
+            continue;
+        }
+        drafts.push(Draft::new(subject.term.clone(), "is_a", item, Aspect::State));
+    }
+    (!drafts.is_empty()).then_some(drafts)
+}

@@ -1,0 +1,96 @@
+//! One clause with everything around it that rules look at.
+
+use super::clause::Clause;
+use super::lexicon::Class;
+use super::phrase::{Discourse, Parties};
+use super::time::{Observed, Phrase, Tense};
+use super::token::Tokens;
+use super::verb::Modal;
+
+/// A clause under analysis.
+#[derive(Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) tokens: &'a Tokens<'a>,
+    pub(crate) clause: &'a Clause,
+    /// Times in the clause, in order.
+    pub(crate) times: Vec<Phrase>,
+    pub(crate) parties: Parties<'a>,
+    pub(crate) discourse: &'a Discourse,
+    pub(crate) observed: &'a Observed,
+}
+
+impl Scene<'_> {
+    /// The token after the clause.
+    pub(crate) fn end(&self) -> usize {
+        self.clause.end
+    }
+
+    /// The time that begins at a token.
+    pub(crate) fn time_at(&self, at: usize) -> Option<&Phrase> {
+        self.times.iter().find(|time| time.start == at)
+    }
+
+    /// The first token from `at` on that belongs to a time, or the end of the clause.
+    pub(crate) fn before_time(&self, at: usize) -> usize {
+        let next = self.times.iter().map(|time| time.start).find(|start| *start >= at);
+        next.unwrap_or(self.end()).min(self.end())
+    }
+
+    /// Skips times and adverbs.
+    pub(crate) fn skip(&self, at: usize) -> usize {
+        let mut at = at;
+        while at < self.end() {
+            if let Some(time) = self.time_at(at) {
+                at = time.end;
+            } else if self.tokens.at(at).is(Class::ADVERB)
+                && !self.tokens.at(at).is(Class::DETERMINER)
+            {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        at
+    }
+
+    /// The token at which one of `words` stands, if only times and adverbs come before it.
+    pub(crate) fn skip_to(&self, at: usize, words: &[&str]) -> Option<usize> {
+        let mut at = at;
+        loop {
+            if at >= self.end() {
+                return None;
+            }
+            if self.tokens.at(at).word(words)
+                && self.tokens.at(at).kind != super::token::Kind::Quote
+            {
+                return Some(at);
+            }
+            if let Some(time) = self.time_at(at) {
+                at = time.end;
+            } else if self.tokens.at(at).is(Class::ADVERB)
+                && !self.tokens.at(at).is(Class::DETERMINER)
+            {
+                at += 1;
+            } else {
+                return None;
+            }
+        }
+    }
+
+    /// The tense of the clause, by which incomplete dates are completed.
+    pub(crate) fn tense(&self) -> Tense {
+        match &self.clause.verb {
+            // "I've been dating Freja since June": the past up to now.
+            Some(verb) if verb.perfect => Tense::Past,
+            Some(verb)
+                if verb.modal == Modal::None
+                    && verb.progressive
+                    && verb.tense == Tense::Present =>
+            {
+                Tense::Future
+            }
+            Some(verb) => verb.tense,
+            None => Tense::Present,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Health, possessions, likes, habits, abilities, plans, instructions.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn health() {
+    check(
+        "I'm allergic to nuts and pollen.
+         I have asthma.
+         My dad was diagnosed with Parkinson's disease in 2019.
+         I take ibuprofen.
+         I stopped taking omeprazole.
+         I'm vegan.
+         I went gluten free last year.
+         I don't have diabetes.
+         She suffers from insomnia.",
+        expect![[r#"
+            I'm allergic to nuts and pollen.
+                user:ann allergic_to "nuts"
+                user:ann allergic_to "pollen"
+            I have asthma.
+                user:ann condition "asthma"
+            My dad was diagnosed with Parkinson's disease in 2019.
+                user:ann/dad condition "Parkinson's disease" from 2019-01-01
+            I take ibuprofen.
+                user:ann medication "ibuprofen"
+            I stopped taking omeprazole.
+                user:ann medication "omeprazole" (ends)
+            I'm vegan.
+                user:ann diet "vegan"
+            I went gluten free last year.
+                user:ann diet "gluten-free" from 2024-01-01
+            I don't have diabetes.
+                user:ann condition "diabetes" (not)
+            She suffers from insomnia.
+        "#]],
+    );
+}
+
+#[test]
+fn possessions_and_likes() {
+    check(
+        "I have a motorbike.
+         I bought a Brompton last week.
+         I sold my piano.
+         I have a question.
+         I love tea and jazz.
+         I don't like olives.
+         I can't stand loud music.
+         My favourite colour is teal.
+         I prefer trains over planes.
+         I'd rather have a window seat.
+         I'm afraid of heights.
+         I'm a big fan of Björk.",
+        expect![[r#"
+            I have a motorbike.
+                user:ann owns "motorbike"
+            I bought a Brompton last week.
+                user:ann owns "Brompton" from 2025-03-03
+            I sold my piano.
+                user:ann owns "piano" (ends)
+            I have a question.
+            I love tea and jazz.
+                user:ann likes "tea"
+                user:ann likes "jazz"
+            I don't like olives.
+                user:ann dislikes "olives"
+            I can't stand loud music.
+                user:ann dislikes "loud music"
+            My favourite colour is teal.
+                user:ann favorite:color "teal"
+            I prefer trains over planes.
+                user:ann prefers "trains"
+            I'd rather have a window seat.
+                user:ann prefers "window seat"
+            I'm afraid of heights.
+                user:ann fears "heights"
+            I'm a big fan of Björk.
+                user:ann likes "Björk"
+        "#]],
+    );
+}
+
+#[test]
+fn habits_and_abilities() {
+    check(
+        "I run every morning.
+         I usually swim on Mondays.
+         Bob walks to work every day.
+         I speak Danish and Farsi.
+         I play the flute.
+         I can juggle.
+         I can come tomorrow.
+         I'm good at chess.
+         I used to play tennis.
+         I stopped smoking.",
+        expect![[r#"
+            I run every morning.
+                user:ann habit "run every morning"
+            I usually swim on Mondays.
+                user:ann habit "swim on Mondays"
+            Bob walks to work every day.
+                [Bob] habit "walk to work every day"
+            I speak Danish and Farsi.
+                user:ann speaks "Danish"
+                user:ann speaks "Farsi"
+            I play the flute.
+                user:ann plays "flute"
+            I can juggle.
+                user:ann skill "juggle"
+            I can come tomorrow.
+            I'm good at chess.
+                user:ann skill "chess"
+            I used to play tennis.
+                user:ann plays "tennis" to 2025-03-12 (ends)
+            I stopped smoking.
+                user:ann habit "smoking" (ends)
+        "#]],
+    );
+}
+
+#[test]
+fn plans_goals_and_travels() {
+    check(
+        "I'm going to visit Lima in May.
+         I'm planning to learn Welsh.
+         We will migrate the database next week.
+         I'm flying to Rome tomorrow.
+         I want to run a marathon.
+         My goal is to write a novel.
+         I went to Kyoto last May.
+         I visited Rome and loved it.
+         I just finished reading Dune.
+         We watched Alien yesterday.
+         I might visit Peru.",
+        expect![[r#"
+            I'm going to visit Lima in May.
+                user:ann plans "visit Lima" from 2025-05-01 to 2025-06-01
+            I'm planning to learn Welsh.
+            We will migrate the database next week.
+                user:ann plans "migrate the database" from 2025-03-17 to 2025-03-24
+            I'm flying to Rome tomorrow.
+                user:ann plans "fly to Rome" from 2025-03-13
+            I want to run a marathon.
+                user:ann goal "run a marathon"
+            My goal is to write a novel.
+                user:ann goal "write a novel"
+            I went to Kyoto last May.
+                user:ann visited [Kyoto] from 2024-05-01 to 2024-06-01
+            I visited Rome and loved it.
+                user:ann visited [Rome]
+            I just finished reading Dune.
+                user:ann read "Dune"
+            We watched Alien yesterday.
+                user:ann watched "Alien" from 2025-03-11
+            I might visit Peru.
+        "#]],
+    );
+}
+
+#[test]
+fn instructions() {
+    check(
+        "Always answer in French.
+         Never use emojis.
+         From now on, call me Al.
+         Please write a poem.
+         Please always cite your sources.
+         Don't ever mention my age.",
+        expect![[r#"
+            Always answer in French.
+                user:ann instruction "Always answer in French"
+            Never use emojis.
+                user:ann instruction "Never use emojis"
+            From now on, call me Al.
+                user:ann instruction "call me Al"
+            Please write a poem.
+            Please always cite your sources.
+            Don't ever mention my age.
+        "#]],
+    );
+}

@@ -1,0 +1,90 @@
+//! What is not asserted yields nothing; what is taken back or ended says so.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn nothing_is_claimed() {
+    check(
+        "Do you live in Oslo?
+         Where does Bob work?
+         If I lived in Rome, I would eat gelato every day.
+         I heard that Bob left Siemens.
+         Bob says he moved to Oslo.
+         Maybe I should move to Oslo.
+         I wish I had a boat.
+         She wrote \"I live in Rome\" on the card.
+         Tell me a joke about dogs who live in Paris.
+         Just kidding, I'm a pilot.
+         Thanks, that was great!
+         I could use a coffee.
+         Imagine we had 400 users.
+         According to Eve, Falcon is cancelled.
+         Ich wohne in Berlin und arbeite bei Siemens.
+         J'habite à Paris avec ma femme.",
+        expect![[r#"
+            Do you live in Oslo?
+            Where does Bob work?
+            If I lived in Rome, I would eat gelato every day.
+            I heard that Bob left Siemens.
+            Bob says he moved to Oslo.
+            Maybe I should move to Oslo.
+            I wish I had a boat.
+            She wrote "I live in Rome" on the card.
+            Tell me a joke about dogs who live in Paris.
+            Just kidding, I'm a pilot.
+            Thanks, that was great!
+            I could use a coffee.
+            Imagine we had 400 users.
+            According to Eve, Falcon is cancelled.
+            Ich wohne in Berlin und arbeite bei Siemens.
+            J'habite à Paris avec ma femme.
+        "#]],
+    );
+}
+
+#[test]
+fn corrections() {
+    check(
+        "Actually, I live in Bergen.
+         Correction: Initrode has 250 seats.
+         Sorry, I meant Friday. The demo is on Friday.
+         I misspoke, my brother's name is Per.",
+        expect![[r#"
+            Actually, I live in Bergen.
+                user:ann lives_in [Bergen] (corrects)
+            Correction: Initrode has 250 seats.
+                [Initrode] count:seats 250 (corrects)
+            Sorry, I meant Friday. The demo is on Friday.
+                [demo] scheduled_for 2025-03-14 (corrects)
+            I misspoke, my brother's name is Per.
+                user:ann sibling [Per] (corrects)
+        "#]],
+    );
+}
+
+#[test]
+fn pronouns_are_resolved_only_when_one_is_meant() {
+    check(
+        "Petra works at Siemens. She lives in Ulm.
+         Petra met Lena. She lives in Ulm.
+         My brother is a chef and he plays the drums.
+         He lives in Ulm.
+         Falcon is a crawler, it uses Redis.",
+        expect![[r#"
+            Petra works at Siemens. She lives in Ulm.
+                [Petra] works_at [Siemens]
+                [Petra] lives_in [Ulm]
+            Petra met Lena. She lives in Ulm.
+                [Petra] lives_in [Ulm]
+            My brother is a chef and he plays the drums.
+                user:ann/brother role "chef"
+                user:ann/brother plays "drums"
+            He lives in Ulm.
+            Falcon is a crawler, it uses Redis.
+                [Falcon] is_a "crawler"
+                [Falcon] uses [Redis]
+        "#]],
+    );
+}

@@ -1,0 +1,127 @@
+//! Identity, residence, family and bonds.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn identity() {
+    check(
+        "Hey there, I'm Ann Meyer and I'm 29.
+         My name is Ann, but everyone calls me Annie.
+         My email is ann@meyer.dev and my phone number is 0151 2345 6789.
+         I am Norwegian and I was born in Bergen.
+         My birthday is on 7 July.
+         I'm 1.75 m tall and I weigh 64 kg.
+         My pronouns are they/them.
+         She turned 40 last month.
+         I was born on 3 May 1990.
+         My Mastodon handle is annm.",
+        expect![[r#"
+            Hey there, I'm Ann Meyer and I'm 29.
+                user:ann name "Ann Meyer"
+                user:ann age 29
+            My name is Ann, but everyone calls me Annie.
+                user:ann name "Ann"
+            My email is ann@meyer.dev and my phone number is 0151 2345 6789.
+                user:ann email "ann@meyer.dev"
+                user:ann phone "0151 2345 6789"
+            I am Norwegian and I was born in Bergen.
+                user:ann nationality "Norwegian"
+                user:ann born_in [Bergen]
+            My birthday is on 7 July.
+                user:ann birthday --07-07
+            I'm 1.75 m tall and I weigh 64 kg.
+                user:ann height 1.75 m
+                user:ann weight 64 kg
+            My pronouns are they/them.
+                user:ann pronouns "they/them"
+            She turned 40 last month.
+            I was born on 3 May 1990.
+            My Mastodon handle is annm.
+                user:ann account "annm"
+        "#]],
+    );
+}
+
+#[test]
+fn residence() {
+    check(
+        "I live in Oslo.
+         We moved from Rome to Oslo in January.
+         I've been living in Ghent since 2021.
+         I used to live in Porto.
+         My sister Eva lives in Bern.
+         I'm originally from Cork but I'm based in Lyon now.
+         I live in a small flat.
+         She lives in New York.",
+        expect![[r#"
+            I live in Oslo.
+                user:ann lives_in [Oslo]
+            We moved from Rome to Oslo in January.
+                user:ann lives_in [Oslo] from 2025-01-01
+                user:ann lives_in [Rome] to 2025-01-01 (ends)
+            I've been living in Ghent since 2021.
+                user:ann lives_in [Ghent] from 2021-01-01
+            I used to live in Porto.
+                user:ann lives_in [Porto] to 2025-03-12 (ends)
+            My sister Eva lives in Bern.
+                user:ann sibling [Eva]
+                [Eva] lives_in [Bern]
+            I'm originally from Cork but I'm based in Lyon now.
+                user:ann from [Cork]
+                user:ann lives_in [Lyon]
+            I live in a small flat.
+            She lives in New York.
+        "#]],
+    );
+}
+
+#[test]
+fn family_and_bonds() {
+    check(
+        "My wife Sara works at Volvo.
+         My sons Tom and Max love football.
+         Bob's sister is a lawyer.
+         My mother is from Turin and my father is 70.
+         I'm engaged to Nils.
+         Pia is my cousin.
+         Tom is a friend of mine.
+         My ex-husband Karl moved to Ulm.
+         My boss is Ms Okafor.
+         We have a cat called Milo.
+         My neighbour Hilde has three cats.",
+        expect![[r#"
+            My wife Sara works at Volvo.
+                user:ann spouse [Sara]
+                [Sara] works_at [Volvo]
+            My sons Tom and Max love football.
+                user:ann child [Tom]
+                user:ann child [Max]
+                [Tom] likes "football"
+                [Max] likes "football"
+            Bob's sister is a lawyer.
+                [Bob]/sister role "lawyer"
+            My mother is from Turin and my father is 70.
+                user:ann/mother from [Turin]
+                user:ann/father age 70
+            I'm engaged to Nils.
+                user:ann partner [Nils]
+            Pia is my cousin.
+                user:ann relative [Pia]
+            Tom is a friend of mine.
+                user:ann friend [Tom]
+            My ex-husband Karl moved to Ulm.
+                user:ann spouse [Karl] (ends)
+                [Karl] lives_in [Ulm]
+            My boss is Ms Okafor.
+                user:ann reports_to [Ms Okafor]
+            We have a cat called Milo.
+                user:ann pet [Milo]
+                [Milo] is_a "cat"
+            My neighbour Hilde has three cats.
+                user:ann neighbor [Hilde]
+                [Hilde] count:cats 3
+        "#]],
+    );
+}
