@@ -14,6 +14,7 @@ mod step;
 mod canvas;
 mod push;
 mod correct;
+mod retract;
 mod track;
 mod read;
 #[cfg(test)]
@@ -27,4 +28,5 @@ pub use piece::{
 };
 pub use push::{Decision, Outcome, Pieces, Reason, push};
 pub use read::{Known, Pins, Superseded, at, timeline};
-pub use track::{Track, without};
+pub use retract::{Heirs, Retracted, Retraction, Turn, retract, without, without_turns};
+pub use track::Track;

@@ -72,7 +72,8 @@ impl Canvas {
             if span.to.is_some_and(|to| from > to) {
                 break;
             }
-            is_stopped = stops(&piece);
+            // Nothing begins after the last instant that can be written.
+            is_stopped = stops(&piece) || just_after(from) == from;
             old.push(piece);
             position = just_after(from);
         }

@@ -92,6 +92,8 @@ pub enum Reason {
     NoConflict = 14,
     /// The conflict is about other values.
     NotASide = 15,
+    /// What it stood on was taken back.
+    Retracted = 16,
 }
 
 impl Decision {
@@ -127,6 +129,7 @@ impl Reason {
             Reason::Resolved => "resolved",
             Reason::NoConflict => "no_conflict",
             Reason::NotASide => "not_a_side",
+            Reason::Retracted => "retracted",
         }
     }
 }

@@ -1,18 +1,19 @@
-//! A whole track in memory: every version of every piece, and how it is made again without what was
-//! withdrawn.
+//! A whole track in memory: what counts of its inputs, and every version of every piece.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use lamina_types::ValidAt;
 
 use super::{
-    AssertionId, Change, Content, Input, Outcome, Piece, Pieces, Valid, Value, ValueKey, push,
+    Change, Content, Input, Outcome, Piece, Pieces, Retracted, Retraction, Turn, Valid, Value,
+    ValueKey, push, retract,
 };
 
 /// Every version of every piece of one track, in the order in which they were asserted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Track {
+    /// What was said and not taken back.
+    live: Vec<Input>,
     pieces: Vec<Piece>,
 }
 
@@ -32,6 +33,34 @@ impl Track {
         for change in &outcome.changes {
             self.apply(change);
         }
+        self.live.push(input.clone());
+        outcome
+    }
+
+    /// The track that inputs and retractions make, in the order in which they were recorded.
+    pub fn replay<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> Track {
+        let mut track = Track::default();
+        for turn in turns {
+            match turn {
+                Turn::Input(input) => {
+                    track.push(input);
+                }
+                Turn::Retraction(retraction) => {
+                    track.retract(retraction);
+                }
+            }
+        }
+        track
+    }
+
+    /// Takes back what was said, from now on.
+    pub fn retract(&mut self, retraction: &Retraction) -> Outcome {
+        let current: Vec<Piece> = self.current().cloned().collect();
+        let Retracted { outcome, live, .. } = retract(&self.live, &current, retraction);
+        for change in &outcome.changes {
+            self.apply(change);
+        }
+        self.live = live;
         outcome
     }
 
@@ -69,7 +98,8 @@ impl Track {
             .expect("only current pieces change")
     }
 
-    fn current(&self) -> impl Iterator<Item = &Piece> {
+    /// The pieces that are not retired.
+    pub fn current(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().filter(|piece| piece.recorded_to.is_none())
     }
 }
@@ -94,58 +124,4 @@ impl Pieces for Track {
         };
         Ok(self.current().find(is_it).cloned())
     }
-}
-
-/// The track as if some inputs had never been, at every point on both axes. Also says under which id
-/// an input that was evidence for a fact goes on with it, if the one that created it went: the caller
-/// keeps that with the input.
-pub fn without(
-    inputs: &[Input],
-    withdrawn: &BTreeSet<AssertionId>,
-) -> (Track, BTreeMap<AssertionId, AssertionId>) {
-    let heirs = heirs(inputs, withdrawn);
-    let mut track = Track::default();
-    for input in inputs.iter().filter(|input| !withdrawn.contains(&input.source())) {
-        match (input, heirs.get(&input.source())) {
-            (Input::Said(assertion), Some(fact)) => {
-                let mut heir = assertion.clone();
-                heir.kept = Some(*fact);
-                track.push(&Input::Said(heir));
-            }
-            _ => {
-                track.push(input);
-            }
-        }
-    }
-    (track, heirs)
-}
-
-/// For each fact whose creating input goes, the first surviving evidence that has no fact of its own.
-fn heirs(
-    inputs: &[Input],
-    withdrawn: &BTreeSet<AssertionId>,
-) -> BTreeMap<AssertionId, AssertionId> {
-    let all = Track::fold(inputs);
-    let mut creators: BTreeMap<AssertionId, AssertionId> = BTreeMap::new();
-    for input in inputs {
-        creators.insert(input.creates(), input.source());
-    }
-    let mut evidence: BTreeMap<AssertionId, BTreeSet<AssertionId>> = BTreeMap::new();
-    for piece in all.pieces.iter().filter(|piece| matches!(piece.content, Content::One(_))) {
-        let sources = piece.supports.iter().map(|support| support.source);
-        evidence.entry(piece.id.fact).or_default().extend(sources);
-    }
-    let mut heirs = BTreeMap::new();
-    for (fact, sources) in &evidence {
-        let is_orphan = creators.get(fact).is_none_or(|creator| withdrawn.contains(creator));
-        let is_free = |source: &&AssertionId| {
-            !withdrawn.contains(source)
-                && !heirs.contains_key(*source)
-                && !evidence.keys().any(|other| creators.get(other) == Some(*source))
-        };
-        if is_orphan && let Some(heir) = sources.iter().find(is_free) {
-            heirs.insert(*heir, *fact);
-        }
-    }
-    heirs
 }

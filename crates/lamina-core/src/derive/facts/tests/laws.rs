@@ -76,22 +76,31 @@ fn resolutions() -> impl Strategy<Value = Input> {
 }
 
 /// Shown as the script that it is.
-struct History(Vec<Input>);
+struct History(Vec<Turn>);
 
 impl std::fmt::Debug for History {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|input| write!(f, "\n    {}", show_input(input)))
+        self.0.iter().try_for_each(|turn| write!(f, "\n    {}", show_turn(turn)))
     }
 }
 
 /// Any history; several claims may share an answer.
 fn histories() -> impl Strategy<Value = History> {
-    let input = prop_oneof![5 => assertions(), 1 => resolutions()];
-    prop::collection::vec((input, prop::bool::weighted(0.2)), 0..14).prop_map(|inputs| {
+    let retraction = prop::collection::btree_set(1..15u64, 1..4).prop_map(|gone| {
+        let gone = gone.into_iter().map(|n| AssertionId { offset: n * 10, ordinal: 0 }).collect();
+        let source = AssertionId { offset: 0, ordinal: 0 };
+        Turn::Retraction(Retraction { source, recorded: recorded(0), gone })
+    });
+    let turn = prop_oneof![
+        10 => assertions().prop_map(Turn::Input),
+        2 => resolutions().prop_map(Turn::Input),
+        1 => retraction,
+    ];
+    prop::collection::vec((turn, prop::bool::weighted(0.2)), 0..14).prop_map(|turns| {
         let (mut offset, mut ordinal) = (0, 0);
-        let inputs = inputs
+        let turns = turns
             .into_iter()
-            .map(|(mut input, is_same_answer)| {
+            .map(|(mut turn, is_same_answer)| {
                 if is_same_answer && offset > 0 {
                     ordinal += 1;
                 } else {
@@ -99,26 +108,31 @@ fn histories() -> impl Strategy<Value = History> {
                 }
                 let place = AssertionId { offset, ordinal };
                 let at = recorded(i64::try_from(offset).unwrap());
-                match &mut input {
-                    Input::Said(assertion) => (assertion.source, assertion.recorded) = (place, at),
-                    Input::Resolved(resolution) => {
+                match &mut turn {
+                    Turn::Input(Input::Said(assertion)) => {
+                        (assertion.source, assertion.recorded) = (place, at)
+                    }
+                    Turn::Input(Input::Resolved(resolution)) => {
                         (resolution.source, resolution.recorded) = (place, at);
                     }
+                    Turn::Retraction(retraction) => {
+                        (retraction.source, retraction.recorded) = (place, at);
+                    }
                 }
-                input
+                turn
             })
             .collect();
-        History(inputs)
+        History(turns)
     })
 }
 
-fn show_input(input: &Input) -> String {
+fn show_turn(turn: &Turn) -> String {
     let option = |name: &str, at: Option<ValidAt>| {
         at.map_or(String::new(), |at| format!(" {name}={}", at.0.0))
     };
-    let place = format!("{}.{}", input.source().offset, input.source().ordinal);
-    match input {
-        Input::Said(said) => {
+    let place = format!("{}.{}", turn.source().offset, turn.source().ordinal);
+    match turn {
+        Turn::Input(Input::Said(said)) => {
             let saying = match said.saying {
                 Saying::Holds(value) => format!("is {}", word(value)),
                 Saying::Corrects(value) => format!("actually {}", word(value)),
@@ -129,7 +143,7 @@ fn show_input(input: &Input) -> String {
             let beside = if said.no_supersede { " beside" } else { "" };
             format!("{place} {} {saying}{from}{to}{beside}", said.observed.0.0)
         }
-        Input::Resolved(resolution) => {
+        Turn::Input(Input::Resolved(resolution)) => {
             let action = match resolution.action {
                 Action::Pick(value) => format!("pick {}", show_value(&value)),
                 Action::Split { boundary, earlier, later } => {
@@ -143,6 +157,11 @@ fn show_input(input: &Input) -> String {
                 Action::Dismiss => "dismiss".to_owned(),
             };
             format!("{place} at={} {action}", resolution.at.0.0)
+        }
+        Turn::Retraction(retraction) => {
+            let gone: Vec<String> =
+                retraction.gone.iter().map(|gone| gone.offset.to_string()).collect();
+            format!("{place} retracts {}", gone.join(" "))
         }
     }
 }
@@ -204,15 +223,26 @@ proptest! {
     fn every_point_has_the_answer_of_the_oracle(History(history) in histories()) {
         let mut axis = Axis::new();
         let mut expected: Vec<(RecordedAt, Vec<String>)> = Vec::new();
-        for input in &history {
-            axis.hear(input);
+        let mut counting: Vec<&Input> = Vec::new();
+        for turn in &history {
+            match turn {
+                Turn::Retraction(retraction) => {
+                    counting.retain(|said| !retraction.gone.contains(&said.source()));
+                    axis = Axis::new();
+                    counting.iter().for_each(|said| axis.hear(said));
+                }
+                Turn::Input(input) => {
+                    counting.push(input);
+                    axis.hear(input);
+                }
+            }
             let row = (0..POINTS).map(|point| axis.show(point)).collect();
             match expected.last_mut() {
-                Some((at, last)) if *at == input.recorded() => *last = row,
-                _ => expected.push((input.recorded(), row)),
+                Some((at, last)) if *at == turn.recorded() => *last = row,
+                _ => expected.push((turn.recorded(), row)),
             }
         }
-        let track = Track::fold(&history);
+        let track = Track::replay(&history);
         for (at_recorded, row) in expected {
             prop_assert_eq!(answers(&track, at_recorded), row, "at {:?}", at_recorded);
         }
@@ -221,7 +251,7 @@ proptest! {
     /// Nothing stands without evidence, names are unique, links lead somewhere, neighbours differ.
     #[test]
     fn versions_are_well_formed(History(history) in histories()) {
-        let track = Track::fold(&history);
+        let track = Track::replay(&history);
         let ids: BTreeSet<PieceId> = track.pieces().iter().map(|piece| piece.id).collect();
         prop_assert_eq!(ids.len(), track.pieces().len());
         for piece in track.pieces() {
@@ -235,7 +265,7 @@ proptest! {
             if let Content::Conflict(sides) = &piece.content {
                 prop_assert!(sides.len() > 1);
             }
-            let sources = history.iter().map(Input::source).collect::<BTreeSet<_>>();
+            let sources = history.iter().map(Turn::source).collect::<BTreeSet<_>>();
             prop_assert!(piece.supports.iter().all(|support| sources.contains(&support.source)));
         }
         let mut current: Vec<&Piece> = track
@@ -264,13 +294,13 @@ proptest! {
             .filter(|(_, pick)| **pick)
             .map(|(input, _)| input.source())
             .collect();
-        let (track, _) = without(&history, &withdrawn);
-        let rest: Vec<Input> = history
+        let (track, _) = without_turns(&history, &withdrawn);
+        let rest: Vec<Turn> = history
             .iter()
             .filter(|input| !withdrawn.contains(&input.source()))
             .cloned()
             .collect();
-        prop_assert_eq!(anonymous(&track), anonymous(&Track::fold(&rest)));
+        prop_assert_eq!(anonymous(&track), anonymous(&Track::replay(&rest)));
         let stands_on = |piece: &Piece| {
             piece.supports.iter().any(|support| withdrawn.contains(&support.source))
         };
@@ -279,8 +309,8 @@ proptest! {
 
     #[test]
     fn withdrawing_everything_leaves_nothing(History(history) in histories()) {
-        let everything = history.iter().map(Input::source).collect();
-        prop_assert!(without(&history, &everything).0.pieces().is_empty());
+        let everything = history.iter().map(Turn::source).collect();
+        prop_assert!(without_turns(&history, &everything).0.pieces().is_empty());
     }
 
     /// Plain statements with different beginnings, all going on or all bounded as they like: the one
@@ -345,6 +375,26 @@ fn a_push_in_order_costs_the_same_after_a_long_history() {
     assert!(counted.reads.get() <= 4, "{} reads for a late report", counted.reads.get());
 }
 
+/// The ends of the axis are instants like others.
+#[test]
+fn the_first_and_the_last_instant_can_be_spoken_of() {
+    let (first, last) = (i64::MIN, i64::MAX);
+    let inputs = script(&format!(
+        "10 {last} is a\n20 {first} is b\n30 {last} is c\n40 {first} ends b\n50 {last} ends a\n\
+         60 at={last} dismiss\n70 {first} actually d\n80 {last} actually e to={first}"
+    ));
+    let track = Track::fold(&inputs);
+    let known = |point: i64, at_recorded: i64| {
+        let point = AsOf { valid: valid(point), recorded: recorded(at_recorded) };
+        show_known(at(track.pieces(), point))
+    };
+    assert_eq!(known(last, 10), "a");
+    assert_eq!(known(first, 20), "b");
+    assert_eq!(known(last, 30), "a|c");
+    assert_eq!(known(0, 40), "-");
+    assert_eq!(known(last, 50), "c");
+}
+
 /// The thousandth repetition costs what the hundredth does, and forgets neither the first nor the
 /// latest.
 #[test]
@@ -378,6 +428,29 @@ fn a_fact_keeps_its_id_while_any_evidence_survives() {
     let (track, heirs) = without(&rest, &[id(20)].into());
     assert_eq!(heirs.into_iter().collect::<Vec<_>>(), [(id(30), id(10))]);
     assert!(track.pieces().iter().any(|piece| piece.id.fact == id(10)));
+}
+
+/// An event is read again: what it says now comes first, then what it said before goes.
+#[test]
+fn what_is_said_again_in_other_words_keeps_its_id() {
+    let mut track = Track::fold(&script("10 10 is a\n20 30 is b\n30 10 is a"));
+    track.retract(&Retraction {
+        source: AssertionId { offset: 30, ordinal: 1 },
+        recorded: recorded(30),
+        gone: [AssertionId { offset: 10, ordinal: 0 }].into(),
+    });
+    let current: Vec<(u64, String)> = timeline(track.pieces(), recorded(40))
+        .iter()
+        .map(|piece| (piece.id.fact.offset, show_content(&piece.content)))
+        .collect();
+    assert_eq!(current, [(10, "a".to_owned()), (20, "b".to_owned())]);
+    let late = timeline(track.pieces(), recorded(40));
+    assert!(
+        late.iter()
+            .all(|piece| { piece.supports.iter().all(|support| support.source.offset != 10) })
+    );
+    let early = timeline(track.pieces(), recorded(20));
+    assert_eq!(early.first().unwrap().supports.first().unwrap().source.offset, 10);
 }
 
 #[test]

@@ -13,7 +13,7 @@ struct Heard {
     from: i64,
     to: Option<i64>,
     weight: Weight,
-    order: u64,
+    order: AssertionId,
 }
 
 /// What is known at a point: nothing, or one or more things that were heard.
@@ -210,7 +210,7 @@ impl Axis {
     }
 
     fn said(&mut self, said: &Assertion) {
-        let order = said.source.offset;
+        let order = said.source;
         let observed = said.observed.0.0;
         let from = said.valid_from.map(|at| at.0.0);
         let to = said.valid_to.map(|at| at.0.0);
@@ -249,7 +249,7 @@ impl Axis {
         from: Option<i64>,
         to: Option<i64>,
         observed: i64,
-        order: u64,
+        order: AssertionId,
     ) {
         if let (Some(value), Some(from)) = (value, from) {
             let said = Said::Value(Value::Is(value));
@@ -317,7 +317,7 @@ impl Axis {
                 from: 0,
                 to: None,
                 weight,
-                order: said.source.offset,
+                order: said.source,
             },
         ) else {
             return true;
@@ -388,7 +388,7 @@ impl Axis {
                     from: 0,
                     to: None,
                     weight: Weight::Decided,
-                    order: resolution.source.offset,
+                    order: resolution.source,
                 };
                 let stated = (new.valid_from.map(|at| at.0.0), new.valid_to.map(|at| at.0.0));
                 self.replace((from, to), stated, heard);
@@ -409,7 +409,7 @@ impl Axis {
                 from: begins,
                 to: (ends < POINTS).then_some(ends),
                 weight: Weight::Decided,
-                order: resolution.source.offset,
+                order: resolution.source,
             });
         }
     }
