@@ -1,9 +1,13 @@
 //! Opaque cursors: a position that only this server can have made, and only for this query.
 //!
-//! A cursor is base64url of the position and a MAC over position and query. The MAC key belongs to
-//! the server and comes in as a function; the query is bound by the hash of its filters, so that a
+//! A cursor is base64url of the hidden position and a MAC over position and query. The MAC key belongs
+//! to the server and comes in as a function; the query is bound by the hash of its filters, so that a
 //! cursor cannot be carried over to another scope or another sort order. `limit` is not bound: pages
 //! may change size.
+//!
+//! The position is hidden because it counts what the reader may not see: how many scopes there are
+//! before this one, which row comes after the last that was shown. The MAC is what the mask is made
+//! from, so equal positions give equal cursors and different ones share no mask.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,12 +24,15 @@ const MAC_BYTES: usize = 16;
 /// Bytes of a position.
 pub const POSITION_BYTES_MAX: usize = 256;
 /// Separates cursors from everything else the key may authenticate, and says their version.
-const DOMAIN: &[u8] = b"lamina.cursor.1";
+const DOMAIN: &[u8] = b"lamina.cursor.2";
+/// The same for what hides the position.
+const MASK_DOMAIN: &[u8] = b"lamina.cursor.2.mask";
 
 /// A cursor for the position after which the next page starts.
 pub fn encode(position: &[u8], query: &[u8; 32], mac: Mac<'_>) -> String {
-    let mut bytes = position.to_vec();
-    bytes.extend_from_slice(&tag(position, query, mac));
+    let tag = tag(position, query, mac);
+    let mut bytes = masked(position, &tag, mac);
+    bytes.extend_from_slice(&tag);
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
@@ -43,15 +50,25 @@ pub fn decode(cursor: Option<&str>, query: &[u8; 32], mac: Mac<'_>) -> Result<Pa
         return Err(refused());
     }
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| refused())?;
-    let (position, found) = bytes
+    let (hidden, found) = bytes
         .len()
         .checked_sub(MAC_BYTES)
         .and_then(|at| bytes.split_at_checked(at))
         .ok_or_else(refused)?;
-    match equal(found, &tag(position, query, mac)) {
-        true => Ok(PageStart::After(position.to_vec())),
+    let position = masked(hidden, found, mac);
+    match equal(found, &tag(&position, query, mac)) {
+        true => Ok(PageStart::After(position)),
         false => Err(refused()),
     }
+}
+
+/// Hides a position, or shows a hidden one: the same bytes are laid over it either way.
+fn masked(position: &[u8], tag: &[u8], mac: Mac<'_>) -> Vec<u8> {
+    let blocks = position.chunks(32).zip(0u32..).flat_map(|(block, number)| {
+        let mask = mac(&[MASK_DOMAIN, &number.to_le_bytes(), tag].concat());
+        block.iter().zip(mask).map(|(byte, mask)| byte ^ mask).collect::<Vec<_>>()
+    });
+    blocks.collect()
 }
 
 fn refused() -> ApiError {

@@ -24,10 +24,25 @@ fn plain_numbers_are_offsets() {
     }
 }
 
+#[test]
+fn a_cursor_does_not_show_where_it_stands() {
+    let cursor = |position: &[u8]| encode(position, &[0; 32], &keyed(1));
+    assert_eq!(cursor(b"7"), cursor(b"7"));
+    let decoded = |position: &[u8]| {
+        base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, cursor(position))
+            .unwrap()
+    };
+    let (seven, eight) = (decoded(&7u64.to_be_bytes()), decoded(&8u64.to_be_bytes()));
+    assert_ne!(seven[..7], [0; 7]);
+    assert_ne!(seven[..7], eight[..7], "positions side by side do not look alike");
+    let long = decoded(&[0; 100]);
+    assert_ne!(long[..32], long[32..64], "nor do parts of one");
+}
+
 proptest! {
     #[test]
     fn a_cursor_opens_with_its_key_and_query_only(
-        position in prop::collection::vec(any::<u8>(), 0..64),
+        position in prop::collection::vec(any::<u8>(), 0..100),
         query in any::<[u8; 32]>(),
         other in any::<[u8; 32]>(),
         flip in (any::<prop::sample::Index>(), 0..6_u8),

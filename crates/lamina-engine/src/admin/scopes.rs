@@ -361,18 +361,24 @@ impl Inner {
                 return Ok(page);
             }
             for ordinal in ordinals {
-                if page.items.len() >= query.limit || looked_at == SCOPES_LOOKED_AT_MAX {
+                if looked_at == SCOPES_LOOKED_AT_MAX {
                     page.has_more = true;
                     return Ok(page);
                 }
                 looked_at += 1;
-                page.next = Some(ordinal);
-                let Some(listed) = self.scope_listed(tenant, ordinal)? else { continue };
-                let asked =
-                    query.auto_provisioned.is_none_or(|auto| auto == listed.auto_provisioned);
-                if asked && sight.sees(ordinal)? {
-                    page.items.push(listed);
+                let listed = self.scope_listed(tenant, ordinal)?;
+                let asked = listed.filter(|listed| {
+                    query.auto_provisioned.is_none_or(|auto| auto == listed.auto_provisioned)
+                });
+                let shown = if sight.sees(ordinal)? { asked } else { None };
+                // There is more only if there is more to show: otherwise a page that follows and is
+                // empty would tell of scopes that are out of sight.
+                if shown.is_some() && page.items.len() >= query.limit {
+                    page.has_more = true;
+                    return Ok(page);
                 }
+                page.next = Some(ordinal);
+                page.items.extend(shown);
             }
         }
     }

@@ -190,11 +190,10 @@ impl Inner {
             usize::MAX,
             &mut |row| {
                 looked_at += 1;
-                if rows.len() == limit || looked_at > ROWS_LOOKED_AT_MAX {
+                if looked_at > ROWS_LOOKED_AT_MAX {
                     page.has_more = true;
                     return std::ops::ControlFlow::Break(());
                 }
-                page.next = Some(row.id);
                 let passes = scope.is_none_or(|scope| scope == row.scope)
                     && filter.event.is_none_or(|event| event == row.event_id)
                     && filter.batch.is_none_or(|batch| Some(batch) == row.batch_id)
@@ -203,12 +202,21 @@ impl Inner {
                         .as_ref()
                         .is_none_or(|kinds| kinds.iter().any(|kind| kind == row.kind.as_str()));
                 match passes.then(|| sees(row.scope)) {
-                    Some(Ok(true)) => rows.push(row),
+                    // There is more only if there is more to show.
+                    Some(Ok(true)) if rows.len() == limit => {
+                        page.has_more = true;
+                        return std::ops::ControlFlow::Break(());
+                    }
+                    Some(Ok(true)) => {
+                        page.next = Some(row.id);
+                        rows.push(row);
+                        return std::ops::ControlFlow::Continue(());
+                    }
                     Some(Err(error)) => {
                         failed = Some(error);
                         return std::ops::ControlFlow::Break(());
                     }
-                    Some(Ok(false)) | None => {}
+                    Some(Ok(false)) | None => page.next = Some(row.id),
                 }
                 std::ops::ControlFlow::Continue(())
             },

@@ -81,4 +81,6 @@ mod cursors;
 #[cfg(test)]
 mod isolation;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod acceptance;

@@ -81,8 +81,12 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let list = format!("scopes {prefix:?} {auto_provisioned:?}");
     let list = mac(list.as_bytes());
     let after = match cursor::decode(params.one("cursor")?, &list, &mac)? {
-        PageStart::Begin => None,
-        PageStart::Offset(after) => Some(after),
+        PageStart::Begin | PageStart::Offset(0) => None,
+        // A number of ours would count scopes that the caller may not know of.
+        PageStart::Offset(_) => {
+            let reason = "this list takes only the cursors it has given out";
+            return Err(ApiError::at(ErrorCode::InvalidCursor, "cursor", reason).into());
+        }
         PageStart::After(bytes) => Some(u64::from_be_bytes(
             bytes.try_into().map_err(|_| ApiError::of(ErrorCode::InvalidCursor))?,
         )),
