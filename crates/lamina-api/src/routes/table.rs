@@ -453,8 +453,18 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(204, "It is revoked.", AnswerBody::Nothing)],
         &[E::InvalidBody, E::WalUnavailable, E::PolicyDenied],
     ),
-    RouteSpec::new(Post, "/v1/auth/signup", Beta, "", "Get a token for a new user").unavailable(E::NotConfigured),
-    RouteSpec::new(Post, "/v1/auth/tokens", Beta, "auth.mint", "Mint a token").unavailable(E::NotConfigured),
+    RouteSpec::new(Post, "/v1/auth/signup", Beta, "", "Get a token for a new user").built(
+        &[],
+        Body::Json("signup_request"),
+        &[answer(200, "The new user, with a token and a scope of its own.", AnswerBody::Json("signed_up"))],
+        &[E::InvalidBody, E::PolicyDenied, E::WalUnavailable, E::NotConfigured],
+    ),
+    RouteSpec::new(Post, "/v1/auth/tokens", Beta, "auth.mint", "Mint a token").built(
+        &[],
+        Body::Json("mint_request"),
+        &[answer(201, "A token, never wider than the caller's own.", AnswerBody::Json("minted_token"))],
+        &[E::InvalidBody, E::InvalidScopeGrammar, E::PolicyDenied, E::NotConfigured],
+    ),
     // Operators.
     RouteSpec::new(Post, "/v1/admin/flush-views", Experimental, "admin.flush", "Bring the views up to date now").built(
         &[],

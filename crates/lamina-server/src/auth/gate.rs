@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::guesses::Guesses;
+use super::minting::Minting;
 use super::trust::{Trust, TrustError};
 use crate::config::Config;
 use crate::http::failure::Failure;
@@ -41,7 +42,7 @@ enum Kind {
     /// Callers are whoever they say they are.
     Open(Caller),
     /// Callers are who their tokens say.
-    Signed(Signed),
+    Signed(Box<Signed>),
 }
 
 #[derive(Debug)]
@@ -49,6 +50,7 @@ struct Signed {
     trust: Arc<Trust>,
     verified: Mutex<HashMap<[u8; 32], Arc<Verified>>>,
     guesses: Option<Guesses>,
+    minting: Option<Minting>,
 }
 
 /// A token whose signature and claims held when it was first seen.
@@ -67,9 +69,25 @@ impl Gate {
             let actor = LOCAL_CALLER.parse().expect("the local caller is well formed");
             return Ok(Gate { kind: Kind::Open(Caller::local(actor, FIRST_TENANT)) });
         }
-        let trust = Arc::new(Trust::load(&config.auth, &config.outbound, env)?);
-        let guesses = config.rate_bad_tokens.map(|rate| Guesses::new(rate, Arc::clone(&env.clock)));
-        Ok(Gate { kind: Kind::Signed(Signed { trust, verified: Mutex::default(), guesses }) })
+        let minting = config.minting.as_ref().map(|minting| Minting::open(minting, env));
+        let minting = minting.transpose()?;
+        let own = minting.as_ref().map(Minting::minter);
+        let trust = Arc::new(Trust::load(&config.auth, &config.outbound, own, env)?);
+        let guesses = config.rate_bad_tokens.map(|rate| {
+            let complaint = "Too many tokens from this address were refused";
+            Guesses::new(rate, Arc::clone(&env.clock), complaint)
+        });
+        let verified = Mutex::default();
+        let signed = Signed { trust, verified, guesses, minting };
+        Ok(Gate { kind: Kind::Signed(Box::new(signed)) })
+    }
+
+    /// What makes tokens, if the operator has given it a key.
+    pub(crate) fn minting(&self) -> Option<&Minting> {
+        match &self.kind {
+            Kind::Open(_) => None,
+            Kind::Signed(signed) => signed.minting.as_ref(),
+        }
     }
 
     /// Starts the tasks that keep keys fresh.

@@ -1,4 +1,4 @@
-//! Tokens that nobody made: how many each address may try.
+//! How often each address may do what nobody has to prove anything for: try a token, or sign up.
 //!
 //! Checking a signature costs us more than making one up costs a stranger. An address that sent too
 //! many bad tokens is told to come back later before its next one is looked at; tokens that were
@@ -19,11 +19,13 @@ use parking_lot::Mutex;
 const PLACES_MAX: usize = 16_384;
 const SECOND_US: i64 = 1_000_000;
 
-/// How often each address guessed.
+/// How often each address did it.
 #[derive(Debug)]
 pub(crate) struct Guesses {
     rate: Rate,
     clock: Arc<dyn Clock>,
+    /// What too much of it is called.
+    complaint: &'static str,
     places: Mutex<HashMap<Place, Window>>,
     places_max: usize,
 }
@@ -45,11 +47,11 @@ struct Window {
 }
 
 impl Guesses {
-    pub(crate) fn new(rate: Rate, clock: Arc<dyn Clock>) -> Guesses {
-        Guesses { rate, clock, places: Mutex::default(), places_max: PLACES_MAX }
+    pub(crate) fn new(rate: Rate, clock: Arc<dyn Clock>, complaint: &'static str) -> Guesses {
+        Guesses { rate, clock, complaint, places: Mutex::default(), places_max: PLACES_MAX }
     }
 
-    /// The refusal of an address that has guessed too often.
+    /// The refusal of an address that did it too often.
     pub(crate) fn refusal(&self, peer: IpAddr) -> Option<ApiError> {
         let now = self.clock.monotonic();
         let places = self.places.lock();
@@ -59,16 +61,13 @@ impl Guesses {
             return None;
         }
         let seconds = u32::try_from((left_us + SECOND_US - 1) / SECOND_US).unwrap_or(u32::MAX);
-        let text = format!(
-            "Too many tokens from this address were refused: at most {} in a period.",
-            self.rate.count
-        );
+        let text = format!("{}: at most {} in a period.", self.complaint, self.rate.count);
         let error = ApiError::new(ErrorCode::RateLimited, text);
         let limit = self.rate.count.get();
         Some(error.with("limit", limit).with("retry_after_s", seconds).retry_after(seconds))
     }
 
-    /// Counts a token that nobody made.
+    /// Counts one more.
     pub(crate) fn count(&self, peer: IpAddr) {
         let now = self.clock.monotonic();
         let period_us = self.period_us();

@@ -6,6 +6,8 @@ mod fetch;
 mod remote;
 mod trust;
 mod guesses;
+pub(crate) mod narrow;
+pub(crate) mod minting;
 mod gate;
 pub mod rate;
 

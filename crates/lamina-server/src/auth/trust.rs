@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lamina_auth::{Claims, KeySet, KeySetError, TokenError, verify};
+use lamina_auth::{
+    Claims, KeySet, KeySetError, MintError, Minter, PublicKey, TokenError, trust_file, verify,
+};
 use lamina_env::disk::read_file;
 use lamina_env::{Disk, Env};
 use lamina_outbound::{Bounds, Client, Error as OutboundError, Roots};
@@ -36,6 +38,8 @@ pub struct Trust {
     remotes: BTreeMap<String, Arc<Remote>>,
     operators: BTreeSet<(String, ActorId)>,
     config: AuthConfig,
+    /// The issuer that this server is itself, and its key.
+    own: Option<(String, PublicKey)>,
 }
 
 /// Keys, and a number that grows when they change: what was verified under another number is
@@ -79,10 +83,28 @@ pub enum TrustError {
     /// Keys could not be fetched with these settings.
     #[error("keys cannot be fetched over the network")]
     Outbound(#[source] OutboundError),
+    /// The key to mint with cannot be used.
+    #[error("the key {path} cannot be minted with")]
+    Minting {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: MintError,
+    },
+    /// The issuer of the key to mint with is trusted with other keys.
+    #[error(
+        "the issuer {iss} is trusted with keys among which the one of `auth.minting.key` is not: \
+         write its keys again, or make a key of another issuer for the server"
+    )]
+    NotAmong {
+        /// Which issuer.
+        iss: String,
+    },
     /// Nobody would be let in.
     #[error(
         "no issuer is trusted, so nobody could call: name the keys of one with --trust KEYS.json \
-         (`lamina-issuer keys --dir DIR` prints them), --trust URL or `auth.jwks`"
+         (`lamina-issuer keys --dir DIR` prints them), --trust URL or `auth.jwks`, or have this server mint with `auth.minting.key`"
     )]
     Nobody,
 }
@@ -93,8 +115,10 @@ impl Trust {
     pub fn load(
         config: &AuthConfig,
         outbound: &OutboundConfig,
+        own: Option<&Minter>,
         env: &Env,
     ) -> Result<Trust, TrustError> {
+        let own = own.map(|minter| (minter.iss().to_owned(), minter.public().clone()));
         let mut remotes = BTreeMap::new();
         if !config.remote.is_empty() {
             let client = client(outbound, &*env.disk)?;
@@ -107,7 +131,7 @@ impl Trust {
                 }
             }
         }
-        let keys = keys(config, &remotes, &*env.disk)?;
+        let keys = keys(config, &remotes, own.as_ref(), &*env.disk)?;
         if keys.issuers().next().is_none() {
             return Err(TrustError::Nobody);
         }
@@ -117,13 +141,14 @@ impl Trust {
             remotes,
             operators: config.operators.iter().cloned().collect(),
             config: config.clone(),
+            own,
         })
     }
 
     /// Reads the files again; on an error the keys of before stay in force.
     pub fn reload(&self, disk: &dyn Disk) -> Result<(), TrustError> {
         let _turn = self.changing.lock();
-        self.put(keys(&self.config, &self.remotes, disk)?);
+        self.put(keys(&self.config, &self.remotes, self.own.as_ref(), disk)?);
         Ok(())
     }
 
@@ -194,10 +219,11 @@ fn client(outbound: &OutboundConfig, disk: &dyn Disk) -> Result<Client, TrustErr
     Client::new(roots, FETCH).map_err(TrustError::Outbound)
 }
 
-/// The keys of all files, and those that were fetched so far.
+/// The keys of all files, our own, and those that were fetched so far.
 fn keys(
     config: &AuthConfig,
     remotes: &BTreeMap<String, Arc<Remote>>,
+    own: Option<&(String, PublicKey)>,
     disk: &dyn Disk,
 ) -> Result<KeySet, TrustError> {
     let mut keys = KeySet::new();
@@ -210,6 +236,17 @@ fn keys(
         let text = text(disk, path)?;
         let added = keys.set_jwks(iss, &text);
         added.map_err(|source| TrustError::Keys { path: path.clone(), source })?;
+    }
+    match own {
+        Some((iss, key)) if keys.has_key(iss, &key.kid) => {}
+        Some((iss, _)) if keys.trusts(iss) => {
+            return Err(TrustError::NotAmong { iss: iss.clone() });
+        }
+        Some((iss, key)) => {
+            let added = keys.add_trust_file(&trust_file(iss, std::slice::from_ref(key)));
+            added.map_err(|source| TrustError::Issuer { iss: iss.clone(), source })?;
+        }
+        None => {}
     }
     for (iss, remote) in remotes {
         let refused = |source| TrustError::Issuer { iss: iss.clone(), source };

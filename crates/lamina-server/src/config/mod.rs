@@ -19,8 +19,11 @@ use crate::tls;
 use lamina_core::policy::{Document, Preset, Rate};
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
-use lamina_types::ActorId;
-use lamina_types::limits::{BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX};
+use lamina_types::limits::{
+    BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, SERVICE_TOKEN_LIFE_US_MAX,
+    TOKEN_LIFE_US_MAX,
+};
+use lamina_types::{ActorId, TenantName};
 
 pub use policy::PolicyFileError;
 pub use source::{ConfigError, Environment, Flags};
@@ -55,6 +58,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// How other servers are called.
     pub outbound: OutboundConfig,
+    /// Whether and how this server makes tokens.
+    pub minting: Option<MintingConfig>,
     /// The limits of the HTTP surface.
     pub limits: Limits,
     /// Whether a sparse envelope is filled in (ruling 1).
@@ -81,6 +86,28 @@ pub struct AuthConfig {
     pub remote: Vec<(String, Source)>,
     /// Operators of the deployment: tenant and actor.
     pub operators: Vec<(String, ActorId)>,
+}
+
+/// How this server makes tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MintingConfig {
+    /// The file with the secret key, as `lamina-issuer` makes it; it names the issuer.
+    pub key: PathBuf,
+    /// The longest life of a token, in seconds.
+    pub ttl_s_max: u64,
+    /// Whether and where strangers can sign up.
+    pub signup: Option<SignupConfig>,
+}
+
+/// Where strangers go who sign up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignupConfig {
+    /// Their tenant.
+    pub tenant: TenantName,
+    /// How long their tokens live, in seconds.
+    pub ttl_s: u64,
+    /// How many an address may make.
+    pub rate: Option<Rate>,
 }
 
 /// How other servers are called.
@@ -187,6 +214,11 @@ pub(crate) const KEYS: &[Key] = &[
     Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },
     Key { list: true, ..key("auth.jwks", "LAMINA_AUTH_JWKS") },
     key("auth.operators", "LAMINA_AUTH_OPERATORS"),
+    key("auth.minting.key", "LAMINA_AUTH_MINTING_KEY"),
+    key("auth.minting.ttl_s_max", "LAMINA_AUTH_MINTING_TTL_S_MAX"),
+    key("auth.minting.signup_tenant", "LAMINA_AUTH_MINTING_SIGNUP_TENANT"),
+    key("auth.minting.signup_ttl_s", "LAMINA_AUTH_MINTING_SIGNUP_TTL_S"),
+    key("auth.minting.signup_rate", "LAMINA_AUTH_MINTING_SIGNUP_RATE"),
     key("log.filter", "LAMINA_LOG"),
     key("log.format", "LAMINA_LOG_FORMAT"),
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
@@ -228,6 +260,10 @@ impl Config {
         let (preset, deployment) = deployment(&mut settings, disk)?;
         let outbound = OutboundConfig::take(&mut settings)?;
         let auth = AuthConfig::take(&mut settings, outbound.plain)?;
+        let minting = MintingConfig::take(&mut settings)?;
+        if minting.is_some() && preset == Preset::DevLocal {
+            return Err(ConfigError::NoTokens { key: "auth.minting.key" });
+        }
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
@@ -258,6 +294,7 @@ impl Config {
             deployment,
             auth,
             outbound,
+            minting,
             rate_bad_tokens,
             log_filter,
             log_format,
@@ -333,6 +370,30 @@ impl AuthConfig {
     }
 }
 
+impl MintingConfig {
+    fn take(settings: &mut Settings) -> Result<Option<MintingConfig>, ConfigError> {
+        const SECOND_US: i64 = 1_000_000;
+        let day_s = (TOKEN_LIFE_US_MAX / SECOND_US).unsigned_abs();
+        let month_s = (SERVICE_TOKEN_LIFE_US_MAX / SECOND_US).unsigned_abs();
+        let key = settings.optional("auth.minting.key")?;
+        let ttl_s_max = settings.number("auth.minting.ttl_s_max", day_s, 60..=month_s)?;
+        let tenant = settings.parsed("auth.minting.signup_tenant", "none", value::tenant)?;
+        let ttl_s = settings.number("auth.minting.signup_ttl_s", day_s, 60..=day_s)?;
+        let rate = settings.parsed("auth.minting.signup_rate", SIGNUP_RATE, value::rate)?;
+        match (key, tenant) {
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(ConfigError::Alone {
+                given: "auth.minting.signup_tenant",
+                missing: "auth.minting.key",
+            }),
+            (Some(key), tenant) => {
+                let signup = tenant.map(|tenant| SignupConfig { tenant, ttl_s, rate });
+                Ok(Some(MintingConfig { key: key.into(), ttl_s_max, signup }))
+            }
+        }
+    }
+}
+
 /// One without the other is a mistake, and serving in the clear instead would be a worse one.
 fn tls_files(settings: &mut Settings) -> Result<Option<tls::Files>, ConfigError> {
     let cert = settings.optional("tls.cert")?;
@@ -349,6 +410,8 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 const FREE_BYTES_MIN: u64 = lamina_engine::Settings::FREE_BYTES_MIN;
 /// More than a fleet with a mistake in its configuration sends, less than guessing needs.
 const RATE_BAD_TOKENS: &str = "600/m";
+/// A family behind one address, not a script.
+const SIGNUP_RATE: &str = "10/h";
 const MINUTES_10_MS: u64 = 600_000;
 
 impl Limits {

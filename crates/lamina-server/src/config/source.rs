@@ -79,6 +79,12 @@ pub enum ConfigError {
         /// The one that is not.
         missing: &'static str,
     },
+    /// A setting about tokens where there are none.
+    #[error("`{key}` is set, and the preset `dev_local` knows no tokens; choose another preset")]
+    NoTokens {
+        /// Which setting.
+        key: &'static str,
+    },
     /// A preset's policy and one of the operator's own.
     #[error(
         "`policy.file` is a deployment of its own, and `preset` names another: leave `preset` out, or \
@@ -402,7 +408,8 @@ fn is_section(name: &str) -> bool {
 }
 
 fn sections() -> impl Iterator<Item = &'static str> {
-    KEYS.iter().filter_map(|key| key.name.split_once('.').map(|(section, _)| section))
+    // Of `auth.minting.key` both `auth` and `auth.minting`.
+    KEYS.iter().flat_map(|key| key.name.match_indices('.').filter_map(|(at, _)| key.name.get(..at)))
 }
 
 /// A key in the wrong section is nearer by its last word than as a whole.

@@ -188,6 +188,14 @@ pub(super) fn operators(text: &str) -> Result<Vec<(String, ActorId)>, String> {
     list(text).map(|item| operator(item).ok_or_else(|| expected.to_owned())).collect()
 }
 
+/// The name of a tenant, or `none`.
+pub(super) fn tenant(text: &str) -> Result<Option<TenantName>, String> {
+    match text {
+        "none" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| "expected the name of a tenant".to_owned()),
+    }
+}
+
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text {
         "true" | "1" | "yes" | "on" => Ok(true),

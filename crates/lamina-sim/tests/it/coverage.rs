@@ -158,7 +158,7 @@ pub(crate) fn name(route: &RouteSpec) -> String {
 
 /// R460, R464: what the server really answers fits the committed schema of its route.
 #[track_caller]
-fn check_schema(name: &str, body: &Value) {
+pub(crate) fn check_schema(name: &str, body: &Value) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
     let path = folder.join(format!("{name}.schema.json"));
     let schema: Value =
@@ -214,6 +214,9 @@ fn every_built_route_is_asked_and_answers() {
     covered.insert("GET /v1/lifecycle/stream".to_owned());
     // Changes what every test of the shared server may do: `policies` has a server of its own.
     covered.insert("PUT /v1/policy/deployment".to_owned());
+    // Off without a key: `minting` has a server with one.
+    covered.insert("POST /v1/auth/signup".to_owned());
+    covered.insert("POST /v1/auth/tokens".to_owned());
     let uncovered: Vec<String> = ROUTES
         .iter()
         .filter(|route| route.status == RouteStatus::Built)

@@ -65,6 +65,8 @@ mod jwks;
 #[cfg(test)]
 mod deployment;
 #[cfg(test)]
+mod minting;
+#[cfg(test)]
 mod policies;
 #[cfg(test)]
 mod traversal;

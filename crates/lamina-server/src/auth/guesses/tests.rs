@@ -6,7 +6,7 @@ use super::*;
 
 fn world(rate: &str) -> (Arc<SimClock>, Guesses) {
     let clock = Arc::new(SimClock::at(Micros(0)));
-    (Arc::clone(&clock), Guesses::new(rate.parse().unwrap(), clock))
+    (Arc::clone(&clock), Guesses::new(rate.parse().unwrap(), clock, "Too many"))
 }
 
 fn peer(text: &str) -> IpAddr {

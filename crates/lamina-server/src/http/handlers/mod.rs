@@ -13,6 +13,7 @@ mod policy;
 mod scopes;
 mod audit;
 mod tokens;
+mod minting;
 
 use lamina_api::{Method, RouteSpec};
 
@@ -90,6 +91,8 @@ table! {
     Post "/v1/audit/chain/verify" => audit::chain_verify;
     Get "/v1/audit/{audit_id}" => audit::one;
     Post "/v1/auth/revoke" => tokens::revoke;
+    Post "/v1/auth/signup" => minting::signup;
+    Post "/v1/auth/tokens" => minting::mint;
     Post "/v1/admin/flush-views" => tokens::flush;
     Post "/v1/admin/compact" => tokens::compact;
 }
