@@ -16,6 +16,7 @@ mod dependencies;
 mod test_binaries;
 mod change_notes;
 mod complete;
+mod decisions;
 #[cfg(test)]
 mod tests;
 
@@ -73,6 +74,7 @@ const RULES: &[(&str, Rule)] = &[
     ("one integration-test binary", test_binaries::check),
     ("change notes", change_notes::check),
     ("nothing is skipped for good", complete::check),
+    ("decisions are made by the policy", decisions::check),
 ];
 
 /// Every finding of every rule, with the name of its rule.

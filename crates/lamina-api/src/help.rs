@@ -84,6 +84,20 @@ explain! {
         ],
         "Use a new key for a new experience; repeat the first body exactly to replay it.",
         "`idempotency_key`: already used with another body";
+    ScopeRegistrationExists:
+        "The scope is registered already.",
+        [
+            "`POST /v1/scopes` with the path of a scope that somebody registered by request.",
+        ],
+        "Change its members with `PUT /v1/scopes/members`, or remove it first.",
+        "The scope is registered already.";
+    ScopeHasRecords:
+        "The scope has records, and the request does not say what becomes of them.",
+        [
+            "`DELETE /v1/scopes` without `records`, while events stand in the scope.",
+        ],
+        "Send `records=keep` to leave them readable, or `records=forget` to forget them.",
+        "The scope has records; say with records=keep or records=forget what becomes of them.";
     BlobInUse:
         "The blob is still referenced by an event.",
         [

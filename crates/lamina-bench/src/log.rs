@@ -100,6 +100,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
         audit_id: AuditId::from_bytes([1; 16]),
         decision: "scope.write".to_owned(),
         batch_id: None,
+        registers: true,
     };
     let ready: Arc<Ready> = {
         let (env, provenance) = (env.clone(), provenance);

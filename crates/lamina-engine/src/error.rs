@@ -67,6 +67,12 @@ pub enum Error {
     /// The scope is registered already.
     #[error("the scope is registered already")]
     ScopeExists,
+    /// The scope has records, and nobody said what becomes of them.
+    #[error("the scope has {events} records")]
+    ScopeHasRecords {
+        /// How many, counted up to a million.
+        events: u64,
+    },
     /// Specified, but not built yet.
     #[error("{what} is not built yet")]
     NotBuilt {
@@ -129,7 +135,8 @@ impl Error {
                 ErrorCode::DerivedLayerUnavailable
             }
             Error::ShuttingDown => ErrorCode::Overloaded,
-            Error::ScopeExists => ErrorCode::IdempotencyConflict,
+            Error::ScopeExists => ErrorCode::ScopeRegistrationExists,
+            Error::ScopeHasRecords { .. } => ErrorCode::ScopeHasRecords,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)

@@ -47,6 +47,10 @@ error_codes! {
     RequestTimeout = "REQUEST_TIMEOUT", 408, retriable: true;
     /// The same key was used with another body.
     IdempotencyConflict = "IDEMPOTENCY_CONFLICT", 409, retriable: false;
+    /// The scope is registered already.
+    ScopeRegistrationExists = "SCOPE_REGISTRATION_EXISTS", 409, retriable: false;
+    /// The scope has records, and the request does not say what becomes of them.
+    ScopeHasRecords = "SCOPE_HAS_RECORDS", 409, retriable: false;
     /// The blob is still referenced by an event.
     BlobInUse = "BLOB_IN_USE", 409, retriable: false;
     /// It was forgotten.

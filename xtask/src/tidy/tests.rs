@@ -265,3 +265,23 @@ fn an_excuse_ends_with_its_reason() {
     assert!(excuse(&without_seeds, Parts::Skippable).is_none());
     assert!(excuse(&Tree::of(&[simulator, tests]), Parts::Skippable).is_none());
 }
+
+#[test]
+fn a_decision_made_outside_the_policy() {
+    let rule = "decisions are made by the policy";
+    let bad = "fn f() -> Stack {\n    let grant = JobGrant { actor };\n    Stack { preset }\n}\n";
+    let server = "crates/lamina-server/src/http/call.rs";
+    fires(rule, &[(server, bad)], &["call.rs:2: `JobGrant` is made", "call.rs:3: `Stack` is made"]);
+    fires(rule, &[(server, "let stack = Stack::of_preset(preset);\n")], &["`Stack::of_preset`"]);
+    let harmless = "// Stack { }\nstruct CallStack { a: u8 }\nlet a = CallStack { a };\n\
+                    fn f(stack: &Stack) -> Stack {\n    \"Stack {\"\n}\n";
+    fires(rule, &[(server, harmless)], &[]);
+    for place in [
+        "crates/lamina-core/src/policy/stack.rs",
+        "crates/lamina-engine/src/admin/policies.rs",
+        "crates/lamina-engine/src/admin/policies/tests.rs",
+        "crates/lamina-sim/src/simulate/world.rs",
+    ] {
+        fires(rule, &[(place, bad)], &[]);
+    }
+}

@@ -294,13 +294,13 @@ pub const ROUTES: &[RouteSpec] = &[
         &[],
         Body::Json("scope_registration"),
         &[answer(201, "The scope.", AnswerBody::Json("scope"))],
-        &[E::InvalidBody, E::InvalidScopeGrammar, E::IdempotencyConflict, E::NotAMember, E::WalUnavailable, E::PolicyDenied],
+        &[E::InvalidBody, E::InvalidScopeGrammar, E::ScopeRegistrationExists, E::NotAMember, E::WalUnavailable, E::PolicyDenied],
     ),
     RouteSpec::new(Delete, "/v1/scopes", Stable, "policy.administer.scope", "Remove a scope").built(
         &[required(query("path", "The scope.", Values::Text)), query("records", "What becomes of its records.", Values::OneOf(&["keep", "forget"]))],
         Body::None,
         &[answer(204, "It is removed.", AnswerBody::Nothing)],
-        &[E::MissingRequiredField, E::NotFound, E::NotAMember, E::NotImplemented, E::WalUnavailable, E::PolicyDenied],
+        &[E::ScopeHasRecords, E::MissingRequiredField, E::NotFound, E::NotAMember, E::NotImplemented, E::WalUnavailable, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/scopes/list", Beta, "scope.read.local", "List scopes").built(
         &[query("prefix", "All at and below this one.", Values::Text), query("auto_provisioned", "Made by a first write.", Values::OneOf(&["true", "false"])), LIMIT, CURSOR],

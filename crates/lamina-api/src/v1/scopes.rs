@@ -103,6 +103,16 @@ impl ScopeRegistration {
 }
 
 impl ScopePolicies {
+    /// What was checked when it was put, as it was stored.
+    pub fn stored(text: &str) -> ScopePolicies {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// Whether a first write below the scope registers what it writes to.
+    pub fn registers_children(&self) -> bool {
+        self.children.as_ref().and_then(|children| children.auto_register) != Some(false)
+    }
+
     fn check(&self) -> Result<(), ApiError> {
         let words = [
             ("policies.consolidation", &self.consolidation),

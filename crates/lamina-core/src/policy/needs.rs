@@ -121,7 +121,9 @@ impl Stack {
             tier = tier.max(decided?);
         }
         let also = needs.into_iter().filter(|need| *need != ScopeWrite::NAME).collect();
-        Ok(Permit::new(caller.clone(), Reach::of::<ScopeWrite>(Some(write.scope)), tier).with(also))
+        let permit = Permit::new(caller.clone(), Reach::of::<ScopeWrite>(Some(write.scope)), tier);
+        let permit = permit.with(also);
+        Ok(if self.auto_register() { permit } else { permit.without_registering() })
     }
 
     /// Whether the caller may use all of these; the first that it may not is the denial.

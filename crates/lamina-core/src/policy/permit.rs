@@ -47,6 +47,7 @@ pub struct Permit<C> {
     reach: Reach,
     decided_by: Tier,
     also: Vec<&'static str>,
+    registers: bool,
     capability: PhantomData<C>,
 }
 
@@ -78,12 +79,24 @@ impl Reach {
 impl<C: Capability> Permit<C> {
     /// Within the policy only: whoever else wants one has to ask.
     pub(super) fn new(caller: Caller, reach: Reach, decided_by: Tier) -> Permit<C> {
-        Permit { caller, reach, decided_by, also: Vec::new(), capability: PhantomData }
+        let (also, registers, capability) = (Vec::new(), true, PhantomData);
+        Permit { caller, reach, decided_by, also, registers, capability }
     }
 
     pub(super) fn with(mut self, also: Vec<&'static str>) -> Permit<C> {
         self.also = also;
         self
+    }
+
+    /// The same permit for a first write that does not make the caller owner of the scope.
+    pub fn without_registering(mut self) -> Permit<C> {
+        self.registers = false;
+        self
+    }
+
+    /// Whether a first write under this permit makes the caller owner of its scope (R076).
+    pub fn registers(&self) -> bool {
+        self.registers
     }
 
     /// Who may.
@@ -132,6 +145,7 @@ impl<C> Clone for Permit<C> {
             reach: self.reach.clone(),
             decided_by: self.decided_by,
             also: self.also.clone(),
+            registers: self.registers,
             capability: PhantomData,
         }
     }

@@ -7,7 +7,7 @@ use lamina_store::codec::control::{Scope, ScopeSet};
 use lamina_store::entry::{Entry, control};
 use lamina_store::view::{Registration, StandingRow};
 use lamina_types::capability::{
-    Capability, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
+    Capability, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal, ScopeWrite,
 };
 use lamina_types::limits::{MEMBERS_MAX, PAGE_MAX, POLICY_BYTES_MAX};
 use lamina_types::{ActorId, MemberRole, Micros, ScopePath};
@@ -191,16 +191,45 @@ impl Engine {
         self.blocking(move |inner| inner.scope_record(tenant, &path)).await
     }
 
+    /// What the registered scopes above one say about what is below them, nearest first. For whoever
+    /// is about to write the first event into it.
+    pub async fn scope_policies_above(
+        &self,
+        permit: &Permit<ScopeWrite>,
+        path: &ScopePath,
+    ) -> Result<Vec<String>, Error> {
+        if !permit.covers(path) {
+            return Err(Error::OutsidePermit);
+        }
+        self.inner.caught_up().await;
+        let tenant = permit.caller().tenant;
+        let mut found = Vec::new();
+        for above in path.self_and_ancestors().iter().skip(1) {
+            if let Some((_, _, row)) = self.inner.scope_standing(tenant, above)? {
+                let (_, policies) = words(&self.inner.reader.entry(row.offset, row.place)?)?;
+                found.push(policies);
+            }
+        }
+        Ok(found)
+    }
+
     /// Removes a scope: nobody belongs to it, and its next write registers it anew.
     pub async fn scope_remove(
         &self,
         permit: &Permit<PolicyAdministerScope>,
         path: &ScopePath,
-        records: Records,
+        records: Option<Records>,
         noted: &Noted,
     ) -> Result<(), Error> {
         let _turn = self.inner.admin.administering.lock().await;
         let scope = self.scope_get(permit, path).await?;
+        let records = match records {
+            None if scope.events > 0 => {
+                return Err(Error::ScopeHasRecords { events: scope.events });
+            }
+            None => Records::Keep,
+            Some(records) => records,
+        };
         if records == Records::Forget && scope.events > 0 {
             return Err(Error::NotBuilt { what: "forgetting the records of a removed scope" });
         }

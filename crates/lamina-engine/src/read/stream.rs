@@ -6,7 +6,6 @@ use std::sync::Arc;
 use lamina_core::policy::Permit;
 use lamina_types::LifecycleId;
 use lamina_types::capability::LifecycleSubscribe;
-use lamina_types::limits::STREAM_LAG_MS_MAX;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::engine::Inner;
@@ -143,7 +142,7 @@ impl Subscription {
     fn deliver(&mut self, shown: Shown) -> StreamItem {
         let behind_us = self.inner.env.clock.wall().0 - shown.event.at.0;
         let behind_ms = u64::try_from(behind_us / 1_000).unwrap_or(0);
-        if shown.event.id > self.asked_until && behind_ms > STREAM_LAG_MS_MAX {
+        if shown.event.id > self.asked_until && behind_ms > self.inner.settings.stream_lag_ms {
             self.state = State::Ended;
             self.ready.clear();
             return StreamItem::Lagging { behind_ms };

@@ -39,6 +39,7 @@ pub struct PreparedWrite {
     pub(crate) tenant: u32,
     pub(crate) scope: ScopePath,
     pub(crate) owner: ActorId,
+    pub(crate) registers: bool,
     pub(crate) idem_mac: [u8; 32],
     pub(crate) body_mac: [u8; 32],
     pub(crate) blobs: Vec<BlobId>,
@@ -400,7 +401,11 @@ impl Capture {
     }
 
     fn push(&mut self, item: PreparedWrite, group: &mut Group) -> usize {
-        let scope = self.ordinal(item.tenant, &item.scope, &item.owner, group);
+        let owner = item.registers.then_some(&item.owner);
+        let scope = match owner {
+            Some(owner) => self.ordinal(item.tenant, &item.scope, owner, group),
+            None => self.ordinal_only(item.tenant, &item.scope, &item.owner, group),
+        };
         let index = group.entries.len();
         group.keys.insert(item.idem_mac, (index, item.body_mac));
         group.blobs.extend(item.blobs.iter().map(|blob| (*blob, index)));

@@ -59,7 +59,12 @@ impl Engine {
         let hints: Vec<Hints> = writes.iter().map(|write| write.experience.hints.clone()).collect();
         let items = writes
             .into_iter()
-            .map(|write| self.prepare(&provenance, write))
+            .map(|write| {
+                let scope = &write.experience.scope;
+                let own = permits.iter().find(|permit| permit.covers(scope));
+                let registers = own.is_none_or(Permit::registers);
+                self.prepare(&Provenance { registers, ..provenance.clone() }, write)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let placed = self.submit_writes(items).await?;
         let items = placed
@@ -126,6 +131,7 @@ impl Engine {
             audit_id: self.inner.audit_id(),
             decision: permit.capability().to_owned(),
             batch_id,
+            registers: permit.registers(),
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Provenance {
     pub decision: String,
     /// The bulk write it comes with.
     pub batch_id: Option<BatchId>,
+    /// Whether a first write makes the caller owner of its scope.
+    pub registers: bool,
 }
 
 /// Encodes and seals one experience. `keyed` hashes under the tenant's key.
@@ -58,6 +60,7 @@ pub fn prepare(
         tenant: provenance.tenant,
         scope,
         owner: provenance.caller.clone(),
+        registers: provenance.registers,
         idem_mac,
         body_mac,
         blobs,

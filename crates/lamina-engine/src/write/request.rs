@@ -185,12 +185,12 @@ impl Request {
             |who: &Section, what: &Section| ENTRY_OVERHEAD + who.bytes().len() + what.bytes().len();
         match self {
             Request::Write { items, .. } => {
-                // A first write to a scope brings the scope's own entry with it.
+                // A first write to a scope brings the scope's own entries with it.
                 let total = items.iter().map(|item| {
-                    let words = item.scope.as_str().len() + item.owner.as_str().len();
-                    2 * ENTRY_OVERHEAD + words + bytes(&item.who, &item.what)
+                    let words = 2 * item.scope.as_str().len() + item.owner.as_str().len();
+                    3 * ENTRY_OVERHEAD + words + bytes(&item.who, &item.what)
                 });
-                (items.len() * 2, total.sum())
+                (items.len() * 3, total.sum())
             }
             Request::Answers { entries, .. } => {
                 let total = entries.iter().map(|entry| bytes(&entry.who, &entry.what));

@@ -136,6 +136,7 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         segment_bytes: config.segment_bytes,
         free_bytes_min: config.free_bytes_min,
         blob_bytes_max: config.limits.blob_bytes,
+        stream_lag_ms: config.limits.stream_lag_ms,
         ..Settings::new(&config.data)
     };
     let settings = match config.deployment.defaults.audit_retention_us {

@@ -21,7 +21,7 @@ use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::limits::{
     BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, SERVICE_TOKEN_LIFE_US_MAX,
-    TOKEN_LIFE_US_MAX,
+    STREAM_LAG_MS_MAX, TOKEN_LIFE_US_MAX,
 };
 use lamina_types::{ActorId, TenantName};
 
@@ -138,6 +138,8 @@ pub struct Limits {
     pub handshake_timeout_ms: u64,
     /// How long the other end may take nothing of an answer.
     pub write_timeout_ms: u64,
+    /// How far behind a lifecycle stream may fall before it is told and ends.
+    pub stream_lag_ms: u64,
     /// How long a shutdown waits for requests that are under way.
     pub shutdown_timeout_ms: u64,
 }
@@ -236,6 +238,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),
     key("limits.handshake_timeout_ms", "LAMINA_LIMITS_HANDSHAKE_TIMEOUT_MS"),
     key("limits.write_timeout_ms", "LAMINA_LIMITS_WRITE_TIMEOUT_MS"),
+    key("limits.stream_lag_ms", "LAMINA_LIMITS_STREAM_LAG_MS"),
     key("limits.shutdown_timeout_ms", "LAMINA_LIMITS_SHUTDOWN_TIMEOUT_MS"),
     key("envelope.lenient", "LAMINA_ENVELOPE_LENIENT"),
     Key {
@@ -447,6 +450,11 @@ impl Limits {
             write_timeout_ms: settings.number(
                 "limits.write_timeout_ms",
                 60_000,
+                100..=MINUTES_10_MS,
+            )?,
+            stream_lag_ms: settings.number(
+                "limits.stream_lag_ms",
+                STREAM_LAG_MS_MAX,
                 100..=MINUTES_10_MS,
             )?,
             shutdown_timeout_ms: settings.number(

@@ -93,6 +93,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         limits.body_timeout_ms = 30000 (default)
         limits.handshake_timeout_ms = 10000 (default)
         limits.write_timeout_ms = 60000 (default)
+        limits.stream_lag_ms = 30000 (default)
         limits.shutdown_timeout_ms = 10000 (default)
         envelope.lenient = true (default of preset dev_local)
         experimental.enabled = true (default of preset dev_local)

@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use bytes::Bytes;
 use hyper::body::Body as _;
 use lamina_api::v1::experience::Strictness;
+use lamina_api::v1::scopes::ScopePolicies;
 use lamina_api::{ApiError, query as api_query};
 use lamina_core::policy::{self, Caller, Denial, Permit};
 use lamina_engine::ReadPermit;
@@ -79,7 +80,15 @@ impl Desk {
         // takes beside is nothing particular.
         let also = decided.as_ref().ok().filter(|_| !write.creates);
         let also = also.and_then(|permit| permit.also().first().copied());
-        self.decided(decided, also.unwrap_or(ScopeWrite::NAME), Some(scope))
+        let creates = write.creates;
+        let permit = self.decided(decided, also.unwrap_or(ScopeWrite::NAME), Some(scope))?;
+        if !creates {
+            return Ok(permit);
+        }
+        // A scope above may say that first writes below it register nothing.
+        let above = self.app.engine.scope_policies_above(&permit, scope).await?;
+        let registers = |text: &String| ScopePolicies::stored(text).registers_children();
+        Ok(if above.iter().all(registers) { permit } else { permit.without_registering() })
     }
 
     /// Asks the policy how far a read reaches.

@@ -98,6 +98,11 @@ impl From<EngineError> for Failure {
                 ApiError::new(code, format!("The blob is referred to by {events} events."))
                     .with("events", *events)
             }
+            EngineError::ScopeHasRecords { events } => {
+                let text = "The scope has records; say with records=keep or records=forget what \
+                            becomes of them.";
+                ApiError::new(code, text).with("records", *events)
+            }
             EngineError::TooManyScopes { max } => ApiError::at(
                 code,
                 "view",

@@ -222,6 +222,7 @@ impl World {
             audit_id: AuditId::from_bytes([1; 16]),
             decision: "scope.write".to_owned(),
             batch_id: None,
+            registers: true,
         };
         prepare(&*self.env.rng, &keyed, &provenance, write)
     }

@@ -69,6 +69,8 @@ mod minting;
 #[cfg(test)]
 mod policies;
 #[cfg(test)]
+mod scopes;
+#[cfg(test)]
 mod traversal;
 #[cfg(test)]
 mod audit;

@@ -1,9 +1,13 @@
 //! The lifecycle stream: order, filters, resume, ends (R308-R310, R358, R360, C20, C39).
 
-use lamina_sim::client::{EventStream, Next, Request, StreamEvent};
-use serde_json::json;
+use std::time::Duration;
 
-use crate::harness::{A_MOMENT, Api, Own, check_id, expect_event, string, unique_key};
+use lamina_sim::client::{EventStream, Next, Request, StreamEvent};
+use serde_json::{Value, json};
+
+use crate::harness::{
+    A_MOMENT, Api, Own, SOON, check_id, envelope, expect_event, string, unique_key,
+};
 
 const STAGES: [&str; 4] = ["captured", "extracted", "indexed", "consolidated"];
 
@@ -273,4 +277,53 @@ fn a_stream_resumes_across_a_restart() {
     let mut stream = api.stream(&format!("scope={scope}&since_lifecycle_id={captured}"));
     let resumed: Vec<StreamEvent> = (0..3).map(|_| expect_event(&mut stream)).collect();
     assert_eq!(names(&resumed), STAGES[1..]);
+}
+
+/// R361, R389: a reader that does not read is told how far it fell behind, and nothing is lost.
+#[test]
+fn r361_r389_a_reader_that_does_not_read_is_told_and_can_resume() {
+    let lag = Duration::from_millis(500);
+    let own = Own::start_with(&[("LAMINA_LIMITS_STREAM_LAG_MS", "500")]);
+    let mut api = own.api("lagging");
+    let scope = api.scope.clone();
+    let mut stream = api.stream(&format!("scope={scope}"));
+    let mut written = 0;
+    // More than the sockets and the server hold between them, so that the stream has to wait.
+    for _ in 0..6 {
+        let items: Vec<Value> = (0..1_000)
+            .map(|_| {
+                let mut item = envelope(&scope, "hello");
+                item.as_object_mut().unwrap().remove("scope");
+                item
+            })
+            .collect();
+        let body = json!({"scope": scope, "items": items});
+        api.post("/v1/experience/bulk?wait=settled", &body).ok(202);
+        written += items.len();
+    }
+    // However fast all of this was: from here on whatever waits is older than the limit.
+    std::thread::sleep(lag);
+    let mut seen = Vec::new();
+    let lagging = loop {
+        let event = expect_event(&mut stream);
+        match event.id {
+            Some(id) => seen.push(id),
+            None => break event,
+        }
+    };
+    assert_eq!(lagging.event, "lagging");
+    let said = lagging.json().unwrap();
+    assert_eq!(said["since_lifecycle_id"].as_str(), seen.last().map(String::as_str));
+    let behind = said["behind_by"].as_str().unwrap();
+    let seconds: f64 = behind.trim_start_matches("PT").trim_end_matches('S').parse().unwrap();
+    assert!(seconds >= 0.5, "{behind}");
+    assert_eq!(stream.next_within(SOON).unwrap(), Next::Closed);
+    // One for each of the four stages.
+    assert!(!seen.is_empty() && seen.len() < 4 * written, "{}", seen.len());
+    let last = seen.last().unwrap().clone();
+    let mut resumed = api.stream(&format!("scope={scope}&since_lifecycle_id={last}"));
+    while seen.len() < 4 * written {
+        seen.push(expect_event(&mut resumed).id.unwrap());
+    }
+    assert!(seen.is_sorted_by(|one, two| one < two), "in order, and none twice");
 }

@@ -65,12 +65,11 @@ pub struct StandingRow {
 }
 
 impl StandingRow {
-    /// Whether only members may use the scope. One whose members are erased is closed to everybody:
-    /// forgetting must not let anybody in.
+    /// Whether only members may use the scope: one without any is for nobody, and so is one whose
+    /// members are erased, because forgetting must not let anybody in.
     pub fn is_closed(&self) -> bool {
         match self.registration {
-            Registration::Explicit => self.members > 0,
-            Registration::Erased => true,
+            Registration::Explicit | Registration::Erased => true,
             Registration::Auto | Registration::Removed => false,
         }
     }

@@ -96,7 +96,7 @@ async fn perform(engine: &Engine, steps: &[Step]) {
                 assert!(matches!(registered, Ok(_) | Err(Error::ScopeExists)));
             }
             Step::Remove(scope) => {
-                let keep = crate::Records::Keep;
+                let keep = Some(crate::Records::Keep);
                 let removed = engine.scope_remove(&permit(), &path(scope), keep, &noted()).await;
                 assert!(matches!(removed, Ok(()) | Err(Error::NotFound)));
             }

@@ -203,6 +203,30 @@ impl Capture {
         ordinal
     }
 
+    /// The ordinal of a scope that was looked up, which stays unregistered if it is: it gets one with
+    /// its first write, and nobody owns it.
+    pub(super) fn ordinal_only(
+        &mut self,
+        tenant: u32,
+        path: &ScopePath,
+        caller: &ActorId,
+        group: &mut Group,
+    ) -> u64 {
+        let key = (tenant, path.clone());
+        let known = self.registered(&key, group).or_else(|| self.removed(&key, group));
+        if let Some(ordinal) = known {
+            return ordinal;
+        }
+        let ordinal = self.register(&key, caller, group, How::Auto);
+        // An ordinal comes with a registration; taken back at once, it leaves the ordinal.
+        let what = section(&*self.rng, &ScopeRemoved { path: key.1.clone() }.encode());
+        group.scopes.remove(&key);
+        group.removed_scopes.insert(key, (ordinal, group.entries.len()));
+        let at = (tenant, ordinal);
+        group.entries.push(scope_entry(control::SCOPE_REMOVED, at, Section::absent(), what));
+        ordinal
+    }
+
     /// The ordinal of a scope that is registered.
     fn registered(&self, key: &(u32, ScopePath), group: &Group) -> Option<u64> {
         if let Some((ordinal, _)) = group.scopes.get(key) {

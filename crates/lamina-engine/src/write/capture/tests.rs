@@ -56,6 +56,7 @@ impl World {
             tenant: FIRST_TENANT,
             scope: scope.parse().unwrap(),
             owner: "user:local".parse().unwrap(),
+            registers: true,
             idem_mac: mac,
             body_mac: mac,
             blobs: Vec::new(),

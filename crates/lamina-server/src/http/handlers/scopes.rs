@@ -122,10 +122,12 @@ pub(super) async fn remove(call: Call) -> Result<Response, Failure> {
     let pairs = call.pairs()?;
     let params = Params::new(&pairs);
     let path = path_of(params.raw("path")?)?;
-    let records =
-        params.choice("records", &[("keep", Records::Keep), ("forget", Records::Forget)])?;
+    let records = params.choice(
+        "records",
+        &[("", None), ("keep", Some(Records::Keep)), ("forget", Some(Records::Forget))],
+    )?;
     administers(&call.desk, &caller, &path).await?;
-    if records == Records::Forget {
+    if records == Some(Records::Forget) {
         call.desk.permit::<ForgetGdpr>(&caller, Some(&path)).await?;
     }
     let permit = call.desk.permit::<PolicyAdministerScope>(&caller, Some(&path)).await?;
@@ -159,7 +161,7 @@ fn shown(scope: ScopeRecord) -> ScopeBody {
         owner: owner.map(|(actor, _)| actor.to_string()),
         member_count: scope.members.len() as u64,
         members: Some(scope.members.into_iter().map(member).collect()),
-        policies: policies(&scope.policies),
+        policies: ScopePolicies::stored(&scope.policies),
         auto_provisioned: scope.auto_provisioned,
         created_at: time::print(scope.registered_at),
         last_write: scope.last_write.map(time::print),
@@ -183,11 +185,6 @@ fn listed(scope: ScopeListed) -> ScopeBody {
 
 fn member((actor, role): (lamina_types::ActorId, MemberRole)) -> Member {
     Member { actor: actor.to_string(), role: role.as_str().to_owned() }
-}
-
-/// What the log holds was checked when it was put.
-fn policies(text: &str) -> ScopePolicies {
-    serde_json::from_str(text).unwrap_or_default()
 }
 
 impl Call {

@@ -43,7 +43,7 @@ fn members_are_replaced_as_a_whole() {
     assert_eq!(roles, [None, None, Some(Writer), Some(Reader)]);
     log.members(1, &[]);
     log.apply(&views, 9);
-    assert_eq!(standing(&views, 1), (Registration::Explicit, 0, false));
+    assert_eq!(standing(&views, 1), (Registration::Explicit, 0, true), "open to nobody");
     assert_eq!(role_in(&views, "user:b", 1), None);
 }
 
