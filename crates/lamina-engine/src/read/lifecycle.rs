@@ -152,6 +152,9 @@ fn progress_of(rows: &[LifecycleRow], through: bool, excluded: bool) -> Progress
         }
     }
     let missing = progress.never_ran();
+    // Rows say so before the watermark does, which waits for every event before this one, also for
+    // those of other tenants.
+    progress.settled |= missing.is_empty();
     if through && !progress.cancelled {
         progress.completed.extend(missing);
     } else if !progress.settled {
@@ -270,3 +273,6 @@ impl Inner {
         Ok(scope.map_err(|_| Error::Undecodable { what: "a scope" })?.path)
     }
 }
+
+#[cfg(test)]
+mod tests;
