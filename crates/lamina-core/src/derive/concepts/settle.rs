@@ -148,6 +148,8 @@ struct Lineage {
     parents: BTreeMap<Item, Vec<ConceptId>>,
     /// By leader: the concepts that fell apart into it and others.
     origins: BTreeMap<Item, Vec<ConceptId>>,
+    /// By leader: the concept that was given up and gathers again in it.
+    again: BTreeMap<Item, ConceptId>,
     /// Those whose things do not keep together.
     dissolved: Vec<ConceptId>,
     /// Those that fell apart.
@@ -178,7 +180,35 @@ fn lineage(around: &Around) -> Lineage {
             }
         }
     }
+    take_up(around, &mut lineage);
     lineage
+}
+
+/// What was given up and gathers again is the same as before. Each such concept, oldest first, is
+/// taken up by the gathering that has most of it, if that is at least half and is nothing else yet:
+/// two gatherings may each have half, and one id cannot stand for both.
+fn take_up(around: &Around, lineage: &mut Lineage) {
+    let mut given_up: Vec<&Concept> =
+        around.known.values().filter(|c| c.standing == Standing::Deprecated).collect();
+    given_up.sort_by_key(|concept| (concept.created, concept.id));
+    for concept in given_up {
+        let free = |leader: &Item| {
+            !lineage.parents.contains_key(leader)
+                && !lineage.origins.contains_key(leader)
+                && !lineage.again.contains_key(leader)
+        };
+        let best = around
+            .gathered
+            .iter()
+            .map(|(leader, members)| (shared(concept, members), *leader))
+            .filter(|(shared, leader)| {
+                *shared > 0 && shared * 2 >= concept.members.len() && free(leader)
+            })
+            .max_by_key(|(shared, leader)| (*shared, std::cmp::Reverse(*leader)));
+        if let Some((_, leader)) = best {
+            lineage.again.insert(leader, concept.id);
+        }
+    }
 }
 
 fn shared(concept: &Concept, members: &BTreeSet<Item>) -> usize {
@@ -258,8 +288,7 @@ fn successor(
     let origins = lineage.origins.get(&leader).cloned().unwrap_or_default();
     let all: Vec<Item> = members.iter().copied().collect();
     let now = supports(graph, leader, &all);
-    let last =
-        canonical.or_else(|| if origins.is_empty() { given_up(around, members) } else { None });
+    let last = canonical.or_else(|| lineage.again.get(&leader).copied());
     let Some(last) = last.and_then(|id| around.known.get(&id)) else {
         let concept = Concept {
             id: mint(),
@@ -304,17 +333,6 @@ fn successor(
         ..last.clone()
     };
     (concept, merged)
-}
-
-/// What was given up and gathers again is the same as before: the oldest of such concepts.
-fn given_up(around: &Around, members: &BTreeSet<Item>) -> Option<ConceptId> {
-    let same = around.known.values().filter(|concept| {
-        let shared = shared(concept, members);
-        concept.standing == Standing::Deprecated
-            && shared > 0
-            && shared * 2 >= concept.members.len()
-    });
-    same.min_by_key(|concept| (concept.created, concept.id)).map(|concept| concept.id)
 }
 
 fn record(graph: &mut dyn Graph, concept: Concept, changes: &mut Vec<Change>) {
