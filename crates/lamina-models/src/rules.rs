@@ -27,10 +27,11 @@ use lamina_types::Role;
 use lamina_types::layer::extraction::{Claim, Extraction, Term};
 
 use self::clause::{Clause, Subject};
-use self::phrase::{Discourse, Parties, Referent};
+use self::lexicon::Class;
+use self::phrase::{Discourse, Nature, Parties, Referent};
 use self::scene::Scene;
 pub(crate) use self::time::Observed;
-use self::token::Tokens;
+use self::token::{Kind, Tokens};
 use crate::ground::grounded;
 use crate::source::Source;
 
@@ -104,9 +105,18 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         }
         for draft in drafts {
             let claim = claims::claim(&scene, draft);
-            let known = claims.iter().any(|known| is_same(known, &claim));
-            if !known && claims.len() < CLAIMS_MAX && grounded(&claim, source).is_ok() {
-                claims.push(claim);
+            if grounded(&claim, source).is_err() {
+                continue;
+            }
+            // Said twice: the one with a time says more.
+            match claims.iter().position(|known| is_same(known, &claim)) {
+                Some(at) => {
+                    if let Some(known) = claims.get_mut(at).filter(|known| is_undated(known)) {
+                        *known = claim;
+                    }
+                }
+                None if claims.len() < CLAIMS_MAX => claims.push(claim),
+                None => {}
             }
         }
         let names = scene_names(&scene);
@@ -116,6 +126,10 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         }
     }
     claims
+}
+
+fn is_undated(claim: &Claim) -> bool {
+    claim.valid_from.is_none() && claim.valid_to.is_none()
 }
 
 fn is_same(one: &Claim, other: &Claim) -> bool {
@@ -151,32 +165,58 @@ fn subjects(
 
 /// The names and relatives in a clause, besides its subject.
 fn scene_names(scene: &Scene<'_>) -> Vec<Referent> {
-    let (tokens, clause, parties) = (scene.tokens, scene.clause, scene.parties);
+    let (tokens, clause) = (scene.tokens, scene.clause);
+    let mut discourse = scene.discourse.clone();
     let mut found = Vec::new();
     let mut at = clause.start;
     while at < clause.end {
-        let token = tokens.at(at);
-        let starts = token.is(lexicon::Class::POSSESSIVE) || phrase::is_name_token(tokens, at);
-        if starts && scene.time_at(at).is_none() {
-            let mut to = (at + 1).max(phrase::name_run(tokens, at, clause.end).unwrap_or(at + 1));
-            while to < clause.end.min(at + 8)
-                && !tokens.at(to).is(lexicon::Class::PREPOSITION
-                    .or(lexicon::Class::CONJUNCTION)
-                    .or(lexicon::Class::BE))
-                && tokens.at(to).kind == token::Kind::Word
-                && !verb::is_finite(tokens, to, at)
-            {
-                to += 1;
-            }
-            if let Some(referent) = phrase::refer(tokens, at, to, parties, scene.discourse) {
-                found.push(referent);
-            }
-            at = to;
-        } else {
+        let starts = tokens.at(at).is(Class::POSSESSIVE) || phrase::is_name_token(tokens, at);
+        if !starts || scene.time_at(at).is_some() {
             at += 1;
+            continue;
         }
+        let to = end_of_phrase(tokens, at, clause.end);
+        if let Some(mut referent) = phrase::refer(tokens, at, to, scene.parties, &discourse)
+            && !describes(scene, &referent)
+        {
+            if referent.nature == Nature::Name && is_placed(tokens, referent.start) {
+                referent.nature = Nature::Thing;
+            }
+            discourse.note(&referent, usize::MAX, false);
+            found.push(referent);
+        }
+        at = to;
     }
     found
+}
+
+/// A name behind "at" or "in", a language, a tool: not somebody.
+fn is_placed(tokens: &Tokens<'_>, at: usize) -> bool {
+    let before = tokens.before(at);
+    let before = if before.fold == "the" { tokens.before(at.saturating_sub(1)) } else { before };
+    before.word(&["at", "in", "for", "from", "on", "near", "into"])
+        || tokens.at(at).is(Class::LANGUAGE.or(Class::PLACE).or(Class::TOOL).or(Class::NATIONALITY))
+}
+
+fn end_of_phrase(tokens: &Tokens<'_>, at: usize, end: usize) -> usize {
+    let closed = Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::BE);
+    let mut to = phrase::name_run(tokens, at, end).unwrap_or(at + 1);
+    while to < end.min(at + 8)
+        && !tokens.at(to).is(closed)
+        && tokens.at(to).kind == Kind::Word
+        && !verb::is_finite(tokens, to, at)
+    {
+        to += 1;
+    }
+    to
+}
+
+/// "Leila is my coworker" speaks of one person, not of two.
+fn describes(scene: &Scene<'_>, referent: &Referent) -> bool {
+    let copula = scene.clause.verb.as_ref().is_none_or(|verb| verb.lemma == "be");
+    copula
+        && matches!(referent.term, Term::Of { .. })
+        && referent.start >= scene.clause.complement()
 }
 
 fn note(discourse: &mut Discourse, names: &[Referent], subjects: &[Referent], index: usize) {

@@ -52,6 +52,11 @@ impl Draft {
 pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
     let Some(verb) = &scene.clause.verb else { return Some(draft) };
     let ended = verb.ended || verb.negated && says_any_more(scene);
+    // "I'm at Nokia" is where somebody is; "I've been at Nokia since May" is where somebody works.
+    let there = verb.lemma == "be" && scene.tokens.at(verb.end).word(&["at", "with"]);
+    if there && draft.predicate == "works_at" && !ended && !verb.perfect {
+        return None;
+    }
     let family = draft.predicate.split(':').next().unwrap_or_default();
     if draft.effect == Effect::Ends {
         // "I didn't quit" says nothing new.
@@ -76,10 +81,15 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         return None;
     }
     let past = verb.tense == Tense::Past && !verb.perfect;
+    // "I was in Gdansk" is no visit unless a time makes it one.
+    if family == "visited" && verb.lemma == "be" && !verb.perfect && scene.times.is_empty() {
+        return None;
+    }
     match draft.aspect {
         Aspect::State if past => match family {
-            "scheduled_for" | "deadline" | "price" | "revenue" | "budget" | "version"
-            | "status" | "owner" => {}
+            "scheduled_for" if verb.lemma == "have" => return None,
+            "studied_at" | "scheduled_for" | "deadline" | "price" | "revenue" | "budget"
+            | "version" | "status" | "owner" => {}
             "likes" | "dislikes" | "prefers" | "fears" | "age" | "height" | "weight" | "habit"
             | "owns" | "goal" | "is_a" | "count" | "name" | "uses" | "skill" => return None,
             _ => draft.effect = Effect::Ends,
@@ -105,7 +115,9 @@ fn says_any_more(scene: &Scene<'_>) -> bool {
 /// The claim of a draft, dated and placed.
 pub(crate) fn claim(scene: &Scene<'_>, draft: Draft) -> Claim {
     let (mut valid_from, mut valid_to) = (None, None);
-    let dated = !matches!(draft.object, Object::Date(_)) && draft.predicate != "habit";
+    let dated = !matches!(draft.object, Object::Date(_))
+        && draft.predicate != "habit"
+        && draft.aspect != Aspect::Timeless;
     if dated {
         for time in scene.times.iter().filter(|time| time.sure && !is_inside(time, &draft)) {
             let (from, to) = bounds(scene, time, &draft);
@@ -159,8 +171,9 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
     let tense = match (draft.aspect, time.bound) {
         (_, Bound::Since) => Tense::Past,
         (Aspect::Plan, _) => Tense::Future,
+        (Aspect::Begin | Aspect::End, Bound::During) if scene.clause.verb.is_none() => Tense::Past,
         (Aspect::Begin | Aspect::End, Bound::During) if scene.tense() == Tense::Present => {
-            Tense::Past
+            Tense::Future
         }
         _ => scene.tense(),
     };
@@ -201,7 +214,7 @@ fn during(
         return if lasted { (start, period) } else { (None, start) };
     }
     match draft.aspect {
-        Aspect::Begin | Aspect::Fact => (start, None),
+        Aspect::Begin | Aspect::Fact | Aspect::Timeless => (start, None),
         Aspect::End => (None, start),
         Aspect::Event if draft.predicate == "decided" => (start, None),
         Aspect::Event | Aspect::Plan => (start, period),

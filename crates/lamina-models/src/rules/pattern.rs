@@ -26,6 +26,8 @@ pub(crate) enum Aspect {
     Plan,
     /// It is so once and for all: "born in", "founded".
     Fact,
+    /// The times of the clause are about something else: "my aunt Ruth turned 90 in June".
+    Timeless,
 }
 
 /// Who the subject must be.

@@ -88,13 +88,16 @@ pub(crate) fn referents(
         return refer(tokens, to - 1, to, parties, discourse).into_iter().collect();
     }
     let mut found = Vec::new();
+    // "my brother and his wife": the first part can be meant by the second.
+    let mut discourse = discourse.clone();
     let mut start = from;
     for at in from..=to {
         let cut = at == to || tokens.at(at).punct(',') || tokens.at(at).word(&["and", "&"]);
         if cut {
             if at > start
-                && let Some(referent) = refer(tokens, start, at, parties, discourse)
+                && let Some(referent) = refer(tokens, start, at, parties, &discourse)
             {
+                discourse.note(&referent, usize::MAX, true);
                 found.push(referent);
             }
             start = at + 1;
@@ -126,6 +129,10 @@ pub(crate) fn refer(
         return possession(tokens, from, next, to, owner, shared);
     }
     let first = tokens.at(from);
+    // "his wife" of nobody known is nobody.
+    if first.is(Class::POSSESSIVE) && first.fold != "her" || first.fold == "her" && to > from + 1 {
+        return None;
+    }
     if to == from + 1 && first.is(Class::PRONOUN) {
         return pronoun(tokens, from, parties, discourse);
     }
@@ -246,7 +253,15 @@ fn kin_noun(tokens: &Tokens<'_>, from: usize, end: usize) -> Option<usize> {
         let goes_on = *at + 1 < end
             && next.kind == Kind::Word
             && !next.capital
-            && !next.is(Class::ADVERB.or(Class::CONJUNCTION));
+            && !next.is(Class::ADVERB
+                .or(Class::CONJUNCTION)
+                .or(Class::DETERMINER)
+                .or(Class::PRONOUN)
+                .or(Class::NEGATION)
+                .or(Class::BE)
+                .or(Class::HAVE)
+                .or(Class::MODAL)
+                .or(Class::WEEKDAY));
         lexicon::kin(without_ex(&tokens.at(*at).fold)).is_some() && !goes_on
     })
 }

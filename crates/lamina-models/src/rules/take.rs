@@ -89,6 +89,8 @@ takes! {
     Visited = "visited",
     Stay = "stay",
     Goal = "goal",
+    Known = "known",
+    Allergen = "allergen",
     Nothing = "nothing",
 }
 
@@ -272,6 +274,8 @@ fn single(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         Take::Visited => names::visited(scene, at),
         Take::Stay => activity::stay(scene, at),
         Take::Goal => activity::goal(scene, at),
+        Take::Known => names::known_place(scene, at),
+        Take::Allergen => kinds::allergen(scene, at),
         Take::Role => kinds::role(scene, at),
         Take::Kind => kinds::kind(scene, at),
         Take::Team => kinds::team(scene, at),

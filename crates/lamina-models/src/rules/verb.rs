@@ -181,6 +181,12 @@ pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group>
     let mut auxiliary = "";
     while at < end {
         let token = tokens.at(at);
+        if is_have_got(tokens, at) {
+            group.lemma = "have";
+            group.at = at;
+            group.end = at + 2;
+            return Some(group);
+        }
         if tokens.words_at(at, &["no", "longer"]) || tokens.words_at(at, &["not", "anymore"]) {
             group.ended = true;
             at += 2;
@@ -201,6 +207,17 @@ pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group>
         }
     }
     finish(tokens, end, end, group, auxiliary)
+}
+
+/// "I've got a cold" is having, not getting.
+fn is_have_got(tokens: &Tokens<'_>, at: usize) -> bool {
+    let next = tokens.at(at + 2);
+    let passive =
+        next.verb.is_some_and(|verb| verb.forms.has(Form::PARTICIPLE)) && !next.is(Class::OCCASION);
+    tokens.at(at).word(&["have", "has", "'ve", "'s"])
+        && tokens.at(at + 1).fold == "got"
+        && next.fold != "to"
+        && !passive
 }
 
 /// "here" and "there" are where somebody is, not how.
@@ -357,7 +374,11 @@ fn finish(
     });
     // After "be" a word that is also a noun or a state is a complement.
     match main {
-        Some(verb) if !(auxiliary == "be" && tokens.at(at).is(Class::OCCASION)) => {
+        Some(verb)
+            if !(auxiliary == "be"
+                && tokens.at(at).is(Class::OCCASION)
+                && !has_object(tokens, at + 1, end)) =>
+        {
             group.lemma = verb.lemma;
             group.end = at + 1;
             group.progressive = auxiliary == "be";
@@ -391,6 +412,13 @@ fn finish(
         }
         _ => None,
     }
+}
+
+/// "I'm meeting Sarah" does something, "it's a meeting" is something.
+fn has_object(tokens: &Tokens<'_>, at: usize, end: usize) -> bool {
+    let token = tokens.at(at);
+    at < end
+        && (token.capital || token.is(Class::PRONOUN.or(Class::DETERMINER).or(Class::POSSESSIVE)))
 }
 
 /// "I read Dune yesterday", "she quit": base and past look alike.

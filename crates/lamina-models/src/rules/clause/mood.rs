@@ -78,10 +78,11 @@ const UNSURE: &[&str] = &[
     "suspect", "dream", "pretend", "doubt",
 ];
 /// Verbs by which others are quoted.
-const SAYING: &[&str] = &[
-    "say", "tell", "mention", "claim", "believe", "think", "reckon", "swear", "insist", "announce",
-    "report", "suggest", "joke", "write", "hint", "confirm",
-];
+const SAYING: &[&str] =
+    &["say", "tell", "mention", "claim", "believe", "think", "reckon", "swear", "insist", "hint"];
+/// Verbs that quote only when a clause follows: one also writes letters and confirms dates.
+const QUOTING: &[&str] =
+    &["announce", "report", "suggest", "joke", "write", "confirm", "note", "add"];
 
 /// Beginnings of sentences that are not about the world as it is.
 const SUPPOSING: &[&[&str]] = &[
@@ -127,6 +128,8 @@ const CORRECTING: &[&[&str]] = &[
     &["i", "mixed"],
     &["mixed", "that", "up"],
     &["scratch", "that"],
+    &["no", "wait"],
+    &["wait", "no"],
     &["my", "mistake"],
     &["my", "bad"],
     &["i", "was", "wrong"],
@@ -174,7 +177,7 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
         let reject = doubtful
             || hearsay
             || inherits_request
-            || is_condition(tokens, clause)
+            || instruction.is_none() && is_condition(tokens, clause)
             || is_inverted(tokens, clause.start)
             || clause.verb.as_ref().is_some_and(|verb| verb.modal == Modal::Irrealis);
         let question = sentence.asks
@@ -182,9 +185,17 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
         let Some(clause) = clauses.get_mut(at) else { break };
         if reject || question {
             clause.asserted = false;
-        } else if let Some(tokens) = instruction {
-            clause.instruction = Some(tokens);
+        } else if let Some((start, end)) = instruction {
+            clause.instruction = Some((start, end));
             clause.asserted = false;
+            // "... when I paste some": when it applies is part of it.
+            let applies = tokens
+                .at(clause.end)
+                .word(&["when", "whenever", "if", "unless", "before", "after", "where"]);
+            let rest = clauses.get(at + 1).filter(|_| applies).map(|next| next.end);
+            if let (Some(rest), Some(clause)) = (rest, clauses.get_mut(at)) {
+                clause.instruction = Some((start, rest));
+            }
         }
     }
 }
@@ -292,18 +303,15 @@ fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
         return true;
     }
     let Some(verb) = &clause.verb else { return false };
-    let first = match clause.subject {
-        Subject::Said(from, to) => {
-            (from..to).all(|at| tokens.at(at).is(Class::FIRST.or(Class::ADVERB)))
-        }
-        Subject::Elided => true,
-        _ => false,
-    };
+    let Subject::Said(from, to) = clause.subject else { return false };
+    let first = (from..to).all(|at| tokens.at(at).is(Class::FIRST.or(Class::ADVERB)));
     if UNSURE.contains(&verb.lemma) {
         // "hope to move" is a goal, "imagine that" is not.
         return tokens.at(verb.end).fold != "to";
     }
-    !first && SAYING.contains(&verb.lemma) && !tokens.at(verb.end).is(Class::PREPOSITION)
+    let quotes = QUOTING.contains(&verb.lemma) && tokens.at(clause.end).fold == "that";
+    !first
+        && (quotes || SAYING.contains(&verb.lemma) && !tokens.at(verb.end).is(Class::PREPOSITION))
 }
 
 /// Words by which an instruction says that it stands.
@@ -368,7 +376,9 @@ fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
                 "explanations",
             ])
     });
-    let base = tokens.at(verb).verb.is_some_and(|verb| verb.forms.has(Form::BASE))
+    let unknown =
+        tokens.at(verb).kind == Kind::Word && tokens.at(verb).class == Class::NONE && verb > first;
+    let base = tokens.at(verb).verb.map_or(unknown, |verb| verb.forms.has(Form::BASE))
         || tokens.at(verb).fold == "be";
     if !(standing || answers)
         || !base

@@ -88,6 +88,11 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
     if word == "," {
         word = "";
     }
+    if matches!(word, "if" | "unless") {
+        return Some(Cut { next: next - 1, opener: Opener::Placing });
+    }
+    // "..., turns out I have": what announces a clause is no part of it.
+    let next = opening(tokens, next, to);
     let body = after_adverbs(tokens, next, to);
     let has_verb = first_verb(tokens, start, at).is_some();
     let limit = (body..to).find(|i| is_boundary(tokens, *i)).unwrap_or(to);
@@ -95,7 +100,6 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
     let opens = verb.is_some_and(|verb| verb > body && is_subject(tokens, body, verb));
     let shares = verb == Some(body) || is_bare_verb(tokens, start, body, to);
     match word {
-        "if" | "unless" => Some(Cut { next: next - 1, opener: Opener::Placing }),
         "who" | "which" | "that" if shares && (word != "that" || comma) => {
             Some(Cut { next, opener: Opener::Relative })
         }
@@ -194,7 +198,7 @@ fn is_subject(tokens: &Tokens<'_>, from: usize, to: usize) -> bool {
         !matches!(token.kind, Kind::Punct | Kind::Newline | Kind::Quote)
             || token.fold == ","
             || token.fold == "'"
-    }) && !tokens.at(from).word(&["to", "of", "than", "as"])
+    }) && !tokens.at(from).word(&["to", "of", "than"])
 }
 
 fn after_adverbs(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
@@ -240,6 +244,9 @@ const PREAMBLES: &[&[&str]] = &[
     &["quick", "reminder"],
     &["i", "told", "you"],
     &["like", "i", "said"],
+    &["i", "meant", "to", "say"],
+    &["i", "mean"],
+    &["i", "meant"],
     &["as", "i", "said"],
     &["as", "mentioned"],
     &["good", "news"],
@@ -432,6 +439,13 @@ fn elided(tokens: &Tokens<'_>, body: usize, end: usize, found: Option<usize>, cl
             group.progressive |= ing;
             group
         });
+    } else if tokens.at(body + 1).fold == "me"
+        && (token.fold == "call" && tokens.at(body + 2).capital
+            || (body..end).any(|at| tokens.at(at).kind == Kind::Email))
+    {
+        // The one request that says who somebody is.
+        clause.subject = Subject::Elided;
+        clause.verb = first;
     } else if forms.has(Form::BASE) {
         // A request; the mood decides whether it stands.
         clause.asserted = false;

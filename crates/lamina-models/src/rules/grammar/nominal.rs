@@ -4,6 +4,7 @@ use lamina_types::layer::extraction::{Effect, EntityKind, Term};
 
 use super::{subject_item, subject_term};
 use crate::rules::claims::Draft;
+use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Kin};
 use crate::rules::pattern::Aspect;
 use crate::rules::phrase::{Attribute, Nature, Referent, is_name_token, name_run, refer};
@@ -23,6 +24,8 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         return drafts;
     }
     let tokens = scene.tokens;
+    // "my cousin Nacho and his dog": who is named here can be meant a few words later.
+    let mut discourse = scene.discourse.clone();
     for at in scene.clause.start..scene.end() {
         let possessive = tokens.at(at).is(Class::POSSESSIVE)
             || is_name_token(tokens, at) && !is_name_token(tokens, at.wrapping_sub(1));
@@ -30,9 +33,10 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
             continue;
         }
         let to = scene.end().min(at + POSSESSION_TOKENS_MAX);
-        let Some(referent) = refer(tokens, at, to, scene.parties, scene.discourse) else {
+        let Some(referent) = refer(tokens, at, to, scene.parties, &discourse) else {
             continue;
         };
+        discourse.note(&referent, usize::MAX, false);
         let Some(Attribute { owner, kin: Some(kin), named: true, former, end, .. }) =
             &referent.attribute
         else {
@@ -43,7 +47,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         }
         for (start, end) in names(scene, referent.start, referent.end, *end) {
             let item = Item::text(scene, start, end);
-            let mut draft = Draft::new(owner.clone(), kin.predicate(), &item, Aspect::State);
+            let mut draft = Draft::new(owner.clone(), kin.predicate(), &item, Aspect::Timeless);
             if *former {
                 draft.effect = Effect::Ends;
             }
@@ -101,7 +105,7 @@ pub(super) fn is_a(scene: &Scene<'_>, named: &Item, kind: &str) -> Option<Draft>
     let item = Item::text(scene, head, head + 1);
     let name = tokens.slice(named.start, named.end).to_owned();
     let subject = Term::Named { name, kind: EntityKind::Animal };
-    Some(Draft::new(subject, "is_a", &item, Aspect::State))
+    Some(Draft::new(subject, "is_a", &item, Aspect::Timeless))
 }
 
 /// "my name is", "Initech's revenue was", "the deadline for Wombat is", "my manager is".
@@ -111,7 +115,9 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
         return Some(drafts);
     }
     let [subject] = subjects else { return None };
-    let attribute = subject.attribute.as_ref()?;
+    let Some(attribute) = subject.attribute.as_ref() else {
+        return compound(scene, subject, verb.end);
+    };
     let tokens = scene.tokens;
     let words = fold_space(tokens.slice(attribute.start, attribute.end)).to_lowercase();
     // "my mother's name is Denise" names the mother.
@@ -137,6 +143,15 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
         let item = items.first()?;
         return Some(vec![Draft::new(attribute.owner.clone(), &predicate, item, Aspect::State)]);
     }
+    if crate::rules::take::is_role(tokens, attribute.start, attribute.end)
+        && let Some(end) = name_run(tokens, scene.skip(verb.end), scene.end())
+    {
+        let at = scene.skip(verb.end);
+        let person =
+            Term::Named { name: tokens.slice(at, end).to_owned(), kind: EntityKind::Person };
+        let role = Item::text(scene, attribute.start, attribute.end);
+        return Some(vec![Draft::new(person, "role", &role, Aspect::State)]);
+    }
     if words.ends_with("account") || words.ends_with("handle") || words.ends_with("username") {
         let (items, _) = take(Take::Word, scene, scene.skip(verb.end))?;
         return Some(vec![Draft::new(
@@ -147,6 +162,19 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
         )]);
     }
     trait_value(scene, &words, attribute.owner.clone(), verb.end)
+}
+
+/// "the Falcon budget is 50k".
+fn compound(scene: &Scene<'_>, subject: &Referent, at: usize) -> Option<Vec<Draft>> {
+    let last = subject.end.checked_sub(1).filter(|last| *last > subject.start)?;
+    let words = scene.tokens.at(last).fold.clone();
+    let money = matches!(
+        words.as_str(),
+        "budget" | "revenue" | "price" | "deadline" | "status" | "version"
+    );
+    let name = scene.tokens.slice(subject.start, last).to_owned();
+    let owner = Term::Named { name, kind: EntityKind::Thing };
+    money.then(|| trait_value(scene, &words, owner, at)).flatten()
 }
 
 /// British spellings that name the same favourite.
@@ -169,6 +197,10 @@ fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option
     let (items, _) = take(kind, scene, from).or_else(|| take(kind, scene, start))?;
     let past = scene.clause.verb.as_ref().is_some_and(|verb| verb.tense == Tense::Past);
     let aspect = if past && found.predicate == "revenue" { Aspect::Event } else { Aspect::State };
+    // "Our office is in Leeds" places the office, not the speaker.
+    if found.predicate == "located_in" && matches!(owner, Term::Actor(_)) {
+        return None;
+    }
     // Whoever has a goal has it under way: only one that is said with "to".
     if found.predicate == "goal" && start == at {
         return None;
@@ -204,7 +236,7 @@ fn named_kin(scene: &Scene<'_>, attribute: &Attribute, kin: Kin, at: usize) -> O
 
 /// "the deadline for Wombat is", "the budget for the trade fair is", "the owner of the docs is".
 fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
-    let crate::rules::clause::Subject::Said(from, to) = scene.clause.subject else { return None };
+    let Subject::Said(from, to) = scene.clause.subject else { return None };
     let tokens = scene.tokens;
     let joint = (from..to).find(|at| tokens.at(*at).word(&["for", "of"]))?;
     let start = from + usize::from(tokens.at(from).word(&["the", "our", "a", "my"]));
@@ -231,7 +263,11 @@ fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
 
 /// "Tunde is my cousin", "she's my sister's dog", "Bisi is a colleague", "Ann and I are married".
 pub(crate) fn kinship(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
-    let copula = scene.clause.verb.as_ref().is_none_or(|verb| verb.lemma == "be");
+    let copula = scene
+        .clause
+        .verb
+        .as_ref()
+        .is_none_or(|verb| matches!(verb.lemma, "be" | "get" | "break" | "split"));
     if !copula || subjects.is_empty() {
         return None;
     }
@@ -241,6 +277,9 @@ pub(crate) fn kinship(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Dr
     let at = at + usize::from(negated);
     if scene.clause.verb.is_none() && !negated {
         return None;
+    }
+    if let Some(drafts) = mutual(scene, subjects, at) {
+        return Some(drafts);
     }
     let (owner, kin) = kin_complement(scene, at)?;
     let mut drafts: Vec<Draft> = Vec::new();
@@ -256,6 +295,53 @@ pub(crate) fn kinship(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Dr
         drafts.push(draft);
     }
     (!drafts.is_empty()).then_some(drafts)
+}
+
+/// What two people are to each other: word, predicate, whether it is over.
+const MUTUAL: &[(&str, &str, bool)] = &[
+    ("married", "spouse", false),
+    ("engaged", "partner", false),
+    ("dating", "partner", false),
+    ("divorced", "spouse", true),
+    ("separated", "spouse", true),
+    ("up", "partner", true),
+    ("friends", "friend", false),
+    ("siblings", "sibling", false),
+    ("sisters", "sibling", false),
+    ("brothers", "sibling", false),
+    ("cousins", "relative", false),
+    ("colleagues", "colleague", false),
+    ("coworkers", "colleague", false),
+    ("neighbors", "neighbor", false),
+    ("neighbours", "neighbor", false),
+];
+
+/// "Ben and I got engaged", "Freja and I broke up".
+fn mutual(scene: &Scene<'_>, subjects: &[Referent], at: usize) -> Option<Vec<Draft>> {
+    let [one, other] = subjects else { return None };
+    let verb = scene.clause.verb.as_ref()?;
+    let word = scene.tokens.at(at);
+    let (_, predicate, over) = MUTUAL.iter().find(|(known, _, _)| word.fold == *known)?;
+    let parts = matches!(verb.lemma, "break" | "split");
+    if parts != (word.fold == "up") || scene.tokens.at(at + 1).word(&["to", "with", "from"]) {
+        return None;
+    }
+    // The speaker has the bond; of two others, the first.
+    let (whose, whom) =
+        if other.term == *scene.parties.speaker { (other, one) } else { (one, other) };
+    let item = subject_item(whom);
+    let aspect = if *over {
+        Aspect::End
+    } else if verb.lemma == "get" {
+        Aspect::Begin
+    } else {
+        Aspect::State
+    };
+    let mut draft = Draft::new(whose.term.clone(), predicate, &item, aspect);
+    if *over {
+        draft.effect = Effect::Ends;
+    }
+    Some(vec![draft])
 }
 
 /// Whose relative the complement at `at` is, and which.
@@ -299,6 +385,9 @@ pub(super) fn identity(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<D
         .filter(|verb| verb.lemma == "be" && verb.tense == Tense::Present)?;
     let tokens = scene.tokens;
     let at = scene.skip(verb.end);
+    if let Some(draft) = introduces(scene, at) {
+        return Some(vec![draft]);
+    }
     let [subject] = subjects else { return role_or_kind(scene, subjects, at) };
     if subject.term != *scene.parties.speaker || tokens.before(verb.end).fold == "are" {
         return role_or_kind(scene, subjects, at);
@@ -325,6 +414,18 @@ pub(super) fn identity(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<D
     }
     let item = Item::text(scene, at, end);
     Some(vec![Draft::new(subject.term.clone(), "name", &item, Aspect::State)])
+}
+
+/// "it's Marta here", "this is Bob from accounting".
+fn introduces(scene: &Scene<'_>, at: usize) -> Option<Draft> {
+    let Subject::Said(from, to) = scene.clause.subject else { return None };
+    let tokens = scene.tokens;
+    let end = name_run(tokens, at, scene.end())?;
+    let here = tokens.at(end).word(&["here", "speaking"]);
+    let this = tokens.at(from).fold == "this" && tokens.at(end).word(&["from", "speaking", "here"]);
+    let sound = to == from + 1 && (tokens.at(from).fold == "it" && here || this) && end - at <= 3;
+    let item = Item::text(scene, at, end);
+    sound.then(|| Draft::new(scene.parties.speaker.clone(), "name", &item, Aspect::State))
 }
 
 /// "I'm a nurse" is a role, "Atlas is a database" is a kind.

@@ -5,17 +5,24 @@ use lamina_types::layer::extraction::Normaliser;
 use super::{is_fit, row_at};
 use crate::rules::claims::{Draft, is_plain_present};
 use crate::rules::clause::Subject;
-use crate::rules::lexicon::Class;
+use crate::rules::lexicon::{self, Class, Kin};
 use crate::rules::pattern::{self, Aspect, Who};
-use crate::rules::phrase::Referent;
+use crate::rules::phrase::{Referent, is_name_token, name_run};
 use crate::rules::scene::Scene;
 use crate::rules::take::{Item, Take, Value, activity, base_form, fold_space, take};
-use crate::rules::time::{Tense, days};
+use crate::rules::time::{Bound, Tense, days};
+use crate::rules::token::Kind;
 use crate::rules::verb::{Group, Modal};
 
 /// Auxiliaries decide before any row does. `Some` of nothing means that no row may speak.
 pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
     let Some(verb) = &scene.clause.verb else { return fragment(scene, subjects) };
+    if verb.lemma == "call" && scene.tokens.at(verb.end).word(&["me", "us"]) {
+        return Some(called(scene, verb));
+    }
+    if let Some(drafts) = contact(scene, verb) {
+        return Some(drafts);
+    }
     match verb.modal {
         Modal::Rather => Some(rather(scene, subjects, verb)),
         Modal::Can => Some(ability(scene, subjects, verb)),
@@ -27,7 +34,7 @@ pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<D
             if verb.progressive && verb.tense == Tense::Present && !verb.perfect {
                 arranged(scene, subjects, verb)
             } else {
-                decided_not(scene, subjects, verb)
+                decided_not(scene, subjects, verb).or_else(|| has_kin(scene, subjects, verb))
             }
         }
     }
@@ -39,6 +46,81 @@ fn each(subjects: &[Referent], predicate: &str, item: &Item, aspect: Aspect) -> 
         .filter(|subject| is_fit(subject, Who::Person) || predicate == "decided")
         .map(|subject| Draft::new(subject.term.clone(), predicate, item, aspect))
         .collect()
+}
+
+/// "people call me Flip" is an alias, "call me Flip" a name.
+fn called(scene: &Scene<'_>, verb: &Group) -> Vec<Draft> {
+    let whom = scene.tokens.at(verb.end);
+    if !whom.word(&["me", "us"])
+        || verb.negated
+        || verb.modal != Modal::None && verb.modal != Modal::Can
+    {
+        return Vec::new();
+    }
+    let predicate = match scene.clause.subject {
+        Subject::Said(..) => "alias",
+        _ => "name",
+    };
+    let end = name_run(scene.tokens, verb.end + 1, scene.end())
+        .or_else(|| (scene.tokens.at(verb.end + 1).kind == Kind::Quote).then_some(verb.end + 2));
+    let Some(end) = end else { return Vec::new() };
+    let item = Item::text(scene, verb.end + 1, end);
+    vec![Draft::new(scene.parties.speaker.clone(), predicate, &item, Aspect::State)]
+}
+
+/// "You can reach me at ann@mail.example".
+fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
+    let me = scene.tokens.at(verb.end).word(&["me", "us"]);
+    let at = verb.end + 1;
+    let at = at + usize::from(scene.tokens.at(at).word(&["at", "on", "via", "under"]));
+    let verbs = ["reach", "contact", "email", "mail", "write", "text", "message", "ping"];
+    if !me || !verbs.contains(&verb.lemma) {
+        return None;
+    }
+    let (kind, predicate) = match scene.tokens.at(at).kind {
+        Kind::Email => (Take::Email, "email"),
+        _ => (Take::Phone, "phone"),
+    };
+    let (items, _) = take(kind, scene, at)?;
+    Some(vec![Draft::new(scene.parties.speaker.clone(), predicate, items.first()?, Aspect::State)])
+}
+
+/// "I have a daughter named Ivy", "we have two cats, Miso and Tofu".
+fn has_kin(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
+    let tokens = scene.tokens;
+    if verb.lemma != "have" || verb.negated {
+        return None;
+    }
+    let at = scene.skip(verb.end);
+    let noun =
+        (at..scene.end().min(at + 5)).find(|at| lexicon::kin(&tokens.at(*at).fold).is_some())?;
+    let kin = lexicon::kin(&tokens.at(noun).fold)?;
+    let clean = (at..noun)
+        .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
+    let mark = tokens.at(noun + 1);
+    let named = mark.word(&["called", "named", "who", ",", ":"]);
+    let mut next = noun + 1 + usize::from(named);
+    if !clean || !(named || is_name_token(tokens, next)) {
+        return None;
+    }
+    let mut drafts = Vec::new();
+    while let Some(end) = name_run(tokens, next, scene.end()) {
+        let item = Item::text(scene, next, end);
+        drafts.extend(each(subjects, kin.predicate(), &item, Aspect::State));
+        if kin == Kin::Pet {
+            drafts.extend(
+                super::nominal::is_a(scene, &item, tokens.slice(noun, noun + 1))
+                    .filter(|_| !tokens.at(noun).fold.ends_with('s')),
+            );
+        }
+        if !tokens.at(end).word(&["and", ",", "&"]) {
+            break;
+        }
+        next = end + 1 + usize::from(tokens.at(end + 1).fold == "and");
+    }
+    let counted = row_at(scene, subjects, "have", verb.end).unwrap_or_default();
+    drafts.extend(counted.into_iter().filter(|draft| draft.predicate.starts_with("count:")));
+    (!drafts.is_empty()).then_some(drafts)
 }
 
 /// "I'd rather have an aisle seat".
@@ -252,17 +334,17 @@ fn dated(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<D
 
 /// Verbs whose "-ing" is a state or goes on now.
 const GOING_ON: &[&str] = &[
-    "live", "work", "study", "date", "use", "run", "take", "read", "learn", "plan", "stay", "have",
-    "get", "try", "look", "wait", "think", "hope", "feel", "manage", "lead", "suffer", "struggle",
-    "intend", "aim", "do", "see", "become", "turn", "watch", "play", "sit", "stand", "wear",
-    "wonder", "talk", "ask", "call", "write", "speak", "reside", "report", "deal", "kid", "joke",
+    "live", "work", "study", "date", "use", "plan", "stay", "try", "look", "wait", "think", "hope",
+    "feel", "manage", "suffer", "struggle", "intend", "aim", "become", "turn", "sit", "stand",
+    "wear", "wonder", "ask", "reside", "report", "deal", "kid", "joke", "learn",
 ];
 
 /// "I'm flying to Rome tomorrow": the present with a time ahead is a plan.
 fn arranged(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
     let ahead = scene.times.iter().any(|time| {
-        days(time.anchor, Tense::Future, scene.observed.today)
-            .is_some_and(|days| days.after > scene.observed.today && time.sure)
+        days(time.anchor, Tense::Future, scene.observed.today).is_some_and(|days| {
+            days.after > scene.observed.today && time.sure && time.bound != Bound::Since
+        })
     });
     if !ahead
         || GOING_ON.contains(&verb.lemma)
@@ -391,13 +473,13 @@ pub(super) fn habit(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draf
         return None;
     }
     let tokens = scene.tokens;
-    let mut end = verb.end;
-    while end < scene.end()
-        && !tokens.at(end).punct(',')
-        && !tokens.at(end).word(&["because", "so", "but"])
-    {
-        end += 1;
-    }
+    let stops = |at: &usize| {
+        let next = tokens.at(at + 1);
+        let other =
+            tokens.at(*at).fold == "and" && (next.is(Class::HABITUAL) || next.is(Class::ADVERB));
+        tokens.at(*at).punct(',') || tokens.at(*at).word(&["because", "so", "but"]) || other
+    };
+    let end = (verb.end..scene.end()).find(stops).unwrap_or(scene.end());
     let end = crate::rules::take::trim(tokens, verb.at, end);
     if end < verb.at + 2 {
         return None;

@@ -124,7 +124,7 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         operation trip holiday vacation visit event session hearing audition graduation funeral ceremony
         reunion offsite off-site onboarding migration audit inspection delivery pickup exhibition festival
         seminar summit hackathon townhall all-hands ama interview brunch date rehearsal show screening tour
-        go-live freeze cutover sprint planning drill election vote move recital performance barbecue bbq
+        go-live freeze cutover sprint drill election vote move recital performance barbecue bbq
         picnic gig opening sale fair tournament final qualifier test quiz scan"),
     (Class::ABSTRACT, "question questions problem problems idea ideas feeling doubt doubts plan plans look chat chance
         minute moment day time lot lots bit couple few deadline reason favor favour request suggestion issue

@@ -125,17 +125,10 @@ impl Discourse {
             };
             let Some(latest) = candidates().map(|(_, clause, _)| *clause).max() else { continue };
             let mut near = candidates().filter(|(_, clause, _)| *clause == latest);
-            match (near.next(), near.next()) {
-                (Some((referent, _, _)), None) => return Some(referent),
-                _ => {
-                    let mut subjects =
-                        candidates().filter(|(_, clause, subject)| *clause == latest && *subject);
-                    return match (subjects.next(), subjects.next()) {
-                        (Some((referent, _, _)), None) => Some(referent),
-                        _ => None,
-                    };
-                }
-            }
+            return match (near.next(), near.next()) {
+                (Some((referent, _, _)), None) => Some(referent),
+                _ => None,
+            };
         }
         None
     }

@@ -28,8 +28,18 @@ pub(crate) fn is_name_token(tokens: &Tokens<'_>, at: usize) -> bool {
     {
         return false;
     }
-    // Months are names only in company: "April Jones".
-    !token.is(Class::MONTH) || is_capital_word(tokens, at + 1) && !starts
+    if !token.is(Class::MONTH) {
+        return true;
+    }
+    // Months are names in company ("April Jones"), behind a relative ("my husband Jan"), and as
+    // short forms away from dates.
+    let dated = tokens.at(at + 1).kind == Kind::Number
+        || tokens.before(at).kind == Kind::Number
+        || tokens.before(at).is(Class::PREPOSITION)
+        || tokens.before(at).word(&["last", "next", "this"]);
+    let relative = tokens.before(at).is(Class::KIN);
+    let short = token.fold.len() == 3 && token.fold != "may";
+    !dated && (relative || short || is_capital_word(tokens, at + 1) && !starts)
 }
 
 fn is_capital_word(tokens: &Tokens<'_>, at: usize) -> bool {
@@ -86,6 +96,7 @@ pub(crate) fn noun_run(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
         let verb = token.is(Class::BE.or(Class::MODAL)) && token.fold != "may"
             || token.word(&["'ve", "has", "have", "had", "do", "does", "did", "not", "n't"]);
         let pronoun = token.is(Class::PRONOUN)
+            && token.fold != "people"
             && !token.is(Class::POSSESSIVE.or(Class::NUMBER_WORD))
             && !(gerund && end > from && !token.is(Class::FIRST));
         let tail = token.is(Class::ADVERB)

@@ -1,6 +1,6 @@
 //! Who people are, where they live, whom they belong to.
 
-use crate::rules::pattern::{Aspect, Row, Who, among, ends, ends_unnamed, is, nth};
+use crate::rules::pattern::{Aspect, Row, Who, ends, ends_unnamed, is, nth};
 
 const fn row(
     says: &'static str,
@@ -12,7 +12,7 @@ const fn row(
 }
 
 use Aspect::{Begin, End, Fact, State};
-use Who::{Anyone, Person};
+use Who::Person;
 
 pub(super) const ROWS: &[Row] = &[
     // Identity.
@@ -61,6 +61,8 @@ pub(super) const ROWS: &[Row] = &[
         &[is("lives_in"), ends("lives_in", 1)],
     ),
     row("move|relocate back|over|out|together? to <place>", Person, Begin, &[is("lives_in")]),
+    row("move|relocate out|away of <place>", Person, End, &[ends("lives_in", 0)]),
+    row("leave <known>", Person, End, &[ends("lives_in", 0)]),
     row("move|relocate away? from <place>", Person, End, &[ends("lives_in", 0)]),
     row("be based|living|located in|at|near|out <place>", Person, State, &[is("lives_in")]),
     row("be based|living out of <place>", Person, State, &[is("lives_in")]),
@@ -85,5 +87,4 @@ pub(super) const ROWS: &[Row] = &[
     row("be neighbors|neighbours with <person>", Person, State, &[is("neighbor")]),
     row("have a|an? <pet>", Person, State, &[is("pet")]),
     row("have|get|adopt|rescue|own|buy <pet>", Person, Begin, &[is("pet")]),
-    row("call <person> <name>", Anyone, State, &[among("alias", 0, 1)]),
 ];

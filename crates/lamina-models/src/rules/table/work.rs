@@ -22,6 +22,30 @@ const BY_VERB: Means =
     Means { predicate: "status", subject: Slot::Subject, object: Slot::Verb, ends: false };
 
 pub(super) const ROWS: &[Row] = &[
+    // Ownership of work.
+    row("own <the>", Person, State, &[of("owner")]),
+    row("be responsible|accountable for <the>", Person, State, &[of("owner")]),
+    row("be in charge of <the>", Person, State, &[of("owner")]),
+    row("be the|a? new|current? owner of <the>", Person, State, &[of("owner")]),
+    row(
+        "take over <the> from <person>",
+        Person,
+        Begin,
+        &[
+            of("owner"),
+            Means {
+                predicate: "owner",
+                subject: Slot::Taken(0),
+                object: Slot::Taken(1),
+                ends: true,
+            },
+        ],
+    ),
+    row("take over|on ownership|responsibility of|for <the>", Person, Begin, &[of("owner")]),
+    row("take over <the>", Person, Begin, &[of("owner")]),
+    row("be taking over <the>", Person, Begin, &[of("owner")]),
+    row("be owned by <person>", Thing, State, &[is("owner")]),
+    row("belong to <person>", Thing, State, &[is("owner")]),
     // Employers and roles.
     row(
         "be a|an|the|our? <role> at|for|with|of <org>",
@@ -44,6 +68,7 @@ pub(super) const ROWS: &[Row] = &[
     row("join <org> as <role>", Person, Begin, &[is("works_at"), nth("role", 1)]),
     row("join <org>", Person, Begin, &[is("works_at")]),
     row("work as <role>", Person, State, &[is("role")]),
+    row("be at|with <employer>", Person, State, &[is("works_at")]),
     row("work at|for <org>", Person, State, &[is("works_at")]),
     row("start|begin working|work at|for <org>", Person, Begin, &[is("works_at")]),
     row(
@@ -132,30 +157,6 @@ pub(super) const ROWS: &[Row] = &[
         State,
         &[is("studies")],
     ),
-    // Ownership of work.
-    row("own <the>", Person, State, &[of("owner")]),
-    row("be responsible|accountable for <the>", Person, State, &[of("owner")]),
-    row("be in charge of <the>", Person, State, &[of("owner")]),
-    row("be the|a? new|current? owner of <the>", Person, State, &[of("owner")]),
-    row(
-        "take over <the> from <person>",
-        Person,
-        Begin,
-        &[
-            of("owner"),
-            Means {
-                predicate: "owner",
-                subject: Slot::Taken(0),
-                object: Slot::Taken(1),
-                ends: true,
-            },
-        ],
-    ),
-    row("take over|on ownership|responsibility of|for <the>", Person, Begin, &[of("owner")]),
-    row("take over <the>", Person, Begin, &[of("owner")]),
-    row("be taking over <the>", Person, Begin, &[of("owner")]),
-    row("be owned by <person>", Thing, State, &[is("owner")]),
-    row("belong to <person>", Thing, State, &[is("owner")]),
     // Dates.
     row("be due by|on|at? <due>", Thing, State, &[is("deadline")]),
     row("be due back|in? by|on? <due>", Thing, State, &[is("deadline")]),
@@ -194,6 +195,12 @@ pub(super) const ROWS: &[Row] = &[
     row("be on|running|using <release>", Anyone, State, &[is("version")]),
     row("run on? version <version>", Thing, State, &[is("version")]),
     row("run|use on? <release>", Anyone, State, &[is("version")]),
+    row(
+        "upgrade|update|bump|downgrade|migrate|move|switch|go from <release> to <release>",
+        Anyone,
+        Begin,
+        &[nth("version", 1)],
+    ),
     row(
         "upgrade|update|bump|downgrade|migrate|move|switch|go to <release>",
         Anyone,
@@ -244,7 +251,12 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("uses"), ends("uses", 1)],
     ),
-    row("migrate|switch|change|transition|convert over? to <tool>", Anyone, Begin, &[is("uses")]),
+    row(
+        "migrate|switch|change|transition|convert|move over? to <tool>",
+        Anyone,
+        Begin,
+        &[is("uses")],
+    ),
     row("migrate|switch|move away|off? from|of <tool>", Anyone, End, &[ends("uses", 0)]),
     row(
         "replace|swap <tool> with|by|for <tool>",
@@ -260,6 +272,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("replace <tool>", Thing, Begin, &[WE_USE, WE_USED]),
     row("use <tool> instead of <tool>", Anyone, Begin, &[is("uses"), ends("uses", 1)]),
+    row("get rid of <tool>", Anyone, End, &[ends("uses", 0)]),
     row("stop|quit using <tool>", Anyone, End, &[ends("uses", 0)]),
     row("ditch|abandon|retire|decommission <tool>", Anyone, End, &[ends("uses", 0)]),
     row("start using <tool>", Anyone, Begin, &[is("uses")]),

@@ -46,7 +46,7 @@ fn activity_as(scene: &Scene<'_>, at: usize, said: AsSaid) -> Option<(Item, usiz
         let token = tokens.at(end);
         let list = is_name_token(tokens, end + 1) && end > at && is_name_token(tokens, end - 1);
         if token.punct(',') && !list
-            || token.word(&["because", "so", "since", "but", "although"])
+            || token.word(&["because", "so", "since", "but", "although", "than"])
                 && end > at
                 && scene.time_at(end).is_none()
         {

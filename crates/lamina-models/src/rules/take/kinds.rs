@@ -44,43 +44,35 @@ pub(crate) fn is_role(tokens: &Tokens<'_>, start: usize, end: usize) -> bool {
 pub(super) fn role(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let tokens = scene.tokens;
     let to = scene.before_time(at);
-    let start = strip_article(tokens, at, to);
-    let start = if tokens.at(start).word(&["our", "my", "their", "your", "its"]) {
-        start + 1
-    } else {
-        start
-    };
+    let mut start = strip_article(tokens, at, to);
+    while tokens
+        .at(start)
+        .word(&["our", "my", "their", "your", "its", "new", "current", "acting", "proud"])
+    {
+        start += 1;
+    }
     let mut end = start;
+    let mut chief = false;
     while end < to && end - start < 6 {
         let token = tokens.at(end);
+        // "head of sales", "VP of engineering": what follows is part of the role unless it is a name.
         let of = token.fold == "of"
-            && tokens.before(end).word(&[
-                "head",
-                "vp",
-                "director",
-                "president",
-                "chief",
-                "professor",
-            ])
-            && !is_name_token(tokens, end + 1);
+            && tokens.before(end).is(Class::OCCUPATION)
+            && !is_name_token(tokens, end + 1)
+            && !tokens
+                .at(end + 1)
+                .is(Class::DETERMINER.or(Class::POSSESSIVE).or(Class::NUMBER_WORD));
+        chief |= of;
+        let closed = Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::PRONOUN).or(Class::BE);
         let stops = token.kind != Kind::Word
-            || token.is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::PRONOUN).or(Class::BE))
-                && !of
-                && !token.word(&["vice"])
+            || token.is(closed) && !of
             || token.is(Class::ADVERB) && end > start && !token.is(Class::ADJECTIVE);
         if stops {
             break;
         }
         end += 1;
     }
-    let whole = tokens.slice(start, end);
-    let chief = whole.starts_with("head of")
-        || whole.starts_with("Head of")
-        || whole.starts_with("VP of")
-        || whole.starts_with("director of")
-        || whole.starts_with("chief")
-        || whole.starts_with("professor of");
-    let sound = is_role(tokens, start, end) || chief;
+    let sound = is_role(tokens, start, end) || chief && end > start + 2;
     sound.then(|| (Item::text(scene, start, end), end))
 }
 
@@ -418,4 +410,14 @@ pub(super) fn status(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         || scene.time_at(at + 1).is_some();
     (token.is(Class::STATUS) && ends && !next.word(&["to"]))
         .then(|| (Item::text(scene, at, at + 1), at + 1))
+}
+
+/// What somebody is allergic to in "a peanut allergy".
+pub(super) fn allergen(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
+    let tokens = scene.tokens;
+    let head = (at + 1..scene.end().min(at + 4))
+        .find(|at| tokens.at(*at).word(&["allergy", "allergies"]))?;
+    let plain = (at..head)
+        .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
+    plain.then(|| (Item::text(scene, at, head), head))
 }

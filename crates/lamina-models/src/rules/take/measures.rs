@@ -156,9 +156,7 @@ pub(crate) fn local_date(time: &Phrase, day: Date) -> String {
 
 /// A day of any year: `--05-03`; with a year it is a date.
 pub(super) fn birthday(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
-    let time = scene
-        .time_at(at)
-        .or_else(|| scene.times.iter().find(|time| time.start >= at && time.start <= at + 1))?;
+    let time = scene.times.iter().find(|time| time.start <= at + 1 && time.end > at)?;
     let Anchor::Day(day, month, year) = time.anchor else { return None };
     let text = match year {
         Some(year) => Date::new(year, month, day).ok()?.to_string(),

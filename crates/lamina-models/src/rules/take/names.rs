@@ -125,6 +125,12 @@ pub(super) fn organization(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)
     let tokens = scene.tokens;
     let to = scene.before_time(at);
     let the = tokens.at(at).fold == "the";
+    if tokens.at(at).word(&["a", "an"]) {
+        // "a small startup called Nimbus".
+        let called = (at..to.min(at + 6)).find(|at| tokens.at(*at).word(&["called", "named"]))?;
+        let end = name_run(tokens, called + 1, to)?;
+        return Some((Item::text(scene, called + 1, end), end));
+    }
     let start = at + usize::from(the);
     if let Some(end) = name_run(tokens, start, to) {
         let end = with_noun(tokens, end, to);
@@ -240,4 +246,11 @@ pub(super) fn visited(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let blocked = tokens.at(end).word(&["'s"])
         || tokens.at(start).is(Class::TOOL) && !tokens.at(start).is(Class::PLACE);
     (!blocked).then(|| (Item::text(scene, start, end), end))
+}
+
+/// A place that everybody knows as one: "left London".
+pub(super) fn known_place(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
+    let (item, end) = visited(scene, at)?;
+    let known = scene.tokens.at(item.start).is(Class::PLACE) && item.end == item.start + 1;
+    known.then_some((item, end))
 }

@@ -145,6 +145,9 @@ pub(super) fn had(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     if !article && !is_name_token(tokens, start) {
         return None;
     }
+    let fresh =
+        tokens.at(start).word(&["new", "brand-new", "brand", "second-hand"]) && start + 1 < to;
+    let start = start + usize::from(fresh);
     let mut end = noun_run(tokens, start, to);
     let head_end = trim(tokens, start, end);
     let head = tokens.before(head_end);
@@ -165,7 +168,7 @@ pub(super) fn had(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         && !tokens.at(start).is(Class::ADJECTIVE);
     let sound = end > start
         && !person
-        && !head.is(blocked)
+        && (!head.is(blocked) || head.capital)
         && !abstract_first
         && !is_condition_shape(&head.fold)
         && head.verb.is_none_or(|verb| !verb.forms.has(Form::ING) || head.is(Class::COMMON));
@@ -219,17 +222,20 @@ pub(super) fn liked(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     }
     let (item, end) = noun(scene, at)?;
     let head = tokens.before(item.end);
-    let opinion = head.word(&[
-        "idea",
-        "way",
-        "sound",
-        "look",
-        "fact",
-        "suggestion",
-        "thought",
-        "question",
-        "plan",
-    ]);
+    let served =
+        first.is(Class::POSSESSIVE) && item.end > item.start + 1 && head.is(Class::ADJECTIVE);
+    let opinion = served
+        || head.word(&[
+            "idea",
+            "way",
+            "sound",
+            "look",
+            "fact",
+            "suggestion",
+            "thought",
+            "question",
+            "plan",
+        ]);
     (!opinion).then_some((item, end))
 }
 

@@ -263,8 +263,8 @@ fn day_month(tokens: &Tokens<'_>, at: usize) -> Option<Found> {
     let month = month_name(&tokens.at(start).fold)?;
     let the = usize::from(tokens.at(start + 1).fold == "the");
     let day = day_number(tokens, start + 1 + the)?;
-    let small = tokens.at(start).fold.len() <= 3 || !tokens.at(start).capital;
-    if small && tokens.at(start).is(Class::MODAL) {
+    // "may 3" in small letters can be a verb and a number.
+    if !tokens.at(start).capital && tokens.at(start).is(Class::MODAL) {
         return None;
     }
     with_year(tokens, day, month, start + 2 + the)
