@@ -48,7 +48,7 @@ pub fn grounded(claim: &Claim, source: &Source<'_>) -> Result<(), Ungrounded> {
         return Err(Ungrounded::Clause);
     }
     if claim.normaliser == Normaliser::JsonPath || claim.normaliser == Normaliser::Given {
-        return crate::rules::json::grounded(claim, source);
+        return crate::structured::grounded(claim, source);
     }
     if !is_object(claim, words, source) {
         return Err(Ungrounded::Object);

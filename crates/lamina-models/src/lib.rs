@@ -1,14 +1,16 @@
 //! Other minds: what is made of words. `rules` is the built-in extractor, deterministic and offline;
-//! `ground` is the gate that judges every extractor, built in or not, by the bytes it points at.
+//! `structured` maps documents, typed events and triples; `ground` is the gate that judges every extractor, built in or not, by the bytes it points at.
 //!
 //! The crate knows neither clock nor store: a text and its circumstances come in, claims come out.
 
 pub mod relation;
 pub mod source;
 pub mod rules;
+pub mod structured;
 pub mod ground;
 
 pub use ground::{Ungrounded, grounded};
 pub use relation::{Relation, cardinality, relation};
 pub use rules::extract;
 pub use source::Source;
+pub use structured::{extract_json, extract_triple};

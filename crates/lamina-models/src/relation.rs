@@ -52,7 +52,7 @@ const fn many(predicate: &'static str, object: ObjectKind, said_as: &'static str
     Relation { predicate, cardinality: Cardinality::Many, object, said_as }
 }
 
-use EntityKind::{Animal, Organization, Person, Place, Product, Thing};
+use EntityKind::{Animal, Organization, Person, Place, Product};
 use ObjectKind::{Date, Entity, Money, Number, Text};
 
 /// All relations, in the order of the documentation.
@@ -129,7 +129,6 @@ pub const RELATIONS: &[Relation] = &[
     one("budget", Money, "a budget of 20k EUR"),
     one("revenue", Money, "Initech's revenue was 12 million euros"),
     many("instruction", Text, "always answer in French, from now on call me Al"),
-    many("task", Entity(Thing), "a task that a typed event names"),
 ];
 
 /// The relation that a predicate belongs to.

@@ -21,7 +21,6 @@ mod claims;
 mod mention;
 mod topic;
 pub(crate) mod normal;
-pub(crate) mod json;
 
 use lamina_types::Role;
 use lamina_types::layer::extraction::{Claim, Extraction, Term};

@@ -81,6 +81,13 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         return None;
     }
     let past = verb.tense == Tense::Past && !verb.perfect;
+    // "has to be in by Friday" is a deadline, "is out on Friday" is not.
+    let bound = verb.modal == Modal::Must || scene.tokens.at(verb.end).is(Class::DETERMINER);
+    let participle = scene.tokens.at(verb.end).verb.is_some()
+        || scene.tokens.at(verb.end).word(&["in", "out", "ready"]);
+    if family == "deadline" && participle && !bound {
+        return None;
+    }
     // "I was in Gdansk" is no visit unless a time makes it one.
     if family == "visited" && verb.lemma == "be" && !verb.perfect && scene.times.is_empty() {
         return None;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::scene::Scene;
+use super::scene::{Scene, Times};
 use super::table;
 use super::take::{self, Item, Take};
 
@@ -164,14 +164,16 @@ fn part(word: &'static str) -> Part {
 pub(crate) fn matches(pattern: &Pattern, scene: &Scene<'_>, at: usize) -> Option<Match> {
     let mut at = at;
     let mut taken = Vec::new();
+    let dated = pattern.parts.iter().any(|part| matches!(part, Part::Take(kind) if kind.is_time()));
+    let times = if dated { Times::Entered } else { Times::Whole };
     for part in &pattern.parts {
         match part {
             Part::Words(words) => {
-                at = scene.skip_to(at, words)?;
+                at = scene.skip_to(at, words, times)?;
                 at += 1;
             }
             Part::Perhaps(words) => {
-                if let Some(found) = scene.skip_to(at, words) {
+                if let Some(found) = scene.skip_to(at, words, times) {
                     at = found + 1;
                 }
             }

@@ -383,7 +383,7 @@ fn plain(tokens: &Tokens<'_>, from: usize, to: usize, parties: Parties<'_>) -> O
         return Some(make(term, start, end, nature));
     }
     let end = noun_run(tokens, start, to);
-    if end <= start {
+    if end <= start || (start..end).all(|at| tokens.at(at).kind == Kind::Number) {
         return None;
     }
     let first = tokens.at(start);

@@ -4,7 +4,7 @@ use super::clause::Clause;
 use super::lexicon::Class;
 use super::phrase::{Discourse, Parties};
 use super::time::{Observed, Phrase, Tense};
-use super::token::Tokens;
+use super::token::{Kind, Tokens};
 use super::verb::Modal;
 
 /// A clause under analysis.
@@ -17,6 +17,13 @@ pub(crate) struct Scene<'a> {
     pub(crate) parties: Parties<'a>,
     pub(crate) discourse: &'a Discourse,
     pub(crate) observed: &'a Observed,
+}
+
+/// Whether a preposition may be taken out of a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Times {
+    Entered,
+    Whole,
 }
 
 impl Scene<'_> {
@@ -53,16 +60,16 @@ impl Scene<'_> {
         at
     }
 
-    /// The token at which one of `words` stands, if only times and adverbs come before it.
-    pub(crate) fn skip_to(&self, at: usize, words: &[&str]) -> Option<usize> {
+    /// The token at which one of `words` stands, if only times and adverbs come before it. A word that
+    /// opens a time ("from Monday") is taken for itself only by rows that take a time.
+    pub(crate) fn skip_to(&self, at: usize, words: &[&str], times: Times) -> Option<usize> {
         let mut at = at;
         loop {
             if at >= self.end() {
                 return None;
             }
-            if self.tokens.at(at).word(words)
-                && self.tokens.at(at).kind != super::token::Kind::Quote
-            {
+            let open = times == Times::Entered || self.time_at(at).is_none();
+            if open && self.tokens.at(at).word(words) && self.tokens.at(at).kind != Kind::Quote {
                 return Some(at);
             }
             if let Some(time) = self.time_at(at) {

@@ -94,7 +94,8 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
     // "..., turns out I have": what announces a clause is no part of it.
     let next = opening(tokens, next, to);
     let body = after_adverbs(tokens, next, to);
-    let has_verb = first_verb(tokens, start, at).is_some();
+    let has_verb = first_verb(tokens, start, at).is_some()
+        || tokens.at(start).verb.is_some_and(|verb| ELIDING.contains(&verb.lemma));
     let limit = (body..to).find(|i| is_boundary(tokens, *i)).unwrap_or(to);
     let verb = first_verb(tokens, body, limit);
     let opens = verb.is_some_and(|verb| verb > body && is_subject(tokens, body, verb));
@@ -145,6 +146,14 @@ fn is_own_fragment(tokens: &Tokens<'_>, at: usize, comma: bool, word: &str) -> b
 fn is_bare_verb(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> bool {
     let token = tokens.at(at);
     let Some(verb) = token.verb else { return false };
+    // "love hiking, hate running".
+    let eliding = |at: usize| {
+        let token = tokens.at(at);
+        token.verb.is_some_and(|verb| ELIDING.contains(&verb.lemma) && verb.forms.has(Form::BASE))
+    };
+    if eliding(start) && eliding(at) {
+        return true;
+    }
     if !verb.forms.has(Form::BASE) || token.capital || verb.forms.has(Form::THIRD) {
         return false;
     }
@@ -420,6 +429,14 @@ fn elided(tokens: &Tokens<'_>, body: usize, end: usize, found: Option<usize>, cl
         && token.word(&[
             "moving",
             "planning",
+            "starting",
+            "joining",
+            "leaving",
+            "flying",
+            "visiting",
+            "traveling",
+            "travelling",
+            "meeting",
             "going",
             "working",
             "living",

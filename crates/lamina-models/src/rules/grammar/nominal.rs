@@ -8,7 +8,7 @@ use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Kin};
 use crate::rules::pattern::Aspect;
 use crate::rules::phrase::{Attribute, Nature, Referent, is_name_token, name_run, refer};
-use crate::rules::scene::Scene;
+use crate::rules::scene::{Scene, Times};
 use crate::rules::table::TRAITS;
 use crate::rules::take::{Item, Take, fold_space, take};
 use crate::rules::time::Tense;
@@ -52,7 +52,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
                 draft.effect = Effect::Ends;
             }
             drafts.push(draft);
-            if *kin == Kin::Pet {
+            if *kin == Kin::Pet && !tokens.at(end_of_kind(&referent)).fold.ends_with('s') {
                 drafts.extend(is_a(
                     scene,
                     &item,
@@ -191,7 +191,8 @@ fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option
     let found = TRAITS.iter().find(|known| known.words == words)?;
     let kind = Take::named(found.takes).expect("the tables name only known kinds");
     // "to" before an activity, "on" before a date, "in" before a place.
-    let start = scene.skip_to(at, &["to", "on", "in", "at"]).map_or(at, |at| at + 1);
+    let start =
+        scene.skip_to(at, &["to", "on", "in", "at"], Times::Entered).map_or(at, |at| at + 1);
     let start = if matches!(kind, Take::Word | Take::Rest) { at } else { start };
     let from = if kind.is_time() { at } else { scene.skip(start) };
     let (items, _) = take(kind, scene, from).or_else(|| take(kind, scene, start))?;
@@ -278,6 +279,9 @@ pub(crate) fn kinship(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Dr
     if scene.clause.verb.is_none() && !negated {
         return None;
     }
+    if let Some(draft) = favourite_of(scene, subjects, at) {
+        return Some(vec![draft]);
+    }
     if let Some(drafts) = mutual(scene, subjects, at) {
         return Some(drafts);
     }
@@ -295,6 +299,22 @@ pub(crate) fn kinship(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Dr
         drafts.push(draft);
     }
     (!drafts.is_empty()).then_some(drafts)
+}
+
+/// "Tea is my favourite drink".
+fn favourite_of(scene: &Scene<'_>, subjects: &[Referent], at: usize) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let [subject] = subjects else { return None };
+    let end = (at..scene.end())
+        .find(|at| tokens.at(*at).is(Class::PREPOSITION) || tokens.at(*at).kind == Kind::Punct);
+    let whose = refer(tokens, at, end.unwrap_or(scene.end()), scene.parties, scene.discourse)?;
+    let attribute = whose.attribute?;
+    let words = fold_space(tokens.slice(attribute.start, attribute.end)).to_lowercase();
+    let thing = words.strip_prefix("favourite ").or_else(|| words.strip_prefix("favorite "))?;
+    let predicate = format!("favorite:{}", american(thing));
+    let item = Item::text(scene, subject.start, subject.end);
+    let named = matches!(subject.term, Term::Named { .. }) && !subject.pronoun;
+    named.then(|| Draft::new(attribute.owner, &predicate, &item, Aspect::State))
 }
 
 /// What two people are to each other: word, predicate, whether it is over.

@@ -1,6 +1,6 @@
 //! Rules about verbs: what will be done, what can be done, what is done again and again.
 
-use lamina_types::layer::extraction::Normaliser;
+use lamina_types::layer::extraction::{Effect, Normaliser};
 
 use super::{is_fit, row_at};
 use crate::rules::claims::{Draft, is_plain_present};
@@ -8,7 +8,7 @@ use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Kin};
 use crate::rules::pattern::{self, Aspect, Who};
 use crate::rules::phrase::{Referent, is_name_token, name_run};
-use crate::rules::scene::Scene;
+use crate::rules::scene::{Scene, Times};
 use crate::rules::take::{Item, Take, Value, activity, base_form, fold_space, take};
 use crate::rules::time::{Bound, Tense, days};
 use crate::rules::token::Kind;
@@ -441,7 +441,7 @@ fn is_frequency(scene: &Scene<'_>, at: usize) -> bool {
         return period(at + 1);
     }
     if token.word(&["daily", "weekly", "monthly", "nightly", "yearly"])
-        && at > scene.clause.complement()
+        && at >= scene.clause.complement()
     {
         return true;
     }
@@ -461,6 +461,11 @@ fn is_frequency(scene: &Scene<'_>, at: usize) -> bool {
 /// "I run every morning", "usually swim on Mondays".
 pub(super) fn habit(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
     let verb = scene.clause.verb.as_ref()?;
+    if verb.used_to && !verb.negated && verb.lemma != "be" && verb.at < scene.end() {
+        let (item, _) = activity(scene, verb.at)?;
+        return (!STATIVE.contains(&verb.lemma))
+            .then(|| each(subjects, "habit", &item, Aspect::State));
+    }
     if !is_plain_present(scene)
         || STATIVE.contains(&verb.lemma)
         || verb.negated
@@ -499,12 +504,15 @@ pub(super) fn habit(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draf
 fn fragment(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
     let at = scene.clause.start;
     let tokens = scene.tokens;
-    if tokens.at(at).fold == "not" {
-        return None;
-    }
+    let denied = tokens.at(at).fold == "not";
+    let at = at + usize::from(denied);
     if let Some((items, end)) = take(Take::Occasion, scene, at) {
-        let dated = take(Take::Date, scene, scene.skip_to(end, &["on", "at"]).map_or(end, |at| at))
-            .or_else(|| take(Take::Date, scene, end));
+        let dated = take(
+            Take::Date,
+            scene,
+            scene.skip_to(end, &["on", "at"], Times::Entered).unwrap_or(end),
+        )
+        .or_else(|| take(Take::Date, scene, end));
         let (dates, _) = dated.unwrap_or_default();
         if let (Some(item), Some(date)) = (items.first(), dates.first()) {
             let subject = item.term()?;
@@ -525,11 +533,18 @@ fn fragment(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
             return Some(vec![Draft::new(subject, "deadline", dates.first()?, Aspect::State)]);
         }
     }
-    let drafts =
-        pattern::patterns("be").iter().filter(|row| row.opens_with_word()).find_map(|row| {
-            let fit = pattern::matches(row, scene, at)?;
-            let drafts = super::stated(scene, subjects, &fit);
-            (!drafts.is_empty()).then_some(drafts)
-        });
-    Some(drafts.unwrap_or_default())
+    let rows = pattern::patterns("be").iter().filter(|row| row.opens_with_word());
+    let found = rows.into_iter().find_map(|row| {
+        let fit = pattern::matches(row, scene, at)?;
+        let drafts = super::stated(scene, subjects, &fit);
+        (!drafts.is_empty()).then_some(drafts)
+    });
+    let mut drafts = found.unwrap_or_default();
+    for draft in drafts.iter_mut().filter(|_| denied) {
+        match draft.predicate.as_str() {
+            "likes" => draft.predicate = "dislikes".to_owned(),
+            _ => draft.effect = Effect::Negated,
+        }
+    }
+    Some(drafts)
 }

@@ -234,7 +234,7 @@ pub(super) const ROWS: &[Row] = &[
     row("release|ship|launch|deploy <release>", Anyone, Begin, &[is("version")]),
     // Tools.
     row(
-        "migrate|switch|change|transition|convert over? from <tool> to <tool>",
+        "migrate|switch|change|transition|convert|move over? from <tool> to <tool>",
         Anyone,
         Begin,
         &[nth("uses", 1), ends("uses", 0)],
@@ -260,6 +260,12 @@ pub(super) const ROWS: &[Row] = &[
     row("migrate|switch|move away|off? from|of <tool>", Anyone, End, &[ends("uses", 0)]),
     row(
         "replace|swap <tool> with|by|for <tool>",
+        Anyone,
+        Begin,
+        &[nth("uses", 1), ends("uses", 0)],
+    ),
+    row(
+        "ditch|drop|abandon|leave <tool> in favor|favour of <tool>",
         Anyone,
         Begin,
         &[nth("uses", 1), ends("uses", 0)],
@@ -310,6 +316,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("make|generate <money> in revenue", Anyone, Event, &[is("revenue")]),
     // Places of things.
+    row("be in <visited>", Thing, State, &[is("located_in")]),
     row(
         "be headquartered|located|situated|based in|at|near <place>",
         Thing,

@@ -4,7 +4,7 @@ use lamina_types::layer::extraction::Normaliser;
 
 use super::phrases::{is_condition_shape, trim};
 use super::{Item, Value};
-use crate::rules::lexicon::Class;
+use crate::rules::lexicon::{Class, Form};
 use crate::rules::number;
 use crate::rules::phrase::{is_name_token, name_run, noun_run, strip_article};
 use crate::rules::scene::Scene;
@@ -85,6 +85,13 @@ pub(super) fn kind(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     }
     let start = at + 1;
     let end = trim(tokens, start, noun_run(tokens, start, to));
+    // "a platform built on Kafka" is a platform.
+    let made = |at: &usize| {
+        let verb = tokens.at(*at).verb;
+        verb.is_some_and(|verb| verb.forms.has(Form::PARTICIPLE))
+            && tokens.at(at + 1).is(Class::PREPOSITION)
+    };
+    let end = (start + 1..end).find(made).unwrap_or(end);
     if end <= start {
         return None;
     }
@@ -244,6 +251,7 @@ pub(super) fn diet(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let next = tokens.at(start + 1);
     let ends = start + 1 >= scene.end()
         || next.kind != Kind::Word
+        || scene.time_at(start + 1).is_some()
         || next.is(Class::CONJUNCTION
             .or(Class::ADVERB)
             .or(Class::PREPOSITION)

@@ -9,7 +9,7 @@ use crate::rules::lexicon::{self, Class};
 use crate::rules::number;
 use crate::rules::phrase::{name_run, noun_run};
 use crate::rules::scene::Scene;
-use crate::rules::time::{Anchor, Phrase, days};
+use crate::rules::time::{Anchor, Phrase, Tense, days};
 use crate::rules::token::Kind;
 
 /// Ages that people have.
@@ -137,13 +137,20 @@ pub(super) fn date(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         let next = scene.times.iter().find(|time| time.end > at)?;
         (next.start <= at && next.end > at).then_some(next)
     })?;
-    let day = days(time.anchor, scene.tense(), scene.observed.today)?;
+    let day = days(time.anchor, tense_of_date(scene), scene.observed.today)?;
     let text = local_date(time, day.first);
     let written = matches!(time.anchor, Anchor::Day(_, _, Some(_)));
     let normaliser = if written { Normaliser::Date } else { Normaliser::RelativeDate };
     // A month or a year is no date.
     let precise = day.is_one();
     precise.then(|| (Item::of(Value::Date(text), time.start, time.end, normaliser), time.end))
+}
+
+/// "was moved to 3 July" looks ahead from what happened; "was on 3 July" looks back.
+fn tense_of_date(scene: &Scene<'_>) -> Tense {
+    let Some(verb) = &scene.clause.verb else { return Tense::Present };
+    let state = verb.lemma == "be" && scene.tokens.at(verb.end).verb.is_none();
+    if state { scene.tense() } else { Tense::Future }
 }
 
 /// `2025-06-03`, or `2025-06-03T15:00` if an hour is said.
@@ -174,6 +181,10 @@ pub(super) fn version(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let marked = digits.len() < token.fold.len()
         || digits.contains('.')
         || scene.tokens.before(at).word(&["version", "release", "v"]);
+    let next = scene.tokens.at(at + 1);
+    // "bumped React to 19": a plain number behind "to", with nothing that it counts.
+    let bare = scene.tokens.before(at).fold == "to" && digits.len() <= 3 && next.kind != Kind::Word;
+    let marked = marked || bare;
     let next = scene.tokens.at(at + 1);
     let alone = number::money(scene.tokens, at).is_none() && lexicon::unit(&next.fold).is_none();
     (shaped && marked && alone).then(|| (Item::text(scene, at, at + 1), at + 1))

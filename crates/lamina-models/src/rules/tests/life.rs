@@ -139,6 +139,7 @@ fn plans_goals_and_travels() {
             I'm going to visit Lima in May.
                 user:ann plans "visit Lima" from 2025-05-01 to 2025-06-01
             I'm planning to learn Welsh.
+                user:ann plans "learn Welsh"
             We will migrate the database next week.
                 user:ann plans "migrate the database" from 2025-03-17 to 2025-03-24
             I'm flying to Rome tomorrow.
@@ -178,7 +179,9 @@ fn instructions() {
                 user:ann instruction "call me Al"
             Please write a poem.
             Please always cite your sources.
+                user:ann instruction "always cite your sources"
             Don't ever mention my age.
+                user:ann instruction "Don't ever mention my age"
         "#]],
     );
 }

@@ -77,7 +77,6 @@ fn pronouns_are_resolved_only_when_one_is_meant() {
                 [Petra] works_at [Siemens]
                 [Petra] lives_in [Ulm]
             Petra met Lena. She lives in Ulm.
-                [Petra] lives_in [Ulm]
             My brother is a chef and he plays the drums.
                 user:ann/brother role "chef"
                 user:ann/brother plays "drums"

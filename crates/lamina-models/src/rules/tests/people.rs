@@ -38,6 +38,7 @@ fn identity() {
                 user:ann pronouns "they/them"
             She turned 40 last month.
             I was born on 3 May 1990.
+                user:ann born_on 1990-05-03
             My Mastodon handle is annm.
                 user:ann account "annm"
         "#]],

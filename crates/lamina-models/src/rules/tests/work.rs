@@ -44,7 +44,7 @@ fn employers_and_roles() {
                 user:ann founded [Brightly] from 2018-01-01
             I studied physics at Heidelberg.
                 user:ann studies "physics" (ends)
-                user:ann studied_at [Heidelberg] (ends)
+                user:ann studied_at [Heidelberg]
         "#]],
     );
 }
@@ -70,6 +70,7 @@ fn projects_and_deals() {
             Falcon is blocked by legal.
                 [Falcon] status "blocked"
             The Falcon budget is 50k EUR.
+                [Falcon] budget 50000 EUR
             Falcon costs $12 per user.
                 [Falcon] price 12 USD
             Initrode has 1,500 employees and 12 offices.
@@ -82,7 +83,7 @@ fn projects_and_deals() {
             We decided to drop the beta.
                 user:ann decided "drop the beta"
             Our office is in Leeds.
-                user:ann located_in [Leeds]
+                [office] located_in [Leeds]
         "#]],
     );
 }
