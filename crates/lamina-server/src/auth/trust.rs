@@ -160,15 +160,16 @@ impl Trust {
         }
     }
 
-    /// What an operator should look at.
+    /// What an operator should look at. Which issuer it is stands in the log: tenants see this, and
+    /// whom others trust is not theirs to know.
     pub(super) fn complaints(&self) -> impl Iterator<Item = String> {
-        self.remotes.values().filter(|remote| remote.is_stale()).map(|remote| match remote.text() {
-            None => format!("no keys of the issuer {} could be fetched", remote.iss),
-            Some(_) => format!(
-                "the keys of the issuer {} could not be renewed for more than a day",
-                remote.iss
-            ),
-        })
+        let none = "the keys of an issuer could not be fetched; the log says which";
+        let old =
+            "the keys of an issuer could not be renewed for more than a day; the log says which";
+        let stale = self.remotes.values().filter(|remote| remote.is_stale());
+        let reasons: BTreeSet<&str> =
+            stale.map(|remote| if remote.text().is_some() { old } else { none }).collect();
+        reasons.into_iter().map(str::to_owned)
     }
 
     /// The keys in force.
