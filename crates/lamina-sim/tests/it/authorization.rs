@@ -14,9 +14,11 @@ use lamina_api::routes::{Method, ROUTES, RouteSpec, RouteStatus};
 use lamina_sim::client::{Client, Request, Response};
 use lamina_types::capability;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::coverage::{Known, name, probes, route_of, sample, upload};
-use crate::harness::{Answer, envelope, string};
+use crate::harness::{Answer, directory, envelope, string};
+use crate::minting::key_file;
 use crate::tokens::Team;
 
 const TENANT: &str = "acme";
@@ -92,11 +94,19 @@ struct Walk {
     team: Team,
     client: Client,
     known: Known,
+    _folder: TempDir,
 }
 
 impl Walk {
     fn start() -> Walk {
-        let team = Team::start_with("on_prem_enterprise", OPERATOR);
+        let folder = directory();
+        let key = key_file(folder.path());
+        let minting = [
+            ("LAMINA_AUTH_MINTING_KEY", key.to_str().unwrap()),
+            ("LAMINA_AUTH_MINTING_SIGNUP_TENANT", "public"),
+        ];
+        let environment: Vec<(&str, &str)> = OPERATOR.iter().chain(&minting).copied().collect();
+        let team = Team::start_with("on_prem_enterprise", &environment);
         let mut root = team.caller(TENANT, CALLER);
         let made = root.post("/v1/experience?wait=settled", &envelope(SCOPE, SECRET)).ok(200);
         let event = string(&made, "event_id");
@@ -118,7 +128,7 @@ impl Walk {
             key,
             audit,
         };
-        Walk { client: team.own.server.client(), team, known }
+        Walk { client: team.own.server.client(), team, known, _folder: folder }
     }
 
     /// Every route of the table that somebody has thought of, in its order.
@@ -133,6 +143,10 @@ impl Walk {
         let everything = json!({"allow": ["*"], "deny": ["forget.gdpr"]});
         let deployment = Request::new("PUT", "/v1/policy/deployment").json(&everything);
         requests.insert("PUT /v1/policy/deployment".to_owned(), (deployment, 200));
+        let signup = Request::post("/v1/auth/signup", &json!({}));
+        requests.insert("POST /v1/auth/signup".to_owned(), (signup, 200));
+        let mint = Request::post("/v1/auth/tokens", &json!({"subject": "user:x"}));
+        requests.insert("POST /v1/auth/tokens".to_owned(), (mint, 201));
         let found = ROUTES.iter().filter_map(|route| {
             let (request, status) = match route.status {
                 RouteStatus::Built => requests.remove(&name(route))?,

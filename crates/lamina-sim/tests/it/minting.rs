@@ -17,7 +17,7 @@ use crate::tokens::{Signed, Team};
 const SELF: &str = "https://lamina.test";
 
 /// A key file as `lamina-issuer init` makes it.
-fn key_file(folder: &Path) -> PathBuf {
+pub(crate) fn key_file(folder: &Path) -> PathBuf {
     let path = folder.join("minting.key");
     Minter::generate(SELF, &SystemRng).unwrap().save(&RealDisk, &path).unwrap();
     path
