@@ -20,6 +20,7 @@ use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
     ExperienceEnvelope, WriteStatus,
 };
+use crate::v1::facts::{DerivationStatus, FactBody, FactsPage, TimelineBody};
 use crate::v1::lifecycle::{
     CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
 };
@@ -44,6 +45,10 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("by_idempotency_key", of::<ByIdempotencyKey>),
     ("event", of::<EventBody>),
     ("event_page", of::<EventsPage>),
+    ("fact", of::<FactBody>),
+    ("fact_page", of::<FactsPage>),
+    ("fact_timeline", of::<TimelineBody>),
+    ("derivation_status", of::<DerivationStatus>),
     ("lifecycle_event", of::<LifecycleBody>),
     ("lifecycle_event_page", of::<Page<LifecycleBody>>),
     ("lifecycle_aggregate", of::<LifecycleAggregate>),

@@ -7,10 +7,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::thread::JoinHandle;
 
-use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{DiskFile, Env, SteadyClock};
 use lamina_store::blob::BlobStore;
@@ -21,26 +18,18 @@ use lamina_store::kv::{Direction, FjallKv, Kv};
 use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
 use lamina_store::view::{Hasher, ViewError, Views};
 use lamina_types::Micros;
-use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 
-use crate::admin::Admin;
-use crate::admin::standing::Standing;
 use crate::derive::Derived;
-use crate::derive::answer::{Answerer, Extractor, Given};
-use crate::derive::backlog::Backlog;
-use crate::derive::thread::{Deriving, DerivingStages};
-use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
-use crate::threads::{Role, spawn};
-use crate::upkeep::Upkeep;
-use crate::write::apply::Applier;
-use crate::write::capture::{Capture, Committed};
+use crate::derive::answer::{Extractor, Rules};
+use crate::engine::Engine;
 use crate::write::hub::Hub;
 use crate::write::prepare::section;
-use crate::write::room::Room;
-use crate::write::stages::{Fed, StageWorker, Stages, StagesParts};
-use crate::write::writer;
-use crate::{OpenError, Settings, audit, scrub};
+use crate::write::stages::{StageWorker, Stages, StagesParts};
+use crate::{OpenError, Settings};
+
+mod start;
+
+use start::{Performer, start};
 
 /// The tenant of a deployment that has only one.
 pub const DEFAULT_TENANT: &str = "default";
@@ -49,8 +38,6 @@ pub const FIRST_TENANT: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
-/// Pictures hashed at the same time.
-const PICTURES_MAX: usize = 2;
 const LOCK_FILE: &str = "LOCK";
 /// Entries and bytes folded at a time while catching up.
 const CATCH_UP_ENTRIES: usize = 8_192;
@@ -125,7 +112,7 @@ impl Opened {
 impl Engine {
     /// Opens a data directory, making it if it is not there, and starts the engine.
     pub fn open(settings: Settings, env: Env) -> Result<(Engine, OpenReport), OpenError> {
-        Engine::open_deriving(settings, env, Arc::new(Given))
+        Engine::open_deriving(settings, env, Arc::new(Rules))
     }
 
     /// Opens with another extractor.
@@ -246,123 +233,6 @@ pub(crate) fn open_reporting(
         apply(&views, &appended.entries, &appended.tip)?;
     }
     Ok(Opened { env, keys, log: Box::new(log), views, report, lock })
-}
-
-/// Who performs the stages after capture.
-enum Performer {
-    /// Derivation, with this extractor.
-    Derives(Arc<dyn Extractor>),
-    /// Somebody else.
-    Other(Box<dyn StageWorker>),
-}
-
-/// Starts the threads over an opened directory.
-fn start(
-    settings: Settings,
-    opened: Opened,
-    performer: Performer,
-) -> Result<(Engine, OpenReport), OpenError> {
-    let Opened { env, keys, log, views, mut report, lock } = opened;
-    let shared = Arc::new(Shared::default());
-    shared.tell(&*log);
-    let (reader, tip) = (log.reader(), log.tip());
-    let hub = Arc::new(Hub::default());
-    let blobs = open_blobs(&env, &settings.data)?;
-    let lock: Arc<dyn DiskFile> = Arc::from(lock);
-    let standing = Arc::new(Standing::load(&views, &*reader)?);
-    let (audit, tap) =
-        audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
-    report.audit_recovered = audit.recovered;
-    let backlog = Arc::new(Backlog::default());
-    let (worker, extractor): (Box<dyn StageWorker>, _) = match performer {
-        Performer::Other(worker) => (worker, None),
-        Performer::Derives(extractor) => {
-            let stages = DerivingStages::new(Arc::clone(&backlog), Arc::clone(&views));
-            (Box::new(stages), Some(extractor))
-        }
-    };
-    let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
-    resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
-    let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
-    let (to_writer, requests) = mpsc::channel();
-    let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
-    let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
-    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
-    let capture =
-        Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
-            .with_room(room.clone());
-    let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
-        .with_standing(Arc::clone(&standing));
-    let deriving = extractor.map(|extractor| Deriving {
-        backlog: Arc::clone(&backlog),
-        reader: Arc::clone(&reader),
-        answerer: Answerer::new(extractor, Arc::clone(&env.rng)),
-        to_writer: to_writer.clone(),
-        to_stages: to_stages.clone(),
-    });
-    let mut threads = vec![
-        spawn(Role::Writer, &shared, &lock, {
-            let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
-            let mut sink = answering(to_applier);
-            move || writer::run(capture, &requests, &mut sink, &status, &*clock)
-        })?,
-        spawn(Role::Applier, &shared, &lock, {
-            let (shared, views, env) = (Arc::clone(&shared), Arc::clone(&views), env.clone());
-            move || engine::applier(applier, &views, &env, &committed, &to_stages, &tap, &shared)
-        })?,
-        scrubber,
-        spawn(Role::Stages, &shared, &lock, {
-            let (views, blobs) = (Arc::clone(&views), Arc::clone(&blobs));
-            let upkeep = Upkeep::new(env.clone(), views, blobs);
-            let (shared, env) = (Arc::clone(&shared), env.clone());
-            move || engine::stages(stages, upkeep, &env, &applied, &shared)
-        })?,
-    ];
-    if let Some(deriving) = deriving {
-        threads.push(spawn(Role::Derive, &shared, &lock, move || deriving.run())?);
-    }
-    let inner = Inner {
-        backlog,
-        writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
-        room,
-        pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
-        env,
-        settings,
-        keys,
-        views,
-        reader,
-        hub,
-        blobs,
-        admin: Admin::over(standing),
-        audit,
-        shared,
-        to_writer,
-        threads: Mutex::new(threads),
-        scrubbing: Mutex::new(Some(scrubbing)),
-        _lock: lock,
-    };
-    Ok((Engine { inner: Arc::new(inner) }, report))
-}
-
-/// The scrub goes on for as long as what is given back first is there.
-fn spawn_scrub(
-    shared: &Arc<Shared>,
-    lock: &Arc<dyn DiskFile>,
-    reader: &Arc<dyn LogReader>,
-) -> Result<(mpsc::Sender<()>, JoinHandle<()>), OpenError> {
-    let (scrubbing, stop) = mpsc::channel();
-    let (reader, status) = (Arc::clone(reader), Arc::clone(&shared.scrub));
-    let run = move || scrub::run(&reader, scrub::Pace::USUAL, &stop, &status);
-    Ok((scrubbing, spawn(Role::Scrub, shared, lock, run)?))
-}
-
-/// Answers what is durable and hands it on to be folded.
-fn answering(to_applier: mpsc::SyncSender<Committed>) -> impl FnMut(Committed) {
-    move |mut committed: Committed| {
-        committed.answer_durable();
-        // An applier that is gone has left its reason in `views_failed`.
-        drop(to_applier.send(committed));
-    }
 }
 
 fn open_blobs(env: &Env, data: &Path) -> Result<Arc<BlobStore>, OpenError> {

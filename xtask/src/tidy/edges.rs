@@ -20,7 +20,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-outbound", &[]),
     // A program of its own: it holds secret keys, and the server must be able to do without them.
     ("lamina-issuer", &["lamina-types", "lamina-env", "lamina-auth"]),
-    ("lamina-engine", &["lamina-types", "lamina-env", "lamina-core", "lamina-store"]),
+    (
+        "lamina-engine",
+        &["lamina-types", "lamina-env", "lamina-core", "lamina-store", "lamina-models"],
+    ),
     // The server names the core for permits only.
     (
         "lamina-server",

@@ -30,6 +30,30 @@ const CURSOR: Param = query(
     "`next_cursor` of the page before; a plain number is taken as an offset.",
     Values::Text,
 );
+const VIEW: Param = query(
+    "view",
+    "How far to read from the scope.",
+    Values::OneOf(&["local", "holistic", "descend"]),
+);
+const SUBJECT: Param =
+    query("subject", "About this: an entity's id, an actor, or a name.", Values::Text);
+const PREDICATE: Param = query("predicate", "With this predicate.", Values::Text);
+const AS_OF: Param =
+    query("as_of", "Where the question stands on both axes of time.", Values::Time);
+const AS_OF_VALID: Param =
+    query("as_of_valid", "The instant in the world it is about.", Values::Time);
+const AS_OF_RECORDED: Param =
+    query("as_of_recorded", "The knowledge it is asked with.", Values::Time);
+const VALID_DURING: Param = query("valid_during", "True at some time in `from..to`.", Values::Text);
+const RECORDED_DURING: Param =
+    query("recorded_during", "Known at some time in `from..to`.", Values::Text);
+const MIN_CONFIDENCE: Param =
+    query("min_confidence", "At least this sure, from 0 to 1.", Values::Text);
+const SUPERSEDED: Param = query(
+    "include_superseded",
+    "Also versions that others have replaced.",
+    Values::OneOf(&["false", "true"]),
+);
 const LIMIT: Param = query("limit", "Items per page.", Values::Integer(1, 1000));
 const WAIT: Param = query(
     "wait",
@@ -260,8 +284,18 @@ pub const ROUTES: &[RouteSpec] = &[
     // Derived layers.
     RouteSpec::new(Get, "/v1/episodes", Stable, "scope.read.local", "List episodes"),
     RouteSpec::new(Post, "/v1/episodes/build", Beta, "scope.write", "Build episodes now"),
-    RouteSpec::new(Get, "/v1/facts", Stable, "scope.read.local", "List facts"),
-    RouteSpec::new(Get, "/v1/facts/timeline", Stable, "scope.read.local", "How a fact changed over time"),
+    RouteSpec::new(Get, "/v1/facts", Stable, "scope.read.local", "List facts").built(
+        &[required(SCOPE), VIEW, SUBJECT, PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR],
+        Body::None,
+        &[answer(200, "A page of facts, the last learned first.", AnswerBody::Json("fact_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/facts/timeline", Stable, "scope.read.local", "How a fact changed over time").built(
+        &[required(SCOPE), VIEW, required(SUBJECT), PREDICATE, AS_OF, AS_OF_RECORDED, LIMIT],
+        Body::None,
+        &[answer(200, "What held, oldest first.", AnswerBody::Json("fact_timeline"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
+    ),
     RouteSpec::new(Get, "/v1/beliefs", Beta, "scope.read.local", "List beliefs"),
     RouteSpec::new(Post, "/v1/beliefs", Beta, "scope.write", "Declare a belief"),
     RouteSpec::new(Post, "/v1/beliefs/build", Beta, "scope.write", "Build beliefs now"),
@@ -277,7 +311,12 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/concepts/coverage", Beta, "understanding.read", "How much is understood"),
     RouteSpec::new(Get, "/v1/concepts/{concept_id}", Beta, "understanding.read", "Read one concept"),
     RouteSpec::new(Get, "/v1/concepts/{concept_id}/history", Beta, "understanding.read", "The versions of a concept"),
-    RouteSpec::new(Get, "/v1/derivation/status", Beta, "scope.read.local", "Whether derivation has caught up"),
+    RouteSpec::new(Get, "/v1/derivation/status", Beta, "scope.read.local", "Whether derivation has caught up").built(
+        &[required(SCOPE)],
+        Body::None,
+        &[answer(200, "How far derivation is.", AnswerBody::Json("derivation_status"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::PolicyDenied],
+    ),
     RouteSpec::new(Get, "/v1/conflicts", Beta, "scope.read.local", "List conflicting claims"),
     RouteSpec::new(Get, "/v1/conflicts/{conflict_id}", Beta, "scope.read.local", "Read one conflict"),
     RouteSpec::new(Post, "/v1/conflicts/{conflict_id}/resolve", Beta, "scope.write", "Resolve a conflict"),

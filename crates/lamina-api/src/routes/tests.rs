@@ -123,6 +123,9 @@ fn what_is_built() {
         GET /v1/health
         GET /v1/ready
         GET /v1/openapi.json
+        GET /v1/facts
+        GET /v1/facts/timeline
+        GET /v1/derivation/status
         GET /v1/scopes
         POST /v1/scopes
         DELETE /v1/scopes

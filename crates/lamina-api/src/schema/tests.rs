@@ -21,6 +21,10 @@ macro_rules! fixture {
 }
 
 const FIXTURES: &[(&str, &str, &str)] = &[
+    fixture!("fact", "seats"),
+    fixture!("fact_page", "one"),
+    fixture!("fact_timeline", "seats"),
+    fixture!("derivation_status", "caught_up"),
     fixture!("audit_chain", "short"),
     fixture!("audit_chain_verified", "broken"),
     fixture!("audit_row", "write"),

@@ -3,6 +3,7 @@
 pub mod experience;
 pub mod traversal;
 pub mod events;
+pub mod facts;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use lamina_env::Rng;
+use lamina_models::Source;
 use lamina_store::codec::answer::{Answer, AnswerWho, Asked};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::entry::{Entry, Kind};
 use lamina_store::log::NewEntry;
 use lamina_types::layer::Extraction;
-use lamina_types::{Directives, Modality};
+use lamina_types::{Content, Directives, Modality};
 
 use crate::write::prepare::section;
 
@@ -28,13 +29,36 @@ pub struct Extracted {
     pub ungrounded: Vec<u16>,
 }
 
-/// Takes what callers state outright, and guesses nothing.
+/// The built-in extractor: deterministic, offline. What its own gate refuses is kept to be seen.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Given;
+pub struct Rules;
 
-impl Extractor for Given {
-    fn extract(&self, _: &ExperienceWho, _: &ExperienceWhat) -> Extracted {
-        Extracted { extraction: nothing(), ungrounded: Vec::new() }
+impl Extractor for Rules {
+    fn extract(&self, who: &ExperienceWho, what: &ExperienceWhat) -> Extracted {
+        let role = match &what.content {
+            Content::Message { role, .. } => Some(*role),
+            _ => None,
+        };
+        let words = matches!(
+            what.content,
+            Content::Message { .. } | Content::Text { .. } | Content::BlobRef { .. }
+        );
+        if !words {
+            return Extracted { extraction: nothing(), ungrounded: Vec::new() };
+        }
+        let source = Source {
+            text: what.content.text(),
+            speaker: &who.observed_actor.id,
+            addressee: None,
+            role,
+            observed_at: what.context.observed_at.0,
+            timezone: what.hints.timezone.as_deref(),
+        };
+        let extraction = lamina_models::extract(&source);
+        let claims = extraction.claims.iter().enumerate();
+        let refused = claims.filter(|(_, claim)| lamina_models::grounded(claim, &source).is_err());
+        let ungrounded = refused.filter_map(|(at, _)| u16::try_from(at).ok()).collect();
+        Extracted { extraction, ungrounded }
     }
 }
 

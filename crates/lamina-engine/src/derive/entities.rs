@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use lamina_core::derive::entities::NameKey;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
@@ -67,7 +68,8 @@ impl Names {
                 (EntityKind::Person, TENANT_WIDE, tag)
             }
             Term::Named { name, kind } => {
-                let tag = rows.tag(given.tenant, "derive.name", &[fold_name(name).as_bytes()])?;
+                let tag =
+                    rows.tag(given.tenant, "derive.name", &[fold_name(name, *kind).as_bytes()])?;
                 (*kind, self.domain(given, name, *kind), tag)
             }
             Term::Of { owner, relation } => {
@@ -180,8 +182,6 @@ pub(super) fn entropy(seed: &[u8; 16], layer: u8, place: u64) -> [u8; 8] {
 }
 
 /// A name without what people write differently.
-pub(crate) fn fold_name(name: &str) -> String {
-    let kept = name.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' });
-    let folded: String = kept.flat_map(char::to_lowercase).collect();
-    folded.split_whitespace().collect::<Vec<_>>().join(" ")
+pub(crate) fn fold_name(name: &str, kind: EntityKind) -> String {
+    NameKey::new(name, kind).map_or_else(|| name.trim().to_lowercase(), |key| key.to_string())
 }

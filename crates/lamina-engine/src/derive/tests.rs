@@ -126,6 +126,7 @@ impl World {
                 valid_during: None,
                 recorded_during: None,
             },
+            lapsed_by: None,
             min_confidence: Confidence::new(0),
             after: None,
             limit: 100,

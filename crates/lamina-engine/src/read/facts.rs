@@ -11,10 +11,11 @@ use lamina_core::derive::facts::{Basis, Content, Piece, PieceId, Pins, Said, Sup
 use lamina_store::codec::answer::Answer;
 use lamina_store::entry::SectionState;
 use lamina_store::kv::{Direction, Space};
-use lamina_types::layer::{Claim, Confidence, Object, Term};
+use lamina_store::view::{Axis, EventScan};
+use lamina_types::layer::{Claim, Confidence, EntityKind, Object, Term};
 use lamina_types::{ActorId, EntityId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt};
 
-use crate::derive::read::{answer_row, row, walk};
+use crate::derive::read::{answer_row, answers_to, row, walk};
 use crate::derive::rows::FactRow;
 use crate::derive::{entities, facts, key};
 use crate::engine::Inner;
@@ -35,6 +36,8 @@ pub struct FactsQuery {
     pub predicate: Option<String>,
     /// Where the question stands on both axes.
     pub pins: Pins,
+    /// Not what was ended or replaced by this instant; what was said to last until then is shown.
+    pub lapsed_by: Option<ValidAt>,
     /// At least this sure.
     pub min_confidence: Confidence,
     /// After this position of an earlier page.
@@ -203,7 +206,8 @@ impl Inner {
             let Some(fact) = self.fact_row(tenant, id)? else { continue };
             let sure = fact.piece.confidence(query.pins.recorded) >= query.min_confidence;
             let called = predicate.is_none_or(|predicate| predicate == fact.predicate);
-            if !query.pins.admit(&fact.piece) || !sure || !called {
+            let lapsed = query.lapsed_by.is_some_and(|by| has_lapsed(&fact.piece, by));
+            if !query.pins.admit(&fact.piece) || !sure || !called || lapsed {
                 continue;
             }
             if items.len() == query.limit {
@@ -257,8 +261,14 @@ impl Inner {
         if called.parse::<ActorId>().is_ok() {
             tags.push((0, self.derived_tag(tenant, "derive.actor", called)?));
         }
-        let name = self.derived_tag(tenant, "derive.name", &entities::fold_name(called))?;
-        tags.extend(std::iter::once(0).chain(scopes.iter().copied()).map(|domain| (domain, name)));
+        // What kind of thing is meant is not said, and some names are folded by their kind.
+        let folded: BTreeSet<String> =
+            EntityKind::ALL.iter().map(|kind| entities::fold_name(called, *kind)).collect();
+        for name in &folded {
+            let name = self.derived_tag(tenant, "derive.name", name)?;
+            let domains = std::iter::once(0).chain(scopes.iter().copied());
+            tags.extend(domains.map(|domain| (domain, name)));
+        }
         for (domain, tag) in tags {
             let alias = key::alias(tenant, domain, &tag);
             let id = row(&self.views, Space::Sources, &alias, |bytes| {
@@ -393,6 +403,80 @@ impl Inner {
             Term::Of { .. } => return Ok(None),
         };
         Ok(self.entities_called(tenant, &[scope], called)?.into_iter().next())
+    }
+}
+
+/// Whether something put an end to it: one that was said to last so long is not over because of it.
+fn has_lapsed(piece: &Piece, by: ValidAt) -> bool {
+    match piece.to() {
+        Some(to) if to <= by => piece.supports.iter().all(|support| support.to != Some(to)),
+        _ => false,
+    }
+}
+
+/// How far derivation is in a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DerivationStatus {
+    /// Events that wait, counted up to [`WAITING_COUNTED_MAX`].
+    pub waiting: u64,
+    /// When the last event was recorded.
+    pub last_write: Option<RecordedAt>,
+    /// When the last answer was recorded.
+    pub last_derived: Option<RecordedAt>,
+}
+
+/// Events that wait are counted up to here.
+pub const WAITING_COUNTED_MAX: u64 = 1_000;
+
+impl Engine {
+    /// How far derivation is in a scope.
+    pub async fn derivation_status(
+        &self,
+        permit: ReadPermit,
+        scope: ScopePath,
+    ) -> Result<DerivationStatus, Error> {
+        self.inner.caught_up().await;
+        self.blocking(move |inner| inner.derivation_status(&permit, &scope)).await
+    }
+}
+
+impl Inner {
+    fn derivation_status(
+        &self,
+        permit: &ReadPermit,
+        scope: &ScopePath,
+    ) -> Result<DerivationStatus, Error> {
+        let (tenant, scopes) = self.scopes_of(permit, scope)?;
+        let mut status = DerivationStatus::default();
+        if scopes.is_empty() {
+            return Ok(status);
+        }
+        let events = self.views.event_scan(&EventScan {
+            tenant,
+            scopes,
+            axis: Axis::Recorded,
+            direction: Direction::Backward,
+            observed_from: None,
+            observed_to: None,
+            recorded_from: None,
+            recorded_to: None,
+            tags: Vec::new(),
+            after: None,
+            skip: 0,
+            limit: WAITING_COUNTED_MAX as usize,
+            scan_max: WAITING_COUNTED_MAX as usize,
+        })?;
+        status.last_write = events.rows.first().map(|event| event.recorded_at);
+        for event in &events.rows {
+            // In order: what was written before an event that is answered is answered too.
+            if let Some(answer) = answers_to(&self.views, tenant, event.offset)?.last() {
+                let row = answer_row(&self.views, tenant, *answer)?;
+                status.last_derived = row.map(|row| row.recorded);
+                break;
+            }
+            status.waiting += 1;
+        }
+        Ok(status)
     }
 }
 

@@ -58,7 +58,8 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(&scope)).await?;
     call.record.event(id);
     let record = engine.event(&permit, id).await?;
-    reply::json(StatusCode::OK, &EventBody::new(&record, Vec::new()))
+    let derives = engine.derived_from(caller.tenant, id).await?;
+    reply::json(StatusCode::OK, &EventBody::new(&record, derives))
 }
 
 /// Where an event belongs and who wrote it. An id that is not there is not found only for those who

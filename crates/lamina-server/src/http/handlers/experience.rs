@@ -52,14 +52,15 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let warnings = with_replay_warning(warnings, &captured);
     let mut response = match wait {
         Wait::Accepted => accepted(&captured, &warnings, None)?,
-        Wait::Captured => completed(&captured, &warnings, &just_captured(), took_us)?,
+        Wait::Captured => completed(&captured, &warnings, &just_captured(), took_us, Vec::new())?,
         Wait::Indexed | Wait::Consolidated | Wait::Settled => {
             let until = until(wait);
             let longest = Duration::from_millis(WAIT_MS_MAX);
             let engine = &call.app.engine;
             match engine.wait_for(caller.tenant, captured.event_id, until, longest).await {
                 Ok(progress) if is_reached(until, &progress) => {
-                    completed(&captured, &warnings, &progress, took_us)?
+                    let derives = engine.derived_from(caller.tenant, captured.event_id).await?;
+                    completed(&captured, &warnings, &progress, took_us, derives)?
                 }
                 Ok(progress) => accepted(&captured, &warnings, Some(&progress))?,
                 // The write is durable, whatever became of waiting for the rest.
@@ -219,6 +220,7 @@ fn completed(
     warnings: &[String],
     progress: &Progress,
     capture_us: i64,
+    derives: Vec<String>,
 ) -> Result<Response, Failure> {
     let shape = ExperienceCompleted {
         event_id: captured.event_id.to_string(),
@@ -226,7 +228,7 @@ fn completed(
         wal_offset: captured.wal_offset,
         lifecycle_stream: Some(event_stream(captured.event_id)),
         stages_completed: stage_names(&progress.completed),
-        derives: Vec::new(),
+        derives,
         elapsed_ms: elapsed(capture_us, &progress.elapsed_us),
         warnings: warnings.to_vec(),
         replayed_from_idempotency: captured.replayed,

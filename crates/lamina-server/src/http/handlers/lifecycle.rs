@@ -190,6 +190,7 @@ pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
     let MemoryEvent { event_id, progress, rows } =
         call.app.engine.memory_event(&permit, id).await?;
+    let derives = call.app.engine.derived_from(caller.tenant, id).await?;
     let errors = rows.iter().filter_map(|shown| {
         let LifecycleKind::Failed(stage) = shown.event.kind else {
             return None;
@@ -206,7 +207,7 @@ pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
         stages_completed: stage_names(&progress.completed),
         stages_pending: stage_names(&progress.pending),
         lifecycle_event_ids: rows.iter().map(|shown| shown.event.id.to_string()).collect(),
-        derives: Vec::new(),
+        derives,
         errors: errors.collect(),
         excluded_from_recall: progress.cancelled,
     };

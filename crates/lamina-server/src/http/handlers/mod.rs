@@ -5,6 +5,7 @@ mod experience;
 mod bulk;
 mod status;
 mod events;
+mod facts;
 mod blobs;
 mod lifecycle;
 mod admin;
@@ -52,6 +53,9 @@ table! {
     Get "/v1/experience/status" => status::status;
     Get "/v1/events" => events::list;
     Get "/v1/events/{event_id}" => events::one;
+    Get "/v1/facts" => facts::list;
+    Get "/v1/facts/timeline" => facts::timeline;
+    Get "/v1/derivation/status" => facts::status;
     Post "/v1/blobs" => blobs::upload;
     Get "/v1/blobs/{blob_id}" => blobs::download;
     Delete "/v1/blobs/{blob_id}" => blobs::delete;

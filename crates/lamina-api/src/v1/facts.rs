@@ -1,0 +1,176 @@
+//! `GET /v1/facts` and `GET /v1/facts/timeline`: what is known, on both axes of time (R217, R290, R291).
+
+mod query;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use super::traversal::TraversedScope;
+pub use query::FactsQuery;
+
+/// A page of facts.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "fact_page")]
+pub struct FactsPage {
+    /// The facts, the last learned first.
+    pub items: Vec<FactBody>,
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
+    pub has_more: bool,
+}
+
+/// One version of a fact.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "fact")]
+pub struct FactBody {
+    /// Its id.
+    #[schemars(regex(pattern = "^fact_[0-9a-f]{32}$"))]
+    pub id: String,
+    /// Its scope.
+    pub scope: String,
+    /// Whom it is about.
+    pub subject: EntityBody,
+    /// The relation.
+    pub predicate: String,
+    /// What is said of the subject; of a conflict, the first of its sides.
+    pub object: ValueBody,
+    /// It is said that it is *not* so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub negated: bool,
+    /// Values of which only one can be; absent unless that is so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub conflicting: Vec<SideBody>,
+    /// The events it stands on.
+    #[schemars(inner(regex(pattern = "^evt_[0-9a-f]{32}$")))]
+    pub supports: Vec<String>,
+    /// From when it is true; null if it is only known that it was so before.
+    #[schemars(extend("format" = "date-time"))]
+    pub valid_from: Option<String>,
+    /// How the beginning is known: `stated` in words, or `observed` to be so by then.
+    pub valid_from_basis: Option<&'static str>,
+    /// Until when (exclusive); null if it has no known end.
+    #[schemars(extend("format" = "date-time"))]
+    pub valid_to: Option<String>,
+    /// How the end is known.
+    pub valid_to_basis: Option<&'static str>,
+    /// When it was learned.
+    #[schemars(extend("format" = "date-time"))]
+    pub recorded_from: String,
+    /// When another version came in its place; null if it is current.
+    #[schemars(extend("format" = "date-time"))]
+    pub recorded_to: Option<String>,
+    /// How sure the extractor is.
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: f64,
+    /// Which extractor found it.
+    pub extractor: String,
+    /// The version that came in its place.
+    pub superseded_by: Option<String>,
+    /// The version in whose place it came.
+    pub supersedes: Option<String>,
+    /// Always false: a fact is whole or it is not shown.
+    #[serde(rename = "_partial")]
+    pub partial: bool,
+}
+
+/// One side of a conflict.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "fact_side")]
+pub struct SideBody {
+    /// What is said.
+    pub object: ValueBody,
+    /// It is said that it is *not* so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub negated: bool,
+    /// The events that say so.
+    pub supports: Vec<String>,
+}
+
+/// Somebody or something.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "entity_reference")]
+pub struct EntityBody {
+    /// Always `entity`.
+    pub r#type: &'static str,
+    /// Its id, the same in every record of the tenant.
+    #[schemars(regex(pattern = "^ent_[0-9a-f]{32}$"))]
+    pub id: String,
+    /// As it is said.
+    pub name: String,
+}
+
+/// An object of a fact.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "fact_value")]
+pub struct ValueBody {
+    /// `entity` or `literal`.
+    pub r#type: &'static str,
+    /// Of an entity: its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Of an entity: as it is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Of a literal: `string`, `integer`, `number`, `money`, `date` or `boolean`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datatype: Option<&'static str>,
+    /// The value, or the name of the entity.
+    pub value: serde_json::Value,
+    /// The unit or currency, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// How the world changed under one subject and predicate.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "fact_timeline")]
+pub struct TimelineBody {
+    /// Whom it is about; null if nothing is known.
+    pub subject: Option<EntityBody>,
+    /// The relation; null if every relation was asked for.
+    pub predicate: Option<String>,
+    /// What held, oldest first.
+    pub timeline: Vec<TimelineEntry>,
+    /// The same as whole facts.
+    pub items: Vec<FactBody>,
+}
+
+/// One stretch of a timeline.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "fact_timeline_entry")]
+pub struct TimelineEntry {
+    /// The fact.
+    pub fact_id: String,
+    /// The relation.
+    pub predicate: String,
+    /// What held.
+    pub value: serde_json::Value,
+    /// From when.
+    #[schemars(extend("format" = "date-time"))]
+    pub valid_from: Option<String>,
+    /// Until when.
+    #[schemars(extend("format" = "date-time"))]
+    pub valid_to: Option<String>,
+}
+
+/// Whether derivation has caught up with what was written to a scope.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "derivation_status")]
+pub struct DerivationStatus {
+    /// Nothing waits.
+    pub caught_up: bool,
+    /// Events that wait, counted up to a thousand.
+    pub dirty: u64,
+    /// Seconds since the last write; null if nothing was written.
+    pub idle_seconds: Option<u64>,
+    /// When the last event was written.
+    #[schemars(extend("format" = "date-time"))]
+    pub last_write_at: Option<String>,
+    /// When something was last derived.
+    #[schemars(extend("format" = "date-time"))]
+    pub last_built_at: Option<String>,
+}

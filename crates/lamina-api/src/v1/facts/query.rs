@@ -1,0 +1,125 @@
+//! The parameters of `GET /v1/facts` and its relatives (R290, R373, R374, C31).
+
+use lamina_types::limits::PAGE_DEFAULT;
+use lamina_types::{Micros, RecordedAt, ScopePath, ScopeView, ValidAt};
+use sha2::{Digest, Sha256};
+
+use crate::check;
+use crate::cursor::{self, Mac};
+use crate::error::ApiError;
+use crate::page::PageStart;
+use crate::query::Params;
+use crate::time;
+
+/// Characters of a subject or a predicate in a question.
+const WORD_CHARS_MAX: usize = 512;
+
+/// A question for facts. Intervals are half-open.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactsQuery {
+    /// The scope.
+    pub scope: ScopePath,
+    /// How far from it.
+    pub view: ScopeView,
+    /// About this entity, actor or name.
+    pub subject: Option<String>,
+    /// With this predicate.
+    pub predicate: Option<String>,
+    /// The instant in the world that is asked about.
+    pub as_of_valid: Option<ValidAt>,
+    /// The knowledge it is asked with.
+    pub as_of_recorded: Option<RecordedAt>,
+    /// True at some time in here.
+    pub valid_during: Option<(ValidAt, ValidAt)>,
+    /// Known at some time in here.
+    pub recorded_during: Option<(RecordedAt, RecordedAt)>,
+    /// At least this sure.
+    pub min_confidence: f64,
+    /// Also versions that others have replaced.
+    pub include_superseded: bool,
+    /// At most so many.
+    pub limit: usize,
+    /// Where the caller says it stopped.
+    pub cursor: Option<String>,
+}
+
+impl FactsQuery {
+    /// Reads decoded query pairs. `as_of` stands for both axes; each can be named on its own, also as
+    /// `valid_as_of` and `known_as_of`.
+    pub fn parse(pairs: &[(String, String)]) -> Result<FactsQuery, ApiError> {
+        let params = Params::new(pairs);
+        let as_of = params.time("as_of")?;
+        let either = |name: &str, alias: &str| -> Result<Option<Micros>, ApiError> {
+            Ok(params.time(name)?.or(params.time(alias)?).or(as_of))
+        };
+        Ok(FactsQuery {
+            scope: params.scope()?,
+            view: params.view()?,
+            subject: word(&params, "subject")?,
+            predicate: word(&params, "predicate")?,
+            as_of_valid: either("as_of_valid", "valid_as_of")?.map(ValidAt),
+            as_of_recorded: either("as_of_recorded", "known_as_of")?.map(RecordedAt),
+            valid_during: during(&params, "valid_during")?
+                .map(|(from, to)| (ValidAt(from), ValidAt(to))),
+            recorded_during: during(&params, "recorded_during")?
+                .map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
+            min_confidence: confidence(&params)?,
+            include_superseded: params
+                .choice("include_superseded", &[("false", false), ("true", true)])?,
+            limit: params.limit(PAGE_DEFAULT)?,
+            cursor: params.one("cursor")?.map(str::to_owned),
+        })
+    }
+
+    /// What a cursor is bound to: everything but the page size and the cursor itself.
+    fn binding(&self) -> [u8; 32] {
+        let FactsQuery { cursor: _, limit: _, .. } = self;
+        let bound = FactsQuery { cursor: None, limit: 0, ..self.clone() };
+        Sha256::digest(format!("facts {bound:?}")).into()
+    }
+
+    /// Where the page starts.
+    pub fn start(&self, mac: Mac<'_>) -> Result<PageStart, ApiError> {
+        cursor::decode(self.cursor.as_deref(), &self.binding(), mac)
+    }
+
+    /// The cursor of the page after this position.
+    pub fn next_cursor(&self, position: &[u8], mac: Mac<'_>) -> String {
+        cursor::encode(position, &self.binding(), mac)
+    }
+}
+
+fn word(params: &Params<'_>, name: &'static str) -> Result<Option<String>, ApiError> {
+    let given = params.one(name)?.map(str::to_owned);
+    if let Some(given) = &given {
+        check::short(given, WORD_CHARS_MAX)
+            .map_err(|reason| ApiError::invalid_parameter(name, reason))?;
+    }
+    Ok(given)
+}
+
+fn confidence(params: &Params<'_>) -> Result<f64, ApiError> {
+    let Some(text) = params.one("min_confidence")? else { return Ok(0.0) };
+    text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| {
+        ApiError::invalid_parameter("min_confidence", "must be a number from 0 to 1")
+    })
+}
+
+/// `from..to`, both as they are in other parameters.
+fn during(params: &Params<'_>, name: &'static str) -> Result<Option<(Micros, Micros)>, ApiError> {
+    let Some(text) = params.one(name)? else { return Ok(None) };
+    let Some((from, to)) = text.split_once("..") else {
+        let reason = "must be two times with `..` between them";
+        return Err(ApiError::invalid_parameter(name, reason));
+    };
+    let parse = |text: &str| time::parse_query(text).map_err(|error| time::refuse(name, error));
+    let (from, to) = (parse(from)?, parse(to)?);
+    if from < to {
+        Ok(Some((from, to)))
+    } else {
+        Err(ApiError::invalid_parameter(name, "must end after it begins"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

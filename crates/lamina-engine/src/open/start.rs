@@ -1,0 +1,199 @@
+//! The threads over an opened directory: who does what, and how they hear of each other.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use lamina_core::write::pipeline::IN_FLIGHT_MAX;
+use lamina_env::{DiskFile, Env};
+use lamina_store::blob::BlobStore;
+use lamina_store::log::LogReader;
+use lamina_store::view::Views;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+use super::{OpenReport, Opened, open_blobs, resume, stages_of};
+use crate::admin::Admin;
+use crate::admin::standing::Standing;
+use crate::derive::answer::{Answerer, Extractor};
+use crate::derive::backlog::Backlog;
+use crate::derive::thread::{Deriving, DerivingStages};
+use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
+use crate::threads::{Role, spawn};
+use crate::upkeep::Upkeep;
+use crate::write::apply::Applier;
+use crate::write::capture::{Capture, Committed};
+use crate::write::hub::Hub;
+use crate::write::room::Room;
+use crate::write::stages::{Fed, StageWorker, Stages};
+use crate::write::writer;
+use crate::{OpenError, Settings, audit, scrub};
+
+/// Pictures hashed at the same time.
+const PICTURES_MAX: usize = 2;
+
+/// Who performs the stages after capture.
+pub(super) enum Performer {
+    /// Derivation, with this extractor.
+    Derives(Arc<dyn Extractor>),
+    /// Somebody else.
+    Other(Box<dyn StageWorker>),
+}
+
+impl Performer {
+    /// Who performs the stages, and who extracts.
+    fn over(
+        self,
+        backlog: &Arc<Backlog>,
+        views: &Arc<Views>,
+    ) -> (Box<dyn StageWorker>, Option<Arc<dyn Extractor>>) {
+        match self {
+            Performer::Other(worker) => (worker, None),
+            Performer::Derives(extractor) => {
+                let stages = DerivingStages::new(Arc::clone(backlog), Arc::clone(views));
+                (Box::new(stages), Some(extractor))
+            }
+        }
+    }
+}
+
+/// What the threads do.
+struct Work {
+    capture: Capture,
+    applier: Applier,
+    stages: Stages,
+    tap: audit::Tap,
+    deriving: Option<Deriving>,
+}
+
+/// How they hear of each other.
+struct Channels {
+    requests: mpsc::Receiver<writer::Message>,
+    to_applier: mpsc::SyncSender<Committed>,
+    committed: mpsc::Receiver<Committed>,
+    to_stages: mpsc::SyncSender<Fed>,
+    applied: mpsc::Receiver<Fed>,
+}
+
+impl Work {
+    /// Starts a thread for each.
+    fn spawn(
+        self,
+        channels: Channels,
+        env: &Env,
+        (views, blobs): (&Arc<Views>, &Arc<BlobStore>),
+        shared: &Arc<Shared>,
+        lock: &Arc<dyn DiskFile>,
+    ) -> Result<Vec<JoinHandle<()>>, OpenError> {
+        let Work { capture, applier, stages, tap, deriving } = self;
+        let Channels { requests, to_applier, committed, to_stages, applied } = channels;
+        let mut threads = vec![
+            spawn(Role::Writer, shared, lock, {
+                let (status, clock) = (Arc::clone(&shared.writer), Arc::clone(&env.clock));
+                let mut sink = answering(to_applier);
+                move || writer::run(capture, &requests, &mut sink, &status, &*clock)
+            })?,
+            spawn(Role::Applier, shared, lock, {
+                let (shared, views, env) = (Arc::clone(shared), Arc::clone(views), env.clone());
+                move || {
+                    engine::applier(applier, &views, &env, &committed, &to_stages, &tap, &shared)
+                }
+            })?,
+            spawn(Role::Stages, shared, lock, {
+                let upkeep = Upkeep::new(env.clone(), Arc::clone(views), Arc::clone(blobs));
+                let (shared, env) = (Arc::clone(shared), env.clone());
+                move || engine::stages(stages, upkeep, &env, &applied, &shared)
+            })?,
+        ];
+        if let Some(deriving) = deriving {
+            threads.push(spawn(Role::Derive, shared, lock, move || deriving.run())?);
+        }
+        Ok(threads)
+    }
+}
+
+/// Starts the threads over an opened directory.
+pub(super) fn start(
+    settings: Settings,
+    opened: Opened,
+    performer: Performer,
+) -> Result<(Engine, OpenReport), OpenError> {
+    let Opened { env, keys, log, views, mut report, lock } = opened;
+    let shared = Arc::new(Shared::default());
+    shared.tell(&*log);
+    let (reader, tip) = (log.reader(), log.tip());
+    let hub = Arc::new(Hub::default());
+    let blobs = open_blobs(&env, &settings.data)?;
+    let lock: Arc<dyn DiskFile> = Arc::from(lock);
+    let standing = Arc::new(Standing::load(&views, &*reader)?);
+    let (audit, tap) =
+        audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
+    report.audit_recovered = audit.recovered;
+    let backlog = Arc::new(Backlog::default());
+    let (worker, extractor) = performer.over(&backlog, &views);
+    let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
+    resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
+    let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
+    let (to_writer, requests) = mpsc::channel();
+    let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
+    let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
+    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
+    let capture =
+        Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
+            .with_room(room.clone());
+    let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
+        .with_standing(Arc::clone(&standing));
+    let deriving = extractor.map(|extractor| Deriving {
+        backlog: Arc::clone(&backlog),
+        reader: Arc::clone(&reader),
+        answerer: Answerer::new(extractor, Arc::clone(&env.rng)),
+        to_writer: to_writer.clone(),
+        to_stages: to_stages.clone(),
+    });
+    let work = Work { capture, applier, stages, tap, deriving };
+    let channels = Channels { requests, to_applier, committed, to_stages, applied };
+    let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
+    threads.push(scrubber);
+    let inner = Inner {
+        backlog,
+        writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
+        room,
+        pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
+        env,
+        settings,
+        keys,
+        views,
+        reader,
+        hub,
+        blobs,
+        admin: Admin::over(standing),
+        audit,
+        shared,
+        to_writer,
+        threads: Mutex::new(threads),
+        scrubbing: Mutex::new(Some(scrubbing)),
+        _lock: lock,
+    };
+    Ok((Engine { inner: Arc::new(inner) }, report))
+}
+
+/// The scrub goes on for as long as what is given back first is there.
+fn spawn_scrub(
+    shared: &Arc<Shared>,
+    lock: &Arc<dyn DiskFile>,
+    reader: &Arc<dyn LogReader>,
+) -> Result<(mpsc::Sender<()>, JoinHandle<()>), OpenError> {
+    let (scrubbing, stop) = mpsc::channel();
+    let (reader, status) = (Arc::clone(reader), Arc::clone(&shared.scrub));
+    let run = move || scrub::run(&reader, scrub::Pace::USUAL, &stop, &status);
+    Ok((scrubbing, spawn(Role::Scrub, shared, lock, run)?))
+}
+
+/// Answers what is durable and hands it on to be folded.
+fn answering(to_applier: mpsc::SyncSender<Committed>) -> impl FnMut(Committed) {
+    move |mut committed: Committed| {
+        committed.answer_durable();
+        // An applier that is gone has left its reason in `views_failed`.
+        drop(to_applier.send(committed));
+    }
+}

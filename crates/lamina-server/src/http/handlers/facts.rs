@@ -1,0 +1,228 @@
+//! `GET /v1/facts`, `GET /v1/facts/timeline` and `GET /v1/derivation/status`.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::query::Params;
+use lamina_api::v1::facts::{
+    DerivationStatus, EntityBody, FactBody, FactsPage, FactsQuery, SideBody, TimelineBody,
+    TimelineEntry, ValueBody,
+};
+use lamina_api::{ApiError, PageStart, time};
+use lamina_core::derive::facts::{Basis, Pins, Superseded};
+use lamina_engine::Engine;
+use lamina_engine::read::facts::{FactKey, FactObject, FactRecord, FactsQuery as Question};
+use lamina_types::layer::{Confidence, Object, Term};
+use lamina_types::{ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
+
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// One page of facts.
+pub(super) async fn list(call: Call) -> Result<Response, Failure> {
+    let query = FactsQuery::parse(&call.pairs()?)?;
+    let caller = call.caller()?;
+    let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
+    let engine = call.app.engine.clone();
+    let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
+    let start = match query.start(&mac)? {
+        PageStart::Begin => None,
+        PageStart::After(position) => Some(position_of(&position)?),
+        PageStart::Offset(_) => return Err(ApiError::of(ErrorCode::InvalidCursor).into()),
+    };
+    // A later page is asked with the knowledge of the first, whatever was learned in between.
+    let (recorded, after) = match start {
+        None => (query.as_of_recorded.unwrap_or(RecordedAt(engine.now())), None),
+        Some((recorded, after)) => (recorded, Some(after)),
+    };
+    let page = engine.facts(permit, question(&query, &engine, recorded, after)).await?;
+    let next = page.next.map(|key| query.next_cursor(&position(recorded, key), &mac));
+    let items = page.items.iter().map(shown).collect();
+    reply::json(StatusCode::OK, &FactsPage { items, has_more: next.is_some(), next_cursor: next })
+}
+
+/// How the world changed under one subject.
+pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
+    let query = FactsQuery::parse(&call.pairs()?)?;
+    if query.subject.is_none() {
+        let reason = "this parameter is required";
+        return Err(ApiError::at(ErrorCode::MissingRequiredField, "subject", reason).into());
+    }
+    let caller = call.caller()?;
+    let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
+    let engine = call.app.engine.clone();
+    let recorded = query.as_of_recorded.unwrap_or(RecordedAt(engine.now()));
+    let mut question = question(&query, &engine, recorded, None);
+    // All of it: a timeline is not asked at one instant.
+    question.pins.valid = None;
+    question.lapsed_by = None;
+    let items = engine.fact_timeline(permit, question).await?;
+    let items: Vec<FactBody> = items.iter().map(shown).collect();
+    let timeline = items.iter().map(|item| TimelineEntry {
+        fact_id: item.id.clone(),
+        predicate: item.predicate.clone(),
+        value: item.object.value.clone(),
+        valid_from: item.valid_from.clone(),
+        valid_to: item.valid_to.clone(),
+    });
+    let body = TimelineBody {
+        subject: items.first().map(|item| item.subject.clone()),
+        predicate: query.predicate.clone(),
+        timeline: timeline.collect(),
+        items,
+    };
+    reply::json(StatusCode::OK, &body)
+}
+
+/// Whether derivation has caught up with a scope.
+pub(super) async fn status(call: Call) -> Result<Response, Failure> {
+    let pairs = call.pairs()?;
+    let scope = Params::new(&pairs).scope()?;
+    let caller = call.caller()?;
+    let permit = call.desk.permit_read(&caller, &scope, ScopeView::Local).await?;
+    let status = call.app.engine.derivation_status(permit, scope).await?;
+    let now = call.app.engine.now();
+    let idle = status.last_write.map(|at| (now.0 - at.0.0).max(0).unsigned_abs() / 1_000_000);
+    let body = DerivationStatus {
+        caught_up: status.waiting == 0,
+        dirty: status.waiting,
+        idle_seconds: idle,
+        last_write_at: status.last_write.map(|at| time::print(at.0)),
+        last_built_at: status.last_derived.map(|at| time::print(at.0)),
+    };
+    reply::json(StatusCode::OK, &body)
+}
+
+fn question(
+    query: &FactsQuery,
+    engine: &Engine,
+    recorded: RecordedAt,
+    after: Option<FactKey>,
+) -> Question {
+    let pinned = query.as_of_valid.is_some() || query.valid_during.is_some();
+    let superseded = if query.include_superseded { Superseded::Shown } else { Superseded::Hidden };
+    Question {
+        scope: query.scope.clone(),
+        subject: query.subject.clone(),
+        predicate: query.predicate.clone(),
+        pins: Pins {
+            recorded,
+            superseded,
+            valid: query.as_of_valid,
+            valid_during: query.valid_during,
+            recorded_during: query.recorded_during,
+        },
+        // Without an instant: what has not been ended or replaced by now.
+        lapsed_by: (!pinned && !query.include_superseded).then(|| ValidAt(engine.now())),
+        min_confidence: Confidence::new((query.min_confidence * 10_000.0).round() as u16),
+        after,
+        limit: query.limit,
+    }
+}
+
+/// A position as a cursor carries it: the knowledge it is asked with, and the last fact.
+fn position(recorded: RecordedAt, key: FactKey) -> Vec<u8> {
+    [&recorded.0.0.to_le_bytes()[..], &key.at.to_le_bytes(), &key.id].concat()
+}
+
+fn position_of(bytes: &[u8]) -> Result<(RecordedAt, FactKey), ApiError> {
+    let read = || {
+        let (recorded, rest) = bytes.split_first_chunk::<8>()?;
+        let (at, id) = rest.split_first_chunk::<8>()?;
+        let key = FactKey { at: i64::from_le_bytes(*at), id: id.try_into().ok()? };
+        Some((RecordedAt(Micros(i64::from_le_bytes(*recorded))), key))
+    };
+    read().ok_or_else(|| ApiError::of(ErrorCode::InvalidCursor))
+}
+
+fn shown(fact: &FactRecord) -> FactBody {
+    let first = fact.objects.first();
+    let conflicting = if fact.is_conflict() {
+        let side = |side: &FactObject| SideBody {
+            object: value(side),
+            negated: side.negated,
+            supports: side.supports.iter().map(ToString::to_string).collect(),
+        };
+        fact.objects.iter().map(side).collect()
+    } else {
+        Vec::new()
+    };
+    let basis = |basis: Basis| match basis {
+        Basis::Observed => "observed",
+        Basis::Stated => "stated",
+    };
+    FactBody {
+        id: fact.id.to_string(),
+        scope: fact.scope.to_string(),
+        subject: EntityBody {
+            r#type: "entity",
+            id: fact.subject.id.to_string(),
+            name: name(&fact.subject.term),
+        },
+        predicate: fact.predicate.clone(),
+        object: first.map_or_else(|| literal("string", String::new().into()), value),
+        negated: first.is_some_and(|object| object.negated),
+        conflicting,
+        supports: fact.supports.iter().map(ToString::to_string).collect(),
+        valid_from: fact.valid_from.map(|at| time::print(at.0)),
+        valid_from_basis: fact.valid_from_basis.map(basis),
+        valid_to: fact.valid_to.map(|at| time::print(at.0)),
+        valid_to_basis: fact.valid_to_basis.map(basis),
+        recorded_from: time::print(fact.recorded_from.0),
+        recorded_to: fact.recorded_to.map(|at| time::print(at.0)),
+        confidence: fact.confidence.as_f64(),
+        extractor: fact.extractor.clone(),
+        superseded_by: fact.superseded_by.map(|id| id.to_string()),
+        supersedes: fact.supersedes.map(|id| id.to_string()),
+        partial: false,
+    }
+}
+
+/// How somebody or something is called.
+fn name(term: &Term) -> String {
+    match term {
+        Term::Actor(actor) => actor.to_string(),
+        Term::Named { name, .. } => name.clone(),
+        Term::Of { owner, relation } => format!("{}/{relation}", name(owner)),
+    }
+}
+
+fn value(object: &FactObject) -> ValueBody {
+    match &object.object {
+        Object::Entity(term) => ValueBody {
+            r#type: "entity",
+            id: object.entity.map(|id| id.to_string()),
+            name: Some(name(term)),
+            datatype: None,
+            value: name(term).into(),
+            unit: None,
+        },
+        Object::Text(text) => literal("string", text.clone().into()),
+        Object::Date(date) => literal("date", date.clone().into()),
+        Object::Bool(yes) => literal("boolean", (*yes).into()),
+        Object::Number { value, unit } => ValueBody { unit: unit.clone(), ..number(value) },
+        Object::Money { amount, currency } => {
+            ValueBody { datatype: Some("money"), unit: Some(currency.clone()), ..number(amount) }
+        }
+    }
+}
+
+fn literal(datatype: &'static str, value: serde_json::Value) -> ValueBody {
+    ValueBody {
+        r#type: "literal",
+        id: None,
+        name: None,
+        datatype: Some(datatype),
+        value,
+        unit: None,
+    }
+}
+
+/// As a number, or as it is written if JSON cannot hold it.
+fn number(text: &str) -> ValueBody {
+    match (text.parse::<i64>(), text.parse::<f64>()) {
+        (Ok(whole), _) => literal("integer", whole.into()),
+        (_, Ok(number)) if number.is_finite() => literal("number", number.into()),
+        _ => literal("number", text.into()),
+    }
+}
