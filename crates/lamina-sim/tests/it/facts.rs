@@ -1,0 +1,157 @@
+//! Facts over HTTP: made of words, dated on two axes, standing on events, and gone with them.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Api, string};
+
+/// Says something at an instant and waits until it is derived from.
+fn say(api: &mut Api, at: &str, text: &str) -> String {
+    let mut envelope = api.envelope(text);
+    let fields = envelope.as_object_mut().expect("an envelope is an object");
+    fields.insert("context".to_owned(), json!({"observed_at": at}));
+    string(&api.post("/v1/experience?wait=consolidated", &envelope).ok(200), "event_id")
+}
+
+fn facts(api: &mut Api, more: &str) -> Vec<Value> {
+    let page = api.get(&format!("/v1/facts?scope={}&limit=1000{more}", api.scope)).ok(200);
+    page.get("items").and_then(Value::as_array).cloned().expect("a page has items")
+}
+
+fn lines(facts: &[Value]) -> Vec<String> {
+    let mut lines: Vec<String> = facts
+        .iter()
+        .map(|fact| {
+            let at = |pointer: &str| match fact.pointer(pointer) {
+                Some(Value::String(text)) => text.clone(),
+                other => other.map(Value::to_string).unwrap_or_default(),
+            };
+            format!("{} {} {}", at("/subject/name"), at("/predicate"), at("/object/value"))
+        })
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn r054_r217_words_become_facts_that_stand_on_their_event() {
+    let mut api = Api::shared("facts");
+    let event = say(&mut api, "2025-03-14T10:00:00Z", "Acme has 200 seats.");
+    let found = facts(&mut api, "");
+    assert_eq!(lines(&found), ["Acme count:seats 200"]);
+    let fact = &found[0];
+    assert_eq!(fact["object"], json!({"type": "literal", "datatype": "integer", "value": 200}));
+    assert_eq!(fact["supports"], json!([event]));
+    assert_eq!(fact["valid_from"], "2025-03-14T10:00:00Z");
+    assert_eq!(fact["valid_to"], Value::Null);
+    assert_eq!(fact["recorded_to"], Value::Null);
+    assert_eq!(fact["_partial"], false);
+    assert!(fact["confidence"].as_f64().unwrap() > 0.5);
+    assert!(fact["extractor"].as_str().unwrap().starts_with("rules/"));
+    // R212: the event points back.
+    let read = api.get(&format!("/v1/events/{event}")).ok(200);
+    assert_eq!(read["derives"], json!([fact["id"]]));
+    let status = api.get(&format!("/v1/derivation/status?scope={}", api.scope)).ok(200);
+    assert_eq!((&status["caught_up"], &status["dirty"]), (&json!(true), &json!(0)));
+}
+
+#[test]
+fn r219_r291_what_is_replaced_keeps_its_past() {
+    let mut api = Api::shared("facts-moved");
+    say(&mut api, "2025-01-10T10:00:00Z", "I live in Rome.");
+    let before = facts(&mut api, "")[0]["recorded_from"].as_str().unwrap().to_owned();
+    say(&mut api, "2025-06-01T10:00:00Z", "I moved to Oslo.");
+    assert_eq!(lines(&facts(&mut api, "&predicate=lives_in")), ["user:local lives_in Oslo"]);
+    // The world of March, with what is known now (R373, C31).
+    let then = facts(&mut api, "&predicate=lives_in&as_of_valid=2025-03-01T00:00:00Z");
+    assert_eq!(lines(&then), ["user:local lives_in Rome"]);
+    // What was believed before the move was learned.
+    let known = format!("&predicate=lives_in&as_of_recorded={before}");
+    assert_eq!(lines(&facts(&mut api, &known)), ["user:local lives_in Rome"]);
+    let target =
+        format!("/v1/facts/timeline?scope={}&subject=user:local&predicate=lives_in", api.scope);
+    let timeline = api.get(&target).ok(200);
+    let values: Vec<&str> = timeline["timeline"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["value"].as_str().unwrap())
+        .collect();
+    assert_eq!(values, ["Rome", "Oslo"]);
+    assert_eq!(timeline["timeline"][0]["valid_to"], timeline["timeline"][1]["valid_from"]);
+    // R374: the version that was replaced is shown when it is asked for.
+    let all = facts(&mut api, "&predicate=lives_in&include_superseded=true");
+    let retired = all.iter().find(|fact| fact["recorded_to"] != Value::Null).unwrap();
+    assert_ne!(retired["superseded_by"], Value::Null);
+}
+
+#[test]
+fn r316_a_cancelled_event_leaves_no_fact() {
+    let mut api = Api::shared("facts-cancelled");
+    say(&mut api, "2025-01-10T10:00:00Z", "I work at Acme.");
+    let wrong = say(&mut api, "2025-02-10T10:00:00Z", "I work at Initech.");
+    assert_eq!(lines(&facts(&mut api, "&predicate=works_at")), ["user:local works_at Initech"]);
+    api.post(&format!("/v1/lifecycle/memory-event/{wrong}/cancel"), &json!({})).ok(200);
+    assert_eq!(lines(&facts(&mut api, "&predicate=works_at")), ["user:local works_at Acme"]);
+    let ever = facts(&mut api, "&include_superseded=true");
+    assert!(ever.iter().all(|fact| fact["object"]["value"] != "Initech"), "{ever:?}");
+}
+
+#[test]
+fn r290_questions_narrow_and_bad_ones_are_refused() {
+    let mut api = Api::shared("facts-asked");
+    say(&mut api, "2025-01-10T10:00:00Z", "Bob works at Acme. I like jazz.");
+    assert_eq!(lines(&facts(&mut api, "&subject=bob")), ["Bob works_at Acme"]);
+    let bob = facts(&mut api, "&subject=Bob")[0]["subject"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(lines(&facts(&mut api, &format!("&subject={bob}"))), ["Bob works_at Acme"]);
+    assert_eq!(facts(&mut api, "&subject=nobody"), [Value::Null; 0]);
+    assert_eq!(facts(&mut api, "&min_confidence=1"), [Value::Null; 0]);
+    let scope = api.scope.clone();
+    for (query, status, code) in [
+        ("&min_confidence=1.5", 422, "INVALID_PARAMETER"),
+        ("&valid_during=2025-01-02..2025-01-01", 422, "INVALID_PARAMETER"),
+        ("&as_of=yesterday", 422, "INVALID_TIMESTAMP"),
+        ("&cursor=abc", 422, "INVALID_CURSOR"),
+        ("&include_superseded=perhaps", 422, "INVALID_PARAMETER"),
+        ("&limit=0", 422, "INVALID_PARAMETER"),
+    ] {
+        api.get(&format!("/v1/facts?scope={scope}{query}")).fails(status, code);
+    }
+    api.get("/v1/facts").fails(400, "MISSING_REQUIRED_FIELD");
+    api.get(&format!("/v1/facts/timeline?scope={scope}")).fails(400, "MISSING_REQUIRED_FIELD");
+}
+
+#[test]
+fn r198_pages_of_facts_join_and_keep_the_knowledge_of_the_first() {
+    let mut api = Api::shared("facts-pages");
+    for thing in ["jazz", "tea", "chess", "hiking", "cheese"] {
+        say(&mut api, "2025-01-10T10:00:00Z", &format!("I like {thing}."));
+    }
+    let all = lines(&facts(&mut api, ""));
+    assert_eq!(all.len(), 5);
+    let mut target = format!("/v1/facts?scope={}&limit=2", api.scope);
+    let mut seen = Vec::new();
+    loop {
+        let page = api.get(&target).ok(200);
+        seen.extend(page["items"].as_array().unwrap().clone());
+        // What is learned meanwhile is not on a later page.
+        say(&mut api, "2025-01-11T10:00:00Z", "I like snow.");
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        target = format!("/v1/facts?scope={}&limit=2&cursor={cursor}", api.scope);
+    }
+    assert_eq!(lines(&seen), all);
+}
+
+#[test]
+fn what_is_not_said_is_not_known() {
+    let mut api = Api::shared("facts-silent");
+    for text in [
+        "Do I live in Paris?",
+        "If I lived in Paris, I would eat croissants.",
+        "I heard that Bob moved to Oslo.",
+        "Thanks, that was great!",
+        "Please write me a poem about the sea.",
+    ] {
+        say(&mut api, "2025-01-10T10:00:00Z", text);
+    }
+    assert_eq!(lines(&facts(&mut api, "&include_superseded=true")), [""; 0]);
+}
