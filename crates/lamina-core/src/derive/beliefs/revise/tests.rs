@@ -83,6 +83,22 @@ fn evidence_within_the_cooldown_is_shown_when_it_ends() {
 }
 
 #[test]
+fn evidence_at_the_end_of_the_cooldown_is_shown_at_once() {
+    check(
+        "0 + 1/1
+         5 + 2/1
+         9 + 3/1",
+        9,
+        expect![[r#"
+               0 Created 20000:10000
+               5 NewEvidence 30000:10000
+               9 Unshown(Cooldown) 30000:10000
+            known 30000:0 count 1 due Some(10)
+        "#]],
+    );
+}
+
+#[test]
 fn so_many_revisions_an_hour_and_the_next_one_when_the_first_is_an_hour_old() {
     // With the default pause of five minutes no hour holds more than twelve; a shorter pause needs
     // the budget.

@@ -162,6 +162,29 @@ fn a_topic_shift_ends_an_episode_unless_it_comes_late() {
 }
 
 #[test]
+fn a_late_event_within_the_open_episode_never_ends_it() {
+    check(
+        Limits { events_max: 3, ..Limits::default() },
+        "0 0
+         1 10
+         2 5 shift
+         3 6
+         4 11",
+        expect![[r#"
+            0   open 1
+            -   1 -> 1
+            -   2 -> 1
+            -   3 -> 1 late
+            3   open 4
+            -   4 -> 4 late
+            4   close 1 Size
+            4   open 5 after 1
+            -   5 -> 5
+        "#]],
+    );
+}
+
+#[test]
 fn a_full_episode_is_carried_on_in_the_next() {
     check(
         Limits { events_max: 2, ..Limits::default() },
