@@ -2,6 +2,9 @@
 //! else, so that it can judge rules and language models alike. What it refuses may be shown, but never
 //! recalled.
 
+use std::cell::OnceCell;
+
+use lamina_types::ValidAt;
 use lamina_types::layer::extraction::{Claim, Effect, Normaliser, Object, Term};
 
 use crate::rules::normal;
@@ -39,66 +42,186 @@ pub enum Ungrounded {
 
 /// Whether a claim stands on the bytes that it points at.
 pub fn grounded(claim: &Claim, source: &Source<'_>) -> Result<(), Ungrounded> {
-    let words = part(source.text, claim.span.start, claim.span.end).ok_or(Ungrounded::Span)?;
-    let clause = part(source.text, claim.clause.start, claim.clause.end).ok_or(Ungrounded::Span)?;
-    if claim.span.start < claim.clause.start
-        || claim.span.end > claim.clause.end
-        || clause.is_empty()
-    {
-        return Err(Ungrounded::Clause);
+    Gate::new(source).grounded(claim)
+}
+
+/// The gate for the claims of one source: what is needed of the whole text is read once.
+#[derive(Debug)]
+pub struct Gate<'a> {
+    source: &'a Source<'a>,
+    /// The text with its white space folded.
+    folded: OnceCell<String>,
+    lower: OnceCell<String>,
+    /// Every instant that a time in the text can mean.
+    instants: OnceCell<Vec<ValidAt>>,
+}
+
+impl<'a> Gate<'a> {
+    /// A gate for what is claimed of this source.
+    pub fn new(source: &'a Source<'a>) -> Gate<'a> {
+        Gate { source, folded: OnceCell::new(), lower: OnceCell::new(), instants: OnceCell::new() }
     }
-    if claim.normaliser == Normaliser::JsonPath || claim.normaliser == Normaliser::Given {
-        return crate::structured::grounded(claim, source);
+
+    /// Whether a claim stands on the bytes that it points at.
+    pub fn grounded(&self, claim: &Claim) -> Result<(), Ungrounded> {
+        let text = self.source.text;
+        let words = part(text, claim.span.start, claim.span.end).ok_or(Ungrounded::Span)?;
+        part(text, claim.clause.start, claim.clause.end).ok_or(Ungrounded::Span)?;
+        if claim.span.start < claim.clause.start || claim.span.end > claim.clause.end {
+            return Err(Ungrounded::Clause);
+        }
+        if matches!(claim.normaliser, Normaliser::JsonPath | Normaliser::Given) {
+            return crate::structured::grounded(claim, self.source);
+        }
+        if !self.is_object(claim, words) {
+            return Err(Ungrounded::Object);
+        }
+        if !self.is_spoken_of(&claim.subject) {
+            return Err(Ungrounded::Subject);
+        }
+        if !self.is_predicate(&claim.predicate) {
+            return Err(Ungrounded::Predicate);
+        }
+        if self.is_dated(claim) { Ok(()) } else { Err(Ungrounded::Time) }
     }
-    if !is_object(claim, words, source) {
-        return Err(Ungrounded::Object);
+
+    fn folded(&self) -> &str {
+        self.folded.get_or_init(|| fold(self.source.text))
     }
-    if !is_spoken_of(&claim.subject, source) {
-        return Err(Ungrounded::Subject);
+
+    fn lower(&self) -> &str {
+        self.lower.get_or_init(|| self.folded().to_lowercase())
     }
-    if !is_predicate(&claim.predicate, source.text) {
-        return Err(Ungrounded::Predicate);
+
+    /// Whether the words become the object by the rule that the claim names.
+    fn is_object(&self, claim: &Claim, words: &str) -> bool {
+        let text = match &claim.object {
+            Object::Entity(Term::Named { name, .. }) => Some(name),
+            Object::Text(text) => Some(text),
+            _ => None,
+        };
+        if text.is_some_and(|text| text.len() > OBJECT_BYTES_MAX) {
+            return false;
+        }
+        match claim.normaliser {
+            Normaliser::Identity => {
+                text.is_some_and(|text| !text.is_empty() && *text == fold(words))
+            }
+            Normaliser::Number => {
+                normal::number(words).is_some_and(|object| object == claim.object)
+            }
+            Normaliser::Quantity => {
+                normal::quantity(words).is_some_and(|object| object == claim.object)
+            }
+            Normaliser::Money => normal::money(words).is_some_and(|object| object == claim.object),
+            Normaliser::Date | Normaliser::RelativeDate => match &claim.object {
+                Object::Date(date) => normal::dates(words, &observed(self.source)).contains(date),
+                _ => false,
+            },
+            Normaliser::NegatedEnding => is_ending(claim, words, text),
+            Normaliser::Speaker => match &claim.object {
+                Object::Entity(term) => self.is_pronoun_for(term, words),
+                _ => false,
+            },
+            Normaliser::Lexicon => {
+                text.is_some_and(|text| *text == fold(words).to_lowercase().replace(' ', "-"))
+            }
+            Normaliser::Clause => text.is_some_and(|text| normal::activities(words).contains(text)),
+            Normaliser::JsonPath | Normaliser::Given => false,
+        }
     }
-    if is_dated(claim, source) { Ok(()) } else { Err(Ungrounded::Time) }
+
+    /// Whether the words are a pronoun or a possessive that stands for the term.
+    fn is_pronoun_for(&self, term: &Term, words: &str) -> bool {
+        let lower = fold(words).to_lowercase();
+        let first = lower.split([' ', '\'', '\u{2019}']).next().unwrap_or_default();
+        match term {
+            Term::Actor(actor) if actor == self.source.speaker => {
+                matches!(
+                    lower.as_str(),
+                    "i" | "me"
+                        | "we"
+                        | "us"
+                        | "my"
+                        | "our"
+                        | "myself"
+                        | "ourselves"
+                        | "mine"
+                        | "ours"
+                )
+            }
+            Term::Actor(actor) => {
+                Some(actor) == self.source.addressee
+                    && matches!(lower.as_str(), "you" | "your" | "yourself" | "yours")
+            }
+            Term::Of { owner, relation } => {
+                let owned = match &**owner {
+                    Term::Actor(actor) if actor == self.source.speaker => {
+                        matches!(first, "my" | "our")
+                    }
+                    Term::Actor(actor) => Some(actor) == self.source.addressee && first == "your",
+                    owner => self.is_spoken_of(owner),
+                };
+                owned && has_words(&lower, &relation.to_lowercase())
+            }
+            Term::Named { .. } => false,
+        }
+    }
+
+    /// Whether the text speaks of a subject: a party to it, a name in it, somebody's somebody in it.
+    fn is_spoken_of(&self, term: &Term) -> bool {
+        match term {
+            Term::Actor(actor) => {
+                actor == self.source.speaker || Some(actor) == self.source.addressee
+            }
+            Term::Named { name, .. } => !name.is_empty() && has_words(self.folded(), name),
+            Term::Of { owner, relation } => {
+                !relation.is_empty()
+                    && self.is_spoken_of(owner)
+                    && has_words(self.lower(), &relation.to_lowercase())
+            }
+        }
+    }
+
+    /// A predicate is a plain word; what follows a colon is said in the text.
+    fn is_predicate(&self, predicate: &str) -> bool {
+        let (head, family) = predicate.split_once(':').unwrap_or((predicate, ""));
+        let plain = !head.is_empty()
+            && predicate.chars().count() <= PREDICATE_CHARS_MAX
+            && head.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if !predicate.contains(':') {
+            return plain;
+        }
+        let said = self.lower();
+        // The predicate spells what it names the American way.
+        let spelled = said
+            .replace("colour", "color")
+            .replace("flavour", "flavor")
+            .replace("theatre", "theater")
+            .replace("programme", "program");
+        plain && !family.is_empty() && (has_words(said, family) || has_words(&spelled, family))
+    }
+
+    /// Bounds are the time of the event or a time that the text says, and in order.
+    fn is_dated(&self, claim: &Claim) -> bool {
+        if claim.valid_from.is_none() && claim.valid_to.is_none() {
+            return true;
+        }
+        if let (Some(from), Some(to)) = (claim.valid_from, claim.valid_to)
+            && from >= to
+        {
+            return false;
+        }
+        let said = self
+            .instants
+            .get_or_init(|| normal::instants(self.source.text, &observed(self.source)));
+        [claim.valid_from, claim.valid_to].into_iter().flatten().all(|bound| said.contains(&bound))
+    }
 }
 
 /// A non-empty part of the text between characters.
 fn part(text: &str, start: u32, end: u32) -> Option<&str> {
     text.get(start as usize..end as usize).filter(|part| !part.trim().is_empty())
-}
-
-/// Whether the words become the object by the rule that the claim names.
-fn is_object(claim: &Claim, words: &str, source: &Source<'_>) -> bool {
-    let text = match &claim.object {
-        Object::Entity(Term::Named { name, .. }) => Some(name),
-        Object::Text(text) => Some(text),
-        _ => None,
-    };
-    if text.is_some_and(|text| text.len() > OBJECT_BYTES_MAX) {
-        return false;
-    }
-    match claim.normaliser {
-        Normaliser::Identity => text.is_some_and(|text| !text.is_empty() && *text == fold(words)),
-        Normaliser::Number => normal::number(words).is_some_and(|object| object == claim.object),
-        Normaliser::Quantity => {
-            normal::quantity(words).is_some_and(|object| object == claim.object)
-        }
-        Normaliser::Money => normal::money(words).is_some_and(|object| object == claim.object),
-        Normaliser::Date | Normaliser::RelativeDate => match &claim.object {
-            Object::Date(date) => normal::dates(words, &observed(source)).contains(date),
-            _ => false,
-        },
-        Normaliser::NegatedEnding => is_ending(claim, words, text),
-        Normaliser::Speaker => match &claim.object {
-            Object::Entity(term) => is_pronoun_for(term, words, source),
-            _ => false,
-        },
-        Normaliser::Lexicon => {
-            text.is_some_and(|text| *text == fold(words).to_lowercase().replace(' ', "-"))
-        }
-        Normaliser::Clause => text.is_some_and(|text| normal::activities(words).contains(text)),
-        Normaliser::JsonPath | Normaliser::Given => false,
-    }
 }
 
 fn fold(words: &str) -> String {
@@ -140,46 +263,6 @@ fn is_ending(claim: &Claim, words: &str, object: Option<&String>) -> bool {
     ends && named && matches!(claim.effect, Effect::Ends | Effect::Negated)
 }
 
-/// Whether the words are a pronoun or a possessive that stands for the term.
-fn is_pronoun_for(term: &Term, words: &str, source: &Source<'_>) -> bool {
-    let lower = fold(words).to_lowercase();
-    let first = lower.split([' ', '\'', '\u{2019}']).next().unwrap_or_default();
-    match term {
-        Term::Actor(actor) if actor == source.speaker => {
-            matches!(
-                lower.as_str(),
-                "i" | "me" | "we" | "us" | "my" | "our" | "myself" | "ourselves" | "mine" | "ours"
-            )
-        }
-        Term::Actor(actor) => {
-            Some(actor) == source.addressee
-                && matches!(lower.as_str(), "you" | "your" | "yourself" | "yours")
-        }
-        Term::Of { owner, relation } => {
-            let owned = match &**owner {
-                Term::Actor(actor) if actor == source.speaker => matches!(first, "my" | "our"),
-                Term::Actor(actor) => Some(actor) == source.addressee && first == "your",
-                owner => is_spoken_of(owner, source),
-            };
-            owned && has_words(&lower, &relation.to_lowercase())
-        }
-        Term::Named { .. } => false,
-    }
-}
-
-/// Whether the text speaks of a subject: a party to it, a name in it, somebody's somebody in it.
-fn is_spoken_of(term: &Term, source: &Source<'_>) -> bool {
-    match term {
-        Term::Actor(actor) => actor == source.speaker || Some(actor) == source.addressee,
-        Term::Named { name, .. } => !name.is_empty() && has_words(&fold(source.text), name),
-        Term::Of { owner, relation } => {
-            !relation.is_empty()
-                && is_spoken_of(owner, source)
-                && has_words(&fold(source.text).to_lowercase(), &relation.to_lowercase())
-        }
-    }
-}
-
 /// Whether `words` occur in `text`, not inside a longer word.
 fn has_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
@@ -187,39 +270,6 @@ fn has_words(text: &str, words: &str) -> bool {
         let after = text.get(at + words.len()..).and_then(|text| text.chars().next());
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     })
-}
-
-/// A predicate is a plain word; what follows a colon is said in the text.
-fn is_predicate(predicate: &str, text: &str) -> bool {
-    let (head, family) = predicate.split_once(':').unwrap_or((predicate, ""));
-    let plain = !head.is_empty()
-        && predicate.chars().count() <= PREDICATE_CHARS_MAX
-        && head.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if !predicate.contains(':') {
-        return plain;
-    }
-    let said = fold(text).to_lowercase();
-    // The predicate spells what it names the American way.
-    let spelled = said
-        .replace("colour", "color")
-        .replace("flavour", "flavor")
-        .replace("theatre", "theater")
-        .replace("programme", "program");
-    plain && !family.is_empty() && (has_words(&said, family) || has_words(&spelled, family))
-}
-
-/// Bounds are the time of the event or a time that the text says, and in order.
-fn is_dated(claim: &Claim, source: &Source<'_>) -> bool {
-    if claim.valid_from.is_none() && claim.valid_to.is_none() {
-        return true;
-    }
-    if let (Some(from), Some(to)) = (claim.valid_from, claim.valid_to)
-        && from >= to
-    {
-        return false;
-    }
-    let said = normal::instants(source.text, &observed(source));
-    [claim.valid_from, claim.valid_to].into_iter().flatten().all(|bound| said.contains(&bound))
 }
 
 #[cfg(test)]

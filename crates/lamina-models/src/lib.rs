@@ -9,7 +9,7 @@ pub mod rules;
 pub mod structured;
 pub mod ground;
 
-pub use ground::{Ungrounded, grounded};
+pub use ground::{Gate, Ungrounded, grounded};
 pub use relation::{Relation, cardinality, relation};
 pub use rules::extract;
 pub use source::Source;

@@ -31,7 +31,7 @@ use self::phrase::{Discourse, Nature, Parties, Referent};
 use self::scene::Scene;
 pub(crate) use self::time::Observed;
 use self::token::{Kind, Tokens};
-use crate::ground::grounded;
+use crate::ground::Gate;
 use crate::source::Source;
 
 /// The name and version that answers carry.
@@ -85,6 +85,7 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
     let parties = Parties { speaker: &speaker, addressee: addressee.as_ref() };
     let mut discourse = Discourse::default();
     let mut before: (usize, Vec<Referent>) = (usize::MAX, Vec::new());
+    let gate = Gate::new(source);
     let mut claims: Vec<Claim> = Vec::new();
     for (index, clause) in clause::clauses(tokens).iter().enumerate() {
         let subjects = subjects(tokens, clause, parties, &discourse, &before);
@@ -104,18 +105,18 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         }
         for draft in drafts {
             let claim = claims::claim(&scene, draft);
-            if grounded(&claim, source).is_err() {
+            let known = claims.iter().position(|known| is_same(known, &claim));
+            // Said twice: the one with a time says more. The gate is asked last, it is the dearest.
+            let better = match known.and_then(|at| claims.get(at)) {
+                Some(known) => is_undated(known) && !is_undated(&claim),
+                None => claims.len() < CLAIMS_MAX,
+            };
+            if !better || gate.grounded(&claim).is_err() {
                 continue;
             }
-            // Said twice: the one with a time says more.
-            match claims.iter().position(|known| is_same(known, &claim)) {
-                Some(at) => {
-                    if let Some(known) = claims.get_mut(at).filter(|known| is_undated(known)) {
-                        *known = claim;
-                    }
-                }
-                None if claims.len() < CLAIMS_MAX => claims.push(claim),
-                None => {}
+            match known.and_then(|at| claims.get_mut(at)) {
+                Some(known) => *known = claim,
+                None => claims.push(claim),
             }
         }
         let names = scene_names(&scene);

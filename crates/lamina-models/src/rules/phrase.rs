@@ -159,6 +159,8 @@ fn pronoun(
         "i" | "we" | "me" | "us" | "myself" => {
             Some(make(parties.speaker.clone(), Nature::Person, Gender::Unknown, false))
         }
+        // An agent is told what to be; that is no fact about it.
+        "you" if is_agent(parties.addressee) => None,
         "you" => Some(make(parties.addressee?.clone(), Nature::Person, Gender::Unknown, false)),
         "he" | "him" => {
             discourse.person(Gender::Male).map(|found| Referent { pronoun: true, ..found.clone() })
@@ -169,6 +171,10 @@ fn pronoun(
         "it" => discourse.thing().map(|found| Referent { pronoun: true, ..found.clone() }),
         _ => None,
     }
+}
+
+fn is_agent(party: Option<&Term>) -> bool {
+    matches!(party, Some(Term::Actor(actor)) if actor.kind() == "agent")
 }
 
 /// The owner that begins a phrase ("my", "Bob's", "my sister's"), whether it is a group, and what follows.

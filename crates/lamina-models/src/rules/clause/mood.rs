@@ -97,6 +97,7 @@ const SUPPOSING: &[&[&str]] = &[
     &["lets", "say"],
     &["say", "we"],
     &["say", "i"],
+    &["say", "you"],
     &["what", "if"],
     &["for", "example"],
     &["for", "instance"],
@@ -162,11 +163,16 @@ pub(super) fn corrects(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
     said || starts || refuses
 }
 
+/// Requests that announce a statement.
+const TRANSPARENT: &[&str] = &[
+    "note", "remember", "update", "look", "listen", "guess", "see", "check", "mind", "know", "add",
+];
+
 /// Decides for every clause of a sentence.
 pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clause]) {
     let doubtful =
         supposes(tokens, sentence) || tells_a_story(tokens, sentence) || asks(tokens, sentence);
-    let mut hearsay = false;
+    let (mut hearsay, mut material) = (false, false);
     for at in 0..clauses.len() {
         let Some(clause) = clauses.get(at) else { break };
         let instruction = instruction(tokens, clause);
@@ -176,12 +182,18 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
             && clauses.get(at - 1).is_some_and(|before| !before.asserted);
         let reject = doubtful
             || hearsay
+            || material
             || inherits_request
             || instruction.is_none() && is_condition(tokens, clause)
             || is_inverted(tokens, clause.start)
             || clause.verb.as_ref().is_some_and(|verb| verb.modal == Modal::Irrealis);
         let question = sentence.asks
             && asks_from(tokens, sentence, clauses).is_none_or(|from| clause.start >= from);
+        // "Summarize: ...": what follows is to be worked on, not to be believed.
+        let request = !clause.asserted && clause.subject == Subject::None && instruction.is_none();
+        material |= request
+            && tokens.at(clause.end).punct(':')
+            && !tokens.at(clause.start).word(TRANSPARENT);
         let Some(clause) = clauses.get_mut(at) else { break };
         if reject || question {
             clause.asserted = false;
@@ -289,10 +301,14 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
             "hypothetically",
         ]) || token.fold == "probably"
     });
+    // "I almost bought a Tesla": nearly is not.
+    let nearly = clause.verb.as_ref().is_some_and(|verb| {
+        tokens.before(verb.at).word(&["almost", "nearly", "barely", "hardly"]) && verb.lemma != "be"
+    });
     // The token behind the clause: the connector that cut it off.
     let after = tokens.at(clause.end);
     let attached = after.word(&["if", "unless"]);
-    inside || attached
+    inside || attached || nearly
 }
 
 fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {

@@ -53,7 +53,11 @@ fn possessions_and_likes() {
          I prefer trains over planes.
          I'd rather have a window seat.
          I'm afraid of heights.
-         I'm a big fan of Björk.",
+         I'm a big fan of Björk.
+         love hiking, hate running
+         Not a big fan of cilantro tbh
+         Tea is my favourite drink.
+         I just got a new MacBook Pro.",
         expect![[r#"
             I have a motorbike.
                 user:ann owns "motorbike"
@@ -79,6 +83,15 @@ fn possessions_and_likes() {
                 user:ann fears "heights"
             I'm a big fan of Björk.
                 user:ann likes "Björk"
+            love hiking, hate running
+                user:ann likes "hiking"
+                user:ann dislikes "running"
+            Not a big fan of cilantro tbh
+                user:ann dislikes "cilantro"
+            Tea is my favourite drink.
+                user:ann favorite:drink "Tea"
+            I just got a new MacBook Pro.
+                user:ann owns "MacBook Pro"
         "#]],
     );
 }
@@ -95,7 +108,10 @@ fn habits_and_abilities() {
          I can come tomorrow.
          I'm good at chess.
          I used to play tennis.
-         I stopped smoking.",
+         I stopped smoking.
+         I used to smoke.
+         I meditate daily.
+         I know how to sail.",
         expect![[r#"
             I run every morning.
                 user:ann habit "run every morning"
@@ -117,6 +133,12 @@ fn habits_and_abilities() {
                 user:ann plays "tennis" to 2025-03-12 (ends)
             I stopped smoking.
                 user:ann habit "smoking" (ends)
+            I used to smoke.
+                user:ann habit "smoke" to 2025-03-12 (ends)
+            I meditate daily.
+                user:ann habit "meditate daily"
+            I know how to sail.
+                user:ann skill "sail"
         "#]],
     );
 }

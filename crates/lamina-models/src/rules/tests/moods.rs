@@ -22,7 +22,17 @@ fn nothing_is_claimed() {
          Imagine we had 400 users.
          According to Eve, Falcon is cancelled.
          Ich wohne in Berlin und arbeite bei Siemens.
-         J'habite à Paris avec ma femme.",
+         J'habite à Paris avec ma femme.
+         I almost bought a Tesla.
+         Summarize: Tom works at Google and lives in Zurich.
+         I doubt that Eva speaks Greek.
+         You are a helpful assistant.
+         People think I'm Italian.
+         My horoscope says I'll be rich.
+         Everyone loves pizza.
+         The movie was three hours long.
+         Let's meet at 5, I can send you the file tomorrow.
+         I have no idea, I'm just looking.",
         expect![[r#"
             Do you live in Oslo?
             Where does Bob work?
@@ -40,6 +50,16 @@ fn nothing_is_claimed() {
             According to Eve, Falcon is cancelled.
             Ich wohne in Berlin und arbeite bei Siemens.
             J'habite à Paris avec ma femme.
+            I almost bought a Tesla.
+            Summarize: Tom works at Google and lives in Zurich.
+            I doubt that Eva speaks Greek.
+            You are a helpful assistant.
+            People think I'm Italian.
+            My horoscope says I'll be rich.
+            Everyone loves pizza.
+            The movie was three hours long.
+            Let's meet at 5, I can send you the file tomorrow.
+            I have no idea, I'm just looking.
         "#]],
     );
 }

@@ -16,7 +16,11 @@ fn identity() {
          My pronouns are they/them.
          She turned 40 last month.
          I was born on 3 May 1990.
-         My Mastodon handle is annm.",
+         My Mastodon handle is annm.
+         hey, it's Marta here
+         you can reach me at ann@meyer.dev
+         people call me Flip
+         Call me Sam.",
         expect![[r#"
             Hey there, I'm Ann Meyer and I'm 29.
                 user:ann name "Ann Meyer"
@@ -41,6 +45,14 @@ fn identity() {
                 user:ann born_on 1990-05-03
             My Mastodon handle is annm.
                 user:ann account "annm"
+            hey, it's Marta here
+                user:ann name "Marta"
+            you can reach me at ann@meyer.dev
+                user:ann email "ann@meyer.dev"
+            people call me Flip
+                user:ann alias "Flip"
+            Call me Sam.
+                user:ann name "Sam"
         "#]],
     );
 }
@@ -91,7 +103,11 @@ fn family_and_bonds() {
          My ex-husband Karl moved to Ulm.
          My boss is Ms Okafor.
          We have a cat called Milo.
-         My neighbour Hilde has three cats.",
+         My neighbour Hilde has three cats.
+         Ben and I got engaged last weekend!
+         I have a daughter named Ivy who is 3.
+         My brother and his wife moved to Canada in 2020.
+         My ex-wife Linda lives in Graz with our son Paul.",
         expect![[r#"
             My wife Sara works at Volvo.
                 user:ann spouse [Sara]
@@ -123,6 +139,18 @@ fn family_and_bonds() {
             My neighbour Hilde has three cats.
                 user:ann neighbor [Hilde]
                 [Hilde] count:cats 3
+            Ben and I got engaged last weekend!
+                user:ann partner [Ben] from 2025-03-08
+            I have a daughter named Ivy who is 3.
+                user:ann child [Ivy]
+                [Ivy] age 3
+            My brother and his wife moved to Canada in 2020.
+                user:ann/brother lives_in [Canada] from 2020-01-01
+                user:ann/brother/wife lives_in [Canada] from 2020-01-01
+            My ex-wife Linda lives in Graz with our son Paul.
+                user:ann spouse [Linda] (ends)
+                user:ann child [Paul]
+                [Linda] lives_in [Graz]
         "#]],
     );
 }

@@ -17,7 +17,11 @@ fn employers_and_roles() {
          I don't work at Bosch anymore.
          I lead the search team.
          I founded Brightly in 2018.
-         I studied physics at Heidelberg.",
+         I studied physics at Heidelberg.
+         Our CEO is Dana Whitfield.
+         I'm working for a small startup called Nimbus.
+         I'm no longer with Deloitte.
+         Tomasz is the new VP of engineering at Lumen.",
         expect![[r#"
             I work at Maersk as a data analyst.
                 user:ann works_at [Maersk]
@@ -45,6 +49,15 @@ fn employers_and_roles() {
             I studied physics at Heidelberg.
                 user:ann studies "physics" (ends)
                 user:ann studied_at [Heidelberg]
+            Our CEO is Dana Whitfield.
+                [Dana Whitfield] role "CEO"
+            I'm working for a small startup called Nimbus.
+                user:ann works_at [Nimbus]
+            I'm no longer with Deloitte.
+                user:ann works_at [Deloitte] (ends)
+            Tomasz is the new VP of engineering at Lumen.
+                [Tomasz] role "VP of engineering"
+                [Tomasz] works_at [Lumen]
         "#]],
     );
 }
@@ -98,7 +111,10 @@ fn tools_and_versions() {
          Falcon is on v3.2.
          We're running Python 3.12.
          I upgraded Postgres to 16.2 yesterday.
-         We don't use Docker.",
+         We don't use Docker.
+         We dropped Heroku in favour of Fly.
+         We moved from AWS to Hetzner in April.
+         We bumped React to 19.",
         expect![[r#"
             We use Kubernetes and Helm.
                 user:ann uses [Kubernetes]
@@ -119,6 +135,14 @@ fn tools_and_versions() {
                 [Postgres] version "16.2" from 2025-03-11
             We don't use Docker.
                 user:ann uses [Docker] (not)
+            We dropped Heroku in favour of Fly.
+                user:ann uses [Fly]
+                user:ann uses [Heroku] (ends)
+            We moved from AWS to Hetzner in April.
+                user:ann uses [Hetzner] from 2024-04-01
+                user:ann uses [AWS] to 2024-04-01 (ends)
+            We bumped React to 19.
+                [React] version "19"
         "#]],
     );
 }
