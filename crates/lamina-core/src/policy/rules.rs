@@ -96,12 +96,18 @@ pub(super) fn fixed(
     None
 }
 
-/// What else a `global:` scope asks for, because other tenants see it (R070, R156, R165).
-pub(super) fn companion(capability: &str, scope: Option<&ScopePath>) -> Option<&'static str> {
+/// What else a `global:` scope asks for, because other tenants see it (R070, R156, R165). A private
+/// deployment has one tenant, so that reading there crosses nothing (R185).
+pub(super) fn companion(
+    capability: &str,
+    scope: Option<&ScopePath>,
+    preset: Preset,
+) -> Option<&'static str> {
     if !scope.is_some_and(|scope| scope.has_type("global")) {
         return None;
     }
     let other = match access(capability) {
+        Access::Read if preset == Preset::CloudPrivate => return None,
         Access::Read => "scope.read.cross_tenant",
         Access::Write | Access::Administer => "scope.create.global",
         Access::Elsewhere => return None,

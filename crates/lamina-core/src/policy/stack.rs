@@ -83,7 +83,7 @@ impl Stack {
             return Err(Refusal::Unknown.of("(unknown)", self.preset));
         };
         let own = self.decide(caller, capability, scope);
-        let Some(other) = rules::companion(capability, scope) else {
+        let Some(other) = rules::companion(capability, scope, self.preset) else {
             return own;
         };
         let other = self.decide(caller, other, scope).map_err(Denial::because_global);

@@ -16,9 +16,11 @@ use tokio::sync::oneshot;
 pub(crate) mod auditor;
 pub(crate) mod carried;
 pub(crate) mod open;
+mod alone;
 pub(crate) mod queue;
 pub(crate) mod retention;
 
+pub use alone::AuditAlone;
 pub use lamina_store::audit::{AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified};
 pub use lamina_store::keys::Pieces;
 

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lamina_engine::open::{FIRST_TENANT, catch_up, views};
-use lamina_store::codec::experience::ExperienceWhat;
-use lamina_store::entry::{Entry, Kind, SectionState};
+use lamina_store::codec::control::Cancel;
+use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
+use lamina_store::entry::{Entry, Kind, SectionState, control};
 use lamina_store::kv::{Direction, Kv, MemKv, Space};
+use lamina_store::log::LogError;
 use lamina_store::log::check::{CheckOptions, check};
 use lamina_types::{EventId, Stage};
 
@@ -22,6 +24,7 @@ pub(super) fn after_open(world: &mut World) -> Result<(), String> {
     let process = world.process.as_ref().ok_or("the process does not run")?;
     let entries = read_all(process)?;
     increasing(&entries)?;
+    audited(process, &entries)?;
     let found = experiences(&entries)?;
     adopt(world, &found);
     acknowledged(world, &found)?;
@@ -54,6 +57,39 @@ fn read_all(process: &Process) -> Result<Vec<Entry>, String> {
             return Ok(entries);
         }
         entries.extend(more);
+    }
+}
+
+/// Whatever the log took has its row, also if the process died before the row was written.
+fn audited(process: &Process, entries: &[Entry]) -> Result<(), String> {
+    let failed = |error: LogError| format!("reading the audit log: {error}");
+    let rows = process.audit.ids(FIRST_TENANT).map_err(failed)?;
+    let once: BTreeSet<_> = rows.iter().copied().collect();
+    if once.len() != rows.len() {
+        return Err("a row is in the audit log twice".to_owned());
+    }
+    for (number, entry) in entries.iter().enumerate() {
+        let id = match (entry.head.kind, entry.head.sub) {
+            (Kind::Experience, _) => {
+                let who = entry.who.live().map(ExperienceWho::decode).transpose();
+                who.map_err(|error| error.to_string())?.map(|who| who.audit_id)
+            }
+            (Kind::Control, control::CANCEL) => {
+                let what = entry.what.live().map(Cancel::decode).transpose();
+                what.map_err(|error| error.to_string())?.map(|what| what.audit_id)
+            }
+            _ => None,
+        };
+        let Some(id) = id else { continue };
+        // Looking one up goes another way than reading all; a few are enough to show it.
+        let found = number % 16 > 0 || process.audit.has(FIRST_TENANT, id).map_err(failed)?;
+        if !once.contains(&id) || !found {
+            return Err(format!("entry {} has no row {id}", entry.head.offset));
+        }
+    }
+    match process.audit.first_broken(FIRST_TENANT).map_err(failed)? {
+        None => Ok(()),
+        Some(index) => Err(format!("row {index} of the audit log does not hold")),
     }
 }
 

@@ -10,7 +10,6 @@ use lamina_env::sim::rng::SimRng;
 use lamina_store::codec::control::Cancel;
 use lamina_store::entry::{Kind, control};
 use lamina_store::log::{EraseTarget, NewEntry, Section};
-use lamina_types::AuditId;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
@@ -166,15 +165,12 @@ fn cancel(world: &mut World, choices: &SimRng) -> String {
     let Some((key, known)) = any(world, choices) else { return "nothing to cancel".to_owned() };
     apply(world);
     let rng = SimRng::new(choices.next_u64());
+    let audit_id = world.audit_id();
     let process = world.process.as_mut().expect("the process runs");
     let Ok(Some(row)) = process.views.event(FIRST_TENANT, known.event) else {
         return "cancel: no row".to_owned();
     };
-    let what = Cancel {
-        event_id: known.event,
-        audit_id: AuditId::from_bytes([2; 16]),
-        note: String::new(),
-    };
+    let what = Cancel { event_id: known.event, audit_id, note: String::new() };
     let entry = NewEntry {
         kind: Kind::Control,
         sub: control::CANCEL,

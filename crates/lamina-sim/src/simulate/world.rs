@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lamina_engine::admin::standing::Standing;
+use lamina_engine::audit::AuditAlone;
 use lamina_engine::open::{self, FIRST_TENANT};
 use lamina_engine::write::applied::Applied;
 use lamina_engine::write::apply::Applier;
@@ -13,6 +14,7 @@ use lamina_engine::write::prepare::{Provenance, prepare};
 use lamina_engine::write::stages::{NothingDerived, Stages};
 use lamina_engine::{Error, Settings, Write};
 use lamina_env::Env;
+use lamina_env::rng::draw;
 use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
@@ -50,6 +52,7 @@ pub(super) struct Process {
     pub(super) applier: Applier,
     pub(super) stages: Stages,
     pub(super) standing: Arc<Standing>,
+    pub(super) audit: AuditAlone,
     pub(super) views: Arc<Views>,
     pub(super) keys: Arc<Keys>,
     pub(super) reader: Arc<dyn LogReader>,
@@ -106,6 +109,7 @@ impl World {
         let settings = Settings {
             segment_bytes: SEGMENT_BYTES,
             ballast_bytes: BALLAST_BYTES,
+            audit_segment_bytes: SEGMENT_BYTES,
             ..Settings::new(self.data())
         };
         let chain = |error: &dyn std::error::Error| {
@@ -146,6 +150,8 @@ impl World {
             .map_err(|error| chain(&error))?;
         let standing = Standing::load(&parts.views, &*reader).map_err(|error| chain(&error))?;
         let standing = Arc::new(standing);
+        let audit = AuditAlone::open(&settings, &parts.env, &parts.keys, (&reader, &tip))
+            .map_err(|error| format!("audit: {}", chain(&error)))?;
         self.process = Some(Process {
             capture: Capture::new(
                 parts.log,
@@ -156,6 +162,7 @@ impl World {
             applier: Applier::new(Arc::clone(&parts.views), applied)
                 .with_standing(Arc::clone(&standing)),
             standing,
+            audit,
             stages,
             views: parts.views,
             keys: parts.keys,
@@ -173,6 +180,7 @@ impl World {
         let closed = process.capture.close().map_err(|error| format!("close: {error}"))?;
         process.queue.push(closed);
         process.apply_all()?;
+        process.audit.close();
         process.views.persist().map_err(|error| format!("persist: {error}"))
     }
 
@@ -185,6 +193,11 @@ impl World {
         self.kv.fail_never();
         let batches = self.kv.batches_unpersisted() as u64;
         self.kv.crash(choices.below(batches + 1) as usize);
+    }
+
+    /// A new id for a row of the audit log.
+    pub(super) fn audit_id(&self) -> AuditId {
+        AuditId::mint(self.now(), draw::<8>(&*self.env.rng))
     }
 
     /// An experience, ready for the writer.
@@ -219,7 +232,7 @@ impl World {
         let provenance = Provenance {
             tenant: FIRST_TENANT,
             caller: actor.id,
-            audit_id: AuditId::from_bytes([1; 16]),
+            audit_id: self.audit_id(),
             decision: "scope.write".to_owned(),
             batch_id: None,
             registers: true,
@@ -245,6 +258,9 @@ impl Process {
         // Durable is durable: answers are given whatever became of the views.
         answers.give();
         let entries = folded.map_err(|error| format!("fold: {error}"))?;
+        // Every other request is given up before it has left its row.
+        self.audit.written(&entries, |id| id.as_bytes().last().is_some_and(|last| last % 2 == 0));
+        self.audit.tick();
         self.stages.feed(&entries).map_err(|error| format!("stages: {error}"))
     }
 }

@@ -163,3 +163,22 @@ fn r188_streams_hear_of_policies_and_end_with_them() {
     put(&mut alice, "/v1/policy/tenant/acme", &json!({"deny": ["lifecycle.subscribe"]})).ok(200);
     assert_eq!(expect_event(&mut stream).event, "policy_revoked");
 }
+
+/// R185, R443, R448: a private deployment has one tenant, and what it calls global is its own.
+#[test]
+fn r185_a_private_deployment_writes_and_reads_its_global_scopes() {
+    let team = Team::start_with("cloud_private", &[("CORTEX_ENABLE_EXPERIMENTAL", "1")]);
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let id = string(&alice.post("/v1/experience", &envelope("global:pool")).ok(202), "event_id");
+    bob.get(&format!("/v1/events/{id}")).ok(200);
+    let page = bob.get("/v1/events?scope=global:pool").ok(200);
+    assert_eq!(page["items"].as_array().unwrap().len(), 1);
+    let effective = bob.get("/v1/policy/effective?scope=global:pool").ok(200);
+    let denied = effective["denied"].as_array().unwrap();
+    assert!(denied.iter().any(|denied| denied["capability"] == "scope.read.cross_tenant"));
+    // A tenant that switches it off has switched it off.
+    let body = json!({"deny": ["scope.create.global"]});
+    put(&mut alice, "/v1/policy/tenant/acme", &body).ok(200);
+    alice.post("/v1/experience", &envelope("global:pool")).fails(403, "POLICY_DENIED");
+}

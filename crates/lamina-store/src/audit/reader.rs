@@ -130,23 +130,17 @@ impl AuditReader {
 
     /// One row of a tenant.
     pub fn row(&self, tenant: u32, id: AuditId) -> Result<Option<StoredRow>, LogError> {
-        // An id tells when it was made, and a row is written after that: older segments cannot have
-        // it, and it is nearly always in the first that can.
+        // An id tells when it was made, and a row is written after that: it is nearly always in the
+        // first segment that ended later. Older ones come last and not never: a row that was made
+        // again after a crash is dated by the clock of that day, which may have been set back.
         let made = made_at(id);
         let mut spans = self.shared.sealed();
         let first = spans
             .partition_point(|span| span.ended_at.is_some_and(|ended| ended.0 < made.plus(-1_000)));
         let newer = spans.split_off(first);
-        for span in newer {
-            let index = self.shared.index(&span)?;
-            let share = index.share(tenant);
-            let possible =
-                share.is_some_and(|share| share.part.is_none_or(|part| part.may_hold(id)));
-            if possible {
-                let rows = self.shared.rows(&span, &index, tenant)?;
-                if let Some(row) = rows.iter().find(|row| row.id == id && row.at != GONE) {
-                    return self.read(&span, row);
-                }
+        for span in &newer {
+            if let Some(row) = self.row_in(span, tenant, id)? {
+                return self.read(span, &row);
             }
         }
         let (span, row) = {
@@ -156,10 +150,26 @@ impl AuditReader {
                 held.and_then(|held| held.rows.iter().rev().find(|row| row.id == id).copied());
             (self.active_span(active.number, active.first_offset), row)
         };
-        match row {
-            Some(row) => self.read(&span, &row),
-            None => Ok(None),
+        if let Some(row) = row {
+            return self.read(&span, &row);
         }
+        for span in spans.iter().rev() {
+            if let Some(row) = self.row_in(span, tenant, id)? {
+                return self.read(span, &row);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The row in a sealed segment, if it is there.
+    fn row_in(&self, span: &Span, tenant: u32, id: AuditId) -> Result<Option<IndexRow>, LogError> {
+        let index = self.shared.index(span)?;
+        let share = index.share(tenant);
+        if !share.is_some_and(|share| share.part.is_none_or(|part| part.may_hold(id))) {
+            return Ok(None);
+        }
+        let rows = self.shared.rows(span, &index, tenant)?;
+        Ok(rows.iter().find(|row| row.id == id && row.at != GONE).copied())
     }
 
     /// The head of a tenant's chain.

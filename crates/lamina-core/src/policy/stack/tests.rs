@@ -345,8 +345,8 @@ fn global_scopes_are_gated() {
         expect![[r#"
             scope.write global:pool => allowed by deployment
             scope.create.ws global:pool/ws:x => allowed by deployment
-            scope.read.local global:pool => POLICY_DENIED deployment scope.read.cross_tenant: a `global:` scope needs it too; this deployment (preset cloud_private) does not give it; ask the operator to allow scope.read.cross_tenant in the deployment policy
-            understanding.read global:pool => POLICY_DENIED deployment scope.read.cross_tenant: a `global:` scope needs it too; this deployment (preset cloud_private) does not give it; ask the operator to allow scope.read.cross_tenant in the deployment policy
+            scope.read.local global:pool => allowed by deployment
+            understanding.read global:pool => allowed by deployment
             admin.health global:pool => allowed by deployment
         "#]],
     );

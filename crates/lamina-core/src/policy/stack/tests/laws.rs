@@ -224,7 +224,8 @@ mod oracle {
     ) -> Result<Tier, Tier> {
         let mut all = verdicts(stack, caller, name, scope);
         if has_segment(scope, "global") {
-            if is_in(READS, name) {
+            let private = stack.preset.as_str() == "cloud_private";
+            if is_in(READS, name) && !private {
                 all.extend(verdicts(stack, caller, "scope.read.cross_tenant", scope));
             }
             if is_in(WRITES, name) || is_in(ADMINISTERS, name) {
