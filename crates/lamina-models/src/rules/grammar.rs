@@ -8,6 +8,7 @@ use lamina_types::layer::extraction::{Effect, Normaliser, Object, Term};
 
 use super::claims::{Draft, with_mood};
 use super::clause::Subject;
+use super::lexicon::Class;
 use super::pattern::{self, Match, Means, Slot, Who};
 use super::phrase::{Nature, Referent};
 use super::scene::Scene;
@@ -66,12 +67,36 @@ pub(crate) fn row_at(
 /// The facts of a match, for every subject and every value.
 fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
     let mut drafts = Vec::new();
+    if replaces_somebody(scene, fit) {
+        return drafts;
+    }
     for subject in subjects.iter().filter(|subject| is_fit(subject, fit.row.who)) {
+        if starts_as_somebody(scene, subject, fit) {
+            continue;
+        }
         for means in fit.row.means {
             drafts.extend(state(scene, subject, fit, means));
         }
     }
     drafts
+}
+
+/// "Theo replaced Karin as head of support" is about people, not about tools.
+fn replaces_somebody(scene: &Scene<'_>, fit: &Match) -> bool {
+    let item = fit.taken.first().and_then(|items| items.last());
+    fit.row.says.starts_with("replace")
+        && item.is_some_and(|item| scene.tokens.at(item.end).fold == "as")
+}
+
+/// "Sofia starts on Monday": only what takes place is scheduled.
+fn starts_as_somebody(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let scheduled = fit.row.means.iter().any(|means| means.predicate == "scheduled_for");
+    let takes_place =
+        (subject.start..subject.end).any(|at| scene.tokens.at(at).is(Class::OCCASION));
+    let starts = fit.row.says.starts_with("start") || fit.row.says.starts_with("move");
+    let somebody = matches!(subject.nature, Nature::Name | Nature::Word)
+        || scene.tokens.before(subject.end).is(Class::OCCUPATION);
+    scheduled && starts && somebody && !takes_place
 }
 
 pub(crate) fn is_fit(subject: &Referent, who: Who) -> bool {

@@ -92,6 +92,7 @@ pub(crate) const TRAITS: &[Trait] = &[
     has("version", "version", "version"),
     has("owner", "owner", "person"),
     has("goal", "goal", "activity"),
+    has("plan", "plans", "activity"),
     has("main goal", "goal", "activity"),
     has("big goal", "goal", "activity"),
     has("dream", "goal", "activity"),

@@ -240,6 +240,10 @@ fn list(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item>, usize)> 
             break;
         }
         let Some((item, end)) = single(kind, scene, from) else { break };
+        // "Nadia is responsible for hiring and Viktor for onboarding": the verb is left out.
+        if kind == Take::The && tokens.at(end).fold == "for" && tokens.at(item.start).capital {
+            break;
+        }
         pending.push(item);
         next = end;
         if last || well {

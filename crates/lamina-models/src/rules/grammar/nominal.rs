@@ -203,7 +203,7 @@ fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option
         return None;
     }
     // Whoever has a goal has it under way: only one that is said with "to".
-    if found.predicate == "goal" && start == at {
+    if matches!(found.predicate, "goal" | "plans") && start == at {
         return None;
     }
     Some(

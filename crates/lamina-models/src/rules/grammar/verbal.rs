@@ -466,8 +466,9 @@ pub(super) fn habit(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draf
         return (!STATIVE.contains(&verb.lemma))
             .then(|| each(subjects, "habit", &item, Aspect::State));
     }
+    let rises = verb.lemma == "get" && scene.tokens.at(verb.end).fold == "up";
     if !is_plain_present(scene)
-        || STATIVE.contains(&verb.lemma)
+        || STATIVE.contains(&verb.lemma) && !rises
         || verb.negated
         || verb.lemma.is_empty()
     {

@@ -243,4 +243,5 @@ debug investigate explore research compete perform record compose produce invest
 price bill spend cost identify describe consider wonder realize realise notice discover step base locate headquarter
 situate live-stream stream snore bark purr fetch crash burn paste wait laugh cry smile mix misspeak kid joke
 intern freelance consult contract mentor coach tutor lecture substitute moderate chair host co-lead commission sponsor
+listen pray nap shower brush floss fast shop barbecue grill babysit foster practise rehearse brew attend
 doubt suspect reckon insist hint gather pretend act reach contact email mail text message cite register enrol matriculate transition convert default tend end survive recover heal relapse quit";

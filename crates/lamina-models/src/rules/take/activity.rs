@@ -68,6 +68,13 @@ fn activity_as(scene: &Scene<'_>, at: usize, said: AsSaid) -> Option<(Item, usiz
             break;
         }
     }
+    // "to Vienna for (the weekend)": what led to a time goes with it.
+    while end > start + 1
+        && scene.times.iter().any(|time| time.start == end)
+        && tokens.at(end - 1).word(&["for", "over", "during", "on", "in", "at", "by"])
+    {
+        end -= 1;
+    }
     if end <= start {
         return None;
     }

@@ -111,7 +111,9 @@ fn habits_and_abilities() {
          I stopped smoking.
          I used to smoke.
          I meditate daily.
-         I know how to sail.",
+         I know how to sail.
+         I get up at 5:30 every day.
+         I often listen to podcasts while cooking.",
         expect![[r#"
             I run every morning.
                 user:ann habit "run every morning"
@@ -139,6 +141,10 @@ fn habits_and_abilities() {
                 user:ann habit "meditate daily"
             I know how to sail.
                 user:ann skill "sail"
+            I get up at 5:30 every day.
+                user:ann habit "get up at 5:30 every day"
+            I often listen to podcasts while cooking.
+                user:ann habit "listen to podcasts while cooking"
         "#]],
     );
 }
@@ -156,7 +162,9 @@ fn plans_goals_and_travels() {
          I visited Rome and loved it.
          I just finished reading Dune.
          We watched Alien yesterday.
-         I might visit Peru.",
+         I might visit Peru.
+         I'm going to Vienna for the weekend.
+         My plan is to retire at 60.",
         expect![[r#"
             I'm going to visit Lima in May.
                 user:ann plans "visit Lima" from 2025-05-01 to 2025-06-01
@@ -179,6 +187,10 @@ fn plans_goals_and_travels() {
             We watched Alien yesterday.
                 user:ann watched "Alien" from 2025-03-11
             I might visit Peru.
+            I'm going to Vienna for the weekend.
+                user:ann plans "go to Vienna" from 2025-03-15 to 2025-03-17
+            My plan is to retire at 60.
+                user:ann plans "retire at 60"
         "#]],
     );
 }

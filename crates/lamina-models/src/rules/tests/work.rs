@@ -74,7 +74,10 @@ fn projects_and_deals() {
          Ravi is responsible for billing.
          Dora owns the roadmap.
          We decided to drop the beta.
-         Our office is in Leeds.",
+         Our office is in Leeds.
+         Theo replaced Karin as head of support.
+         Sofia starts on Monday.
+         Nadia is responsible for hiring and Viktor for onboarding.",
         expect![[r#"
             The Initrode deal is on hold.
                 [Initrode deal] status "on hold"
@@ -97,6 +100,10 @@ fn projects_and_deals() {
                 user:ann decided "drop the beta"
             Our office is in Leeds.
                 [office] located_in [Leeds]
+            Theo replaced Karin as head of support.
+            Sofia starts on Monday.
+            Nadia is responsible for hiring and Viktor for onboarding.
+                [hiring] owner [Nadia]
         "#]],
     );
 }
