@@ -39,13 +39,6 @@ impl Extractor for Rules {
             Content::Message { role, .. } => Some(*role),
             _ => None,
         };
-        let words = matches!(
-            what.content,
-            Content::Message { .. } | Content::Text { .. } | Content::BlobRef { .. }
-        );
-        if !words {
-            return Extracted { extraction: nothing(), ungrounded: Vec::new() };
-        }
         let source = Source {
             text: what.content.text(),
             speaker: &who.observed_actor.id,
@@ -54,7 +47,11 @@ impl Extractor for Rules {
             observed_at: what.context.observed_at.0,
             timezone: what.hints.timezone.as_deref(),
         };
-        let extraction = lamina_models::extract(&source);
+        let extraction = match &what.content {
+            Content::Json { .. } => lamina_models::extract_json(&source),
+            Content::Triple { .. } => lamina_models::extract_triple(&source),
+            _ => lamina_models::extract(&source),
+        };
         let claims = extraction.claims.iter().enumerate();
         let refused = claims.filter(|(_, claim)| lamina_models::grounded(claim, &source).is_err());
         let ungrounded = refused.filter_map(|(at, _)| u16::try_from(at).ok()).collect();

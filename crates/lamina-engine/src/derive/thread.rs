@@ -51,6 +51,10 @@ pub struct Deriving {
 impl Deriving {
     /// Runs until the backlog is closed.
     pub fn run(self) {
+        // Captures go first: what is not derived yet waits in the log, and nobody waits for it.
+        if let Err(error) = lamina_env::process::work_in_background() {
+            tracing::warn!(%error, "derivation cannot step back behind captures");
+        }
         while let Some(jobs) = self.backlog.take(ROUND_MAX) {
             let made = self.make(&jobs);
             let mut answers = Vec::with_capacity(made.len());
