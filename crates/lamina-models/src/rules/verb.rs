@@ -323,7 +323,7 @@ fn modal_at(
             group.modal = Modal::Must;
             return Some(at + 2);
         }
-        "going" if infinitive && *auxiliary == "be" => {
+        "going" if infinitive && matches!(*auxiliary, "be" | "") => {
             let base = after.verb.is_some_and(|verb| verb.forms.has(Form::BASE));
             if !base && after.fold != "be" {
                 return None;

@@ -165,7 +165,8 @@ pub(super) fn corrects(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
 
 /// Requests that announce a statement.
 const TRANSPARENT: &[&str] = &[
-    "note", "remember", "update", "look", "listen", "guess", "see", "check", "mind", "know", "add",
+    "let", "do", "forget", "note", "remember", "update", "look", "listen", "guess", "see", "check",
+    "mind", "know", "add",
 ];
 
 /// Decides for every clause of a sentence.
@@ -307,7 +308,9 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
     });
     // The token behind the clause: the connector that cut it off.
     let after = tokens.at(clause.end);
-    let attached = after.word(&["if", "unless"]);
+    let polite =
+        tokens.at(clause.end + 1).word(&["possible", "needed", "necessary", "so", "anything"]);
+    let attached = after.word(&["if", "unless"]) && !polite;
     inside || attached || nearly
 }
 

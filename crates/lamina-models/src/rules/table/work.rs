@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Row] = &[
         State,
         &[is("manages")],
     ),
-    row("manage|supervise <person>", Person, State, &[is("manages")]),
+    row("manage|supervise|lead|head <person>", Person, State, &[is("manages")]),
     row("head up <team>", Person, State, &[is("manages")]),
     row("be in? charge of <team>", Person, State, &[is("manages")]),
     row("be on|in|part|with of? <team>", Person, State, &[is("member_of")]),

@@ -7,6 +7,7 @@ use super::{Item, Value, fold_space};
 use crate::rules::lexicon::{Class, Form};
 use crate::rules::phrase::{is_name_token, strip_article};
 use crate::rules::scene::Scene;
+use crate::rules::time::{Bound, Phrase};
 use crate::rules::token::{Kind, Token};
 
 /// Tokens that an activity may have.
@@ -55,10 +56,18 @@ fn activity_as(scene: &Scene<'_>, at: usize, said: AsSaid) -> Option<(Item, usiz
         end += 1;
     }
     let (mut start, mut end) = (at, trim(tokens, at, end));
+    // What is decided "until July" is decided with its end.
+    let decides = scene
+        .clause
+        .verb
+        .as_ref()
+        .is_some_and(|verb| matches!(verb.lemma, "decide" | "choose" | "agree"));
     // Times at either end are cut off, one in the middle is left out.
     loop {
         let before = (start, end);
-        if let Some(time) = scene.times.iter().find(|time| time.end == end && time.start > start) {
+        let closes =
+            |time: &&Phrase| time.end == end && time.start > start && !(decides && is_limit(time));
+        if let Some(time) = scene.times.iter().find(closes) {
             end = trim(tokens, start, time.start);
         }
         if let Some(time) = scene.time_at(start) {
@@ -78,13 +87,19 @@ fn activity_as(scene: &Scene<'_>, at: usize, said: AsSaid) -> Option<(Item, usiz
     if end <= start {
         return None;
     }
+    Some((worded(scene, start, end, said), end))
+}
+
+/// The words of an activity: without a time in their middle, the verb as asked for.
+fn worded(scene: &Scene<'_>, start: usize, end: usize, said: AsSaid) -> Item {
+    let tokens = scene.tokens;
     let inner = scene.times.iter().find(|time| time.start > start && time.end < end);
     let base = match said {
-        AsSaid::Base => base_form(first),
+        AsSaid::Base => base_form(tokens.at(start)),
         AsSaid::Kept => None,
     };
     if inner.is_none() && base.is_none() {
-        return Some((Item::text(scene, start, end), end));
+        return Item::text(scene, start, end);
     }
     let head = base.unwrap_or_else(|| tokens.slice(start, start + 1).to_owned());
     let mut words = vec![head];
@@ -96,7 +111,11 @@ fn activity_as(scene: &Scene<'_>, at: usize, said: AsSaid) -> Option<(Item, usiz
         None => words.push(tokens.slice(start + 1, end).to_owned()),
     }
     let text = fold_space(&words.join(" "));
-    Some((Item::of(Value::Text(text), start, end, Normaliser::Clause), end))
+    Item::of(Value::Text(text), start, end, Normaliser::Clause)
+}
+
+fn is_limit(time: &Phrase) -> bool {
+    matches!(time.bound, Bound::Until | Bound::By | Bound::To(_))
 }
 
 /// The base form of a verb that is written in another.

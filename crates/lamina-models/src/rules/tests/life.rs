@@ -164,7 +164,10 @@ fn plans_goals_and_travels() {
          We watched Alien yesterday.
          I might visit Peru.
          I'm going to Vienna for the weekend.
-         My plan is to retire at 60.",
+         My plan is to retire at 60.
+         Going to start therapy next month.
+         We decided to postpone the trip until July.
+         I prefer short answers, if possible.",
         expect![[r#"
             I'm going to visit Lima in May.
                 user:ann plans "visit Lima" from 2025-05-01 to 2025-06-01
@@ -191,6 +194,12 @@ fn plans_goals_and_travels() {
                 user:ann plans "go to Vienna" from 2025-03-15 to 2025-03-17
             My plan is to retire at 60.
                 user:ann plans "retire at 60"
+            Going to start therapy next month.
+                user:ann plans "start therapy" from 2025-04-01 to 2025-05-01
+            We decided to postpone the trip until July.
+                user:ann decided "postpone the trip until July"
+            I prefer short answers, if possible.
+                user:ann prefers "short answers"
         "#]],
     );
 }
