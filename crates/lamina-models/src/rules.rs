@@ -121,7 +121,8 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         }
         let names = scene_names(&scene);
         note(&mut discourse, &names, &subjects, index);
-        if !subjects.is_empty() {
+        // Nobody known is nobody also in the clauses that share this subject.
+        if !subjects.is_empty() || clause.verb.is_some() {
             before = (clause.sentence, subjects);
         }
     }
@@ -156,7 +157,11 @@ fn subjects(
             phrase::referents(tokens, from, to, parties, discourse)
         }
         Subject::Inherited => before.1.clone(),
-        Subject::Relative => discourse.last().cloned().into_iter().collect(),
+        // "a man who": only a name that stands right before is meant.
+        Subject::Relative => {
+            let last = discourse.last().filter(|last| last.end + 3 >= clause.start);
+            last.cloned().into_iter().collect()
+        }
         Subject::Elided => vec![phrase::speaker(parties, clause.start)],
         Subject::None if same_sentence => before.1.clone(),
         Subject::None => vec![phrase::speaker(parties, clause.start)],

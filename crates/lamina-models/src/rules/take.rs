@@ -210,6 +210,7 @@ pub(crate) fn take(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item
         | Take::Release
         | Take::Skill
         | Take::Team
+        | Take::Visited
         | Take::The => list(kind, scene, at),
         _ => single(kind, scene, at).map(|(item, next)| (vec![item], next)),
     }

@@ -239,8 +239,12 @@ fn supposes(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
 
 /// "In my short story the hero ...".
 fn tells_a_story(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    let about = tokens.at(sentence.start).word(&["this", "the", "my", "it"])
+        && (FICTION.contains(&tokens.at(sentence.start + 1).fold.as_str())
+            || tokens.at(sentence.start + 1).word(&["book", "show", "series"]))
+        && tokens.words_at(sentence.start + 2, &["is", "about"]);
     if !tokens.at(sentence.start).word(&["in", "for"]) {
-        return false;
+        return about;
     }
     let end = sentence.end.min(sentence.start + 5);
     (sentence.start + 1..end).any(|at| FICTION.contains(&tokens.at(at).fold.as_str()))

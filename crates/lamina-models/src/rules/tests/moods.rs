@@ -32,7 +32,9 @@ fn nothing_is_claimed() {
          Everyone loves pizza.
          The movie was three hours long.
          Let's meet at 5, I can send you the file tomorrow.
-         I have no idea, I'm just looking.",
+         I have no idea, I'm just looking.
+         I read an article about a man who lives in a cave and has 40 cats.
+         This book is about a girl called Lyra who lives in Oxford.",
         expect![[r#"
             Do you live in Oslo?
             Where does Bob work?
@@ -60,6 +62,8 @@ fn nothing_is_claimed() {
             The movie was three hours long.
             Let's meet at 5, I can send you the file tomorrow.
             I have no idea, I'm just looking.
+            I read an article about a man who lives in a cave and has 40 cats.
+            This book is about a girl called Lyra who lives in Oxford.
         "#]],
     );
 }
