@@ -98,7 +98,7 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
 async fn measure(mut command: Command, time: Duration) -> anyhow::Result<(f64, Vec<f64>)> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let outcome = match address(&mut child) {
-        Ok(address) => load(&address, time).await,
+        Ok(address) => load(&address, Manner::PLAIN, time).await,
         Err(error) => Err(error),
     };
     child.kill()?;
@@ -106,7 +106,7 @@ async fn measure(mut command: Command, time: Duration) -> anyhow::Result<(f64, V
     outcome
 }
 
-fn address(child: &mut Child) -> anyhow::Result<String> {
+pub(crate) fn address(child: &mut Child) -> anyhow::Result<String> {
     let output = child.stdout.take().context("the server's output is piped")?;
     for line in BufReader::new(output).lines() {
         if let Some(address) = line?.strip_prefix("listening on http://") {
@@ -116,32 +116,43 @@ fn address(child: &mut Child) -> anyhow::Result<String> {
     anyhow::bail!("the server ended before it listened")
 }
 
-async fn load(address: &str, time: Duration) -> anyhow::Result<(f64, Vec<f64>)> {
+/// Loads a server: requests per second and latencies in microseconds.
+pub(crate) async fn load(
+    address: &str,
+    manner: Manner<'_>,
+    time: Duration,
+) -> anyhow::Result<(f64, Vec<f64>)> {
     // Connections warm up before the clock runs.
-    run_connections(address, Duration::from_millis(500)).await?;
+    run_connections(address, manner, 0, Duration::from_millis(500)).await?;
     let clock = Env::real().clock;
     let start = clock.monotonic();
-    let spent = run_connections(address, time).await?;
+    let spent = run_connections(address, manner, CONNECTIONS, time).await?;
     Ok((spent.len() as f64 * 1e6 / (clock.monotonic().0 - start.0) as f64, spent))
 }
 
-/// Loads a server for a moment: requests per second and latencies in microseconds.
-pub(crate) async fn run_connections(address: &str, time: Duration) -> anyhow::Result<Vec<f64>> {
+/// Loads a server for a moment: latencies in microseconds. Connections are numbered from `first`, and
+/// so are the keys they use.
+pub(crate) async fn run_connections(
+    address: &str,
+    manner: Manner<'_>,
+    first: usize,
+    time: Duration,
+) -> anyhow::Result<Vec<f64>> {
     let clock = Env::real().clock;
     let until = clock.monotonic().0 + time.as_micros() as i64;
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..CONNECTIONS {
         let (address, clock) = (address.to_owned(), Arc::clone(&clock));
+        let mut request = Template::new(first + number, manner);
         tasks.spawn(async move {
             let mut stream = TcpStream::connect(&address).await?;
             stream.set_nodelay(true)?;
-            let request = request(number);
             let mut buffer = vec![0; 16 * 1_024];
             let mut spent = Vec::new();
             while clock.monotonic().0 < until {
                 let before = clock.monotonic();
-                stream.write_all(&request).await?;
-                answer(&mut stream, &mut buffer).await?;
+                stream.write_all(request.next()).await?;
+                answer(&mut stream, &mut buffer, 202).await?;
                 spent.push((clock.monotonic().0 - before.0) as f64);
             }
             anyhow::Ok(spent)
@@ -154,21 +165,74 @@ pub(crate) async fn run_connections(address: &str, time: Duration) -> anyhow::Re
     Ok(spent)
 }
 
-/// A write without a key: the server draws one, so the same bytes make a new event each time.
-fn request(number: usize) -> Vec<u8> {
-    let text = "the quick brown fox moved to 200 seats and wrote a report about it; ".repeat(15);
-    let text = text.get(..sample::TEXT_BYTES.min(text.len())).unwrap_or(&text);
-    let body = format!(
-        r#"{{"scope":"org:bench/user:u{number}","modality":"conversation","content":{{"kind":"message","role":"user","text":"{text}"}},"context":{{"observed_at":"2026-05-13T15:42:00Z"}}}}"#
-    );
-    let head = format!(
-        "POST /v1/experience HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        body.len()
-    );
-    [head.into_bytes(), body.into_bytes()].concat()
+/// What goes with each write of a load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner<'a> {
+    /// Header lines.
+    pub(crate) headers: &'a str,
+    /// Every field that presets for teams want, and a key of its own.
+    pub(crate) strict: bool,
 }
 
-async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Result<()> {
+impl Manner<'_> {
+    /// As little as a write needs: the server draws the key, so the same bytes make a new event.
+    pub(crate) const PLAIN: Manner<'static> = Manner { headers: "", strict: false };
+}
+
+/// Stands for the key of a write, which has as many characters.
+const KEY: &str = "key-0000000000000000";
+
+/// A write that can be sent again and again.
+#[derive(Debug)]
+pub(crate) struct Template {
+    bytes: Vec<u8>,
+    key: Option<usize>,
+    count: u64,
+}
+
+impl Template {
+    pub(crate) fn new(number: usize, manner: Manner<'_>) -> Template {
+        let text =
+            "the quick brown fox moved to 200 seats and wrote a report about it; ".repeat(15);
+        let text = text.get(..sample::TEXT_BYTES.min(text.len())).unwrap_or(&text);
+        let strict = if manner.strict {
+            format!(
+                r#","idempotency_key":"{KEY}","observed_actor":{{"id":"user:bench"}},"subject":{{"id":"user:bench"}}"#
+            )
+        } else {
+            String::new()
+        };
+        let body = format!(
+            r#"{{"scope":"org:bench/user:u{number}","modality":"conversation","content":{{"kind":"message","role":"user","text":"{text}"}},"context":{{"observed_at":"2026-05-13T15:42:00Z"}}{strict}}}"#
+        );
+        let text = format!(
+            "POST /v1/experience HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
+            manner.headers,
+            body.len()
+        );
+        let key = text.find(KEY);
+        Template { bytes: text.into_bytes(), key, count: (number as u64) << 40 }
+    }
+
+    /// The next write, under a key that was not used before.
+    pub(crate) fn next(&mut self) -> &[u8] {
+        if let Some(key) = self.key {
+            self.count += 1;
+            let fresh = format!("key-{:016x}", self.count);
+            if let Some(place) = self.bytes.get_mut(key..key + KEY.len()) {
+                place.copy_from_slice(fresh.as_bytes());
+            }
+        }
+        &self.bytes
+    }
+}
+
+/// Reads an answer that must have this status, and gives its body.
+pub(crate) async fn answer(
+    stream: &mut TcpStream,
+    buffer: &mut [u8],
+    status: u16,
+) -> anyhow::Result<String> {
     let mut read = 0;
     loop {
         let rest = buffer
@@ -180,13 +244,16 @@ async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> anyhow::Result<()>
         read += count;
         let text = std::str::from_utf8(buffer.get(..read).unwrap_or(&[]))?;
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            anyhow::ensure!(head.starts_with("HTTP/1.1 202"), "the server answered {head}\n{body}");
+            anyhow::ensure!(
+                head.starts_with(&format!("HTTP/1.1 {status}")),
+                "the server answered {head}\n{body}"
+            );
             let length = head.lines().find_map(|line| {
                 line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
             });
             let length: usize = length.context("the answer has a length")?.parse()?;
             if body.len() >= length {
-                return Ok(());
+                return Ok(body.to_owned());
             }
         }
     }

@@ -7,6 +7,7 @@ mod reference;
 mod log;
 mod events;
 mod http;
+mod team;
 mod reopen;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   events     log and views together: rate over time, cost from the first to the last 100,000
              (--events N, 1,000,000 unless given)
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
+  team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
              given) (--bin PATH)
 
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
             "events" => events::run(&options),
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
+            "team" => team::run(&options),
             "reopen" => reopen::run(&options),
             "help" | "--help" | "-h" => {
                 print!("{USAGE}");

@@ -78,7 +78,12 @@ fn open_once(binary: &Path, data: &Path, write: bool) -> anyhow::Result<(f64, f6
             std::thread::sleep(Duration::from_secs(2));
             result = (ms, sample::rss_mb(&format!("/proc/{}/statm", child.id())));
         } else if write {
-            runtime.block_on(http::run_connections(&address, Duration::from_secs(1)))?;
+            runtime.block_on(http::run_connections(
+                &address,
+                http::Manner::PLAIN,
+                0,
+                Duration::from_secs(1),
+            ))?;
         }
         child.kill()?;
         child.wait()?;
