@@ -42,6 +42,8 @@ const LOCK_FILE: &str = "LOCK";
 /// Entries and bytes folded at a time while catching up.
 const CATCH_UP_ENTRIES: usize = 8_192;
 const CATCH_UP_BYTES: usize = 16 * 1_024 * 1_024;
+/// Entries whose stages are taken up at a time.
+const RESUME_ENTRIES: usize = if cfg!(test) { 32 } else { 1_024 };
 
 /// What opening found and did.
 #[derive(Debug, Clone, Default)]
@@ -295,7 +297,12 @@ pub fn resume(
     }
     let mut from = watermark;
     while from < tip.next_offset {
-        let entries = reader.read(from, None, CATCH_UP_ENTRIES, CATCH_UP_BYTES)?;
+        if !stages.has_room() {
+            // A server is not kept from serving by what it has not derived yet.
+            stages.leave(from, tip.next_offset);
+            break;
+        }
+        let entries = reader.read(from, None, RESUME_ENTRIES, CATCH_UP_BYTES)?;
         let Some(last) = entries.last() else { break };
         from = last.head.offset + 1;
         stages.feed(&entries)?;

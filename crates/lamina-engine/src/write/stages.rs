@@ -24,8 +24,11 @@ use crate::read::Shown;
 use crate::write::hub::Hub;
 
 /// Entries and bytes read from the log at a time.
-const CATCH_UP_ENTRIES: usize = 1_024;
+const CATCH_UP_ENTRIES: usize = if cfg!(test) { 32 } else { 1_024 };
 const CATCH_UP_BYTES: usize = 8 * 1_024 * 1_024;
+
+/// Events that are taken from the log at once: what comes after them is left there meanwhile.
+const RESUMED_MAX: usize = if cfg!(test) { 64 } else { 4_096 };
 
 /// An event on its way through the stages.
 #[derive(Debug, Clone)]
@@ -247,10 +250,24 @@ impl Stages {
         [waiting, self.behind].into_iter().flatten().min().unwrap_or(self.seen)
     }
 
+    /// Whether there is room to take more at once.
+    pub fn has_room(&self) -> bool {
+        self.pipeline.len() < RESUMED_MAX
+    }
+
+    /// Leaves what stands between these offsets to be taken from the log later.
+    pub fn leave(&mut self, from: u64, to: u64) {
+        if from < to {
+            self.behind.get_or_insert(from);
+            self.seen = self.seen.max(to);
+            self.recheck_below = self.recheck_below.max(to);
+        }
+    }
+
     /// Takes from the log what could not be taken when it came.
     fn catch_up(&mut self) -> Result<(), ViewError> {
         while let Some(from) = self.behind
-            && self.pipeline.len() < IN_FLIGHT_MAX / 2
+            && self.pipeline.len() < RESUMED_MAX
         {
             let read = self.reader.read(from, None, CATCH_UP_ENTRIES, CATCH_UP_BYTES);
             let entries = match read {
@@ -264,7 +281,7 @@ impl Stages {
             let before = entries.iter().filter(|entry| entry.head.offset < seen);
             for entry in before.filter(|entry| entry.head.kind == Kind::Experience) {
                 if let Some(flight) = self.flight_of(entry) {
-                    self.start(flight)?;
+                    self.start_late(flight)?;
                 }
             }
             let next = entries.last().map_or(self.seen, |entry| entry.head.offset + 1);
@@ -299,6 +316,7 @@ impl Stages {
         let now = self.clock.wall();
         let actions = self.pipeline.on(Input::Tick { now });
         self.perform(actions)?;
+        self.catch_up()?;
         self.flush()
     }
 
@@ -397,6 +415,15 @@ impl Stages {
             self.announce(&mut flight, LifecycleKind::Stage(Stage::Captured), payload)?;
         }
         self.enter(flight, done.unwrap_or(Stage::Captured))
+    }
+
+    /// The same for an event that may have been cancelled before it was taken.
+    fn start_late(&mut self, flight: Flight) -> Result<(), ViewError> {
+        let row = self.views.event(flight.tenant, flight.event_id)?;
+        if row.is_some_and(|row| row.is_excluded()) {
+            return self.announce_late_cancel(flight.tenant, flight.event_id);
+        }
+        self.start(flight)
     }
 
     fn rows_of(&self, flight: &Flight) -> Result<Vec<LifecycleRow>, ViewError> {
