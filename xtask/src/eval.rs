@@ -17,6 +17,9 @@ use crate::{files, process};
 
 /// The half of the table that the rules were tuned on.
 const OPEN: &str = "fixtures/extraction/open.jsonl";
+/// The table that no rule is made for.
+#[cfg(test)]
+const LOCKED: &str = "fixtures/extraction/locked.jsonl";
 
 pub(crate) fn extraction(options: &[&str]) -> anyhow::Result<()> {
     let (mut table, mut verbose) = (process::root().join(OPEN), false);
