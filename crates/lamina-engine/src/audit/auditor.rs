@@ -312,13 +312,17 @@ impl Auditor {
             let covered = if count == self.rows.len() { self.covered() } else { None };
             let batch: Vec<AuditRow> = self.rows.iter().take(count).cloned().collect();
             let written = self.audit.append(&batch, covered);
-            let written = written.and_then(|()| self.audit.checkpoint_if_due());
             self.synced_at = self.clock.monotonic();
             self.marked = false;
             if !self.take_result(written) {
                 return;
             }
+            // Before anything else can fail: these are written, and must not be written again.
             self.rows.drain(..count);
+            let checkpoint = self.audit.checkpoint_if_due();
+            if !self.take_result(checkpoint) {
+                return;
+            }
         }
     }
 
@@ -332,9 +336,12 @@ impl Auditor {
             Err(error) => {
                 let mut failed = self.status.failed.lock();
                 if failed.is_none() {
-                    tracing::error!(%error, "the audit log takes no more rows until a restart");
+                    tracing::error!(%error, "the audit log cannot be written; a restart makes lost rows again");
                     *failed = Some(error.to_string());
                 }
+                // The next write may go well again and must not cover what is lost here; the next open
+                // makes it again.
+                self.frozen = true;
                 let lost = std::mem::take(&mut self.rows).len() as u64;
                 self.status.lost.fetch_add(lost, Ordering::Relaxed);
                 false
