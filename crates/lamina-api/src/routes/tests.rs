@@ -150,6 +150,8 @@ fn what_is_built() {
         GET /v1/audit/{audit_id}
         GET /v1/auth/whoami
         POST /v1/auth/revoke
+        POST /v1/auth/signup
+        POST /v1/auth/tokens
         POST /v1/admin/flush-views
         POST /v1/admin/compact"#]]
     .assert_eq(&built.join("\n"));
