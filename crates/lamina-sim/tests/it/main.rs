@@ -18,6 +18,7 @@ mod bulk;
 mod idempotency;
 #[cfg(test)]
 mod events;
+#[cfg(test)]
 mod facts;
 #[cfg(test)]
 mod paging;
