@@ -1,6 +1,7 @@
 //! Opaque cursors: a position that only this server can have made, and only for this query.
 //!
-//! A cursor is base64url of the hidden position and a MAC over position and query. The MAC key belongs
+//! A cursor is a `c` and the base64url of the hidden position and a MAC over position and query. The `c`
+//! keeps the beginning of a cursor that was cut off from being read as a number. The MAC key belongs
 //! to the server and comes in as a function; the query is bound by the hash of its filters, so that a
 //! cursor cannot be carried over to another scope or another sort order. `limit` is not bound: pages
 //! may change size.
@@ -19,21 +20,23 @@ use crate::page::PageStart;
 /// A keyed hash of the server.
 pub type Mac<'a> = &'a dyn Fn(&[u8]) -> [u8; 32];
 
+/// What every cursor begins with, and no number.
+const MARK: &str = "c";
 /// Bytes of the MAC that a cursor carries.
 const MAC_BYTES: usize = 16;
 /// Bytes of a position.
 pub const POSITION_BYTES_MAX: usize = 256;
 /// Separates cursors from everything else the key may authenticate, and says their version.
-const DOMAIN: &[u8] = b"lamina.cursor.2";
+const DOMAIN: &[u8] = b"lamina.cursor.3";
 /// The same for what hides the position.
-const MASK_DOMAIN: &[u8] = b"lamina.cursor.2.mask";
+const MASK_DOMAIN: &[u8] = b"lamina.cursor.3.mask";
 
 /// A cursor for the position after which the next page starts.
 pub fn encode(position: &[u8], query: &[u8; 32], mac: Mac<'_>) -> String {
     let tag = tag(position, query, mac);
     let mut bytes = masked(position, &tag, mac);
     bytes.extend_from_slice(&tag);
-    URL_SAFE_NO_PAD.encode(bytes)
+    format!("{MARK}{}", URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// Where a page starts: at the beginning, at an offset (a plain number, which some clients count
@@ -42,14 +45,15 @@ pub fn decode(cursor: Option<&str>, query: &[u8; 32], mac: Mac<'_>) -> Result<Pa
     let Some(cursor) = cursor.filter(|cursor| !cursor.is_empty()) else {
         return Ok(PageStart::Begin);
     };
-    // 19 digits are the most an offset can have and fewer than the shortest cursor, which is a MAC.
+    // 19 digits are the most an offset can have.
     if cursor.len() <= 19 && cursor.bytes().all(|c| c.is_ascii_digit()) {
         return cursor.parse().map(PageStart::Offset).map_err(|_| refused());
     }
     if cursor.len() > (POSITION_BYTES_MAX + MAC_BYTES) * 2 {
         return Err(refused());
     }
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| refused())?;
+    let coded = cursor.strip_prefix(MARK).ok_or_else(refused)?;
+    let bytes = URL_SAFE_NO_PAD.decode(coded).map_err(|_| refused())?;
     let (hidden, found) = bytes
         .len()
         .checked_sub(MAC_BYTES)
