@@ -6,6 +6,7 @@ mod sample;
 mod reference;
 mod log;
 mod events;
+mod derive;
 mod http;
 mod team;
 mod reopen;
@@ -23,6 +24,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   log        the log alone against one thread that encodes, hashes, writes and syncs
   events     log and views together: rate over time, cost from the first to the last 100,000
              (--events N, 1,000,000 unless given)
+  derive     processor time of all stages per message: at 10,000 events and at --events N, and a tenth of
+             that within one scope
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Ok((command, options)) => match command.as_str() {
             "log" => log::run(&options),
             "events" => events::run(&options),
+            "derive" => derive::run(&options),
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
             "team" => team::run(&options),

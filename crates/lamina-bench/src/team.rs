@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use lamina_auth::{Claims, Minter, trust_file};
-use lamina_env::disk::{read_pseudo_file, write_atomic};
+use lamina_env::disk::write_atomic;
 use lamina_env::{Env, RealDisk, SystemRng};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -23,8 +23,6 @@ const READS: usize = 20_000;
 const READ_CONNECTIONS: usize = 8;
 const ISSUER: &str = "https://issuer.bench";
 const HOUR_US: i64 = 3_600_000_000;
-/// Clock ticks per second in `/proc`: fixed for programs on Linux.
-const TICKS_PER_SECOND: f64 = 100.0;
 
 /// What one kind of server showed.
 #[derive(Debug, Default)]
@@ -107,9 +105,9 @@ async fn measure(
         // Reads first, while nothing else is left to do.
         let event = write_one(&address, headers).await?;
         reads(&address, headers, &event, READS / 10).await?;
-        let before = cpu_us(child.id())?;
+        let before = sample::cpu_us(child.id())?;
         reads(&address, headers, &event, READS).await?;
-        shown.read_cpu_us.push((cpu_us(child.id())? - before) / READS as f64);
+        shown.read_cpu_us.push((sample::cpu_us(child.id())? - before) / READS as f64);
         shown.rates.push(load(&address, Manner { headers, strict: true }, time).await?.0);
         anyhow::Ok(())
     };
@@ -149,16 +147,4 @@ async fn reads(address: &str, headers: &str, event: &str, count: usize) -> anyho
         done??;
     }
     Ok(())
-}
-
-/// Processor time of a process so far, in user and system mode.
-fn cpu_us(pid: u32) -> anyhow::Result<f64> {
-    let stat = read_pseudo_file(&RealDisk, Path::new(&format!("/proc/{pid}/stat")))?;
-    // The name of the program stands in parentheses and may contain anything.
-    let (_, rest) = stat.rsplit_once(')').context("a process has a name")?;
-    let ticks = |index: usize| {
-        let field = rest.split_whitespace().nth(index).context("a field of the process")?;
-        Ok::<f64, anyhow::Error>(field.parse::<f64>()?)
-    };
-    Ok((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND * 1e6)
 }

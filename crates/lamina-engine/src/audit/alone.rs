@@ -11,7 +11,7 @@ use lamina_store::keys::Keys;
 use lamina_store::log::{LogError, LogReader, Tip};
 use lamina_types::{AuditId, AuditRow};
 
-use super::auditor::{AuditStatus, Auditor, recover};
+use super::auditor::{AuditStatus, Auditor, Recovered, recover};
 use super::carried::{carried, recreate};
 use super::open::options;
 use super::queue::Message;
@@ -50,14 +50,15 @@ impl AuditAlone {
         let recovered = match recover(&mut log, &**reader, tip) {
             Err(LogError::Full(_)) => {
                 status.untold.store(true, Ordering::Release);
-                0
+                Recovered::default()
             }
             other => other?,
         };
         let rows = log.reader();
         let clock = Arc::clone(&env.clock);
         let auditor = Auditor::new(log, Arc::clone(reader), clock, status, tip);
-        Ok(AuditAlone { auditor, reader: rows, public: keys.public(), recovered })
+        let auditor = auditor.with_recovered(recovered);
+        Ok(AuditAlone { auditor, reader: rows, public: keys.public(), recovered: recovered.rows })
     }
 
     /// These entries are durable; of those that carry a row it comes for those that `comes` names.

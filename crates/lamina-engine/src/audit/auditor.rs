@@ -2,8 +2,9 @@
 //!
 //! A batch is written and synced about once a second, sooner when there is much. Beside that it is
 //! told which entries of the log carry a row; one that does not come within a minute, because its
-//! request was given up, is made again from its entry. What it has not seen to when the process
-//! stops is seen to at the next open.
+//! request was given up, is made again from its entry. Where rows were dropped, or entries not told,
+//! because there were too many, it walks the log from there when there is time (`catch_up`). What it
+//! has not seen to when the process stops is seen to after the next open.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use lamina_env::Clock;
 use lamina_store::audit::{AuditLog, Peppers, Retained};
+use lamina_store::entry::Entry;
 use lamina_store::log::{LogError, LogReader, Tip};
 use lamina_types::{AuditId, AuditRow, Micros};
 use parking_lot::Mutex;
@@ -38,7 +40,11 @@ const EARLY_MAX: usize = 4_096;
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How long one sleeps that has something to do soon.
 const LOOK_SOON: Duration = Duration::from_millis(250);
-/// Entries and bytes read at a time at open.
+/// How long it rests between two pieces of the log.
+const BETWEEN_PIECES: Duration = Duration::from_millis(20);
+/// Entries that an open looks at; beyond that the audit thread does it while the server serves.
+const RECOVERED_AT_OPEN_MAX: u64 = if cfg!(test) { 64 } else { 65_536 };
+/// Entries and bytes of a piece of the log.
 const READ_ENTRIES: usize = 8_192;
 const READ_BYTES: usize = 16 * 1_024 * 1_024;
 
@@ -51,7 +57,7 @@ pub(crate) struct AuditStatus {
     pub(crate) full: AtomicBool,
     /// Why nothing is written any more.
     pub(crate) failed: Mutex<Option<String>>,
-    /// The thread was not told of some entries: what they carry is left for the next open.
+    /// The thread was not told of some entries: it has to look for what they carry itself.
     pub(crate) untold: AtomicBool,
 }
 
@@ -60,6 +66,14 @@ pub(crate) struct AuditStatus {
 struct Awaited {
     carried: Carried,
     since: Micros,
+}
+
+/// From where on entries may be without their rows.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    from: u64,
+    /// Before this the entries there are too young: their rows may still come.
+    not_before: Micros,
 }
 
 /// The state of the audit thread.
@@ -77,7 +91,11 @@ pub(crate) struct Auditor {
     early: Early,
     /// The log has been told of up to here.
     next_offset: u64,
-    /// A row of a write may have been dropped: coverage stays where it is.
+    /// Nobody is left who could bring the rows of entries before this.
+    opened_at: u64,
+    /// Rows of writes may have been dropped.
+    behind: Option<Behind>,
+    /// Rows were lost in a way that only the next open can mend: coverage stays where it is.
     frozen: bool,
     synced_at: Micros,
     /// The last batch is followed by a mark.
@@ -106,7 +124,8 @@ impl Early {
 }
 
 impl Auditor {
-    /// An auditor over an audit log that has everything the log carries up to `tip`.
+    /// An auditor over an audit log that has everything the log carries up to `tip`, or else says from
+    /// where on it may not.
     pub(crate) fn new(
         audit: AuditLog,
         reader: Arc<dyn LogReader>,
@@ -123,6 +142,8 @@ impl Auditor {
             offsets: HashMap::new(),
             early: Early::default(),
             next_offset: tip.next_offset,
+            opened_at: tip.next_offset,
+            behind: None,
             frozen: false,
             synced_at: clock.monotonic(),
             marked: false,
@@ -141,6 +162,14 @@ impl Auditor {
         Auditor { retention: Some((retention, peppers)), ..self }
     }
 
+    /// The same, when not all was seen to at open.
+    pub(crate) fn with_recovered(mut self, recovered: Recovered) -> Auditor {
+        if recovered.is_behind {
+            self.fall_behind();
+        }
+        self
+    }
+
     /// Runs until the queue is closed and empty.
     pub(crate) fn run(mut self, queue: &Queue) {
         while let Some(messages) = queue.take(self.pause()) {
@@ -156,7 +185,9 @@ impl Auditor {
     }
 
     fn pause(&self) -> Duration {
+        let catches_up = self.behind.is_some_and(|behind| behind.not_before <= self.clock.wall());
         match self.rows.is_empty() && self.marked {
+            _ if catches_up && !self.frozen => BETWEEN_PIECES,
             true => LOOK_AGAIN,
             false => LOOK_SOON,
         }
@@ -180,8 +211,8 @@ impl Auditor {
             None => self.early.insert(row.id),
         }
         if self.rows.len() >= KEPT_ROWS_MAX {
-            // A write's row can be made again, so from now on the next open looks for it.
-            self.frozen = true;
+            // A write's row can be made again.
+            self.fall_behind();
             self.status.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -202,7 +233,12 @@ impl Auditor {
     /// What time has made due.
     pub(crate) fn tick(&mut self) {
         let now = self.clock.monotonic();
+        self.notice_untold();
         self.overdue(now.plus(-OVERDUE_US));
+        if let Err(error) = self.catch_up() {
+            tracing::warn!(%error, "the rows of writes cannot be made again");
+            self.frozen = true;
+        }
         let since_sync = now.0 - self.synced_at.0;
         if self.rows.len() >= BATCH_ROWS_MAX
             || (!self.rows.is_empty() && since_sync >= SYNC_EVERY_US)
@@ -266,43 +302,100 @@ impl Auditor {
             .take(BATCH_ROWS_MAX)
             .map(|a| a.carried)
             .collect();
-        let waiting: HashSet<AuditId> = self.rows.iter().map(|row| row.id).collect();
-        for carried in due {
-            match self.missing(&carried, &waiting) {
-                Ok(row) => {
+        match self.missing(&due) {
+            Ok(rows) => {
+                for carried in &due {
                     self.awaited.remove(&carried.offset);
                     self.offsets.remove(&carried.id);
-                    self.rows.extend(row);
                 }
-                Err(error) => {
-                    tracing::warn!(%error, "the row of a write cannot be made again");
-                    self.frozen = true;
-                    return;
-                }
+                self.rows.extend(rows);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the row of a write cannot be made again");
+                self.frozen = true;
             }
         }
     }
 
-    /// The row that an entry carries, if it is nowhere yet.
-    fn missing(
-        &self,
-        carried: &Carried,
-        waiting: &HashSet<AuditId>,
-    ) -> Result<Option<AuditRow>, LogError> {
-        if waiting.contains(&carried.id)
-            || self.audit.reader().row(carried.tenant, carried.id)?.is_some()
-        {
-            return Ok(None);
+    /// The rows that entries carry, as far as they are nowhere yet.
+    fn missing(&self, carried: &[Carried]) -> Result<Vec<AuditRow>, LogError> {
+        let waiting: HashSet<AuditId> = self.rows.iter().map(|row| row.id).collect();
+        let mut rows = Vec::new();
+        for carried in absent(&self.audit, carried)? {
+            if !waiting.contains(&carried.id) {
+                rows.extend(recreate(&self.reader.entry(carried.offset, carried.place)?));
+            }
         }
-        Ok(recreate(&self.reader.entry(carried.offset, carried.place)?))
+        Ok(rows)
+    }
+
+    /// From what is covered on, rows may be missing.
+    fn fall_behind(&mut self) {
+        let from = self.audit.covered();
+        let from = self.behind.map_or(from, |behind| behind.from.min(from));
+        self.behind = Some(Behind { from, not_before: Micros(i64::MIN) });
+    }
+
+    fn notice_untold(&mut self) {
+        if self.status.untold.swap(false, Ordering::AcqRel) {
+            self.fall_behind();
+        }
+    }
+
+    /// Makes rows again for the next piece of the log that may lack some.
+    fn catch_up(&mut self) -> Result<(), LogError> {
+        let Some(Behind { from, not_before }) = self.behind else { return Ok(()) };
+        let wall = self.clock.wall();
+        if self.frozen || not_before > wall || self.rows.len() >= BATCH_ROWS_MAX {
+            return Ok(());
+        }
+        if from >= self.next_offset {
+            self.behind = None;
+            metrics::gauge!("lamina_audit_behind_entries").set(0.0);
+            return Ok(());
+        }
+        let mut entries = self.reader.read(from, None, READ_ENTRIES, READ_BYTES)?;
+        let is_old = |entry: &Entry| {
+            entry.head.offset < self.opened_at || entry.head.at().plus(OVERDUE_US) <= wall
+        };
+        let ready = entries
+            .iter()
+            .take_while(|entry| entry.head.offset < self.next_offset && is_old(entry))
+            .count();
+        let Some(first_young) = entries.get(ready).map(|entry| entry.head.at()) else {
+            return self.make_again(&entries);
+        };
+        entries.truncate(ready);
+        self.make_again(&entries)?;
+        if let Some(behind) = &mut self.behind {
+            behind.not_before = first_young.plus(OVERDUE_US);
+        }
+        Ok(())
+    }
+
+    fn make_again(&mut self, entries: &[Entry]) -> Result<(), LogError> {
+        let Some(last) = entries.last() else { return Ok(()) };
+        let from = last.head.offset + 1;
+        // Of those that are awaited the row may still come.
+        let mut carried = carried(entries);
+        carried.retain(|carried| !self.awaited.contains_key(&carried.offset));
+        let rows = self.missing(&carried)?;
+        self.rows.extend(rows);
+        self.behind = Some(Behind { from, not_before: Micros(i64::MIN) });
+        let left = self.next_offset.saturating_sub(from);
+        metrics::gauge!("lamina_audit_behind_entries").set(left as f64);
+        Ok(())
     }
 
     /// Everything in the log before this has its row in the audit log or among those that wait.
-    fn covered(&self) -> Option<u64> {
-        if self.frozen || self.status.untold.load(Ordering::Acquire) {
+    fn covered(&mut self) -> Option<u64> {
+        self.notice_untold();
+        if self.frozen {
             return None;
         }
-        Some(self.awaited.keys().next().copied().unwrap_or(self.next_offset))
+        let awaited = self.awaited.keys().next().copied();
+        let behind = self.behind.map(|behind| behind.from);
+        awaited.into_iter().chain(behind).chain([self.next_offset]).min()
     }
 
     /// Writes everything that waits.
@@ -369,27 +462,36 @@ impl Auditor {
     }
 }
 
-/// Makes the rows again that entries of the log carry and the audit log does not have. Gives how
-/// many.
+/// What was seen to at open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Recovered {
+    /// Rows that were made again.
+    pub(crate) rows: u64,
+    /// There is more than an open can wait for: the audit thread sees to the rest.
+    pub(crate) is_behind: bool,
+}
+
+/// Makes the rows again that entries of the log carry and the audit log does not have.
 pub(crate) fn recover(
     audit: &mut AuditLog,
     reader: &dyn LogReader,
     tip: &Tip,
-) -> Result<u64, LogError> {
+) -> Result<Recovered, LogError> {
     let (mut from, mut made, mut rows) = (audit.covered(), 0, Vec::new());
+    if tip.next_offset.saturating_sub(from) > RECOVERED_AT_OPEN_MAX {
+        return Ok(Recovered { rows: 0, is_behind: true });
+    }
     let mut walked = 0;
     while from < tip.next_offset {
         let entries = reader.read(from, None, READ_ENTRIES, READ_BYTES)?;
         let Some(last) = entries.last() else { break };
         from = last.head.offset + 1;
         walked += entries.len();
-        let found = carried(&entries);
+        let absent = absent(audit, &carried(&entries))?;
         let mut entries = entries.iter();
-        for carried in found {
+        for carried in absent {
             let entry = entries.find(|entry| entry.head.offset == carried.offset);
-            if audit.reader().row(carried.tenant, carried.id)?.is_none() {
-                rows.extend(entry.and_then(recreate));
-            }
+            rows.extend(entry.and_then(recreate));
         }
         // A bulk write may go on in the next piece, and would then be made twice.
         rows.dedup_by_key(|row| row.id);
@@ -404,7 +506,20 @@ pub(crate) fn recover(
     if !rows.is_empty() || walked >= READ_ENTRIES {
         audit.append(&rows, Some(from))?;
     }
-    Ok(made)
+    Ok(Recovered { rows: made, is_behind: false })
+}
+
+/// Those whose rows the audit log does not have, in order.
+fn absent(audit: &AuditLog, carried: &[Carried]) -> Result<Vec<Carried>, LogError> {
+    let mut ids: BTreeMap<u32, HashSet<AuditId>> = BTreeMap::new();
+    for carried in carried {
+        ids.entry(carried.tenant).or_default().insert(carried.id);
+    }
+    let mut known = HashSet::new();
+    for (tenant, ids) in &ids {
+        known.extend(audit.reader().known(*tenant, ids)?);
+    }
+    Ok(carried.iter().filter(|carried| !known.contains(&carried.id)).copied().collect())
 }
 
 #[cfg(test)]

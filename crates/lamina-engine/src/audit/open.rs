@@ -10,7 +10,7 @@ use lamina_store::keys::Keys;
 use lamina_store::log::{LogError, LogReader, Tip};
 use parking_lot::Mutex;
 
-use super::auditor::{Auditor, recover};
+use super::auditor::{Auditor, Recovered, recover};
 use super::queue::Queue;
 use super::retention::Retention;
 use super::{Audit, Tap};
@@ -60,10 +60,10 @@ pub(crate) fn open(
     let peppers = Arc::new(peppers.map_err(OpenError::Keys)?);
     let status = Arc::clone(&shared.audit);
     let recovered = match recover(&mut log, &**reader, tip) {
-        // Serving goes on; what is missing is made when there is space again, at a later open.
+        // Serving goes on; what is missing is made when there is space again.
         Err(LogError::Full(_)) => {
             status.untold.store(true, Ordering::Release);
-            0
+            Recovered::default()
         }
         other => other.map_err(of_audit)?,
     };
@@ -72,14 +72,15 @@ pub(crate) fn open(
     let retention = Arc::new(Retention::new(settings, Arc::clone(standing)));
     let clock = Arc::clone(&env.clock);
     let auditor = Auditor::new(log, Arc::clone(reader), clock, Arc::clone(&status), tip)
-        .with_retention(Arc::clone(&retention), Arc::clone(&peppers));
+        .with_retention(Arc::clone(&retention), Arc::clone(&peppers))
+        .with_recovered(recovered);
     let thread = spawn(Role::Audit, shared, lock, {
         let queue = Arc::clone(&queue);
         move || auditor.run(&queue)
     })?;
     let tap = Tap { queue: Arc::clone(&queue), status: Arc::clone(&status) };
     let thread = Mutex::new(Some(thread));
-    let reader = audit_reader;
+    let (reader, recovered) = (audit_reader, recovered.rows);
     Ok((Audit { queue, status, reader, peppers, retention, recovered, thread }, tap))
 }
 

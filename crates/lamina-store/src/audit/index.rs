@@ -14,7 +14,7 @@
 //! hashes; they only select candidates, the row itself decides. All of it can be made again from
 //! the segment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use lamina_types::{AuditId, AuditRow, Decision, Micros};
 
@@ -146,6 +146,11 @@ impl Part {
     /// Whether a row with this id may be here.
     pub(super) fn may_hold(&self, id: AuditId) -> bool {
         self.count > 0 && (self.id_min..=self.id_max).contains(&instant(id))
+    }
+
+    /// Whether a row with one of these ids may be here.
+    pub(super) fn may_hold_one_of(&self, ids: &HashSet<AuditId>) -> bool {
+        ids.iter().any(|id| self.may_hold(*id))
     }
 }
 

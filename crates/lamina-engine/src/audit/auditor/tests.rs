@@ -68,7 +68,8 @@ impl World {
         let made = recover(&mut audit, &*reader, &tip).unwrap();
         let status = Arc::new(AuditStatus::default());
         let clock: Arc<dyn Clock> = self.clock.clone();
-        (Auditor::new(audit, reader, clock, Arc::clone(&status), &tip), made, status)
+        let auditor = Auditor::new(audit, reader, clock, Arc::clone(&status), &tip);
+        (auditor.with_recovered(made), made.rows, status)
     }
 
     /// What is in force when this is the only setting of the only policy.
@@ -93,7 +94,7 @@ impl World {
 
     fn id(&mut self) -> AuditId {
         self.next += 1;
-        AuditId::mint(self.env.clock.wall(), self.next.to_le_bytes())
+        AuditId::mint(self.env.clock.wall(), self.next.to_be_bytes())
     }
 
     /// Writes an event for each id; the same id twice is a bulk write.
@@ -334,6 +335,88 @@ fn what_the_thread_was_not_told_is_not_called_covered() {
     let (auditor, made, _) = world.auditor();
     assert_eq!(made, 1);
     assert_eq!(ids(&auditor.audit).len(), 2);
+}
+
+#[test]
+fn what_the_thread_was_not_told_is_found_after_a_minute() {
+    let mut world = world();
+    let (mut auditor, _, status) = world.auditor();
+    let first = world.log.tip().next_offset;
+    let all: Vec<AuditId> = (0..20).map(|_| world.id()).collect();
+    for (n, id) in all.iter().enumerate() {
+        let entries = world.write(&[*id]);
+        // Of some neither the entry nor the row is told, of some only one of them.
+        if n % 4 >= 2 {
+            tell(&mut auditor, &entries);
+        }
+        if n % 2 == 1 {
+            auditor.on(Message::Row(Box::new(row(*id, entries.first()))));
+        }
+    }
+    status.untold.store(true, Ordering::Release);
+    auditor.tick();
+    auditor.flush();
+    assert_eq!(auditor.audit.covered(), first, "nothing from the first on that may be missing");
+    assert_eq!(ids(&auditor.audit).len(), 10, "the others may still come");
+    for _ in 0..5 {
+        world.clock.advance(OVERDUE_US);
+        auditor.tick();
+        auditor.flush();
+    }
+    let mut all = all;
+    all.sort();
+    assert_eq!(ids(&auditor.audit), all, "each once");
+    auditor.close();
+    assert_eq!(auditor.audit.covered(), world.log.tip().next_offset);
+}
+
+#[test]
+fn rows_beyond_what_is_kept_are_made_again() {
+    let mut world = world();
+    let (mut auditor, _, status) = world.auditor();
+    world.disk.set_capacity(Some(world.disk.used_bytes() + 200_000));
+    for _ in 0..KEPT_ROWS_MAX {
+        let id = world.id();
+        auditor.on(Message::Row(Box::new(row(id, None))));
+    }
+    let id = world.id();
+    let entries = world.write(&[id]);
+    tell(&mut auditor, &entries);
+    auditor.on(Message::Row(Box::new(row(id, entries.first()))));
+    assert_eq!(status.lost.load(Ordering::Relaxed), 1);
+    world.disk.set_capacity(None);
+    auditor.flush();
+    assert!(auditor.audit.reader().row(FIRST_TENANT, id).unwrap().is_none());
+    for _ in 0..3 {
+        world.clock.advance(OVERDUE_US);
+        auditor.tick();
+        auditor.flush();
+    }
+    assert!(auditor.audit.reader().row(FIRST_TENANT, id).unwrap().is_some());
+}
+
+#[test]
+fn what_is_too_much_for_an_open_is_made_again_afterwards() {
+    let mut world = world();
+    let all: Vec<AuditId> = (0..2 * RECOVERED_AT_OPEN_MAX).map(|_| world.id()).collect();
+    for id in &all {
+        world.write(&[*id]);
+    }
+    let (mut auditor, made, _) = world.auditor();
+    assert_eq!((made, ids(&auditor.audit).len()), (0, 0), "opening does not wait for it");
+    // New rows come meanwhile, and are not made twice.
+    let id = world.id();
+    let entries = world.write(&[id]);
+    tell(&mut auditor, &entries);
+    auditor.on(Message::Row(Box::new(row(id, entries.first()))));
+    for _ in 0..3 {
+        auditor.tick();
+        auditor.flush();
+    }
+    let mut all = all;
+    all.push(id);
+    all.sort();
+    assert_eq!(ids(&auditor.audit), all, "each once, without waiting a minute");
 }
 
 #[test]

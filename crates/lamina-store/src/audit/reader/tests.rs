@@ -112,6 +112,21 @@ fn every_row_is_found_by_its_id_and_by_its_tenant_only() {
 }
 
 #[test]
+fn of_many_ids_those_that_are_there_are_known() {
+    let (world, log, written) = filled();
+    let (reader, absent) = (log.reader(), world.row(1, "user:a").id);
+    for wanted in [0..1, 7..9, 0..240, 230..240] {
+        let rows = &written[wanted];
+        let ids: HashSet<AuditId> = rows.iter().map(|row| row.id).chain([absent]).collect();
+        for tenant in [1, 2, 3] {
+            let of_tenant = rows.iter().filter(|row| row.tenant == tenant);
+            let expected: HashSet<AuditId> = of_tenant.map(|row| row.id).collect();
+            assert_eq!(reader.known(tenant, &ids).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
 fn a_row_that_was_written_long_after_its_id_was_made_is_found() {
     let (world, mut log, _) = filled();
     let mut late = world.row(1, "user:a");
