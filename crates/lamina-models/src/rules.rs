@@ -19,6 +19,8 @@ mod table;
 mod grammar;
 mod claims;
 mod mention;
+mod noun;
+mod bond;
 mod topic;
 pub(crate) mod normal;
 
@@ -42,6 +44,10 @@ pub const TEXT_BYTES_MAX: usize = 32 * 1024;
 pub const CLAIMS_MAX: usize = 128;
 /// Names that one event may mention.
 pub const MENTIONS_MAX: usize = 128;
+/// Common nouns kept of one event.
+pub const NOUNS_MAX: usize = 48;
+/// Bonds between things kept of one event.
+pub const BONDS_MAX: usize = 16;
 /// Topic words kept of one event.
 pub const TOPICS_MAX: usize = 64;
 
@@ -55,10 +61,21 @@ pub fn extract(source: &Source<'_>) -> Extraction {
         (language::ENGLISH, None | Some(Role::User)) => claims_of(source, &tokens),
         _ => Vec::new(),
     };
+    let mentions = mention::mentions(&tokens, &claims);
+    let nouns = match language {
+        language::ENGLISH => noun::nouns(&tokens, &mentions),
+        _ => Vec::new(),
+    };
+    let bonds = match source.role {
+        None | Some(Role::User) => bond::bonds(&tokens, &mentions, &nouns),
+        _ => Vec::new(),
+    };
     Extraction {
         extractor: EXTRACTOR.to_owned(),
         language: (!language.is_empty()).then(|| language.to_owned()),
-        mentions: mention::mentions(&tokens, &claims),
+        mentions,
+        nouns,
+        bonds,
         topics: topic::topics(&tokens),
         claims,
     }

@@ -68,6 +68,8 @@ fn extraction(source: &Source<'_>, claims: Vec<Claim>) -> Extraction {
         extractor: EXTRACTOR.to_owned(),
         language: None,
         mentions,
+        nouns: Vec::new(),
+        bonds: Vec::new(),
         claims,
         topics: Vec::new(),
     }

@@ -3,6 +3,6 @@
 pub mod extraction;
 
 pub use extraction::{
-    ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Extraction, Mention, Normaliser,
-    Object, Term,
+    Bond, ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Extraction, Mention,
+    Normaliser, Object, Term,
 };

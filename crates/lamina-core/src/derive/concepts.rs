@@ -7,6 +7,7 @@
 //! only, and the result equals counting everything again. Ids outlive what they stand for: concepts
 //! are versioned, merged and split, never lost.
 
+pub mod things;
 pub mod graph;
 pub mod cluster;
 pub mod settle;
@@ -17,10 +18,10 @@ pub mod explore;
 pub use cluster::{Closeness, Supports, supports};
 pub use edges::{Edge, edges};
 pub use graph::{
-    Change, Concept, Digest, Direction, Fact, Graph, Item, Memory, Relation, Standing,
+    Change, Concept, Digest, Direction, Fact, Graph, GraphMut, Item, Memory, Relation, Standing,
 };
 pub use read::{Reading, describe, name, read};
-pub use settle::{When, absorb, settle, staleness, support_loss, withdraw};
+pub use settle::{When, absorb, revise, settle, staleness, support_loss, withdraw};
 
 /// Supports a concept has at least: facts and episodes.
 pub const SUPPORTS_MIN: u32 = 3;
@@ -29,7 +30,7 @@ pub const EPISODES_MIN: u32 = 2;
 /// Things a concept gathers at least: one thing alone is an entity.
 pub const MEMBERS_MIN: usize = 2;
 /// Things of one episode that are counted.
-pub const ITEMS_MAX: usize = 32;
+pub const ITEMS_MAX: usize = 20;
 /// Facts of one episode that are counted.
 pub const FACTS_MAX: usize = 256;
 /// Facts of one thing that are looked at for edges.

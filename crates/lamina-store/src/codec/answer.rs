@@ -107,18 +107,27 @@ mod tag {
     pub(super) const BELIEF_TTL: u8 = 12;
     pub(super) const CONSOLIDATE_INTO: u8 = 13;
     pub(super) const FEEDBACK: u8 = 14;
+    pub(super) const NOUN: u8 = 20;
+    pub(super) const BOND: u8 = 21;
 }
 
 impl Answer {
     /// The bytes of the section.
     pub fn encode(&self) -> Vec<u8> {
-        let Extraction { extractor, language, mentions, claims, topics } = &self.extraction;
+        let Extraction { extractor, language, mentions, nouns, bonds, claims, topics } =
+            &self.extraction;
         let mut out = FieldWriter::new(VERSION, 256);
         out.field(tag::OBSERVED_AT, &self.observed_at.0.0.to_le_bytes());
         out.field(tag::EXTRACTOR, extractor.as_bytes());
         out.optional(tag::LANGUAGE, language.as_deref().map(str::as_bytes));
         for mention in mentions {
             out.field(tag::MENTION, &claim::encode_mention(mention));
+        }
+        for noun in nouns {
+            out.field(tag::NOUN, &claim::encode_mention(noun));
+        }
+        for bond in bonds {
+            out.field(tag::BOND, &claim::encode_bond(bond));
         }
         for found in claims {
             out.field(tag::CLAIM, &claim::encode(found));
@@ -171,6 +180,8 @@ impl Answer {
                 tag::EXTRACTOR => once(&mut extractor, string(value, "extractor")?, "extractor")?,
                 tag::LANGUAGE => once(&mut language, string(value, "language")?, "language")?,
                 tag::MENTION => answer.extraction.mentions.push(claim::decode_mention(value)?),
+                tag::NOUN => answer.extraction.nouns.push(claim::decode_mention(value)?),
+                tag::BOND => answer.extraction.bonds.push(claim::decode_bond(value)?),
                 tag::CLAIM => answer.extraction.claims.push(claim::decode(value)?),
                 tag::TOPICS => answer.extraction.topics = topics(value)?,
                 tag::MATCH => answer.matches.push(matched(value)?),

@@ -15,6 +15,10 @@ pub struct Extraction {
     pub language: Option<String>,
     /// Names that occur, whether or not anything is said about them.
     pub mentions: Vec<Mention>,
+    /// Common nouns, folded, each as often as it is said: what the event speaks of without a name.
+    pub nouns: Vec<Mention>,
+    /// How names and nouns hang together.
+    pub bonds: Vec<Bond>,
     /// What is said.
     pub claims: Vec<Claim>,
     /// What the event is about, as hashes of folded words in ascending order. Decides where episodes end.
@@ -39,6 +43,17 @@ pub struct Mention {
     pub kind: EntityKind,
     /// Where it stands.
     pub span: ByteSpan,
+}
+
+/// Two things that a sentence connects. No claim: it is not dated, and only says how they are related.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bond {
+    /// The name or noun that it leads from, by where it stands.
+    pub from: ByteSpan,
+    /// The relation: `depends_on`, `part_of`.
+    pub relation: String,
+    /// The name or noun that it leads to.
+    pub to: ByteSpan,
 }
 
 /// What kind of thing a name belongs to.

@@ -311,7 +311,11 @@ pub trait Graph {
     fn concept_of(&self, item: Item) -> Option<ConceptId>;
     /// A concept in its latest version.
     fn concept(&self, id: ConceptId) -> Option<Concept>;
-    /// Makes a change visible to the questions above.
+}
+
+/// A view that changes.
+pub trait GraphMut: Graph {
+    /// Makes a change visible to the questions of [`Graph`].
     fn apply(&mut self, change: &Change);
 }
 
@@ -368,7 +372,9 @@ impl Graph for Memory {
     fn concept(&self, id: ConceptId) -> Option<Concept> {
         self.concepts.get(&id).cloned()
     }
+}
 
+impl GraphMut for Memory {
     fn apply(&mut self, change: &Change) {
         match change {
             Change::Item { item, episodes, facts } => {
@@ -395,6 +401,33 @@ impl Graph for Memory {
             }
         }
     }
+}
+
+/// What changes in the counts when one digest takes the place of another.
+pub(super) fn difference(before: &Digest, after: &Digest) -> Vec<Change> {
+    let mut items: BTreeMap<Item, (i32, i32)> = BTreeMap::new();
+    let mut pairs: BTreeMap<(Item, Item), i32> = BTreeMap::new();
+    let mut links: BTreeMap<(Item, Relation, Item), i32> = BTreeMap::new();
+    for change in before.counts(-1).into_iter().chain(after.counts(1)) {
+        match change {
+            Change::Item { item, episodes, facts } => {
+                let sum = items.entry(item).or_default();
+                *sum = (sum.0 + episodes, sum.1 + facts);
+            }
+            Change::Pair { one, other, by } => *pairs.entry((one, other)).or_default() += by,
+            Change::Link { from, relation, to, by } => {
+                *links.entry((from, relation, to)).or_default() += by;
+            }
+            Change::Member { .. } | Change::Concept(_) => {}
+        }
+    }
+    let items = items.into_iter().filter(|(_, sum)| *sum != (0, 0));
+    let items = items.map(|(item, (episodes, facts))| Change::Item { item, episodes, facts });
+    let pairs = pairs.into_iter().filter(|(_, by)| *by != 0);
+    let pairs = pairs.map(|((one, other), by)| Change::Pair { one, other, by });
+    let links = links.into_iter().filter(|(_, by)| *by != 0);
+    let links = links.map(|((from, relation, to), by)| Change::Link { from, relation, to, by });
+    items.chain(pairs).chain(links).collect()
 }
 
 const LOWEST: Item = Item::Entity(EntityId::from_bytes([0; 16]));

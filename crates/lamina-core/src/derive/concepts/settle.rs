@@ -10,7 +10,7 @@ use lamina_types::{ConceptId, RecordedAt, ValidAt};
 
 use super::cluster::{Clusters, Supports, supports};
 use super::edges::edges;
-use super::graph::{Change, Concept, Digest, Graph, Item, Standing};
+use super::graph::{Change, Concept, Digest, Graph, GraphMut, Item, Standing, difference};
 use super::{STALENESS_MAX, SUPPORT_LOSS_MAX};
 
 /// When something is settled, on both axes.
@@ -25,33 +25,47 @@ pub struct When {
 /// Takes a sealed episode in. Every change was applied to the graph and is to be stored. `mint` gives
 /// new ids, one for each new concept, in order.
 pub fn absorb(
-    graph: &mut dyn Graph,
+    graph: &mut dyn GraphMut,
     digest: &Digest,
     mint: &mut dyn FnMut() -> ConceptId,
 ) -> Vec<Change> {
-    let (mut changes, affected) = count(graph, digest, 1);
+    let (mut changes, affected) = count(graph, digest.items(), digest.counts(1));
     let when = When { at: digest.at, valid: digest.began };
     changes.extend(settle(graph, &affected, when, mint));
     changes
 }
 
-/// Takes an episode, or facts of one, out again because they were withdrawn. Concepts keep what they
-/// were and say how much of their support is lost; when that is too much they are deprecated at once.
-/// The things returned are to be given to [`settle`] by whoever synthesizes again.
+/// Takes an episode out again because all of it was withdrawn; see [`revise`].
 pub fn withdraw(
-    graph: &mut dyn Graph,
+    graph: &mut dyn GraphMut,
     digest: &Digest,
     at: RecordedAt,
 ) -> (Vec<Change>, BTreeSet<Item>) {
+    let nothing = Digest::new((digest.episode, digest.at, digest.began), [], []);
+    revise(graph, digest, &nothing, at)
+}
+
+/// Counts what is left of an episode in the place of what it was, because some of it was withdrawn or
+/// replaced. Concepts keep what they were and say how much of their support is lost; when that is too
+/// much they are deprecated at once. The things returned are to be given to [`settle`] by whoever
+/// synthesizes again.
+pub fn revise(
+    graph: &mut dyn GraphMut,
+    before: &Digest,
+    after: &Digest,
+    at: RecordedAt,
+) -> (Vec<Change>, BTreeSet<Item>) {
+    let touched: BTreeSet<Item> = before.items().iter().chain(after.items()).copied().collect();
     let mut held: BTreeMap<ConceptId, (Concept, Supports)> = BTreeMap::new();
-    for item in digest.items() {
+    for item in &touched {
         let concept = graph.concept_of(*item).and_then(|id| graph.concept(id));
         if let Some(concept) = concept.filter(|concept| concept.standing == Standing::Held) {
             let before = supports(graph, concept.leader, &concept.members);
             held.insert(concept.id, (concept, before));
         }
     }
-    let (mut changes, affected) = count(graph, digest, -1);
+    let touched: Vec<Item> = touched.into_iter().collect();
+    let (mut changes, affected) = count(graph, &touched, difference(before, after));
     for (mut concept, before) in held.into_values() {
         let now = supports(graph, concept.leader, &concept.members);
         let lost = before.total().saturating_sub(now.total());
@@ -81,12 +95,15 @@ pub fn staleness(concept: &Concept, now: Supports) -> u32 {
     u32::try_from(u64::from(new) * 10_000 / u64::from(now.total().max(1))).unwrap_or(10_000)
 }
 
-fn count(graph: &mut dyn Graph, digest: &Digest, sign: i32) -> (Vec<Change>, BTreeSet<Item>) {
-    let touched: BTreeSet<Item> = digest.items().iter().copied().collect();
+fn count(
+    graph: &mut dyn GraphMut,
+    touched: &[Item],
+    changes: Vec<Change>,
+) -> (Vec<Change>, BTreeSet<Item>) {
+    let touched: BTreeSet<Item> = touched.iter().copied().collect();
     // A connection that ceases must be seen before it does, one that arises after.
     let mut near = reach(graph, &touched);
     let mut affected = reach(graph, &near);
-    let changes = digest.counts(sign);
     for change in &changes {
         graph.apply(change);
     }
@@ -217,7 +234,7 @@ fn shared(concept: &Concept, members: &BTreeSet<Item>) -> usize {
 
 /// Gives what gathers around the affected things its identity and its next version.
 pub fn settle(
-    graph: &mut dyn Graph,
+    graph: &mut dyn GraphMut,
     affected: &BTreeSet<Item>,
     when: When,
     mint: &mut dyn FnMut() -> ConceptId,
@@ -335,7 +352,7 @@ fn successor(
     (concept, merged)
 }
 
-fn record(graph: &mut dyn Graph, concept: Concept, changes: &mut Vec<Change>) {
+fn record(graph: &mut dyn GraphMut, concept: Concept, changes: &mut Vec<Change>) {
     let change = Change::Concept(Box::new(concept));
     graph.apply(&change);
     changes.push(change);

@@ -1,7 +1,8 @@
-//! The bytes of one claim and one mention inside an answer.
+//! The bytes of one claim, one mention and one bond inside an answer.
 
 use lamina_types::layer::{
-    ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Mention, Normaliser, Object, Term,
+    Bond, ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Mention, Normaliser,
+    Object, Term,
 };
 use lamina_types::{Micros, ValidAt};
 
@@ -122,6 +123,20 @@ pub(super) fn decode_mention(bytes: &[u8]) -> Result<Mention, CodecError> {
     let kind = pick(from.byte()?, &KINDS, "mention")?;
     let span = decode_span(&mut from)?;
     Ok(Mention { name: string(from.rest(), "mention")?, kind, span })
+}
+
+pub(super) fn encode_bond(bond: &Bond) -> Vec<u8> {
+    let mut out = Vec::with_capacity(24);
+    put_span(&mut out, bond.from);
+    put_span(&mut out, bond.to);
+    out.extend_from_slice(bond.relation.as_bytes());
+    out
+}
+
+pub(super) fn decode_bond(bytes: &[u8]) -> Result<Bond, CodecError> {
+    let mut read = Cursor::new(bytes);
+    let (from, to) = (decode_span(&mut read)?, decode_span(&mut read)?);
+    Ok(Bond { from, relation: string(read.rest(), "bond")?, to })
 }
 
 const EFFECTS: [Effect; 4] = [Effect::Holds, Effect::Ends, Effect::Negated, Effect::Corrects];

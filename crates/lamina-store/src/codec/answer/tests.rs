@@ -2,7 +2,8 @@
 
 use expect_test::expect;
 use lamina_types::layer::{
-    ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Mention, Normaliser, Object, Term,
+    Bond, ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Mention, Normaliser,
+    Object, Term,
 };
 use lamina_types::stdx::hex;
 use proptest::prelude::*;
@@ -65,6 +66,16 @@ fn answer(claims: Vec<Claim>) -> Answer {
                 kind: EntityKind::Person,
                 span: ByteSpan { start: 2, end: 5 },
             }],
+            nouns: vec![Mention {
+                name: "wife".to_owned(),
+                kind: EntityKind::Thing,
+                span: ByteSpan { start: 9, end: 13 },
+            }],
+            bonds: vec![Bond {
+                from: ByteSpan { start: 9, end: 13 },
+                relation: "part_of".to_owned(),
+                to: ByteSpan { start: 2, end: 5 },
+            }],
             claims,
             topics: vec![7, 0x0102_0304],
         },
@@ -106,7 +117,7 @@ fn golden_bytes() {
         normaliser: Normaliser::Identity,
         clause: ByteSpan { start: 0, end: 21 },
     };
-    expect!["01010800401e18240a0600020772756c65732f310302656e0406010205426f620548010112020477696665000a757365723a616c6963650208776f726b735f617403080001020441636d65040100050801000000000000000701010802a846090211150a01000b02001506080700000004030201071609090909090909090909090909090909c03e426f626208010109000a000b02b8170c0800879303000000000d086f72673a61636d65"].assert_eq(&hex::encode(&answer(vec![claim]).encode()));
+    expect!["01010800401e18240a0600020772756c65732f310302656e0406010205426f62140700090d77696665150b090d0205706172745f6f660548010112020477696665000a757365723a616c6963650208776f726b735f617403080001020441636d65040100050801000000000000000701010802a846090211150a01000b02001506080700000004030201071609090909090909090909090909090909c03e426f626208010109000a000b02b8170c0800879303000000000d086f72673a61636d65"].assert_eq(&hex::encode(&answer(vec![claim]).encode()));
     let who =
         AnswerWho { observed_actor: "user:alice".parse().unwrap(), session: Some("s1".to_owned()) };
     expect!["01010a757365723a616c69636502027331"].assert_eq(&hex::encode(&who.encode()));

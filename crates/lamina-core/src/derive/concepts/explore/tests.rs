@@ -3,7 +3,7 @@
 use lamina_types::{EntityId, EpisodeId, FactId, Micros, ValidAt};
 
 use super::*;
-use crate::derive::concepts::graph::{Change, Digest, Fact, Item, Memory};
+use crate::derive::concepts::graph::{Change, Digest, Fact, GraphMut, Item, Memory};
 use crate::derive::concepts::settle::absorb;
 
 fn item(n: u8) -> Item {

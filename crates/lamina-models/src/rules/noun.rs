@@ -1,0 +1,176 @@
+//! What a text speaks of by common nouns: "the renewal", "a login page". Not what is said about it,
+//! only that it occurs; understanding is made of what keeps occurring together.
+
+use lamina_types::layer::extraction::{EntityKind, Mention};
+
+use super::NOUNS_MAX;
+use super::lexicon::{Class, Form};
+use super::token::{Kind, Tokens};
+
+/// Nouns in the order in which they are said, each as often as it is, without those in names.
+pub(crate) fn nouns(tokens: &Tokens<'_>, names: &[Mention]) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
+    let mut before = false;
+    for at in 0..tokens.len() {
+        let span = tokens.span(at, at + 1);
+        let covers = |name: &Mention| {
+            let small = name.kind != EntityKind::Identifier && !tokens.at(at).capital;
+            name.span.start < span.end && span.start < name.span.end && !small
+        };
+        let named = names.iter().any(covers);
+        let noun = !named && is_noun(tokens, at, before);
+        before = named || noun;
+        if noun {
+            let name = tokens.at(at).fold.clone();
+            found.push(Mention { name, kind: EntityKind::Thing, span });
+            if found.len() >= NOUNS_MAX {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Whether the token is a noun. `after_noun`: the one before it is, or belongs to a name.
+fn is_noun(tokens: &Tokens<'_>, at: usize, after_noun: bool) -> bool {
+    let token = tokens.at(at);
+    let closed = Class::STOP
+        .or(Class::ADVERB)
+        .or(Class::INTERJECTION)
+        .or(Class::FIRST)
+        .or(Class::PRONOUN)
+        .or(Class::POSSESSIVE)
+        .or(Class::DETERMINER)
+        .or(Class::PREPOSITION)
+        .or(Class::CONJUNCTION)
+        .or(Class::BE)
+        .or(Class::HAVE)
+        .or(Class::DO)
+        .or(Class::MODAL)
+        .or(Class::NEGATION)
+        .or(Class::MONTH)
+        .or(Class::WEEKDAY)
+        .or(Class::TIME_UNIT)
+        .or(Class::NUMBER_WORD)
+        .or(Class::IRREALIS)
+        .or(Class::HABITUAL)
+        .or(Class::QUESTION)
+        .or(Class::RELATIVE)
+        .or(Class::ADJECTIVE)
+        .or(Class::STATUS)
+        .or(Class::PETTY)
+        .or(Class::CREED_TAIL);
+    let word = token.kind == Kind::Word
+        && token.fold.chars().count() >= 3
+        && token.fold.starts_with(char::is_alphabetic);
+    if !word || token.is(closed) || SAYS_LITTLE.contains(&token.fold.as_str()) {
+        return false;
+    }
+    let (previous, next) = (tokens.before(at), tokens.at(at + 1));
+    let opens = previous.is(Class::DETERMINER.or(Class::POSSESSIVE).or(Class::ADJECTIVE))
+        || previous.is(Class::PREPOSITION) && previous.fold != "to"
+        || previous.word(&["'s"]);
+    // What follows is what a verb takes.
+    let takes = next
+        .is(Class::DETERMINER.or(Class::POSSESSIVE).or(Class::PRONOUN).or(Class::FIRST))
+        || next.capital
+        || next.kind == Kind::Number;
+    let starts = at == 0 || matches!(previous.kind, Kind::Newline | Kind::Punct);
+    let Some(verb) = token.verb else {
+        let is_so = previous.is(Class::BE)
+            || previous.is(Class::ADVERB) && tokens.before(at.saturating_sub(1)).is(Class::BE);
+        return opens || !(is_so || looks_otherwise(&token.fold) || after_noun && takes);
+    };
+    // "the deploy", "gateway deploy", "Deploy of the gateway", and not "Otto reviews the parser".
+    if verb.forms.has(Form::ING) {
+        let goes_on = previous.is(Class::BE.or(Class::HAVE))
+            || previous.verb.is_some_and(|verb| ["keep", "start", "stop"].contains(&verb.lemma));
+        return opens || !goes_on && !takes;
+    }
+    if verb.forms.has(Form::PAST) && !verb.forms.has(Form::BASE) {
+        return false;
+    }
+    let third = verb.forms.has(Form::THIRD) && !verb.forms.has(Form::BASE);
+    let begins = starts && !takes && next.kind == Kind::Word && next.fold != "to";
+    let compound = after_noun && !takes && !third && !previous.fold.ends_with('s');
+    let acts = next.verb.is_some() || next.is(Class::BE.or(Class::HAVE).or(Class::MODAL));
+    opens || begins || third && (starts || after_noun && acts) || compound
+}
+
+/// Words that are no nouns, or that speak of nothing in particular.
+const SAYS_LITTLE: &[&str] = &[
+    "slow",
+    "fast",
+    "tight",
+    "better",
+    "best",
+    "worse",
+    "twice",
+    "once",
+    "full",
+    "short",
+    "shorter",
+    "long",
+    "longer",
+    "early",
+    "late",
+    "later",
+    "back",
+    "hard",
+    "flat",
+    "rusty",
+    "dry",
+    "sharp",
+    "loud",
+    "cheap",
+    "same",
+    "other",
+    "another",
+    "such",
+    "own",
+    "more",
+    "most",
+    "less",
+    "many",
+    "time",
+    "times",
+    "date",
+    "way",
+    "ways",
+    "thing",
+    "things",
+    "kind",
+    "kinds",
+    "lot",
+    "lots",
+    "part",
+    "parts",
+    "percent",
+    "item",
+    "question",
+    "case",
+    "point",
+    "bit",
+    "couple",
+    "something",
+    "anything",
+    "everything",
+    "nothing",
+    "someone",
+    "anyone",
+    "everyone",
+    "noon",
+    "night",
+    "please",
+    "thanks",
+];
+
+/// Endings of words that are no nouns although no list knows them.
+fn looks_otherwise(fold: &str) -> bool {
+    ["ly", "ed", "ful", "ous", "able", "ible", "less", "ier", "iest"]
+        .iter()
+        .any(|ending| fold.len() > ending.len() + 2 && fold.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Which words of a sentence are nouns, and which only look like it.
+
+use lamina_types::{ActorId, Role};
+
+use crate::Source;
+use crate::rules::tests::NOON;
+
+fn check(text: &str, expected: &[&str]) {
+    let ann: ActorId = "user:ann".parse().unwrap();
+    let source = Source {
+        text,
+        speaker: &ann,
+        addressee: None,
+        role: Some(Role::Assistant),
+        observed_at: NOON,
+        timezone: None,
+    };
+    let found = crate::extract(&source).nouns;
+    let names: Vec<&str> = found.iter().map(|noun| noun.name.as_str()).collect();
+    assert_eq!(names, expected, "{text}");
+    for noun in &found {
+        let span = noun.span.start as usize..noun.span.end as usize;
+        assert_eq!(text[span].to_lowercase(), noun.name, "{text}");
+    }
+}
+
+#[test]
+fn nouns_are_found_where_they_stand() {
+    check("Acme asked about the renewal of their licence", &["renewal", "licence"]);
+    check("The login page of Beacon needs new icons", &["login", "page", "icons"]);
+    check("Deploy of the gateway starts now", &["deploy", "gateway"]);
+    check("Gateway deploy at fifty percent", &["deploy"]);
+    check("We migrate billing from MySQL to Postgres", &["billing"]);
+    check("Reports read from the warehouse", &["reports", "warehouse"]);
+}
+
+#[test]
+fn verbs_and_small_words_are_none() {
+    check("Otto reviews the parser", &["parser"]);
+    check("Great, ship the importer then", &["importer"]);
+    check("She is running late again", &[]);
+    check("Yes, thanks!", &[]);
+    check("", &[]);
+}
+
+#[test]
+fn names_and_other_languages_are_left_alone() {
+    check("Priya signed with Acme on Monday", &[]);
+    check("Ich wohne seit drei Jahren in einer kleinen Wohnung am Fluss", &[]);
+}
+
+#[test]
+fn there_are_never_too_many() {
+    let many = "the apple and ".repeat(200);
+    let ann: ActorId = "user:ann".parse().unwrap();
+    let source = Source {
+        text: &many,
+        speaker: &ann,
+        addressee: None,
+        role: None,
+        observed_at: NOON,
+        timezone: None,
+    };
+    assert_eq!(crate::extract(&source).nouns.len(), super::NOUNS_MAX);
+}
