@@ -13,4 +13,4 @@ pub use ground::{Gate, Ungrounded, grounded};
 pub use relation::{Relation, cardinality, relation};
 pub use rules::extract;
 pub use source::Source;
-pub use structured::{extract_json, extract_triple};
+pub use structured::{extract_json, extract_triple, kind_of};

@@ -53,6 +53,14 @@ pub fn extract_triple(source: &Source<'_>) -> Extraction {
     extraction(source, claims)
 }
 
+/// What kind of event a JSON document says it is: `decision.made`.
+pub fn kind_of(text: &str) -> Option<String> {
+    let leaves = scan(text)?;
+    let (kind, _) =
+        ["type", "event_type", "kind"].iter().find_map(|key| text_at(&leaves, &[key]))?;
+    Some(kind.to_owned())
+}
+
 fn extraction(source: &Source<'_>, claims: Vec<Claim>) -> Extraction {
     let mut mentions: Vec<Mention> = Vec::new();
     for claim in &claims {

@@ -56,6 +56,8 @@ pub mod control {
     pub const SCOPE_SET: u16 = 11;
     /// The head's scope is not registered any more.
     pub const SCOPE_REMOVED: u16 = 12;
+    /// The episodes of the head's scope are over, and nothing joins them any more.
+    pub const EPISODES_SEALED: u16 = 25;
 
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;

@@ -52,6 +52,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::SCOPE_REMOVED
             | control::BLOB
             | control::BLOB_REMOVED
+            | control::EPISODES_SEALED
     )
 }
 

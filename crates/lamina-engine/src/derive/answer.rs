@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use lamina_core::derive::episodes::topics::announces_change;
 use lamina_env::Rng;
 use lamina_models::Source;
 use lamina_store::codec::answer::{Answer, AnswerWho, Asked};
@@ -13,6 +14,9 @@ use lamina_types::layer::Extraction;
 use lamina_types::{Content, Directives, Modality};
 
 use crate::write::prepare::section;
+
+/// Preceding events that an answer names: one is enough to know what it carries on.
+const PRECEDED_BY_MAX: usize = 8;
 
 /// Finds out what the words of an event say.
 pub trait Extractor: Send + Sync + std::fmt::Debug {
@@ -59,6 +63,24 @@ impl Extractor for Rules {
     }
 }
 
+/// An answer to one event, before it is known whether the event turns to another topic: that takes
+/// the events before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// The tenant.
+    pub tenant: u32,
+    /// The ordinal of the scope.
+    pub scope: u64,
+    /// The offset of the event.
+    pub event: u64,
+    /// Who spoke.
+    pub who: AnswerWho,
+    /// What was found.
+    pub answer: Answer,
+    /// Its words announce that something else comes now.
+    pub cue: bool,
+}
+
 /// Makes answers.
 #[derive(Debug, Clone)]
 pub struct Answerer {
@@ -72,8 +94,8 @@ impl Answerer {
         Answerer { extractor, rng }
     }
 
-    /// The answer to an event; `None` once its words are erased.
-    pub fn answer(&self, entry: &Entry) -> Option<NewEntry> {
+    /// What there is to say about an event; `None` once its words are erased.
+    pub fn draft(&self, entry: &Entry) -> Option<Draft> {
         let who = ExperienceWho::decode(entry.who.live()?).ok()?;
         let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
         let asked = asked(&what.directives, &what.modality);
@@ -88,21 +110,35 @@ impl Answerer {
             matches: Vec::new(),
             ungrounded: found.ungrounded,
             shifts_topic: false,
+            preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
             asked,
         };
-        let by = AnswerWho {
+        let who = AnswerWho {
             observed_actor: who.observed_actor.id,
             session: who.observed_actor.session,
         };
-        Some(NewEntry {
-            kind: Kind::Answer,
-            sub: 0,
+        Some(Draft {
             tenant: entry.head.tenant,
             scope: entry.head.scope,
-            causes: vec![entry.head.offset],
-            who: section(&*self.rng, &by.encode()),
-            what: section(&*self.rng, &answer.encode()),
+            event: entry.head.offset,
+            who,
+            answer,
+            cue: announces_change(what.content.text()),
         })
+    }
+
+    /// The entry of an answer.
+    pub fn entry(&self, draft: &Draft) -> NewEntry {
+        let Draft { tenant, scope, event, who, answer, cue: _ } = draft;
+        NewEntry {
+            kind: Kind::Answer,
+            sub: 0,
+            tenant: *tenant,
+            scope: *scope,
+            causes: vec![*event],
+            who: section(&*self.rng, &who.encode()),
+            what: section(&*self.rng, &answer.encode()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lamina_store::entry::Place;
 use lamina_types::EventId;
@@ -36,6 +37,17 @@ struct State {
     closed: bool,
 }
 
+/// What waiting for events came to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Events of one tenant, in the order of the log.
+    Jobs(Vec<Job>),
+    /// None came in time.
+    Nothing,
+    /// None will come.
+    Closed,
+}
+
 impl Backlog {
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing in here can be left half done.
@@ -62,18 +74,16 @@ impl Backlog {
     }
 
     /// Up to so many events of the tenant whose turn it is, in the order of the log. Waits until there
-    /// is one; `None` once it is closed.
-    pub fn take(&self, max: usize) -> Option<Vec<Job>> {
-        let mut state = self.state();
-        loop {
-            if state.closed {
-                return None;
-            }
-            if let Some(jobs) = state.next(max) {
-                return Some(jobs);
-            }
-            state = self.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// is one, though not for long.
+    pub fn take(&self, max: usize, patience: Duration) -> Taken {
+        let state = self.state();
+        let empty = |state: &mut State| !state.closed && state.len == 0;
+        let waited = self.more.wait_timeout_while(state, patience, empty);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.closed {
+            return Taken::Closed;
         }
+        state.next(max).map_or(Taken::Nothing, Taken::Jobs)
     }
 
     /// The same without waiting.

@@ -22,6 +22,9 @@ use crate::derive::rows::{AnswerRow, EntityRow};
 /// Names that are the same throughout the tenant.
 const TENANT_WIDE: u64 = 0;
 
+/// Things of one answer that its episode keeps count of.
+const THINGS_MAX: usize = 32;
+
 /// The entities that an answer's terms stand for.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -44,6 +47,16 @@ impl Names {
     /// The entity of a term of the answer.
     pub(super) fn entity(&self, term: &Term) -> Option<EntityId> {
         self.entities.get(term).copied()
+    }
+
+    /// What the answer speaks of, without those it knows as actors.
+    pub(super) fn things(&self) -> Vec<EntityId> {
+        let things = self.entities.iter().filter(|(term, _)| !matches!(term, Term::Actor(_)));
+        let mut things: Vec<EntityId> = things.map(|(_, id)| *id).collect();
+        things.sort_unstable();
+        things.dedup();
+        things.truncate(THINGS_MAX);
+        things
     }
 
     fn resolve(

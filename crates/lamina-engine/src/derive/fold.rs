@@ -1,7 +1,7 @@
 //! One entry at a time: answers make records, cancellations and erasures take them back.
 
 use lamina_store::codec::answer::{Answer, AnswerWho};
-use lamina_store::entry::{Entry, Kind, SectionState, control};
+use lamina_store::entry::{Entry, Head, Kind, SectionState, control};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::log::ErasePayload;
 use lamina_store::view::derived::{Derivation, Rows};
@@ -13,9 +13,8 @@ use sha2::{Digest, Sha256};
 use std::ops::ControlFlow;
 
 use crate::derive::entities::Names;
-use crate::derive::facts;
-use crate::derive::key;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
+use crate::derive::{deadlines, episodes, facts, key};
 
 /// Folds answers into derived records.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,17 +23,35 @@ pub struct Derived;
 impl Derivation for Derived {
     fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         match (entry.head.kind, entry.head.sub) {
-            (Kind::Answer, _) => answer(rows, entry),
+            (Kind::Answer, _) => {
+                due(rows, entry)?;
+                answer(rows, entry)
+            }
+            (Kind::Tick, _) => due(rows, entry),
             (Kind::Control, control::CANCEL) => {
+                due(rows, entry)?;
                 for event in &entry.head.causes {
                     withdraw_event(rows, *event)?;
                 }
                 Ok(())
             }
-            (Kind::Control, control::ERASE) => erase(rows, entry),
+            (Kind::Control, control::ERASE) => {
+                due(rows, entry)?;
+                erase(rows, entry)
+            }
+            (Kind::Control, control::EPISODES_SEALED) => {
+                due(rows, entry)?;
+                let Head { tenant, scope, recorded_at, offset, .. } = entry.head;
+                episodes::seal_all(rows, tenant, scope, recorded_at, offset)
+            }
             _ => Ok(()),
         }
     }
+}
+
+/// What time has made due comes before what the entry says.
+fn due(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    deadlines::fire(rows, entry.head.offset, entry.head.recorded_at)
 }
 
 /// An answer as the fold works on it.
@@ -43,6 +60,10 @@ pub(super) struct Given<'a> {
     pub(super) tenant: u32,
     pub(super) offset: u64,
     pub(super) answer: &'a Answer,
+    /// Who spoke, and in which session.
+    pub(super) who: &'a AnswerWho,
+    /// The event it is about.
+    pub(super) event: &'a EventRow,
     /// The scopes that learn of it: the event's own, and the one it is consolidated into.
     pub(super) scopes: Vec<u64>,
     pub(super) row: AnswerRow,
@@ -51,9 +72,7 @@ pub(super) struct Given<'a> {
 fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let head = &entry.head;
     let Some(answer) = section(entry, &entry.what, Answer::decode)? else { return Ok(()) };
-    if section(entry, &entry.who, AnswerWho::decode)?.is_none() {
-        return Ok(());
-    }
+    let Some(who) = section(entry, &entry.who, AnswerWho::decode)? else { return Ok(()) };
     let event = head.causes.first().copied().map(|offset| rows.event_of(offset)).transpose()?;
     let Some(event) = event.flatten() else {
         return Err(contradiction(entry, "an answer names no event in its causes"));
@@ -67,6 +86,8 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         tenant: head.tenant,
         offset: head.offset,
         answer: &answer,
+        who: &who,
+        event: &event,
         scopes,
         row: AnswerRow {
             place: entry.place,
@@ -83,6 +104,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     rows.put(Space::Sources, answer_key.clone(), given.row.encode());
     rows.put(Space::Sources, key::answered(given.tenant, event.offset, given.offset), Vec::new());
     let names = Names::of(rows, &mut given)?;
+    episodes::arrive(rows, &mut given, &names)?;
     facts::learn(rows, &mut given, &names)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
@@ -122,7 +144,8 @@ fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64) -> Result<(), ViewError>
     for answer in answers_to(rows, event.tenant, offset)? {
         withdraw_answer(rows, event.tenant, answer)?;
     }
-    Ok(())
+    // An event stays where it is while another answer is given to it, and goes with its last.
+    episodes::leave(rows, event.tenant, event.id)
 }
 
 /// Takes back what one answer made, as if it had never been given.

@@ -13,6 +13,9 @@ use crate::read::facts::FactKey;
 
 use lamina_core::derive::facts::AssertionId;
 
+pub(crate) mod deadlines;
+pub(crate) mod episodes;
+
 /// The layers that an event can have derived records in; part of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -72,6 +75,14 @@ mod records {
     pub(super) const FACT_ABOUT: u8 = 3;
     pub(super) const OF_EVENT: u8 = 4;
     pub(super) const ENTITY: u8 = 5;
+    pub(super) const EPISODE: u8 = 20;
+    pub(super) const EPISODE_LISTED: u8 = 21;
+    pub(super) const EPISODE_BY: u8 = 22;
+    pub(super) const EPISODE_EVENT: u8 = 23;
+    pub(super) const EPISODE_AFTER: u8 = 24;
+    pub(super) const EPISODE_THING: u8 = 25;
+    pub(super) const THING_SPREAD: u8 = 26;
+    pub(super) const EPISODES_COUNT: u8 = 27;
 }
 
 mod sources {
@@ -82,6 +93,12 @@ mod sources {
     pub(super) const TRACK: u8 = 5;
     pub(super) const ANSWERED: u8 = 6;
     pub(super) const NAME_USED: u8 = 7;
+    pub(super) const EPISODE_OF: u8 = 20;
+    pub(super) const EPISODE_UNSEALED: u8 = 21;
+    pub(super) const EPISODE_OF_THREAD: u8 = 22;
+    pub(super) const EPISODE_SEALED_BY: u8 = 23;
+    pub(super) const DEADLINE: u8 = 30;
+    pub(super) const DEADLINES_FRONT: u8 = 31;
 }
 
 /// A version of a fact.

@@ -14,6 +14,8 @@ use lamina_store::view::Tag;
 use lamina_types::layer::{Confidence, EntityKind};
 use lamina_types::{EntityId, EventId, Micros, RecordedAt, ValidAt};
 
+pub mod episodes;
+
 type Read<T> = Result<T, CodecError>;
 
 const MALFORMED: CodecError = CodecError::Malformed { field: "row" };
@@ -50,6 +52,8 @@ pub struct AnswerCounts {
     pub conflicts: u32,
     /// Claims that its words do not bear out.
     pub ungrounded: u32,
+    /// Episodes that it touched.
+    pub episodes: u32,
 }
 
 /// Somebody or something.
@@ -100,8 +104,9 @@ impl AnswerRow {
         put_instant(&mut out, self.recorded.0);
         put_names(&mut out, &self.tracks);
         put_names(&mut out, &self.names);
-        let AnswerCounts { facts, entities, superseded, conflicts, ungrounded } = self.counts;
-        for count in [facts, entities, superseded, conflicts, ungrounded] {
+        let AnswerCounts { facts, entities, superseded, conflicts, ungrounded, episodes } =
+            self.counts;
+        for count in [facts, entities, superseded, conflicts, ungrounded, episodes] {
             put_varint(&mut out, u64::from(count));
         }
         out
@@ -122,6 +127,7 @@ impl AnswerRow {
                 superseded: small(&mut from)?,
                 conflicts: small(&mut from)?,
                 ungrounded: small(&mut from)?,
+                episodes: small(&mut from)?,
             },
         };
         done(&from, row)

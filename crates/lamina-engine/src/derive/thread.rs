@@ -9,15 +9,19 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
-use lamina_store::log::{LogReader, NewEntry};
+use lamina_env::Clock;
+use lamina_store::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE};
+use lamina_store::log::{LogReader, NewEntry, Section};
 use lamina_store::view::Views;
 use lamina_types::lifecycle::Payload;
 use lamina_types::{EventId, Stage};
 use tokio::sync::oneshot;
 
-use crate::derive::answer::Answerer;
-use crate::derive::backlog::{Backlog, Job};
-use crate::derive::read;
+use crate::derive::answer::{Answerer, Draft};
+use crate::derive::backlog::{Backlog, Job, Taken};
+use crate::derive::rows::AnswerCounts;
+use crate::derive::topics::Turns;
+use crate::derive::{deadlines, read};
 use crate::write::capture::Request;
 use crate::write::stages::{Fed, Flight, Performed, StageError, StageWorker};
 use crate::write::writer::Message;
@@ -26,6 +30,8 @@ use crate::write::writer::Message;
 const ROUND_MAX: usize = 64;
 /// Events that a helper thread is worth.
 const SHARE_MIN: usize = 16;
+/// How long nothing must have come before time itself is written down.
+const TICK_AFTER: Duration = Duration::from_secs(1);
 /// How long to wait before a log that took nothing is asked again.
 const LOG_PAUSE: Duration = Duration::from_millis(500);
 
@@ -46,6 +52,10 @@ pub struct Deriving {
     pub to_writer: Sender<Message>,
     /// Hears of what could not be done.
     pub to_stages: SyncSender<Fed>,
+    /// What is due.
+    pub views: Arc<Views>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Deriving {
@@ -55,12 +65,24 @@ impl Deriving {
         if let Err(error) = lamina_env::process::work_in_background() {
             tracing::warn!(%error, "derivation cannot step back behind captures");
         }
-        while let Some(jobs) = self.backlog.take(ROUND_MAX) {
+        let mut turns = Turns::default();
+        loop {
+            let jobs = match self.backlog.take(ROUND_MAX, TICK_AFTER) {
+                Taken::Jobs(jobs) => jobs,
+                Taken::Nothing => {
+                    self.tick();
+                    continue;
+                }
+                Taken::Closed => return,
+            };
             let made = self.make(&jobs);
             let mut answers = Vec::with_capacity(made.len());
             for (job, made) in jobs.iter().zip(made) {
                 match made {
-                    Made::Answer(answer) => answers.push(*answer),
+                    Made::Answer(mut draft) => {
+                        turns.decide(&mut draft);
+                        answers.push(self.answerer.entry(&draft));
+                    }
                     Made::Nothing => drop(self.to_stages.send(Fed::Nothing { event: job.event })),
                     Made::Failed(reason) => {
                         // A stage thread that is gone has told why.
@@ -95,10 +117,39 @@ impl Deriving {
             Ok(entry) => entry,
             Err(error) => return Made::Failed(error.to_string()),
         };
-        match catch_unwind(AssertUnwindSafe(|| self.answerer.answer(&entry))) {
-            Ok(Some(answer)) => Made::Answer(Box::new(answer)),
+        match catch_unwind(AssertUnwindSafe(|| self.answerer.draft(&entry))) {
+            Ok(Some(draft)) => Made::Answer(Box::new(draft)),
             Ok(None) => Made::Nothing,
             Err(_) => Made::Failed("the extractor panicked".to_owned()),
+        }
+    }
+
+    /// Has the log note that time passed, if something is due and nothing else says so.
+    fn tick(&self) {
+        let now = self.clock.wall();
+        match deadlines::next(&self.views) {
+            Ok(Some(at)) if at.0 <= now => {}
+            Ok(_) => return,
+            Err(error) => {
+                tracing::warn!(%error, "deadlines cannot be read; trying again");
+                return;
+            }
+        }
+        let tick = NewEntry {
+            kind: Kind::Tick,
+            sub: 0,
+            tenant: DEPLOYMENT,
+            scope: SYSTEM_SCOPE,
+            causes: Vec::new(),
+            who: Section::absent(),
+            what: Section::absent(),
+        };
+        let (reply, appended) = oneshot::channel();
+        let request = Request::Answers { entries: vec![tick], reply };
+        if self.to_writer.send(Message::Request(request)).is_ok()
+            && let Ok(Err(error)) = appended.blocking_recv()
+        {
+            tracing::debug!(%error, "a tick was not appended; trying again");
         }
     }
 
@@ -128,7 +179,7 @@ impl Deriving {
 /// What became of an event.
 #[derive(Debug)]
 enum Made {
-    Answer(Box<NewEntry>),
+    Answer(Box<Draft>),
     /// Its words are gone.
     Nothing,
     Failed(String),
@@ -157,7 +208,7 @@ impl StageWorker for DerivingStages {
         Ok(match stage {
             Stage::Captured | Stage::Compressed => Performed::Done(None),
             Stage::Extracted => match counts()? {
-                Some(counts) => Performed::Done(Some(extracted(counts.facts, counts.entities))),
+                Some(counts) => Performed::Done(Some(extracted(counts))),
                 None => {
                     self.backlog.push(Job {
                         tenant: flight.tenant,
@@ -192,10 +243,11 @@ impl StageWorker for DerivingStages {
     ) -> Result<Option<(EventId, Payload)>, StageError> {
         let row = read::answer_row(&self.views, tenant, answer);
         let row = row.map_err(|error| StageError(error.to_string()))?;
-        Ok(row.map(|row| (row.event, extracted(row.counts.facts, row.counts.entities))))
+        Ok(row.map(|row| (row.event, extracted(row.counts))))
     }
 }
 
-fn extracted(facts: u32, entities: u32) -> Payload {
-    Payload::Extracted { facts, entities, beliefs: 0, episodes: 0 }
+fn extracted(counts: AnswerCounts) -> Payload {
+    let AnswerCounts { facts, entities, episodes, .. } = counts;
+    Payload::Extracted { facts, entities, beliefs: 0, episodes }
 }

@@ -149,6 +149,8 @@ pub(super) fn start(
         answerer: Answerer::new(extractor, Arc::clone(&env.rng)),
         to_writer: to_writer.clone(),
         to_stages: to_stages.clone(),
+        views: Arc::clone(&views),
+        clock: Arc::clone(&env.clock),
     });
     let work = Work { capture, applier, stages, tap, deriving };
     let channels = Channels { requests, to_applier, committed, to_stages, applied };

@@ -240,7 +240,12 @@ impl Inner {
         predicate.map(tag).transpose()
     }
 
-    fn derived_tag(&self, tenant: u32, domain: &str, word: &str) -> Result<[u8; 16], Error> {
+    pub(super) fn derived_tag(
+        &self,
+        tenant: u32,
+        domain: &str,
+        word: &str,
+    ) -> Result<[u8; 16], Error> {
         let mac = self.keyed(tenant)?.mac(domain, &[word.as_bytes()]);
         Ok(*mac.first_chunk().expect("32 bytes have a first half"))
     }
@@ -423,6 +428,8 @@ pub struct DerivationStatus {
     pub last_write: Option<RecordedAt>,
     /// When the last answer was recorded.
     pub last_derived: Option<RecordedAt>,
+    /// Episodes there are.
+    pub episodes: u64,
 }
 
 /// Events that wait are counted up to here.
@@ -447,9 +454,21 @@ impl Inner {
         scope: &ScopePath,
     ) -> Result<DerivationStatus, Error> {
         let (tenant, scopes) = self.scopes_of(permit, scope)?;
+        self.derivation_of(tenant, scopes)
+    }
+
+    /// The same for scopes that somebody else has decided on.
+    pub(crate) fn derivation_of(
+        &self,
+        tenant: u32,
+        scopes: Vec<u64>,
+    ) -> Result<DerivationStatus, Error> {
         let mut status = DerivationStatus::default();
         if scopes.is_empty() {
             return Ok(status);
+        }
+        for scope in &scopes {
+            status.episodes += self.episodes_count(tenant, *scope)?;
         }
         let events = self.views.event_scan(&EventScan {
             tenant,

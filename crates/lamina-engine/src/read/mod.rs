@@ -2,6 +2,7 @@
 
 pub mod walk;
 pub mod events;
+pub mod episodes;
 pub mod facts;
 pub mod lifecycle;
 pub mod stream;

@@ -12,6 +12,7 @@ pub mod apply;
 pub mod stages;
 pub mod hub;
 pub(crate) mod experience;
+pub mod episodes;
 #[cfg(test)]
 pub(crate) mod testing;
 

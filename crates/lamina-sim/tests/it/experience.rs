@@ -73,7 +73,9 @@ fn r248_each_wait_value_answers_200_with_the_stages_it_waited_for() {
         assert!(body["wal_offset"].is_u64(), "{body}");
         let completed = strings(&body["stages_completed"]);
         assert_eq!(&completed[..stages.len()], stages, "{wait}: R423 order");
-        assert_eq!(strings(&body["derives"]), Vec::<String>::new());
+        let derives = strings(&body["derives"]);
+        assert!(derives.iter().all(|id| id.starts_with("ep_")), "R212: {derives:?}");
+        assert!(wait == "captured" || derives.len() == 1, "{wait}: {derives:?}");
         assert!(body["elapsed_ms"]["capture"].is_number(), "{body}");
         assert_eq!(
             body["status"],
@@ -169,7 +171,7 @@ fn r211_an_event_reads_back_as_it_was_submitted() {
     assert_eq!(context["intent"], "deal_close");
     assert_eq!(context["labels"], json!(["sales", "q3-launch"]), "R095");
     assert!(context["recorded_at"].is_string(), "R104");
-    assert_eq!(event["derives"], json!([]), "R212: nothing derives yet");
+    assert!(event["derives"].is_array(), "R212");
     assert_eq!(event["wal_offset"], written["wal_offset"]);
     assert!(event.get("_partial").is_none(), "C27, R428: never on events");
     for (name, value) in envelope["directives"].as_object().unwrap() {

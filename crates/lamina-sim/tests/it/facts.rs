@@ -49,7 +49,8 @@ fn r054_r217_words_become_facts_that_stand_on_their_event() {
     assert!(fact["extractor"].as_str().unwrap().starts_with("rules/"));
     // R212: the event points back.
     let read = api.get(&format!("/v1/events/{event}")).ok(200);
-    assert_eq!(read["derives"], json!([fact["id"]]));
+    let derives = read["derives"].as_array().unwrap();
+    assert!(derives.contains(&fact["id"]), "{derives:?}");
     let status = api.get(&format!("/v1/derivation/status?scope={}", api.scope)).ok(200);
     assert_eq!((&status["caught_up"], &status["dirty"]), (&json!(true), &json!(0)));
 }

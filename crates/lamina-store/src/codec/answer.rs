@@ -5,7 +5,7 @@
 //! topic begins. Who spoke stands in `who`, so that it can be erased on its own.
 
 use lamina_types::layer::Extraction;
-use lamina_types::{ActorId, EntityId, Micros, ScopePath, ValidAt};
+use lamina_types::{ActorId, EntityId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
 use crate::codec::wire::{
@@ -38,6 +38,8 @@ pub struct Answer {
     pub ungrounded: Vec<u16>,
     /// The event begins a new topic.
     pub shifts_topic: bool,
+    /// Events that it says it follows from.
+    pub preceded_by: Vec<EventId>,
     /// What the caller asked for.
     pub asked: Asked,
 }
@@ -107,6 +109,7 @@ mod tag {
     pub(super) const BELIEF_TTL: u8 = 12;
     pub(super) const CONSOLIDATE_INTO: u8 = 13;
     pub(super) const FEEDBACK: u8 = 14;
+    pub(super) const PRECEDED_BY: u8 = 15;
     pub(super) const NOUN: u8 = 20;
     pub(super) const BOND: u8 = 21;
 }
@@ -165,6 +168,9 @@ impl Answer {
         }
         let into = consolidate_into.as_ref().map(|scope| scope.as_str().as_bytes());
         out.optional(tag::CONSOLIDATE_INTO, into);
+        for event in &self.preceded_by {
+            out.field(tag::PRECEDED_BY, event.as_bytes());
+        }
         out.finish()
     }
 
@@ -189,6 +195,10 @@ impl Answer {
                 tag::SHIFTS_TOPIC => answer.shifts_topic = true,
                 tag::NO_SUPERSEDE => answer.asked.no_supersede = true,
                 tag::FEEDBACK => answer.asked.feedback = true,
+                tag::PRECEDED_BY => {
+                    let event = EventId::from_bytes(array(value, "preceded_by")?);
+                    answer.preceded_by.push(event);
+                }
                 tag::CONFIDENCE_FLOOR => {
                     once(&mut floor, small(value, "confidence_floor")?, "confidence_floor")?;
                 }
@@ -215,6 +225,7 @@ impl Answer {
             matches: Vec::new(),
             ungrounded: Vec::new(),
             shifts_topic: false,
+            preceded_by: Vec::new(),
             asked: Asked::default(),
         }
     }

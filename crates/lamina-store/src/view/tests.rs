@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 6: 55 rows, 47dd7a212fc91830f3d82641d3e89fde43864cd104ba55d2cca2bf564f486dc5"]
+    expect!["layout 7: 55 rows, 354484b423b9277933faa7795e0830937c8a4f70128eb426a25900232716f385"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -60,7 +60,7 @@ pub struct Arrival {
     pub shift: bool,
     /// Whether it ends its episode.
     pub ends: bool,
-    /// The episode of an event that it names as preceding it, or else the latest of its thread.
+    /// The episode of an event that it names as preceding it.
     pub continues: Option<EpisodeId>,
     /// The id of the episode it opens, if it opens one.
     pub fresh: EpisodeId,
@@ -73,6 +73,13 @@ pub enum Input {
     Arrive(Arrival),
     /// The open episode of a thread is over.
     End {
+        /// The thread.
+        thread: Thread,
+        /// When that was recorded.
+        at: RecordedAt,
+    },
+    /// Everything of a thread is over, also for what comes late.
+    Seal {
         /// The thread.
         thread: Thread,
         /// When that was recorded.
@@ -213,6 +220,15 @@ impl Windows {
                 if let Some(open) = self.open(&thread) {
                     self.close(&thread, open.episode, at, Ending::Explicit, &mut actions);
                     self.seal(&thread, open.episode, at, &mut actions);
+                }
+            }
+            Input::Seal { thread, at } => {
+                self.expire(at, &mut actions);
+                if let Some(open) = self.open(&thread) {
+                    self.close(&thread, open.episode, at, Ending::Explicit, &mut actions);
+                }
+                while let Some(window) = self.thread(&thread).first().copied() {
+                    self.seal(&thread, window.episode, at, &mut actions);
                 }
             }
             Input::Tick { now } => self.expire(now, &mut actions),

@@ -27,8 +27,16 @@ fn tenants_take_turns_and_keep_their_order() {
 fn closing_ends_the_wait() {
     let backlog = Backlog::default();
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| backlog.take(1));
+        let waiting = scope.spawn(|| backlog.take(1, Duration::from_secs(600)));
         backlog.close();
-        assert_eq!(waiting.join().unwrap(), None);
+        assert_eq!(waiting.join().unwrap(), Taken::Closed);
     });
+}
+
+#[test]
+fn nobody_waits_longer_than_he_wants_to() {
+    let backlog = Backlog::default();
+    assert_eq!(backlog.take(1, Duration::from_millis(1)), Taken::Nothing);
+    backlog.push(job(1, 5));
+    assert_eq!(backlog.take(1, Duration::ZERO), Taken::Jobs(vec![job(1, 5)]));
 }

@@ -54,8 +54,8 @@ fn show(action: &Action) -> String {
     }
 }
 
-/// Lines `recorded observed [sN] [shift] [ends]`, `recorded end [sN]` or `recorded tick`; event n
-/// opens episode n, if it opens one.
+/// Lines `recorded observed [sN] [shift] [ends]`, `recorded end [sN]`, `recorded seal [sN]` or
+/// `recorded tick`; event n opens episode n, if it opens one.
 fn check(limits: Limits, story: &str, expect: Expect) {
     let mut windows = Windows::new(limits);
     let mut out = String::new();
@@ -67,6 +67,7 @@ fn check(limits: Limits, story: &str, expect: Expect) {
         let input = match words[1] {
             "tick" => Input::Tick { now: recorded(at) },
             "end" => Input::End { thread: thread(session), at: recorded(at) },
+            "seal" => Input::Seal { thread: thread(session), at: recorded(at) },
             observed => {
                 let mut arrival =
                     arrival(number as u16 + 1, session, at, observed.parse().unwrap());
@@ -81,6 +82,36 @@ fn check(limits: Limits, story: &str, expect: Expect) {
         }
     }
     expect.assert_eq(&out);
+}
+
+#[test]
+fn sealing_a_thread_leaves_nothing_of_it_to_join() {
+    check(
+        Limits::default(),
+        "0 0
+         1 60
+         2 30 s1
+         3 5
+         4 seal
+         5 5
+         6 31 s1",
+        expect![[r#"
+            0   open 1
+            -   1 -> 1
+            1   close 1 Gap
+            1   open 2 after 1
+            -   2 -> 2
+            2   open 3
+            -   3 -> 3
+            -   4 -> 1 late
+            4   close 2 Explicit
+            4   seal 1
+            4   seal 2
+            5   open 6
+            -   6 -> 6
+            -   7 -> 3
+        "#]],
+    );
 }
 
 #[test]
@@ -343,7 +374,9 @@ fn lives() -> impl Strategy<Value = Life> {
                 // Strictly increasing, as recorded times are.
                 arrival.recorded = RecordedAt(Micros(now * MINUTE + index as i64));
                 (arrival.shift, arrival.ends) = (shift, ends);
-                if ends && offset < -60 {
+                if ends && offset < -75 {
+                    Input::Seal { thread: arrival.thread, at: arrival.recorded }
+                } else if ends && offset < -60 {
                     Input::End { thread: arrival.thread, at: arrival.recorded }
                 } else {
                     Input::Arrive(arrival)
@@ -357,7 +390,7 @@ fn lives() -> impl Strategy<Value = Life> {
 fn time(input: &Input) -> RecordedAt {
     match input {
         Input::Arrive(arrival) => arrival.recorded,
-        Input::End { at, .. } => *at,
+        Input::End { at, .. } | Input::Seal { at, .. } => *at,
         Input::Tick { now } => *now,
     }
 }
