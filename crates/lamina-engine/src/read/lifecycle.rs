@@ -165,6 +165,16 @@ fn progress_of(rows: &[LifecycleRow], through: bool, excluded: bool) -> Progress
 }
 
 impl Inner {
+    /// The last thing that was announced in a tenant.
+    pub(crate) fn lifecycle_last(&self, tenant: u32) -> Result<Option<LifecycleId>, Error> {
+        let mut last = None;
+        self.views.lifecycle_scan(tenant, None, Direction::Backward, 1, &mut |row| {
+            last = Some(row.id);
+            std::ops::ControlFlow::Break(())
+        })?;
+        Ok(last)
+    }
+
     pub(crate) fn lifecycle_page(
         &self,
         filter: &LifecycleFilter,

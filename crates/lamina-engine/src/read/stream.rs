@@ -64,10 +64,17 @@ impl Engine {
         // Listening starts before any row is read, so that nothing falls between the two.
         let live = self.inner.hub.listen();
         let now = LifecycleId::mint(self.inner.env.clock.wall(), [0; 8]);
+        // An id from the future, invented or from before the clock was set back, would hide all that
+        // comes until then.
+        let last = match since {
+            None => now,
+            Some(since) if since <= now => since,
+            Some(since) => since.min(self.inner.lifecycle_last(tenant)?.unwrap_or(now).max(now)),
+        };
         Ok(Subscription {
             filter: LifecycleFilter { tenant, ..filter },
             live,
-            last: since.unwrap_or(now),
+            last,
             asked_until: now,
             ready: VecDeque::new(),
             state: if since.is_some() { State::CatchingUp } else { State::Live },

@@ -132,3 +132,37 @@ fn rows_of_acknowledged_writes_survive_a_crash() {
     assert_eq!(uploads, 2, "the upload and its removal");
     assert!(rows.iter().all(|row| row["actor"] == "user:alice"));
 }
+
+/// A row that does not bear the id its entry carries would be missed, and made again beside it.
+#[test]
+fn no_call_has_two_rows() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let first = string(&alice.post("/v1/experience", &envelope("one")).ok(202), "event_id");
+    alice.post("/v1/experience", &envelope("one")).ok(202);
+    let items = json!({"items": [envelope("two"), envelope("three")]});
+    alice.post("/v1/experience/bulk", &items).ok(202);
+    alice.post("/v1/experience/bulk", &items).ok(202);
+    let path = format!("/v1/lifecycle/memory-event/{first}/cancel");
+    alice.post(&path, &json!({})).ok(200);
+    let blob = string(&alice.send(upload("text/plain", "bytes")).made(), "blob_id");
+    alice.send(Request::new("DELETE", &format!("/v1/blobs/{blob}"))).ok(200);
+    let members = json!([{"actor": "user:alice", "role": "owner"}]);
+    let scope = json!({"path": "ws:rows", "members": members});
+    alice.post("/v1/scopes", &scope).made();
+    let put = |path: &str, body: &Value| Request::new("PUT", path).json(body);
+    alice.send(put("/v1/scopes/members?path=ws:rows", &json!({"members": members}))).ok(200);
+    let deny = json!({"deny": ["llm.invoke"]});
+    alice.send(put("/v1/policy/scope?path=ws:rows", &deny)).ok(200);
+    let removed = alice.send(Request::new("DELETE", "/v1/scopes?path=ws:rows"));
+    assert_eq!(removed.response.status, 204);
+    let calls = 11;
+    // A stop that is in order makes every row again that is still awaited.
+    let team = team.restart();
+    let mut alice = team.caller("acme", "user:alice");
+    let rows = alice.get("/v1/audit?limit=100").ok(200);
+    let rows = rows["items"].as_array().unwrap();
+    let without: Vec<&Value> = rows.iter().filter(|row| row["endpoint"] == "").collect();
+    assert!(without.is_empty(), "made again: {without:?}");
+    assert_eq!(rows.len(), calls);
+}

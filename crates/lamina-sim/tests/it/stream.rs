@@ -144,6 +144,18 @@ fn r358_resume_by_header_and_by_parameter_starts_with_the_next_event() {
     }
 }
 
+/// An id from the future, invented or from before the clock was set back, does not silence a stream.
+#[test]
+fn a_stream_that_resumes_after_a_future_event_shows_what_comes() {
+    let mut api = Api::shared("stream-future");
+    let scope = api.scope.clone();
+    api.write_settled("before");
+    let future = "lce_f1890000000070008000000000000000";
+    let mut stream = api.stream(&format!("scope={scope}&since_lifecycle_id={future}"));
+    api.write("after");
+    assert_eq!(names(&four(&mut stream)), STAGES);
+}
+
 /// No event is lost or doubled at the seam between replay and live.
 #[test]
 fn resuming_while_others_write_loses_and_doubles_nothing() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lamina_auth::{Claims, Minter, trust_file};
 use lamina_env::{Clock, Disk, RealDisk, SystemClock, SystemRng};
 use lamina_sim::client::{Client, EventStream, Request};
+use lamina_sim::process::Server;
 use lamina_types::Micros;
 use serde_json::Value;
 
@@ -40,8 +41,17 @@ impl Team {
 
     /// `kill -9` and start again on the same data.
     pub(crate) fn crash(self) -> Team {
+        self.again(|server| server.kill().unwrap())
+    }
+
+    /// `SIGTERM`, wait, start again on the same data.
+    pub(crate) fn restart(self) -> Team {
+        self.again(|server| assert!(server.stop().unwrap().success()))
+    }
+
+    fn again(self, end: impl FnOnce(Server)) -> Team {
         let Team { own: Own { server, directory }, minter, environment } = self;
-        server.kill().unwrap();
+        end(server);
         let all: Vec<(&str, &str)> =
             environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let server = launch(directory.path(), &all).start().unwrap();

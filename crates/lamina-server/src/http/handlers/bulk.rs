@@ -47,6 +47,9 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let captured = call.app.engine.experience_bulk(&permits, writes).await;
     let captured = captured.map_err(|error| explain(error, &order, &kept))?;
     let BulkCaptured { batch_id, items, replayed } = captured;
+    if let Some(first) = items.first() {
+        call.record.audit_id(first.audit_id);
+    }
     let new = items.iter().filter(|item| !item.replayed).count();
     metrics::counter!(meters::EXPERIENCES).increment(new as u64);
     let items = in_request_order(items, &order)?;
