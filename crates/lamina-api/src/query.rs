@@ -5,7 +5,7 @@
 //! except where the name alone asks for something (`scope=`, `limit=`).
 
 use lamina_types::limits::PAGE_MAX;
-use lamina_types::{ActorId, ErrorCode, Micros, ScopePath, ScopeView};
+use lamina_types::{ActorId, ErrorCode, Micros, RecordedAt, ScopePath, ScopeView, ValidAt};
 
 use crate::check;
 use crate::error::ApiError;
@@ -85,6 +85,31 @@ impl<'a> Params<'a> {
         self.one(name)?
             .map(|text| time::parse_query(text).map_err(|error| time::refuse(name, error)))
             .transpose()
+    }
+
+    /// Where a question stands in the world and in knowledge: `as_of` stands for both, and each can be
+    /// named on its own, also as `valid_as_of` and `known_as_of`.
+    pub fn as_of(&self) -> Result<(Option<ValidAt>, Option<RecordedAt>), ApiError> {
+        let both = self.time("as_of")?;
+        let valid = self.time("as_of_valid")?.or(self.time("valid_as_of")?).or(both);
+        let recorded = self.time("as_of_recorded")?.or(self.time("known_as_of")?).or(both);
+        Ok((valid.map(ValidAt), recorded.map(RecordedAt)))
+    }
+
+    /// `from..to`, both as they are in other parameters.
+    pub fn during(&self, name: &'static str) -> Result<Option<(Micros, Micros)>, ApiError> {
+        let Some(text) = self.one(name)? else { return Ok(None) };
+        let Some((from, to)) = text.split_once("..") else {
+            let reason = "must be two times with `..` between them";
+            return Err(ApiError::invalid_parameter(name, reason));
+        };
+        let parse = |text: &str| time::parse_query(text).map_err(|error| time::refuse(name, error));
+        let (from, to) = (parse(from)?, parse(to)?);
+        if from < to {
+            Ok(Some((from, to)))
+        } else {
+            Err(ApiError::invalid_parameter(name, "must end after it begins"))
+        }
     }
 
     /// `limit`, a whole number from 1 to the largest page.

@@ -15,6 +15,7 @@ use crate::v1::auth::{
     MintRequest, MintedToken, RevokeRequest, SignedUp, SignupRequest, TokenClaims, Whoami,
 };
 use crate::v1::blobs::{BlobDeleted, BlobUploaded};
+use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
 use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
@@ -45,6 +46,10 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("by_idempotency_key", of::<ByIdempotencyKey>),
     ("event", of::<EventBody>),
     ("event_page", of::<EventsPage>),
+    ("episode", of::<EpisodeBody>),
+    ("episode_page", of::<EpisodesPage>),
+    ("episodes_build", of::<BuildRequest>),
+    ("episodes_built", of::<EpisodesBuilt>),
     ("fact", of::<FactBody>),
     ("fact_page", of::<FactsPage>),
     ("fact_timeline", of::<TimelineBody>),

@@ -282,8 +282,18 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/erasures/{erasure_id}", Experimental, "forget.gdpr", "How far an erasure has come"),
     RouteSpec::new(Post, "/v1/erasures/{erasure_id}/cancel", Experimental, "forget.gdpr", "Stop an erasure at a phase boundary"),
     // Derived layers.
-    RouteSpec::new(Get, "/v1/episodes", Stable, "scope.read.local", "List episodes"),
-    RouteSpec::new(Post, "/v1/episodes/build", Beta, "scope.write", "Build episodes now"),
+    RouteSpec::new(Get, "/v1/episodes", Stable, "scope.read.local", "List episodes").built(
+        &[required(SCOPE), VIEW, query("actor", "With this actor among those who take part; also `observed_actor`.", Values::Text), query("overlapping", "Under way at some time in `from..to`.", Values::Text), query("with_causal_chain", "Also what led to what.", Values::OneOf(&["false", "true"])), AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, LIMIT, CURSOR],
+        Body::None,
+        &[answer(200, "A page of episodes, the last that began to be known first.", AnswerBody::Json("episode_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Post, "/v1/episodes/build", Beta, "scope.write", "Build episodes now").built(
+        &[],
+        Body::Json("episodes_build"),
+        &[answer(200, "The episodes of the scope.", AnswerBody::Json("episodes_built"))],
+        &[E::InvalidEnvelope, E::InvalidBody, E::InvalidScopeGrammar, E::PolicyDenied, E::WalUnavailable],
+    ),
     RouteSpec::new(Get, "/v1/facts", Stable, "scope.read.local", "List facts").built(
         &[required(SCOPE), VIEW, SUBJECT, PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR],
         Body::None,

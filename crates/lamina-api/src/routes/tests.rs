@@ -123,6 +123,8 @@ fn what_is_built() {
         GET /v1/health
         GET /v1/ready
         GET /v1/openapi.json
+        GET /v1/episodes
+        POST /v1/episodes/build
         GET /v1/facts
         GET /v1/facts/timeline
         GET /v1/derivation/status

@@ -21,6 +21,11 @@ macro_rules! fixture {
 }
 
 const FIXTURES: &[(&str, &str, &str)] = &[
+    fixture!("episode", "open"),
+    fixture!("episode", "sealed"),
+    fixture!("episode_page", "one"),
+    fixture!("episodes_build", "seal"),
+    fixture!("episodes_built", "one"),
     fixture!("fact", "seats"),
     fixture!("fact_page", "one"),
     fixture!("fact_timeline", "seats"),

@@ -157,6 +157,14 @@ pub struct TimelineEntry {
     pub valid_to: Option<String>,
 }
 
+/// How many records of each kind there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "derivation_built")]
+pub struct BuiltBody {
+    /// Episodes.
+    pub episodes: u64,
+}
+
 /// Whether derivation has caught up with what was written to a scope.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "derivation_status")]
@@ -167,6 +175,8 @@ pub struct DerivationStatus {
     pub dirty: u64,
     /// Seconds since the last write; null if nothing was written.
     pub idle_seconds: Option<u64>,
+    /// What there is in the scope.
+    pub built: BuiltBody,
     /// When the last event was written.
     #[schemars(extend("format" = "date-time"))]
     pub last_write_at: Option<String>,

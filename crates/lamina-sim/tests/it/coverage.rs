@@ -110,6 +110,8 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         get(format!("/v1/experience/status?event_id={id}")),
         get(format!("/v1/events?scope={scope}")),
         get(format!("/v1/events/{id}")),
+        get(format!("/v1/episodes?scope={scope}")),
+        probe(Request::post("/v1/episodes/build", &json!({"scope": scope})), 200),
         get(format!("/v1/facts?scope={scope}")),
         get(format!("/v1/facts/timeline?scope={scope}&subject={caller}")),
         get(format!("/v1/derivation/status?scope={scope}")),

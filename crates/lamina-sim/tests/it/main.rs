@@ -21,6 +21,8 @@ mod events;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod episodes;
+#[cfg(test)]
 mod paging;
 #[cfg(test)]
 mod blobs;

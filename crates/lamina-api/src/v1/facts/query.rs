@@ -1,7 +1,7 @@
 //! The parameters of `GET /v1/facts` and its relatives (R290, R373, R374, C31).
 
 use lamina_types::limits::PAGE_DEFAULT;
-use lamina_types::{Micros, RecordedAt, ScopePath, ScopeView, ValidAt};
+use lamina_types::{RecordedAt, ScopePath, ScopeView, ValidAt};
 use sha2::{Digest, Sha256};
 
 use crate::check;
@@ -9,7 +9,6 @@ use crate::cursor::{self, Mac};
 use crate::error::ApiError;
 use crate::page::PageStart;
 use crate::query::Params;
-use crate::time;
 
 /// Characters of a subject or a predicate in a question.
 const WORD_CHARS_MAX: usize = 512;
@@ -44,24 +43,22 @@ pub struct FactsQuery {
 }
 
 impl FactsQuery {
-    /// Reads decoded query pairs. `as_of` stands for both axes; each can be named on its own, also as
-    /// `valid_as_of` and `known_as_of`.
+    /// Reads decoded query pairs.
     pub fn parse(pairs: &[(String, String)]) -> Result<FactsQuery, ApiError> {
         let params = Params::new(pairs);
-        let as_of = params.time("as_of")?;
-        let either = |name: &str, alias: &str| -> Result<Option<Micros>, ApiError> {
-            Ok(params.time(name)?.or(params.time(alias)?).or(as_of))
-        };
+        let (as_of_valid, as_of_recorded) = params.as_of()?;
         Ok(FactsQuery {
             scope: params.scope()?,
             view: params.view()?,
             subject: word(&params, "subject")?,
             predicate: word(&params, "predicate")?,
-            as_of_valid: either("as_of_valid", "valid_as_of")?.map(ValidAt),
-            as_of_recorded: either("as_of_recorded", "known_as_of")?.map(RecordedAt),
-            valid_during: during(&params, "valid_during")?
+            as_of_valid,
+            as_of_recorded,
+            valid_during: params
+                .during("valid_during")?
                 .map(|(from, to)| (ValidAt(from), ValidAt(to))),
-            recorded_during: during(&params, "recorded_during")?
+            recorded_during: params
+                .during("recorded_during")?
                 .map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
             min_confidence: confidence(&params)?,
             include_superseded: params
@@ -103,22 +100,6 @@ fn confidence(params: &Params<'_>) -> Result<f64, ApiError> {
     text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| {
         ApiError::invalid_parameter("min_confidence", "must be a number from 0 to 1")
     })
-}
-
-/// `from..to`, both as they are in other parameters.
-fn during(params: &Params<'_>, name: &'static str) -> Result<Option<(Micros, Micros)>, ApiError> {
-    let Some(text) = params.one(name)? else { return Ok(None) };
-    let Some((from, to)) = text.split_once("..") else {
-        let reason = "must be two times with `..` between them";
-        return Err(ApiError::invalid_parameter(name, reason));
-    };
-    let parse = |text: &str| time::parse_query(text).map_err(|error| time::refuse(name, error));
-    let (from, to) = (parse(from)?, parse(to)?);
-    if from < to {
-        Ok(Some((from, to)))
-    } else {
-        Err(ApiError::invalid_parameter(name, "must end after it begins"))
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::facts::{
-    DerivationStatus, EntityBody, FactBody, FactsPage, FactsQuery, SideBody, TimelineBody,
-    TimelineEntry, ValueBody,
+    BuiltBody, DerivationStatus, EntityBody, FactBody, FactsPage, FactsQuery, SideBody,
+    TimelineBody, TimelineEntry, ValueBody,
 };
 use lamina_api::{ApiError, PageStart, time};
 use lamina_core::derive::facts::{Basis, Pins, Superseded};
@@ -87,6 +87,7 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
         caught_up: status.waiting == 0,
         dirty: status.waiting,
         idle_seconds: idle,
+        built: BuiltBody { episodes: status.episodes },
         last_write_at: status.last_write.map(|at| time::print(at.0)),
         last_built_at: status.last_derived.map(|at| time::print(at.0)),
     };
@@ -121,11 +122,11 @@ fn question(
 }
 
 /// A position as a cursor carries it: the knowledge it is asked with, and the last fact.
-fn position(recorded: RecordedAt, key: FactKey) -> Vec<u8> {
+pub(super) fn position(recorded: RecordedAt, key: FactKey) -> Vec<u8> {
     [&recorded.0.0.to_le_bytes()[..], &key.at.to_le_bytes(), &key.id].concat()
 }
 
-fn position_of(bytes: &[u8]) -> Result<(RecordedAt, FactKey), ApiError> {
+pub(super) fn position_of(bytes: &[u8]) -> Result<(RecordedAt, FactKey), ApiError> {
     let read = || {
         let (recorded, rest) = bytes.split_first_chunk::<8>()?;
         let (at, id) = rest.split_first_chunk::<8>()?;

@@ -6,6 +6,7 @@ mod bulk;
 mod status;
 mod events;
 mod facts;
+mod episodes;
 mod blobs;
 mod lifecycle;
 mod admin;
@@ -53,6 +54,8 @@ table! {
     Get "/v1/experience/status" => status::status;
     Get "/v1/events" => events::list;
     Get "/v1/events/{event_id}" => events::one;
+    Get "/v1/episodes" => episodes::list;
+    Post "/v1/episodes/build" => episodes::build;
     Get "/v1/facts" => facts::list;
     Get "/v1/facts/timeline" => facts::timeline;
     Get "/v1/derivation/status" => facts::status;
