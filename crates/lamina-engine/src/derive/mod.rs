@@ -16,7 +16,9 @@ pub(crate) mod episodes;
 pub(crate) mod deadlines;
 pub(crate) mod topics;
 pub(crate) mod fold;
+mod alone;
 
+pub use alone::DeriveAlone;
 pub use fold::Derived;
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
 use lamina_env::Clock;
-use lamina_store::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE};
-use lamina_store::log::{LogReader, NewEntry, Section};
+use lamina_store::log::{LogReader, NewEntry};
 use lamina_store::view::Views;
 use lamina_types::lifecycle::Payload;
 use lamina_types::{EventId, Stage};
@@ -21,7 +20,7 @@ use crate::derive::answer::{Answerer, Draft};
 use crate::derive::backlog::{Backlog, Job, Taken};
 use crate::derive::rows::AnswerCounts;
 use crate::derive::topics::Turns;
-use crate::derive::{deadlines, read};
+use crate::derive::{alone, deadlines, read};
 use crate::write::capture::Request;
 use crate::write::stages::{Fed, Flight, Performed, StageError, StageWorker};
 use crate::write::writer::Message;
@@ -135,17 +134,8 @@ impl Deriving {
                 return;
             }
         }
-        let tick = NewEntry {
-            kind: Kind::Tick,
-            sub: 0,
-            tenant: DEPLOYMENT,
-            scope: SYSTEM_SCOPE,
-            causes: Vec::new(),
-            who: Section::absent(),
-            what: Section::absent(),
-        };
         let (reply, appended) = oneshot::channel();
-        let request = Request::Answers { entries: vec![tick], reply };
+        let request = Request::Answers { entries: vec![alone::tick()], reply };
         if self.to_writer.send(Message::Request(request)).is_ok()
             && let Ok(Err(error)) = appended.blocking_recv()
         {

@@ -365,9 +365,11 @@ impl Stages {
 
     fn enter(&mut self, flight: Flight, done: Stage) -> Result<(), ViewError> {
         let event = flight.event_id;
-        if self.flights.insert(event, flight).is_some() {
+        // One whose stage had failed is taken up by its own row first, and that row is its to remove.
+        if self.flights.contains_key(&event) {
             return Ok(());
         }
+        self.flights.insert(event, flight);
         let actions = self.pipeline.on(Input::Enter { event, done });
         self.perform(actions)
     }

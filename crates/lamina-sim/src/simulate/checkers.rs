@@ -32,8 +32,33 @@ pub(super) fn after_open(world: &mut World) -> Result<(), String> {
     views_equal_replay(process)?;
     rows(world)?;
     admin::after_open(world)?;
+    if world.derives {
+        derive_all(world)?;
+        let process = world.process.as_ref().ok_or("the process does not run")?;
+        views_equal_replay(process)?;
+    }
     staged(world)?;
     words_are_gone(world)
+}
+
+/// Derives from everything that waits.
+fn derive_all(world: &mut World) -> Result<(), String> {
+    let now = world.now();
+    let process = world.process.as_mut().ok_or("the process does not run")?;
+    process.tick(now)?;
+    process.apply_all()?;
+    while process.stages.in_flight() > 0 {
+        let before = process.stages.in_flight();
+        process.derive(64)?;
+        process.apply_all()?;
+        process.stages.tick().map_err(|error| format!("stages: {error}"))?;
+        if process.stages.in_flight() == before
+            && process.derive.as_ref().is_none_or(|d| d.waiting() == 0)
+        {
+            return Err(format!("{before} events are in flight and nothing waits to be derived"));
+        }
+    }
+    Ok(())
 }
 
 /// Checks what must hold once nothing more will happen.
@@ -250,7 +275,7 @@ fn staged(world: &World) -> Result<(), String> {
             .map_err(|error| error.to_string())?;
         let mut stages: Vec<Stage> = rows.iter().filter_map(|row| row.kind.stage()).collect();
         if !stages.is_sorted() || stages.iter().collect::<BTreeSet<_>>().len() != stages.len() {
-            return Err(format!("{key}: stages out of order or doubled: {stages:?}"));
+            return Err(format!("{key}: stages out of order or doubled: {rows:?}"));
         }
         if event.cancelled == Certainty::No && stages.pop() != Some(Stage::Consolidated) {
             return Err(format!("{key} is not consolidated: {rows:?}"));

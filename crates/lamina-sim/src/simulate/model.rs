@@ -50,9 +50,12 @@ pub(super) struct Model {
 
 impl Model {
     /// A new key and text; texts are unique, so that finding one on disk tells whose it is.
-    pub(super) fn fresh(&mut self, scope: &str, bytes: usize) -> (String, Said) {
+    pub(super) fn fresh(&mut self, scope: &str, says: &str, bytes: usize) -> (String, Said) {
         self.next += 1;
-        let mut text = format!("words-of-{:06}-", self.next);
+        let mut text = match says {
+            "" => format!("words-of-{:06}-", self.next),
+            says => format!("{says} Words of {:06}: ", self.next),
+        };
         while text.len() < bytes {
             text.push_str("lorem ");
         }

@@ -19,6 +19,29 @@ use super::world::{Waiting, World};
 
 const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme", "ws:one"];
 
+/// What people say, in a world that derives: about themselves, about others, what changes it, what takes
+/// it back, and what says nothing.
+const SAID: &[&str] = &[
+    "I live in Oslo.",
+    "I moved to Lisbon last week.",
+    "I live in Chicago. Maria works at Acme.",
+    "Maria works at Initech now.",
+    "Maria no longer works at Acme.",
+    "Jonas is my brother and he likes chess.",
+    "I am allergic to peanuts.",
+    "Actually, I live in Berlin.",
+    "My favorite color is green.",
+    "By the way, the deadline for Heron is 2026-12-01.",
+    "We decided to use PostgreSQL for the reports.",
+    "Could you look at it again?",
+    "Thanks, that helped a lot!",
+    "",
+];
+
+fn one<'a>(of: &[&'a str], choices: &SimRng) -> &'a str {
+    of.get(choices.below(of.len() as u64) as usize).copied().unwrap_or_default()
+}
+
 /// Does one thing and says what.
 pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
     match choices.below(26) {
@@ -26,6 +49,8 @@ pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
         10 => repeat(world, choices),
         11 => conflict(world, choices),
         12 => cancel(world, choices),
+        // What an erased answer leaves to a replay is not in the log yet.
+        13 if world.derives => cancel(world, choices),
         13 => erase(world, choices),
         14 | 15 => idle(world),
         16 => {
@@ -39,6 +64,7 @@ pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
             format!("the wall clock steps by {micros} µs")
         }
         18 => persist(world),
+        19 if world.derives => derive(world, choices),
         20..=25 => admin::step(world, choices),
         _ => apply(world),
     }
@@ -51,12 +77,10 @@ fn writes(world: &mut World, choices: &SimRng) -> String {
     for _ in 0..1 + choices.below(5) {
         let items: Vec<(String, Said)> = (0..1 + choices.below(3) * choices.below(2))
             .map(|_| {
-                let scope = SCOPES
-                    .get(choices.below(SCOPES.len() as u64) as usize)
-                    .copied()
-                    .unwrap_or("user:alice");
+                let scope = one(SCOPES, choices);
                 let bytes = choices.below(3_000) as usize;
-                world.model.fresh(scope, bytes)
+                let says = if world.derives { one(SAID, choices) } else { "" };
+                world.model.fresh(scope, says, bytes)
             })
             .collect();
         let prepared = items
@@ -249,6 +273,18 @@ fn idle(world: &mut World) -> String {
         }
         Err(error) => format!("idle: {error}"),
     }
+}
+
+/// Derives from some of what waits; applied now or later. Now and then only time is noted.
+fn derive(world: &mut World, choices: &SimRng) -> String {
+    let now = world.now();
+    let process = world.process.as_mut().expect("the process runs");
+    let done = match choices.below(4) {
+        0 => process.tick(now).map(|due| format!("tick: {due}")),
+        _ => process.derive(1 + choices.below(40) as usize).map(|count| format!("{count} answers")),
+    };
+    let outcome = if choices.below(3) == 0 { "queued".to_owned() } else { apply(world) };
+    format!("{}; {outcome}", done.unwrap_or_else(|error| error))
 }
 
 fn persist(world: &mut World) -> String {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use lamina_engine::admin::standing::Standing;
 use lamina_engine::audit::AuditAlone;
+use lamina_engine::derive::DeriveAlone;
 use lamina_engine::open::{self, FIRST_TENANT};
 use lamina_engine::write::applied::Applied;
 use lamina_engine::write::apply::Applier;
-use lamina_engine::write::capture::{Capture, Committed, Placed, PreparedWrite};
+use lamina_engine::write::capture::{Capture, Committed, Placed, PreparedWrite, Request};
 use lamina_engine::write::hub::Hub;
 use lamina_engine::write::prepare::{Provenance, prepare};
-use lamina_engine::write::stages::{NothingDerived, Stages};
+use lamina_engine::write::stages::{NothingDerived, StageWorker, Stages};
 use lamina_engine::{Error, Settings, Write};
 use lamina_env::Env;
 use lamina_env::rng::draw;
@@ -20,7 +21,7 @@ use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Kv, MemKv};
-use lamina_store::log::LogReader;
+use lamina_store::log::{LogReader, NewEntry};
 use lamina_store::view::Views;
 use lamina_types::{
     Actor, AuditId, Content, Context, Directives, Experience, Hints, Micros, Modality, ValidAt,
@@ -43,6 +44,8 @@ pub(super) struct World {
     pub(super) process: Option<Process>,
     /// Something will go wrong in this life.
     pub(super) armed: bool,
+    /// Whether events are derived from.
+    pub(super) derives: bool,
     env: Env,
 }
 
@@ -51,6 +54,7 @@ pub(super) struct Process {
     pub(super) capture: Capture,
     pub(super) applier: Applier,
     pub(super) stages: Stages,
+    pub(super) derive: Option<DeriveAlone>,
     pub(super) standing: Arc<Standing>,
     pub(super) audit: AuditAlone,
     pub(super) views: Arc<Views>,
@@ -86,6 +90,7 @@ impl World {
             model: Model::default(),
             process: None,
             armed: false,
+            derives: seed % 2 == 1,
             env,
         }
     }
@@ -137,15 +142,14 @@ impl World {
         let reader = parts.log.reader();
         let applied = Arc::new(Applied::new(tip.next_offset));
         let hub = Arc::new(Hub::default());
-        let mut stages = open::stages_of(
-            &parts.env,
-            &parts.views,
-            &hub,
-            &reader,
-            &tip,
-            Box::new(NothingDerived),
-        )
-        .map_err(|error| chain(&error))?;
+        let rng = Arc::clone(&self.env.rng);
+        let derive = self.derives.then(|| DeriveAlone::new(Arc::clone(&parts.views), rng));
+        let worker: Box<dyn StageWorker> = match &derive {
+            Some(derive) => derive.worker(),
+            None => Box::new(NothingDerived),
+        };
+        let mut stages = open::stages_of(&parts.env, &parts.views, &hub, &reader, &tip, worker)
+            .map_err(|error| chain(&error))?;
         open::resume(&mut stages, &parts.views, &*reader, &tip, parts.report.fresh)
             .map_err(|error| chain(&error))?;
         let standing = Standing::load(&parts.views, &*reader).map_err(|error| chain(&error))?;
@@ -164,6 +168,7 @@ impl World {
             standing,
             audit,
             stages,
+            derive,
             views: parts.views,
             keys: parts.keys,
             reader,
@@ -210,7 +215,7 @@ impl World {
                 scope: said.scope.parse().expect("well formed"),
                 subject: actor.id.clone(),
                 observed_actor: actor.clone(),
-                modality: Modality("observation".to_owned()),
+                modality: Modality("conversation".to_owned()),
                 content: Content::Text { text: said.text.clone(), media: Vec::new() },
                 context: Context {
                     observed_at: ValidAt(self.env.clock.wall()),
@@ -246,6 +251,36 @@ impl Process {
     pub(super) fn committed(&mut self, mut committed: Committed) {
         committed.answer_durable();
         self.queue.push(committed);
+    }
+
+    /// Derives from up to so many events: their answers are committed, not applied yet.
+    pub(super) fn derive(&mut self, max: usize) -> Result<usize, String> {
+        let Some(derive) = &mut self.derive else { return Ok(0) };
+        let (answers, told) = derive.round(&*self.reader, max);
+        let count = answers.len();
+        self.append(answers);
+        for told in told {
+            self.stages.told(told).map_err(|error| format!("stages: {error}"))?;
+        }
+        Ok(count)
+    }
+
+    /// Has the log note that time passed, if something is due.
+    pub(super) fn tick(&mut self, now: Micros) -> Result<bool, String> {
+        let Some(derive) = &self.derive else { return Ok(false) };
+        let tick = derive.tick(now).map_err(|error| format!("deadlines: {error}"))?;
+        let due = tick.is_some();
+        self.append(tick.into_iter().collect());
+        Ok(due)
+    }
+
+    fn append(&mut self, entries: Vec<NewEntry>) {
+        if !entries.is_empty() {
+            // Answers that the log did not take are made again after the next start.
+            let (reply, _) = oneshot::channel();
+            let committed = self.capture.commit(vec![Request::Answers { entries, reply }]);
+            self.committed(committed);
+        }
     }
 
     /// Applies everything that is queued, answers the rest, and runs the stages.
