@@ -105,6 +105,14 @@ explain! {
         ],
         "Forget the events that refer to it first.",
         "blob_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b is referenced by 2 events.";
+    ConflictNotOpen:
+        "The conflict is not open any more.",
+        [
+            "It was decided before, and otherwise. The same decision again is answered like the first.",
+            "Something that was said later, or while it was being decided, left nothing to decide.",
+        ],
+        "Read the conflict again; its status says what became of it.",
+        "The conflict was decided otherwise, or there is nothing left to decide.";
     ResourceDeleted:
         "It was here and was forgotten.",
         ["The id belonged to a record that was erased, and you may know that it existed."],

@@ -87,24 +87,36 @@ impl<'a> Params<'a> {
             .transpose()
     }
 
+    /// A timestamp, a date, a month or a year.
+    pub fn coarse_time(&self, name: &str) -> Result<Option<Micros>, ApiError> {
+        self.one(name)?
+            .map(|text| time::parse_coarse(text).map_err(|error| time::refuse(name, error)))
+            .transpose()
+    }
+
     /// Where a question stands in the world and in knowledge: `as_of` stands for both, and each can be
     /// named on its own, also as `valid_as_of` and `known_as_of`.
     pub fn as_of(&self) -> Result<(Option<ValidAt>, Option<RecordedAt>), ApiError> {
-        let both = self.time("as_of")?;
-        let valid = self.time("as_of_valid")?.or(self.time("valid_as_of")?).or(both);
-        let recorded = self.time("as_of_recorded")?.or(self.time("known_as_of")?).or(both);
+        let both = self.coarse_time("as_of")?;
+        let either = |name: &str, alias: &str| -> Result<Option<Micros>, ApiError> {
+            Ok(self.coarse_time(name)?.or(self.coarse_time(alias)?).or(both))
+        };
+        let valid = either("as_of_valid", "valid_as_of")?;
+        let recorded = either("as_of_recorded", "known_as_of")?;
         Ok((valid.map(ValidAt), recorded.map(RecordedAt)))
     }
 
-    /// `from..to`, both as they are in other parameters.
+    /// `from..to`, both as they are in other parameters; also as JSON, `["from","to"]` or
+    /// `{"from":…,"to":…}` (C32).
     pub fn during(&self, name: &'static str) -> Result<Option<(Micros, Micros)>, ApiError> {
         let Some(text) = self.one(name)? else { return Ok(None) };
-        let Some((from, to)) = text.split_once("..") else {
+        let Some((from, to)) = bounds(text) else {
             let reason = "must be two times with `..` between them";
             return Err(ApiError::invalid_parameter(name, reason));
         };
-        let parse = |text: &str| time::parse_query(text).map_err(|error| time::refuse(name, error));
-        let (from, to) = (parse(from)?, parse(to)?);
+        let parse =
+            |text: &str| time::parse_coarse(text).map_err(|error| time::refuse(name, error));
+        let (from, to) = (parse(&from)?, parse(&to)?);
         if from < to {
             Ok(Some((from, to)))
         } else {
@@ -160,6 +172,24 @@ where
     text.parse().map_err(|error: lamina_types::ids::IdError| {
         ApiError::at(ErrorCode::InvalidId, name, error.to_string())
     })
+}
+
+/// The two ends of a range, as they are written.
+fn bounds(text: &str) -> Option<(String, String)> {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Named {
+        from: String,
+        to: String,
+    }
+    if text.starts_with('[') {
+        return serde_json::from_str(text).ok();
+    }
+    if text.starts_with('{') {
+        return serde_json::from_str(text).ok().map(|Named { from, to }| (from, to));
+    }
+    let (from, to) = text.split_once("..")?;
+    Some((from.to_owned(), to.to_owned()))
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use crate::v1::auth::{
     MintRequest, MintedToken, RevokeRequest, SignedUp, SignupRequest, TokenClaims, Whoami,
 };
 use crate::v1::blobs::{BlobDeleted, BlobUploaded};
+use crate::v1::claims::{ClaimHistory, ClaimsPage};
+use crate::v1::conflicts::{ConflictBody, ConflictsPage, ResolveRequest};
 use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
 use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
@@ -54,6 +56,11 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("fact_page", of::<FactsPage>),
     ("fact_timeline", of::<TimelineBody>),
     ("derivation_status", of::<DerivationStatus>),
+    ("conflict", of::<ConflictBody>),
+    ("conflict_page", of::<ConflictsPage>),
+    ("resolve_request", of::<ResolveRequest>),
+    ("claim_page", of::<ClaimsPage>),
+    ("claim_history", of::<ClaimHistory>),
     ("lifecycle_event", of::<LifecycleBody>),
     ("lifecycle_event_page", of::<Page<LifecycleBody>>),
     ("lifecycle_aggregate", of::<LifecycleAggregate>),

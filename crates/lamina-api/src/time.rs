@@ -67,6 +67,15 @@ pub fn parse_query(text: &str) -> Result<Micros, TimestampError> {
     }
 }
 
+/// Reads a timestamp of a question about claims: also a year or a month, which is its first instant.
+pub fn parse_coarse(text: &str) -> Result<Micros, TimestampError> {
+    match text.len() {
+        4 => parse_query(&format!("{text}-01-01")),
+        7 => parse_query(&format!("{text}-01")),
+        _ => parse_query(text),
+    }
+}
+
 /// Reads a positive ISO 8601 duration as microseconds. A year counts as 365 days and a month as 30:
 /// these are ages and retentions, not dates.
 pub fn duration_us(text: &str) -> Option<i64> {

@@ -73,6 +73,15 @@ pub enum Error {
         /// How many, counted up to a million.
         events: u64,
     },
+    /// The conflict was decided otherwise, or there is nothing left to decide.
+    #[error("the conflict is not open")]
+    ConflictNotOpen,
+    /// A decision names a record that it cannot be about.
+    #[error("`{field}` names no record that the conflict can be decided with")]
+    NoSuchSide {
+        /// Where it is named.
+        field: &'static str,
+    },
     /// Specified, but not built yet.
     #[error("{what} is not built yet")]
     NotBuilt {
@@ -137,6 +146,8 @@ impl Error {
             Error::ShuttingDown => ErrorCode::Overloaded,
             Error::ScopeExists => ErrorCode::ScopeRegistrationExists,
             Error::ScopeHasRecords { .. } => ErrorCode::ScopeHasRecords,
+            Error::ConflictNotOpen => ErrorCode::ConflictNotOpen,
+            Error::NoSuchSide { .. } => ErrorCode::InvalidBody,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)

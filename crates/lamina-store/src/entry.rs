@@ -59,6 +59,9 @@ pub mod control {
     /// The episodes of the head's scope are over, and nothing joins them any more.
     pub const EPISODES_SEALED: u16 = 25;
 
+    /// An open conflict was decided; `what` has which and how.
+    pub const CONFLICT_RESOLVED: u16 = 13;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

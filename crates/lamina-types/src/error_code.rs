@@ -53,6 +53,8 @@ error_codes! {
     ScopeHasRecords = "SCOPE_HAS_RECORDS", 409, retriable: false;
     /// The blob is still referenced by an event.
     BlobInUse = "BLOB_IN_USE", 409, retriable: false;
+    /// The conflict was decided otherwise, or there is nothing left to decide.
+    ConflictNotOpen = "CONFLICT_NOT_OPEN", 409, retriable: false;
     /// It was forgotten.
     ResourceDeleted = "RESOURCE_DELETED", 410, retriable: false;
     /// The body is larger than the route takes.

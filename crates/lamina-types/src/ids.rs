@@ -103,6 +103,59 @@ prefixed_ids! {
     TokenId = "tok";
 }
 
+macro_rules! bare_ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub struct $name([u8; 16]);
+
+            impl $name {
+                /// An id made of these 16 bytes.
+                pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                    Self(bytes)
+                }
+
+                /// The 16 bytes of the UUID.
+                pub const fn as_bytes(&self) -> &[u8; 16] {
+                    &self.0
+                }
+
+                /// A UUIDv7 of this instant; see [`uuid_v7`].
+                pub fn mint(at: Micros, entropy: [u8; 8]) -> Self {
+                    Self(uuid_v7(at, entropy))
+                }
+            }
+
+            impl fmt::Display for $name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(&hex::encode(&self.0))
+                }
+            }
+
+            impl fmt::Debug for $name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str(&hex::encode(&self.0))
+                }
+            }
+
+            impl FromStr for $name {
+                type Err = IdError;
+                fn from_str(text: &str) -> Result<Self, IdError> {
+                    uuid(text).map(Self).ok_or(IdError::NotBare)
+                }
+            }
+        )*
+    };
+}
+
+bare_ids! {
+    /// A disagreement between claims. Without a prefix, as those who ask about claims send it.
+    ConflictId;
+    /// A claim as it is recorded: a version of a fact, or a side of a conflict. Likewise.
+    RecordId;
+}
+
 /// Why a text is not an id of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -119,6 +172,9 @@ pub enum IdError {
         /// The prefix this kind of id has.
         expected: &'static str,
     },
+    /// It is no UUID, of a kind of id that has no prefix.
+    #[error("expected a UUID of 32 hex digits")]
+    NotBare,
 }
 
 /// A UUIDv7: 48 bits of milliseconds, 12 bits of the microsecond within it, 62 bits of entropy.
@@ -148,11 +204,15 @@ fn parse(expected: &'static str, text: &str) -> Result<[u8; 16], IdError> {
         .strip_prefix(expected)
         .and_then(|rest| rest.strip_prefix('_'))
         .ok_or(IdError::WrongPrefix { expected })?;
-    if rest.len() > 36 {
-        return Err(IdError::NotAUuid { expected });
+    uuid(rest).ok_or(IdError::NotAUuid { expected })
+}
+
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    if text.len() > 36 {
+        return None;
     }
-    let digits: String = rest.chars().filter(|c| *c != '-').collect();
-    hex::decode_array::<16>(&digits).ok_or(IdError::NotAUuid { expected })
+    let digits: String = text.chars().filter(|c| *c != '-').collect();
+    hex::decode_array::<16>(&digits)
 }
 
 #[cfg(test)]

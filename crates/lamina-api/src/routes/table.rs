@@ -54,6 +54,15 @@ const SUPERSEDED: Param = query(
     "Also versions that others have replaced.",
     Values::OneOf(&["false", "true"]),
 );
+const VALID_AS_OF: Param = query("valid_as_of", "The same as `as_of_valid`.", Values::Time);
+const KNOWN_AS_OF: Param = query("known_as_of", "The same as `as_of_recorded`.", Values::Time);
+const CONFLICT_STATUS: Param = query(
+    "status",
+    "Only those that are still to be decided, or all.",
+    Values::OneOf(&["open", "all"]),
+);
+const CONFLICT_CURSOR: Param =
+    query("cursor", "`next_cursor` of the page before, a whole number.", Values::Text);
 const LIMIT: Param = query("limit", "Items per page.", Values::Integer(1, 1000));
 const WAIT: Param = query(
     "wait",
@@ -327,11 +336,36 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "How far derivation is.", AnswerBody::Json("derivation_status"))],
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::PolicyDenied],
     ),
-    RouteSpec::new(Get, "/v1/conflicts", Beta, "scope.read.local", "List conflicting claims"),
-    RouteSpec::new(Get, "/v1/conflicts/{conflict_id}", Beta, "scope.read.local", "Read one conflict"),
-    RouteSpec::new(Post, "/v1/conflicts/{conflict_id}/resolve", Beta, "scope.write", "Resolve a conflict"),
-    RouteSpec::new(Get, "/v1/claims", Beta, "scope.read.local", "List claims on both axes of time"),
-    RouteSpec::new(Get, "/v1/claims/history", Beta, "scope.read.local", "The history of one claim"),
+    RouteSpec::new(Get, "/v1/conflicts", Beta, "scope.read.local", "List conflicting claims").built(
+        &[required(SCOPE), VIEW, CONFLICT_STATUS, AS_OF, AS_OF_RECORDED, LIMIT, CONFLICT_CURSOR],
+        Body::None,
+        &[answer(200, "A page of conflicts, the last found first.", AnswerBody::Json("conflict_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/conflicts/{conflict_id}", Beta, "scope.read.local", "Read one conflict").built(
+        &[AS_OF, AS_OF_RECORDED],
+        Body::None,
+        &[answer(200, "The conflict, with a record for each side.", AnswerBody::Json("conflict"))],
+        &[E::InvalidId, E::InvalidTimestamp, E::NotFound, E::PolicyDenied],
+    ),
+    RouteSpec::new(Post, "/v1/conflicts/{conflict_id}/resolve", Beta, "scope.write", "Resolve a conflict").built(
+        &[],
+        Body::Json("resolve_request"),
+        &[answer(200, "The conflict as it is now.", AnswerBody::Json("conflict"))],
+        &[E::InvalidBody, E::InvalidId, E::InvalidTimestamp, E::NotFound, E::ConflictNotOpen, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
+    RouteSpec::new(Get, "/v1/claims", Beta, "scope.read.local", "List claims on both axes of time").built(
+        &[required(SCOPE), VIEW, SUBJECT, PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_AS_OF, KNOWN_AS_OF, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR],
+        Body::None,
+        &[answer(200, "A page of claims, the last recorded first.", AnswerBody::Json("claim_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/claims/history", Beta, "scope.read.local", "The history of one claim").built(
+        &[required(SCOPE), VIEW, required(SUBJECT), required(PREDICATE), AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, LIMIT, CURSOR],
+        Body::None,
+        &[answer(200, "Every version, the first recorded first.", AnswerBody::Json("claim_history"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
     // Scopes.
     RouteSpec::new(Get, "/v1/scopes", Stable, "scope.read.local", "Read a scope, or list scopes").built(
         &[query("path", "One scope.", Values::Text), query("prefix", "Or all at and below this one.", Values::Text), query("auto_provisioned", "Made by a first write.", Values::OneOf(&["true", "false"])), LIMIT, CURSOR],

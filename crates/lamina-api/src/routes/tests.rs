@@ -128,6 +128,11 @@ fn what_is_built() {
         GET /v1/facts
         GET /v1/facts/timeline
         GET /v1/derivation/status
+        GET /v1/conflicts
+        GET /v1/conflicts/{conflict_id}
+        POST /v1/conflicts/{conflict_id}/resolve
+        GET /v1/claims
+        GET /v1/claims/history
         GET /v1/scopes
         POST /v1/scopes
         DELETE /v1/scopes

@@ -43,6 +43,9 @@ pub struct FactBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub conflicting: Vec<SideBody>,
+    /// The conflict that it is a version of; absent unless it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflict_id: Option<String>,
     /// The events it stands on.
     #[schemars(inner(regex(pattern = "^evt_[0-9a-f]{32}$")))]
     pub supports: Vec<String>,

@@ -5,6 +5,8 @@ pub mod traversal;
 pub mod events;
 pub mod facts;
 pub mod episodes;
+pub mod claims;
+pub mod conflicts;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;

@@ -24,6 +24,8 @@ pub struct Conflict {
     pub from: ValidAt,
     /// When it was detected.
     pub detected_at: RecordedAt,
+    /// The version that tells this: of what is open the first on the axis, or the one that was open last.
+    pub shown: PieceId,
     /// The versions that are still open; none if it is over.
     pub open: Vec<PieceId>,
     /// What became of it.
@@ -90,7 +92,7 @@ fn conflict(
         .filter(|(piece, ..)| is_open(piece))
         .min_by_key(|(.., from)| *from)
         .or(versions.iter().max_by_key(|(piece, ..)| piece.recorded_to))?;
-    let (_, sides, from) = shown;
+    let (piece, sides, from) = shown;
     let ended = versions.iter().filter_map(|(piece, ..)| piece.recorded_to).max();
     let status = match (open.is_empty(), ended) {
         (true, Some(at)) => match resolutions.iter().find(|decided| decided.recorded == at) {
@@ -99,5 +101,6 @@ fn conflict(
         },
         _ => Status::Open,
     };
-    Some(Conflict { id, sides: sides.to_vec(), from: *from, detected_at, open, status })
+    let shown = piece.id;
+    Some(Conflict { id, sides: sides.to_vec(), from: *from, detected_at, shown, open, status })
 }

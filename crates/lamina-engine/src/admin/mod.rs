@@ -49,6 +49,8 @@ pub(crate) struct Admin {
     registering: Mutex<()>,
     /// Scopes are changed by request one after the other.
     administering: Mutex<()>,
+    /// Conflicts are decided one after the other.
+    pub(crate) deciding: Mutex<()>,
     /// Views are compacted once at a time.
     compacting: Mutex<()>,
 }
@@ -60,6 +62,7 @@ impl Admin {
             memberships: memberships::Cache::default(),
             registering: Mutex::default(),
             administering: Mutex::default(),
+            deciding: Mutex::default(),
             compacting: Mutex::default(),
         }
     }

@@ -50,6 +50,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::TOKEN_REVOKED
             | control::SCOPE_SET
             | control::SCOPE_REMOVED
+            | control::CONFLICT_RESOLVED
             | control::BLOB
             | control::BLOB_REMOVED
             | control::EPISODES_SEALED

@@ -1,33 +1,36 @@
 //! Facts: claims become inputs of tracks, tracks become versions of facts.
 
+mod pieces;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Change, Content, Decision, Input, Piece, PieceId, Pieces, Saying,
-    Valid, Value, ValueKey, push, without,
+    Assertion, AssertionId, Decision, Input, Outcome, Resolution, Saying, ValueKey, push, without,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
+use lamina_types::EntityId;
 use lamina_types::layer::{Cardinality, Claim, Effect, Object};
-use lamina_types::{EntityId, FactId, RecordedAt, ValidAt};
-use sha2::{Digest, Sha256};
 
 use crate::derive::entities::Names;
-use crate::derive::fold::{Given, answer_row, row_error};
-use crate::derive::key::{self, Layer};
-use crate::derive::rows::{AnswerRow, FactRow, InputRow};
+use crate::derive::fold::{Given, row_error};
+use crate::derive::key;
+use crate::derive::rows::{AnswerRow, InputRow};
+use pieces::Stored;
+
+pub(crate) use pieces::{current, maker, mint};
 
 /// A track, and whom and what it is about.
 #[derive(Debug, Clone, Copy)]
-struct At {
-    tenant: u32,
-    scope: u64,
-    track: Tag,
-    subject: EntityId,
-    predicate: Tag,
+pub(crate) struct At {
+    pub(crate) tenant: u32,
+    pub(crate) scope: u64,
+    pub(crate) track: Tag,
+    pub(crate) subject: EntityId,
+    pub(crate) predicate: Tag,
 }
 
 /// Takes the claims of an answer, in their order, into every scope that learns of it.
@@ -55,7 +58,8 @@ pub(super) fn learn(
             for track in tracks(rows, given.tenant, scope, &said, claim, value)? {
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
                 rows.put(Space::Sources, key::track(at.tenant, scope, &said, &track), Vec::new());
-                take(rows, given, at, assertion(given, ordinal, claim, value))?;
+                let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
+                said_of(rows, given, at, assertion)?;
             }
         }
     }
@@ -81,21 +85,17 @@ fn assertion(
     })
 }
 
-/// One more input of a track.
-fn take(
+/// One more claim about a track, counted for the lifecycle of its event.
+fn said_of(
     rows: &mut Rows<'_, '_>,
     given: &mut Given<'_>,
     at: At,
-    assertion: Option<Assertion>,
+    assertion: Assertion,
 ) -> Result<(), ViewError> {
-    let Some(assertion) = assertion else { return Ok(()) };
-    let row = InputRow { input: assertion, subject: at.subject, predicate: at.predicate };
-    let input_key = key::input(at.tenant, at.scope, &at.track, row.input.source);
-    rows.put(Space::Sources, input_key, row.encode());
     if !given.row.tracks.contains(&(at.scope, at.track)) {
         given.row.tracks.push((at.scope, at.track));
     }
-    let outcome = push(&Stored { rows, at }, &row.input())?;
+    let outcome = take(rows, at, Input::Said(assertion))?;
     let counts = &mut given.row.counts;
     match outcome.decision {
         Decision::Add => counts.facts += 1,
@@ -107,62 +107,28 @@ fn take(
         Decision::Conflict => counts.conflicts += 1,
         Decision::Noop => {}
     }
-    for change in outcome.changes {
-        change_row(rows, at, change)?;
-    }
-    Ok(())
+    pieces::apply(rows, at, outcome.changes)
 }
 
-/// Does to the rows what the algebra says.
-fn change_row(rows: &mut Rows<'_, '_>, at: At, change: Change) -> Result<(), ViewError> {
-    match change {
-        Change::Assert(piece) => assert_row(rows, at, piece),
-        Change::Retire { piece, .. } | Change::Support { piece, .. } => {
-            let id = fact_id(rows, at, piece)?;
-            let fact_key = key::fact(at.tenant, id);
-            let mut row = fact_row(rows, at.tenant, id)?.ok_or_else(gone)?;
-            let before = row.piece.clone();
-            row.piece.apply(&change);
-            if before.recorded_to != row.piece.recorded_to {
-                let from = before.from();
-                rows.delete(Space::Sources, key::current(at.tenant, at.scope, &at.track, from, id));
-            }
-            link(rows, at, id, &row.piece)?;
-            rows.put(Space::Records, fact_key, row.encode());
-            Ok(())
-        }
-    }
+/// A decision about a conflict of a track.
+pub(super) fn resolve(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    resolution: Resolution,
+) -> Result<(), ViewError> {
+    let outcome = take(rows, at, Input::Resolved(resolution))?;
+    pieces::apply(rows, at, outcome.changes)
 }
 
-/// Writes a version of a fact and everything that finds it.
-fn assert_row(rows: &mut Rows<'_, '_>, at: At, piece: Piece) -> Result<(), ViewError> {
-    let id = fact_id(rows, at, piece.id)?;
-    let At { tenant, scope, track, subject, predicate } = at;
-    if piece.recorded_to.is_none() {
-        let current = key::current(tenant, scope, &track, piece.from(), id);
-        rows.put(Space::Sources, current, Vec::new());
-    }
-    let learned = piece.recorded_from;
-    rows.put(Space::Records, key::fact_listed(tenant, scope, learned, id), Vec::new());
-    rows.put(Space::Records, key::fact_about(tenant, scope, subject, learned, id), Vec::new());
-    link(rows, at, id, &piece)?;
-    let row = FactRow { scope, track, subject, predicate, piece };
-    rows.put(Space::Records, key::fact(tenant, id), row.encode());
-    Ok(())
+/// One more input of a track, and what it comes to.
+fn take(rows: &mut Rows<'_, '_>, at: At, input: Input) -> Result<Outcome, ViewError> {
+    let row = InputRow { input, subject: at.subject, predicate: at.predicate };
+    let input_key = key::input(at.tenant, at.scope, &at.track, row.input.source());
+    rows.put(Space::Sources, input_key, row.encode());
+    push(&Stored { rows, at }, &row.input)
 }
 
-/// Notes with each event which facts stand on it.
-fn link(rows: &mut Rows<'_, '_>, at: At, id: FactId, piece: &Piece) -> Result<(), ViewError> {
-    for support in &piece.supports {
-        if let Some(answer) = answer_row(rows, at.tenant, support.source.offset)? {
-            let link = key::of_event(at.tenant, answer.event, Layer::Fact, id.as_bytes());
-            rows.put(Space::Records, link, Vec::new());
-        }
-    }
-    Ok(())
-}
-
-/// Takes back what an answer said about its tracks: each is made again from what is left.
+/// Takes back what an answer said about its tracks.
 pub(super) fn withdraw(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
@@ -170,57 +136,43 @@ pub(super) fn withdraw(
     row: &AnswerRow,
 ) -> Result<(), ViewError> {
     for (scope, track) in &row.tracks {
-        let inputs = inputs(rows, tenant, *scope, track)?;
-        let Some(first) = inputs.first() else { continue };
-        let at = At {
-            tenant,
-            scope: *scope,
-            track: *track,
-            subject: first.subject,
-            predicate: first.predicate,
-        };
-        let all: Vec<Input> = inputs.iter().map(InputRow::input).collect();
-        let (before, _) = without(&all, &BTreeSet::new());
-        for piece in before.pieces() {
-            drop_row(rows, at, piece)?;
-        }
-        let withdrawn: BTreeSet<AssertionId> =
-            all.iter().map(Input::source).filter(|source| source.offset == offset).collect();
-        let (after, heirs) = without(&all, &withdrawn);
-        for mut input in inputs {
-            let source = input.input.source;
-            let input_key = key::input(tenant, *scope, track, source);
-            if withdrawn.contains(&source) {
-                rows.delete(Space::Sources, input_key);
-            } else if let Some(fact) = heirs.get(&source) {
-                input.input.kept = Some(*fact);
-                rows.put(Space::Sources, input_key, input.encode());
-            }
-        }
-        if after.pieces().is_empty() {
-            let said = said(rows, tenant, at.subject, &at.predicate)?;
-            rows.delete(Space::Sources, key::track(tenant, *scope, &said, track));
-        }
-        for piece in after.pieces() {
-            assert_row(rows, at, piece.clone())?;
-        }
+        remake(rows, tenant, (*scope, *track), offset)?;
     }
     Ok(())
 }
 
-fn drop_row(rows: &mut Rows<'_, '_>, at: At, piece: &Piece) -> Result<(), ViewError> {
-    let id = fact_id(rows, at, piece.id)?;
-    let At { tenant, scope, track, subject, .. } = at;
-    let learned = piece.recorded_from;
-    rows.delete(Space::Sources, key::current(tenant, scope, &track, piece.from(), id));
-    rows.delete(Space::Records, key::fact_listed(tenant, scope, learned, id));
-    rows.delete(Space::Records, key::fact_about(tenant, scope, subject, learned, id));
-    rows.delete(Space::Records, key::fact(tenant, id));
-    for support in &piece.supports {
-        if let Some(answer) = answer_row(rows, tenant, support.source.offset)? {
-            let link = key::of_event(tenant, answer.event, Layer::Fact, id.as_bytes());
-            rows.delete(Space::Records, link);
+/// Makes a track again without what one entry put into it.
+pub(super) fn remake(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    (scope, track): (u64, Tag),
+    offset: u64,
+) -> Result<(), ViewError> {
+    let inputs = inputs(rows, tenant, scope, &track)?;
+    let Some(first) = inputs.first() else { return Ok(()) };
+    let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
+    let all: Vec<Input> = inputs.iter().map(|row| row.input.clone()).collect();
+    let (before, _) = without(&all, &BTreeSet::new());
+    pieces::drop_rows(rows, at, before.pieces())?;
+    let withdrawn: BTreeSet<AssertionId> =
+        all.iter().map(Input::source).filter(|source| source.offset == offset).collect();
+    let (after, heirs) = without(&all, &withdrawn);
+    for mut row in inputs {
+        let source = row.input.source();
+        let input_key = key::input(tenant, scope, &track, source);
+        if withdrawn.contains(&source) {
+            rows.delete(Space::Sources, input_key);
+        } else if let (Input::Said(assertion), Some(fact)) = (&mut row.input, heirs.get(&source)) {
+            assertion.kept = Some(*fact);
+            rows.put(Space::Sources, input_key, row.encode());
         }
+    }
+    if after.pieces().is_empty() {
+        let said = said(rows, tenant, at.subject, &at.predicate)?;
+        rows.delete(Space::Sources, key::track(tenant, scope, &said, &track));
+    }
+    for piece in after.pieces() {
+        pieces::assert_row(rows, at, piece.clone())?;
     }
     Ok(())
 }
@@ -305,85 +257,5 @@ fn tracks(
             Ok(all)
         }
         (_, None) => Ok(Vec::new()),
-    }
-}
-
-/// The id of a version: minted from the entry that made it.
-pub(crate) fn mint(seed: &[u8; 16], recorded: RecordedAt, track: &Tag, piece: PieceId) -> FactId {
-    let hash = Sha256::new()
-        .chain_update(seed)
-        .chain_update([Layer::Fact as u8])
-        .chain_update(track)
-        .chain_update(piece.fact.offset.to_be_bytes())
-        .chain_update(piece.fact.ordinal.to_be_bytes())
-        .chain_update(piece.by.ordinal.to_be_bytes())
-        .chain_update(piece.part.to_be_bytes());
-    let hash: [u8; 32] = hash.finalize().into();
-    FactId::mint(recorded.0, *hash.first_chunk().expect("32 bytes have a first quarter"))
-}
-
-fn fact_id(rows: &Rows<'_, '_>, at: At, piece: PieceId) -> Result<FactId, ViewError> {
-    let answer = answer_row(rows, at.tenant, piece.by.offset)?.ok_or_else(gone)?;
-    Ok(mint(&answer.seed, answer.recorded, &at.track, piece))
-}
-
-fn fact_row(rows: &Rows<'_, '_>, tenant: u32, id: FactId) -> Result<Option<FactRow>, ViewError> {
-    let bytes = rows.get(Space::Records, &key::fact(tenant, id))?;
-    bytes.map(|bytes| FactRow::decode(&bytes)).transpose().map_err(row_error(Space::Records))
-}
-
-fn gone() -> ViewError {
-    row_error(Space::Records)(CodecError::Missing { field: "fact" })
-}
-
-/// The current pieces of a track, from their rows.
-struct Stored<'a, 'r, 'f> {
-    rows: &'a Rows<'r, 'f>,
-    at: At,
-}
-
-impl Stored<'_, '_, '_> {
-    /// The first current piece between two instants that satisfies a condition, in a direction.
-    fn find(
-        &self,
-        (from, to): (Option<ValidAt>, Option<ValidAt>),
-        direction: Direction,
-        is_it: impl Fn(&Piece) -> bool,
-    ) -> Result<Option<Piece>, ViewError> {
-        let At { tenant, scope, track, .. } = self.at;
-        let (from, to) = key::currents(tenant, scope, &track, from, to);
-        let mut found = Ok(None);
-        self.rows.scan(Space::Sources, (&from, &to), direction, &mut |key, _| {
-            let id = key::tail_id(key).map(FactId::from_bytes);
-            let row = id.map_or(Ok(None), |id| fact_row(self.rows, tenant, id));
-            match row {
-                Ok(Some(row)) if is_it(&row.piece) => found = Ok(Some(row.piece)),
-                Ok(_) => return ControlFlow::Continue(()),
-                Err(error) => found = Err(error),
-            }
-            ControlFlow::Break(())
-        })?;
-        found
-    }
-}
-
-impl Pieces for Stored<'_, '_, '_> {
-    type Error = ViewError;
-
-    fn before(&self, at: ValidAt) -> Result<Option<Piece>, ViewError> {
-        self.find((None, Some(at)), Direction::Backward, |piece| piece.from().is_some())
-    }
-
-    fn after(&self, at: ValidAt) -> Result<Option<Piece>, ViewError> {
-        self.find((Some(at), None), Direction::Forward, |piece| piece.from().is_some())
-    }
-
-    fn undated(&self, value: ValueKey) -> Result<Option<Piece>, ViewError> {
-        let is_it = |piece: &Piece| {
-            matches!(piece.valid, Valid::Before { .. })
-                && piece.content == Content::One(Value::Is(value))
-        };
-        let first = ValidAt(lamina_types::Micros(i64::MIN + 1));
-        self.find((None, Some(first)), Direction::Forward, is_it)
     }
 }

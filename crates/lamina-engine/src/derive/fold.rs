@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use std::ops::ControlFlow;
 
+use crate::derive::conflicts;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::{deadlines, episodes, facts, key};
@@ -34,6 +35,10 @@ impl Derivation for Derived {
                     withdraw_event(rows, *event)?;
                 }
                 Ok(())
+            }
+            (Kind::Control, control::CONFLICT_RESOLVED) => {
+                due(rows, entry)?;
+                conflicts::decide(rows, entry)
             }
             (Kind::Control, control::ERASE) => {
                 due(rows, entry)?;
@@ -134,6 +139,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     for target in payload.targets.iter().filter(|target| target.who || target.what) {
         withdraw_event(rows, target.offset)?;
         withdraw_answer(rows, entry.head.tenant, target.offset)?;
+        conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())
 }
@@ -151,6 +157,7 @@ fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64) -> Result<(), ViewError>
 /// Takes back what one answer made, as if it had never been given.
 fn withdraw_answer(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
     let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
+    conflicts::withdraw_citing(rows, tenant, offset)?;
     facts::withdraw(rows, tenant, offset, &row)?;
     crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
     rows.delete(Space::Sources, key::answer(tenant, offset));
@@ -205,13 +212,13 @@ pub(crate) fn terms(answer: &Answer) -> impl Iterator<Item = &Term> {
 }
 
 /// What ids are made from: nothing but the seal of the entry.
-fn seed(seal: &[u8; 32]) -> [u8; 16] {
+pub(super) fn seed(seal: &[u8; 32]) -> [u8; 16] {
     let hash: [u8; 32] =
         Sha256::new().chain_update(b"derive1").chain_update(seal).finalize().into();
     *hash.first_chunk().expect("32 bytes have a first half")
 }
 
-fn section<T>(
+pub(super) fn section<T>(
     entry: &Entry,
     state: &SectionState,
     decode: impl Fn(&[u8]) -> Result<T, lamina_store::codec::CodecError>,

@@ -13,8 +13,11 @@ use crate::read::facts::FactKey;
 
 use lamina_core::derive::facts::AssertionId;
 
+mod conflict;
 pub(crate) mod deadlines;
 pub(crate) mod episodes;
+
+pub(crate) use conflict::*;
 
 /// The layers that an event can have derived records in; part of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +86,10 @@ mod records {
     pub(super) const EPISODE_THING: u8 = 25;
     pub(super) const THING_SPREAD: u8 = 26;
     pub(super) const EPISODES_COUNT: u8 = 27;
+    pub(super) const CONFLICT: u8 = 16;
+    pub(super) const CONFLICT_LISTED: u8 = 17;
+    pub(super) const CONFLICT_OPEN: u8 = 18;
+    pub(super) const CONFLICT_VERSION: u8 = 19;
 }
 
 mod sources {
@@ -99,6 +106,10 @@ mod sources {
     pub(super) const EPISODE_SEALED_BY: u8 = 23;
     pub(super) const DEADLINE: u8 = 30;
     pub(super) const DEADLINES_FRONT: u8 = 31;
+    pub(super) const CONFLICT_OF: u8 = 16;
+    pub(super) const DECISION: u8 = 17;
+    pub(super) const DECIDED: u8 = 18;
+    pub(super) const CITED: u8 = 19;
 }
 
 /// A version of a fact.
@@ -251,6 +262,11 @@ pub(crate) fn fact_key(key: &[u8]) -> Option<FactKey> {
 /// The end of what comes before a position in the list that begins with this prefix.
 pub(crate) fn before(prefix: &[u8], at: FactKey) -> Vec<u8> {
     Key(prefix.to_vec()).instant(at.at).bytes(&at.id).0
+}
+
+/// The first key after a position in the list that begins with this prefix.
+pub(crate) fn after(prefix: &[u8], at: FactKey) -> Vec<u8> {
+    Key(before(prefix, at)).bytes(&[0]).0
 }
 
 /// The record of an [`of_event`] key, as its id is written.

@@ -1,4 +1,4 @@
-//! Derivation: what answers do to episodes and facts, and how it is taken back.
+//! Derivation: what answers do to episodes and facts, what decides conflicts, and how it is taken back.
 //!
 //! `fold` is the part of the replay: it sees answers and control entries, in the order of the log, and
 //! never a word of an event. Everything that is decided from words is decided in `answer`, before it is
@@ -12,6 +12,7 @@ pub mod thread;
 pub(crate) mod read;
 pub(crate) mod entities;
 pub(crate) mod facts;
+pub(crate) mod conflicts;
 pub(crate) mod episodes;
 pub(crate) mod deadlines;
 pub(crate) mod topics;

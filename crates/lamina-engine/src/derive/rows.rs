@@ -4,8 +4,8 @@
 //! does not read is a reason to rebuild.
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Said, Saying, Support, Valid,
-    Value, ValueKey, Weight,
+    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Resolution, Said, Saying,
+    Support, Valid, Value, ValueKey, Weight,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::codec::wire::{Cursor, put_varint};
@@ -14,11 +14,13 @@ use lamina_store::view::Tag;
 use lamina_types::layer::{Confidence, EntityKind};
 use lamina_types::{EntityId, EventId, Micros, RecordedAt, ValidAt};
 
+use crate::derive::conflicts::rows::{action, put_action};
+
 pub mod episodes;
 
-type Read<T> = Result<T, CodecError>;
+pub(super) type Read<T> = Result<T, CodecError>;
 
-const MALFORMED: CodecError = CodecError::Malformed { field: "row" };
+pub(super) const MALFORMED: CodecError = CodecError::Malformed { field: "row" };
 
 /// What one answer made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,8 +89,8 @@ pub struct FactRow {
 /// One input of a track, and what of the claim its records need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRow {
-    /// What was said.
-    pub input: Assertion,
+    /// What was said or decided.
+    pub input: Input,
     /// Whom it is about.
     pub subject: EntityId,
     /// The predicate.
@@ -181,54 +183,77 @@ impl FactRow {
 
 impl InputRow {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let Assertion {
-            source: _,
-            kept,
-            recorded,
-            observed,
-            saying,
-            valid_from,
-            valid_to,
-            confidence,
-            no_supersede,
-        } = &self.input;
         let mut out = Vec::with_capacity(96);
         out.extend_from_slice(self.subject.as_bytes());
         out.extend_from_slice(&self.predicate);
-        put_optional(&mut out, kept.as_ref(), |out, kept| put_source(out, *kept));
-        put_instant(&mut out, recorded.0);
-        put_instant(&mut out, observed.0);
-        put_saying(&mut out, *saying);
-        put_optional(&mut out, valid_from.as_ref(), |out, at| put_instant(out, at.0));
-        put_optional(&mut out, valid_to.as_ref(), |out, at| put_instant(out, at.0));
-        put_varint(&mut out, u64::from(confidence.get()));
-        out.push(u8::from(*no_supersede));
+        match &self.input {
+            Input::Said(assertion) => {
+                out.push(0);
+                put_assertion(&mut out, assertion);
+            }
+            Input::Resolved(Resolution { source: _, recorded, at, action }) => {
+                out.push(1);
+                put_instant(&mut out, recorded.0);
+                put_instant(&mut out, at.0);
+                put_action(&mut out, *action);
+            }
+        }
         out
     }
 
-    /// The row of the input that was said here.
+    /// The row of the input that comes from here.
     pub(crate) fn decode(source: AssertionId, bytes: &[u8]) -> Read<InputRow> {
         let mut from = Cursor::new(bytes);
         let subject = EntityId::from_bytes(from.array()?);
         let predicate = from.array()?;
-        let input = Assertion {
-            source,
-            kept: optional(&mut from, read_source)?,
-            recorded: RecordedAt(instant(&mut from)?),
-            observed: ValidAt(instant(&mut from)?),
-            saying: saying(&mut from)?,
-            valid_from: optional(&mut from, instant)?.map(ValidAt),
-            valid_to: optional(&mut from, instant)?.map(ValidAt),
-            confidence: Confidence::new(short(&mut from)?),
-            no_supersede: flag(&mut from)?,
+        let input = match from.byte()? {
+            0 => Input::Said(assertion(&mut from, source)?),
+            1 => Input::Resolved(Resolution {
+                source,
+                recorded: RecordedAt(instant(&mut from)?),
+                at: ValidAt(instant(&mut from)?),
+                action: action(&mut from)?,
+            }),
+            _ => return Err(MALFORMED),
         };
         done(&from, InputRow { input, subject, predicate })
     }
+}
 
-    /// As a track takes it.
-    pub(crate) fn input(&self) -> Input {
-        Input::Said(self.input.clone())
-    }
+fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
+    let Assertion {
+        source: _,
+        kept,
+        recorded,
+        observed,
+        saying,
+        valid_from,
+        valid_to,
+        confidence,
+        no_supersede,
+    } = assertion;
+    put_optional(out, kept.as_ref(), |out, kept| put_source(out, *kept));
+    put_instant(out, recorded.0);
+    put_instant(out, observed.0);
+    put_saying(out, *saying);
+    put_optional(out, valid_from.as_ref(), |out, at| put_instant(out, at.0));
+    put_optional(out, valid_to.as_ref(), |out, at| put_instant(out, at.0));
+    put_varint(out, u64::from(confidence.get()));
+    out.push(u8::from(*no_supersede));
+}
+
+fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
+    Ok(Assertion {
+        source,
+        kept: optional(from, read_source)?,
+        recorded: RecordedAt(instant(from)?),
+        observed: ValidAt(instant(from)?),
+        saying: saying(from)?,
+        valid_from: optional(from, instant)?.map(ValidAt),
+        valid_to: optional(from, instant)?.map(ValidAt),
+        confidence: Confidence::new(short(from)?),
+        no_supersede: flag(from)?,
+    })
 }
 
 fn put_piece(out: &mut Vec<u8>, piece: &Piece) {
@@ -376,7 +401,7 @@ fn saying(from: &mut Cursor<'_>) -> Read<Saying> {
     })
 }
 
-fn put_value(out: &mut Vec<u8>, value: Value) {
+pub(super) fn put_value(out: &mut Vec<u8>, value: Value) {
     let (number, key) = match value {
         Value::Is(key) => (0, key),
         Value::IsNot(key) => (1, key),
@@ -385,7 +410,7 @@ fn put_value(out: &mut Vec<u8>, value: Value) {
     out.extend_from_slice(&key.0);
 }
 
-fn value(from: &mut Cursor<'_>) -> Read<Value> {
+pub(super) fn value(from: &mut Cursor<'_>) -> Read<Value> {
     match from.byte()? {
         0 => Ok(Value::Is(value_key(from)?)),
         1 => Ok(Value::IsNot(value_key(from)?)),
@@ -393,7 +418,7 @@ fn value(from: &mut Cursor<'_>) -> Read<Value> {
     }
 }
 
-fn value_key(from: &mut Cursor<'_>) -> Read<ValueKey> {
+pub(super) fn value_key(from: &mut Cursor<'_>) -> Read<ValueKey> {
     from.array().map(ValueKey)
 }
 
@@ -407,12 +432,12 @@ fn piece_id(from: &mut Cursor<'_>) -> Read<PieceId> {
     Ok(PieceId { fact: read_source(from)?, by: read_source(from)?, part: short(from)? })
 }
 
-fn put_source(out: &mut Vec<u8>, source: AssertionId) {
+pub(super) fn put_source(out: &mut Vec<u8>, source: AssertionId) {
     put_varint(out, source.offset);
     put_varint(out, u64::from(source.ordinal));
 }
 
-fn read_source(from: &mut Cursor<'_>) -> Read<AssertionId> {
+pub(super) fn read_source(from: &mut Cursor<'_>) -> Read<AssertionId> {
     Ok(AssertionId { offset: from.varint()?, ordinal: short(from)? })
 }
 
@@ -428,22 +453,26 @@ fn names(from: &mut Cursor<'_>) -> Read<Vec<(u64, Tag)>> {
     list(from, |from| Ok((from.varint()?, from.array()?)))
 }
 
-fn put_instant(out: &mut Vec<u8>, at: Micros) {
+pub(super) fn put_instant(out: &mut Vec<u8>, at: Micros) {
     out.extend_from_slice(&at.0.to_le_bytes());
 }
 
-fn instant(from: &mut Cursor<'_>) -> Read<Micros> {
+pub(super) fn instant(from: &mut Cursor<'_>) -> Read<Micros> {
     from.signed().map(Micros)
 }
 
-fn put_optional<T>(out: &mut Vec<u8>, value: Option<&T>, put: impl Fn(&mut Vec<u8>, &T)) {
+pub(super) fn put_optional<T>(
+    out: &mut Vec<u8>,
+    value: Option<&T>,
+    put: impl Fn(&mut Vec<u8>, &T),
+) {
     out.push(u8::from(value.is_some()));
     if let Some(value) = value {
         put(out, value);
     }
 }
 
-fn optional<T>(
+pub(super) fn optional<T>(
     from: &mut Cursor<'_>,
     read: impl Fn(&mut Cursor<'_>) -> Read<T>,
 ) -> Read<Option<T>> {
@@ -479,6 +508,6 @@ fn kind(byte: u8) -> Read<EntityKind> {
     EntityKind::ALL.iter().copied().find(|kind| *kind as u8 == byte).ok_or(MALFORMED)
 }
 
-fn done<T>(from: &Cursor<'_>, row: T) -> Read<T> {
+pub(super) fn done<T>(from: &Cursor<'_>, row: T) -> Read<T> {
     if from.is_done() { Ok(row) } else { Err(MALFORMED) }
 }

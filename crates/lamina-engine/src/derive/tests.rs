@@ -21,7 +21,7 @@ use super::answer::{Extracted, Extractor};
 use crate::admin::testing::{noted, path, permit_of};
 use crate::open::TenantKeys;
 use crate::read::ReadPermit;
-use crate::read::facts::{FactRecord, FactsQuery};
+use crate::read::facts::{FactRecord, FactsQuery, Order};
 use crate::{Engine, Settings, Until};
 
 /// Reads claims that are written as `subject predicate object`, `=` for single-valued ones: what the
@@ -55,13 +55,17 @@ impl Extractor for Plain {
                 _ => Effect::Holds,
             };
             let one = predicate.starts_with('=');
+            let bound = |name: &str| {
+                let given = rest.iter().find_map(|word| word.strip_prefix(name));
+                given.map(|second| ValidAt(Micros(second.parse::<i64>().unwrap() * 1_000_000)))
+            };
             claims.push(Claim {
                 subject,
                 predicate: predicate.trim_start_matches('=').to_owned(),
                 object,
                 effect,
-                valid_from: None,
-                valid_to: None,
+                valid_from: bound("from="),
+                valid_to: bound("to="),
                 cardinality: Some(if one { Cardinality::One } else { Cardinality::Many }),
                 confidence: Confidence::new(9_000),
                 span: ByteSpan { start: 0, end: 1 },
@@ -75,19 +79,21 @@ impl Extractor for Plain {
     }
 }
 
-struct World {
-    engine: Engine,
-    next: i64,
+pub(super) struct World {
+    pub(super) engine: Engine,
+    /// When the last thing was said.
+    pub(super) next: i64,
+    written: u32,
 }
 
 impl World {
-    fn open(dir: &Path) -> World {
+    pub(super) fn open(dir: &Path) -> World {
         let opened = Engine::open_deriving(Settings::new(dir), Env::real(), Arc::new(Plain));
-        World { engine: opened.unwrap().0, next: 1_000_000 }
+        World { engine: opened.unwrap().0, next: 1_000_000, written: 0 }
     }
 
     /// Says something a second later than what was said before, and waits for what becomes of it.
-    async fn say(&mut self, scope: &str, text: &str) -> EventId {
+    pub(super) async fn say(&mut self, scope: &str, text: &str) -> EventId {
         let id = self.say_only(scope, text).await;
         self.settle(id).await;
         id
@@ -95,7 +101,8 @@ impl World {
 
     async fn say_only(&mut self, scope: &str, text: &str) -> EventId {
         self.next += 1_000_000;
-        let key = format!("k{}", self.next);
+        self.written += 1;
+        let key = format!("k{}-{}", self.next, self.written);
         let mut write = crate::admin::testing::written(&self.engine, "user:alice", scope, &key);
         write.experience.content =
             lamina_types::Content::Text { text: text.to_owned(), media: Vec::new() };
@@ -109,12 +116,16 @@ impl World {
         self.engine.wait_for(1, id, stage, Duration::from_secs(60)).await.unwrap();
     }
 
-    async fn cancel(&self, scope: &str, id: EventId) {
+    pub(super) async fn cancel(&self, scope: &str, id: EventId) {
         let permit = permit_of::<ScopeWrite>(1, "user:alice", Some(&path(scope)));
         self.engine.cancel(&permit, id, &noted()).await.unwrap();
     }
 
-    async fn facts(&self, scope: &str, with: impl FnOnce(&mut FactsQuery)) -> Vec<FactRecord> {
+    pub(super) async fn facts(
+        &self,
+        scope: &str,
+        with: impl FnOnce(&mut FactsQuery),
+    ) -> Vec<FactRecord> {
         let mut query = FactsQuery {
             scope: path(scope),
             subject: None,
@@ -128,6 +139,7 @@ impl World {
             },
             lapsed_by: None,
             min_confidence: Confidence::new(0),
+            order: Order::NewestFirst,
             after: None,
             limit: 100,
         };
@@ -137,7 +149,11 @@ impl World {
         self.engine.facts(permit, query).await.unwrap().items
     }
 
-    async fn said(&self, scope: &str, with: impl FnOnce(&mut FactsQuery)) -> Vec<String> {
+    pub(super) async fn said(
+        &self,
+        scope: &str,
+        with: impl FnOnce(&mut FactsQuery),
+    ) -> Vec<String> {
         // Facts that were learned together have no order among themselves.
         let mut said: Vec<String> = self.facts(scope, with).await.iter().map(shown).collect();
         said.sort_unstable();
@@ -145,7 +161,7 @@ impl World {
     }
 
     /// Every row is what a replay of the log makes. Stops first: an idle log appends marks.
-    async fn check(self) {
+    pub(super) async fn check(self) {
         self.engine.shutdown().await;
         let inner = &self.engine.inner;
         let hasher = Arc::new(TenantKeys(Arc::clone(&inner.keys)));
@@ -155,7 +171,7 @@ impl World {
     }
 }
 
-fn shown(fact: &FactRecord) -> String {
+pub(super) fn shown(fact: &FactRecord) -> String {
     let seconds =
         |at: Option<ValidAt>| at.map_or("..".to_owned(), |at| (at.0.0 / 1_000_000).to_string());
     let term = |term: &Term| match term {

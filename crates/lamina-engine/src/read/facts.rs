@@ -1,29 +1,31 @@
 //! Facts: what is known, at any point on both axes, with the words that say so.
 //!
 //! The views say which versions there are and what they stand on; predicate, object and names are read
-//! from the answers in the log.
+//! from the answers in the log (`words`).
 
-use std::collections::hash_map::Entry as Slot;
-use std::collections::{BTreeSet, HashMap};
+mod list;
+mod words;
+
 use std::ops::ControlFlow;
 
-use lamina_core::derive::facts::{Basis, Content, Piece, PieceId, Pins, Said, Support, Value};
-use lamina_store::codec::answer::Answer;
-use lamina_store::entry::SectionState;
+use lamina_core::derive::facts::{Basis, Pins, Value};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{Axis, EventScan};
-use lamina_types::layer::{Claim, Confidence, EntityKind, Object, Term};
-use lamina_types::{ActorId, EntityId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt};
+use lamina_types::layer::{Confidence, Object, Term};
+use lamina_types::{
+    ActorId, ConflictId, EntityId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
+};
 
-use crate::derive::read::{answer_row, answers_to, row, walk};
-use crate::derive::rows::FactRow;
-use crate::derive::{entities, facts, key};
+use crate::derive::key;
+use crate::derive::read::{answer_row, answers_to, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::{Engine, Error};
 
-/// Rows that one page looks at before it ends early with a position to go on from.
-const ROWS_LOOKED_AT_MAX: usize = 20_000;
+pub(crate) use words::Answers;
+
+/// Versions that a timeline looks at.
+const TIMELINE_MAX: usize = 20_000;
 
 /// A question for facts.
 #[derive(Debug, Clone)]
@@ -40,10 +42,21 @@ pub struct FactsQuery {
     pub lapsed_by: Option<ValidAt>,
     /// At least this sure.
     pub min_confidence: Confidence,
+    /// In which order.
+    pub order: Order,
     /// After this position of an earlier page.
     pub after: Option<FactKey>,
     /// At most so many.
     pub limit: usize,
+}
+
+/// In which order facts are listed: by when they were learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The last learned first.
+    NewestFirst,
+    /// The first learned first.
+    OldestFirst,
 }
 
 /// A position in a list of facts: when it was learned, and which.
@@ -82,8 +95,16 @@ pub struct FactObject {
     pub entity: Option<EntityId>,
     /// It is said that it is *not* so.
     pub negated: bool,
+    /// What it is known by: equal values have equal keys.
+    pub value: Value,
     /// The events that say so.
     pub supports: Vec<EventId>,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Which extractor found it.
+    pub extractor: String,
+    /// Who said it last.
+    pub said_by: Option<ActorId>,
 }
 
 /// One version of a fact.
@@ -121,6 +142,8 @@ pub struct FactRecord {
     pub superseded_by: Option<FactId>,
     /// The events it stands on, oldest first.
     pub supports: Vec<EventId>,
+    /// The conflict that it is a version of, if it is one, and when that was found.
+    pub conflict: Option<(ConflictId, RecordedAt)>,
 }
 
 impl FactRecord {
@@ -158,264 +181,6 @@ impl Engine {
             ControlFlow::Continue(())
         })?;
         Ok(found)
-    }
-}
-
-/// Answers that were read for one page.
-type Answers = HashMap<u64, Answer>;
-
-impl Inner {
-    fn facts(&self, permit: &ReadPermit, query: &FactsQuery) -> Result<FactsPage, Error> {
-        let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
-        let mut lists = Vec::new();
-        for scope in &scopes {
-            match &query.subject {
-                None => lists.push(key::facts_listed(tenant, *scope)),
-                Some(subject) => {
-                    for entity in self.entities_called(tenant, &scopes, subject)? {
-                        lists.push(key::facts_about(tenant, *scope, entity));
-                    }
-                }
-            }
-        }
-        let mut found: BTreeSet<FactKey> = BTreeSet::new();
-        let mut looked_at = 0;
-        for (from, to) in lists {
-            // A later page takes up before the last fact of the one before: newest first.
-            let to = query.after.map_or(to.clone(), |after| key::before(&from, after).min(to));
-            let mut kept = 0;
-            walk(&self.views, Space::Records, (&from, &to), Direction::Backward, &mut |key, _| {
-                looked_at += 1;
-                let Some(at) = key::fact_key(key) else { return ControlFlow::Continue(()) };
-                found.insert(at);
-                kept += 1;
-                // The filters come later: look at more than a page has room for.
-                if kept >= ROWS_LOOKED_AT_MAX || looked_at >= ROWS_LOOKED_AT_MAX {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            })?;
-        }
-        let predicate = self.predicate_tag(tenant, query.predicate.as_deref())?;
-        let mut answers = Answers::new();
-        let mut items = Vec::new();
-        let mut last = None;
-        for at in found.into_iter().rev() {
-            let id = FactId::from_bytes(at.id);
-            let Some(fact) = self.fact_row(tenant, id)? else { continue };
-            let sure = fact.piece.confidence(query.pins.recorded) >= query.min_confidence;
-            let called = predicate.is_none_or(|predicate| predicate == fact.predicate);
-            let lapsed = query.lapsed_by.is_some_and(|by| has_lapsed(&fact.piece, by));
-            if !query.pins.admit(&fact.piece) || !sure || !called || lapsed {
-                continue;
-            }
-            if items.len() == query.limit {
-                return Ok(FactsPage { items, next: last });
-            }
-            items.extend(self.fact(tenant, id, &fact, query.pins.recorded, &mut answers)?);
-            last = Some(at);
-        }
-        Ok(FactsPage { items, next: None })
-    }
-
-    fn timeline(&self, permit: &ReadPermit, query: &FactsQuery) -> Result<Vec<FactRecord>, Error> {
-        let everything = FactsQuery { after: None, limit: ROWS_LOOKED_AT_MAX, ..query.clone() };
-        let mut items = self.facts(permit, &everything)?.items;
-        items.sort_by_key(|fact| (fact.valid_from, fact.recorded_from, fact.id));
-        items.truncate(query.limit);
-        Ok(items)
-    }
-
-    pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<FactRow>, Error> {
-        Ok(row(&self.views, Space::Records, &key::fact(tenant, id), FactRow::decode)?)
-    }
-
-    fn predicate_tag(
-        &self,
-        tenant: u32,
-        predicate: Option<&str>,
-    ) -> Result<Option<[u8; 16]>, Error> {
-        let tag = |predicate: &str| self.derived_tag(tenant, "derive.predicate", predicate);
-        predicate.map(tag).transpose()
-    }
-
-    pub(super) fn derived_tag(
-        &self,
-        tenant: u32,
-        domain: &str,
-        word: &str,
-    ) -> Result<[u8; 16], Error> {
-        let mac = self.keyed(tenant)?.mac(domain, &[word.as_bytes()]);
-        Ok(*mac.first_chunk().expect("32 bytes have a first half"))
-    }
-
-    /// Who or what somebody means by an id or a name.
-    fn entities_called(
-        &self,
-        tenant: u32,
-        scopes: &[u64],
-        called: &str,
-    ) -> Result<BTreeSet<EntityId>, Error> {
-        let mut found = BTreeSet::new();
-        if let Ok(id) = called.parse::<EntityId>() {
-            found.insert(id);
-            return Ok(found);
-        }
-        let mut tags = Vec::new();
-        if called.parse::<ActorId>().is_ok() {
-            tags.push((0, self.derived_tag(tenant, "derive.actor", called)?));
-        }
-        // What kind of thing is meant is not said, and some names are folded by their kind.
-        let folded: BTreeSet<String> =
-            EntityKind::ALL.iter().map(|kind| entities::fold_name(called, *kind)).collect();
-        for name in &folded {
-            let name = self.derived_tag(tenant, "derive.name", name)?;
-            let domains = std::iter::once(0).chain(scopes.iter().copied());
-            tags.extend(domains.map(|domain| (domain, name)));
-        }
-        for (domain, tag) in tags {
-            let alias = key::alias(tenant, domain, &tag);
-            let id = row(&self.views, Space::Sources, &alias, |bytes| {
-                bytes.try_into().map_err(|_| lamina_store::codec::CodecError::Truncated)
-            })?;
-            found.extend(id.map(EntityId::from_bytes));
-        }
-        Ok(found)
-    }
-
-    /// A version with its words; `None` if the words are being erased right now.
-    fn fact(
-        &self,
-        tenant: u32,
-        id: FactId,
-        fact: &FactRow,
-        recorded: RecordedAt,
-        answers: &mut Answers,
-    ) -> Result<Option<FactRecord>, Error> {
-        let piece = &fact.piece;
-        let known = |support: &&Support| support.recorded <= recorded;
-        let values: Vec<Value> = match &piece.content {
-            Content::One(value) => vec![*value],
-            Content::Conflict(values) => values.clone(),
-            Content::Ended(_) => return Ok(None),
-        };
-        let mut objects = Vec::new();
-        let mut said = None;
-        let mut supports = Vec::new();
-        for value in values {
-            let mut events = Vec::new();
-            let mut object = None;
-            for support in piece.supports.iter().filter(known) {
-                if support.said != Said::Value(value) {
-                    continue;
-                }
-                let Some((claim, extractor, event)) = self.claim(tenant, support, answers)? else {
-                    continue;
-                };
-                events.push(event);
-                object.get_or_insert_with(|| claim.object.clone());
-                said.get_or_insert((claim, extractor));
-            }
-            let Some(object) = object else { continue };
-            supports.extend(events.iter().copied());
-            let entity = match &object {
-                Object::Entity(term) => self.entity_of_term(tenant, fact.scope, term)?,
-                _ => None,
-            };
-            let negated = matches!(value, Value::IsNot(_));
-            objects.push(FactObject { object, entity, negated, supports: events });
-        }
-        let Some((claim, extractor)) = said else { return Ok(None) };
-        supports.sort_unstable();
-        supports.dedup();
-        Ok(Some(FactRecord {
-            id,
-            scope: self.scope_path(tenant, fact.scope)?,
-            subject: EntityRef { id: fact.subject, term: claim.subject },
-            predicate: claim.predicate,
-            objects,
-            valid_from: piece.from(),
-            valid_from_basis: piece.from_basis(recorded),
-            valid_to: piece.to(),
-            valid_to_basis: piece.to_basis(),
-            recorded_from: piece.recorded_from,
-            recorded_to: piece.recorded_to.filter(|to| *to <= recorded),
-            confidence: piece.confidence(recorded),
-            extractor,
-            supersedes: self.version_id(tenant, fact, piece.supersedes)?,
-            superseded_by: self.superseder(tenant, fact, piece, recorded)?,
-            supports,
-        }))
-    }
-
-    /// Not shown before it happened.
-    fn superseder(
-        &self,
-        tenant: u32,
-        fact: &FactRow,
-        piece: &Piece,
-        recorded: RecordedAt,
-    ) -> Result<Option<FactId>, Error> {
-        match piece.recorded_to {
-            Some(to) if to <= recorded => self.version_id(tenant, fact, piece.superseded_by),
-            _ => Ok(None),
-        }
-    }
-
-    fn version_id(
-        &self,
-        tenant: u32,
-        fact: &FactRow,
-        piece: Option<PieceId>,
-    ) -> Result<Option<FactId>, Error> {
-        let Some(piece) = piece else { return Ok(None) };
-        let answer = answer_row(&self.views, tenant, piece.by.offset)?;
-        Ok(answer.map(|answer| facts::mint(&answer.seed, answer.recorded, &fact.track, piece)))
-    }
-
-    /// The claim that a support is, the extractor that found it, and the event it was found in.
-    fn claim(
-        &self,
-        tenant: u32,
-        support: &Support,
-        answers: &mut Answers,
-    ) -> Result<Option<(Claim, String, EventId)>, Error> {
-        let offset = support.source.offset;
-        let Some(row) = answer_row(&self.views, tenant, offset)? else { return Ok(None) };
-        let answer = match answers.entry(offset) {
-            Slot::Occupied(known) => known.into_mut(),
-            Slot::Vacant(slot) => {
-                let entry = self.reader.entry(offset, row.place)?;
-                let SectionState::Live(bytes) = &entry.what else { return Ok(None) };
-                let answer = Answer::decode(bytes);
-                slot.insert(answer.map_err(|_| Error::Undecodable { what: "an answer" })?)
-            }
-        };
-        let claim = answer.extraction.claims.get(usize::from(support.source.ordinal)).cloned();
-        Ok(claim.map(|claim| (claim, answer.extraction.extractor.clone(), row.event)))
-    }
-
-    fn entity_of_term(
-        &self,
-        tenant: u32,
-        scope: u64,
-        term: &Term,
-    ) -> Result<Option<EntityId>, Error> {
-        let called = match term {
-            Term::Actor(actor) => actor.as_str(),
-            Term::Named { name, .. } => name,
-            Term::Of { .. } => return Ok(None),
-        };
-        Ok(self.entities_called(tenant, &[scope], called)?.into_iter().next())
-    }
-}
-
-/// Whether something put an end to it: one that was said to last so long is not over because of it.
-fn has_lapsed(piece: &Piece, by: ValidAt) -> bool {
-    match piece.to() {
-        Some(to) if to <= by => piece.supports.iter().all(|support| support.to != Some(to)),
-        _ => false,
     }
 }
 

@@ -4,6 +4,8 @@ pub mod walk;
 pub mod events;
 pub mod episodes;
 pub mod facts;
+pub mod conflicts;
+pub mod claims;
 pub mod lifecycle;
 pub mod stream;
 

@@ -299,7 +299,7 @@ impl Capture {
                 group.entries.extend(entries.into_iter().filter(|answer| !self.is_erased(answer)));
                 group.due.push(Due::Plain { reply });
             }
-            Request::TakeBack { entry, reply } => {
+            Request::TakeBack { entry, reply } | Request::Control { entry, reply } => {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
             }

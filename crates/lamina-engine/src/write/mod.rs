@@ -13,6 +13,7 @@ pub mod stages;
 pub mod hub;
 pub(crate) mod experience;
 pub mod episodes;
+pub(crate) mod resolve;
 #[cfg(test)]
 pub(crate) mod testing;
 

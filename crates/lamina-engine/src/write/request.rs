@@ -103,6 +103,13 @@ pub enum Request {
         /// The answer.
         reply: Reply<()>,
     },
+    /// Append a control entry that needs no decision of the writer.
+    Control {
+        /// The entry to append.
+        entry: Box<NewEntry>,
+        /// The answer.
+        reply: Reply<()>,
+    },
     /// Announce a blob that is already durable in its file.
     BlobAdd {
         /// The tenant.
@@ -196,7 +203,9 @@ impl Request {
                 let total = entries.iter().map(|entry| bytes(&entry.who, &entry.what));
                 (entries.len(), total.sum())
             }
-            Request::TakeBack { entry, .. } => (1, bytes(&entry.who, &entry.what)),
+            Request::TakeBack { entry, .. } | Request::Control { entry, .. } => {
+                (1, bytes(&entry.who, &entry.what))
+            }
             Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
             Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
             Request::Tenant { name, .. } => (1, ENTRY_OVERHEAD + name.len()),
@@ -211,6 +220,7 @@ impl Request {
             self,
             Request::Write { .. }
                 | Request::Answers { .. }
+                | Request::Control { .. }
                 | Request::BlobAdd { .. }
                 | Request::Tenant { .. }
         )
@@ -226,7 +236,9 @@ impl Request {
             Request::Answers { entries, .. } => {
                 entries.iter().all(|entry| fits(&entry.who, &entry.what))
             }
-            Request::TakeBack { entry, .. } => fits(&entry.who, &entry.what),
+            Request::TakeBack { entry, .. } | Request::Control { entry, .. } => {
+                fits(&entry.who, &entry.what)
+            }
             Request::BlobAdd { who, what, .. } => fits(who, what),
             Request::Policy { change, .. } => change.bytes() <= ENTRY_BYTES_MAX,
             Request::Scope { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
@@ -241,6 +253,7 @@ impl Request {
             Request::Write { reply, .. } => drop(reply.send(Err(error))),
             Request::Answers { reply, .. }
             | Request::TakeBack { reply, .. }
+            | Request::Control { reply, .. }
             | Request::BlobRemove { reply, .. } => {
                 drop(reply.send(Err(error)));
             }

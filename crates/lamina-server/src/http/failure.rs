@@ -108,6 +108,10 @@ impl From<EngineError> for Failure {
                 "view",
                 format!("there are more than {max} scopes below; name a deeper one"),
             ),
+            EngineError::NoSuchSide { field } => ApiError::invalid_shape(
+                *field,
+                "is not a record that this conflict can be decided with",
+            ),
             EngineError::TooLarge { limit } => {
                 ApiError::new(code, format!("The write exceeds the limit {limit}."))
                     .with("limit", *limit)

@@ -16,7 +16,7 @@ use lamina_types::capability;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::coverage::{Known, name, probes, route_of, sample, upload};
+use crate::coverage::{Known, disputing, name, probes, route_of, sample, upload};
 use crate::harness::{Answer, directory, envelope, string};
 use crate::minting::key_file;
 use crate::tokens::Team;
@@ -118,6 +118,11 @@ impl Walk {
         root.post("/v1/experience?wait=settled", &keyed).ok(200);
         let rows = root.get("/v1/audit?limit=1").ok(200);
         let audit = string(&rows["items"][0], "id");
+        for said in disputing(SCOPE) {
+            root.post("/v1/experience?wait=settled", &said).ok(200);
+        }
+        let page = root.get(&format!("/v1/conflicts?scope={SCOPE}")).ok(200);
+        let conflict = string(&page["conflicts"][0], "id");
         let known = Known {
             tenant: TENANT.to_owned(),
             caller: CALLER.to_owned(),
@@ -127,6 +132,7 @@ impl Walk {
             blob,
             key,
             audit,
+            conflict,
         };
         Walk { client: team.own.server.client(), team, known, _folder: folder }
     }

@@ -65,6 +65,7 @@ pub(crate) struct Known {
     /// The idempotency key of a write.
     pub(crate) key: String,
     pub(crate) audit: String,
+    pub(crate) conflict: String,
 }
 
 impl Known {
@@ -86,8 +87,27 @@ impl Known {
             blob,
             key,
             audit: string(&rows["items"][0], "id"),
+            conflict: disputed(api),
         }
     }
+}
+
+/// A conflict, from two things that were said at once.
+fn disputed(api: &mut Api) -> String {
+    for said in disputing(&api.scope.clone()) {
+        api.post("/v1/experience?wait=consolidated", &said).ok(200);
+    }
+    let page = api.get(&format!("/v1/conflicts?scope={}", api.scope)).ok(200);
+    string(&page["conflicts"][0], "id")
+}
+
+/// Two experiences that cannot both be so.
+pub(crate) fn disputing(scope: &str) -> [Value; 2] {
+    ["I live in Rome.", "I live in Oslo."].map(|said| {
+        let mut said = envelope(scope, said);
+        said["context"] = json!({"observed_at": "2025-01-10T10:00:00Z"});
+        said
+    })
 }
 
 pub(crate) fn upload() -> Request {
@@ -97,7 +117,8 @@ pub(crate) fn upload() -> Request {
 /// One good request per built route that ends with its answer. A new route gets its line here, and
 /// `authorization` asks it as everybody who may not.
 pub(crate) fn probes(known: &Known) -> Vec<Probe> {
-    let Known { tenant, caller, scope, event: id, lifecycle: lce, blob, key, audit } = known;
+    let Known { tenant, caller, scope, event: id, lifecycle: lce, blob, key, audit, conflict } =
+        known;
     let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
     let put = |target: &str, body: &Value| Request::new("PUT", target).json(body);
@@ -115,6 +136,17 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         get(format!("/v1/facts?scope={scope}")),
         get(format!("/v1/facts/timeline?scope={scope}&subject={caller}")),
         get(format!("/v1/derivation/status?scope={scope}")),
+        get(format!("/v1/conflicts?scope={scope}&status=all")),
+        get(format!("/v1/conflicts/{conflict}")),
+        probe(
+            Request::post(
+                &format!("/v1/conflicts/{conflict}/resolve"),
+                &json!({"action": "dismiss"}),
+            ),
+            200,
+        ),
+        get(format!("/v1/claims?scope={scope}")),
+        get(format!("/v1/claims/history?scope={scope}&subject={caller}&predicate=lives_in")),
         probe(upload(), 201),
         get(format!("/v1/blobs/{blob}")),
         probe(Request::new("DELETE", &format!("/v1/blobs/{blob}")), 200),

@@ -23,6 +23,10 @@ mod facts;
 #[cfg(test)]
 mod episodes;
 #[cfg(test)]
+mod conflicts;
+#[cfg(test)]
+mod claims;
+#[cfg(test)]
 mod paging;
 #[cfg(test)]
 mod blobs;

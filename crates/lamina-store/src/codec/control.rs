@@ -1,5 +1,5 @@
 //! The sections of control entries: tenants, scopes, cancellations, blobs; and in `admin`, whatever
-//! decides who may do what.
+//! decides who may do what; and in `derive`, what changes derived records.
 //!
 //! What a fold must still know after the words are erased stands in the head instead: the tenant's
 //! ordinal is the head's tenant, and the event of a cancellation and the blob of a removal are the
@@ -11,9 +11,11 @@ use crate::codec::CodecError;
 use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, required, string};
 
 mod admin;
+mod derive;
 
 pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
 pub(crate) use admin::{role_number, role_of};
+pub use derive::{ConflictResolved, ResolvedAs, Side};
 
 const VERSION: u8 = 1;
 

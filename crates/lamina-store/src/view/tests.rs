@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 7: 55 rows, 354484b423b9277933faa7795e0830937c8a4f70128eb426a25900232716f385"]
+    expect!["layout 8: 55 rows, 62c6b7ff6b62e58c3cb80432e5165d8838689b573d13ebd5c484e41b6b3382cf"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -68,21 +68,21 @@ impl FactsQuery {
         })
     }
 
-    /// What a cursor is bound to: everything but the page size and the cursor itself.
-    fn binding(&self) -> [u8; 32] {
+    /// What a cursor is bound to: the list, and everything but the page size and the cursor itself.
+    fn binding(&self, list: &str) -> [u8; 32] {
         let FactsQuery { cursor: _, limit: _, .. } = self;
         let bound = FactsQuery { cursor: None, limit: 0, ..self.clone() };
-        Sha256::digest(format!("facts {bound:?}")).into()
+        Sha256::digest(format!("{list} {bound:?}")).into()
     }
 
-    /// Where the page starts.
-    pub fn start(&self, mac: Mac<'_>) -> Result<PageStart, ApiError> {
-        cursor::decode(self.cursor.as_deref(), &self.binding(), mac)
+    /// Where the page of a list starts.
+    pub fn start(&self, list: &str, mac: Mac<'_>) -> Result<PageStart, ApiError> {
+        cursor::decode(self.cursor.as_deref(), &self.binding(list), mac)
     }
 
-    /// The cursor of the page after this position.
-    pub fn next_cursor(&self, position: &[u8], mac: Mac<'_>) -> String {
-        cursor::encode(position, &self.binding(), mac)
+    /// The cursor of the page of a list after this position.
+    pub fn next_cursor(&self, list: &str, position: &[u8], mac: Mac<'_>) -> String {
+        cursor::encode(position, &self.binding(list), mac)
     }
 }
 

@@ -10,7 +10,7 @@ use lamina_api::v1::facts::{
 use lamina_api::{ApiError, PageStart, time};
 use lamina_core::derive::facts::{Basis, Pins, Superseded};
 use lamina_engine::Engine;
-use lamina_engine::read::facts::{FactKey, FactObject, FactRecord, FactsQuery as Question};
+use lamina_engine::read::facts::{FactKey, FactObject, FactRecord, FactsQuery as Question, Order};
 use lamina_types::layer::{Confidence, Object, Term};
 use lamina_types::{ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
 
@@ -25,18 +25,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let start = match query.start(&mac)? {
-        PageStart::Begin => None,
-        PageStart::After(position) => Some(position_of(&position)?),
-        PageStart::Offset(_) => return Err(ApiError::of(ErrorCode::InvalidCursor).into()),
-    };
-    // A later page is asked with the knowledge of the first, whatever was learned in between.
-    let (recorded, after) = match start {
-        None => (query.as_of_recorded.unwrap_or(RecordedAt(engine.now())), None),
-        Some((recorded, after)) => (recorded, Some(after)),
-    };
-    let page = engine.facts(permit, question(&query, &engine, recorded, after)).await?;
-    let next = page.next.map(|key| query.next_cursor(&position(recorded, key), &mac));
+    let turn = Turn::of(&query, FACTS, &engine, &mac)?;
+    let page = engine.facts(permit, question(&query, &turn)).await?;
+    let next = page.next.map(|key| turn.next(key).cursor(&query, FACTS, &mac));
     let items = page.items.iter().map(shown).collect();
     reply::json(StatusCode::OK, &FactsPage { items, has_more: next.is_some(), next_cursor: next })
 }
@@ -51,8 +42,8 @@ pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
-    let recorded = query.as_of_recorded.unwrap_or(RecordedAt(engine.now()));
-    let mut question = question(&query, &engine, recorded, None);
+    let turn = Turn::first(&query, &engine);
+    let mut question = question(&query, &turn);
     // All of it: a timeline is not asked at one instant.
     question.pins.valid = None;
     question.lapsed_by = None;
@@ -94,12 +85,102 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
     reply::json(StatusCode::OK, &body)
 }
 
-fn question(
-    query: &FactsQuery,
-    engine: &Engine,
-    recorded: RecordedAt,
-    after: Option<FactKey>,
-) -> Question {
+/// Where a page stands: a later one is asked with the knowledge and the present of the first, whatever
+/// was learned in between.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    /// The knowledge it is asked with.
+    pub(super) recorded: RecordedAt,
+    /// The present of the first page.
+    pub(super) now: ValidAt,
+    /// After this fact.
+    pub(super) after: Option<FactKey>,
+    /// Of the fact that comes next, so many values were shown before.
+    pub(super) shown: Option<([u8; 16], u16)>,
+}
+
+impl Turn {
+    /// The first page.
+    pub(super) fn first(query: &FactsQuery, engine: &Engine) -> Turn {
+        let now = engine.now();
+        let recorded = query.as_of_recorded.unwrap_or(RecordedAt(now));
+        Turn { recorded, now: ValidAt(now), after: None, shown: None }
+    }
+
+    /// The page that a query asks for.
+    pub(super) fn of(
+        query: &FactsQuery,
+        list: &str,
+        engine: &Engine,
+        mac: &dyn Fn(&[u8]) -> [u8; 32],
+    ) -> Result<Turn, ApiError> {
+        match query.start(list, mac)? {
+            PageStart::Begin => Ok(Turn::first(query, engine)),
+            PageStart::After(position) => {
+                Turn::read(&position).ok_or_else(|| ApiError::of(ErrorCode::InvalidCursor))
+            }
+            PageStart::Offset(_) => Err(ApiError::of(ErrorCode::InvalidCursor)),
+        }
+    }
+
+    /// The page after a fact.
+    pub(super) fn next(&self, after: FactKey) -> Turn {
+        Turn { after: Some(after), shown: None, ..*self }
+    }
+
+    /// The cursor of this page.
+    pub(super) fn cursor(
+        &self,
+        query: &FactsQuery,
+        list: &str,
+        mac: &dyn Fn(&[u8]) -> [u8; 32],
+    ) -> String {
+        let mut position = Vec::with_capacity(64);
+        position.extend_from_slice(&self.recorded.0.0.to_le_bytes());
+        position.extend_from_slice(&self.now.0.0.to_le_bytes());
+        position.push(u8::from(self.after.is_some()) | u8::from(self.shown.is_some()) << 1);
+        if let Some(after) = self.after {
+            position.extend_from_slice(&after.at.to_le_bytes());
+            position.extend_from_slice(&after.id);
+        }
+        if let Some((fact, values)) = self.shown {
+            position.extend_from_slice(&fact);
+            position.extend_from_slice(&values.to_le_bytes());
+        }
+        query.next_cursor(list, &position, mac)
+    }
+
+    fn read(bytes: &[u8]) -> Option<Turn> {
+        let (recorded, rest) = bytes.split_first_chunk::<8>()?;
+        let (now, rest) = rest.split_first_chunk::<8>()?;
+        let (flags, mut rest) = rest.split_first()?;
+        let mut turn = Turn {
+            recorded: RecordedAt(Micros(i64::from_le_bytes(*recorded))),
+            now: ValidAt(Micros(i64::from_le_bytes(*now))),
+            after: None,
+            shown: None,
+        };
+        if flags & 1 != 0 {
+            let (at, more) = rest.split_first_chunk::<8>()?;
+            let (id, more) = more.split_first_chunk::<16>()?;
+            turn.after = Some(FactKey { at: i64::from_le_bytes(*at), id: *id });
+            rest = more;
+        }
+        if flags & 2 != 0 {
+            let (fact, more) = rest.split_first_chunk::<16>()?;
+            let (values, more) = more.split_first_chunk::<2>()?;
+            turn.shown = Some((*fact, u16::from_le_bytes(*values)));
+            rest = more;
+        }
+        rest.is_empty().then_some(turn)
+    }
+}
+
+/// What a cursor of facts is bound to.
+const FACTS: &str = "facts";
+
+/// A query as a question to the engine.
+pub(super) fn question(query: &FactsQuery, turn: &Turn) -> Question {
     let pinned = query.as_of_valid.is_some() || query.valid_during.is_some();
     let superseded = if query.include_superseded { Superseded::Shown } else { Superseded::Hidden };
     Question {
@@ -107,16 +188,17 @@ fn question(
         subject: query.subject.clone(),
         predicate: query.predicate.clone(),
         pins: Pins {
-            recorded,
+            recorded: turn.recorded,
             superseded,
             valid: query.as_of_valid,
             valid_during: query.valid_during,
             recorded_during: query.recorded_during,
         },
         // Without an instant: what has not been ended or replaced by now.
-        lapsed_by: (!pinned && !query.include_superseded).then(|| ValidAt(engine.now())),
+        lapsed_by: (!pinned && !query.include_superseded).then_some(turn.now),
         min_confidence: Confidence::new((query.min_confidence * 10_000.0).round() as u16),
-        after,
+        order: Order::NewestFirst,
+        after: turn.after,
         limit: query.limit,
     }
 }
@@ -148,10 +230,6 @@ fn shown(fact: &FactRecord) -> FactBody {
     } else {
         Vec::new()
     };
-    let basis = |basis: Basis| match basis {
-        Basis::Observed => "observed",
-        Basis::Stated => "stated",
-    };
     FactBody {
         id: fact.id.to_string(),
         scope: fact.scope.to_string(),
@@ -164,6 +242,7 @@ fn shown(fact: &FactRecord) -> FactBody {
         object: first.map_or_else(|| literal("string", String::new().into()), value),
         negated: first.is_some_and(|object| object.negated),
         conflicting,
+        conflict_id: fact.conflict.map(|(id, _)| id.to_string()),
         supports: fact.supports.iter().map(ToString::to_string).collect(),
         valid_from: fact.valid_from.map(|at| time::print(at.0)),
         valid_from_basis: fact.valid_from_basis.map(basis),
@@ -179,8 +258,16 @@ fn shown(fact: &FactRecord) -> FactBody {
     }
 }
 
+/// How a bound is known.
+pub(super) fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Observed => "observed",
+        Basis::Stated => "stated",
+    }
+}
+
 /// How somebody or something is called.
-fn name(term: &Term) -> String {
+pub(super) fn name(term: &Term) -> String {
     match term {
         Term::Actor(actor) => actor.to_string(),
         Term::Named { name, .. } => name.clone(),
@@ -188,7 +275,7 @@ fn name(term: &Term) -> String {
     }
 }
 
-fn value(object: &FactObject) -> ValueBody {
+pub(super) fn value(object: &FactObject) -> ValueBody {
     match &object.object {
         Object::Entity(term) => ValueBody {
             r#type: "entity",

@@ -1,0 +1,273 @@
+//! Conflicts: how they are found, and what decides them.
+//!
+//! The pieces of a track say what is disputed and since when. Here a conflict gets an id of its own, made
+//! from what opened it, and a place in the list of its scope; a decision about it is one more input of
+//! its track, and is taken back like everything that is said.
+
+pub(crate) mod rows;
+
+use std::ops::ControlFlow;
+
+use lamina_core::derive::facts::{
+    Action, AssertionId, Content, NewInformation, Piece, Resolution, Value, ValueKey,
+};
+use lamina_store::codec::CodecError;
+use lamina_store::codec::control::{ConflictResolved, ResolvedAs, Side};
+use lamina_store::entry::Entry;
+use lamina_store::kv::{Direction, Space};
+use lamina_store::view::ViewError;
+use lamina_store::view::derived::Rows;
+use lamina_types::{ConflictId, FactId, RecordId, RecordedAt};
+use sha2::{Digest, Sha256};
+
+use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
+use crate::derive::facts::{self, At};
+use crate::derive::fold::{answer_row, row_error, section, seed};
+use crate::derive::key;
+
+/// What ids of conflicts are made with, so that no other id is made of the same bytes.
+const DOMAIN: &[u8] = b"conflict1";
+/// The same for the sides of one.
+const SIDE_DOMAIN: &[u8] = b"side1";
+
+/// Notes a version of a conflict; the first of them makes it.
+pub(super) fn note(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    piece: &Piece,
+    version: FactId,
+) -> Result<(), ViewError> {
+    let origin = key::conflict_of(at.tenant, at.scope, &at.track, piece.id.fact);
+    let (id, detected) = match conflict_at(rows, &origin)? {
+        Some(id) => (id, conflict_row(rows, at.tenant, id)?.ok_or_else(gone)?.detected),
+        None => {
+            let (seed, _) = facts::maker(rows, at.tenant, piece.id.by.offset)?.ok_or_else(gone)?;
+            let detected = piece.recorded_from;
+            let id = mint(&seed, detected, at, piece.id.fact);
+            let At { tenant, scope, track, subject, predicate } = at;
+            let row =
+                ConflictRow { scope, track, subject, predicate, origin: piece.id.fact, detected };
+            rows.put(Space::Sources, origin, id.as_bytes().to_vec());
+            rows.put(Space::Records, key::conflict(tenant, id), row.encode());
+            let listed = key::conflict_listed(tenant, scope, detected, id);
+            rows.put(Space::Records, listed, Vec::new());
+            (id, detected)
+        }
+    };
+    rows.put(Space::Records, key::conflict_version(at.tenant, id, version), Vec::new());
+    if piece.recorded_to.is_none() {
+        let open = key::conflict_open(at.tenant, at.scope, detected, id);
+        rows.put(Space::Records, open, Vec::new());
+    }
+    Ok(())
+}
+
+/// A version of a conflict was retired: without another one that is current it is open no more.
+pub(super) fn settle(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    origin: AssertionId,
+) -> Result<(), ViewError> {
+    let is_it =
+        |piece: &Piece| piece.id.fact == origin && matches!(piece.content, Content::Conflict(_));
+    if facts::current(rows, at, is_it)?.is_some() {
+        return Ok(());
+    }
+    let origin = key::conflict_of(at.tenant, at.scope, &at.track, origin);
+    if let Some(id) = conflict_at(rows, &origin)?
+        && let Some(row) = conflict_row(rows, at.tenant, id)?
+    {
+        rows.delete(Space::Records, key::conflict_open(at.tenant, at.scope, row.detected, id));
+    }
+    Ok(())
+}
+
+/// Takes away a version of a conflict.
+pub(super) fn forget(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    piece: &Piece,
+    version: FactId,
+) -> Result<(), ViewError> {
+    let origin = key::conflict_of(at.tenant, at.scope, &at.track, piece.id.fact);
+    if let Some(id) = conflict_at(rows, &origin)? {
+        rows.delete(Space::Records, key::conflict_version(at.tenant, id, version));
+    }
+    Ok(())
+}
+
+/// Takes away a conflict whose versions are gone. Where the rest of its track disagrees still, the
+/// same opening makes the same conflict again.
+pub(super) fn bury(rows: &mut Rows<'_, '_>, at: At, origin: AssertionId) -> Result<(), ViewError> {
+    let origin = key::conflict_of(at.tenant, at.scope, &at.track, origin);
+    let Some(id) = conflict_at(rows, &origin)? else { return Ok(()) };
+    if let Some(row) = conflict_row(rows, at.tenant, id)? {
+        let (tenant, scope, detected) = (at.tenant, at.scope, row.detected);
+        rows.delete(Space::Records, key::conflict_listed(tenant, scope, detected, id));
+        rows.delete(Space::Records, key::conflict_open(tenant, scope, detected, id));
+    }
+    rows.delete(Space::Records, key::conflict(at.tenant, id));
+    rows.delete(Space::Sources, origin);
+    Ok(())
+}
+
+/// A decision: one more input of the conflict's track for each stretch over which it was open. It is
+/// noted whether or not the conflict is still there, so that what is taken back before or after it
+/// leaves the same rows.
+pub(super) fn decide(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    let head = &entry.head;
+    let Some(resolved) = section(entry, &entry.what, ConflictResolved::decode)? else {
+        return Ok(());
+    };
+    let ConflictResolved { conflict, track, subject, predicate, points, action } = resolved;
+    let (tenant, scope, offset) = (head.tenant, head.scope, head.offset);
+    let said = match action {
+        ResolvedAs::NewInformation { said: (offset, ordinal), .. } => {
+            Some(AssertionId { offset, ordinal })
+        }
+        _ => None,
+    };
+    // New information that was taken back while it was decided on: nothing is known of it.
+    if let Some(said) = said
+        && answer_row(rows, tenant, said.offset)?.is_none()
+    {
+        return Ok(());
+    }
+    let action = action_of(action);
+    let row = DecisionRow {
+        place: entry.place,
+        seed: seed(&head.seal),
+        recorded: head.recorded_at,
+        conflict,
+        scope,
+        track,
+        action,
+        said,
+    };
+    rows.put(Space::Sources, key::decision(tenant, offset), row.encode());
+    rows.put(Space::Sources, key::decided(tenant, conflict, offset), Vec::new());
+    if let Some(said) = said {
+        rows.put(Space::Sources, key::cited(tenant, said.offset, offset), Vec::new());
+    }
+    let at = At { tenant, scope, track, subject, predicate };
+    for (ordinal, point) in points.into_iter().enumerate() {
+        let Ok(ordinal) = u16::try_from(ordinal) else { break };
+        let source = AssertionId { offset, ordinal };
+        let recorded = head.recorded_at;
+        facts::resolve(rows, at, Resolution { source, recorded, at: point, action })?;
+    }
+    Ok(())
+}
+
+/// Takes back a decision, as if it had never been made.
+pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+    let Some(row) = decision_row(rows, tenant, offset)? else { return Ok(()) };
+    facts::remake(rows, tenant, (row.scope, row.track), offset)?;
+    rows.delete(Space::Sources, key::decision(tenant, offset));
+    rows.delete(Space::Sources, key::decided(tenant, row.conflict, offset));
+    if let Some(said) = row.said {
+        rows.delete(Space::Sources, key::cited(tenant, said.offset, offset));
+    }
+    Ok(())
+}
+
+/// Takes back the decisions that stand on an answer.
+pub(super) fn withdraw_citing(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    answer: u64,
+) -> Result<(), ViewError> {
+    let (from, to) = key::citing(tenant, answer);
+    let mut citing = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        citing.extend(key::tail_number(key));
+        ControlFlow::Continue(())
+    })?;
+    for decision in citing {
+        withdraw(rows, tenant, decision)?;
+    }
+    Ok(())
+}
+
+/// The id of a side of a conflict, by which somebody can pick it.
+pub(crate) fn side_id(conflict: ConflictId, detected: RecordedAt, side: Value) -> RecordId {
+    let negated = u8::from(matches!(side, Value::IsNot(_)));
+    let hash = Sha256::new()
+        .chain_update(SIDE_DOMAIN)
+        .chain_update(conflict.as_bytes())
+        .chain_update([negated])
+        .chain_update(side.key().0);
+    RecordId::mint(detected.0, first_eighth(hash))
+}
+
+fn mint(seed: &[u8; 16], detected: RecordedAt, at: At, origin: AssertionId) -> ConflictId {
+    let hash = Sha256::new()
+        .chain_update(DOMAIN)
+        .chain_update(seed)
+        .chain_update(at.scope.to_be_bytes())
+        .chain_update(at.track)
+        .chain_update(origin.offset.to_be_bytes())
+        .chain_update(origin.ordinal.to_be_bytes());
+    ConflictId::mint(detected.0, first_eighth(hash))
+}
+
+fn first_eighth(hash: Sha256) -> [u8; 8] {
+    let hash: [u8; 32] = hash.finalize().into();
+    *hash.first_chunk().expect("32 bytes have a first eighth")
+}
+
+/// What was decided, as the algebra of tracks takes it.
+pub(crate) fn action_of(action: ResolvedAs) -> Action {
+    let value = |side: Side| match side.negated {
+        false => Value::Is(ValueKey(side.value)),
+        true => Value::IsNot(ValueKey(side.value)),
+    };
+    match action {
+        ResolvedAs::Pick(side) => Action::Pick(value(side)),
+        ResolvedAs::Split { boundary, earlier, later } => {
+            Action::Split { boundary, earlier: value(earlier), later: value(later) }
+        }
+        ResolvedAs::NewInformation { value, .. } => Action::NewInformation(NewInformation {
+            value: ValueKey(value),
+            // It takes the place of the conflict, from its beginning to its end.
+            valid_from: None,
+            valid_to: None,
+        }),
+        ResolvedAs::Dismiss => Action::Dismiss,
+    }
+}
+
+fn conflict_at(rows: &Rows<'_, '_>, origin: &[u8]) -> Result<Option<ConflictId>, ViewError> {
+    let Some(bytes) = rows.get(Space::Sources, origin)? else { return Ok(None) };
+    let id = bytes
+        .as_slice()
+        .try_into()
+        .map_err(|_| row_error(Space::Sources)(CodecError::Truncated))?;
+    Ok(Some(ConflictId::from_bytes(id)))
+}
+
+fn conflict_row(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    id: ConflictId,
+) -> Result<Option<ConflictRow>, ViewError> {
+    let bytes = rows.get(Space::Records, &key::conflict(tenant, id))?;
+    bytes.map(|bytes| ConflictRow::decode(&bytes)).transpose().map_err(row_error(Space::Records))
+}
+
+/// A decision, by its entry.
+pub(super) fn decision_row(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+) -> Result<Option<DecisionRow>, ViewError> {
+    let bytes = rows.get(Space::Sources, &key::decision(tenant, offset))?;
+    bytes.map(|bytes| DecisionRow::decode(&bytes)).transpose().map_err(row_error(Space::Sources))
+}
+
+fn gone() -> ViewError {
+    row_error(Space::Records)(CodecError::Missing { field: "conflict" })
+}
+
+#[cfg(test)]
+mod tests;
