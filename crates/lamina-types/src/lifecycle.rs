@@ -3,7 +3,7 @@
 //! A memory event (`evt_`) passes through several lifecycle events (`lce_`); the two words are
 //! never mixed.
 
-use crate::ids::{BatchId, EventId, LifecycleId};
+use crate::ids::{BatchId, ConceptId, EpisodeId, EventId, LifecycleId};
 use crate::scope::ScopePath;
 use crate::time::Micros;
 
@@ -143,7 +143,12 @@ pub enum Payload {
         superseded_facts: u32,
     },
     /// R382.
-    Compressed,
+    Compressed {
+        /// The episode that was sealed.
+        episode: EpisodeId,
+        /// Concepts that have a new version for it.
+        understanding: Vec<ConceptId>,
+    },
     /// A stage gave up.
     Failed {
         /// How often it was tried.

@@ -139,10 +139,11 @@ fn payload_body(
             "conflicts_resolved": conflicts_resolved,
             "superseded_facts": superseded_facts,
         }),
-        Payload::Compressed => json!({
+        Payload::Compressed { episode, understanding } => json!({
             "event_id": event_id,
-            "episode_id": null,
-            "understanding_ids": [],
+            "episode_id": episode.to_string(),
+            "understanding_ids":
+                understanding.iter().map(ToString::to_string).collect::<Vec<String>>(),
         }),
         Payload::Failed { attempts } => json!({
             "event_id": event_id,

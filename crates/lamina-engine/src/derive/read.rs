@@ -6,9 +6,11 @@ use lamina_store::codec::CodecError;
 use lamina_store::entry::Place;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{ViewError, Views};
+use lamina_types::{EpisodeId, EventId, ValidAt};
 
 use crate::derive::fold::row_error;
 use crate::derive::key;
+use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, MemberRow};
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 
 pub(crate) fn get(views: &Views, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
@@ -70,6 +72,51 @@ pub(crate) fn answers_placed(
         placed.extend(answer_row(views, tenant, offset)?.map(|row| (offset, row.place)));
     }
     Ok(placed)
+}
+
+/// The episode of an event.
+pub(crate) fn episode_of(
+    views: &Views,
+    tenant: u32,
+    event: EventId,
+) -> Result<Option<(EpisodeId, EpisodeRow)>, ViewError> {
+    let member = key::episodes::member(tenant, event);
+    let member = row(views, Space::Sources, &member, MemberRow::decode)?;
+    let Some(MemberRow { episode: id, .. }) = member else { return Ok(None) };
+    let found =
+        row(views, Space::Records, &key::episodes::episode(tenant, id), EpisodeRow::decode)?;
+    Ok(found.map(|found| (id, found)))
+}
+
+/// The episodes that were sealed when the entries in `from..to` were folded.
+pub(crate) fn sealed_by(
+    views: &Views,
+    from: u64,
+    to: u64,
+) -> Result<Vec<(u32, EpisodeId)>, ViewError> {
+    let (from, to) = key::episodes::all_sealed_by(from, to);
+    let mut sealed = Vec::new();
+    walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        sealed.extend(key::episodes::read_sealed_by(key));
+        ControlFlow::Continue(())
+    })?;
+    Ok(sealed)
+}
+
+/// The events of an episode, in the order in which they happened.
+pub(crate) fn events_of(
+    views: &Views,
+    tenant: u32,
+    id: EpisodeId,
+) -> Result<Vec<(ValidAt, EventId, EpisodeEventRow)>, ViewError> {
+    let (from, to) = key::episodes::events(tenant, id);
+    let mut found: Vec<Result<_, CodecError>> = Vec::new();
+    walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
+        let at = key::episodes::read_event(key).ok_or(CodecError::Truncated);
+        found.push(at.and_then(|(at, id)| Ok((at, id, EpisodeEventRow::decode(value)?))));
+        ControlFlow::Continue(())
+    })?;
+    found.into_iter().collect::<Result<_, _>>().map_err(row_error(Space::Records))
 }
 
 /// What came of an event; `None` if it has no answer yet.

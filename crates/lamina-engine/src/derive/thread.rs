@@ -13,7 +13,7 @@ use lamina_env::Clock;
 use lamina_store::log::{LogReader, NewEntry};
 use lamina_store::view::Views;
 use lamina_types::lifecycle::Payload;
-use lamina_types::{EventId, Stage};
+use lamina_types::{EpisodeId, EventId, Stage};
 use tokio::sync::oneshot;
 
 use crate::derive::answer::{Answerer, Draft};
@@ -36,6 +36,7 @@ const LOG_PAUSE: Duration = Duration::from_millis(500);
 
 /// Layers, as [`Payload::Indexed`] names them.
 const EVENTS: u8 = 1;
+const EPISODES: u8 = 2;
 const FACTS: u8 = 4;
 
 /// What the thread works with.
@@ -196,7 +197,14 @@ impl StageWorker for DerivingStages {
             counts.map_err(|error| StageError(error.to_string()))
         };
         Ok(match stage {
-            Stage::Captured | Stage::Compressed => Performed::Done(None),
+            Stage::Captured => Performed::Done(None),
+            Stage::Compressed => {
+                let episode = read::episode_of(&self.views, flight.tenant, flight.event_id);
+                let episode = episode.map_err(|error| StageError(error.to_string()))?;
+                // One that goes on is sealed later, and it is announced then.
+                let sealed = episode.filter(|(_, row)| row.sealed.is_some());
+                Performed::Done(sealed.map(|(episode, _)| compressed(episode)))
+            }
             Stage::Extracted => match counts()? {
                 Some(counts) => Performed::Done(Some(extracted(counts))),
                 None => {
@@ -210,10 +218,10 @@ impl StageWorker for DerivingStages {
                 }
             },
             Stage::Indexed => {
-                let facts = counts()?.is_some_and(|counts| counts.facts > 0);
-                Performed::Done(Some(Payload::Indexed {
-                    layers: EVENTS | if facts { FACTS } else { 0 },
-                }))
+                let counts = counts()?.unwrap_or_default();
+                let episodes = if counts.episodes > 0 { EPISODES } else { 0 };
+                let facts = if counts.facts > 0 { FACTS } else { 0 };
+                Performed::Done(Some(Payload::Indexed { layers: EVENTS | episodes | facts }))
             }
             Stage::Consolidated => {
                 let counts = counts()?.unwrap_or_default();
@@ -235,6 +243,24 @@ impl StageWorker for DerivingStages {
         let row = row.map_err(|error| StageError(error.to_string()))?;
         Ok(row.map(|row| (row.event, extracted(row.counts))))
     }
+
+    fn sealed(&mut self, from: u64, to: u64) -> Result<Vec<(u32, EpisodeId)>, StageError> {
+        read::sealed_by(&self.views, from, to).map_err(|error| StageError(error.to_string()))
+    }
+
+    fn compressed(
+        &mut self,
+        tenant: u32,
+        episode: EpisodeId,
+    ) -> Result<(Vec<EventId>, Payload), StageError> {
+        let events = read::events_of(&self.views, tenant, episode);
+        let events = events.map_err(|error| StageError(error.to_string()))?;
+        Ok((events.into_iter().map(|(_, event, _)| event).collect(), compressed(episode)))
+    }
+}
+
+fn compressed(episode: EpisodeId) -> Payload {
+    Payload::Compressed { episode, understanding: Vec::new() }
 }
 
 fn extracted(counts: AnswerCounts) -> Payload {

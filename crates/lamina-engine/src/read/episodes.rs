@@ -16,7 +16,7 @@ use lamina_types::{ActorId, EpisodeId, EventId, RecordedAt, ScopePath, ValidAt};
 
 use crate::derive::key::episodes as key;
 use crate::derive::key::{before, fact_key, tail_id};
-use crate::derive::read::{row, walk};
+use crate::derive::read::{events_of, row, walk};
 use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, decode_count};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
@@ -217,7 +217,7 @@ impl Inner {
         };
         let mut members = None;
         if row.recorded > query.recorded {
-            let mut known = self.members(tenant, id)?;
+            let mut known = events_of(&self.views, tenant, id)?;
             known.retain(|(_, _, member)| member.joined <= query.recorded);
             let ends = known.first().zip(known.last()).map(|(first, last)| (first.0, last.0));
             let Some((first, last)) = ends else { return Ok(None) };
@@ -233,18 +233,6 @@ impl Inner {
         Ok(seen.then_some(Known { row, members }))
     }
 
-    /// The events of an episode, in the order in which they happened.
-    fn members(&self, tenant: u32, id: EpisodeId) -> Result<Vec<Member>, Error> {
-        let (from, to) = key::events(tenant, id);
-        let mut found = Vec::new();
-        walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
-            found.push(key::read_event(key).zip(EpisodeEventRow::decode(value).ok()));
-            ControlFlow::Continue(())
-        })?;
-        let found = found.into_iter().map(|member| member.map(|((at, id), row)| (at, id, row)));
-        found.collect::<Option<_>>().ok_or(Error::Undecodable { what: "an episode" })
-    }
-
     fn episode(
         &self,
         tenant: u32,
@@ -256,7 +244,7 @@ impl Inner {
         let Known { row, members } = known;
         let members = match members {
             Some(members) => members,
-            None => self.members(tenant, id)?,
+            None => events_of(&self.views, tenant, id)?,
         };
         let scope = match paths.get(&row.scope) {
             Some(path) => path.clone(),

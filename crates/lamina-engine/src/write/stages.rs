@@ -23,6 +23,7 @@ use lamina_types::{
 use crate::read::Shown;
 use crate::write::hub::Hub;
 
+mod compress;
 mod worker;
 
 pub use worker::{Fed, NothingDerived, Performed, StageError, StageWorker};
@@ -152,7 +153,8 @@ impl Stages {
             self.take(entry)?;
         }
         self.catch_up()?;
-        if !entries.is_empty() {
+        if let Some((first, last)) = entries.first().zip(entries.last()) {
+            self.compress(first.head.offset, last.head.offset + 1)?;
             let through = self.through();
             self.views.pipeline_watermark_put(&mut self.out.batch, through);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Api, check_id, string, strings};
+use crate::harness::{Api, check_id, expect_event, string, strings};
 
 /// Says something at an instant, in a session, and waits until it is derived from.
 fn say(api: &mut Api, session: &str, at: &str, text: &str) -> String {
@@ -146,13 +146,30 @@ fn r216_a_sealed_episode_stays_what_it_is_and_is_carried_on() {
     said(&mut api, "s2", "2025-03-15T10:00:00Z", text, json!([event]));
     let found = episodes(&mut api, "");
     assert_eq!(found[2]["causal_predecessor"], sealed["id"]);
-    // R056, R382: the event was compressed with its episode.
-    let rows = api.get(&format!("/v1/lifecycle?event_id={event}&limit=100")).ok(200);
-    let rows = rows["items"].as_array().unwrap().clone();
-    let compressed = rows.iter().find(|row| row["stage"] == "compressed");
-    if let Some(row) = compressed {
-        assert_eq!(row["payload"]["episode_id"], sealed["id"]);
+}
+
+#[test]
+fn r056_r382_events_are_compressed_with_their_episode() {
+    let mut api = Api::shared("episodes-compressed");
+    let first = say(&mut api, "s1", "2025-03-14T10:00:00Z", "The pump in hall two leaks oil.");
+    let second = say(&mut api, "s1", "2025-03-14T10:01:00Z", "The pump is old.");
+    let mut stream = api.stream(&format!("scope={}&events=compressed", api.scope));
+    let sealed = seal(&mut api)["items"][0]["id"].clone();
+    for event in [&first, &second] {
+        let told: Value = serde_json::from_str(&expect_event(&mut stream).data).unwrap();
+        assert_eq!((&told["event"], &told["event_id"]), (&json!("compressed"), &json!(event)));
+        assert_eq!(told["payload"]["episode_id"], sealed);
+        assert!(told["payload"]["understanding_ids"].is_array(), "{told}");
     }
+    let state = api.get(&format!("/v1/lifecycle/memory-event/{first}")).ok(200);
+    assert_eq!(strings(&state["stages_completed"]).last().unwrap(), "compressed");
+    let rows = api.get(&format!("/v1/lifecycle?event_id={first}&limit=100")).ok(200);
+    let stages: Vec<String> =
+        rows["items"].as_array().unwrap().iter().map(|row| string(row, "stage")).collect();
+    assert_eq!(stages, ["captured", "extracted", "indexed", "consolidated", "compressed"]);
+    let extracted = &rows["items"][1]["payload"]["derived"];
+    assert_eq!(extracted["episodes"], 1, "R379");
+    assert_eq!(rows["items"][2]["payload"]["layers_indexed"][1], "episodes", "R380");
 }
 
 #[test]

@@ -10,7 +10,9 @@
 use std::ops::ControlFlow;
 
 use lamina_types::lifecycle::Payload;
-use lamina_types::{BatchId, EventId, LifecycleId, LifecycleKind, Micros, Stage};
+use lamina_types::{
+    BatchId, ConceptId, EpisodeId, EventId, LifecycleId, LifecycleKind, Micros, Stage,
+};
 
 use crate::codec::CodecError;
 use crate::codec::wire::{Cursor, put_varint};
@@ -305,6 +307,13 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
         }
     };
     match *payload {
+        Payload::Compressed { episode, ref understanding } => {
+            put(5, &[understanding.len() as u64]);
+            out.extend_from_slice(episode.as_bytes());
+            for concept in understanding {
+                out.extend_from_slice(concept.as_bytes());
+            }
+        }
         Payload::Captured { wal_offset } => put(1, &[wal_offset]),
         Payload::Extracted { facts, entities, beliefs, episodes } => {
             put(2, &[facts, entities, beliefs, episodes].map(u64::from));
@@ -313,7 +322,6 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
         Payload::Consolidated { beliefs_updated, conflicts_resolved, superseded_facts } => {
             put(4, &[beliefs_updated, conflicts_resolved, superseded_facts].map(u64::from));
         }
-        Payload::Compressed => put(5, &[]),
         Payload::Failed { attempts } => put(6, &[u64::from(attempts)]),
         Payload::Cancelled { from } => {
             put(7, &[from.map_or(NO_STAGE, |stage| u64::from(stage as u8))])
@@ -338,7 +346,12 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
             conflicts_resolved: small(from)?,
             superseded_facts: small(from)?,
         },
-        5 => Payload::Compressed,
+        5 => {
+            let concepts = from.varint()?;
+            let episode = EpisodeId::from_bytes(from.array()?);
+            let understanding = (0..concepts).map(|_| from.array().map(ConceptId::from_bytes));
+            Payload::Compressed { episode, understanding: understanding.collect::<Result<_, _>>()? }
+        }
         6 => Payload::Failed { attempts: small(from)? },
         7 => Payload::Cancelled {
             from: match from.varint()? {

@@ -28,7 +28,13 @@ pub(crate) fn every_payload() -> Vec<LifecycleEvent> {
         row(LifecycleKind::Stage(Stage::Extracted), extracted),
         row(LifecycleKind::Stage(Stage::Indexed), Payload::Indexed { layers: 0b101 }),
         row(LifecycleKind::Stage(Stage::Consolidated), consolidated),
-        row(LifecycleKind::Stage(Stage::Compressed), Payload::Compressed),
+        row(
+            LifecycleKind::Stage(Stage::Compressed),
+            Payload::Compressed {
+                episode: lamina_types::EpisodeId::from_bytes([0x44; 16]),
+                understanding: vec![lamina_types::ConceptId::from_bytes([0x55; 16])],
+            },
+        ),
         row(LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 4 }),
         row(LifecycleKind::Cancelled, Payload::Cancelled { from: Some(Stage::Indexed) }),
     ]
@@ -82,7 +88,7 @@ fn payloads() {
         extracted "extracted" {…,"derived":{"facts":3,"entities":2,"beliefs":1,"episodes":0}}
         indexed "indexed" {…,"layers_indexed":["events","facts"]}
         consolidated "consolidated" {…,"beliefs_updated":1,"conflicts_resolved":2,"superseded_facts":3}
-        compressed "compressed" {…,"episode_id":null,"understanding_ids":[]}
+        compressed "compressed" {…,"episode_id":"ep_44444444444444444444444444444444","understanding_ids":["concept_55555555555555555555555555555555"]}
         failed "indexed" {…,"stage":"indexed","attempts":4}
         cancelled "" {…,"stages_cancelled":["indexed","consolidated","compressed"]}"#]]);
 }

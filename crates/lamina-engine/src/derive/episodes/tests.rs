@@ -15,7 +15,10 @@ use lamina_types::layer::{
     ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Extraction, Normaliser, Object,
     Term,
 };
-use lamina_types::{Actor, ActorId, EventId, Micros, RecordedAt, Stage, ValidAt};
+use lamina_types::lifecycle::Payload;
+use lamina_types::{
+    Actor, ActorId, EpisodeId, EventId, LifecycleKind, Micros, RecordedAt, Stage, ValidAt,
+};
 
 use crate::admin::testing::{noted, path, permit_of, written};
 use crate::derive::answer::{Extracted, Extractor, Rules};
@@ -176,6 +179,24 @@ impl World {
         let mut episodes = self.ask(|_| {}).await;
         episodes.reverse();
         episodes.iter().map(shown).collect()
+    }
+
+    /// The episode that an event was compressed with, once it is.
+    async fn compressed(&self, event: EventId) -> EpisodeId {
+        for _ in 0..1_200 {
+            let rows = self.engine.inner.views.lifecycle_of_event(1, event).unwrap();
+            let kinds: Vec<LifecycleKind> = rows.iter().map(|row| row.kind).collect();
+            if let [.., consolidated, last] = rows.as_slice()
+                && let Payload::Compressed { episode, .. } = last.payload
+            {
+                assert_eq!(consolidated.kind, LifecycleKind::Stage(Stage::Consolidated));
+                assert_eq!(last.seq, consolidated.seq + 1);
+                return episode;
+            }
+            assert!(!kinds.contains(&LifecycleKind::Stage(Stage::Compressed)), "{kinds:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{event} is not compressed");
     }
 
     /// Every row is what a replay of the log makes. Stops first: an idle log appends marks.
@@ -395,6 +416,47 @@ async fn sealing_by_hand_and_naming_what_came_before() {
     let roles: Vec<&str> =
         chained[0].chain.as_ref().unwrap().iter().map(|(_, role)| role.as_str()).collect();
     assert_eq!(roles, ["trigger"]);
+    world.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_are_compressed_with_their_episode_and_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let by_hand = world.say(say(0, "hello")).await;
+    let cancelled = world.say(say(1, "not this")).await;
+    world.cancel(cancelled).await;
+    world.build(true).await;
+    let first = world.ask(|_| {}).await[0].id;
+    assert_eq!(world.compressed(by_hand).await, first);
+    let by_time = [world.say(say(2, "hello")).await, world.say(say(3, "again")).await];
+    let sealed = world.ask(|_| {}).await[0].id;
+    world.clock.advance(31 * MINUTE);
+    for event in by_time {
+        assert_eq!(world.compressed(event).await, sealed);
+    }
+    // After a restart that goes through the log again, nothing is announced twice.
+    let now = world.engine.now().0 + 1;
+    world.engine.shutdown().await;
+    let views = Arc::clone(&world.engine.inner.views);
+    drop(world);
+    let mut batch = lamina_store::kv::Batch::default();
+    views.pipeline_watermark_put(&mut batch, 1);
+    views.commit(batch).unwrap();
+    views.persist().unwrap();
+    drop(views);
+    let mut world = World::open_at(dir.path(), now, Arc::new(Words));
+    let last = world.say(say(40, "hello")).await;
+    world.build(true).await;
+    world.compressed(last).await;
+    for event in [by_hand, by_time[0], by_time[1]] {
+        world.compressed(event).await;
+        let rows = world.engine.inner.views.lifecycle_of_event(1, event).unwrap();
+        assert_eq!(rows.len(), 5, "{rows:?}");
+    }
+    let rows = world.engine.inner.views.lifecycle_of_event(1, cancelled).unwrap();
+    let compressed = LifecycleKind::Stage(Stage::Compressed);
+    assert!(rows.iter().all(|row| row.kind != compressed), "{rows:?}");
     world.check().await;
 }
 

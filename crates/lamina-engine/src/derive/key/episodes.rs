@@ -127,6 +127,19 @@ pub(crate) fn sealed_by(offset: u64, tenant: u32, id: EpisodeId) -> Vec<u8> {
     key.bytes(&tenant.to_be_bytes()).bytes(id.as_bytes()).0
 }
 
+/// The bounds of [`sealed_by`] for the entries in `from..to`.
+pub(crate) fn all_sealed_by(from: u64, to: u64) -> Bounds {
+    let at = |offset| Key::of(DEPLOYMENT, sources::EPISODE_SEALED_BY).number(offset).0;
+    (at(from), at(to))
+}
+
+/// The tenant and the episode of a [`sealed_by`] key.
+pub(crate) fn read_sealed_by(key: &[u8]) -> Option<(u32, EpisodeId)> {
+    let (rest, id) = key.split_last_chunk::<16>()?;
+    let (_, tenant) = rest.split_last_chunk::<4>()?;
+    Some((u32::from_be_bytes(*tenant), EpisodeId::from_bytes(*id)))
+}
+
 /// The instant and the event of an [`event`] key.
 pub(crate) fn read_event(key: &[u8]) -> Option<(ValidAt, EventId)> {
     let at = super::fact_key(key)?;

@@ -2,7 +2,7 @@
 
 use lamina_store::entry::Entry;
 use lamina_types::lifecycle::Payload;
-use lamina_types::{EventId, Stage};
+use lamina_types::{EpisodeId, EventId, Stage};
 
 use super::Flight;
 
@@ -52,6 +52,20 @@ pub trait StageWorker: Send + std::fmt::Debug {
         _answer: u64,
     ) -> Result<Option<(EventId, Payload)>, StageError> {
         Ok(None)
+    }
+
+    /// The episodes that were sealed when the entries in `from..to` were folded.
+    fn sealed(&mut self, _from: u64, _to: u64) -> Result<Vec<(u32, EpisodeId)>, StageError> {
+        Ok(Vec::new())
+    }
+
+    /// The events of a sealed episode, and what there is to say about it.
+    fn compressed(
+        &mut self,
+        _tenant: u32,
+        episode: EpisodeId,
+    ) -> Result<(Vec<EventId>, Payload), StageError> {
+        Ok((Vec::new(), Payload::Compressed { episode, understanding: Vec::new() }))
     }
 }
 

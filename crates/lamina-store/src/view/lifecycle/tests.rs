@@ -38,7 +38,15 @@ fn rows() -> Vec<LifecycleRow> {
             stage(Stage::Consolidated),
             Payload::Consolidated { beliefs_updated, conflicts_resolved, superseded_facts },
         ),
-        row(5, 9, stage(Stage::Compressed), Payload::Compressed),
+        row(
+            5,
+            9,
+            stage(Stage::Compressed),
+            Payload::Compressed {
+                episode: EpisodeId::from_bytes([4; 16]),
+                understanding: vec![ConceptId::from_bytes([6; 16])],
+            },
+        ),
         row(6, 8, LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 5 }),
         row(7, 9, LifecycleKind::Cancelled, Payload::Cancelled { from: Some(Stage::Extracted) }),
     ]
