@@ -58,6 +58,8 @@ pub mod control {
     pub const SCOPE_REMOVED: u16 = 12;
     /// The episodes of the head's scope are over, and nothing joins them any more.
     pub const EPISODES_SEALED: u16 = 25;
+    /// What is understood of the head's scope is to be made again; `what` says which of it.
+    pub const UNDERSTANDING_SYNTHESIZED: u16 = 30;
 
     /// An open conflict was decided; `what` has which and how.
     pub const CONFLICT_RESOLVED: u16 = 13;

@@ -18,10 +18,11 @@ pub mod explore;
 pub use cluster::{Closeness, Supports, supports};
 pub use edges::{Edge, edges};
 pub use graph::{
-    Change, Concept, Digest, Direction, Fact, Graph, GraphMut, Item, Memory, Relation, Standing,
+    Bond, Change, Concept, Digest, Direction, Fact, Graph, GraphMut, Item, Memory, Relation,
+    Standing,
 };
 pub use read::{Reading, describe, name, read};
-pub use settle::{When, absorb, revise, settle, staleness, support_loss, withdraw};
+pub use settle::{When, absorb, renew, revise, settle, staleness, support_loss, withdraw};
 
 /// Supports a concept has at least: facts and episodes.
 pub const SUPPORTS_MIN: u32 = 3;

@@ -54,6 +54,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::BLOB
             | control::BLOB_REMOVED
             | control::EPISODES_SEALED
+            | control::UNDERSTANDING_SYNTHESIZED
     )
 }
 

@@ -17,6 +17,7 @@ use lamina_store::view::ViewError;
 use lamina_store::view::derived::Rows;
 use lamina_types::{EntityId, EpisodeId, EventId, RecordedAt, ValidAt};
 
+use crate::derive::concepts;
 use crate::derive::deadlines::{self, Due};
 use crate::derive::entities::{Names, entropy};
 use crate::derive::fold::{Given, row_error};
@@ -302,7 +303,7 @@ fn seal(rows: &mut Rows<'_, '_>, at: At, id: EpisodeId, when: RecordedAt) -> Res
     rows.put(Space::Records, key::episode(tenant, id), row.encode());
     rows.delete(Space::Sources, key::unsealed(tenant, &thread, id));
     rows.put(Space::Sources, key::sealed_by(by, tenant, id), Vec::new());
-    Ok(())
+    concepts::sealed(rows, tenant, id, when)
 }
 
 /// Removes an episode that nothing is left of.

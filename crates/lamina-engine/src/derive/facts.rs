@@ -15,6 +15,7 @@ use lamina_store::view::{Tag, ViewError};
 use lamina_types::EntityId;
 use lamina_types::layer::{Cardinality, Claim, Effect, Object};
 
+use crate::derive::concepts;
 use crate::derive::entities::Names;
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key;
@@ -92,6 +93,7 @@ fn said_of(
     at: At,
     assertion: Assertion,
 ) -> Result<(), ViewError> {
+    given.learned.push((assertion.source.ordinal, at.scope, at.track));
     if !given.row.tracks.contains(&(at.scope, at.track)) {
         given.row.tracks.push((at.scope, at.track));
     }
@@ -116,8 +118,10 @@ pub(super) fn resolve(
     at: At,
     resolution: Resolution,
 ) -> Result<(), ViewError> {
+    let recorded = resolution.recorded;
     let outcome = take(rows, at, Input::Resolved(resolution))?;
-    pieces::apply(rows, at, outcome.changes)
+    pieces::apply(rows, at, outcome.changes)?;
+    concepts::decided(rows, at.tenant, at.scope, &at.track, recorded)
 }
 
 /// One more input of a track, and what it comes to.

@@ -5,9 +5,9 @@ use lamina_store::entry::{Entry, Head, Kind, SectionState, control};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::log::ErasePayload;
 use lamina_store::view::derived::{Derivation, Rows};
-use lamina_store::view::{EventRow, ViewError};
+use lamina_store::view::{EventRow, Tag, ViewError};
 use lamina_types::layer::Term;
-use lamina_types::{EventId, ScopePath};
+use lamina_types::{EventId, RecordedAt, ScopePath};
 use sha2::{Digest, Sha256};
 
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use crate::derive::conflicts;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
-use crate::derive::{deadlines, episodes, facts, key};
+use crate::derive::{concepts, deadlines, episodes, facts, key};
 
 /// Folds answers into derived records.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +32,7 @@ impl Derivation for Derived {
             (Kind::Control, control::CANCEL) => {
                 due(rows, entry)?;
                 for event in &entry.head.causes {
-                    withdraw_event(rows, *event)?;
+                    withdraw_event(rows, *event, entry.head.recorded_at)?;
                 }
                 Ok(())
             }
@@ -48,6 +48,10 @@ impl Derivation for Derived {
                 due(rows, entry)?;
                 let Head { tenant, scope, recorded_at, offset, .. } = entry.head;
                 episodes::seal_all(rows, tenant, scope, recorded_at, offset)
+            }
+            (Kind::Control, control::UNDERSTANDING_SYNTHESIZED) => {
+                due(rows, entry)?;
+                concepts::again::synthesize(rows, entry)
             }
             _ => Ok(()),
         }
@@ -72,6 +76,8 @@ pub(super) struct Given<'a> {
     /// The scopes that learn of it: the event's own, and the one it is consolidated into.
     pub(super) scopes: Vec<u64>,
     pub(super) row: AnswerRow,
+    /// What its claims went to: which of them, in which scope, and the track.
+    pub(super) learned: Vec<(u16, u64, Tag)>,
 }
 
 fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
@@ -103,6 +109,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
             names: Vec::new(),
             counts: AnswerCounts::default(),
         },
+        learned: Vec::new(),
     };
     // Written first: records are named after it while they are made.
     let answer_key = key::answer(given.tenant, given.offset);
@@ -111,6 +118,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let names = Names::of(rows, &mut given)?;
     episodes::arrive(rows, &mut given, &names)?;
     facts::learn(rows, &mut given, &names)?;
+    concepts::learn(rows, &given)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
 }
@@ -137,28 +145,34 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         return Err(contradiction(entry, "an erasure does not say what it erases"));
     };
     for target in payload.targets.iter().filter(|target| target.who || target.what) {
-        withdraw_event(rows, target.offset)?;
-        withdraw_answer(rows, entry.head.tenant, target.offset)?;
+        withdraw_event(rows, target.offset, entry.head.recorded_at)?;
+        withdraw_answer(rows, entry.head.tenant, target.offset, entry.head.recorded_at)?;
         conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())
 }
 
 /// Takes back every answer to an event.
-fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64) -> Result<(), ViewError> {
+fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64, at: RecordedAt) -> Result<(), ViewError> {
     let Some(event) = rows.event_of(offset)? else { return Ok(()) };
     for answer in answers_to(rows, event.tenant, offset)? {
-        withdraw_answer(rows, event.tenant, answer)?;
+        withdraw_answer(rows, event.tenant, answer, at)?;
     }
     // An event stays where it is while another answer is given to it, and goes with its last.
     episodes::leave(rows, event.tenant, event.id)
 }
 
 /// Takes back what one answer made, as if it had never been given.
-fn withdraw_answer(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+fn withdraw_answer(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    at: RecordedAt,
+) -> Result<(), ViewError> {
     let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
     conflicts::withdraw_citing(rows, tenant, offset)?;
     facts::withdraw(rows, tenant, offset, &row)?;
+    concepts::withdraw(rows, tenant, offset, &row, at)?;
     crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
     rows.delete(Space::Sources, key::answer(tenant, offset));
     if let Some(event) = event_offset(rows, tenant, row.event)? {

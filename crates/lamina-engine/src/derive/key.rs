@@ -34,32 +34,32 @@ pub enum Layer {
 }
 
 /// Builds a key.
-struct Key(Vec<u8>);
+pub(super) struct Key(pub(super) Vec<u8>);
 
 impl Key {
-    fn of(tenant: u32, kind: u8) -> Key {
+    pub(super) fn of(tenant: u32, kind: u8) -> Key {
         let mut bytes = Vec::with_capacity(64);
         bytes.extend_from_slice(&tenant.to_be_bytes());
         bytes.push(kind);
         Key(bytes)
     }
 
-    fn bytes(mut self, bytes: &[u8]) -> Key {
+    pub(super) fn bytes(mut self, bytes: &[u8]) -> Key {
         self.0.extend_from_slice(bytes);
         self
     }
 
-    fn number(self, number: u64) -> Key {
+    pub(super) fn number(self, number: u64) -> Key {
         self.bytes(&number.to_be_bytes())
     }
 
     /// Signed numbers in order: the sign bit flipped.
-    fn instant(self, at: i64) -> Key {
+    pub(super) fn instant(self, at: i64) -> Key {
         self.number(at.cast_unsigned() ^ (1 << 63))
     }
 
     /// The bounds of all keys that begin with this one.
-    fn all(self) -> (Vec<u8>, Vec<u8>) {
+    pub(super) fn all(self) -> (Vec<u8>, Vec<u8>) {
         let mut end = self.0.clone();
         // No key ends in 0xFF alone: what follows a prefix is a number or an id.
         while let Some(last) = end.pop() {

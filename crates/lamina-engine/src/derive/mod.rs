@@ -14,6 +14,7 @@ pub(crate) mod entities;
 pub(crate) mod facts;
 pub(crate) mod conflicts;
 pub(crate) mod episodes;
+pub(crate) mod concepts;
 pub(crate) mod deadlines;
 pub(crate) mod topics;
 pub(crate) mod fold;

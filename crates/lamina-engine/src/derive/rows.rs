@@ -479,7 +479,10 @@ pub(super) fn optional<T>(
     if flag(from)? { read(from).map(Some) } else { Ok(None) }
 }
 
-fn list<T>(from: &mut Cursor<'_>, read: impl Fn(&mut Cursor<'_>) -> Read<T>) -> Read<Vec<T>> {
+pub(super) fn list<T>(
+    from: &mut Cursor<'_>,
+    read: impl Fn(&mut Cursor<'_>) -> Read<T>,
+) -> Read<Vec<T>> {
     let len = from.varint()?;
     let mut items = Vec::new();
     for _ in 0..len {
@@ -488,7 +491,7 @@ fn list<T>(from: &mut Cursor<'_>, read: impl Fn(&mut Cursor<'_>) -> Read<T>) -> 
     Ok(items)
 }
 
-fn flag(from: &mut Cursor<'_>) -> Read<bool> {
+pub(super) fn flag(from: &mut Cursor<'_>) -> Read<bool> {
     match from.byte()? {
         0 => Ok(false),
         1 => Ok(true),
@@ -496,11 +499,11 @@ fn flag(from: &mut Cursor<'_>) -> Read<bool> {
     }
 }
 
-fn small(from: &mut Cursor<'_>) -> Read<u32> {
+pub(super) fn small(from: &mut Cursor<'_>) -> Read<u32> {
     u32::try_from(from.varint()?).map_err(|_| MALFORMED)
 }
 
-fn short(from: &mut Cursor<'_>) -> Read<u16> {
+pub(super) fn short(from: &mut Cursor<'_>) -> Read<u16> {
     u16::try_from(from.varint()?).map_err(|_| MALFORMED)
 }
 

@@ -6,6 +6,7 @@ pub mod episodes;
 pub mod facts;
 pub mod conflicts;
 pub mod claims;
+pub mod understanding;
 pub mod lifecycle;
 pub mod stream;
 

@@ -47,11 +47,7 @@ impl Engine {
         let Some(ordinal) = self.inner.views.scope_ordinal(tenant, scope)? else {
             return Ok(EpisodesBuilt::default());
         };
-        // Answers come in the order of events: the last is behind all others.
-        if let Some(event) = self.inner.last_event(tenant, ordinal)? {
-            let extracted = Until::Stage(Stage::Extracted);
-            self.wait_for(tenant, event, extracted, BUILD_WAIT_MAX).await?;
-        }
+        self.settled(tenant, ordinal).await?;
         if seal {
             let entry = NewEntry {
                 kind: Kind::Control,
@@ -70,6 +66,18 @@ impl Engine {
         let waiting =
             self.blocking(move |inner| inner.derivation_of(tenant, vec![ordinal])).await?;
         Ok(EpisodesBuilt { episodes, waiting: waiting.waiting })
+    }
+}
+
+impl Engine {
+    /// Waits for what was written to a scope to be derived from, as long as that is worth waiting for.
+    pub(crate) async fn settled(&self, tenant: u32, scope: u64) -> Result<(), Error> {
+        // Answers come in the order of events: the last is behind all others.
+        if let Some(event) = self.inner.last_event(tenant, scope)? {
+            let extracted = Until::Stage(Stage::Extracted);
+            self.wait_for(tenant, event, extracted, BUILD_WAIT_MAX).await?;
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ pub mod hub;
 pub(crate) mod experience;
 pub mod episodes;
 pub(crate) mod resolve;
+pub mod understanding;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -15,7 +15,11 @@ pub(crate) fn nouns(tokens: &Tokens<'_>, names: &[Mention]) -> Vec<Mention> {
         let span = tokens.span(at, at + 1);
         let covers = |name: &Mention| {
             let small = name.kind != EntityKind::Identifier && !tokens.at(at).capital;
-            name.span.start < span.end && span.start < name.span.end && !small
+            // One word that opens a sentence may be a name or not: what follows has to tell.
+            let opens = name.span == span
+                && name.kind == EntityKind::Thing
+                && (at == 0 || matches!(tokens.before(at).kind, Kind::Newline | Kind::Punct));
+            name.span.start < span.end && span.start < name.span.end && !small && !opens
         };
         let named = names.iter().any(covers);
         let noun = !named && is_noun(tokens, at, before);

@@ -12,10 +12,12 @@ use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, requi
 
 mod admin;
 mod derive;
+mod synthesis;
 
 pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
 pub(crate) use admin::{role_number, role_of};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
+pub use synthesis::Synthesize;
 
 const VERSION: u8 = 1;
 

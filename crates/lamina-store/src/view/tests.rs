@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 8: 55 rows, 62c6b7ff6b62e58c3cb80432e5165d8838689b573d13ebd5c484e41b6b3382cf"]
+    expect!["layout 9: 55 rows, 5d5fff45f4bdb70e8c4e36849bc6f23b05b6b853407ea11142d0a9a27b5a0319"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -118,7 +118,19 @@ pub struct Digest {
     pub began: ValidAt,
     items: Vec<Item>,
     facts: Vec<Fact>,
+    bonds: Vec<Bond>,
     dropped: u32,
+}
+
+/// Two things that somebody connects without stating a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bond {
+    /// What it leads from.
+    pub from: Item,
+    /// How they are related.
+    pub relation: Relation,
+    /// What it leads to.
+    pub to: Item,
 }
 
 impl Digest {
@@ -145,7 +157,29 @@ impl Digest {
         facts.truncate(FACTS_MAX);
         facts.retain(|fact| all.contains(&fact.subject));
         let dropped = u32::try_from(many).unwrap_or(u32::MAX);
-        Digest { episode, at, began, items: all, facts, dropped }
+        Digest { episode, at, began, items: all, facts, bonds: Vec::new(), dropped }
+    }
+
+    /// The same with bonds between its things, each once however often it is said.
+    pub fn with_bonds(mut self, bonds: impl IntoIterator<Item = Bond>) -> Digest {
+        let here = |item: &Item| self.items.binary_search(item).is_ok();
+        let stated = |bond: &Bond| {
+            let same = |fact: &Fact| (fact.subject, fact.object) == (bond.from, Some(bond.to));
+            self.facts.iter().any(same)
+        };
+        let bonds = bonds.into_iter().filter(|bond| here(&bond.from) && here(&bond.to));
+        let mut bonds: Vec<Bond> =
+            bonds.filter(|bond| bond.from != bond.to && !stated(bond)).collect();
+        bonds.sort_unstable();
+        bonds.dedup();
+        bonds.truncate(FACTS_MAX);
+        self.bonds = bonds;
+        self
+    }
+
+    /// Its bonds, ascending.
+    pub fn bonds(&self) -> &[Bond] {
+        &self.bonds
     }
 
     /// Its things, ascending.
@@ -181,6 +215,9 @@ impl Digest {
                 let (from, relation) = (fact.subject, fact.relation);
                 changes.push(Change::Link { from, relation, to, by: sign });
             }
+        }
+        for Bond { from, relation, to } in self.bonds.iter().copied() {
+            changes.push(Change::Link { from, relation, to, by: sign });
         }
         changes
     }

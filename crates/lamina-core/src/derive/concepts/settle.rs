@@ -284,6 +284,35 @@ pub fn settle(
     changes
 }
 
+/// Synthesizes one concept again: what gathers around its things gets its identity, and the concept
+/// its next version if there is anything that it does not know of, or in any case if that is asked for.
+pub fn renew(
+    graph: &mut dyn GraphMut,
+    id: ConceptId,
+    when: When,
+    force: bool,
+    mint: &mut dyn FnMut() -> ConceptId,
+) -> Vec<Change> {
+    let Some(before) = graph.concept(id) else { return Vec::new() };
+    let affected = before.members.iter().copied().collect();
+    let mut changes = settle(graph, &affected, when, mint);
+    let after = graph.concept(id).filter(|after| after.standing == Standing::Held);
+    let Some(mut next) = after.filter(|after| after.version == before.version) else {
+        return changes;
+    };
+    let now = supports(graph, next.leader, &next.members);
+    let edges = edges(graph, &next);
+    let stale = staleness(&next, now) > 0 || next.lost_count > 0 || next.edges != edges;
+    if stale || force {
+        next.version += 1;
+        next.synthesized = when.at;
+        (next.episodes_count, next.facts_count, next.lost_count) = (now.episodes, now.facts, 0);
+        next.edges = edges;
+        record(graph, next, &mut changes);
+    }
+    changes
+}
+
 /// The concept that a gathering is: the one it was, if there was one, unchanged if nothing that
 /// matters changed; and those that turn out to be the same.
 fn successor(

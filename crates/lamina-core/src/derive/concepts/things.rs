@@ -4,7 +4,7 @@
 //! page"), and a noun that is known to go alone stays alone. All of it is decided over keyed hashes:
 //! which words are names and nouns was read from words, and stands in the answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::derive::naming::words;
 
@@ -21,6 +21,8 @@ pub struct Noun {
     pub word: Key,
     /// Its word and the next noun's as one, if that follows at once.
     pub with_next: Option<Key>,
+    /// It opens a sentence, so that its capital does not tell whether it is a name.
+    pub maybe_name: bool,
 }
 
 /// What one event speaks of, in the order in which it is said.
@@ -39,6 +41,8 @@ struct Said {
     events: u32,
     last: Option<usize>,
     first: usize,
+    /// At least once it is no name for sure.
+    sure: bool,
 }
 
 impl Said {
@@ -72,12 +76,16 @@ pub fn things(events: &[Spoken], known: &dyn Fn(Key) -> bool) -> Vec<Key> {
             order += 1;
             single.entry(noun.word).or_default().count(event, order);
             if let (Some(both), Some(next)) = (noun.with_next, next) {
-                double.entry((noun.word, next.word, both)).or_default().count(event, order);
+                let said = double.entry((noun.word, next.word, both)).or_default();
+                said.count(event, order);
+                said.sure |= !noun.maybe_name;
             }
         }
     }
     let times = |word: &Key| single.get(word).map_or(0, |said| said.times);
-    // The first of a run wins: "search index rebuild" is a search index, and a rebuild.
+    // The first of a run wins: "search index rebuild" is a search index, and a rebuild; but what goes
+    // with something known before it goes with nothing behind it.
+    let behind: BTreeSet<Key> = double.keys().map(|(_, other, _)| *other).collect();
     let mut pairs: Vec<((Key, Key, Key), Said)> = double.into_iter().collect();
     pairs.sort_by_key(|(_, said)| said.first);
     let mut joined: BTreeMap<Key, Key> = BTreeMap::new();
@@ -86,7 +94,8 @@ pub fn things(events: &[Spoken], known: &dyn Fn(Key) -> bool) -> Vec<Key> {
         let apart =
             known(one) || known(other) || names.contains_key(&one) || names.contains_key(&other);
         if always
-            && (known(both) || !apart)
+            && !behind.contains(&one)
+            && (known(both) || !apart && said.sure)
             && !joined.contains_key(&one)
             && !joined.contains_key(&other)
         {

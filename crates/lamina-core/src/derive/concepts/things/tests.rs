@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 
 /// Words are names if they begin with a capital, `a-b` are nouns side by side, everything else is a
-/// noun that goes alone; `;` ends an event.
+/// noun that goes alone; `?` marks one that may be a name; `;` ends an event.
 fn check(said: &str, known: &[&str], expected: &[&str]) {
     let mut names: BTreeMap<Key, String> = BTreeMap::new();
     let mut key = |text: &str| {
@@ -25,8 +25,10 @@ fn check(said: &str, known: &[&str], expected: &[&str]) {
                 }
                 let run: Vec<&str> = word.split('-').collect();
                 for (at, one) in run.iter().enumerate() {
-                    let both = run.get(at + 1).map(|next| key(&format!("{one} {next}")));
-                    spoken.nouns.push(Noun { word: key(one), with_next: both });
+                    let first = one.trim_start_matches('?');
+                    let both = run.get(at + 1).map(|next| key(&format!("{first} {next}")));
+                    let (one, maybe_name) = (one.trim_start_matches('?'), one.starts_with('?'));
+                    spoken.nouns.push(Noun { word: key(one), with_next: both, maybe_name });
                 }
             }
             spoken
@@ -48,8 +50,13 @@ fn what_always_stands_side_by_side_is_one_thing() {
 fn what_goes_alone_is_a_thing_of_its_own() {
     check("gateway; gateway-deploy", &[], &["gateway", "deploy"]);
     check("gateway-deploy", &["gateway"], &["gateway", "deploy"]);
+    check("gateway-deploy-log", &["gateway"], &["gateway", "deploy", "log"]);
     check("gateway-deploy", &["gateway", "gateway deploy"], &["gateway deploy"]);
     check("Gateway gateway-deploy", &[], &["gateway", "deploy"]);
+    // What opens a sentence may be a name: nothing joins it to what follows but another sentence.
+    check("?stripe-webhook", &[], &["stripe", "webhook"]);
+    check("?tenant-shard; tenant-shard", &[], &["tenant shard"]);
+    check("?press-kit", &["press kit"], &["press kit"]);
 }
 
 #[test]

@@ -1,0 +1,436 @@
+//! Understanding: what sealed episodes have in common.
+//!
+//! An answer leaves a row with what it speaks of. When its episode is sealed these become the
+//! episode's digest, which is counted in each scope that learns of it, and the decisions of
+//! `lamina-core` say which concepts that makes. What is withdrawn, and facts that are replaced, are
+//! taken out of the counts in the same step, so that no concept stands on them a moment longer.
+
+pub(crate) mod key;
+pub(crate) mod rows;
+pub(crate) mod graph;
+pub(crate) mod things;
+pub(super) mod again;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use lamina_core::derive::concepts::things::things as things_of;
+use lamina_core::derive::concepts::{Graph as _, Item, When, revise, settle};
+use lamina_core::derive::facts::{AssertionId, Content};
+use lamina_store::kv::{Direction, Space};
+use lamina_store::view::derived::Rows;
+use lamina_store::view::{Tag, ViewError};
+use lamina_types::{ConceptId, EpisodeId, FactId, Micros, RecordedAt, ValidAt};
+use sha2::{Digest as _, Sha256};
+
+use self::graph::Stored;
+use self::rows::{Claimed, DigestRow, ThingsRow};
+use crate::derive::entities::entropy;
+use crate::derive::episodes;
+use crate::derive::fold::{Given, answers_to, row_error};
+use crate::derive::key::{self as fact_key, Layer};
+use crate::derive::rows::{AnswerRow, FactRow};
+
+/// Assertions of one track that are counted: what is said again and again is not worth more.
+const PER_TRACK_MAX: usize = 8;
+/// Versions of one track that are looked at, the latest first, to find out what still stands.
+const PIECES_LOOKED_AT_MAX: usize = 64;
+
+/// An episode whose events never change again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sealed {
+    tenant: u32,
+    episode: EpisodeId,
+    /// When it was sealed.
+    at: RecordedAt,
+    /// When it began.
+    began: ValidAt,
+}
+
+/// Keeps what an answer speaks of, and takes out of the counts what it replaces.
+pub(super) fn learn(rows: &mut Rows<'_, '_>, given: &Given<'_>) -> Result<(), ViewError> {
+    let things = things::of_answer(rows, given)?;
+    rows.put(Space::Sources, key::things(given.tenant, given.offset), things.encode());
+    let step = Step {
+        tenant: given.tenant,
+        when: When { at: given.row.recorded, valid: given.answer.observed_at },
+        seed: given.row.seed,
+    };
+    for (scope, track) in &given.row.tracks {
+        let lost = counted(rows, given.tenant, *scope, track)?;
+        recount(rows, &step, *scope, track, lost, &[])?;
+    }
+    // Another answer to an event of the past: its episode says more than was counted.
+    let Some(id) = episodes::episode_of(rows, given.tenant, given.event.id)? else { return Ok(()) };
+    let row = episodes::episode(rows, given.tenant, id)?;
+    let sealed = row.and_then(|row| row.sealed.map(|sealed| (sealed.at, row.first)));
+    let Some((at, began)) = sealed else { return Ok(()) };
+    count(rows, &Sealed { tenant: given.tenant, episode: id, at, began }, &step)
+}
+
+/// Counts an episode in every scope that learns of it.
+pub(super) fn sealed(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    episode: EpisodeId,
+    at: RecordedAt,
+) -> Result<(), ViewError> {
+    let Some(row) = episodes::episode(rows, tenant, episode)? else { return Ok(()) };
+    let sealed = Sealed { tenant, episode, at, began: row.first };
+    let step = Step {
+        tenant: sealed.tenant,
+        when: When { at: sealed.at, valid: sealed.began },
+        seed: *sealed.episode.as_bytes(),
+    };
+    count(rows, &sealed, &step)
+}
+
+/// Counts all that the events of an episode contribute, in the place of what was counted before.
+fn count(rows: &mut Rows<'_, '_>, sealed: &Sealed, step: &Step) -> Result<(), ViewError> {
+    let Sealed { tenant, episode, .. } = *sealed;
+    let mut spoken: Vec<(u64, ThingsRow)> = Vec::new();
+    for (_, event, _) in episodes::events(rows, tenant, episode)? {
+        let Some(event) = rows.event(tenant, event)? else { continue };
+        for answer in answers_to(rows, tenant, event.offset)? {
+            spoken.extend(things_row(rows, tenant, answer)?.map(|row| (answer, row)));
+        }
+    }
+    let scopes: BTreeSet<u64> = spoken.iter().flat_map(|(_, row)| row.scopes.clone()).collect();
+    for scope in scopes {
+        let here: Vec<&(u64, ThingsRow)> =
+            spoken.iter().filter(|(_, row)| row.scopes.contains(&scope)).collect();
+        let before = digest(rows, tenant, scope, episode)?;
+        let before = before.unwrap_or(DigestRow::nothing(sealed.at, sealed.began));
+        let after = digest_row(rows, sealed, scope, &here)?;
+        change(rows, step, scope, episode, &before, after)?;
+    }
+    for (answer, mut row) in spoken {
+        row.episode = Some(episode);
+        rows.put(Space::Sources, key::things(tenant, answer), row.encode());
+    }
+    Ok(())
+}
+
+/// Takes an answer out of the counts. Its facts are gone by now; what stands again in their place is
+/// counted again.
+pub(super) fn withdraw(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    row: &AnswerRow,
+    at: RecordedAt,
+) -> Result<(), ViewError> {
+    let Some(things) = things_row(rows, tenant, offset)? else { return Ok(()) };
+    rows.delete(Space::Sources, key::things(tenant, offset));
+    let step = Step { tenant, when: When { at, valid: ValidAt(at.0) }, seed: row.seed };
+    if let Some(episode) = things.episode {
+        for scope in &things.scopes {
+            let Some(before) = digest(rows, tenant, *scope, episode)? else { continue };
+            let after = without(rows, tenant, &before, offset)?;
+            change(rows, &step, *scope, episode, &before, after)?;
+        }
+    }
+    for (scope, track) in &row.tracks {
+        let before = counted(rows, tenant, *scope, track)?;
+        let again = countable(rows, tenant, *scope, track)?;
+        recount(rows, &step, *scope, track, before, &again)?;
+    }
+    Ok(())
+}
+
+/// Somebody decided what is so: what stands on a track may be other than before.
+pub(super) fn decided(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    scope: u64,
+    track: &Tag,
+    at: RecordedAt,
+) -> Result<(), ViewError> {
+    let step = Step { tenant, when: When { at, valid: ValidAt(at.0) }, seed: *track };
+    let before = counted(rows, tenant, scope, track)?;
+    let again = countable(rows, tenant, scope, track)?;
+    recount(rows, &step, scope, track, before, &again)
+}
+
+/// What a change of the counts is dated and named by.
+struct Step {
+    tenant: u32,
+    when: When,
+    seed: [u8; 16],
+}
+
+/// Ids of concepts, from what made them.
+struct Mint {
+    seed: [u8; 16],
+    at: Micros,
+    next: u64,
+}
+
+impl Mint {
+    fn new(seed: &[u8; 16], scope: u64, at: RecordedAt) -> Mint {
+        let hash = Sha256::new().chain_update(seed).chain_update(scope.to_be_bytes());
+        let hash: [u8; 32] = hash.chain_update(at.0.0.to_be_bytes()).finalize().into();
+        Mint { seed: *hash.first_chunk().expect("32 bytes have a first half"), at: at.0, next: 0 }
+    }
+
+    fn next(&mut self) -> ConceptId {
+        self.next += 1;
+        ConceptId::mint(self.at, entropy(&self.seed, Layer::Concept as u8, self.next))
+    }
+}
+
+/// What the answers of an episode contribute to a scope.
+fn digest_row(
+    rows: &mut Rows<'_, '_>,
+    sealed: &Sealed,
+    scope: u64,
+    spoken: &[&(u64, ThingsRow)],
+) -> Result<DigestRow, ViewError> {
+    let Sealed { tenant, episode, at, began, .. } = *sealed;
+    let graph = Stored::new(&mut *rows, tenant, scope);
+    let events: Vec<_> = spoken.iter().map(|(_, row)| row.spoken.clone()).collect();
+    let known = |key: Tag| graph.episodes(Item::Value(key)) > 0;
+    let items: Vec<Item> = things_of(&events, &known).into_iter().map(Item::Value).collect();
+    graph.finish(())?;
+    let mut facts: Vec<Claimed> = Vec::new();
+    for (_, row) in spoken {
+        for stated in row.facts.iter().filter(|stated| stated.scope == scope) {
+            let Some(claimed) = stated.among(&items) else { continue };
+            let here = facts.iter().filter(|fact| fact.track == stated.track).count();
+            let before = counted(rows, tenant, scope, &stated.track)?;
+            let before = before.iter().filter(|(_, other)| *other != episode).count();
+            if here + before < PER_TRACK_MAX
+                && stands(rows, tenant, scope, &stated.track, stated.source)?
+            {
+                facts.push(claimed);
+            }
+        }
+    }
+    let answers = spoken.iter().map(|(answer, _)| *answer).collect();
+    let ties = spoken.iter().flat_map(|(_, row)| &row.bonds);
+    let bonds = ties.filter_map(|tie| tie.among(&items)).collect();
+    let mut row = DigestRow { at, began, answers, items, facts, bonds };
+    row.trim();
+    Ok(row)
+}
+
+/// What is left of a digest without an answer.
+fn without(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    digest: &DigestRow,
+    offset: u64,
+) -> Result<DigestRow, ViewError> {
+    let mut after = digest.clone();
+    after.answers.retain(|answer| *answer != offset);
+    let mut rest: Vec<ThingsRow> = Vec::new();
+    for answer in &after.answers {
+        rest.extend(things_row(rows, tenant, *answer)?);
+    }
+    let mut left: BTreeSet<Tag> = BTreeSet::new();
+    for row in &rest {
+        left.extend(&row.spoken.names);
+        left.extend(
+            row.spoken.nouns.iter().flat_map(|noun| [Some(noun.word), noun.with_next]).flatten(),
+        );
+    }
+    after.items.retain(|item| matches!(item, Item::Value(tag) if left.contains(tag)));
+    after.facts.retain(|fact| fact.source.offset != offset && after.items.contains(&fact.subject));
+    let ties = rest.iter().flat_map(|row| &row.bonds);
+    after.bonds = ties.filter_map(|tie| tie.among(&after.items)).collect();
+    for fact in &mut after.facts {
+        fact.object = fact.object.filter(|object| after.items.contains(object));
+    }
+    Ok(after)
+}
+
+/// Brings the counts of a track up to date: what does not stand any more is taken out, what stands
+/// and could be counted is.
+fn recount(
+    rows: &mut Rows<'_, '_>,
+    step: &Step,
+    scope: u64,
+    track: &Tag,
+    before: Vec<(AssertionId, EpisodeId)>,
+    again: &[(AssertionId, EpisodeId)],
+) -> Result<(), ViewError> {
+    let mut changed: BTreeMap<EpisodeId, (Vec<AssertionId>, Vec<AssertionId>)> = BTreeMap::new();
+    let mut standing = 0;
+    for (source, episode) in &before {
+        if stands(rows, step.tenant, scope, track, *source)? {
+            standing += 1;
+        } else {
+            changed.entry(*episode).or_default().0.push(*source);
+        }
+    }
+    for (source, episode) in again {
+        if standing >= PER_TRACK_MAX || before.iter().any(|(known, _)| known == source) {
+            continue;
+        }
+        if stands(rows, step.tenant, scope, track, *source)? {
+            standing += 1;
+            changed.entry(*episode).or_default().1.push(*source);
+        }
+    }
+    for (episode, (lost, gained)) in changed {
+        let Some(before) = digest(rows, step.tenant, scope, episode)? else { continue };
+        let mut after = before.clone();
+        after.facts.retain(|fact| !(fact.track == *track && lost.contains(&fact.source)));
+        for source in gained {
+            let things = things_row(rows, step.tenant, source.offset)?;
+            let stated = things.into_iter().flat_map(|row| row.facts).find(|stated| {
+                stated.source == source && stated.scope == scope && stated.track == *track
+            });
+            after.facts.extend(stated.and_then(|stated| stated.among(&after.items)));
+        }
+        change(rows, step, scope, episode, &before, after)?;
+    }
+    Ok(())
+}
+
+/// Counts a digest in the place of another, and settles what that changes.
+fn change(
+    rows: &mut Rows<'_, '_>,
+    step: &Step,
+    scope: u64,
+    episode: EpisodeId,
+    before: &DigestRow,
+    mut after: DigestRow,
+) -> Result<(), ViewError> {
+    after.trim();
+    if *before == after {
+        return Ok(());
+    }
+    let (old, new) = (before.digest(episode), after.digest(episode));
+    let mut mint = Mint::new(&step.seed, scope, step.when.at);
+    let mut graph = Stored::new(&mut *rows, step.tenant, scope);
+    let (_, affected) = revise(&mut graph, &old, &new, step.when.at);
+    settle(&mut graph, &affected, step.when, &mut || mint.next());
+    graph.finish(())?;
+    index(rows, step.tenant, scope, episode, before, &after);
+    Ok(())
+}
+
+/// Keeps a digest in the place of another, and what finds it.
+fn index(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    scope: u64,
+    episode: EpisodeId,
+    before: &DigestRow,
+    after: &DigestRow,
+) {
+    for item in &before.items {
+        let row = key::item_episode(tenant, scope, *item, before.at, episode);
+        rows.delete(Space::Sources, row);
+    }
+    for fact in &before.facts {
+        rows.delete(Space::Sources, key::counted(tenant, scope, &fact.track, fact.source));
+    }
+    let digest = key::digest(tenant, scope, episode);
+    if after.items.is_empty() {
+        return rows.delete(Space::Sources, digest);
+    }
+    for item in &after.items {
+        let row = key::item_episode(tenant, scope, *item, after.at, episode);
+        rows.put(Space::Sources, row, Vec::new());
+    }
+    for fact in &after.facts {
+        let row = key::counted(tenant, scope, &fact.track, fact.source);
+        rows.put(Space::Sources, row, episode.as_bytes().to_vec());
+    }
+    rows.put(Space::Sources, digest, after.encode());
+}
+
+/// The assertions of a track that are counted, and the episodes they are from.
+fn counted(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    scope: u64,
+    track: &Tag,
+) -> Result<Vec<(AssertionId, EpisodeId)>, ViewError> {
+    let (from, to) = key::all_counted(tenant, scope, track);
+    let mut found = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, value| {
+        let episode = value.try_into().ok().map(EpisodeId::from_bytes);
+        found.extend(fact_key::tail_source(key).zip(episode));
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// The assertions of a track whose episodes are sealed.
+fn countable(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    scope: u64,
+    track: &Tag,
+) -> Result<Vec<(AssertionId, EpisodeId)>, ViewError> {
+    let (from, to) = fact_key::inputs(tenant, scope, track);
+    let mut sources = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        sources.extend(fact_key::tail_source(key));
+        ControlFlow::Continue(())
+    })?;
+    let mut found = Vec::new();
+    for source in sources {
+        let row = things_row(rows, tenant, source.offset)?;
+        found.extend(row.and_then(|row| row.episode).map(|episode| (source, episode)));
+    }
+    Ok(found)
+}
+
+/// Whether what was said still holds as far as is known: nothing replaced, ended or took it back.
+fn stands(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    scope: u64,
+    track: &Tag,
+    source: AssertionId,
+) -> Result<bool, ViewError> {
+    let (from, to) = fact_key::currents(tenant, scope, track, None, None);
+    let mut ids = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
+        ids.extend(fact_key::tail_id(key).map(FactId::from_bytes));
+        if ids.len() < PIECES_LOOKED_AT_MAX {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    for id in ids {
+        let Some(bytes) = rows.get(Space::Records, &fact_key::fact(tenant, id))? else { continue };
+        let piece = FactRow::decode(&bytes).map_err(row_error(Space::Records))?.piece;
+        let support = piece.supports.iter().find(|support| support.source == source);
+        if let Some(support) = support
+            && !matches!(piece.content, Content::Ended(_))
+            // One that was said to last so long is not over because of it.
+            && (piece.to().is_none() || piece.to() == support.to)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn things_row(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    answer: u64,
+) -> Result<Option<ThingsRow>, ViewError> {
+    let bytes = rows.get(Space::Sources, &key::things(tenant, answer))?;
+    bytes.map(|bytes| ThingsRow::decode(&bytes)).transpose().map_err(row_error(Space::Sources))
+}
+
+fn digest(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    scope: u64,
+    episode: EpisodeId,
+) -> Result<Option<DigestRow>, ViewError> {
+    let bytes = rows.get(Space::Sources, &key::digest(tenant, scope, episode))?;
+    bytes.map(|bytes| DigestRow::decode(&bytes)).transpose().map_err(row_error(Space::Sources))
+}
+
+#[cfg(test)]
+mod tests;

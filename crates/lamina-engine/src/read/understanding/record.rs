@@ -1,0 +1,273 @@
+//! One version of a concept: which one is meant, how it reads, and what it stands on.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use lamina_core::derive::concepts::{Concept, Item, Reading, Standing, edges, read, supports};
+use lamina_core::derive::facts::{AssertionId, Pins, Superseded};
+use lamina_store::kv::{Direction, Space};
+use lamina_store::view::Tag;
+use lamina_types::layer::Confidence;
+use lamina_types::{ConceptId, EpisodeId, FactId, RecordedAt};
+
+use super::words::Words;
+use super::{ConceptPins, ConceptRecord};
+use crate::Error;
+use crate::derive::concepts::graph::Stored;
+use crate::derive::concepts::key;
+use crate::derive::concepts::rows::{ConceptRow, DigestRow};
+use crate::derive::key as fact_key;
+use crate::derive::read::{row, walk};
+use crate::engine::Inner;
+
+/// Episodes that a concept names as its support, the latest first.
+pub(crate) const EPISODES_NAMED_MAX: usize = 100;
+/// Facts that it names.
+pub(crate) const FACTS_NAMED_MAX: usize = 200;
+/// Versions of one track that are looked at to find the one that a claim is about.
+const PIECES_LOOKED_AT_MAX: usize = 64;
+/// Episodes of a thing that are looked at for those it shares with others.
+const EPISODES_LOOKED_AT_MAX: usize = 1_000;
+
+/// A version, and where it stands among the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Version {
+    pub(super) row: ConceptRow,
+    /// It is the latest, so what happened since is known.
+    pub(super) latest: bool,
+    /// When the next one was made.
+    pub(super) recorded_to: Option<RecordedAt>,
+    /// The id of the one before.
+    pub(super) previous: Option<ConceptId>,
+}
+
+impl Version {
+    /// Whether a question is answered with it.
+    pub(super) fn passes(&self, pins: &ConceptPins) -> bool {
+        let Concept { standing, valid_from, valid_to, synthesized, .. } = &self.row.concept;
+        let valid = |at| *valid_from <= at && valid_to.is_none_or(|to| at < to);
+        let during = |(from, to)| *valid_from < to && valid_to.is_none_or(|ends| from < ends);
+        let known =
+            |(from, to)| *synthesized < to && self.recorded_to.is_none_or(|ends| from < ends);
+        (pins.deprecated || *standing == Standing::Held)
+            && pins.valid.is_none_or(valid)
+            && pins.valid_during.is_none_or(during)
+            && pins.recorded_during.is_none_or(known)
+    }
+}
+
+/// What a concept stands on.
+#[derive(Debug, Default)]
+pub(super) struct Support {
+    pub(super) episodes: Vec<EpisodeId>,
+    pub(super) facts: Vec<FactId>,
+    pub(super) said: Vec<AssertionId>,
+}
+
+impl Inner {
+    /// The version that was the latest at an instant.
+    pub(super) fn concept_at(
+        &self,
+        tenant: u32,
+        id: ConceptId,
+        recorded: RecordedAt,
+    ) -> Result<Option<Version>, Error> {
+        let stored =
+            row(&self.views, Space::Records, &key::concept(tenant, id), ConceptRow::decode)?;
+        let Some(latest) = stored else { return Ok(None) };
+        let mut version = latest.concept.version;
+        while version > 0 {
+            let Some(found) = self.concept_version(tenant, id, version)? else { return Ok(None) };
+            if found.row.concept.synthesized <= recorded {
+                return Ok(Some(found));
+            }
+            version -= 1;
+        }
+        Ok(None)
+    }
+
+    /// One version.
+    pub(super) fn concept_version(
+        &self,
+        tenant: u32,
+        id: ConceptId,
+        version: u32,
+    ) -> Result<Option<Version>, Error> {
+        let stored = |key: &[u8]| row(&self.views, Space::Records, key, ConceptRow::decode);
+        let one = |version: u32| stored(&key::version(tenant, id, version));
+        let Some(latest) = stored(&key::concept(tenant, id))? else { return Ok(None) };
+        let is_latest = latest.concept.version == version;
+        // What is lost since stands with the concept, not with its version.
+        let found = if is_latest { Some(latest) } else { one(version)? };
+        let Some(row) = found else { return Ok(None) };
+        let previous = if version > 1 { one(version - 1)? } else { None };
+        let next = if is_latest { None } else { one(version + 1)? };
+        Ok(Some(Version {
+            row,
+            latest: is_latest,
+            recorded_to: next.map(|next| next.concept.synthesized),
+            previous: previous.map(|previous| previous.version_id()),
+        }))
+    }
+
+    /// What can be said of a version: as things stand if it is the latest, and else as it was made.
+    pub(super) fn reading(&self, tenant: u32, seen: &Version) -> Result<Reading, Error> {
+        let ConceptRow { scope, concept, confidence } = &seen.row;
+        let graph = Stored::new(&*self.views, tenant, *scope);
+        let reading = if seen.latest {
+            read(&graph, concept)
+        } else {
+            Reading {
+                confidence: *confidence,
+                staleness: Confidence::new(0),
+                support_loss: Confidence::new(0),
+                coverage: Confidence::FULL,
+                supports: supports(&graph, concept.leader, &concept.members),
+                hidden: concept.standing != Standing::Held,
+            }
+        };
+        Ok(graph.finish(reading)?)
+    }
+
+    /// A version with its words and what it stands on.
+    pub(super) fn concept_record(
+        &self,
+        words: &mut Words<'_>,
+        seen: &Version,
+        reading: Reading,
+        recorded: RecordedAt,
+    ) -> Result<ConceptRecord, Error> {
+        let tenant = words.tenant;
+        let ConceptRow { scope, concept, .. } = &seen.row;
+        let graph = Stored::new(&*self.views, tenant, *scope);
+        let name = words.name(&graph, *scope, concept)?;
+        // Those of the latest version follow what they stand on; those of others are as they were.
+        let held = seen.latest && concept.standing == Standing::Held;
+        let edges = if held { edges(&graph, concept) } else { concept.edges.clone() };
+        graph.finish(())?;
+        let things = words.things(*scope, concept)?;
+        let support = self.support(tenant, *scope, concept, recorded)?;
+        let summary = words.summary(name.as_deref(), &reading, &support.said)?;
+        Ok(ConceptRecord {
+            id: concept.id,
+            scope: self.scope_path(tenant, *scope)?,
+            name,
+            things,
+            summary,
+            canonical: match concept.standing {
+                Standing::Merged { into } => Some(into),
+                _ => None,
+            },
+            version: concept.version,
+            version_id: seen.row.version_id(),
+            previous: seen.previous,
+            derived_from: concept.derived_from.clone(),
+            standing: concept.standing,
+            valid_from: concept.valid_from,
+            valid_to: concept.valid_to,
+            created: concept.created,
+            recorded_from: concept.synthesized,
+            recorded_to: seen.recorded_to,
+            confidence: reading.confidence,
+            staleness: reading.staleness,
+            support_loss: reading.support_loss,
+            coverage: reading.coverage,
+            episodes: support.episodes,
+            facts: support.facts,
+            edges,
+        })
+    }
+
+    /// The episodes that share the leader and another of its things, and the facts about its things.
+    fn support(
+        &self,
+        tenant: u32,
+        scope: u64,
+        concept: &Concept,
+        recorded: RecordedAt,
+    ) -> Result<Support, Error> {
+        let members: BTreeSet<Item> = concept.members.iter().copied().collect();
+        let mut found = Support::default();
+        let mut claimed: Vec<(Tag, AssertionId)> = Vec::new();
+        for episode in self.episodes_with(tenant, scope, concept.leader, recorded)? {
+            let stored = key::digest(tenant, scope, episode);
+            let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
+            let Some(digest) = digest else { continue };
+            if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
+                continue;
+            }
+            let about = digest.facts.iter().filter(|fact| members.contains(&fact.subject));
+            claimed.extend(about.map(|fact| (fact.track, fact.source)));
+            if found.episodes.len() < EPISODES_NAMED_MAX {
+                found.episodes.push(episode);
+            }
+        }
+        for (track, source) in claimed.into_iter().take(FACTS_NAMED_MAX) {
+            if let Some(fact) = self.fact_said(tenant, scope, &track, source, recorded)? {
+                found.said.push(source);
+                if !found.facts.contains(&fact) {
+                    found.facts.push(fact);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The episodes of a thing that were sealed by an instant, the latest first.
+    pub(super) fn episodes_with(
+        &self,
+        tenant: u32,
+        scope: u64,
+        item: Item,
+        recorded: RecordedAt,
+    ) -> Result<Vec<EpisodeId>, Error> {
+        let (from, to) = key::item_episodes(tenant, scope, item);
+        let mut found = Vec::new();
+        walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
+            let at = fact_key::fact_key(key).filter(|at| at.at <= recorded.0.0);
+            found.extend(at.map(|at| EpisodeId::from_bytes(at.id)));
+            if found.len() < EPISODES_LOOKED_AT_MAX {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// The version of a fact that stands on what was said somewhere, as it is known at an instant.
+    fn fact_said(
+        &self,
+        tenant: u32,
+        scope: u64,
+        track: &Tag,
+        source: AssertionId,
+        recorded: RecordedAt,
+    ) -> Result<Option<FactId>, Error> {
+        let (from, to) = fact_key::currents(tenant, scope, track, None, None);
+        let mut ids = Vec::new();
+        walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
+            ids.extend(fact_key::tail_id(key).map(FactId::from_bytes));
+            if ids.len() < PIECES_LOOKED_AT_MAX {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        let pins = Pins {
+            recorded,
+            superseded: Superseded::Shown,
+            valid: None,
+            valid_during: None,
+            recorded_during: None,
+        };
+        for id in ids {
+            let Some(fact) = self.fact_row(tenant, id)? else { continue };
+            let says = fact.piece.supports.iter().any(|support| support.source == source);
+            if says && pins.admit(&fact.piece) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,151 @@
+//! What concepts are called, and what is said about them: looked up in the log, each answer once.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+
+use lamina_core::derive::concepts::{Concept, Item, Reading, describe, name};
+use lamina_core::derive::facts::AssertionId;
+use lamina_store::codec::answer::Answer;
+use lamina_store::kv::Space;
+use lamina_types::{Micros, RecordedAt};
+
+use super::Seen;
+use crate::Error;
+use crate::derive::concepts::key;
+use crate::derive::concepts::rows::DigestRow;
+use crate::derive::concepts::things::{self, THING};
+use crate::derive::read::{answer_row, row};
+use crate::engine::Inner;
+
+/// Things of one concept that are named.
+const THINGS_NAMED_MAX: usize = 64;
+/// Sentences that a description may quote.
+const QUOTES_MAX: usize = 3;
+/// Characters of a sentence that is quoted.
+const QUOTE_CHARS_MAX: usize = 240;
+/// Episodes that are searched for how a thing is called.
+const EPISODES_SEARCHED_MAX: usize = 4;
+
+/// The words of one page.
+pub(super) struct Words<'a> {
+    inner: &'a Inner,
+    pub(super) tenant: u32,
+    answers: HashMap<u64, Option<Answer>>,
+    called: HashMap<(u64, Item), Option<String>>,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(inner: &'a Inner, tenant: u32) -> Words<'a> {
+        Words { inner, tenant, answers: HashMap::new(), called: HashMap::new() }
+    }
+
+    /// The name of a concept.
+    pub(super) fn name(
+        &mut self,
+        graph: &Seen<'_>,
+        scope: u64,
+        concept: &Concept,
+    ) -> Result<Option<String>, Error> {
+        let mut called = HashMap::new();
+        for item in concept.members.iter().take(THINGS_NAMED_MAX) {
+            called.insert(*item, self.called(scope, *item)?);
+        }
+        Ok(name(graph, concept, &|item| called.get(&item).cloned().flatten()))
+    }
+
+    /// The things of a concept, the one it gathers around first.
+    pub(super) fn things(&mut self, scope: u64, concept: &Concept) -> Result<Vec<String>, Error> {
+        let mut members = concept.members.clone();
+        members.sort_by_key(|item| (*item != concept.leader, *item));
+        let mut named = Vec::new();
+        for item in members.into_iter().take(THINGS_NAMED_MAX) {
+            named.extend(self.called(scope, item)?);
+        }
+        Ok(named)
+    }
+
+    /// A description, with the clauses that say most.
+    pub(super) fn summary(
+        &mut self,
+        name: Option<&str>,
+        reading: &Reading,
+        said: &[AssertionId],
+    ) -> Result<Option<String>, Error> {
+        let Some(name) = name else { return Ok(None) };
+        let mut quotes: Vec<String> = Vec::new();
+        for source in said {
+            if quotes.len() >= QUOTES_MAX {
+                break;
+            }
+            let quote = self.quote(*source)?;
+            quotes.extend(quote.filter(|quote| !quotes.contains(quote)));
+        }
+        Ok(Some(describe(name, reading.supports, &quotes)))
+    }
+
+    /// How a thing is called where it occurred last.
+    fn called(&mut self, scope: u64, item: Item) -> Result<Option<String>, Error> {
+        if let Some(known) = self.called.get(&(scope, item)) {
+            return Ok(known.clone());
+        }
+        let found = self.find(scope, item)?;
+        self.called.insert((scope, item), found.clone());
+        Ok(found)
+    }
+
+    fn find(&mut self, scope: u64, item: Item) -> Result<Option<String>, Error> {
+        let Item::Value(tag) = item else { return Ok(None) };
+        let keyed = self.inner.keyed(self.tenant)?;
+        let is_it = |said: &things::Said| {
+            keyed.mac(THING, &[said.folded.as_bytes()]).first_chunk() == Some(&tag)
+        };
+        let always = RecordedAt(Micros(i64::MAX));
+        let episodes = self.inner.episodes_with(self.tenant, scope, item, always)?;
+        for episode in episodes.into_iter().take(EPISODES_SEARCHED_MAX) {
+            let stored = key::digest(self.tenant, scope, episode);
+            let digest = row(&self.inner.views, Space::Sources, &stored, DigestRow::decode)?;
+            for offset in digest.into_iter().flat_map(|digest| digest.answers) {
+                let Some(answer) = self.answer(offset)? else { continue };
+                if let Some(said) = things::called(answer).find(is_it) {
+                    return Ok(Some(said.shown));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The words of the clause that a claim stands on.
+    fn quote(&mut self, source: AssertionId) -> Result<Option<String>, Error> {
+        let claim = self.answer(source.offset)?;
+        let claim = claim
+            .and_then(|answer| answer.extraction.claims.get(usize::from(source.ordinal)).cloned());
+        let Some(claim) = claim else { return Ok(None) };
+        let Some(answer) = answer_row(&self.inner.views, self.tenant, source.offset)? else {
+            return Ok(None);
+        };
+        let Some(event) = self.inner.views.event(self.tenant, answer.event)? else {
+            return Ok(None);
+        };
+        let entry = self.inner.reader.entry(event.offset, event.place)?;
+        let Some(bytes) = entry.what.live() else { return Ok(None) };
+        let what = lamina_store::codec::experience::ExperienceWhat::decode(bytes)
+            .map_err(|_| Error::Undecodable { what: "an event" })?;
+        let clause = claim.clause.start as usize..claim.clause.end as usize;
+        let words = what.content.text().get(clause).unwrap_or("").trim();
+        let words: String = words.chars().take(QUOTE_CHARS_MAX).collect();
+        Ok((!words.is_empty()).then_some(words))
+    }
+
+    fn answer(&mut self, offset: u64) -> Result<Option<&Answer>, Error> {
+        let slot = match self.answers.entry(offset) {
+            Slot::Occupied(known) => return Ok(known.into_mut().as_ref()),
+            Slot::Vacant(slot) => slot,
+        };
+        let row = answer_row(&self.inner.views, self.tenant, offset)?;
+        let entry = row.map(|row| self.inner.reader.entry(offset, row.place)).transpose()?;
+        let bytes = entry.as_ref().and_then(|entry| entry.what.live());
+        let answer = bytes.map(Answer::decode).transpose();
+        let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
+        Ok(slot.insert(answer).as_ref())
+    }
+}
