@@ -23,6 +23,7 @@ use crate::admin::Admin;
 use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
 use crate::derive::backlog::Backlog;
+use crate::derive::models::ModelDesk;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -57,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) keys: Arc<Keys>,
     pub(crate) views: Arc<Views>,
     pub(crate) backlog: Arc<Backlog>,
+    /// Where a model is asked, if one is.
+    pub(crate) desk: Option<ModelDesk>,
     pub(crate) reader: Arc<dyn LogReader>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) blobs: Arc<BlobStore>,
@@ -87,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) audit: Arc<AuditStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
     pub(crate) stages_failed: Mutex<Option<String>>,
+    /// The thread that asks a model is gone.
+    pub(crate) model_failed: AtomicBool,
 }
 
 impl Shared {
@@ -126,6 +131,9 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.inner.hub.close();
         self.inner.backlog.close();
+        if let Some(desk) = &self.inner.desk {
+            desk.close();
+        }
         drop(self.inner.scrubbing.lock().take());
         if !self.inner.shared.closing.swap(true, Ordering::AcqRel) {
             // A writer that is gone has closed already.

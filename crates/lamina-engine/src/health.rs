@@ -51,6 +51,16 @@ pub struct Health {
     pub audit_rows_lost: u64,
 }
 
+impl Health {
+    /// One more reason not to be healthy.
+    fn found(&mut self, status: Status, reason: String) {
+        self.reasons.push(reason);
+        if self.status != Status::Unhealthy {
+            self.status = status;
+        }
+    }
+}
+
 /// Entries behind which the views count as degraded.
 const LAG_DEGRADED: u64 = 100_000;
 
@@ -116,13 +126,23 @@ impl Engine {
         ];
         for (holds, status, reason) in findings {
             if holds {
-                health.reasons.push(reason.to_owned());
-                if health.status != Status::Unhealthy {
-                    health.status = status;
-                }
+                health.found(status, reason.to_owned());
             }
         }
+        if let Some(reason) = self.model_trouble() {
+            health.found(Status::Degraded, reason);
+        }
         health
+    }
+
+    /// What is wrong with the language model, if one is asked.
+    fn model_trouble(&self) -> Option<String> {
+        if self.inner.shared.model_failed.load(Ordering::Relaxed) {
+            let reason =
+                "the language model is not asked until a restart; the built-in rules go on";
+            return Some(reason.to_owned());
+        }
+        self.inner.desk.as_ref()?.status.trouble()
     }
 
     /// Whether requests can be served: open, and not closing.

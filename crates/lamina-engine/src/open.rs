@@ -21,6 +21,7 @@ use lamina_types::Micros;
 
 use crate::derive::Derived;
 use crate::derive::answer::{Extractor, Rules};
+use crate::derive::models::Models;
 use crate::engine::Engine;
 use crate::write::hub::Hub;
 use crate::write::prepare::section;
@@ -114,7 +115,7 @@ impl Opened {
 impl Engine {
     /// Opens a data directory, making it if it is not there, and starts the engine.
     pub fn open(settings: Settings, env: Env) -> Result<(Engine, OpenReport), OpenError> {
-        Engine::open_deriving(settings, env, Arc::new(Rules))
+        Engine::open_asking(settings, env, Arc::new(Rules), None)
     }
 
     /// Opens with another extractor.
@@ -123,8 +124,18 @@ impl Engine {
         env: Env,
         extractor: Arc<dyn Extractor>,
     ) -> Result<(Engine, OpenReport), OpenError> {
+        Engine::open_asking(settings, env, extractor, None)
+    }
+
+    /// Opens with an extractor whose answers stand until a model has given better ones.
+    pub fn open_asking(
+        settings: Settings,
+        env: Env,
+        extractor: Arc<dyn Extractor>,
+        models: Option<Models>,
+    ) -> Result<(Engine, OpenReport), OpenError> {
         let opened = open_directory(&settings, env)?;
-        start(settings, opened, Performer::Derives(extractor))
+        start(settings, opened, Performer::Derives(extractor, models))
     }
 
     /// Opens with another performer of stages: nothing is derived.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use lamina_env::DiskFile;
@@ -18,6 +19,7 @@ pub(crate) enum Role {
     Applier,
     Stages,
     Derive,
+    Model,
     Scrub,
     Audit,
 }
@@ -29,6 +31,7 @@ impl Role {
             Role::Applier => "lamina-applier",
             Role::Stages => "lamina-stages",
             Role::Derive => "lamina-derive",
+            Role::Model => "lamina-model",
             Role::Scrub => "lamina-scrub",
             Role::Audit => "lamina-audit",
         }
@@ -72,6 +75,7 @@ impl Drop for Fallen {
                 self.shared.applied.stop();
             }
             Role::Stages | Role::Derive => *self.shared.stages_failed.lock() = reason(),
+            Role::Model => self.shared.model_failed.store(true, Ordering::Relaxed),
             Role::Scrub => *self.shared.scrub.damage.lock() = reason(),
             Role::Audit => *self.shared.audit.failed.lock() = reason(),
         }

@@ -224,7 +224,8 @@ fn part(text: &str, start: u32, end: u32) -> Option<&str> {
     text.get(start as usize..end as usize).filter(|part| !part.trim().is_empty())
 }
 
-fn fold(words: &str) -> String {
+/// Words with their white space folded.
+pub(crate) fn fold(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -253,6 +254,37 @@ const ENDING: &[&str] = &[
     "ended",
     "over",
 ];
+
+/// Whether words say that something is over, or not so. Of English.
+pub(crate) fn says_ending(words: &str) -> bool {
+    /// More ways than a span needs that names its object.
+    const ALSO: &[&str] = &[
+        "never",
+        "sold",
+        "cancelled",
+        "canceled",
+        "used",
+        "gave",
+        "dropped",
+        "instead",
+        "without",
+        "neither",
+        "nor",
+        "cannot",
+        "moved",
+        "switched",
+        "broke",
+        "ex",
+        "previously",
+        "formerly",
+        "until",
+        "died",
+        "finished",
+    ];
+    let lower = words.to_lowercase().replace('\u{2019}', "'");
+    let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.any(|word| ENDING.contains(&word) || ALSO.contains(&word) || word.ends_with("n't"))
+}
 
 fn is_ending(claim: &Claim, words: &str, object: Option<&String>) -> bool {
     let lower = words.to_lowercase();

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use crate::endpoint::Endpoint;
-use crate::error::Error;
+use crate::error::{CONNECTING, Error};
 
 /// Bytes of the head of an answer.
 const HEAD_BYTES_MAX: usize = 64 << 10;
@@ -167,7 +167,7 @@ impl Client {
     }
 
     async fn exchange(&self, request: Request) -> Result<Answer, Error> {
-        let late = |_| Error::Timeout { what: "take the connection" };
+        let late = |_| Error::Timeout { what: CONNECTING };
         let endpoint = request.endpoint.clone();
         let connected = TcpStream::connect((endpoint.connect_host(), endpoint.port));
         let connect = self.bounds.connect;

@@ -50,3 +50,22 @@ pub enum Error {
         status: u16,
     },
 }
+
+/// What did not happen when the connection did not come to stand in time.
+pub(crate) const CONNECTING: &str = "take the connection";
+
+impl Error {
+    /// Whether nothing of the request can have reached the other end.
+    pub fn is_unsent(&self) -> bool {
+        match self {
+            Error::BadUrl { .. }
+            | Error::BadHeader
+            | Error::BadRoots
+            | Error::Setup(_)
+            | Error::Connect(_)
+            | Error::Tls(_) => true,
+            Error::Timeout { what } => *what == CONNECTING,
+            Error::TooLarge { .. } | Error::Protocol(_) | Error::Status { .. } => false,
+        }
+    }
+}

@@ -64,6 +64,13 @@ pub mod control {
     /// An open conflict was decided; `what` has which and how.
     pub const CONFLICT_RESOLVED: u16 = 13;
 
+    /// A model is about to be asked; `what` has the most that may take.
+    pub const MODEL_RESERVED: u16 = 35;
+    /// A model was asked; `what` has what it took.
+    pub const MODEL_SETTLED: u16 = 36;
+    /// A model is not asked about the events of the head's causes any more.
+    pub const MODEL_GAVE_UP: u16 = 37;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

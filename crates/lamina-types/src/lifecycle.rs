@@ -4,6 +4,7 @@
 //! never mixed.
 
 use crate::ids::{BatchId, ConceptId, EpisodeId, EventId, LifecycleId};
+use crate::model_fault::ModelFault;
 use crate::scope::ScopePath;
 use crate::time::Micros;
 
@@ -66,6 +67,10 @@ pub enum LifecycleKind {
     Failed(Stage),
     /// The remaining stages were cancelled.
     Cancelled,
+    /// A later answer has come in the place of the first.
+    Revised,
+    /// A language model gave no answer that could be used; the first one stands.
+    ModelFailed,
 }
 
 impl LifecycleKind {
@@ -75,6 +80,8 @@ impl LifecycleKind {
             LifecycleKind::Stage(stage) => stage.as_str(),
             LifecycleKind::Failed(_) => "failed",
             LifecycleKind::Cancelled => "cancelled",
+            LifecycleKind::Revised => "revised",
+            LifecycleKind::ModelFailed => "model_failed",
         }
     }
 
@@ -82,7 +89,7 @@ impl LifecycleKind {
     pub fn stage(self) -> Option<Stage> {
         match self {
             LifecycleKind::Stage(stage) | LifecycleKind::Failed(stage) => Some(stage),
-            LifecycleKind::Cancelled => None,
+            LifecycleKind::Cancelled | LifecycleKind::Revised | LifecycleKind::ModelFailed => None,
         }
     }
 }
@@ -158,5 +165,27 @@ pub enum Payload {
     Cancelled {
         /// They start with this stage; `None`: every stage had run.
         from: Option<Stage>,
+    },
+    /// What the answer that came in the place of the first has found, and what it took.
+    Revised {
+        /// Facts derived.
+        facts: u32,
+        /// Entities found.
+        entities: u32,
+        /// Claims that the words do not bear out.
+        ungrounded: u32,
+        /// Tokens that the model was shown for this event.
+        input_tokens: u64,
+        /// Tokens that it answered with.
+        output_tokens: u64,
+        /// Money, in millionths of its unit.
+        cost_micros: u64,
+    },
+    /// Why the model gave no answer that could be used.
+    ModelFailed {
+        /// What went wrong last.
+        fault: ModelFault,
+        /// How often it was asked.
+        attempts: u32,
     },
 }

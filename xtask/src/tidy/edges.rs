@@ -13,7 +13,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-env", &["lamina-types"]),
     ("lamina-core", &["lamina-types"]),
     ("lamina-store", &["lamina-types", "lamina-env"]),
-    ("lamina-models", &["lamina-types"]),
+    // A language model is asked over the network; nothing else in it leaves the machine.
+    ("lamina-models", &["lamina-types", "lamina-outbound"]),
     ("lamina-api", &["lamina-types"]),
     ("lamina-auth", &["lamina-types", "lamina-env"]),
     // Calls other servers, and knows nothing of what it is asked to fetch.
@@ -32,6 +33,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "lamina-env",
             "lamina-core",
             "lamina-engine",
+            "lamina-models",
             "lamina-api",
             "lamina-auth",
             "lamina-outbound",
@@ -59,7 +61,11 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["rustls-native-certs"], &["lamina-outbound"]),
     (&["governor"], &["lamina-server"]),
     (&["rustix", "getrandom"], &["lamina-env"]),
-    (&["serde", "serde_json"], &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer"]),
+    (&["serde"], &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer"]),
+    (
+        &["serde_json"],
+        &["lamina-api", "lamina-server", "lamina-auth", "lamina-issuer", "lamina-models"],
+    ),
     (&["serde_path_to_error"], &["lamina-api", "lamina-server"]),
     (&["jiff"], &["lamina-api", "lamina-server", "lamina-models"]),
     (&["schemars"], &["lamina-api", "lamina-server"]),

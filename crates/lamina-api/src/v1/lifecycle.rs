@@ -24,6 +24,8 @@ pub const EVENT_NAMES: &[&str] = &[
     "compressed",
     "failed",
     "cancelled",
+    "revised",
+    "model_failed",
     "forgotten",
     "policy_changed",
     "policy_revoked",
@@ -153,6 +155,36 @@ fn payload_body(
         Payload::Cancelled { from } => json!({
             "event_id": event_id,
             "stages_cancelled": remaining(*from),
+        }),
+        Payload::Revised { .. } | Payload::ModelFailed { .. } => model_body(&event_id, payload),
+        _ => json!({ "event_id": event_id }),
+    }
+}
+
+/// What a language model has to do with an event.
+fn model_body(event_id: &str, payload: &Payload) -> Value {
+    match payload {
+        Payload::Revised {
+            facts,
+            entities,
+            ungrounded,
+            input_tokens,
+            output_tokens,
+            cost_micros,
+        } => json!({
+            "event_id": event_id,
+            "derived": { "facts": facts, "entities": entities },
+            "ungrounded": ungrounded,
+            "cost": {
+                "input_tokens": input_tokens,
+                "output_tokens": output_tokens,
+                "cost_micros": cost_micros,
+            },
+        }),
+        Payload::ModelFailed { fault, attempts } => json!({
+            "event_id": event_id,
+            "reason": fault.as_str(),
+            "attempts": attempts,
         }),
         _ => json!({ "event_id": event_id }),
     }

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use lamina_core::derive::episodes::topics::announces_change;
 use lamina_env::Rng;
 use lamina_models::Source;
+use lamina_models::llm::{self, Candidate, Read};
 use lamina_store::codec::answer::{Answer, AnswerWho, Asked};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
+use lamina_store::codec::models::Cost;
 use lamina_store::entry::{Entry, Kind};
 use lamina_store::log::NewEntry;
 use lamina_types::layer::Extraction;
-use lamina_types::{Content, Directives, Modality};
+use lamina_types::{Content, Directives, Micros, Modality, Role};
 
 use crate::write::prepare::section;
 
@@ -39,18 +41,7 @@ pub struct Rules;
 
 impl Extractor for Rules {
     fn extract(&self, who: &ExperienceWho, what: &ExperienceWhat) -> Extracted {
-        let role = match &what.content {
-            Content::Message { role, .. } => Some(*role),
-            _ => None,
-        };
-        let source = Source {
-            text: what.content.text(),
-            speaker: &who.observed_actor.id,
-            addressee: None,
-            role,
-            observed_at: what.context.observed_at.0,
-            timezone: what.hints.timezone.as_deref(),
-        };
+        let source = source_of(who, what);
         let extraction = match &what.content {
             Content::Json { .. } => lamina_models::extract_json(&source),
             Content::Triple { .. } => lamina_models::extract_triple(&source),
@@ -81,50 +72,109 @@ pub struct Draft {
     pub cue: bool,
 }
 
+/// The words of an event, and the circumstances they were said in.
+fn source_of<'a>(who: &'a ExperienceWho, what: &'a ExperienceWhat) -> Source<'a> {
+    let role = match &what.content {
+        Content::Message { role, .. } => Some(*role),
+        _ => None,
+    };
+    Source {
+        text: what.content.text(),
+        speaker: &who.observed_actor.id,
+        addressee: None,
+        role,
+        observed_at: what.context.observed_at.0,
+        timezone: what.hints.timezone.as_deref(),
+    }
+}
+
 /// Makes answers.
 #[derive(Debug, Clone)]
 pub struct Answerer {
     extractor: Arc<dyn Extractor>,
     rng: Arc<dyn Rng>,
+    /// A model is asked as well, about events that are worth it.
+    asks_model: bool,
+}
+
+/// The words of an event that a model is to be asked about.
+#[derive(Debug)]
+pub(crate) struct Words {
+    who: ExperienceWho,
+    what: ExperienceWhat,
+}
+
+impl Words {
+    pub(crate) fn text(&self) -> &str {
+        self.what.content.text()
+    }
+
+    pub(crate) fn observed_at(&self) -> Micros {
+        self.what.context.observed_at.0
+    }
+}
+
+/// What a model can be asked about an event; `None` once its words are erased, or if it is not.
+pub(crate) fn words(entry: &Entry) -> Option<Words> {
+    let who = ExperienceWho::decode(entry.who.live()?).ok()?;
+    let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+    wants_model(&what).then_some(Words { who, what })
+}
+
+/// An answer in the place of an earlier one.
+#[derive(Debug)]
+pub(crate) struct Revised {
+    pub(crate) entry: NewEntry,
+    /// Claims that its words bear out, and claims that they do not.
+    pub(crate) grounded: u64,
+    pub(crate) ungrounded: u64,
 }
 
 impl Answerer {
     /// One that asks this extractor.
     pub fn new(extractor: Arc<dyn Extractor>, rng: Arc<dyn Rng>) -> Answerer {
-        Answerer { extractor, rng }
+        Answerer { extractor, rng, asks_model: false }
+    }
+
+    /// The same; whether a model is asked as well.
+    #[must_use]
+    pub(crate) fn asking_model(self, asks_model: bool) -> Answerer {
+        Answerer { asks_model, ..self }
+    }
+
+    /// The answer of a model together with that of the extractor, in its place.
+    pub(crate) fn revised(
+        &self,
+        entry: &Entry,
+        words: &Words,
+        candidates: &[Candidate],
+        model: &str,
+        cost: Cost,
+    ) -> Revised {
+        let Words { who, what } = words;
+        let base = self.extractor.extract(who, what).extraction;
+        let Read { extraction, ungrounded } =
+            llm::read(&source_of(who, what), base, candidates, model);
+        let refused = ungrounded.len() as u64;
+        let grounded = extraction.claims.len() as u64 - refused;
+        let found = Extracted { extraction, ungrounded };
+        let answer = Answer { cost: Some(cost), ..answer_of(what, found) };
+        let draft = draft_of(entry, who, what, answer);
+        Revised { entry: self.entry(&draft), grounded, ungrounded: refused }
     }
 
     /// What there is to say about an event; `None` once its words are erased.
     pub fn draft(&self, entry: &Entry) -> Option<Draft> {
         let who = ExperienceWho::decode(entry.who.live()?).ok()?;
         let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
-        let asked = asked(&what.directives, &what.modality);
         let found = if wants_facts(&what) {
             self.extractor.extract(&who, &what)
         } else {
             Extracted { extraction: nothing(), ungrounded: Vec::new() }
         };
-        let answer = Answer {
-            observed_at: what.context.observed_at,
-            extraction: found.extraction,
-            matches: Vec::new(),
-            ungrounded: found.ungrounded,
-            shifts_topic: false,
-            preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
-            asked,
-        };
-        let who = AnswerWho {
-            observed_actor: who.observed_actor.id,
-            session: who.observed_actor.session,
-        };
-        Some(Draft {
-            tenant: entry.head.tenant,
-            scope: entry.head.scope,
-            event: entry.head.offset,
-            who,
-            answer,
-            cue: announces_change(what.content.text()),
-        })
+        let awaits_model = self.asks_model && wants_model(&what);
+        let answer = Answer { awaits_model, ..answer_of(&what, found) };
+        Some(draft_of(entry, &who, &what, answer))
     }
 
     /// The entry of an answer.
@@ -142,11 +192,51 @@ impl Answerer {
     }
 }
 
+fn draft_of(event: &Entry, who: &ExperienceWho, what: &ExperienceWhat, answer: Answer) -> Draft {
+    Draft {
+        tenant: event.head.tenant,
+        scope: event.head.scope,
+        event: event.head.offset,
+        who: AnswerWho {
+            observed_actor: who.observed_actor.id.clone(),
+            session: who.observed_actor.session.clone(),
+        },
+        answer,
+        cue: announces_change(what.content.text()),
+    }
+}
+
+fn answer_of(what: &ExperienceWhat, found: Extracted) -> Answer {
+    Answer {
+        observed_at: what.context.observed_at,
+        extraction: found.extraction,
+        matches: Vec::new(),
+        ungrounded: found.ungrounded,
+        shifts_topic: false,
+        preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
+        asked: asked(&what.directives, &what.modality),
+        awaits_model: false,
+        cost: None,
+    }
+}
+
 /// Unknown modalities are kept and not interpreted (R086); the caller may ask for less.
 fn wants_facts(what: &ExperienceWhat) -> bool {
     let known = Modality::KNOWN.contains(&what.modality.as_str());
     let asked = what.directives.extract.as_ref();
     known && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
+}
+
+/// A model reads what people wrote. What an assistant or a tool says is no evidence about anybody, and
+/// structure is mapped without guessing.
+fn wants_model(what: &ExperienceWhat) -> bool {
+    let by_people = match &what.content {
+        Content::Message { role, .. } => *role == Role::User,
+        Content::Text { .. } => true,
+        _ => false,
+    };
+    let has_words = what.content.text().contains(char::is_alphabetic);
+    by_people && has_words && wants_facts(what) && what.modality.as_str() != "feedback"
 }
 
 fn nothing() -> Extraction {

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use crate::derive::conflicts;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
-use crate::derive::{concepts, deadlines, episodes, facts, key};
+use crate::derive::{concepts, deadlines, episodes, facts, key, models};
 
 /// Folds answers into derived records.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,6 +52,9 @@ impl Derivation for Derived {
             (Kind::Control, control::UNDERSTANDING_SYNTHESIZED) => {
                 due(rows, entry)?;
                 concepts::again::synthesize(rows, entry)
+            }
+            (Kind::Control, control::MODEL_RESERVED..=control::MODEL_GAVE_UP) => {
+                models::fold::control(rows, entry)
             }
             _ => Ok(()),
         }
@@ -92,6 +95,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     if event.listed().is_none() {
         return Ok(());
     }
+    let earlier = answers_to(rows, head.tenant, event.offset)?;
     let scopes = scopes(rows, &event, &answer)?;
     let mut given = Given {
         tenant: head.tenant,
@@ -108,6 +112,8 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
             tracks: Vec::new(),
             names: Vec::new(),
             counts: AnswerCounts::default(),
+            retired: false,
+            cost: answer.cost,
         },
         learned: Vec::new(),
     };
@@ -116,6 +122,15 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     rows.put(Space::Sources, answer_key.clone(), given.row.encode());
     rows.put(Space::Sources, key::answered(given.tenant, event.offset, given.offset), Vec::new());
     let names = Names::of(rows, &mut given)?;
+    // After its names are known: whom both speak of keeps its id.
+    for offset in earlier {
+        retire(rows, head.tenant, offset, head.recorded_at)?;
+    }
+    if answer.awaits_model {
+        models::fold::wait(rows, &event);
+    } else {
+        models::fold::done(rows, &event);
+    }
     episodes::arrive(rows, &mut given, &names)?;
     facts::learn(rows, &mut given, &names)?;
     concepts::learn(rows, &given)?;
@@ -155,11 +170,34 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
 /// Takes back every answer to an event.
 fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64, at: RecordedAt) -> Result<(), ViewError> {
     let Some(event) = rows.event_of(offset)? else { return Ok(()) };
+    models::fold::done(rows, &event);
     for answer in answers_to(rows, event.tenant, offset)? {
         withdraw_answer(rows, event.tenant, answer, at)?;
     }
     // An event stays where it is while another answer is given to it, and goes with its last.
     episodes::leave(rows, event.tenant, event.id)
+}
+
+/// Takes back what an answer made because another has come in its place. Where it stands is kept:
+/// whoever erases the event has to find its words.
+fn retire(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    at: RecordedAt,
+) -> Result<(), ViewError> {
+    let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
+    if row.retired {
+        return Ok(());
+    }
+    let event = event_offset(rows, tenant, row.event)?;
+    withdraw_answer(rows, tenant, offset, at)?;
+    let row = AnswerRow { tracks: Vec::new(), names: Vec::new(), retired: true, ..row };
+    rows.put(Space::Sources, key::answer(tenant, offset), row.encode());
+    if let Some(event) = event {
+        rows.put(Space::Sources, key::answered(tenant, event, offset), Vec::new());
+    }
+    Ok(())
 }
 
 /// Takes back what one answer made, as if it had never been given.
@@ -170,10 +208,12 @@ fn withdraw_answer(
     at: RecordedAt,
 ) -> Result<(), ViewError> {
     let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
-    conflicts::withdraw_citing(rows, tenant, offset)?;
-    facts::withdraw(rows, tenant, offset, &row)?;
-    concepts::withdraw(rows, tenant, offset, &row, at)?;
-    crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
+    if !row.retired {
+        conflicts::withdraw_citing(rows, tenant, offset)?;
+        facts::withdraw(rows, tenant, offset, &row)?;
+        concepts::withdraw(rows, tenant, offset, &row, at)?;
+        crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
+    }
     rows.delete(Space::Sources, key::answer(tenant, offset));
     if let Some(event) = event_offset(rows, tenant, row.event)? {
         rows.delete(Space::Sources, key::answered(tenant, event, offset));

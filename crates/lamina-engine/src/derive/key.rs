@@ -110,6 +110,9 @@ mod sources {
     pub(super) const DECISION: u8 = 17;
     pub(super) const DECIDED: u8 = 18;
     pub(super) const CITED: u8 = 19;
+    pub(super) const AWAITS: u8 = 60;
+    pub(super) const COST: u8 = 61;
+    pub(super) const CALL: u8 = 62;
 }
 
 /// A version of a fact.
@@ -234,6 +237,36 @@ pub(crate) fn answered(tenant: u32, event: u64, answer: u64) -> Vec<u8> {
 /// The bounds of [`answered`] for one event.
 pub(crate) fn answers_to(tenant: u32, event: u64) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, sources::ANSWERED).number(event).all()
+}
+
+/// An event that waits for a model.
+pub(crate) fn awaits(tenant: u32, scope: u64, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::AWAITS).number(scope).number(event).0
+}
+
+/// The bounds of [`awaits`] for one scope.
+pub(crate) fn all_awaiting(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::AWAITS).number(scope).all()
+}
+
+/// The scope of an [`awaits`] key.
+pub(crate) fn awaits_scope(key: &[u8]) -> Option<u64> {
+    tail_number(key.split_last_chunk::<8>()?.0)
+}
+
+/// What was spent on a model in a scope on a day.
+pub(crate) fn cost(tenant: u32, scope: u64, day: u64) -> Vec<u8> {
+    Key::of(tenant, sources::COST).number(scope).number(day).0
+}
+
+/// The bounds of [`cost`] for one scope.
+pub(crate) fn costs(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::COST).number(scope).all()
+}
+
+/// A call to a model that is not settled.
+pub(crate) fn call(tenant: u32, call: &[u8; 16]) -> Vec<u8> {
+    Key::of(tenant, sources::CALL).bytes(call).0
 }
 
 /// The id at the end of a key.

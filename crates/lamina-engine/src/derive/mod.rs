@@ -9,6 +9,7 @@ pub mod rows;
 pub mod answer;
 pub mod backlog;
 pub mod thread;
+pub mod models;
 pub(crate) mod read;
 pub(crate) mod entities;
 pub(crate) mod facts;

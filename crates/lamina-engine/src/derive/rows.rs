@@ -8,6 +8,7 @@ use lamina_core::derive::facts::{
     Support, Valid, Value, ValueKey, Weight,
 };
 use lamina_store::codec::CodecError;
+use lamina_store::codec::models::Cost;
 use lamina_store::codec::wire::{Cursor, put_varint};
 use lamina_store::entry::Place;
 use lamina_store::view::Tag;
@@ -15,6 +16,7 @@ use lamina_types::layer::{Confidence, EntityKind};
 use lamina_types::{EntityId, EventId, Micros, RecordedAt, ValidAt};
 
 use crate::derive::conflicts::rows::{action, put_action};
+use crate::derive::models::fold::{cost, put_cost};
 
 pub mod episodes;
 
@@ -39,6 +41,11 @@ pub struct AnswerRow {
     pub names: Vec<(u64, Tag)>,
     /// What the fold decided.
     pub counts: AnswerCounts,
+    /// A later answer to the same event has taken its place: it is kept for whoever has to find its
+    /// words in the log, and has made nothing.
+    pub retired: bool,
+    /// A model made it: the event's share of what that took.
+    pub cost: Option<Cost>,
 }
 
 /// What an answer came to, for the lifecycle of its event.
@@ -111,6 +118,8 @@ impl AnswerRow {
         for count in [facts, entities, superseded, conflicts, ungrounded, episodes] {
             put_varint(&mut out, u64::from(count));
         }
+        out.push(u8::from(self.retired));
+        put_optional(&mut out, self.cost.as_ref(), |out, cost| put_cost(out, *cost));
         out
     }
 
@@ -131,6 +140,8 @@ impl AnswerRow {
                 ungrounded: small(&mut from)?,
                 episodes: small(&mut from)?,
             },
+            retired: flag(&mut from)?,
+            cost: optional(&mut from, cost)?,
         };
         done(&from, row)
     }

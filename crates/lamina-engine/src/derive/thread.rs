@@ -10,6 +10,7 @@ use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
 use lamina_env::Clock;
+use lamina_store::codec::models::Cost;
 use lamina_store::log::{LogReader, NewEntry};
 use lamina_store::view::Views;
 use lamina_types::lifecycle::Payload;
@@ -18,6 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::derive::answer::{Answerer, Draft};
 use crate::derive::backlog::{Backlog, Job, Taken};
+use crate::derive::models::Bell;
 use crate::derive::rows::AnswerCounts;
 use crate::derive::topics::Turns;
 use crate::derive::{alone, deadlines, read};
@@ -56,6 +58,8 @@ pub struct Deriving {
     pub views: Arc<Views>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Hears that there are answers, if a model is asked as well.
+    pub(crate) bell: Option<Arc<Bell>>,
 }
 
 impl Deriving {
@@ -90,8 +94,11 @@ impl Deriving {
                     }
                 }
             }
-            if !self.append(answers) {
+            if !append(&self.to_writer, answers) {
                 return;
+            }
+            if let Some(bell) = &self.bell {
+                bell.ring();
             }
         }
     }
@@ -143,25 +150,25 @@ impl Deriving {
             tracing::debug!(%error, "a tick was not appended; trying again");
         }
     }
+}
 
-    /// Appends answers, as often as it takes; `false` when there is nobody to append to any more.
-    fn append(&self, answers: Vec<NewEntry>) -> bool {
-        if answers.is_empty() {
-            return true;
+/// Appends entries, as often as it takes; `false` when there is nobody to append to any more.
+pub(super) fn append(to_writer: &Sender<Message>, entries: Vec<NewEntry>) -> bool {
+    if entries.is_empty() {
+        return true;
+    }
+    loop {
+        let (reply, appended) = oneshot::channel();
+        let request = Request::Answers { entries: entries.clone(), reply };
+        if to_writer.send(Message::Request(request)).is_err() {
+            return false;
         }
-        loop {
-            let (reply, appended) = oneshot::channel();
-            let request = Request::Answers { entries: answers.clone(), reply };
-            if self.to_writer.send(Message::Request(request)).is_err() {
-                return false;
-            }
-            match appended.blocking_recv() {
-                Ok(Ok(())) => return true,
-                Ok(Err(crate::Error::ShuttingDown)) | Err(_) => return false,
-                Ok(Err(error)) => {
-                    tracing::warn!(%error, "answers cannot be appended; trying again");
-                    std::thread::sleep(LOG_PAUSE);
-                }
+        match appended.blocking_recv() {
+            Ok(Ok(())) => return true,
+            Ok(Err(crate::Error::ShuttingDown)) | Err(_) => return false,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "answers cannot be appended; trying again");
+                std::thread::sleep(LOG_PAUSE);
             }
         }
     }
@@ -242,6 +249,22 @@ impl StageWorker for DerivingStages {
         let row = read::answer_row(&self.views, tenant, answer);
         let row = row.map_err(|error| StageError(error.to_string()))?;
         Ok(row.map(|row| (row.event, extracted(row.counts))))
+    }
+
+    fn revised(&mut self, tenant: u32, answer: u64) -> Result<Option<Payload>, StageError> {
+        let row = read::answer_row(&self.views, tenant, answer);
+        let row = row.map_err(|error| StageError(error.to_string()))?;
+        Ok(row.and_then(|row| {
+            let Cost { input_tokens, output_tokens, micros } = row.cost?;
+            Some(Payload::Revised {
+                facts: row.counts.facts,
+                entities: row.counts.entities,
+                ungrounded: row.counts.ungrounded,
+                input_tokens,
+                output_tokens,
+                cost_micros: micros,
+            })
+        }))
     }
 
     fn sealed(&mut self, from: u64, to: u64) -> Result<Vec<(u32, EpisodeId)>, StageError> {

@@ -17,6 +17,8 @@ use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
+use crate::derive::models::thread::Asking;
+use crate::derive::models::{ModelDesk, Models};
 use crate::derive::thread::{Deriving, DerivingStages};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
@@ -34,27 +36,31 @@ const PICTURES_MAX: usize = 2;
 
 /// Who performs the stages after capture.
 pub(super) enum Performer {
-    /// Derivation, with this extractor.
-    Derives(Arc<dyn Extractor>),
+    /// Derivation, with this extractor, and perhaps a model.
+    Derives(Arc<dyn Extractor>, Option<Models>),
     /// Somebody else.
     Other(Box<dyn StageWorker>),
 }
 
 impl Performer {
-    /// Who performs the stages, and who extracts.
-    fn over(
-        self,
-        backlog: &Arc<Backlog>,
-        views: &Arc<Views>,
-    ) -> (Box<dyn StageWorker>, Option<Arc<dyn Extractor>>) {
+    /// Who performs the stages, who extracts, and which model is asked.
+    fn over(self, backlog: &Arc<Backlog>, views: &Arc<Views>) -> Performers {
         match self {
-            Performer::Other(worker) => (worker, None),
-            Performer::Derives(extractor) => {
+            Performer::Other(worker) => Performers { worker, extractor: None, desk: None },
+            Performer::Derives(extractor, models) => {
                 let stages = DerivingStages::new(Arc::clone(backlog), Arc::clone(views));
-                (Box::new(stages), Some(extractor))
+                let desk = models.map(ModelDesk::new);
+                Performers { worker: Box::new(stages), extractor: Some(extractor), desk }
             }
         }
     }
+}
+
+/// Who does what after capture.
+struct Performers {
+    worker: Box<dyn StageWorker>,
+    extractor: Option<Arc<dyn Extractor>>,
+    desk: Option<ModelDesk>,
 }
 
 /// What the threads do.
@@ -64,6 +70,7 @@ struct Work {
     stages: Stages,
     tap: audit::Tap,
     deriving: Option<Deriving>,
+    asking: Option<Asking>,
 }
 
 /// How they hear of each other.
@@ -85,7 +92,7 @@ impl Work {
         shared: &Arc<Shared>,
         lock: &Arc<dyn DiskFile>,
     ) -> Result<Vec<JoinHandle<()>>, OpenError> {
-        let Work { capture, applier, stages, tap, deriving } = self;
+        let Work { capture, applier, stages, tap, deriving, asking } = self;
         let Channels { requests, to_applier, committed, to_stages, applied } = channels;
         let mut threads = vec![
             spawn(Role::Writer, shared, lock, {
@@ -107,6 +114,9 @@ impl Work {
         ];
         if let Some(deriving) = deriving {
             threads.push(spawn(Role::Derive, shared, lock, move || deriving.run())?);
+        }
+        if let Some(asking) = asking {
+            threads.push(spawn(Role::Model, shared, lock, move || asking.run())?);
         }
         Ok(threads)
     }
@@ -130,7 +140,7 @@ pub(super) fn start(
         audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let backlog = Arc::new(Backlog::default());
-    let (worker, extractor) = performer.over(&backlog, &views);
+    let Performers { worker, extractor, desk } = performer.over(&backlog, &views);
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
     let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
@@ -146,18 +156,22 @@ pub(super) fn start(
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
-        answerer: Answerer::new(extractor, Arc::clone(&env.rng)),
+        answerer: Answerer::new(extractor, Arc::clone(&env.rng)).asking_model(desk.is_some()),
         to_writer: to_writer.clone(),
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),
         clock: Arc::clone(&env.clock),
+        bell: desk.as_ref().map(|desk| Arc::clone(&desk.bell)),
     });
-    let work = Work { capture, applier, stages, tap, deriving };
+    let asking = deriving.as_ref().zip(desk.as_ref());
+    let asking = asking.map(|(deriving, desk)| Asking::beside(deriving, desk, &env.rng));
+    let work = Work { capture, applier, stages, tap, deriving, asking };
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
     threads.push(scrubber);
     let inner = Inner {
         backlog,
+        desk,
         writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
         room,
         pictures: Arc::new(Semaphore::new(PICTURES_MAX)),

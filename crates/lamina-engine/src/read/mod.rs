@@ -7,6 +7,7 @@ pub mod facts;
 pub mod conflicts;
 pub mod claims;
 pub mod understanding;
+pub mod cost;
 pub mod lifecycle;
 pub mod stream;
 

@@ -24,6 +24,7 @@ use crate::read::Shown;
 use crate::write::hub::Hub;
 
 mod compress;
+mod later;
 mod worker;
 
 pub use worker::{Fed, NothingDerived, Performed, StageError, StageWorker};
@@ -318,9 +319,14 @@ impl Stages {
                         return Ok(());
                     }
                 };
+                let revised = self.worker.revised(entry.head.tenant, entry.head.offset);
+                if let Ok(Some(revised)) = revised {
+                    return self.revised(entry, event, revised);
+                }
                 let done = Input::Done { event, stage: Stage::Extracted, announce: true };
                 self.arrived(event, done, Some(payload))
             }
+            (Kind::Control, control::MODEL_GAVE_UP) => self.model_failed(entry),
             (Kind::Control, control::CANCEL) => {
                 let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
                 let Some(Cancel { event_id, .. }) = payload else { return Ok(()) };
@@ -504,19 +510,6 @@ impl Stages {
             self.out.untold = true;
         }
         Ok(())
-    }
-
-    /// Every stage had run when the cancellation came: it is announced all the same, once.
-    fn announce_late_cancel(&mut self, tenant: u32, event: EventId) -> Result<(), ViewError> {
-        let rows = self.views.lifecycle_of_event(tenant, event)?;
-        if rows.iter().any(|row| row.kind == LifecycleKind::Cancelled) {
-            return Ok(());
-        }
-        let Some(row) = self.views.event(tenant, event)? else { return Ok(()) };
-        let Ok(entry) = self.reader.entry(row.offset, row.place) else { return Ok(()) };
-        let Some(mut flight) = self.flight_of(&entry) else { return Ok(()) };
-        flight.seq = rows.iter().map(|row| row.seq).max().unwrap_or(0);
-        self.announce(&mut flight, LifecycleKind::Cancelled, Payload::Cancelled { from: None })
     }
 
     fn flush(&mut self) -> Result<(), ViewError> {

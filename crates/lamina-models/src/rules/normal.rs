@@ -96,3 +96,23 @@ pub(crate) fn instants(text: &str, observed: &Observed) -> Vec<lamina_types::Val
     }
     found
 }
+
+/// The instant from which the words say that something holds.
+pub(crate) fn begins(words: &str, observed: &Observed) -> Option<lamina_types::ValidAt> {
+    let days = only_days(words, Tense::Past, observed)?;
+    observed.start_of(days.first)
+}
+
+/// The instant at which, by the words, something is over.
+pub(crate) fn is_over(words: &str, observed: &Observed) -> Option<lamina_types::ValidAt> {
+    let days = only_days(words, Tense::Future, observed)?;
+    observed.start_of(days.after)
+}
+
+/// The days that the one time among the words means.
+fn only_days(words: &str, tense: Tense, observed: &Observed) -> Option<time::Days> {
+    let tokens = Tokens::of(words);
+    let found = time::find(&tokens, 0, tokens.len());
+    let [phrase] = found.as_slice() else { return None };
+    days(phrase.anchor, tense, observed.today)
+}

@@ -8,6 +8,7 @@ use lamina_types::layer::Extraction;
 use lamina_types::{ActorId, EntityId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
+use crate::codec::models::Cost;
 use crate::codec::wire::{
     Cursor, FieldWriter, array, fields, number, once, parsed, put_varint, required, string,
 };
@@ -42,6 +43,10 @@ pub struct Answer {
     pub preceded_by: Vec<EventId>,
     /// What the caller asked for.
     pub asked: Asked,
+    /// A model is to be asked about the event too.
+    pub awaits_model: bool,
+    /// A model was asked: the event's share of what that took.
+    pub cost: Option<Cost>,
 }
 
 /// What the directives of the event ask of the fold.
@@ -112,6 +117,8 @@ mod tag {
     pub(super) const PRECEDED_BY: u8 = 15;
     pub(super) const NOUN: u8 = 20;
     pub(super) const BOND: u8 = 21;
+    pub(super) const AWAITS_MODEL: u8 = 60;
+    pub(super) const COST: u8 = 61;
 }
 
 impl Answer {
@@ -155,6 +162,7 @@ impl Answer {
             (tag::SHIFTS_TOPIC, self.shifts_topic),
             (tag::NO_SUPERSEDE, *no_supersede),
             (tag::FEEDBACK, *feedback),
+            (tag::AWAITS_MODEL, self.awaits_model),
         ] {
             if set {
                 out.field(tag, &[]);
@@ -171,6 +179,7 @@ impl Answer {
         for event in &self.preceded_by {
             out.field(tag::PRECEDED_BY, event.as_bytes());
         }
+        out.optional(tag::COST, self.cost.map(|cost| cost.encode()).as_deref());
         out.finish()
     }
 
@@ -199,6 +208,8 @@ impl Answer {
                     let event = EventId::from_bytes(array(value, "preceded_by")?);
                     answer.preceded_by.push(event);
                 }
+                tag::AWAITS_MODEL => answer.awaits_model = true,
+                tag::COST => once(&mut answer.cost, Cost::decode(value)?, "cost")?,
                 tag::CONFIDENCE_FLOOR => {
                     once(&mut floor, small(value, "confidence_floor")?, "confidence_floor")?;
                 }
@@ -227,6 +238,8 @@ impl Answer {
             shifts_topic: false,
             preceded_by: Vec::new(),
             asked: Asked::default(),
+            awaits_model: false,
+            cost: None,
         }
     }
 }

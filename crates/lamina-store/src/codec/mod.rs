@@ -7,6 +7,7 @@
 pub mod experience;
 pub mod answer;
 pub mod control;
+pub mod models;
 pub mod wire;
 
 /// Why bytes are not what they should be.

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use lamina_types::lifecycle::Payload;
 use lamina_types::{
-    BatchId, ConceptId, EpisodeId, EventId, LifecycleId, LifecycleKind, Micros, Stage,
+    BatchId, ConceptId, EpisodeId, EventId, LifecycleId, LifecycleKind, Micros, ModelFault, Stage,
 };
 
 use crate::codec::CodecError;
@@ -217,6 +217,8 @@ impl Views {
 
 const FAILED: u8 = 16;
 const CANCELLED: u8 = 32;
+const REVISED: u8 = 33;
+const MODEL_FAILED: u8 = 34;
 /// Rows of an event that goes through its stages without a stop.
 const STAGES_USUAL: usize = 4;
 
@@ -240,6 +242,8 @@ fn encode_run(first: &LifecycleRow, run: &[LifecycleRow]) -> Result<Vec<u8>, Cod
             LifecycleKind::Stage(stage) => stage as u8,
             LifecycleKind::Failed(stage) => FAILED + stage as u8,
             LifecycleKind::Cancelled => CANCELLED,
+            LifecycleKind::Revised => REVISED,
+            LifecycleKind::ModelFailed => MODEL_FAILED,
             _ => return Err(CodecError::Malformed { field: "kind" }),
         });
         put_varint(&mut out, u64::from(row.seq));
@@ -284,6 +288,8 @@ fn kind(number: u8) -> Result<LifecycleKind, CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed { field: "kind" };
     match number {
         CANCELLED => Ok(LifecycleKind::Cancelled),
+        REVISED => Ok(LifecycleKind::Revised),
+        MODEL_FAILED => Ok(LifecycleKind::ModelFailed),
         FAILED..CANCELLED => {
             Stage::from_u8(number - FAILED).map(LifecycleKind::Failed).ok_or(MALFORMED)
         }
@@ -326,6 +332,20 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
         Payload::Cancelled { from } => {
             put(7, &[from.map_or(NO_STAGE, |stage| u64::from(stage as u8))])
         }
+        Payload::Revised {
+            facts,
+            entities,
+            ungrounded,
+            input_tokens,
+            output_tokens,
+            cost_micros,
+        } => {
+            let [facts, entities, ungrounded] = [facts, entities, ungrounded].map(u64::from);
+            put(8, &[facts, entities, ungrounded, input_tokens, output_tokens, cost_micros]);
+        }
+        Payload::ModelFailed { fault, attempts } => {
+            put(9, &[u64::from(fault as u8), u64::from(attempts)]);
+        }
         _ => return Err(CodecError::Malformed { field: "payload" }),
     }
     Ok(())
@@ -358,6 +378,19 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
                 NO_STAGE => None,
                 stage => Some(stage_of(stage)?),
             },
+        },
+        8 => Payload::Revised {
+            facts: small(from)?,
+            entities: small(from)?,
+            ungrounded: small(from)?,
+            input_tokens: from.varint()?,
+            output_tokens: from.varint()?,
+            cost_micros: from.varint()?,
+        },
+        9 => Payload::ModelFailed {
+            fault: ModelFault::from_u8(small(from)?)
+                .ok_or(CodecError::Malformed { field: "payload" })?,
+            attempts: small(from)?,
         },
         _ => return Err(CodecError::Malformed { field: "payload" }),
     })

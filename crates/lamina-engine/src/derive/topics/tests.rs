@@ -23,6 +23,8 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             shifts_topic: false,
             preceded_by: Vec::new(),
             asked: Asked::default(),
+            awaits_model: false,
+            cost: None,
         },
         cue: false,
     }

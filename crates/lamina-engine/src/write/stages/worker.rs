@@ -67,6 +67,11 @@ pub trait StageWorker: Send + std::fmt::Debug {
     ) -> Result<(Vec<EventId>, Payload), StageError> {
         Ok((Vec::new(), Payload::Compressed { episode, understanding: Vec::new() }))
     }
+
+    /// What is announced of an answer to an event that has been through its stages before.
+    fn revised(&mut self, _tenant: u32, _answer: u64) -> Result<Option<Payload>, StageError> {
+        Ok(None)
+    }
 }
 
 /// Until derivation is built there is nothing to extract or consolidate: the stages report so.

@@ -94,6 +94,8 @@ fn answer(claims: Vec<Claim>) -> Answer {
             consolidate_into: Some("org:acme".parse().unwrap()),
             feedback: false,
         },
+        awaits_model: false,
+        cost: None,
     }
 }
 
@@ -172,4 +174,15 @@ proptest! {
         }
         let _ = Answer::decode(&bytes);
     }
+}
+
+#[test]
+fn what_a_model_has_to_do_with_it_is_kept() {
+    let cost = Cost { input_tokens: 900, output_tokens: 70, micros: 1 << 40 };
+    let waits = Answer { awaits_model: true, ..answer(Vec::new()) };
+    let paid = Answer { cost: Some(cost), ..answer(Vec::new()) };
+    assert_eq!(Answer::decode(&waits.encode()).unwrap(), waits);
+    assert_eq!(Answer::decode(&paid.encode()).unwrap(), paid);
+    let more = waits.encode().len() - answer(Vec::new()).encode().len();
+    assert_eq!(more, 2, "an empty field");
 }

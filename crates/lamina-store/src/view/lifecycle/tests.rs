@@ -142,3 +142,25 @@ fn a_cancellation_that_came_after_every_stage_is_kept_as_such() {
         assert_eq!(payload(&mut Cursor::new(&bytes)), Ok(Payload::Cancelled { from }));
     }
 }
+
+#[test]
+fn what_a_model_has_to_do_with_it_survives() {
+    let views = empty();
+    let revised = Payload::Revised {
+        facts: 3,
+        entities: 2,
+        ungrounded: 1,
+        input_tokens: u64::MAX,
+        output_tokens: 70,
+        cost_micros: 1 << 50,
+    };
+    let mut rows = vec![row(1, 9, LifecycleKind::Revised, revised)];
+    for (at, fault) in ModelFault::ALL.iter().enumerate() {
+        let payload = Payload::ModelFailed { fault: *fault, attempts: 5 };
+        rows.push(row(2 + at as u8, 9, LifecycleKind::ModelFailed, payload));
+    }
+    let mut batch = Batch::default();
+    views.lifecycle_put(&mut batch, TENANT, &rows).unwrap();
+    views.commit(batch).unwrap();
+    assert_eq!(views.lifecycle_of_event(TENANT, EventId::from_bytes([9; 16])).unwrap(), rows);
+}
