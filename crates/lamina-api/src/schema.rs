@@ -18,6 +18,7 @@ use crate::v1::blobs::{BlobDeleted, BlobUploaded};
 use crate::v1::claims::{ClaimHistory, ClaimsPage};
 use crate::v1::conflicts::{ConflictBody, ConflictsPage, ResolveRequest};
 use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
+use crate::v1::cost::CostBody;
 use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
@@ -61,6 +62,7 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("resolve_request", of::<ResolveRequest>),
     ("claim_page", of::<ClaimsPage>),
     ("claim_history", of::<ClaimHistory>),
+    ("cost", of::<CostBody>),
     ("lifecycle_event", of::<LifecycleBody>),
     ("lifecycle_event_page", of::<Page<LifecycleBody>>),
     ("lifecycle_aggregate", of::<LifecycleAggregate>),

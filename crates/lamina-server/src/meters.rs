@@ -130,6 +130,14 @@ fn describe() {
         "lamina_jwks_fetches_total",
         "Fetches of the keys of issuers, by issuer and outcome"
     );
+    describe_counter!("lamina_model_calls_total", "Calls to the language model by outcome");
+    describe_counter!("lamina_model_events_total", "Events it was asked about by outcome");
+    describe_counter!(
+        "lamina_model_claims_total",
+        "Its claims, by whether their words bear them out"
+    );
+    describe_counter!("lamina_model_tokens_total", "Tokens that it took, by direction");
+    describe_counter!("lamina_model_cost_micros_total", "What it took, in millionths of the money");
     describe_gauge!(
         "lamina_jwks_last_success_timestamp",
         Unit::Seconds,

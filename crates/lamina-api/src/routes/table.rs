@@ -336,6 +336,12 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "How far derivation is.", AnswerBody::Json("derivation_status"))],
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::PolicyDenied],
     ),
+    RouteSpec::new(Get, "/v1/cost", Beta, "scope.read.local", "What a language model has taken for a scope").built(
+        &[required(SCOPE), VIEW, query("estimate", "Also what it would take to ask about every event of the scope.", Values::OneOf(&["false", "true"]))],
+        Body::None,
+        &[answer(200, "What was spent, day by day, and what may be.", AnswerBody::Json("cost"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::PolicyDenied],
+    ),
     RouteSpec::new(Get, "/v1/conflicts", Beta, "scope.read.local", "List conflicting claims").built(
         &[required(SCOPE), VIEW, CONFLICT_STATUS, AS_OF, AS_OF_RECORDED, LIMIT, CONFLICT_CURSOR],
         Body::None,

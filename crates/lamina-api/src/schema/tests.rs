@@ -35,6 +35,7 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     fixture!("resolve_request", "pick"),
     fixture!("claim_page", "one"),
     fixture!("claim_history", "moved"),
+    fixture!("cost", "estimated"),
     fixture!("audit_chain", "short"),
     fixture!("audit_chain_verified", "broken"),
     fixture!("audit_row", "write"),

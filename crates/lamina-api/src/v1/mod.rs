@@ -7,6 +7,7 @@ pub mod facts;
 pub mod episodes;
 pub mod claims;
 pub mod conflicts;
+pub mod cost;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;

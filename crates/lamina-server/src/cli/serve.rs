@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use lamina_core::policy::Preset;
+use lamina_engine::derive::answer::Rules;
 use lamina_engine::{Engine, OpenReport, Settings};
 use lamina_env::Env;
 use tokio::net::TcpListener;
@@ -132,6 +133,9 @@ fn exposure(config: &Config) -> Option<&'static str> {
 }
 
 async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
+    let models = config.models.as_ref();
+    let models = models.map(|models| crate::models::configured(models, &config.outbound, &env));
+    let models = models.transpose().map_err(Failure::unreadable)?;
     let settings = Settings {
         segment_bytes: config.segment_bytes,
         free_bytes_min: config.free_bytes_min,
@@ -143,7 +147,10 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         Some(audit_retention_us) => Settings { audit_retention_us, ..settings },
         None => settings,
     };
-    let opened = tokio::task::spawn_blocking(move || Engine::open(settings, env)).await;
+    let opened = tokio::task::spawn_blocking(move || {
+        Engine::open_asking(settings, env, Arc::new(Rules), models)
+    })
+    .await;
     let opened =
         opened.context("opening the data directory failed").map_err(Failure::unreadable)?;
     opened.map_err(opening::failure)

@@ -8,6 +8,7 @@ mod source;
 pub(crate) mod suggest;
 mod value;
 mod policy;
+mod models;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ use lamina_types::limits::{
 };
 use lamina_types::{ActorId, TenantName};
 
+pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
 pub use source::{ConfigError, Environment, Flags};
 pub use value::{Listen, LogFormat};
@@ -58,6 +60,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// How other servers are called.
     pub outbound: OutboundConfig,
+    /// Whether and how a language model is asked.
+    pub models: Option<ModelsConfig>,
     /// Whether and how this server makes tokens.
     pub minting: Option<MintingConfig>,
     /// The limits of the HTTP surface.
@@ -221,6 +225,22 @@ pub(crate) const KEYS: &[Key] = &[
     key("auth.minting.signup_tenant", "LAMINA_AUTH_MINTING_SIGNUP_TENANT"),
     key("auth.minting.signup_ttl_s", "LAMINA_AUTH_MINTING_SIGNUP_TTL_S"),
     key("auth.minting.signup_rate", "LAMINA_AUTH_MINTING_SIGNUP_RATE"),
+    key("models.provider", "LAMINA_MODELS_PROVIDER"),
+    key("models.model", "LAMINA_MODELS_MODEL"),
+    key("models.base_url", "LAMINA_MODELS_BASE_URL"),
+    key("models.key_file", "LAMINA_MODELS_KEY_FILE"),
+    key("models.key_variable", "LAMINA_MODELS_KEY_VARIABLE"),
+    key("models.timeout_ms", "LAMINA_MODELS_TIMEOUT_MS"),
+    key("models.output_tokens_max", "LAMINA_MODELS_OUTPUT_TOKENS_MAX"),
+    key("models.batch_events", "LAMINA_MODELS_BATCH_EVENTS"),
+    key("models.attempts", "LAMINA_MODELS_ATTEMPTS"),
+    key("models.pause_ms", "LAMINA_MODELS_PAUSE_MS"),
+    key("models.price_input", "LAMINA_MODELS_PRICE_INPUT"),
+    key("models.price_output", "LAMINA_MODELS_PRICE_OUTPUT"),
+    key("models.budget_scope_tokens", "LAMINA_MODELS_BUDGET_SCOPE_TOKENS"),
+    key("models.budget_scope_money", "LAMINA_MODELS_BUDGET_SCOPE_MONEY"),
+    key("models.budget_tokens", "LAMINA_MODELS_BUDGET_TOKENS"),
+    key("models.budget_money", "LAMINA_MODELS_BUDGET_MONEY"),
     key("log.filter", "LAMINA_LOG"),
     key("log.format", "LAMINA_LOG_FORMAT"),
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
@@ -267,6 +287,7 @@ impl Config {
         if minting.is_some() && preset == Preset::DevLocal {
             return Err(ConfigError::NoTokens { key: "auth.minting.key" });
         }
+        let models = ModelsConfig::take(&mut settings, environment, outbound.plain)?;
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
@@ -297,6 +318,7 @@ impl Config {
             deployment,
             auth,
             outbound,
+            models,
             minting,
             rate_bad_tokens,
             log_filter,

@@ -79,6 +79,22 @@ pub enum ConfigError {
         /// The one that is not.
         missing: &'static str,
     },
+    /// A value that may hold a secret cannot be used, and is not repeated.
+    #[error("`{key}` cannot be used: {reason}")]
+    Hidden {
+        /// Which setting.
+        key: &'static str,
+        /// What was expected.
+        reason: String,
+    },
+    /// Two settings say the same in two ways.
+    #[error("`{one}` and `{other}` are both set; leave one of them out")]
+    Both {
+        /// The one.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+    },
     /// A setting about tokens where there are none.
     #[error("`{key}` is set, and the preset `dev_local` knows no tokens; choose another preset")]
     NoTokens {
@@ -166,6 +182,11 @@ impl Environment {
         self.get(name).filter(|value| !value.is_empty())
     }
 
+    /// A variable that holds a secret: one of the operator's own, not a setting.
+    pub(super) fn secret(&self, name: &str) -> Option<String> {
+        self.setting(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+    }
+
     fn check_names(&self) -> Result<(), ConfigError> {
         let known = || KEYS.iter().map(|key| key.variable).chain(std::iter::once(CONFIG_VARIABLE));
         for (name, value) in &self.0 {
@@ -181,6 +202,15 @@ impl Environment {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Environment {
+    /// These variables.
+    pub(crate) fn of(pairs: &[(&str, &str)]) -> Environment {
+        let owned = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Environment(owned.collect())
     }
 }
 
@@ -386,6 +416,7 @@ fn flatten(
             (Some(_), toml::Value::String(text)) => text.clone(),
             (Some(_), toml::Value::Integer(number)) => number.to_string(),
             (Some(_), toml::Value::Boolean(switch)) => switch.to_string(),
+            (Some(_), toml::Value::Float(number)) => number.to_string(),
             (Some(key), toml::Value::Array(items))
                 if key.list && items.iter().all(toml::Value::is_str) =>
             {

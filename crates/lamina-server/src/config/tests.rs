@@ -76,6 +76,22 @@ fn flags_win_over_environment_over_file_over_defaults() {
         auth.minting.signup_tenant = none (default)
         auth.minting.signup_ttl_s = 86400 (default)
         auth.minting.signup_rate = 10/h (default)
+        models.provider = none (default)
+        models.model = none (default)
+        models.base_url = none (default)
+        models.key_file = none (default)
+        models.key_variable = none (default)
+        models.timeout_ms = 60000 (default)
+        models.output_tokens_max = 4096 (default)
+        models.batch_events = 16 (default)
+        models.attempts = 5 (default)
+        models.pause_ms = 1000 (default)
+        models.price_input = 0 (default)
+        models.price_output = 0 (default)
+        models.budget_scope_tokens = none (default)
+        models.budget_scope_money = none (default)
+        models.budget_tokens = none (default)
+        models.budget_money = none (default)
         log.filter = debug (file DIR/lamina.toml)
         log.format = auto (default)
         tls.cert = none (default)
@@ -273,7 +289,7 @@ fn unknown_variables_are_refused_and_foreign_ones_are_not_ours() {
     };
     expect!["unknown environment variable `LAMINA_LISTNE`; did you mean `LAMINA_LISTEN`?"]
         .assert_eq(&refused("LAMINA_LISTNE").unwrap());
-    expect!["unknown environment variable `LAMINA_EMBEDDING_PROVIDER`"]
+    expect!["unknown environment variable `LAMINA_EMBEDDING_PROVIDER`; did you mean `LAMINA_MODELS_PROVIDER`?"]
         .assert_eq(&refused("LAMINA_EMBEDDING_PROVIDER").unwrap());
     for name in [
         "LAMINA_SERVICE_HOST",

@@ -147,6 +147,7 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         ),
         get(format!("/v1/claims?scope={scope}")),
         get(format!("/v1/claims/history?scope={scope}&subject={caller}&predicate=lives_in")),
+        get(format!("/v1/cost?scope={scope}")),
         probe(upload(), 201),
         get(format!("/v1/blobs/{blob}")),
         probe(Request::new("DELETE", &format!("/v1/blobs/{blob}")), 200),

@@ -9,6 +9,7 @@ mod facts;
 mod episodes;
 mod claims;
 mod conflicts;
+mod cost;
 mod blobs;
 mod lifecycle;
 mod admin;
@@ -66,6 +67,7 @@ table! {
     Post "/v1/conflicts/{conflict_id}/resolve" => conflicts::resolve;
     Get "/v1/claims" => claims::list;
     Get "/v1/claims/history" => claims::history;
+    Get "/v1/cost" => cost::read;
     Post "/v1/blobs" => blobs::upload;
     Get "/v1/blobs/{blob_id}" => blobs::download;
     Delete "/v1/blobs/{blob_id}" => blobs::delete;
