@@ -17,8 +17,8 @@ use crate::v1::auth::{
 use crate::v1::blobs::{BlobDeleted, BlobUploaded};
 use crate::v1::claims::{ClaimHistory, ClaimsPage};
 use crate::v1::conflicts::{ConflictBody, ConflictsPage, ResolveRequest};
-use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
 use crate::v1::cost::CostBody;
+use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
 use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,

@@ -128,6 +128,7 @@ fn what_is_built() {
         GET /v1/facts
         GET /v1/facts/timeline
         GET /v1/derivation/status
+        GET /v1/cost
         GET /v1/conflicts
         GET /v1/conflicts/{conflict_id}
         POST /v1/conflicts/{conflict_id}/resolve

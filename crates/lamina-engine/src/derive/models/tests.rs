@@ -25,7 +25,7 @@ use crate::derive::read;
 use crate::open::TenantKeys;
 use crate::read::ReadPermit;
 use crate::read::cost::CostReport;
-use crate::read::facts::{FactRecord, FactsQuery};
+use crate::read::facts::{FactRecord, FactsQuery, Order};
 use crate::{Engine, Settings, Until};
 
 type Says = dyn Fn(&[Item]) -> Heard + Send + Sync;
@@ -195,6 +195,7 @@ impl World {
             lapsed_by: None,
             min_confidence: Confidence::new(0),
             after: None,
+            order: Order::NewestFirst,
             limit: 100,
         };
         self.engine.facts(World::permit(scope), query).await.unwrap().items
