@@ -1,4 +1,4 @@
-//! `GET /v1/cost`.
+//! `GET /v1/cost`: what a language model has taken for a scope, in the shape of the contract.
 
 use axum::http::StatusCode;
 use axum::response::Response;
