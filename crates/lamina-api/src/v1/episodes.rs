@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use query::EpisodesQuery;
 
+use super::traversal::TraversedScope;
+
 use crate::check;
 use crate::error::ApiError;
 use crate::json;
@@ -22,6 +24,9 @@ pub struct EpisodesPage {
     pub next_cursor: Option<String>,
     /// Whether there is another page.
     pub has_more: bool,
+    /// Of `view=descend`: where the episodes are from, and on the first page what was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes_traversed: Option<Vec<TraversedScope>>,
 }
 
 /// Events that belong together.

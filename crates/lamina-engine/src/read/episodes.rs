@@ -19,8 +19,8 @@ use crate::derive::key::{before, fact_key, tail_id};
 use crate::derive::read::{events_of, row, walk};
 use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, decode_count};
 use crate::engine::Inner;
-use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
+use crate::read::{ReadPermit, Traversed};
 use crate::{Engine, Error};
 
 mod told;
@@ -64,6 +64,8 @@ pub struct EpisodesPage {
     pub items: Vec<EpisodeRecord>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<FactKey>,
+    /// Of a walk down: where the episodes are from, and on the first page what was left out.
+    pub traversed: Option<Vec<Traversed>>,
 }
 
 /// Whether an episode goes on.
@@ -139,6 +141,18 @@ impl Engine {
 
 impl Inner {
     fn episodes(&self, permit: &ReadPermit, query: &EpisodesQuery) -> Result<EpisodesPage, Error> {
+        let (items, next) = self.episodes_page(permit, query)?;
+        let scopes = items.iter().map(|item| &item.scope);
+        let count = |tenant, scope| self.episodes_count(tenant, scope);
+        let traversed = self.traversed(permit, scopes, query.after.is_none(), count)?;
+        Ok(EpisodesPage { items, next, traversed })
+    }
+
+    fn episodes_page(
+        &self,
+        permit: &ReadPermit,
+        query: &EpisodesQuery,
+    ) -> Result<(Vec<EpisodeRecord>, Option<FactKey>), Error> {
         let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
         let mut lists = Vec::with_capacity(scopes.len());
         for scope in scopes {
@@ -159,7 +173,7 @@ impl Inner {
                 let id = EpisodeId::from_bytes(at.id);
                 if let Some(known) = self.known(tenant, id, query)? {
                     if items.len() == query.limit {
-                        return Ok(EpisodesPage { items, next: after });
+                        return Ok((items, after));
                     }
                     items.push(self.episode(tenant, id, known, query, &mut paths)?);
                 }
@@ -167,9 +181,9 @@ impl Inner {
                 looked_at += 1;
             }
             match more {
-                false => return Ok(EpisodesPage { items, next: None }),
+                false => return Ok((items, None)),
                 true if looked_at >= ROWS_LOOKED_AT_MAX => {
-                    return Ok(EpisodesPage { items, next: after });
+                    return Ok((items, after));
                 }
                 true => {}
             }

@@ -11,6 +11,7 @@ use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{ActorId, EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt};
 
 use crate::engine::Inner;
+use crate::read::walk::DENIED_COUNTED_MAX;
 use crate::read::{Axis, EventsPage, EventsQuery, ReadPermit, ScanKey};
 use crate::{Engine, Error};
 
@@ -105,8 +106,11 @@ impl Inner {
         scan_max: usize,
     ) -> Result<EventsPage, Error> {
         let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
+        let events =
+            |tenant, scope| Ok(self.views.scope_events(tenant, scope, DENIED_COUNTED_MAX)?);
         if scopes.is_empty() {
-            let traversed = self.traversed(permit, &[], query.after.is_none())?;
+            let traversed =
+                self.traversed(permit, std::iter::empty(), query.after.is_none(), events)?;
             return Ok(EventsPage { items: Vec::new(), next: None, skip_left: 0, traversed });
         }
         let mut tags = Vec::new();
@@ -144,7 +148,12 @@ impl Inner {
             return Err(Error::OutsidePermit);
         }
         Ok(EventsPage {
-            traversed: self.traversed(permit, &items, query.after.is_none())?,
+            traversed: self.traversed(
+                permit,
+                items.iter().map(|item| &item.experience.scope),
+                query.after.is_none(),
+                events,
+            )?,
             items,
             next: page.next.map(|key| ScanKey { at: key.at.0, seq: key.tenant_seq }),
             skip_left: query.skip.saturating_sub(page.skipped),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lamina_core::policy::{Caller, Denial, Permit, Stack};
 use lamina_types::capability::{Capability, ScopeReadDescend, ScopeReadHolistic, ScopeReadLocal};
-use lamina_types::{EventRecord, ScopePath, ScopeView};
+use lamina_types::{ScopePath, ScopeView};
 
 use crate::admin::{Boot, PolicyBook};
 use crate::engine::Inner;
@@ -50,14 +50,14 @@ pub enum Traversed {
     Read {
         /// The scope.
         scope: ScopePath,
-        /// Events of it on this page.
+        /// Items of it on this page.
         items: u64,
     },
     /// It was left out.
     Denied {
         /// The scope.
         scope: ScopePath,
-        /// Events in it, counted up to [`DENIED_COUNTED_MAX`], whatever the question was: a count of
+        /// Items in it, counted up to [`DENIED_COUNTED_MAX`], whatever the question was: a count of
         /// matches would say what is in there.
         item_count: u64,
         /// Why.
@@ -234,18 +234,19 @@ impl Inner {
         Ok((tenant, ordinals))
     }
 
-    /// What a walk down says about its scopes: on every page where its events are from, and on the
-    /// first what it leaves out.
-    pub(super) fn traversed(
+    /// What a walk down says about its scopes: on every page where its items are from, and on the
+    /// first what it leaves out, counted by their ordinals.
+    pub(super) fn traversed<'a>(
         &self,
         permit: &ReadPermit,
-        items: &[EventRecord],
+        items: impl Iterator<Item = &'a ScopePath>,
         is_first: bool,
+        count: impl Fn(u32, u64) -> Result<u64, Error>,
     ) -> Result<Option<Vec<Traversed>>, Error> {
         let ReadPermit::Descend(walked) = permit else { return Ok(None) };
         let mut read: BTreeMap<&ScopePath, u64> = BTreeMap::new();
-        for record in items {
-            *read.entry(&record.experience.scope).or_default() += 1;
+        for scope in items {
+            *read.entry(scope).or_default() += 1;
         }
         let read = read.into_iter();
         let mut traversed: Vec<Traversed> =
@@ -253,7 +254,7 @@ impl Inner {
         if is_first {
             let tenant = walked.permit.caller().tenant;
             for (ordinal, scope, denial) in walked.denied.iter().take(DENIED_NAMED_MAX) {
-                let item_count = self.views.scope_events(tenant, *ordinal, DENIED_COUNTED_MAX)?;
+                let item_count = count(tenant, *ordinal)?.min(DENIED_COUNTED_MAX);
                 let (scope, denial) = (scope.clone(), denial.clone());
                 traversed.push(Traversed::Denied { scope, item_count, denial });
             }

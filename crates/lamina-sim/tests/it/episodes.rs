@@ -198,6 +198,29 @@ fn r289_questions_narrow() {
 }
 
 #[test]
+fn r072_r434_views_walk_up_and_down() {
+    let mut api = Api::shared("episodes-views");
+    let above = api.scope.clone();
+    say(&mut api, "s1", "2025-03-01T10:00:00Z", "The plan for the year.");
+    api.scope = format!("{above}/project:p");
+    say(&mut api, "s1", "2025-03-01T10:00:00Z", "The plan for the project.");
+    let scopes =
+        |found: &[Value]| -> Vec<String> { found.iter().map(|one| string(one, "scope")).collect() };
+    let below = api.scope.clone();
+    assert_eq!(scopes(&episodes(&mut api, "")), [below.clone()]);
+    assert_eq!(scopes(&episodes(&mut api, "&view=holistic")), [above.clone(), below.clone()]);
+    api.scope = above.clone();
+    assert_eq!(scopes(&episodes(&mut api, "")), [above.clone()]);
+    let page = api.get(&format!("/v1/episodes?scope={above}&view=descend")).ok(200);
+    assert_eq!(page["items"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        page["scopes_traversed"],
+        json!([{"scope": above, "items": 1}, {"scope": below, "items": 1}]),
+        "R424"
+    );
+}
+
+#[test]
 fn r063_what_was_known_at_an_instant() {
     let mut api = Api::shared("episodes-known");
     let first = say(&mut api, "s1", "2025-03-01T10:00:00Z", "The audit begins.");

@@ -27,6 +27,8 @@ use crate::read::ReadPermit;
 use crate::read::episodes::{EpisodeRecord, EpisodeState, EpisodesQuery};
 use crate::{Engine, Settings, Until};
 
+mod stories;
+
 const MINUTE: i64 = 60_000_000;
 const BEGINNING: i64 = 1_700_000_000_000_000;
 const SCOPE: &str = "user:alice";

@@ -13,6 +13,7 @@ use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::PAGE_DEFAULT;
 use lamina_types::{ErrorCode, RecordedAt, ScopePath, ScopeView};
 
+use super::events::traversed;
 use super::facts::{position, position_of};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -51,7 +52,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let page = engine.episodes(permit, question).await?;
     let next = page.next.map(|key: FactKey| query.next_cursor(&position(recorded, key), &mac));
     let items = page.items.into_iter().map(shown).collect();
-    let page = EpisodesPage { items, has_more: next.is_some(), next_cursor: next };
+    let scopes = page.traversed.map(|scopes| scopes.into_iter().map(traversed).collect());
+    let (has_more, next_cursor) = (next.is_some(), next);
+    let page = EpisodesPage { items, next_cursor, has_more, scopes_traversed: scopes };
     reply::json(StatusCode::OK, &page)
 }
 

@@ -35,7 +35,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     reply::json(StatusCode::OK, &EventsPage::new(Page::new(items, next), scopes))
 }
 
-fn traversed(scope: Traversed) -> TraversedScope {
+pub(super) fn traversed(scope: Traversed) -> TraversedScope {
     match scope {
         Traversed::Read { scope, items } => {
             TraversedScope::Read(ReadScope { scope: scope.to_string(), items })
