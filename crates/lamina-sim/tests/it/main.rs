@@ -27,6 +27,8 @@ mod conflicts;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]
+mod models;
+#[cfg(test)]
 mod paging;
 #[cfg(test)]
 mod blobs;
