@@ -1,8 +1,9 @@
 //! Episodes over HTTP: events that belong together, named by their words, sealed, and carried on.
 
+use lamina_sim::process;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, check_id, expect_event, string, strings};
+use crate::harness::{Api, Own, binary, check_id, data, expect_event, launch, string, strings};
 
 /// Says something at an instant, in a session, and waits until it is derived from.
 fn say(api: &mut Api, session: &str, at: &str, text: &str) -> String {
@@ -204,13 +205,15 @@ fn r072_r434_views_walk_up_and_down() {
     say(&mut api, "s1", "2025-03-01T10:00:00Z", "The plan for the year.");
     api.scope = format!("{above}/project:p");
     say(&mut api, "s1", "2025-03-01T10:00:00Z", "The plan for the project.");
-    let scopes =
-        |found: &[Value]| -> Vec<String> { found.iter().map(|one| string(one, "scope")).collect() };
+    let scopes = |found: &[Value]| -> String {
+        let scopes: Vec<String> = found.iter().map(|one| string(one, "scope")).collect();
+        scopes.join(" ")
+    };
     let below = api.scope.clone();
-    assert_eq!(scopes(&episodes(&mut api, "")), [below.clone()]);
-    assert_eq!(scopes(&episodes(&mut api, "&view=holistic")), [above.clone(), below.clone()]);
+    assert_eq!(scopes(&episodes(&mut api, "")), below);
+    assert_eq!(scopes(&episodes(&mut api, "&view=holistic")), format!("{above} {below}"));
     api.scope = above.clone();
-    assert_eq!(scopes(&episodes(&mut api, "")), [above.clone()]);
+    assert_eq!(scopes(&episodes(&mut api, "")), above);
     let page = api.get(&format!("/v1/episodes?scope={above}&view=descend")).ok(200);
     assert_eq!(page["items"].as_array().unwrap().len(), 2);
     assert_eq!(
@@ -317,4 +320,32 @@ fn what_is_asked_badly_is_refused() {
     // A scope that nothing was written to has none, and is not made by asking.
     let built = api.post("/v1/episodes/build", &json!({"scope": scope})).ok(200);
     assert_eq!((&built["built"], &built["items"]), (&json!(0), &json!([])));
+}
+
+#[test]
+fn r008_episodes_survive_a_crash_and_are_made_again_from_the_log() {
+    let own = Own::start();
+    let mut api = own.api("episodes-again");
+    let scope = api.scope.clone();
+    let wrong = say(&mut api, "s1", "2025-03-01T10:00:00Z", "The Gateway is on fire.");
+    say(&mut api, "s1", "2025-03-01T10:01:00Z", "The Gateway is fine.");
+    api.post(&format!("/v1/lifecycle/memory-event/{wrong}/cancel"), &json!({})).ok(200);
+    seal(&mut api);
+    say(&mut api, "s1", "2025-03-01T10:02:00Z", "The Gateway has a new version.");
+    say(&mut api, "s2", "2025-03-01T10:02:00Z", "Lunch.");
+    let before = episodes(&mut api, "&with_causal_chain=true");
+    assert_eq!(before.len(), 3);
+    let same = |own: &Own| {
+        let mut api = own.api("episodes-again");
+        api.scope = scope.clone();
+        assert_eq!(episodes(&mut api, "&with_causal_chain=true"), before);
+    };
+    let own = own.crash();
+    same(&own);
+    let directory = own.stop();
+    let path = data(directory.path());
+    let output = process::run(&binary(), &["rebuild", "--data", path.to_str().unwrap()]).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let server = launch(directory.path(), &[]).start().unwrap();
+    same(&Own { server, directory });
 }
