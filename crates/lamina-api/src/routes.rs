@@ -4,6 +4,7 @@
 //! tell "not yet" from "no such thing". The server builds its router against this table and a test
 //! asserts that both agree.
 
+mod params;
 mod table;
 
 use lamina_types::ErrorCode;

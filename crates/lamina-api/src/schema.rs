@@ -14,6 +14,9 @@ use crate::v1::audit::{
 use crate::v1::auth::{
     MintRequest, MintedToken, RevokeRequest, SignedUp, SignupRequest, TokenClaims, Whoami,
 };
+use crate::v1::beliefs::{
+    BeliefBody, BeliefsBuildRequest, BeliefsPage, BuiltBody, DeclareRequest, HistoryBody, WhyBody,
+};
 use crate::v1::blobs::{BlobDeleted, BlobUploaded};
 use crate::v1::claims::{ClaimHistory, ClaimsPage};
 use crate::v1::conflicts::{ConflictBody, ConflictsPage, ResolveRequest};
@@ -56,6 +59,13 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("fact", of::<FactBody>),
     ("fact_page", of::<FactsPage>),
     ("fact_timeline", of::<TimelineBody>),
+    ("belief", of::<BeliefBody>),
+    ("belief_page", of::<BeliefsPage>),
+    ("belief_declaration", of::<DeclareRequest>),
+    ("belief_why", of::<WhyBody>),
+    ("belief_history", of::<HistoryBody>),
+    ("beliefs_build", of::<BeliefsBuildRequest>),
+    ("beliefs_built", of::<BuiltBody>),
     ("derivation_status", of::<DerivationStatus>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),

@@ -10,7 +10,9 @@ pub mod rules;
 pub mod structured;
 pub mod ground;
 pub mod llm;
+pub mod duration;
 
+pub use duration::duration_us;
 pub use ground::{Gate, Ungrounded, grounded};
 pub use relation::{Relation, cardinality, relation};
 pub use rules::extract;

@@ -56,6 +56,8 @@ pub mod control {
     pub const SCOPE_SET: u16 = 11;
     /// The head's scope is not registered any more.
     pub const SCOPE_REMOVED: u16 = 12;
+    /// A belief was declared in the head's scope.
+    pub const BELIEF_DECLARED: u16 = 20;
     /// The episodes of the head's scope are over, and nothing joins them any more.
     pub const EPISODES_SEALED: u16 = 25;
     /// What is understood of the head's scope is to be made again; `what` says which of it.

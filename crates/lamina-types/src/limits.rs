@@ -73,6 +73,10 @@ pub const PREDICATE_CHARS_MAX: usize = 256;
 pub const REFERENCE_ID_CHARS_MAX: usize = 256;
 /// Characters of the name of an entity in a triple.
 pub const REFERENCE_NAME_CHARS_MAX: usize = 1_024;
+/// Characters of a declared belief.
+pub const BELIEF_STATEMENT_CHARS_MAX: usize = 4_096;
+/// Records that a declared belief may name in support.
+pub const BELIEF_SUPPORTS_MAX: usize = 64;
 /// Characters of the audit note of a request.
 pub const AUDIT_NOTE_CHARS_MAX: usize = 2_000;
 /// Bytes of a text that an audit row keeps of a request; longer ones are cut.

@@ -5,105 +5,14 @@ use lamina_types::ErrorCode as E;
 
 use super::Method::{Any, Delete, Get, Patch, Post, Put};
 use super::Tier::{Beta, Experimental, Stable};
-use super::{Answer, AnswerBody, Body, Param, RouteSpec, Values};
-
-const fn query(name: &'static str, about: &'static str, values: Values) -> Param {
-    Param { name, header: false, required: false, about, values }
-}
-
-const fn header(name: &'static str, about: &'static str, values: Values) -> Param {
-    Param { name, header: true, required: false, about, values }
-}
-
-const fn required(mut param: Param) -> Param {
-    param.required = true;
-    param
-}
-
-const fn answer(status: u16, about: &'static str, body: AnswerBody) -> Answer {
-    Answer { status, about, body }
-}
-
-const SCOPE: Param = query("scope", "The scope, a path of `type:id` segments.", Values::Text);
-const CURSOR: Param = query(
-    "cursor",
-    "`next_cursor` of the page before; a plain number is taken as an offset.",
-    Values::Text,
-);
-const VIEW: Param = query(
-    "view",
-    "How far to read from the scope.",
-    Values::OneOf(&["local", "holistic", "descend"]),
-);
-const SUBJECT: Param =
-    query("subject", "About this: an entity's id, an actor, or a name.", Values::Text);
-const PREDICATE: Param = query("predicate", "With this predicate.", Values::Text);
-const AS_OF: Param =
-    query("as_of", "Where the question stands on both axes of time.", Values::Time);
-const AS_OF_VALID: Param =
-    query("as_of_valid", "The instant in the world it is about.", Values::Time);
-const AS_OF_RECORDED: Param =
-    query("as_of_recorded", "The knowledge it is asked with.", Values::Time);
-const VALID_DURING: Param = query("valid_during", "True at some time in `from..to`.", Values::Text);
-const RECORDED_DURING: Param =
-    query("recorded_during", "Known at some time in `from..to`.", Values::Text);
-const MIN_CONFIDENCE: Param =
-    query("min_confidence", "At least this sure, from 0 to 1.", Values::Text);
-const SUPERSEDED: Param = query(
-    "include_superseded",
-    "Also versions that others have replaced.",
-    Values::OneOf(&["false", "true"]),
-);
-const VALID_AS_OF: Param = query("valid_as_of", "The same as `as_of_valid`.", Values::Time);
-const KNOWN_AS_OF: Param = query("known_as_of", "The same as `as_of_recorded`.", Values::Time);
-const CONFLICT_STATUS: Param = query(
-    "status",
-    "Only those that are still to be decided, or all.",
-    Values::OneOf(&["open", "all"]),
-);
-const CONFLICT_CURSOR: Param =
-    query("cursor", "`next_cursor` of the page before, a whole number.", Values::Text);
-const LIMIT: Param = query("limit", "Items per page.", Values::Integer(1, 1000));
-const WAIT: Param = query(
-    "wait",
-    "What to wait for before answering.",
-    Values::OneOf(&["accepted", "captured", "indexed", "consolidated", "settled"]),
-);
-const IDEMPOTENCY_KEY: Param = header(
-    "X-Cortex-Idempotency-Key",
-    "The idempotency key, instead of the field in the body.",
-    Values::Text,
-);
-const UPLOAD_KEY: Param = header(
-    "X-Cortex-Idempotency-Key",
-    "The idempotency key: the same upload again answers with the same blob.",
-    Values::Text,
-);
-const SINCE_LIFECYCLE: Param =
-    query("since_lifecycle_id", "Only what came after this lifecycle event.", Values::Id("lce"));
-const OF_EVENT: Param = query("event_id", "Of this memory event.", Values::Id("evt"));
-const OF_JOB: Param = query("job_id", "Of this job.", Values::Id("job"));
-const OF_IMPORT: Param = query("import_id", "Of this import.", Values::Id("imp"));
-const OF_EXPORT: Param = query("export_id", "Of this export.", Values::Id("exp"));
-const OF_ERASURE: Param = query("erasure_id", "Of this erasure.", Values::Id("erasure"));
-const OF_BATCH: Param = query("batch_id", "Of this bulk write.", Values::Id("batch"));
-const NAMED: Param = query("events", "Only these names, separated by commas.", Values::Text);
-
-const WRITE_ERRORS: &[E] = &[
-    E::InvalidBody,
-    E::InvalidEnvelope,
-    E::InvalidScopeGrammar,
-    E::InvalidTimestamp,
-    E::UnregisteredScopeType,
-    E::InvalidWait,
-    E::IdempotencyConflict,
-    E::ResourceDeleted,
-    E::PolicyDenied,
-    E::RequestTimeout,
-    E::BodyTooLarge,
-    E::UnsupportedMediaType,
-    E::WalUnavailable,
-];
+use super::params::{
+    ABOUT, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR, CONFLICT_STATUS, CURSOR,
+    IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE, OF_EVENT,
+    OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING, SCOPE,
+    SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW,
+    WAIT, WRITE_ERRORS, answer, header, query, required,
+};
+use super::{AnswerBody, Body, RouteSpec, Values};
 
 /// Every route of the contract. One row per line: the formatter would spread it over a thousand.
 #[rustfmt::skip]
@@ -315,12 +224,36 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "What held, oldest first.", AnswerBody::Json("fact_timeline"))],
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
     ),
-    RouteSpec::new(Get, "/v1/beliefs", Beta, "scope.read.local", "List beliefs"),
-    RouteSpec::new(Post, "/v1/beliefs", Beta, "scope.write", "Declare a belief"),
-    RouteSpec::new(Post, "/v1/beliefs/build", Beta, "scope.write", "Build beliefs now"),
-    RouteSpec::new(Get, "/v1/beliefs/why", Beta, "scope.read.local", "Why a belief is held"),
-    RouteSpec::new(Get, "/v1/beliefs/history", Beta, "scope.read.local", "How a belief was revised"),
-    RouteSpec::new(Get, "/v1/beliefs/{belief_id}", Beta, "scope.read.local", "Read one belief"),
+    RouteSpec::new(Get, "/v1/beliefs", Beta, "scope.read.local", "List beliefs").built(
+        &[required(SCOPE), VIEW, ABOUT, PREDICATE, STANCE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR], Body::None,
+        &[answer(200, "A page of beliefs, the latest first.", AnswerBody::Json("belief_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Post, "/v1/beliefs", Beta, "scope.write", "Declare a belief").built(
+        &[], Body::Json("belief_declaration"),
+        &[answer(201, "The belief; what was declared under its subject and predicate before is closed.", AnswerBody::Json("belief"))],
+        &[E::InvalidBody, E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidTimestamp, E::InvalidId, E::UnregisteredScopeType, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
+    RouteSpec::new(Post, "/v1/beliefs/build", Beta, "scope.write", "What a scope makes beliefs of").built(
+        &[], Body::Json("beliefs_build"),
+        &[answer(200, "What there is, and why the rest is no belief.", AnswerBody::Json("beliefs_built"))],
+        &[E::InvalidBody, E::MissingRequiredField, E::InvalidScopeGrammar, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType],
+    ),
+    RouteSpec::new(Get, "/v1/beliefs/why", Beta, "scope.read.local", "Why a belief is held").built(
+        &[required(BELIEF), AS_OF_RECORDED], Body::None,
+        &[answer(200, "The belief, what it stands on, and that in sentences.", AnswerBody::Json("belief_why"))],
+        ONE_BELIEF_ERRORS,
+    ),
+    RouteSpec::new(Get, "/v1/beliefs/history", Beta, "scope.read.local", "How a belief was revised").built(
+        &[required(BELIEF), AS_OF_RECORDED], Body::None,
+        &[answer(200, "As it is, and as it was shown before.", AnswerBody::Json("belief_history"))],
+        ONE_BELIEF_ERRORS,
+    ),
+    RouteSpec::new(Get, "/v1/beliefs/{belief_id}", Beta, "scope.read.local", "Read one belief").built(
+        &[AS_OF_RECORDED], Body::None,
+        &[answer(200, "The belief.", AnswerBody::Json("belief"))],
+        &[E::InvalidId, E::InvalidTimestamp, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
+    ),
     RouteSpec::new(Get, "/v1/understanding", Beta, "understanding.read", "List concepts"),
     RouteSpec::new(Get, "/v1/understanding/coverage", Beta, "understanding.read", "How much is understood"),
     RouteSpec::new(Post, "/v1/understanding/synthesize", Experimental, "understanding.synthesize", "Synthesize concepts now"),

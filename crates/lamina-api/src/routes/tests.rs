@@ -127,6 +127,12 @@ fn what_is_built() {
         POST /v1/episodes/build
         GET /v1/facts
         GET /v1/facts/timeline
+        GET /v1/beliefs
+        POST /v1/beliefs
+        POST /v1/beliefs/build
+        GET /v1/beliefs/why
+        GET /v1/beliefs/history
+        GET /v1/beliefs/{belief_id}
         GET /v1/derivation/status
         GET /v1/cost
         GET /v1/conflicts

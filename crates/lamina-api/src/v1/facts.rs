@@ -1,6 +1,6 @@
 //! `GET /v1/facts` and `GET /v1/facts/timeline`: what is known, on both axes of time (R217, R290, R291).
 
-mod query;
+pub(crate) mod query;
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -8,6 +8,7 @@ pub mod episodes;
 pub mod claims;
 pub mod conflicts;
 pub mod cost;
+pub mod beliefs;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;

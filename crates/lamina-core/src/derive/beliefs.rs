@@ -11,14 +11,15 @@ pub mod read;
 pub mod calibration;
 pub mod tension;
 pub mod declare;
+pub mod ledger;
 pub mod build;
 pub mod why;
 
-pub use evidence::{Evidence, Heard, Polarity, SourceClass, SupportId, Witness, weigh};
+pub use evidence::{Evidence, Heard, Polarity, SupportId, Witness, trust, weigh};
 pub use read::{Hidden, Interval, PartialReason, Shown, Stance, read};
 pub use revise::{
     Deletion, Deprecation, Mass, Reason, Revision, Settings, Standing, State, Unshown, Voices,
-    begin, deprecate, fire, next_deadline, redact, replay, replay_declared, revise,
+    again, begin, deprecate, fire, next_deadline, redact, replay, replay_declared, revise,
 };
 
 /// What a belief is about, as ordinals and keyed hashes: two claims with one key are one belief.

@@ -357,6 +357,16 @@ impl Inner {
         Ok(row.zip(standing).map(|(row, standing)| (ordinal, row.recorded_at.0, standing)))
     }
 
+    /// What a scope asks of derivation; empty if it asks nothing.
+    pub(crate) fn scope_policies_of(&self, tenant: u32, ordinal: u64) -> Result<String, Error> {
+        match self.views.scope_standing(tenant, ordinal)? {
+            Some(row) if row.registration != Registration::Removed => {
+                Ok(words(&self.reader.entry(row.offset, row.place)?)?.1)
+            }
+            _ => Ok(String::new()),
+        }
+    }
+
     fn scope_record(&self, tenant: u32, path: &ScopePath) -> Result<ScopeRecord, Error> {
         let found = self.scope_standing(tenant, path)?.ok_or(Error::NotFound)?;
         let (ordinal, registered_at, row) = found;

@@ -55,6 +55,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::BLOB_REMOVED
             | control::EPISODES_SEALED
             | control::UNDERSTANDING_SYNTHESIZED
+            | control::BELIEF_DECLARED
     )
 }
 

@@ -12,8 +12,8 @@ use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::codec::models::Cost;
 use lamina_store::entry::{Entry, Kind};
 use lamina_store::log::NewEntry;
-use lamina_types::layer::Extraction;
-use lamina_types::{Content, Directives, Micros, Modality, Role};
+use lamina_types::layer::{Extraction, SourceClass};
+use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role};
 
 use crate::write::prepare::section;
 
@@ -158,7 +158,7 @@ impl Answerer {
         let refused = ungrounded.len() as u64;
         let grounded = extraction.claims.len() as u64 - refused;
         let found = Extracted { extraction, ungrounded };
-        let answer = Answer { cost: Some(cost), ..answer_of(what, found) };
+        let answer = Answer { cost: Some(cost), ..answer_of(entry, what, found) };
         let draft = draft_of(entry, who, what, answer);
         Revised { entry: self.entry(&draft), grounded, ungrounded: refused }
     }
@@ -173,7 +173,7 @@ impl Answerer {
             Extracted { extraction: nothing(), ungrounded: Vec::new() }
         };
         let awaits_model = self.asks_model && wants_model(&what);
-        let answer = Answer { awaits_model, ..answer_of(&what, found) };
+        let answer = Answer { awaits_model, ..answer_of(entry, &what, found) };
         Some(draft_of(entry, &who, &what, answer))
     }
 
@@ -206,7 +206,8 @@ fn draft_of(event: &Entry, who: &ExperienceWho, what: &ExperienceWhat, answer: A
     }
 }
 
-fn answer_of(what: &ExperienceWhat, found: Extracted) -> Answer {
+fn answer_of(entry: &Entry, what: &ExperienceWhat, found: Extracted) -> Answer {
+    let asked = asked(&what.directives, &what.modality, entry.head.recorded_at);
     Answer {
         observed_at: what.context.observed_at,
         extraction: found.extraction,
@@ -214,7 +215,9 @@ fn answer_of(what: &ExperienceWhat, found: Extracted) -> Answer {
         ungrounded: found.ungrounded,
         shifts_topic: false,
         preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
-        asked: asked(&what.directives, &what.modality),
+        judged: if asked.feedback { judged(&what.content) } else { None },
+        source_class: source_class(what),
+        asked,
         awaits_model: false,
         cost: None,
     }
@@ -243,13 +246,49 @@ fn nothing() -> Extraction {
     Extraction { extractor: "none".to_owned(), ..Extraction::default() }
 }
 
-fn asked(directives: &Directives, modality: &Modality) -> Asked {
+/// Whether words are to be taken at their word depends on where they come from.
+fn source_class(what: &ExperienceWhat) -> SourceClass {
+    let role = match &what.content {
+        Content::Message { role, .. } => Some(*role),
+        _ => None,
+    };
+    match (what.modality.as_str(), role, &what.content) {
+        ("feedback", ..) => SourceClass::Feedback,
+        (_, Some(Role::Assistant), _) => SourceClass::Assistant,
+        ("imported", ..) => SourceClass::Imported,
+        ("tool_result", ..) | (_, Some(Role::Tool), _) => SourceClass::Tool,
+        (_, _, Content::Triple { .. }) => SourceClass::Said,
+        ("document", ..) => SourceClass::Document,
+        ("observation", ..) => SourceClass::Observed,
+        _ => SourceClass::Said,
+    }
+}
+
+/// Feedback is about a belief if it names one and says whether it came true.
+fn judged(content: &Content) -> Option<(BeliefId, bool)> {
+    let Content::Json { data, .. } = content else { return None };
+    // Kept as compact JSON: a quotation mark inside of a string has a backslash before it, so that
+    // only a key can be found like this.
+    let after = |key: &str| data.split_once(&format!("\"{key}\":")).map(|(_, rest)| rest);
+    let id = after("belief_id")?.strip_prefix('"')?.split('"').next()?.parse().ok()?;
+    let outcome = ["came_true", "outcome", "correct"].into_iter().find_map(after)?;
+    match outcome {
+        yes if yes.starts_with("true") => Some((id, true)),
+        no if no.starts_with("false") => Some((id, false)),
+        _ => None,
+    }
+}
+
+fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked {
+    let ttl = directives.ttl_for_belief_layer.as_deref();
+    let wanted = directives.extract.as_ref();
     let floor = directives.confidence_floor.map(|floor| (floor.clamp(0.0, 1.0) * 10_000.0) as u16);
     Asked {
         no_supersede: directives.extract.iter().flatten().any(|word| word == "no_supersede"),
         confidence_floor: floor,
-        belief_ttl: None,
+        belief_ttl: ttl.and_then(|ttl| lamina_models::duration_us(ttl, at.0)),
         consolidate_into: directives.consolidate_into.clone(),
+        no_beliefs: wanted.is_some_and(|wanted| !wanted.iter().any(|layer| layer == "beliefs")),
         feedback: modality.as_str() == "feedback",
     }
 }

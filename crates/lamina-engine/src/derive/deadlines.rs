@@ -18,7 +18,7 @@ use lamina_types::{Micros, RecordedAt};
 
 use crate::derive::fold::row_error;
 use crate::derive::key::deadlines as key;
-use crate::derive::{episodes, read};
+use crate::derive::{beliefs, episodes, read};
 
 /// Deadlines that one entry lets pass; what is left comes with the next.
 const FIRED_MAX: usize = if cfg!(test) { 16 } else { 4_096 };
@@ -29,11 +29,13 @@ const FIRED_MAX: usize = if cfg!(test) { 16 } else { 4_096 };
 pub(crate) enum Due {
     /// An episode for which nothing came for too long.
     Episode = 1,
+    /// A belief that shows what had to wait, or ends.
+    Belief = 2,
 }
 
 impl Due {
     fn of(number: u8) -> Option<Due> {
-        [Due::Episode].into_iter().find(|due| *due as u8 == number)
+        [Due::Episode, Due::Belief].into_iter().find(|due| *due as u8 == number)
     }
 }
 
@@ -87,6 +89,7 @@ pub(super) fn fire(rows: &mut Rows<'_, '_>, by: u64, until: RecordedAt) -> Resul
         rows.delete(Space::Sources, key::deadline(at, tenant, due, &id));
         match Due::of(due) {
             Some(Due::Episode) => episodes::lapse(rows, tenant, id, at, by)?,
+            Some(Due::Belief) => beliefs::fire(rows, tenant, id, at)?,
             None => return Err(malformed()),
         }
     }

@@ -9,6 +9,7 @@ use lamina_core::derive::facts::{
     Assertion, AssertionId, Decision, Input, Outcome, Resolution, Saying, ValueKey, push, without,
 };
 use lamina_store::codec::CodecError;
+use lamina_store::keys::KeyedHash;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
@@ -50,12 +51,9 @@ pub(super) fn learn(
             given.row.counts.ungrounded += 1;
             continue;
         }
-        let Some(subject) = names.entity(&claim.subject) else { continue };
-        let predicate =
-            rows.tag(given.tenant, "derive.predicate", &[claim.predicate.as_bytes()])?;
-        let value = value(rows, given.tenant, claim, names)?;
+        let Some(keyed) = keyed(rows, given.tenant, claim, names)? else { continue };
+        let Keyed { subject, predicate, said, value } = keyed;
         for scope in given.scopes.clone() {
-            let said = said(rows, given.tenant, subject, &predicate)?;
             for track in tracks(rows, given.tenant, scope, &said, claim, value)? {
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
                 rows.put(Space::Sources, key::track(at.tenant, scope, &said, &track), Vec::new());
@@ -65,6 +63,29 @@ pub(super) fn learn(
         }
     }
     Ok(())
+}
+
+/// What a claim is known by: its subject, its predicate, both together, and its object if it has one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keyed {
+    pub(super) subject: EntityId,
+    pub(super) predicate: Tag,
+    pub(super) said: Tag,
+    pub(super) value: Option<ValueKey>,
+}
+
+/// What a claim is known by; `None` if its subject is nobody.
+pub(super) fn keyed(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    claim: &Claim,
+    names: &Names,
+) -> Result<Option<Keyed>, ViewError> {
+    let Some(subject) = names.entity(&claim.subject) else { return Ok(None) };
+    let predicate = rows.tag(tenant, "derive.predicate", &[claim.predicate.as_bytes()])?;
+    let said = said(rows, tenant, subject, &predicate)?;
+    let value = value(rows, tenant, claim, names)?;
+    Ok(Some(Keyed { subject, predicate, said, value }))
 }
 
 fn assertion(
@@ -214,7 +235,7 @@ fn value(
             Some(id) => vec![b"entity".to_vec(), id.as_bytes().to_vec()],
             None => return Ok(None),
         },
-        Object::Text(words) => vec![b"text".to_vec(), lower(words)],
+        Object::Text(words) => return text_value(rows, tenant, words).map(Some),
         Object::Number { value, unit } => {
             vec![b"number".to_vec(), lower(value), lower(unit.as_deref().unwrap_or(""))]
         }
@@ -228,6 +249,16 @@ fn value(
     Ok(Some(ValueKey(rows.tag(tenant, "derive.value", &parts)?)))
 }
 
+/// What words are known by.
+pub(super) fn text_value(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    words: &str,
+) -> Result<ValueKey, ViewError> {
+    let words = words.trim().to_lowercase();
+    Ok(ValueKey(rows.tag(tenant, "derive.value", &[b"text", words.as_bytes()])?))
+}
+
 /// A subject and a predicate.
 pub(super) fn said(
     rows: &Rows<'_, '_>,
@@ -236,6 +267,12 @@ pub(super) fn said(
     predicate: &Tag,
 ) -> Result<Tag, ViewError> {
     rows.tag(tenant, "derive.said", &[subject.as_bytes(), predicate])
+}
+
+/// The same, outside the fold.
+pub(crate) fn said_outside(keyed: &KeyedHash, subject: EntityId, predicate: &Tag) -> Tag {
+    let mac = keyed.mac("derive.said", &[subject.as_bytes(), predicate]);
+    *mac.first_chunk().expect("32 bytes have a first half")
 }
 
 /// The tracks that a claim is about: of a relation with many values each has its own, and an ending

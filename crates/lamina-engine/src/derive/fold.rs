@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use crate::derive::conflicts;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
-use crate::derive::{concepts, deadlines, episodes, facts, key, models};
+use crate::derive::{beliefs, concepts, deadlines, episodes, facts, key, models};
 
 /// Folds answers into derived records.
 #[derive(Debug, Clone, Copy, Default)]
@@ -55,6 +55,10 @@ impl Derivation for Derived {
             }
             (Kind::Control, control::MODEL_RESERVED..=control::MODEL_GAVE_UP) => {
                 models::fold::control(rows, entry)
+            }
+            (Kind::Control, control::BELIEF_DECLARED) => {
+                due(rows, entry)?;
+                beliefs::declared(rows, entry)
             }
             _ => Ok(()),
         }
@@ -133,6 +137,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     }
     episodes::arrive(rows, &mut given, &names)?;
     facts::learn(rows, &mut given, &names)?;
+    beliefs::learn(rows, &given, &names)?;
     concepts::learn(rows, &given)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
@@ -163,6 +168,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         withdraw_event(rows, target.offset, entry.head.recorded_at)?;
         withdraw_answer(rows, entry.head.tenant, target.offset, entry.head.recorded_at)?;
         conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
+        beliefs::withdraw(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())
 }
@@ -209,6 +215,7 @@ fn withdraw_answer(
 ) -> Result<(), ViewError> {
     let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
     if !row.retired {
+        beliefs::withdraw(rows, tenant, offset)?;
         conflicts::withdraw_citing(rows, tenant, offset)?;
         facts::withdraw(rows, tenant, offset, &row)?;
         concepts::withdraw(rows, tenant, offset, &row, at)?;
@@ -291,6 +298,6 @@ fn contradiction(entry: &Entry, what: &'static str) -> ViewError {
     ViewError::Contradiction { offset: entry.head.offset, what }
 }
 
-pub(super) fn row_error(space: Space) -> impl Fn(lamina_store::codec::CodecError) -> ViewError {
+pub(crate) fn row_error(space: Space) -> impl Fn(lamina_store::codec::CodecError) -> ViewError {
     move |source| ViewError::Row { space: space.name(), source }
 }

@@ -16,6 +16,7 @@ use lamina_core::derive::facts::AssertionId;
 mod conflict;
 pub(crate) mod deadlines;
 pub(crate) mod episodes;
+pub(crate) mod beliefs;
 
 pub(crate) use conflict::*;
 
@@ -300,6 +301,13 @@ pub(crate) fn before(prefix: &[u8], at: FactKey) -> Vec<u8> {
 /// The first key after a position in the list that begins with this prefix.
 pub(crate) fn after(prefix: &[u8], at: FactKey) -> Vec<u8> {
     Key(before(prefix, at)).bytes(&[0]).0
+}
+
+/// The layer of an [`of_event`] key.
+pub(crate) fn layer_of(key: &[u8]) -> Option<Layer> {
+    let (rest, _) = key.split_last_chunk::<16>()?;
+    let layers = [Layer::Episode, Layer::Fact, Layer::Belief, Layer::Concept];
+    layers.into_iter().find(|layer| Some(&(*layer as u8)) == rest.last())
 }
 
 /// The record of an [`of_event`] key, as its id is written.

@@ -16,6 +16,7 @@ pub(crate) mod facts;
 pub(crate) mod conflicts;
 pub(crate) mod episodes;
 pub(crate) mod concepts;
+pub(crate) mod beliefs;
 pub(crate) mod deadlines;
 pub(crate) mod topics;
 pub(crate) mod fold;
@@ -23,6 +24,7 @@ mod alone;
 
 pub use alone::DeriveAlone;
 pub use fold::Derived;
+pub(crate) use fold::row_error;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{ViewError, Views};
 use lamina_types::{EpisodeId, EventId, ValidAt};
 
+use crate::derive::beliefs::rows::MadeRow;
 use crate::derive::fold::row_error;
 use crate::derive::key;
 use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, MemberRow};
@@ -117,6 +118,28 @@ pub(crate) fn events_of(
         ControlFlow::Continue(())
     })?;
     found.into_iter().collect::<Result<_, _>>().map_err(row_error(Space::Records))
+}
+
+/// How many beliefs took something of an answer, and how many of them show something else since.
+pub(crate) fn beliefs_of_answer(
+    views: &Views,
+    tenant: u32,
+    answer: u64,
+) -> Result<(u32, u32), ViewError> {
+    let made = row(views, Space::Sources, &key::beliefs::made(tenant, answer), MadeRow::decode)?;
+    Ok(made.map_or((0, 0), |made| (made.touched, made.updated)))
+}
+
+/// The same of an event.
+pub(crate) fn beliefs_of_event(
+    views: &Views,
+    tenant: u32,
+    event: u64,
+) -> Result<(u32, u32), ViewError> {
+    match answers_to(views, tenant, event)?.last() {
+        Some(answer) => beliefs_of_answer(views, tenant, *answer),
+        None => Ok((0, 0)),
+    }
 }
 
 /// What came of an event; `None` if it has no answer yet.

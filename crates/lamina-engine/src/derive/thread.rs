@@ -40,6 +40,7 @@ const LOG_PAUSE: Duration = Duration::from_millis(500);
 const EVENTS: u8 = 1;
 const EPISODES: u8 = 2;
 const FACTS: u8 = 4;
+const BELIEFS: u8 = 8;
 
 /// What the thread works with.
 #[derive(Debug)]
@@ -203,6 +204,10 @@ impl StageWorker for DerivingStages {
             let counts = read::counts_of_event(&self.views, flight.tenant, flight.offset);
             counts.map_err(|error| StageError(error.to_string()))
         };
+        let beliefs = || {
+            let beliefs = read::beliefs_of_event(&self.views, flight.tenant, flight.offset);
+            beliefs.map_err(|error| StageError(error.to_string()))
+        };
         Ok(match stage {
             Stage::Captured => Performed::Done(None),
             Stage::Compressed => {
@@ -213,7 +218,7 @@ impl StageWorker for DerivingStages {
                 Performed::Done(sealed.map(|(episode, _)| compressed(episode)))
             }
             Stage::Extracted => match counts()? {
-                Some(counts) => Performed::Done(Some(extracted(counts))),
+                Some(counts) => Performed::Done(Some(extracted(counts, beliefs()?.0))),
                 None => {
                     self.backlog.push(Job {
                         tenant: flight.tenant,
@@ -228,12 +233,14 @@ impl StageWorker for DerivingStages {
                 let counts = counts()?.unwrap_or_default();
                 let episodes = if counts.episodes > 0 { EPISODES } else { 0 };
                 let facts = if counts.facts > 0 { FACTS } else { 0 };
-                Performed::Done(Some(Payload::Indexed { layers: EVENTS | episodes | facts }))
+                let beliefs = if beliefs()?.0 > 0 { BELIEFS } else { 0 };
+                let layers = EVENTS | episodes | facts | beliefs;
+                Performed::Done(Some(Payload::Indexed { layers }))
             }
             Stage::Consolidated => {
                 let counts = counts()?.unwrap_or_default();
                 Performed::Done(Some(Payload::Consolidated {
-                    beliefs_updated: 0,
+                    beliefs_updated: beliefs()?.1,
                     conflicts_resolved: 0,
                     superseded_facts: counts.superseded,
                 }))
@@ -248,7 +255,9 @@ impl StageWorker for DerivingStages {
     ) -> Result<Option<(EventId, Payload)>, StageError> {
         let row = read::answer_row(&self.views, tenant, answer);
         let row = row.map_err(|error| StageError(error.to_string()))?;
-        Ok(row.map(|row| (row.event, extracted(row.counts))))
+        let beliefs = read::beliefs_of_answer(&self.views, tenant, answer);
+        let (touched, _) = beliefs.map_err(|error| StageError(error.to_string()))?;
+        Ok(row.map(|row| (row.event, extracted(row.counts, touched))))
     }
 
     fn revised(&mut self, tenant: u32, answer: u64) -> Result<Option<Payload>, StageError> {
@@ -286,7 +295,7 @@ fn compressed(episode: EpisodeId) -> Payload {
     Payload::Compressed { episode, understanding: Vec::new() }
 }
 
-fn extracted(counts: AnswerCounts) -> Payload {
+fn extracted(counts: AnswerCounts, beliefs: u32) -> Payload {
     let AnswerCounts { facts, entities, episodes, .. } = counts;
-    Payload::Extracted { facts, entities, beliefs: 0, episodes }
+    Payload::Extracted { facts, entities, beliefs, episodes }
 }

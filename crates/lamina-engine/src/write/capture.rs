@@ -20,8 +20,8 @@ use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::recent::{Recent, Remembered};
 pub use crate::write::request::{
-    BlobPlaced, GROUP_ENTRIES_MAX, PolicyChange, Registered, Reply, Request, ScopeChange,
-    ScopeRequest, next_group,
+    BlobPlaced, DeclareRequest, GROUP_ENTRIES_MAX, PolicyChange, Registered, Reply, Request,
+    ScopeChange, ScopeRequest, next_group,
 };
 use crate::write::room::{self, Room};
 
@@ -315,6 +315,7 @@ impl Capture {
             }
             Request::Policy { change, reply } => self.take_policy(change, reply, group),
             Request::Scope { request, reply } => self.take_scope(*request, reply, group),
+            Request::Declare { request, reply } => self.take_declared(*request, reply, group),
         }
     }
 
@@ -397,6 +398,28 @@ impl Capture {
                 Found::New => Slot::New(self.push(item, group)),
             });
         }
+        group.due.push(Due::Write { slots, reply });
+    }
+
+    /// A belief that is declared in a scope, which this may be the first write to.
+    fn take_declared(
+        &mut self,
+        request: DeclareRequest,
+        reply: Reply<Vec<Placed>>,
+        group: &mut Group,
+    ) {
+        let DeclareRequest { tenant, path, owner, registers, who, what } = request;
+        if let Err(error) = self.look_up_scope(tenant, &path) {
+            return drop(reply.send(Err(error)));
+        }
+        let scope = if registers {
+            self.ordinal(tenant, &path, &owner, group)
+        } else {
+            self.ordinal_only(tenant, &path, &owner, group)
+        };
+        let slots = vec![Slot::New(group.entries.len())];
+        let entry = system_entry(control::BELIEF_DECLARED, tenant, who, what);
+        group.entries.push(NewEntry { scope, ..entry });
         group.due.push(Due::Write { slots, reply });
     }
 

@@ -15,9 +15,11 @@ pub(crate) mod experience;
 pub mod episodes;
 pub(crate) mod resolve;
 pub mod understanding;
+mod declare;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use declare::{BeliefSupportId, BeliefToDeclare};
 use lamina_types::{AuditId, BatchId, EventId, Experience, RecordedAt, Stage};
 
 /// One experience to write.

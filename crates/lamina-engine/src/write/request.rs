@@ -77,6 +77,23 @@ pub enum ScopeChange {
     Remove,
 }
 
+/// A belief to be declared in a scope. The writer knows its ordinal.
+#[derive(Debug)]
+pub struct DeclareRequest {
+    /// The tenant.
+    pub tenant: u32,
+    /// The scope.
+    pub path: ScopePath,
+    /// Who is noted as the owner of a scope that is registered now.
+    pub owner: ActorId,
+    /// Whether a first write makes the caller owner of the scope.
+    pub registers: bool,
+    /// Who declares it.
+    pub who: Section,
+    /// What is declared.
+    pub what: Section,
+}
+
 /// What the writer is asked to do.
 #[derive(Debug)]
 pub enum Request {
@@ -152,6 +169,13 @@ pub enum Request {
         /// The answer: its version.
         reply: Reply<u64>,
     },
+    /// Declare a belief.
+    Declare {
+        /// Where, and what.
+        request: Box<DeclareRequest>,
+        /// The answer: its place.
+        reply: Reply<Vec<Placed>>,
+    },
     /// Change who belongs to a scope.
     Scope {
         /// Which, and how.
@@ -185,6 +209,14 @@ impl ScopeRequest {
     }
 }
 
+impl DeclareRequest {
+    /// Bytes of its entries, rounded up.
+    fn bytes(&self) -> usize {
+        let words = 2 * self.path.as_str().len() + self.owner.as_str().len();
+        3 * ENTRY_OVERHEAD + words + self.who.bytes().len() + self.what.bytes().len()
+    }
+}
+
 impl Request {
     /// Entries and bytes it will take in the log, rounded up.
     pub fn size(&self) -> (usize, usize) {
@@ -211,6 +243,8 @@ impl Request {
             Request::Tenant { name, .. } => (1, ENTRY_OVERHEAD + name.len()),
             Request::Policy { change, .. } => (1, change.bytes()),
             Request::Scope { request, .. } => (2, request.bytes()),
+            // A first write to a scope brings the scope's own entries with it.
+            Request::Declare { request, .. } => (3, request.bytes()),
         }
     }
 
@@ -223,6 +257,7 @@ impl Request {
                 | Request::Control { .. }
                 | Request::BlobAdd { .. }
                 | Request::Tenant { .. }
+                | Request::Declare { .. }
         )
     }
 
@@ -242,6 +277,7 @@ impl Request {
             Request::BlobAdd { who, what, .. } => fits(who, what),
             Request::Policy { change, .. } => change.bytes() <= ENTRY_BYTES_MAX,
             Request::Scope { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
+            Request::Declare { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
             Request::BlobRemove { .. } | Request::Tenant { .. } => true,
         };
         (!fits).then_some(Error::TooLarge { limit: "ENTRY_BYTES_MAX" })
@@ -250,7 +286,9 @@ impl Request {
     pub(crate) fn refuse(self, error: Error) {
         // A receiver that is gone does not wait for an answer.
         match self {
-            Request::Write { reply, .. } => drop(reply.send(Err(error))),
+            Request::Write { reply, .. } | Request::Declare { reply, .. } => {
+                drop(reply.send(Err(error)));
+            }
             Request::Answers { reply, .. }
             | Request::TakeBack { reply, .. }
             | Request::Control { reply, .. }

@@ -16,7 +16,7 @@ use lamina_core::policy::{self, Caller, Denial, Permit};
 use lamina_engine::ReadPermit;
 use lamina_types::capability::{Capability, ScopeWrite};
 use lamina_types::ids::IdError;
-use lamina_types::{ErrorCode, Experience, ScopePath, ScopeView};
+use lamina_types::{ActorId, ErrorCode, Experience, ScopePath, ScopeView};
 
 use super::app::App;
 use super::body::{self, Bounds};
@@ -67,14 +67,28 @@ impl Desk {
         caller: &Caller,
         experience: &Experience,
     ) -> Result<Permit<ScopeWrite>, Failure> {
-        let scope = &experience.scope;
+        let actors = (&experience.observed_actor.id, &experience.subject);
+        self.permit_written(caller, &experience.scope, actors).await
+    }
+
+    /// The same for what the caller writes in their own name.
+    pub(crate) async fn permit_write_to(
+        &self,
+        caller: &Caller,
+        scope: &ScopePath,
+    ) -> Result<Permit<ScopeWrite>, Failure> {
+        self.permit_written(caller, scope, (&caller.actor, &caller.actor)).await
+    }
+
+    async fn permit_written(
+        &self,
+        caller: &Caller,
+        scope: &ScopePath,
+        (observed_actor, subject): (&ActorId, &ActorId),
+    ) -> Result<Permit<ScopeWrite>, Failure> {
         let stack = self.app.stack(caller, Some(scope)).await?;
-        let write = policy::Write {
-            scope,
-            observed_actor: &experience.observed_actor.id,
-            subject: &experience.subject,
-            creates: !stack.membership.registered,
-        };
+        let creates = !stack.membership.registered;
+        let write = policy::Write { scope, observed_actor, subject, creates };
         let decided = stack.permit_write(caller, &write);
         // The most particular of what was asked for says most about the call; what a first write
         // takes beside is nothing particular.

@@ -16,7 +16,7 @@ use lamina_types::capability;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::coverage::{Known, disputing, name, probes, route_of, sample, upload};
+use crate::coverage::{Known, declaration, disputing, name, probes, route_of, sample, upload};
 use crate::harness::{Answer, directory, envelope, string};
 use crate::minting::key_file;
 use crate::tokens::Team;
@@ -123,6 +123,7 @@ impl Walk {
         }
         let page = root.get(&format!("/v1/conflicts?scope={SCOPE}")).ok(200);
         let conflict = string(&page["conflicts"][0], "id");
+        let belief = string(&root.post("/v1/beliefs", &declaration(SCOPE)).ok(201), "id");
         let known = Known {
             tenant: TENANT.to_owned(),
             caller: CALLER.to_owned(),
@@ -133,6 +134,7 @@ impl Walk {
             key,
             audit,
             conflict,
+            belief,
         };
         Walk { client: team.own.server.client(), team, known, _folder: folder }
     }

@@ -66,6 +66,7 @@ pub(crate) struct Known {
     pub(crate) key: String,
     pub(crate) audit: String,
     pub(crate) conflict: String,
+    pub(crate) belief: String,
 }
 
 impl Known {
@@ -78,6 +79,7 @@ impl Known {
         let key = string(&keyed, "idempotency_key");
         api.write_envelope(&keyed);
         let rows = api.get("/v1/audit?limit=1").ok(200);
+        let belief = string(&api.post("/v1/beliefs", &declaration(&api.scope)).ok(201), "id");
         Known {
             tenant: "default".to_owned(),
             caller: "user:local".to_owned(),
@@ -88,6 +90,7 @@ impl Known {
             key,
             audit: string(&rows["items"][0], "id"),
             conflict: disputed(api),
+            belief,
         }
     }
 }
@@ -110,6 +113,10 @@ pub(crate) fn disputing(scope: &str) -> [Value; 2] {
     })
 }
 
+pub(crate) fn declaration(scope: &str) -> Value {
+    json!({"scope": scope, "statement": "It works.", "confidence": 0.9})
+}
+
 pub(crate) fn upload() -> Request {
     Request::new("POST", "/v1/blobs").header("Content-Type", "a/b").bytes("x")
 }
@@ -117,8 +124,18 @@ pub(crate) fn upload() -> Request {
 /// One good request per built route that ends with its answer. A new route gets its line here, and
 /// `authorization` asks it as everybody who may not.
 pub(crate) fn probes(known: &Known) -> Vec<Probe> {
-    let Known { tenant, caller, scope, event: id, lifecycle: lce, blob, key, audit, conflict } =
-        known;
+    let Known {
+        tenant,
+        caller,
+        scope,
+        event: id,
+        lifecycle: lce,
+        blob,
+        key,
+        audit,
+        conflict,
+        belief,
+    } = known;
     let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
     let put = |target: &str, body: &Value| Request::new("PUT", target).json(body);
@@ -135,6 +152,12 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         probe(Request::post("/v1/episodes/build", &json!({"scope": scope})), 200),
         get(format!("/v1/facts?scope={scope}")),
         get(format!("/v1/facts/timeline?scope={scope}&subject={caller}")),
+        get(format!("/v1/beliefs?scope={scope}")),
+        probe(Request::post("/v1/beliefs", &declaration(scope)), 201),
+        probe(Request::post("/v1/beliefs/build", &json!({"scope": scope})), 200),
+        get(format!("/v1/beliefs/why?belief_id={belief}")),
+        get(format!("/v1/beliefs/history?belief_id={belief}")),
+        get(format!("/v1/beliefs/{belief}")),
         get(format!("/v1/derivation/status?scope={scope}")),
         get(format!("/v1/conflicts?scope={scope}&status=all")),
         get(format!("/v1/conflicts/{conflict}")),

@@ -20,6 +20,7 @@ mod idempotency;
 mod events;
 #[cfg(test)]
 mod facts;
+mod beliefs;
 #[cfg(test)]
 mod episodes;
 #[cfg(test)]

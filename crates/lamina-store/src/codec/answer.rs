@@ -4,8 +4,8 @@
 //! everything that was decided from words is in here: claims, which names are the same, whether a new
 //! topic begins. Who spoke stands in `who`, so that it can be erased on its own.
 
-use lamina_types::layer::Extraction;
-use lamina_types::{ActorId, EntityId, EventId, Micros, ScopePath, ValidAt};
+use lamina_types::layer::{Extraction, SourceClass};
+use lamina_types::{ActorId, BeliefId, EntityId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
 use crate::codec::models::Cost;
@@ -47,6 +47,10 @@ pub struct Answer {
     pub awaits_model: bool,
     /// A model was asked: the event's share of what that took.
     pub cost: Option<Cost>,
+    /// Where the words come from.
+    pub source_class: SourceClass,
+    /// Feedback: which belief it is about, and whether that came true.
+    pub judged: Option<(BeliefId, bool)>,
 }
 
 /// What the directives of the event ask of the fold.
@@ -60,6 +64,8 @@ pub struct Asked {
     pub belief_ttl: Option<i64>,
     /// A second scope that learns of it; the writer's permit covered it.
     pub consolidate_into: Option<ScopePath>,
+    /// Nothing of it is evidence for beliefs.
+    pub no_beliefs: bool,
     /// The event says how well an earlier answer was: evidence only, nothing is learned from its words.
     pub feedback: bool,
 }
@@ -119,6 +125,9 @@ mod tag {
     pub(super) const BOND: u8 = 21;
     pub(super) const AWAITS_MODEL: u8 = 60;
     pub(super) const COST: u8 = 61;
+    pub(super) const SOURCE_CLASS: u8 = 30;
+    pub(super) const NO_BELIEFS: u8 = 31;
+    pub(super) const JUDGED: u8 = 32;
 }
 
 impl Answer {
@@ -156,13 +165,20 @@ impl Answer {
         for position in &self.ungrounded {
             out.number(tag::UNGROUNDED, u64::from(*position));
         }
-        let Asked { no_supersede, confidence_floor, belief_ttl, consolidate_into, feedback } =
-            &self.asked;
+        let Asked {
+            no_supersede,
+            confidence_floor,
+            belief_ttl,
+            consolidate_into,
+            no_beliefs,
+            feedback,
+        } = &self.asked;
         for (tag, set) in [
             (tag::SHIFTS_TOPIC, self.shifts_topic),
             (tag::NO_SUPERSEDE, *no_supersede),
             (tag::FEEDBACK, *feedback),
             (tag::AWAITS_MODEL, self.awaits_model),
+            (tag::NO_BELIEFS, *no_beliefs),
         ] {
             if set {
                 out.field(tag, &[]);
@@ -180,13 +196,26 @@ impl Answer {
             out.field(tag::PRECEDED_BY, event.as_bytes());
         }
         out.optional(tag::COST, self.cost.map(|cost| cost.encode()).as_deref());
+        self.put_evidence(&mut out);
         out.finish()
+    }
+
+    /// What beliefs need to know beside the claims.
+    fn put_evidence(&self, out: &mut FieldWriter) {
+        if self.source_class != SourceClass::default() {
+            out.field(tag::SOURCE_CLASS, &[self.source_class as u8]);
+        }
+        if let Some((belief, came_true)) = &self.judged {
+            let bytes = [belief.as_bytes().as_slice(), &[u8::from(*came_true)]].concat();
+            out.field(tag::JUDGED, &bytes);
+        }
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<Answer, CodecError> {
         let (mut observed_at, mut extractor, mut language) = (None, None, None);
         let (mut floor, mut ttl, mut into) = (None, None, None);
+        let (mut class, mut judgement) = (None, None);
         let mut answer = Answer::empty();
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
@@ -210,6 +239,9 @@ impl Answer {
                 }
                 tag::AWAITS_MODEL => answer.awaits_model = true,
                 tag::COST => once(&mut answer.cost, Cost::decode(value)?, "cost")?,
+                tag::NO_BELIEFS => answer.asked.no_beliefs = true,
+                tag::SOURCE_CLASS => once(&mut class, source_class(value)?, "source_class")?,
+                tag::JUDGED => once(&mut judgement, judged(value)?, "judged")?,
                 tag::CONFIDENCE_FLOOR => {
                     once(&mut floor, small(value, "confidence_floor")?, "confidence_floor")?;
                 }
@@ -226,6 +258,8 @@ impl Answer {
         answer.asked.confidence_floor = floor;
         answer.asked.belief_ttl = ttl;
         answer.asked.consolidate_into = into;
+        answer.source_class = class.unwrap_or_default();
+        answer.judged = judgement;
         Ok(answer)
     }
 
@@ -240,6 +274,8 @@ impl Answer {
             asked: Asked::default(),
             awaits_model: false,
             cost: None,
+            source_class: SourceClass::default(),
+            judged: None,
         }
     }
 }
@@ -250,6 +286,23 @@ fn instant(value: &[u8]) -> Result<ValidAt, CodecError> {
 
 fn small(value: &[u8], field: &'static str) -> Result<u16, CodecError> {
     u16::try_from(number(value, field)?).map_err(|_| CodecError::Malformed { field })
+}
+
+fn source_class(value: &[u8]) -> Result<SourceClass, CodecError> {
+    let class = match value {
+        [number] => SourceClass::of_number(*number),
+        _ => None,
+    };
+    class.ok_or(CodecError::Malformed { field: "source_class" })
+}
+
+fn judged(value: &[u8]) -> Result<(BeliefId, bool), CodecError> {
+    match value.split_last_chunk::<1>() {
+        Some((id, [came_true @ (0 | 1)])) => {
+            Ok((BeliefId::from_bytes(array(id, "judged")?), *came_true == 1))
+        }
+        _ => Err(CodecError::Malformed { field: "judged" }),
+    }
 }
 
 fn topics(value: &[u8]) -> Result<Vec<u32>, CodecError> {

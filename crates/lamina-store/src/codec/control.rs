@@ -11,11 +11,13 @@ use crate::codec::CodecError;
 use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, required, string};
 
 mod admin;
+mod beliefs;
 mod derive;
 mod synthesis;
 
 pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
 pub(crate) use admin::{role_number, role_of};
+pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use synthesis::Synthesize;
 

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 9: 55 rows, 5d5fff45f4bdb70e8c4e36849bc6f23b05b6b853407ea11142d0a9a27b5a0319"]
+    expect!["layout 11: 55 rows, 3162f7ebcadc18ffa0e336ee2088ddca53271fd56f36740eb65121877f4be97b"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -86,7 +86,7 @@ impl FactsQuery {
     }
 }
 
-fn word(params: &Params<'_>, name: &'static str) -> Result<Option<String>, ApiError> {
+pub(crate) fn word(params: &Params<'_>, name: &'static str) -> Result<Option<String>, ApiError> {
     let given = params.one(name)?.map(str::to_owned);
     if let Some(given) = &given {
         check::short(given, WORD_CHARS_MAX)
@@ -95,7 +95,7 @@ fn word(params: &Params<'_>, name: &'static str) -> Result<Option<String>, ApiEr
     Ok(given)
 }
 
-fn confidence(params: &Params<'_>) -> Result<f64, ApiError> {
+pub(crate) fn confidence(params: &Params<'_>) -> Result<f64, ApiError> {
     let Some(text) = params.one("min_confidence")? else { return Ok(0.0) };
     text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| {
         ApiError::invalid_parameter("min_confidence", "must be a number from 0 to 1")

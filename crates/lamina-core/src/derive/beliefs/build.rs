@@ -1,26 +1,9 @@
-//! Building the beliefs of a scope on demand, and saying why a group of facts did not become one.
+//! Saying what became of the facts of a scope: a belief, or why none.
+//!
+//! Beliefs follow evidence by themselves, so that building them is counting: facts about one claim are
+//! a group, and every group either has a belief or a reason.
 
 use std::collections::BTreeMap;
-
-use lamina_types::RecordedAt;
-
-use super::BeliefKey;
-use super::evidence::{Evidence, Polarity};
-use super::revise::{Deletion, Reason, Revision, Settings, Standing, State, replay};
-
-/// Groups that one build looks at.
-pub const GROUPS_MAX: usize = 100_000;
-
-/// All evidence about one claim, in the order it was recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
-    /// The claim; none if a subject or predicate is missing.
-    pub key: Option<BeliefKey>,
-    /// Facts it was made of.
-    pub facts_count: u32,
-    /// The evidence.
-    pub evidence: Vec<Evidence>,
-}
 
 /// Why a group is no belief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,8 +20,6 @@ pub enum Rejection {
     BelowFloor,
     /// Its evidence was told to live only so long.
     Expired,
-    /// This build looked at as many groups as one may.
-    TooManyGroups,
 }
 
 impl Rejection {
@@ -51,20 +32,8 @@ impl Rejection {
             Rejection::TooLittleSupport => "too_little_support",
             Rejection::BelowFloor => "below_floor",
             Rejection::Expired => "expired",
-            Rejection::TooManyGroups => "too_many_groups",
         }
     }
-}
-
-/// One belief that was built.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Built {
-    /// The claim.
-    pub key: BeliefKey,
-    /// What it is.
-    pub state: State,
-    /// How it came to be so.
-    pub history: Vec<Revision>,
 }
 
 /// What a build did.
@@ -82,52 +51,21 @@ pub struct Report {
     pub reasons: BTreeMap<Rejection, u32>,
 }
 
-/// The beliefs that the groups of a scope make at `at`, and why the others make none.
-pub fn build(
-    settings: &Settings,
-    groups: impl IntoIterator<Item = Group>,
-    at: RecordedAt,
-) -> (Vec<Built>, Report) {
-    let mut report = Report::default();
-    let mut built = Vec::new();
-    for (index, group) in groups.into_iter().enumerate() {
-        report.groups_considered += 1;
-        report.facts_scanned = report.facts_scanned.saturating_add(group.facts_count);
-        let pieces = u32::try_from(group.evidence.len()).unwrap_or(u32::MAX);
-        report.belief_events_found = report.belief_events_found.saturating_add(pieces);
-        let verdict = if index < GROUPS_MAX {
-            judge(settings, group, at)
-        } else {
-            Err(Rejection::TooManyGroups)
-        };
-        match verdict {
-            Ok(belief) => built.push(belief),
-            Err(why) => {
-                report.groups_rejected += 1;
-                *report.reasons.entry(why).or_insert(0) += 1;
-            }
+impl Report {
+    /// Counts a group of facts that made a belief, or did not.
+    pub fn group(&mut self, facts: u32, pieces: u32, rejected: Option<Rejection>) {
+        self.groups_considered = self.groups_considered.saturating_add(1);
+        self.facts_scanned = self.facts_scanned.saturating_add(facts);
+        self.belief_events_found = self.belief_events_found.saturating_add(pieces);
+        if let Some(why) = rejected {
+            self.groups_rejected = self.groups_rejected.saturating_add(1);
+            *self.reasons.entry(why).or_insert(0) += 1;
         }
     }
-    if report.facts_scanned == 0 {
-        report.reasons.insert(Rejection::NoFactsInScope, 1);
-    }
-    (built, report)
-}
 
-fn judge(settings: &Settings, group: Group, at: RecordedAt) -> Result<Built, Rejection> {
-    let key = group.key.ok_or(Rejection::NoSubjectOrPredicate)?;
-    let (state, history) =
-        replay(settings, &group.evidence, at).ok_or(Rejection::NoBeliefShapedEvents)?;
-    if !group.evidence.iter().any(|piece| piece.polarity == Polarity::Supports) {
-        return Err(Rejection::TooLittleSupport);
-    }
-    match state.standing {
-        Standing::Deleted { why: Deletion::Expired, .. } => Err(Rejection::Expired),
-        Standing::Deleted { .. } => Err(Rejection::BelowFloor),
-        Standing::Held | Standing::Deprecated { .. } => {
-            assert!(matches!(history.first(), Some(step) if step.reason == Reason::Created));
-            Ok(Built { key, state, history })
-        }
+    /// There was nothing to look at.
+    pub fn nothing(&mut self) {
+        self.reasons.insert(Rejection::NoFactsInScope, 1);
     }
 }
 

@@ -5,7 +5,7 @@
 //! in the m-th further episode counts 1/(1+m). So one actor who never stops talking reaches at most
 //! twice a harmonic sum, and a second, independent voice is worth more than the tenth of the first.
 
-use lamina_types::layer::Confidence;
+use lamina_types::layer::{Confidence, SourceClass};
 use lamina_types::{EpisodeId, EventId, FactId, RecordedAt, ValidAt};
 
 /// The weight of one full piece of evidence.
@@ -51,7 +51,7 @@ pub struct Evidence {
     pub polarity: Polarity,
     /// How sure the extractor was.
     pub confidence: Confidence,
-    /// How far this kind of source is trusted; see [`SourceClass::trust`].
+    /// How far this kind of source is trusted; see [`trust`].
     pub trust: Confidence,
     /// Who said it.
     pub witness: Witness,
@@ -63,47 +63,15 @@ pub struct Evidence {
     pub expires: Option<RecordedAt>,
 }
 
-/// Where the words of the evidence come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SourceClass {
-    /// Somebody says it, or gives it as a triple.
-    Said,
-    /// What a tool returned.
-    Tool,
-    /// A document.
-    Document,
-    /// What was observed without anybody saying it.
-    Observed,
-    /// Brought over from another system.
-    Imported,
-    /// What a model says: it may repeat what it was told, or invent.
-    Assistant,
-    /// Feedback on an earlier answer.
-    Feedback,
-}
-
-impl SourceClass {
-    /// Every class, for tables and tests.
-    pub const ALL: [SourceClass; 7] = [
-        SourceClass::Said,
-        SourceClass::Tool,
-        SourceClass::Document,
-        SourceClass::Observed,
-        SourceClass::Imported,
-        SourceClass::Assistant,
-        SourceClass::Feedback,
-    ];
-
-    /// How far it is trusted, in ten-thousandths.
-    pub fn trust(self) -> Confidence {
-        Confidence::new(match self {
-            SourceClass::Said | SourceClass::Feedback => 10_000,
-            SourceClass::Tool => 9_500,
-            SourceClass::Document => 9_000,
-            SourceClass::Observed | SourceClass::Imported => 8_000,
-            SourceClass::Assistant => 3_000,
-        })
-    }
+/// How far a kind of source is trusted, in ten-thousandths.
+pub fn trust(class: SourceClass) -> Confidence {
+    Confidence::new(match class {
+        SourceClass::Said | SourceClass::Feedback => 10_000,
+        SourceClass::Tool => 9_500,
+        SourceClass::Document => 9_000,
+        SourceClass::Observed | SourceClass::Imported => 8_000,
+        SourceClass::Assistant => 3_000,
+    })
 }
 
 /// How often the same voice was heard before on the same side of the same belief.

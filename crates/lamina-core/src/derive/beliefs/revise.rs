@@ -276,6 +276,27 @@ pub fn revise(
     (state, steps)
 }
 
+/// A belief that the floor deleted, and one more piece: another belief, from everything that is known.
+/// Nothing of it was shown, so nothing has to wait.
+pub fn again(
+    mut state: State,
+    settings: &Settings,
+    evidence: &Evidence,
+    heard: Heard,
+) -> (State, Revision) {
+    let at = evidence.recorded;
+    let before = state.prior;
+    state.take(evidence, weigh(evidence.confidence, evidence.trust, heard));
+    state.shown = state.known;
+    state.standing = Standing::Held;
+    (state.created, state.last_revised) = (at, at);
+    (state.revision_count, state.due) = (0, None);
+    state.recent.clear();
+    let mut revision = Revision { at, reason: Reason::Created, before, after: state.visible() };
+    state.check_floor(settings, &mut revision);
+    (state, revision)
+}
+
 /// The first deadline of a belief: a revision that had to wait, or its end.
 pub fn next_deadline(state: &State) -> Option<RecordedAt> {
     if state.standing != Standing::Held {
@@ -380,12 +401,21 @@ fn take_all(
 pub struct Voices(BTreeMap<([u8; 16], Polarity), BTreeMap<Option<EpisodeId>, u32>>);
 
 impl Voices {
+    /// How often this voice was heard before.
+    pub fn heard(&self, piece: &Evidence) -> Heard {
+        let Some(episodes) = self.0.get(&(piece.witness.actor, piece.polarity)) else {
+            return Heard::default();
+        };
+        let known = u32::try_from(episodes.len()).unwrap_or(u32::MAX);
+        let here = episodes.get(&piece.witness.episode).copied().unwrap_or(0);
+        Heard { here, elsewhere: known - u32::from(here > 0) }
+    }
+
     /// How often this voice was heard before this piece, which is heard now.
     pub fn hear(&mut self, piece: &Evidence) -> Heard {
+        let heard = self.heard(piece);
         let episodes = self.0.entry((piece.witness.actor, piece.polarity)).or_default();
-        let known = u32::try_from(episodes.len()).unwrap_or(u32::MAX);
         let here = episodes.entry(piece.witness.episode).or_insert(0);
-        let heard = Heard { here: *here, elsewhere: known - u32::from(*here > 0) };
         *here = here.saturating_add(1);
         heard
     }
@@ -465,7 +495,10 @@ impl State {
     fn end(&mut self, at: RecordedAt, why: Deletion) {
         self.standing = Standing::Deleted { at, why };
         self.due = None;
-        self.expires = None;
+        // What the floor took still ends when it was told to.
+        if why != Deletion::BelowFloor {
+            self.expires = None;
+        }
     }
 
     fn check_floor(&mut self, settings: &Settings, revision: &mut Revision) {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use lamina_types::{BeliefId, EventId};
+use lamina_types::{BeliefId, EventId, Micros};
 
 use super::evidence::{Polarity, SupportId};
 use super::read::{Shown, Stance};
@@ -220,10 +220,45 @@ fn reason(ground: &Ground) -> Option<String> {
         SupportId::Episode(id) => id.to_string(),
         SupportId::Event(id) => id.to_string(),
     };
+    // The record may be derived; the words are an event's.
+    let from = match (ground.id, ground.events.first()) {
+        (SupportId::Event(_), _) | (_, None) => String::new(),
+        (_, Some((event, _))) => format!(", {event}"),
+    };
     Some(match &ground.when {
-        Some(when) => format!("on {when} \"{words}\" ({id})"),
-        None => format!("\"{words}\" ({id})"),
+        Some(when) => format!("on {when} \"{words}\" ({id}{from})"),
+        None => format!("\"{words}\" ({id}{from})"),
     })
+}
+
+/// A day as a person reads it: `13 May 2026`.
+pub fn day(at: Micros) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    // Days since the first of March of the year 0, in eras of 400 years, which are all alike.
+    let days = at.0.div_euclid(86_400_000_000) + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12;
+    let year = era * 400 + year_of_era + i64::from(month < 2);
+    let month = usize::try_from(month).ok().and_then(|month| MONTHS.get(month)).unwrap_or(&"");
+    format!("{day} {month} {year}")
 }
 
 /// Heaviest first; ties by id.

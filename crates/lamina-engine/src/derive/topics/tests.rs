@@ -25,6 +25,8 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             asked: Asked::default(),
             awaits_model: false,
             cost: None,
+            source_class: lamina_types::layer::SourceClass::Said,
+            judged: None,
         },
         cue: false,
     }

@@ -22,8 +22,8 @@ use crate::engine::Inner;
 pub(crate) type Answers = HashMap<u64, (Answer, Option<ActorId>)>;
 
 /// A claim with where it comes from.
-struct Told {
-    claim: Claim,
+pub(in crate::read) struct Told {
+    pub(in crate::read) claim: Claim,
     extractor: String,
     event: EventId,
     said_by: Option<ActorId>,
@@ -188,7 +188,7 @@ impl Inner {
 
     /// The claim that evidence is. Of a decision it is the claim that it chose, if it names one: the
     /// side that it picked has evidence of its own.
-    fn told(
+    pub(in crate::read) fn told(
         &self,
         tenant: u32,
         source: AssertionId,
@@ -227,7 +227,7 @@ impl Inner {
         }))
     }
 
-    pub(super) fn predicate_tag(
+    pub(in crate::read) fn predicate_tag(
         &self,
         tenant: u32,
         predicate: Option<&str>,
@@ -247,7 +247,7 @@ impl Inner {
     }
 
     /// Who or what somebody means by an id or a name.
-    pub(super) fn entities_called(
+    pub(crate) fn entities_called(
         &self,
         tenant: u32,
         scopes: &[u64],
@@ -280,7 +280,7 @@ impl Inner {
         Ok(found)
     }
 
-    fn entity_of_term(
+    pub(in crate::read) fn entity_of_term(
         &self,
         tenant: u32,
         scope: u64,

@@ -12,7 +12,7 @@ use lamina_core::derive::facts::{Basis, Pins, Superseded};
 use lamina_engine::Engine;
 use lamina_engine::read::facts::{FactKey, FactObject, FactRecord, FactsQuery as Question, Order};
 use lamina_types::layer::{Confidence, Object, Term};
-use lamina_types::{ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
+use lamina_types::{EntityId, ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -276,10 +276,15 @@ pub(super) fn name(term: &Term) -> String {
 }
 
 pub(super) fn value(object: &FactObject) -> ValueBody {
-    match &object.object {
+    value_of(&object.object, object.entity)
+}
+
+/// What is said, and the entity that it is.
+pub(super) fn value_of(object: &Object, entity: Option<EntityId>) -> ValueBody {
+    match object {
         Object::Entity(term) => ValueBody {
             r#type: "entity",
-            id: object.entity.map(|id| id.to_string()),
+            id: entity.map(|id| id.to_string()),
             name: Some(name(term)),
             datatype: None,
             value: name(term).into(),

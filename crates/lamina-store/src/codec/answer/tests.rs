@@ -92,10 +92,13 @@ fn answer(claims: Vec<Claim>) -> Answer {
             confidence_floor: Some(3_000),
             belief_ttl: Some(60_000_000),
             consolidate_into: Some("org:acme".parse().unwrap()),
+            no_beliefs: false,
             feedback: false,
         },
         awaits_model: false,
         cost: None,
+        source_class: SourceClass::Said,
+        judged: None,
     }
 }
 

@@ -2,10 +2,12 @@
 
 use lamina_types::layer::Confidence;
 
-use super::{Heard, SourceClass, weigh};
+use lamina_types::layer::SourceClass;
+
+use super::{Heard, trust, weigh};
 
 fn said(here: u32, elsewhere: u32) -> u64 {
-    weigh(Confidence::new(9_000), SourceClass::Said.trust(), Heard { here, elsewhere })
+    weigh(Confidence::new(9_000), trust(SourceClass::Said), Heard { here, elsewhere })
 }
 
 #[test]
@@ -26,9 +28,9 @@ fn a_second_voice_outweighs_all_repetitions_of_the_first_in_one_conversation() {
 #[test]
 fn trust_and_confidence_multiply_and_never_exceed_one_unit() {
     for class in SourceClass::ALL {
-        let full = weigh(Confidence::FULL, class.trust(), Heard::default());
-        assert_eq!(full, u64::from(class.trust().get()), "{class:?}");
-        assert_eq!(weigh(Confidence::new(0), class.trust(), Heard::default()), 0);
+        let full = weigh(Confidence::FULL, trust(class), Heard::default());
+        assert_eq!(full, u64::from(trust(class).get()), "{class:?}");
+        assert_eq!(weigh(Confidence::new(0), trust(class), Heard::default()), 0);
     }
-    assert!(SourceClass::Assistant.trust() < SourceClass::Imported.trust());
+    assert!(trust(SourceClass::Assistant) < trust(SourceClass::Imported));
 }

@@ -1,12 +1,12 @@
 //! The revision policy as transcripts, and its laws over random histories.
 
 use expect_test::{Expect, expect};
-use lamina_types::layer::Confidence;
+use lamina_types::layer::{Confidence, SourceClass};
 use lamina_types::{EpisodeId, FactId, Micros, RecordedAt, ValidAt};
 use proptest::prelude::*;
 
 use super::*;
-use crate::derive::beliefs::evidence::{SourceClass, SupportId, Witness};
+use crate::derive::beliefs::evidence::{SupportId, Witness, trust};
 
 const MINUTE: i64 = 60_000_000;
 
@@ -19,7 +19,7 @@ fn piece(at: i64, polarity: Polarity, actor: u8, episode: u8) -> Evidence {
         source: SupportId::Fact(FactId::from_bytes([at as u8; 16])),
         polarity,
         confidence: Confidence::FULL,
-        trust: SourceClass::Said.trust(),
+        trust: trust(SourceClass::Said),
         witness: Witness {
             actor: [actor; 16],
             episode: Some(EpisodeId::from_bytes([episode; 16])),

@@ -94,7 +94,23 @@ fn a_large_graph_is_cut_and_says_so() {
 #[test]
 fn the_narrative_says_what_the_graph_says() {
     let claim = "Acme is likely to renew";
-    expect![[r#"It is believed that Acme is likely to renew because on 1 May 2026 "Acme has 200 seats" (fact_01010101010101010101010101010101) and "The pilot went well" (ep_03030303030303030303030303030303). Against it: on 2 May 2026 "Acme asked for a discount" (fact_02020202020202020202020202020202). The words of 1 of 4 supports are gone. The confidence is 0.62, between 0.48 and 0.74 with probability 0.90."#]].assert_eq(&narrative(claim, &shown(Stance::Supported), &story()));
-    expect![[r#"It is not believed any more that Acme is likely to renew because on 2 May 2026 "Acme asked for a discount" (fact_02020202020202020202020202020202). In its favour: on 1 May 2026 "Acme has 200 seats" (fact_01010101010101010101010101010101) and "The pilot went well" (ep_03030303030303030303030303030303). The words of 1 of 4 supports are gone. The confidence is 0.62, between 0.48 and 0.74 with probability 0.90."#]].assert_eq(&narrative(claim, &shown(Stance::Contradicted), &story()));
+    expect![[r#"It is believed that Acme is likely to renew because on 1 May 2026 "Acme has 200 seats" (fact_01010101010101010101010101010101, evt_01010101010101010101010101010101) and "The pilot went well" (ep_03030303030303030303030303030303, evt_03030303030303030303030303030303). Against it: on 2 May 2026 "Acme asked for a discount" (fact_02020202020202020202020202020202, evt_02020202020202020202020202020202). The words of 1 of 4 supports are gone. The confidence is 0.62, between 0.48 and 0.74 with probability 0.90."#]].assert_eq(&narrative(claim, &shown(Stance::Supported), &story()));
+    expect![[r#"It is not believed any more that Acme is likely to renew because on 2 May 2026 "Acme asked for a discount" (fact_02020202020202020202020202020202, evt_02020202020202020202020202020202). In its favour: on 1 May 2026 "Acme has 200 seats" (fact_01010101010101010101010101010101, evt_01010101010101010101010101010101) and "The pilot went well" (ep_03030303030303030303030303030303, evt_03030303030303030303030303030303). The words of 1 of 4 supports are gone. The confidence is 0.62, between 0.48 and 0.74 with probability 0.90."#]].assert_eq(&narrative(claim, &shown(Stance::Contradicted), &story()));
     expect!["It is uncertain that Acme is likely to renew. The confidence is 0.62, between 0.48 and 0.74 with probability 0.90."].assert_eq(&narrative(claim, &shown(Stance::Uncertain), &[]));
+}
+
+#[test]
+fn days_as_people_read_them() {
+    const DAY: i64 = 86_400_000_000;
+    for (at, expected) in [
+        (0, "1 January 1970"),
+        (-1, "31 December 1969"),
+        (59 * DAY, "1 March 1970"),
+        (11_016 * DAY, "29 February 2000"),
+        (20_586 * DAY, "13 May 2026"),
+        (Micros::MIN.0, "1 January 1"),
+        (Micros::MAX.0, "31 December 9999"),
+    ] {
+        assert_eq!(day(Micros(at)), expected);
+    }
 }

@@ -1,0 +1,286 @@
+//! One claim and what is said about it, piece by piece: the beliefs that it makes one after the other.
+//!
+//! A belief that is gone does not come back; the next thing that is said about its claim begins
+//! another one. After an expiry that one begins from nothing. After a deletion by the floor it stands
+//! on everything that is known, because what was said still counts, it only was not enough. The fold
+//! takes pieces one at a time with [`take`]; [`replay`] takes all of them and must come to the same.
+
+use lamina_types::layer::Confidence;
+use lamina_types::{RecordedAt, ValidAt};
+
+use super::declare::{Closing, Declaration, close, declare};
+use super::evidence::{Evidence, Heard, Polarity};
+use super::revise::{
+    Deletion, Deprecation, Reason, Revision, Settings, Standing, State, Voices, again, begin,
+    deprecate, fire, revise,
+};
+
+/// Something that is said about a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// A piece of evidence.
+    Said(Said),
+    /// Somebody declares what is to be believed.
+    Declared(Declaration),
+    /// A newer declaration answers the same question with something else.
+    Closed {
+        /// When it was recorded.
+        at: RecordedAt,
+        /// From when the newer one holds.
+        newer: ValidAt,
+    },
+}
+
+impl Piece {
+    /// When it was recorded.
+    pub fn recorded(&self) -> RecordedAt {
+        match self {
+            Piece::Said(said) => said.evidence.recorded,
+            Piece::Declared(declaration) => declaration.at,
+            Piece::Closed { at, .. } => *at,
+        }
+    }
+}
+
+/// A piece of evidence, and what else comes with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The evidence.
+    pub evidence: Evidence,
+    /// Until when the claim is said to hold.
+    pub valid_to: Option<ValidAt>,
+    /// Below which confidence its event wants no belief; none: the usual floor.
+    pub floor: Option<Confidence>,
+    /// Whether it names the claim itself. What speaks of a rival cannot begin a belief.
+    pub names: bool,
+}
+
+/// The belief in a claim, and what its evidence asks of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The belief.
+    pub state: State,
+    /// The lowest floor that any of its evidence asks for.
+    pub floor: Confidence,
+    /// The latest end of what supports it; none if some of that is open.
+    pub valid_to: Option<ValidAt>,
+}
+
+/// What became of a piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The belief now.
+    pub held: Held,
+    /// It begins with this piece.
+    pub begins: bool,
+    /// Earlier evidence does not count in it: voices are heard as if for the first time.
+    pub afresh: bool,
+    /// The belief that stood here before, if this is another one.
+    pub ended: Option<Held>,
+    /// What happened.
+    pub steps: Vec<Revision>,
+}
+
+impl Held {
+    /// The settings of this belief.
+    pub fn settings(&self, settings: &Settings) -> Settings {
+        Settings { floor: self.floor, ..settings.clone() }
+    }
+
+    /// Fires what is due at or before `until`.
+    pub fn fire(&mut self, settings: &Settings, until: RecordedAt) -> Vec<Revision> {
+        let settings = self.settings(settings);
+        let mut steps = Vec::new();
+        while let Some(step) = fire(&mut self.state, &settings, until) {
+            steps.push(step);
+        }
+        steps
+    }
+
+    /// Whether it is held.
+    pub fn is_held(&self) -> bool {
+        self.state.standing == Standing::Held
+    }
+}
+
+/// Takes one piece. None if it cannot begin a belief and there is none.
+///
+/// `heard` is how often its voice was heard before; it does not count for a belief that begins
+/// afresh, nor for a declaration.
+pub fn take(
+    before: Option<Held>,
+    settings: &Settings,
+    piece: &Piece,
+    heard: Heard,
+) -> Option<Taken> {
+    let at = piece.recorded();
+    let mut steps = Vec::new();
+    let before = before.map(|mut held| {
+        steps = held.fire(settings, at);
+        held
+    });
+    match piece {
+        Piece::Declared(declaration) => Some(declared(before, settings, declaration, steps)),
+        Piece::Said(said) => heard_of(before, settings, said, heard, steps),
+        Piece::Closed { at, newer } => {
+            let mut held = before?;
+            steps.extend(shut(&mut held, *at, *newer));
+            Some(Taken { held, begins: false, afresh: false, ended: None, steps })
+        }
+    }
+}
+
+fn heard_of(
+    before: Option<Held>,
+    settings: &Settings,
+    said: &Said,
+    heard: Heard,
+    mut steps: Vec<Revision>,
+) -> Option<Taken> {
+    let asked = said.floor.unwrap_or(settings.floor);
+    match before {
+        Some(held) if held.is_held() => {
+            let floor = held.floor.min(asked);
+            let valid_to = later_end(held.valid_to, said, held.state.supports_count == 0);
+            let own = Settings { floor, ..settings.clone() };
+            let (state, more) = revise(held.state, &own, &said.evidence, heard);
+            steps.extend(more);
+            let held = Held { state, floor, valid_to };
+            Some(Taken { held, begins: false, afresh: false, ended: None, steps })
+        }
+        _ if !said.names => None,
+        Some(held) if counts_still(&held.state, said.evidence.recorded) => {
+            let floor = held.floor.min(asked);
+            let valid_to = later_end(held.valid_to, said, held.state.supports_count == 0);
+            let own = Settings { floor, ..settings.clone() };
+            let (state, step) = again(held.state.clone(), &own, &said.evidence, heard);
+            steps.push(step);
+            let ended = Some(held);
+            let held = Held { state, floor, valid_to };
+            Some(Taken { held, begins: true, afresh: false, ended, steps })
+        }
+        ended => {
+            let own = Settings { floor: asked, ..settings.clone() };
+            let (state, step) = begin(&own, &said.evidence);
+            steps.push(step);
+            let held = Held { state, floor: asked, valid_to: later_end(None, said, true) };
+            Some(Taken { held, begins: true, afresh: true, ended, steps })
+        }
+    }
+}
+
+fn declared(
+    before: Option<Held>,
+    settings: &Settings,
+    declaration: &Declaration,
+    mut steps: Vec<Revision>,
+) -> Taken {
+    let ended = before.map(|mut held| {
+        steps.extend(shut(&mut held, declaration.at, declaration.valid_from));
+        held
+    });
+    let held = Held { state: declare(declaration), floor: settings.floor, valid_to: None };
+    let shown = held.state.visible();
+    let reason = Reason::Created;
+    steps.push(Revision { at: declaration.at, reason, before: shown, after: shown });
+    Taken { held, begins: true, afresh: true, ended, steps }
+}
+
+/// A newer declaration holds from `newer` on: what is left is asserted until then, or nothing is.
+fn shut(held: &mut Held, at: RecordedAt, newer: ValidAt) -> Option<Revision> {
+    if !held.is_held() {
+        return None;
+    }
+    match close(held.state.valid_from, newer) {
+        Closing::Replaced => Some(deprecate(&mut held.state, Deprecation::Replaced, at)),
+        Closing::Shortened { valid_to } => {
+            held.valid_to = Some(held.valid_to.map_or(valid_to, |known| known.min(valid_to)));
+            None
+        }
+    }
+}
+
+/// Whether the evidence of a belief that is gone counts in the next one: the floor took it, and its
+/// time is not over.
+fn counts_still(state: &State, at: RecordedAt) -> bool {
+    matches!(state.standing, Standing::Deleted { why: Deletion::BelowFloor, .. })
+        && state.expires.is_none_or(|expires| at < expires)
+}
+
+/// The latest end of what supports a belief.
+fn later_end(known: Option<ValidAt>, said: &Said, is_first: bool) -> Option<ValidAt> {
+    match (said.evidence.polarity, is_first) {
+        (Polarity::Against, _) => known,
+        (Polarity::Supports, true) => said.valid_to,
+        (Polarity::Supports, false) => known.zip(said.valid_to).map(|(one, two)| one.max(two)),
+    }
+}
+
+/// One belief of a claim: from the piece it began with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Life {
+    /// The position of the piece it began with.
+    pub from: usize,
+    /// Itself, as it is or as it ended.
+    pub held: Held,
+    /// What happened to it, with how it stood after.
+    pub steps: Vec<(Revision, State)>,
+}
+
+/// Every belief that the pieces make, in the order they came, as they stand at `until`.
+pub fn replay(settings: &Settings, pieces: &[Piece], until: RecordedAt) -> Vec<Life> {
+    let mut lives: Vec<Life> = Vec::new();
+    let mut voices = Voices::default();
+    for (from, piece) in pieces.iter().enumerate() {
+        if let Some(life) = lives.last_mut() {
+            life.run(settings, piece.recorded());
+        }
+        let before = lives.last().map(|life| life.held.clone());
+        let heard = match piece {
+            Piece::Said(said) => voices.heard(&said.evidence),
+            Piece::Declared(_) | Piece::Closed { .. } => Heard::default(),
+        };
+        let Some(taken) = take(before, settings, piece, heard) else { continue };
+        if taken.afresh {
+            voices = Voices::default();
+        }
+        if let Piece::Said(said) = piece {
+            voices.hear(&said.evidence);
+        }
+        if taken.begins {
+            let replaced = taken.ended.as_ref().map(|held| &held.state);
+            if let (Some(life), Some(state)) = (lives.last_mut(), replaced)
+                && life.held.state.standing != state.standing
+                && let Some(step) = taken.steps.first()
+            {
+                life.steps.push((*step, state.clone()));
+            }
+            if let (Some(life), Some(ended)) = (lives.last_mut(), taken.ended) {
+                life.held = ended;
+            }
+            let steps = taken.steps.last().map(|step| (*step, taken.held.state.clone()));
+            lives.push(Life { from, held: taken.held, steps: steps.into_iter().collect() });
+        } else if let Some(life) = lives.last_mut() {
+            let state = &taken.held.state;
+            life.steps.extend(taken.steps.into_iter().map(|step| (step, state.clone())));
+            life.held = taken.held;
+        }
+    }
+    if let Some(life) = lives.last_mut() {
+        life.run(settings, until);
+    }
+    lives
+}
+
+impl Life {
+    /// Fires deadlines one by one, so that each step has its own state.
+    fn run(&mut self, settings: &Settings, until: RecordedAt) {
+        let own = self.held.settings(settings);
+        while let Some(step) = fire(&mut self.held.state, &own, until) {
+            self.steps.push((step, self.held.state.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

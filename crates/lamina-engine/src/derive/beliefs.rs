@@ -1,0 +1,286 @@
+//! Beliefs: what answers claim is evidence, for the value that is claimed and against those that it
+//! excludes.
+//!
+//! A claim of one event is one piece of evidence for the belief in its value. Where only one value can
+//! be true, it speaks against the beliefs in the values said last. A denial or an ending speaks against
+//! its own value. What an event said is taken back by taking the rest again (`claims`).
+
+pub(crate) mod rows;
+pub(crate) mod claims;
+pub(crate) mod declared;
+
+use lamina_core::derive::beliefs::ledger::{Piece, Said};
+use lamina_core::derive::beliefs::{Evidence, Polarity, SupportId, Witness, trust};
+use lamina_core::derive::facts::{AssertionId, Saying};
+use lamina_store::entry::Place;
+use lamina_store::kv::Space;
+use lamina_store::view::derived::Rows;
+use lamina_store::view::{Tag, ViewError};
+use lamina_types::layer::{Cardinality, Claim, Confidence};
+use lamina_types::{EpisodeId, RecordedAt, ValidAt};
+
+use self::claims::{At, Effect, belief_row, mint, rivals};
+use self::rows::{About, Found, MadeRow, PieceRow};
+use crate::derive::entities::Names;
+use crate::derive::episodes::episode_of;
+use crate::derive::facts::{self, Keyed};
+use crate::derive::fold::{Given, row_error};
+use crate::derive::key::beliefs::{self as key, ClaimKey};
+
+pub(super) use claims::fire;
+pub(super) use declared::declared;
+
+/// Other values that one claim speaks against: those that were said last.
+pub(crate) const RIVALS_MAX: usize = 4;
+/// Values that an ending without a value speaks against.
+const ENDED_MAX: usize = 64;
+/// The place of a judgement among the claims of its answer.
+const JUDGEMENT: u16 = u16::MAX;
+
+/// An answer, as beliefs see it.
+struct Heard<'a, 'g> {
+    given: &'a Given<'g>,
+    actor: Tag,
+    episode: Option<EpisodeId>,
+    made: MadeRow,
+}
+
+/// Takes what an answer claims as evidence, in every scope that learns of it.
+pub(super) fn learn(
+    rows: &mut Rows<'_, '_>,
+    given: &Given<'_>,
+    names: &Names,
+) -> Result<(), ViewError> {
+    let answer = given.answer;
+    let who = given.who.observed_actor.as_str();
+    let actor = rows.tag(given.tenant, "derive.actor", &[who.as_bytes()])?;
+    let episode = episode_of(rows, given.tenant, given.row.event)?;
+    let mut heard = Heard { given, actor, episode, made: MadeRow::default() };
+    if answer.asked.feedback {
+        judge(rows, &mut heard)?;
+    } else if !answer.asked.no_beliefs {
+        for (position, claim) in answer.extraction.claims.iter().enumerate() {
+            let Ok(ordinal) = u16::try_from(position) else { break };
+            if answer.ungrounded.contains(&ordinal) {
+                continue;
+            }
+            let Some(keyed) = facts::keyed(rows, given.tenant, claim, names)? else { continue };
+            for scope in given.scopes.clone() {
+                hear(rows, &mut heard, scope, (ordinal, claim), &keyed)?;
+            }
+        }
+    }
+    if heard.made != MadeRow::default() {
+        rows.put(Space::Sources, key::made(given.tenant, given.offset), heard.made.encode());
+    }
+    Ok(())
+}
+
+/// One claim in one scope.
+fn hear(
+    rows: &mut Rows<'_, '_>,
+    heard: &mut Heard<'_, '_>,
+    scope: u64,
+    (ordinal, claim): (u16, &Claim),
+    keyed: &Keyed,
+) -> Result<(), ViewError> {
+    let Some(saying) = Saying::new(claim.effect, keyed.value) else { return Ok(()) };
+    let is_single = claim.cardinality == Some(Cardinality::One);
+    let about = About {
+        subject: *keyed.subject.as_bytes(),
+        is_entity: true,
+        predicate: keyed.predicate,
+        is_single,
+    };
+    let tenant = heard.given.tenant;
+    let at = |value: Tag| At { tenant, claim: ClaimKey { scope, said: keyed.said, value }, about };
+    let mut said = said(heard, claim);
+    let (value, polarity) = match saying {
+        Saying::Holds(value) | Saying::Corrects(value) => (value, Polarity::Supports),
+        Saying::Negated(value) | Saying::Ends(Some(value)) => (value, Polarity::Against),
+        Saying::Ends(None) => {
+            said.evidence.polarity = Polarity::Against;
+            said.names = false;
+            for claim in rivals(rows, tenant, scope, &keyed.said, None, ENDED_MAX)? {
+                take(rows, heard, &At { tenant, claim, about }, ordinal, &said)?;
+            }
+            return Ok(());
+        }
+    };
+    said.evidence.polarity = polarity;
+    let against = if is_single && polarity == Polarity::Supports {
+        excluded(rows, heard, &at(value.0), claim, &mut said)?
+    } else {
+        Vec::new()
+    };
+    take(rows, heard, &at(value.0), ordinal, &said)?;
+    said.evidence.polarity = Polarity::Against;
+    said.names = false;
+    for rival in against {
+        take(rows, heard, &At { tenant, claim: rival, about }, ordinal, &said)?;
+    }
+    Ok(())
+}
+
+/// The values that a claim excludes. A late report excludes nothing that is known of a later time; it
+/// holds until then.
+fn excluded(
+    rows: &Rows<'_, '_>,
+    heard: &Heard<'_, '_>,
+    at: &At,
+    claim: &Claim,
+    said: &mut Said,
+) -> Result<Vec<ClaimKey>, ViewError> {
+    let observed = heard.given.answer.observed_at;
+    let holds_then = claim.valid_from.is_none_or(|from| from <= observed)
+        && claim.valid_to.is_none_or(|to| to > observed);
+    if !holds_then || heard.given.answer.asked.no_supersede {
+        return Ok(Vec::new());
+    }
+    let from = said.evidence.valid_from;
+    let ClaimKey { scope, said: question, value } = at.claim;
+    let mut excluded = Vec::new();
+    for rival in rivals(rows, at.tenant, scope, &question, Some(value), RIVALS_MAX)? {
+        let Some(row) = belief_row(rows, &At { claim: rival, ..*at })? else { continue };
+        if row.latest <= from.max(observed) {
+            excluded.push(rival);
+        } else if row.held.state.valid_from > from {
+            let until = row.held.state.valid_from;
+            said.valid_to = Some(said.valid_to.map_or(until, |to| to.min(until)));
+        }
+    }
+    Ok(excluded)
+}
+
+fn said(heard: &Heard<'_, '_>, claim: &Claim) -> Said {
+    let answer = heard.given.answer;
+    let recorded = heard.given.row.recorded;
+    Said {
+        evidence: Evidence {
+            source: SupportId::Event(heard.given.row.event),
+            polarity: Polarity::Supports,
+            confidence: claim.confidence,
+            trust: trust(answer.source_class),
+            witness: Witness { actor: heard.actor, episode: heard.episode },
+            recorded,
+            valid_from: claim.valid_from.unwrap_or(answer.observed_at),
+            expires: answer.asked.belief_ttl.map(|ttl| RecordedAt(recorded.0.plus(ttl))),
+        },
+        valid_to: claim.valid_to,
+        floor: answer.asked.confidence_floor.map(Confidence::new),
+        names: true,
+    }
+}
+
+/// One piece into one claim.
+fn take(
+    rows: &mut Rows<'_, '_>,
+    heard: &mut Heard<'_, '_>,
+    at: &At,
+    ordinal: u16,
+    said: &Said,
+) -> Result<(), ViewError> {
+    let given = heard.given;
+    let source = AssertionId { offset: given.offset, ordinal };
+    let id = mint(&given.row.seed, given.row.recorded, &at.claim, source);
+    let piece = PieceRow {
+        belief: id,
+        piece: Piece::Said(said.clone()),
+        event: Some(given.row.event),
+        class: given.answer.source_class,
+        weight: 0,
+        place: Place::default(),
+    };
+    if let Some(effect) = claims::take(rows, at, source, piece, id)? {
+        if !heard.made.claims.contains(&at.claim) {
+            heard.made.claims.push(at.claim);
+            heard.made.touched += 1;
+        }
+        heard.made.updated += u32::from(effect == Effect::Updated);
+    }
+    Ok(())
+}
+
+/// Feedback says whether a belief came true: evidence for it, and a sample of how well its confidence
+/// was.
+fn judge(rows: &mut Rows<'_, '_>, heard: &mut Heard<'_, '_>) -> Result<(), ViewError> {
+    let given = heard.given;
+    let Some((id, came_true)) = given.answer.judged else { return Ok(()) };
+    let Some(bytes) = rows.get(Space::Records, &key::belief(given.tenant, id))? else {
+        return Ok(());
+    };
+    let found = Found::decode(&bytes).map_err(row_error(Space::Records))?;
+    let Found::Stands(claim) = found else { return Ok(()) };
+    // Feedback counts where it was given.
+    if !given.scopes.contains(&claim.scope) {
+        return Ok(());
+    }
+    let unknown =
+        About { subject: [0; 16], is_entity: false, predicate: [0; 16], is_single: false };
+    let at = At { tenant: given.tenant, claim, about: unknown };
+    let Some(row) = belief_row(rows, &at)?.filter(|row| row.held.is_held()) else {
+        return Ok(());
+    };
+    let at = At { about: row.about, ..at };
+    let predicted = predicted(&row);
+    let recorded = given.row.recorded;
+    let sample = [predicted.get().to_be_bytes().as_slice(), &[u8::from(came_true)]].concat();
+    rows.put(
+        Space::Sources,
+        key::sample(given.tenant, claim.scope, recorded, given.offset),
+        sample,
+    );
+    heard.made.sample = Some((claim.scope, recorded));
+    let said = Said {
+        evidence: Evidence {
+            source: SupportId::Event(given.row.event),
+            polarity: if came_true { Polarity::Supports } else { Polarity::Against },
+            confidence: Confidence::FULL,
+            trust: trust(given.answer.source_class),
+            witness: Witness { actor: heard.actor, episode: heard.episode },
+            recorded,
+            valid_from: ValidAt(given.answer.observed_at.0),
+            expires: given.answer.asked.belief_ttl.map(|ttl| RecordedAt(recorded.0.plus(ttl))),
+        },
+        valid_to: None,
+        floor: given.answer.asked.confidence_floor.map(Confidence::new),
+        names: false,
+    };
+    take(rows, heard, &at, JUDGEMENT, &said)
+}
+
+/// The mean that is shown, without what fading takes away: exact.
+fn predicted(row: &rows::BeliefRow) -> Confidence {
+    let mass = row.held.state.visible();
+    let share = u128::from(mass.supports) * 10_000 / u128::from(mass.total().max(1));
+    Confidence::new(u16::try_from(share).unwrap_or(u16::MAX))
+}
+
+/// Takes back what an entry said.
+pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+    let made = key::made(tenant, offset);
+    let Some(bytes) = rows.get(Space::Sources, &made)? else { return Ok(()) };
+    let row = MadeRow::decode(&bytes).map_err(row_error(Space::Sources))?;
+    for claim in row.claims {
+        claims::without(rows, tenant, claim, offset)?;
+    }
+    if let Some((scope, at)) = row.sample {
+        rows.delete(Space::Sources, key::sample(tenant, scope, at, offset));
+    }
+    rows.delete(Space::Sources, made);
+    Ok(())
+}
+
+/// The sample of a row.
+pub(crate) fn sample(bytes: &[u8]) -> Option<(Confidence, bool)> {
+    let (predicted, rest) = bytes.split_first_chunk::<2>()?;
+    match rest {
+        [came_true @ (0 | 1)] => {
+            Some((Confidence::new(u16::from_be_bytes(*predicted)), *came_true == 1))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

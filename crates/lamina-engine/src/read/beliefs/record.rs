@@ -1,0 +1,307 @@
+//! A belief with its words, what it stands on and what it is in tension with.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use lamina_core::derive::beliefs::calibration::{Calibration, SAMPLES_MAX, Sample, calibrate};
+use lamina_core::derive::beliefs::ledger::Piece;
+use lamina_core::derive::beliefs::tension::{ResolutionPolicy, Side, tension};
+use lamina_core::derive::beliefs::{Polarity, Settings, Shown, Standing, read};
+use lamina_core::derive::facts::AssertionId;
+use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
+use lamina_store::entry::SectionState;
+use lamina_store::kv::{Direction, Space};
+use lamina_types::layer::Object;
+use lamina_types::{EventId, FactId, RecordedAt};
+
+use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Stood};
+use crate::Error;
+use crate::derive::beliefs::rows::PieceRow;
+use crate::derive::beliefs::sample;
+use crate::derive::key;
+use crate::derive::key::beliefs::{self as belief_key, ClaimKey};
+use crate::derive::read::walk;
+use crate::engine::Inner;
+use crate::read::facts::Answers;
+
+/// Pieces that are looked at to name what a belief stands on.
+const PIECES_LOOKED_AT_MAX: usize = 1_000;
+/// Supports that a belief names.
+const SUPPORTS_MAX: usize = 100;
+/// Rivals that are compared with a belief.
+const RIVALS_COMPARED_MAX: usize = 16;
+/// One full piece of evidence.
+const UNIT: f64 = 10_000.0;
+
+/// What a belief says.
+pub(super) struct Words {
+    pub(super) subject: BeliefSubject,
+    pub(super) predicate: String,
+    pub(super) object: Object,
+}
+
+impl Inner {
+    /// What a belief shows. Supports that a declaration names count as redacted when they are gone.
+    pub(super) fn belief_shown(&self, stood: &Stood) -> Result<Shown, Error> {
+        let held = &stood.row.held;
+        let mut state = held.state.clone();
+        if let Some(declared) = self.declaration(stood)? {
+            let there = self.named_supports(stood.tenant, &declared)?.len();
+            let gone = declared.supports.len() - there;
+            state.redacted_count = u32::try_from(gone).unwrap_or(u32::MAX);
+        }
+        Ok(read(&state, &held.settings(&Settings::default()), stood.at))
+    }
+
+    /// The record of a belief.
+    pub(super) fn belief_record(&self, stood: &Stood) -> Result<BeliefRecord, Error> {
+        let Stood { tenant, claim, row, at } = stood;
+        let shown = self.belief_shown(stood)?;
+        let Words { subject, predicate, object } = self.belief_words(stood)?;
+        let object_entity = match &object {
+            Object::Entity(term) => self.entity_of_term(*tenant, claim.scope, term)?,
+            _ => None,
+        };
+        let state = &row.held.state;
+        let calibration = self.calibration(*tenant, claim.scope, *at)?;
+        Ok(BeliefRecord {
+            id: row.id,
+            scope: self.scope_path(*tenant, claim.scope)?,
+            subject,
+            predicate,
+            object,
+            object_entity,
+            declared: row.declared,
+            supports: self.belief_supports(stood)?,
+            contradicts: self.contradictions(stood, shown.mean)?,
+            shown,
+            calibration_stale: calibration.is_some_and(|calibration| calibration.is_stale(*at)),
+            calibration,
+            valid_from: state.valid_from,
+            valid_to: row.held.valid_to,
+            recorded_from: state.created,
+            recorded_to: match state.standing {
+                Standing::Held => None,
+                Standing::Deprecated { at, .. } | Standing::Deleted { at, .. } => Some(at),
+            },
+            last_revised: state.last_revised,
+            revision_count: state.revision_count,
+            settings: row.held.settings(&Settings::default()),
+        })
+    }
+
+    /// The words of a belief: of the first thing that was said for it.
+    pub(super) fn belief_words(&self, stood: &Stood) -> Result<Words, Error> {
+        let about = &stood.row.about;
+        let entity = lamina_types::EntityId::from_bytes(about.subject);
+        if let Some(declared) = self.declaration(stood)? {
+            let BeliefDeclared { statement, subject_name, predicate, .. } = declared;
+            let subject = match (about.is_entity, subject_name) {
+                (true, Some(name)) => BeliefSubject::Entity { id: entity, name: named(name) },
+                (_, Some(name)) => BeliefSubject::Named(name),
+                (_, None) => BeliefSubject::Scope,
+            };
+            return Ok(Words { subject, predicate, object: Object::Text(statement) });
+        }
+        let told = self.told(stood.tenant, stood.row.first, &mut Answers::new())?;
+        let claim = told.ok_or(Error::Deleted)?.claim;
+        let subject = BeliefSubject::Entity { id: entity, name: claim.subject };
+        Ok(Words { subject, predicate: claim.predicate, object: claim.object })
+    }
+
+    /// What the author of a belief said, if it was declared.
+    pub(super) fn declaration(&self, stood: &Stood) -> Result<Option<BeliefDeclared>, Error> {
+        if !stood.row.declared {
+            return Ok(None);
+        }
+        let key = belief_key::piece(stood.tenant, &stood.claim, stood.row.first);
+        let piece = crate::derive::read::row(&self.views, Space::Sources, &key, PieceRow::decode)?;
+        let piece = piece.ok_or(Error::Deleted)?;
+        let entry = self.reader.entry(stood.row.first.offset, piece.place)?;
+        let SectionState::Live(bytes) = &entry.what else { return Err(Error::Deleted) };
+        let declared = BeliefDeclared::decode(bytes);
+        declared.map(Some).map_err(|_| Error::Undecodable { what: "a declared belief" })
+    }
+
+    /// The supports of a declaration that are there.
+    pub(super) fn named_supports(
+        &self,
+        tenant: u32,
+        declared: &BeliefDeclared,
+    ) -> Result<Vec<Ground>, Error> {
+        let mut there = Vec::new();
+        for support in &declared.supports {
+            match support {
+                NamedSupport::Event(id) => {
+                    let event = self.views.event(tenant, *id)?;
+                    there.extend(
+                        event.filter(|row| row.listed().is_some()).map(|_| Ground::Event(*id)),
+                    );
+                }
+                NamedSupport::Fact(id) => {
+                    there.extend(self.fact_row(tenant, *id)?.map(|_| Ground::Fact(*id)));
+                }
+            }
+        }
+        Ok(there)
+    }
+
+    /// What a belief stands on: one line per record and side, the heaviest first.
+    pub(super) fn belief_supports(&self, stood: &Stood) -> Result<Vec<BeliefSupport>, Error> {
+        let mut weights: BTreeMap<(Ground, Polarity), f64> = BTreeMap::new();
+        if let Some(declared) = self.declaration(stood)? {
+            let there = self.named_supports(stood.tenant, &declared)?;
+            weights.extend(there.into_iter().map(|id| ((id, Polarity::Supports), 0.0)));
+        }
+        for (source, piece) in self.pieces_of(stood)? {
+            let (Piece::Said(said), Some(event)) = (&piece.piece, piece.event) else { continue };
+            let ground = self.ground(stood, source, event)?;
+            let weight = f64::from(piece.weight) / UNIT;
+            *weights.entry((ground, said.evidence.polarity)).or_default() += weight;
+        }
+        let mut supports: Vec<BeliefSupport> = weights
+            .into_iter()
+            .map(|((id, polarity), weight)| BeliefSupport { id, weight, polarity })
+            .collect();
+        supports.sort_by(|one, other| {
+            let ids = (one.id, one.polarity).cmp(&(other.id, other.polarity));
+            other.weight.total_cmp(&one.weight).then(ids)
+        });
+        supports.truncate(SUPPORTS_MAX);
+        Ok(supports)
+    }
+
+    /// The first pieces that a belief took, as far as they were known.
+    pub(super) fn pieces_of(&self, stood: &Stood) -> Result<Vec<(AssertionId, PieceRow)>, Error> {
+        let mut pieces = self.said_about(stood.tenant, &stood.claim)?;
+        pieces.retain(|(_, piece)| {
+            piece.belief == stood.row.id && piece.piece.recorded() <= stood.at
+        });
+        pieces.truncate(PIECES_LOOKED_AT_MAX);
+        Ok(pieces)
+    }
+
+    /// The fact that says what a piece says, or else its event.
+    pub(super) fn ground(
+        &self,
+        stood: &Stood,
+        source: AssertionId,
+        event: EventId,
+    ) -> Result<Ground, Error> {
+        let (from, to) = key::all_of_event(stood.tenant, event);
+        let mut ids = Vec::new();
+        walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |found, _| {
+            if key::layer_of(found) == Some(key::Layer::Fact) {
+                ids.extend(key::tail_id(found).map(FactId::from_bytes));
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut best: Option<(RecordedAt, FactId)> = None;
+        for id in ids {
+            let Some(fact) = self.fact_row(stood.tenant, id)? else { continue };
+            let piece = &fact.piece;
+            let stands = piece.supports.iter().any(|support| support.source == source);
+            let shown = !matches!(piece.content, lamina_core::derive::facts::Content::Ended(_));
+            if fact.scope == stood.claim.scope
+                && shown
+                && stands
+                && piece.recorded_from <= stood.at
+                && best.is_none_or(|(at, _)| at <= piece.recorded_from)
+            {
+                best = Some((piece.recorded_from, id));
+            }
+        }
+        Ok(best.map_or(Ground::Event(event), |(_, id)| Ground::Fact(id)))
+    }
+
+    /// The beliefs in other values that cannot be true beside this one.
+    fn contradictions(&self, stood: &Stood, mean: f64) -> Result<Vec<Contradiction>, Error> {
+        if !stood.row.about.is_single || !stood.row.held.is_held() {
+            return Ok(Vec::new());
+        }
+        let Stood { tenant, claim, row, at } = stood;
+        let (from, to) = belief_key::all_recent(*tenant, claim.scope, &claim.said);
+        let mut rivals = Vec::new();
+        walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |found, _| {
+            if let Some(value) = key::tail_id(found)
+                && value != claim.value
+            {
+                rivals.push(ClaimKey { value, ..*claim });
+            }
+            if rivals.len() < RIVALS_COMPARED_MAX {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        let policy = self.resolution_policy(*tenant, claim.scope)?;
+        let mine = Side { belief: row.id, mean, last_evidence: row.held.state.last_evidence };
+        let mut found = Vec::new();
+        for rival in rivals {
+            let Some(current) = self.claim_row(*tenant, &rival)? else { continue };
+            let Some(other) = self.belief_at(*tenant, &rival, current.id, *at)? else { continue };
+            if !other.held.is_held() {
+                continue;
+            }
+            let last_evidence = other.held.state.last_evidence;
+            let stood = Stood { tenant: *tenant, claim: rival, row: other, at: *at };
+            let mean = self.belief_shown(&stood)?.mean;
+            let side = Side { belief: stood.row.id, mean, last_evidence };
+            let between = tension(mine, side, policy);
+            if between.tension > 0.0 {
+                let (tension, resolution) = (between.tension, between.resolution.as_str());
+                found.push(Contradiction { belief: stood.row.id, tension, resolution });
+            }
+        }
+        found.sort_by(|one, other| {
+            other.tension.total_cmp(&one.tension).then(one.belief.cmp(&other.belief))
+        });
+        Ok(found)
+    }
+
+    /// What the scope asks to be done with beliefs that exclude each other.
+    fn resolution_policy(&self, tenant: u32, scope: u64) -> Result<ResolutionPolicy, Error> {
+        let policies = self.scope_policies_of(tenant, scope)?;
+        // Stored as compact JSON by whoever checked it.
+        let named = policies.split_once("\"conflict_resolution\":\"");
+        let name = named.and_then(|(_, rest)| rest.split('"').next());
+        Ok(name.and_then(ResolutionPolicy::named).unwrap_or_default())
+    }
+
+    /// How well the confidences of a scope came true, as far as feedback says.
+    fn calibration(
+        &self,
+        tenant: u32,
+        scope: u64,
+        at: RecordedAt,
+    ) -> Result<Option<Calibration>, Error> {
+        let (from, to) = belief_key::samples(tenant, scope);
+        let mut samples: Vec<Sample> = Vec::new();
+        walk(
+            &self.views,
+            Space::Sources,
+            (&from, &to),
+            Direction::Backward,
+            &mut |found, value| {
+                if let (Some(recorded), Some((predicted, came_true))) =
+                    (belief_key::sampled_at(found), sample(value))
+                    && recorded <= at
+                {
+                    samples.push(Sample { predicted, came_true, at: recorded });
+                }
+                if samples.len() < SAMPLES_MAX {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            },
+        )?;
+        // As of the last of them: one that is too old says so instead of vanishing.
+        let last = samples.iter().map(|sample| sample.at).max();
+        Ok(last.and_then(|last| calibrate(&samples, last)))
+    }
+}
+
+fn named(name: String) -> lamina_types::layer::Term {
+    lamina_types::layer::Term::Named { name, kind: lamina_types::layer::EntityKind::Thing }
+}
