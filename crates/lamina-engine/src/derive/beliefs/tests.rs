@@ -85,7 +85,7 @@ impl World {
     fn check_rows(&self) {
         let views = &self.engine.inner.views;
         let mut claims = Vec::new();
-        let all = (vec![0, 0, 0, 1, 40], vec![0, 0, 0, 1, 41]);
+        let all = (vec![0, 0, 0, 1, 70], vec![0, 0, 0, 1, 71]);
         walk(views, Space::Sources, (&all.0, &all.1), Direction::Forward, &mut |key, value| {
             let (rest, value_key) = key.split_last_chunk::<16>().unwrap();
             let (rest, said) = rest.split_last_chunk::<16>().unwrap();

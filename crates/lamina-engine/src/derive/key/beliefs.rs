@@ -11,20 +11,20 @@ use lamina_types::{BeliefId, EpisodeId, Micros, RecordedAt, ValidAt};
 use super::{Key, tail_number};
 
 mod records {
-    pub(super) const BELIEF: u8 = 40;
-    pub(super) const LISTED: u8 = 41;
-    pub(super) const ABOUT: u8 = 42;
+    pub(super) const BELIEF: u8 = 70;
+    pub(super) const LISTED: u8 = 71;
+    pub(super) const ABOUT: u8 = 72;
 }
 
 mod sources {
-    pub(super) const CLAIM: u8 = 40;
-    pub(super) const PIECE: u8 = 41;
-    pub(super) const VOICE: u8 = 42;
-    pub(super) const VOICE_IN: u8 = 43;
-    pub(super) const RECENT: u8 = 44;
-    pub(super) const MADE: u8 = 45;
-    pub(super) const DECLARED: u8 = 46;
-    pub(super) const SAMPLE: u8 = 47;
+    pub(super) const CLAIM: u8 = 70;
+    pub(super) const PIECE: u8 = 71;
+    pub(super) const VOICE: u8 = 72;
+    pub(super) const VOICE_IN: u8 = 73;
+    pub(super) const RECENT: u8 = 74;
+    pub(super) const MADE: u8 = 75;
+    pub(super) const DECLARED: u8 = 76;
+    pub(super) const SAMPLE: u8 = 77;
 }
 
 /// A claim that something can be believed of.
