@@ -71,11 +71,12 @@ impl Deriving {
             tracing::warn!(%error, "derivation cannot step back behind captures");
         }
         let mut turns = Turns::default();
+        let mut ticked = None;
         loop {
             let jobs = match self.backlog.take(ROUND_MAX, TICK_AFTER) {
                 Taken::Jobs(jobs) => jobs,
                 Taken::Nothing => {
-                    self.tick();
+                    self.tick(&mut ticked);
                     continue;
                 }
                 Taken::Closed => return,
@@ -132,9 +133,14 @@ impl Deriving {
         }
     }
 
-    /// Has the log note that time passed, if something is due and nothing else says so.
-    fn tick(&self) {
+    /// Has the log note that time passed, if something is due and nothing else says so. `ticked` is how
+    /// far the views were when it last did: views that do not follow the log are not ticked again.
+    fn tick(&self, ticked: &mut Option<u64>) {
         let now = self.clock.wall();
+        let applied = self.views.applied().map(|tip| tip.next_offset);
+        if ticked.is_some() && *ticked == applied {
+            return;
+        }
         match deadlines::next(&self.views) {
             Ok(Some(at)) if at.0 <= now => {}
             Ok(_) => return,
@@ -145,6 +151,7 @@ impl Deriving {
         }
         let (reply, appended) = oneshot::channel();
         let request = Request::Answers { entries: vec![alone::tick()], reply };
+        *ticked = applied;
         if self.to_writer.send(Message::Request(request)).is_ok()
             && let Ok(Err(error)) = appended.blocking_recv()
         {

@@ -27,6 +27,8 @@ mod told;
 
 /// Rows that one page looks at before it ends early with a position to go on from.
 const ROWS_LOOKED_AT_MAX: usize = if cfg!(test) { 8 } else { 20_000 };
+/// Events whose words one page reads before it ends early in the same way.
+const EVENTS_READ_MAX: usize = if cfg!(test) { 10 } else { 8_192 };
 /// Rows of one list that are looked at together.
 const ROWS_TOGETHER: usize = if cfg!(test) { 4 } else { 256 };
 
@@ -166,16 +168,18 @@ impl Inner {
         }
         let mut paths = HashMap::new();
         let mut items: Vec<EpisodeRecord> = Vec::new();
-        let (mut after, mut looked_at) = (query.after, 0);
+        let (mut after, mut looked_at, mut read) = (query.after, 0, 0);
         loop {
             let (found, more) = self.listed(&lists, after)?;
             for at in found {
                 let id = EpisodeId::from_bytes(at.id);
                 if let Some(known) = self.known(tenant, id, query)? {
-                    if items.len() == query.limit {
+                    if items.len() == query.limit || read >= EVENTS_READ_MAX {
                         return Ok((items, after));
                     }
-                    items.push(self.episode(tenant, id, known, query, &mut paths)?);
+                    let (episode, words) = self.episode(tenant, id, known, query, &mut paths)?;
+                    read += words;
+                    items.push(episode);
                 }
                 after = Some(at);
                 looked_at += 1;
@@ -247,6 +251,7 @@ impl Inner {
         Ok(seen.then_some(Known { row, members }))
     }
 
+    /// What there is to say of an episode, and of how many events the words were read for it.
     fn episode(
         &self,
         tenant: u32,
@@ -254,7 +259,7 @@ impl Inner {
         known: Known,
         query: &EpisodesQuery,
         paths: &mut HashMap<u64, ScopePath>,
-    ) -> Result<EpisodeRecord, Error> {
+    ) -> Result<(EpisodeRecord, usize), Error> {
         let Known { row, members } = known;
         let members = match members {
             Some(members) => members,
@@ -274,7 +279,7 @@ impl Inner {
             true => None,
             false => Some(self.centrality(tenant, row.scope, id)?),
         };
-        Ok(EpisodeRecord {
+        let episode = EpisodeRecord {
             id,
             scope,
             name: told.name,
@@ -291,7 +296,8 @@ impl Inner {
             chain: told.chain,
             follows: row.follows,
             followed_by: self.followed_by(tenant, id, query.recorded)?,
-        })
+        };
+        Ok((episode, told.read))
     }
 
     fn followed_by(

@@ -25,6 +25,8 @@ pub(super) struct Told {
     pub(super) summary: Option<String>,
     pub(super) actors: Vec<ActorId>,
     pub(super) chain: Option<Vec<(EventId, Role)>>,
+    /// Of how many events the words were read.
+    pub(super) read: usize,
 }
 
 /// One event with its words.
@@ -50,6 +52,7 @@ impl Inner {
             if !(new || quoted(index) || with_chain) {
                 continue;
             }
+            told.read += 1;
             let Some(spoken) = self.spoken(tenant, *event, quoted(index))? else { continue };
             if new {
                 told.actors.push(spoken.who.observed_actor.id.clone());
