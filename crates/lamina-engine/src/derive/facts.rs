@@ -2,11 +2,12 @@
 
 mod pieces;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Decision, Input, Outcome, Resolution, Saying, ValueKey, push, without,
+    Assertion, AssertionId, Decision, Input, Outcome, Resolution, Retraction, Saying, Track, Turn,
+    ValueKey, push, without_turns,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::keys::KeyedHash;
@@ -147,7 +148,7 @@ pub(super) fn resolve(
 
 /// One more input of a track, and what it comes to.
 fn take(rows: &mut Rows<'_, '_>, at: At, input: Input) -> Result<Outcome, ViewError> {
-    let row = InputRow { input, subject: at.subject, predicate: at.predicate };
+    let row = InputRow { input, subject: at.subject, predicate: at.predicate, gone: None };
     let input_key = key::input(at.tenant, at.scope, &at.track, row.input.source());
     rows.put(Space::Sources, input_key, row.encode());
     push(&Stored { rows, at }, &row.input)
@@ -166,6 +167,57 @@ pub(super) fn withdraw(
     Ok(())
 }
 
+/// Takes back what an answer said, from now on: another has come in its place. Comes after what that one
+/// says, so that a fact that is said again goes on.
+pub(super) fn retract(
+    rows: &mut Rows<'_, '_>,
+    given: &Given<'_>,
+    offset: u64,
+    row: &AnswerRow,
+) -> Result<(), ViewError> {
+    let (tenant, recorded) = (given.tenant, given.row.recorded);
+    for (scope, track) in &row.tracks {
+        let inputs = inputs(rows, tenant, *scope, track)?;
+        let Some(first) = inputs.first() else { continue };
+        let (subject, predicate) = (first.subject, first.predicate);
+        let at = At { tenant, scope: *scope, track: *track, subject, predicate };
+        let mut made = Track::replay(&turns(&inputs));
+        let mut gone = BTreeSet::new();
+        for mut input in inputs {
+            let source = input.input.source();
+            if source.offset == offset && input.gone.is_none() {
+                gone.insert(source);
+                input.gone = Some((given.offset, recorded));
+                let input_key = key::input(tenant, *scope, track, source);
+                rows.put(Space::Sources, input_key, input.encode());
+            }
+        }
+        let source = AssertionId { offset: given.offset, ordinal: RETRACTION };
+        let outcome = made.retract(&Retraction { source, recorded, gone });
+        pieces::apply(rows, at, outcome.changes)?;
+    }
+    Ok(())
+}
+
+/// The place of a retraction among what its answer says: after all of it.
+const RETRACTION: u16 = u16::MAX;
+
+/// Everything that changed a track, in the order in which it was recorded.
+fn turns(inputs: &[InputRow]) -> Vec<Turn> {
+    let mut retractions: BTreeMap<u64, Retraction> = BTreeMap::new();
+    for row in inputs {
+        let Some((by, recorded)) = row.gone else { continue };
+        let source = AssertionId { offset: by, ordinal: RETRACTION };
+        let retraction = Retraction { source, recorded, gone: BTreeSet::new() };
+        retractions.entry(by).or_insert(retraction).gone.insert(row.input.source());
+    }
+    let said = inputs.iter().map(|row| Turn::Input(row.input.clone()));
+    let mut turns: Vec<Turn> =
+        said.chain(retractions.into_values().map(Turn::Retraction)).collect();
+    turns.sort_by_key(Turn::source);
+    turns
+}
+
 /// Makes a track again without what one entry put into it.
 pub(super) fn remake(
     rows: &mut Rows<'_, '_>,
@@ -176,19 +228,26 @@ pub(super) fn remake(
     let inputs = inputs(rows, tenant, scope, &track)?;
     let Some(first) = inputs.first() else { return Ok(()) };
     let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
-    let all: Vec<Input> = inputs.iter().map(|row| row.input.clone()).collect();
-    let (before, _) = without(&all, &BTreeSet::new());
+    let turns = turns(&inputs);
+    let (before, _) = without_turns(&turns, &BTreeSet::new());
     pieces::drop_rows(rows, at, before.pieces())?;
     let withdrawn: BTreeSet<AssertionId> =
-        all.iter().map(Input::source).filter(|source| source.offset == offset).collect();
-    let (after, heirs) = without(&all, &withdrawn);
+        turns.iter().map(Turn::source).filter(|source| source.offset == offset).collect();
+    let (after, heirs) = without_turns(&turns, &withdrawn);
     for mut row in inputs {
         let source = row.input.source();
         let input_key = key::input(tenant, scope, &track, source);
         if withdrawn.contains(&source) {
             rows.delete(Space::Sources, input_key);
-        } else if let (Input::Said(assertion), Some(fact)) = (&mut row.input, heirs.get(&source)) {
+            continue;
+        }
+        let before = row.clone();
+        // What took it back is itself taken back.
+        row.gone = row.gone.filter(|(by, _)| *by != offset);
+        if let (Input::Said(assertion), Some(fact)) = (&mut row.input, heirs.get(&source)) {
             assertion.kept = Some(*fact);
+        }
+        if row != before {
             rows.put(Space::Sources, input_key, row.encode());
         }
     }

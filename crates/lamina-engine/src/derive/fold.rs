@@ -126,10 +126,6 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     rows.put(Space::Sources, answer_key.clone(), given.row.encode());
     rows.put(Space::Sources, key::answered(given.tenant, event.offset, given.offset), Vec::new());
     let names = Names::of(rows, &mut given)?;
-    // After its names are known: whom both speak of keeps its id.
-    for offset in earlier {
-        retire(rows, head.tenant, offset, head.recorded_at)?;
-    }
     if answer.awaits_model {
         models::fold::wait(rows, &event);
     } else {
@@ -137,6 +133,9 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     }
     episodes::arrive(rows, &mut given, &names)?;
     facts::learn(rows, &mut given, &names)?;
+    for offset in earlier {
+        retire(rows, &given, offset)?;
+    }
     beliefs::learn(rows, &given, &names)?;
     concepts::learn(rows, &given)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
@@ -184,25 +183,18 @@ fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64, at: RecordedAt) -> Resul
     episodes::leave(rows, event.tenant, event.id)
 }
 
-/// Takes back what an answer made because another has come in its place. Where it stands is kept:
-/// whoever erases the event has to find its words.
-fn retire(
-    rows: &mut Rows<'_, '_>,
-    tenant: u32,
-    offset: u64,
-    at: RecordedAt,
-) -> Result<(), ViewError> {
-    let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
-    if row.retired {
+/// Takes back what an answer made, from now on, because another has come in its place. Its row stays:
+/// what it said is known to have been said, and whoever erases the event has to find its words.
+fn retire(rows: &mut Rows<'_, '_>, given: &Given<'_>, offset: u64) -> Result<(), ViewError> {
+    let tenant = given.tenant;
+    let Some(row) = answer_row(rows, tenant, offset)?.filter(|row| !row.retired) else {
         return Ok(());
-    }
-    let event = event_offset(rows, tenant, row.event)?;
-    withdraw_answer(rows, tenant, offset, at)?;
-    let row = AnswerRow { tracks: Vec::new(), names: Vec::new(), retired: true, ..row };
+    };
+    beliefs::withdraw(rows, tenant, offset)?;
+    facts::retract(rows, given, offset, &row)?;
+    concepts::withdraw(rows, tenant, offset, &row, given.row.recorded)?;
+    let row = AnswerRow { retired: true, ..row };
     rows.put(Space::Sources, key::answer(tenant, offset), row.encode());
-    if let Some(event) = event {
-        rows.put(Space::Sources, key::answered(tenant, event, offset), Vec::new());
-    }
     Ok(())
 }
 
@@ -214,13 +206,11 @@ fn withdraw_answer(
     at: RecordedAt,
 ) -> Result<(), ViewError> {
     let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
-    if !row.retired {
-        beliefs::withdraw(rows, tenant, offset)?;
-        conflicts::withdraw_citing(rows, tenant, offset)?;
-        facts::withdraw(rows, tenant, offset, &row)?;
-        concepts::withdraw(rows, tenant, offset, &row, at)?;
-        crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
-    }
+    beliefs::withdraw(rows, tenant, offset)?;
+    conflicts::withdraw_citing(rows, tenant, offset)?;
+    facts::withdraw(rows, tenant, offset, &row)?;
+    concepts::withdraw(rows, tenant, offset, &row, at)?;
+    crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
     rows.delete(Space::Sources, key::answer(tenant, offset));
     if let Some(event) = event_offset(rows, tenant, row.event)? {
         rows.delete(Space::Sources, key::answered(tenant, event, offset));

@@ -41,8 +41,8 @@ pub struct AnswerRow {
     pub names: Vec<(u64, Tag)>,
     /// What the fold decided.
     pub counts: AnswerCounts,
-    /// A later answer to the same event has taken its place: it is kept for whoever has to find its
-    /// words in the log, and has made nothing.
+    /// A later answer to the same event has taken its place: what it said is known to have been said, and
+    /// counts no more.
     pub retired: bool,
     /// A model made it: the event's share of what that took.
     pub cost: Option<Cost>,
@@ -102,6 +102,8 @@ pub struct InputRow {
     pub subject: EntityId,
     /// The predicate.
     pub predicate: Tag,
+    /// It counts no more: the answer that came in the place of its own, and when.
+    pub gone: Option<(u64, RecordedAt)>,
 }
 
 impl AnswerRow {
@@ -209,6 +211,10 @@ impl InputRow {
                 put_action(&mut out, *action);
             }
         }
+        put_optional(&mut out, self.gone.as_ref(), |out, (by, recorded)| {
+            put_varint(out, *by);
+            put_instant(out, recorded.0);
+        });
         out
     }
 
@@ -227,7 +233,11 @@ impl InputRow {
             }),
             _ => return Err(MALFORMED),
         };
-        done(&from, InputRow { input, subject, predicate })
+        let gone = optional(&mut from, |from| {
+            let by = from.varint()?;
+            Ok((by, RecordedAt(instant(from)?)))
+        })?;
+        done(&from, InputRow { input, subject, predicate, gone })
     }
 }
 

@@ -93,6 +93,17 @@ impl Inner {
     ) -> Result<CostReport, Error> {
         let (tenant, scopes) = self.scopes_of(permit, scope)?;
         let mut report = CostReport::default();
+        // Who waits comes first: whoever is seen to wait no more is seen to be paid for.
+        for scope in &scopes {
+            let (from, to) = key::all_awaiting(tenant, *scope);
+            walk(&self.views, Space::Sources, (&from, &to), Direction::Forward, &mut |_, _| {
+                report.waiting += 1;
+                match report.waiting < WAITING_COUNTED_MAX {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })?;
+        }
         if let Some(desk) = &self.desk {
             report.model = Some(desk.models.model.name().to_owned());
             report.budget = desk.models.budget_scope;
@@ -114,14 +125,6 @@ impl Inner {
                     ControlFlow::Continue(())
                 },
             )?;
-            let (from, to) = key::all_awaiting(tenant, *scope);
-            walk(&self.views, Space::Sources, (&from, &to), Direction::Forward, &mut |_, _| {
-                report.waiting += 1;
-                match report.waiting < WAITING_COUNTED_MAX {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
-                }
-            })?;
         }
         let all = days.values().fold(CostRow::default(), |all, day| all.plus(*day));
         report.total = spending(all);

@@ -181,12 +181,17 @@ impl World {
     }
 
     async fn facts(&self, scope: &str) -> Vec<FactRecord> {
+        self.facts_known(scope, RecordedAt(self.engine.now())).await
+    }
+
+    /// What was known at some time.
+    async fn facts_known(&self, scope: &str, recorded: RecordedAt) -> Vec<FactRecord> {
         let query = FactsQuery {
             scope: path(scope),
             subject: None,
             predicate: None,
             pins: Pins {
-                recorded: RecordedAt(self.engine.now()),
+                recorded,
                 superseded: Superseded::Hidden,
                 valid: None,
                 valid_during: None,
@@ -202,20 +207,7 @@ impl World {
     }
 
     async fn said(&self, scope: &str) -> Vec<String> {
-        let facts = self.facts(scope).await;
-        let mut lines: Vec<String> = facts
-            .iter()
-            .map(|fact| {
-                let objects = fact.objects.iter().map(|object| match &object.object {
-                    Object::Entity(Term::Named { name, .. }) => name.clone(),
-                    Object::Text(text) => text.clone(),
-                    other => format!("{other:?}"),
-                });
-                format!("{} {}", fact.predicate, objects.collect::<Vec<_>>().join("|"))
-            })
-            .collect();
-        lines.sort_unstable();
-        lines
+        lines(&self.facts(scope).await)
     }
 
     /// What was announced of an event in this way.
@@ -241,6 +233,20 @@ impl World {
             verify(&inner.views, &*inner.reader, Arc::new(MemKv::new()), hasher, &mut |_, _| {});
         assert_eq!(found.unwrap().differences, []);
     }
+}
+
+fn lines(facts: &[FactRecord]) -> Vec<String> {
+    let line = |fact: &FactRecord| {
+        let objects = fact.objects.iter().map(|object| match &object.object {
+            Object::Entity(Term::Named { name, .. }) => name.clone(),
+            Object::Text(text) => text.clone(),
+            other => format!("{other:?}"),
+        });
+        format!("{} {}", fact.predicate, objects.collect::<Vec<_>>().join("|"))
+    };
+    let mut lines: Vec<String> = facts.iter().map(line).collect();
+    lines.sort_unstable();
+    lines
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -269,11 +275,108 @@ async fn the_rules_answer_at_once_and_the_model_after_them() {
     assert_eq!(report.total.cost.micros, 120 * calls);
     assert_eq!(report.model.as_deref(), Some("test:scripted/1"));
     let told = world.announced(first, LifecycleKind::Revised).await;
-    let Payload::Revised { facts: 1, entities: 2, ungrounded: 0, input_tokens, .. } = told else {
+    // Nothing new: the rules had found it.
+    let Payload::Revised { facts: 0, entities: 2, ungrounded: 0, input_tokens, .. } = told else {
         panic!("{told:?}");
     };
     assert!((1..=100).contains(&input_tokens));
     assert!(report.estimate.unwrap().events == 2 && report.estimate.unwrap().cost.micros > 0);
+    world.check().await;
+}
+
+/// What the rules found was known until the model knew better, and is known to have been known.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_replaced_keeps_its_past() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = Scripted::new(|items| {
+        let near = |_: &str| claim("speaker", "lives_in", "Ostia", "I live in Rome near Ostia");
+        heard(&says(near)(items), items)
+    });
+    model.shut(true);
+    let mut world = World::open(dir.path(), models(&model));
+    let event = world.say("user:alice", "I live in Rome near Ostia. I like tea.").await;
+    let first = world.facts("user:alice").await;
+    assert_eq!(lines(&first), ["likes tea", "lives_in Rome"]);
+    let then = RecordedAt(world.engine.now());
+    model.shut(false);
+    world.settled("user:alice").await;
+    let second = world.facts("user:alice").await;
+    assert_eq!(lines(&second), ["likes tea", "lives_in Ostia"]);
+    // The knowledge of before is what it was, records and all.
+    let before = world.facts_known("user:alice", then).await;
+    assert_eq!(lines(&before), ["likes tea", "lives_in Rome"]);
+    let ids = |facts: &[FactRecord]| -> BTreeSet<String> {
+        facts.iter().map(|fact| fact.id.to_string()).collect()
+    };
+    assert_eq!(ids(&before), ids(&first));
+    // What both say goes on: the version of before leads to the one of now.
+    let tea =
+        |facts: &[FactRecord]| facts.iter().find(|fact| fact.predicate == "likes").unwrap().clone();
+    assert_eq!(tea(&second).supersedes, Some(tea(&first).id));
+    assert_eq!(tea(&second).supports, [event]);
+    // Another event says the same; then the first is taken back, with everything it ever said.
+    let other = world.say("user:alice", "I like tea.").await;
+    world.settled("user:alice").await;
+    let permit = permit_of::<ScopeWrite>(1, "user:alice", Some(&path("user:alice")));
+    world.engine.cancel(&permit, event, &noted()).await.unwrap();
+    let left = world.facts("user:alice").await;
+    assert_eq!(lines(&left), ["likes tea"]);
+    assert_eq!(left[0].supports, [other]);
+    assert_eq!(world.facts_known("user:alice", then).await, []);
+    world.check().await;
+}
+
+/// Answers that replace each other on the same tracks, in any order with events that are taken back:
+/// whoever was never taken back is known as if the others had never spoken.
+#[tokio::test(flavor = "multi_thread")]
+async fn replaced_answers_and_cancelled_events_in_any_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = Scripted::new(|items| {
+        let second = |text: &str| {
+            let words: Vec<&str> = text.trim_end_matches('.').split(' ').collect();
+            let clause = text.trim_end_matches('.');
+            match words.as_slice() {
+                [.., "near", place] => claim("speaker", "lives_in", place, clause),
+                [.., "and", drink] => claim("speaker", "likes", drink, clause),
+                _ => String::new(),
+            }
+        };
+        heard(&says(second)(items), items)
+    });
+    let mut world = World::open(dir.path(), models(&model));
+    let permit = permit_of::<ScopeWrite>(1, "user:alice", Some(&path("user:alice")));
+    let texts = [
+        "I live in Rome near Ostia.",
+        "I like tea and coffee.",
+        "I live in Oslo.",
+        "I like coffee.",
+        "I live in Ostia near Rome.",
+        "I live in Rome near Ostia.",
+        "I like tea.",
+        "I live in Kiel near Bonn.",
+    ];
+    let mut events = Vec::new();
+    for (index, text) in texts.into_iter().cycle().take(24).enumerate() {
+        events.push(world.say("user:alice", text).await);
+        if index % 3 == 2 {
+            world.settled("user:alice").await;
+        }
+        // One that was replaced, or one that still waits.
+        if index % 4 == 3 {
+            let wrong = events.remove(index % events.len());
+            world.engine.cancel(&permit, wrong, &noted()).await.unwrap();
+        }
+    }
+    world.settled("user:alice").await;
+    for event in events {
+        world.engine.cancel(&permit, event, &noted()).await.unwrap();
+    }
+    assert_eq!(world.facts("user:alice").await, []);
+    let kept = world.say("user:alice", "I live in Kiel near Bonn.").await;
+    world.settled("user:alice").await;
+    let facts = world.facts("user:alice").await;
+    assert_eq!(lines(&facts), ["lives_in Bonn"]);
+    assert_eq!(facts[0].supports, [kept]);
     world.check().await;
 }
 
