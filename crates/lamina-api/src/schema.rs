@@ -34,6 +34,10 @@ use crate::v1::lifecycle::{
 
 use crate::v1::policy::{Effective, PolicyBody, PolicyRecord};
 use crate::v1::scopes::{MembersBody, PruneRequest, Pruned, ScopeBody, ScopeRegistration};
+use crate::v1::understanding::{
+    ConceptBody, ConceptHistory, ConceptsPage, CoverageBody, RelatedPage, SynthesizeRequest,
+    Synthesized,
+};
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -66,6 +70,13 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("belief_history", of::<HistoryBody>),
     ("beliefs_build", of::<BeliefsBuildRequest>),
     ("beliefs_built", of::<BuiltBody>),
+    ("concept", of::<ConceptBody>),
+    ("concept_page", of::<ConceptsPage>),
+    ("concept_history", of::<ConceptHistory>),
+    ("related_concepts", of::<RelatedPage>),
+    ("understanding_coverage", of::<CoverageBody>),
+    ("synthesize_request", of::<SynthesizeRequest>),
+    ("synthesize_accepted", of::<Synthesized>),
     ("derivation_status", of::<DerivationStatus>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),

@@ -70,6 +70,28 @@ pub(super) const CONFLICT_STATUS: Param = query(
 );
 pub(super) const CONFLICT_CURSOR: Param =
     query("cursor", "`next_cursor` of the page before, a whole number.", Values::Text);
+pub(super) const TOPIC: Param =
+    query("topic", "Only concepts that gather these words.", Values::Text);
+pub(super) const DEPRECATED: Param = query(
+    "include_deprecated",
+    "Also what is not held any more.",
+    Values::OneOf(&["false", "true"]),
+);
+pub(super) const RELATION: Param = query(
+    "relation",
+    "Over edges of this relation only.",
+    Values::OneOf(&[
+        "is_a",
+        "part_of",
+        "specializes",
+        "generalizes",
+        "depends_on",
+        "causes",
+        "contradicts",
+        "co_occurs_with",
+        "related_to",
+    ]),
+);
 pub(super) const LIMIT: Param = query("limit", "Items per page.", Values::Integer(1, 1000));
 pub(super) const WAIT: Param = query(
     "wait",

@@ -7,10 +7,10 @@ use super::Method::{Any, Delete, Get, Patch, Post, Put};
 use super::Tier::{Beta, Experimental, Stable};
 use super::params::{
     ABOUT, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR, CONFLICT_STATUS, CURSOR,
-    IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE, OF_EVENT,
-    OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING, SCOPE,
-    SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW,
-    WAIT, WRITE_ERRORS, answer, header, query, required,
+    DEPRECATED, IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE,
+    OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING,
+    RELATION, SCOPE, SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, TOPIC, UPLOAD_KEY, VALID_AS_OF,
+    VALID_DURING, VIEW, WAIT, WRITE_ERRORS, answer, header, query, required,
 };
 use super::{AnswerBody, Body, RouteSpec, Values};
 
@@ -254,15 +254,60 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "The belief.", AnswerBody::Json("belief"))],
         &[E::InvalidId, E::InvalidTimestamp, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
-    RouteSpec::new(Get, "/v1/understanding", Beta, "understanding.read", "List concepts"),
-    RouteSpec::new(Get, "/v1/understanding/coverage", Beta, "understanding.read", "How much is understood"),
-    RouteSpec::new(Post, "/v1/understanding/synthesize", Experimental, "understanding.synthesize", "Synthesize concepts now"),
-    RouteSpec::new(Get, "/v1/understanding/{concept_id}", Beta, "understanding.read", "Read one concept"),
-    RouteSpec::new(Get, "/v1/understanding/{concept_id}/related", Beta, "understanding.read", "Concepts related to one"),
-    RouteSpec::new(Get, "/v1/concepts", Beta, "understanding.read", "List concepts"),
-    RouteSpec::new(Get, "/v1/concepts/coverage", Beta, "understanding.read", "How much is understood"),
-    RouteSpec::new(Get, "/v1/concepts/{concept_id}", Beta, "understanding.read", "Read one concept"),
-    RouteSpec::new(Get, "/v1/concepts/{concept_id}/history", Beta, "understanding.read", "The versions of a concept"),
+    RouteSpec::new(Get, "/v1/understanding", Beta, "understanding.read", "List concepts").built(
+        &[required(SCOPE), VIEW, TOPIC, query("depth", "And what is within so many steps of those about the topic.", Values::Integer(0, 5)), AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, DEPRECATED, LIMIT, CURSOR],
+        Body::None,
+        &[answer(200, "A page of concepts, the last that came to be first.", AnswerBody::Json("concept_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/understanding/coverage", Beta, "understanding.read", "How much is understood").built(
+        &[required(SCOPE), VIEW],
+        Body::None,
+        &[answer(200, "How much is understood.", AnswerBody::Json("understanding_coverage"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::PolicyDenied],
+    ),
+    RouteSpec::new(Post, "/v1/understanding/synthesize", Experimental, "understanding.synthesize", "Synthesize concepts now").built(
+        &[IDEMPOTENCY_KEY],
+        Body::Json("synthesize_request"),
+        &[answer(202, "The job; the built-in synthesizer is done.", AnswerBody::Json("synthesize_accepted"))],
+        &[E::InvalidBody, E::InvalidScopeGrammar, E::IdempotencyConflict, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
+    RouteSpec::new(Get, "/v1/understanding/{concept_id}", Beta, "understanding.read", "Read one concept").built(
+        &[AS_OF, AS_OF_VALID, AS_OF_RECORDED, DEPRECATED],
+        Body::None,
+        &[answer(200, "The concept, or the version that the id names.", AnswerBody::Json("concept"))],
+        &[E::NotFound, E::InvalidId, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/understanding/{concept_id}/related", Beta, "understanding.read", "Concepts related to one").built(
+        &[RELATION, query("depth", "At most so many steps.", Values::Integer(1, 5)), LIMIT],
+        Body::None,
+        &[answer(200, "The nearest first, then the strongest.", AnswerBody::Json("related_concepts"))],
+        &[E::NotFound, E::InvalidId, E::InvalidParameter, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/concepts", Beta, "understanding.read", "List concepts").built(
+        &[required(SCOPE), VIEW, TOPIC, query("depth", "And what is within so many steps of those about the topic.", Values::Integer(0, 5)), AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, DEPRECATED, LIMIT, CURSOR],
+        Body::None,
+        &[answer(200, "A page of concepts, the last that came to be first.", AnswerBody::Json("concept_page"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/concepts/coverage", Beta, "understanding.read", "How much is understood").built(
+        &[required(SCOPE), VIEW],
+        Body::None,
+        &[answer(200, "How much is understood.", AnswerBody::Json("understanding_coverage"))],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/concepts/{concept_id}", Beta, "understanding.read", "Read one concept").built(
+        &[AS_OF, AS_OF_VALID, AS_OF_RECORDED, DEPRECATED],
+        Body::None,
+        &[answer(200, "The concept, or the version that the id names.", AnswerBody::Json("concept"))],
+        &[E::NotFound, E::InvalidId, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
+    ),
+    RouteSpec::new(Get, "/v1/concepts/{concept_id}/history", Beta, "understanding.read", "The versions of a concept").built(
+        &[],
+        Body::None,
+        &[answer(200, "Every version, the latest first.", AnswerBody::Json("concept_history"))],
+        &[E::NotFound, E::InvalidId, E::PolicyDenied],
+    ),
     RouteSpec::new(Get, "/v1/derivation/status", Beta, "scope.read.local", "Whether derivation has caught up").built(
         &[required(SCOPE)],
         Body::None,

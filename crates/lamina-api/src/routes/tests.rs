@@ -133,6 +133,15 @@ fn what_is_built() {
         GET /v1/beliefs/why
         GET /v1/beliefs/history
         GET /v1/beliefs/{belief_id}
+        GET /v1/understanding
+        GET /v1/understanding/coverage
+        POST /v1/understanding/synthesize
+        GET /v1/understanding/{concept_id}
+        GET /v1/understanding/{concept_id}/related
+        GET /v1/concepts
+        GET /v1/concepts/coverage
+        GET /v1/concepts/{concept_id}
+        GET /v1/concepts/{concept_id}/history
         GET /v1/derivation/status
         GET /v1/cost
         GET /v1/conflicts

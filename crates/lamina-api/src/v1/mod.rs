@@ -9,6 +9,7 @@ pub mod claims;
 pub mod conflicts;
 pub mod cost;
 pub mod beliefs;
+pub mod understanding;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;

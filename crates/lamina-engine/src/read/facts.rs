@@ -180,6 +180,7 @@ impl Engine {
             found.extend(key::derived_id(key));
             ControlFlow::Continue(())
         })?;
+        found.extend(self.inner.concepts_of_event(tenant, event)?.iter().map(ToString::to_string));
         Ok(found)
     }
 }

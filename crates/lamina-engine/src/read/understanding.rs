@@ -18,15 +18,15 @@ use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Views;
 use lamina_types::capability::UnderstandingRead;
 use lamina_types::layer::Confidence;
-use lamina_types::{ConceptId, EpisodeId, FactId, RecordedAt, ScopePath, ValidAt};
+use lamina_types::{ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
 
 use self::words::Words;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
-use crate::derive::concepts::rows::ConceptRow;
+use crate::derive::concepts::rows::{ConceptRow, DigestRow, ThingsRow};
 use crate::derive::concepts::things::THING;
 use crate::derive::key as fact_key;
-use crate::derive::read::{get, row, walk};
+use crate::derive::read::{answers_to, get, row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
@@ -486,6 +486,42 @@ impl Inner {
         };
         let (id, version) = read().ok_or(Error::NotFound)?;
         Ok((stored(id)?.ok_or(Error::NotFound)?, Some(version)))
+    }
+}
+
+impl Inner {
+    /// The concepts that an event supports: those that gather at least two things of its episode.
+    pub(crate) fn concepts_of_event(
+        &self,
+        tenant: u32,
+        event: EventId,
+    ) -> Result<Vec<ConceptId>, Error> {
+        let Some(event) = self.views.event(tenant, event)? else { return Ok(Vec::new()) };
+        let mut found = BTreeSet::new();
+        for answer in answers_to(&self.views, tenant, event.offset)? {
+            let stored = key::things(tenant, answer);
+            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
+            let Some((things, episode)) = things.and_then(|row| row.episode.map(|id| (row, id)))
+            else {
+                continue;
+            };
+            for scope in things.scopes {
+                let stored = key::digest(tenant, scope, episode);
+                let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
+                let items = digest.map_or_else(Vec::new, |digest| digest.items);
+                let graph = Stored::new(&*self.views, tenant, scope);
+                let ids: BTreeSet<ConceptId> =
+                    items.iter().filter_map(|item| graph.concept_of(*item)).collect();
+                found.extend(ids.into_iter().filter_map(|id| graph.concept(id)).filter_map(
+                    |one| {
+                        let here = items.iter().filter(|item| one.members.contains(item)).count();
+                        (one.standing == Standing::Held && here >= 2).then_some(one.id)
+                    },
+                ));
+                graph.finish(())?;
+            }
+        }
+        Ok(found.into_iter().collect())
     }
 }
 

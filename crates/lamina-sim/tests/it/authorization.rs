@@ -16,7 +16,9 @@ use lamina_types::capability;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::coverage::{Known, declaration, disputing, name, probes, route_of, sample, upload};
+use crate::coverage::{
+    Known, declaration, disputing, name, probes, recurring, route_of, sample, upload,
+};
 use crate::harness::{Answer, directory, envelope, string};
 use crate::minting::key_file;
 use crate::tokens::Team;
@@ -124,6 +126,13 @@ impl Walk {
         let page = root.get(&format!("/v1/conflicts?scope={SCOPE}")).ok(200);
         let conflict = string(&page["conflicts"][0], "id");
         let belief = string(&root.post("/v1/beliefs", &declaration(SCOPE)).ok(201), "id");
+        for said in recurring(SCOPE) {
+            root.post("/v1/experience?wait=consolidated", &said).ok(200);
+        }
+        let asked = json!({"scope": SCOPE, "topics": []});
+        root.post("/v1/understanding/synthesize", &asked).ok(202);
+        let page = root.get(&format!("/v1/understanding?scope={SCOPE}")).ok(200);
+        let concept = string(&page["items"][0], "id");
         let known = Known {
             tenant: TENANT.to_owned(),
             caller: CALLER.to_owned(),
@@ -135,6 +144,7 @@ impl Walk {
             audit,
             conflict,
             belief,
+            concept,
         };
         Walk { client: team.own.server.client(), team, known, _folder: folder }
     }

@@ -67,6 +67,7 @@ pub(crate) struct Known {
     pub(crate) audit: String,
     pub(crate) conflict: String,
     pub(crate) belief: String,
+    pub(crate) concept: String,
 }
 
 impl Known {
@@ -91,6 +92,7 @@ impl Known {
             audit: string(&rows["items"][0], "id"),
             conflict: disputed(api),
             belief,
+            concept: understood(api),
         }
     }
 }
@@ -102,6 +104,26 @@ fn disputed(api: &mut Api) -> String {
     }
     let page = api.get(&format!("/v1/conflicts?scope={}", api.scope)).ok(200);
     string(&page["conflicts"][0], "id")
+}
+
+/// A concept, from what keeps occurring together.
+fn understood(api: &mut Api) -> String {
+    let scope = api.scope.clone();
+    for said in recurring(&scope) {
+        api.post("/v1/experience?wait=consolidated", &said).ok(200);
+    }
+    api.post("/v1/understanding/synthesize", &json!({"scope": scope, "topics": []})).ok(202);
+    let page = api.get(&format!("/v1/understanding?scope={scope}")).ok(200);
+    string(&page["items"][0], "id")
+}
+
+/// Three experiences of three days that are about the same.
+pub(crate) fn recurring(scope: &str) -> [Value; 3] {
+    ["2025-01-10", "2025-01-11", "2025-01-12"].map(|day| {
+        let mut said = envelope(scope, "Today Acme asked for the renewal.");
+        said["context"] = json!({"observed_at": format!("{day}T10:00:00Z")});
+        said
+    })
 }
 
 /// Two experiences that cannot both be so.
@@ -135,6 +157,7 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         audit,
         conflict,
         belief,
+        concept,
     } = known;
     let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
@@ -159,6 +182,15 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         get(format!("/v1/beliefs/history?belief_id={belief}")),
         get(format!("/v1/beliefs/{belief}")),
         get(format!("/v1/derivation/status?scope={scope}")),
+        get(format!("/v1/understanding?scope={scope}")),
+        get(format!("/v1/understanding/coverage?scope={scope}")),
+        get(format!("/v1/understanding/{concept}")),
+        get(format!("/v1/understanding/{concept}/related")),
+        get(format!("/v1/concepts?scope={scope}")),
+        get(format!("/v1/concepts/coverage?scope={scope}")),
+        get(format!("/v1/concepts/{concept}")),
+        get(format!("/v1/concepts/{concept}/history")),
+        probe(Request::post("/v1/understanding/synthesize", &json!({"scope": scope})), 202),
         get(format!("/v1/conflicts?scope={scope}&status=all")),
         get(format!("/v1/conflicts/{conflict}")),
         probe(

@@ -24,6 +24,8 @@ mod beliefs;
 #[cfg(test)]
 mod episodes;
 #[cfg(test)]
+mod understanding;
+#[cfg(test)]
 mod conflicts;
 #[cfg(test)]
 mod claims;
