@@ -19,7 +19,7 @@ use lamina_store::view::{Tag, ViewError};
 use lamina_types::layer::{Cardinality, Claim, Confidence};
 use lamina_types::{EpisodeId, RecordedAt, ValidAt};
 
-use self::claims::{At, Effect, belief_row, mint, rivals};
+use self::claims::{At, Effect, Id, belief_row, mint, rivals};
 use self::rows::{About, Found, MadeRow, PieceRow};
 use crate::derive::entities::Names;
 use crate::derive::episodes::episode_of;
@@ -258,11 +258,20 @@ fn predicted(row: &rows::BeliefRow) -> Confidence {
 
 /// Takes back what an entry said.
 pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+    take_back(rows, tenant, offset, Id::Spent)
+}
+
+/// Takes back what an answer said because another comes in its place: what both say keeps its id.
+pub(super) fn retire(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+    take_back(rows, tenant, offset, Id::Left)
+}
+
+fn take_back(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64, id: Id) -> Result<(), ViewError> {
     let made = key::made(tenant, offset);
     let Some(bytes) = rows.get(Space::Sources, &made)? else { return Ok(()) };
     let row = MadeRow::decode(&bytes).map_err(row_error(Space::Sources))?;
     for claim in row.claims {
-        claims::without(rows, tenant, claim, offset)?;
+        claims::without(rows, tenant, claim, offset, id)?;
     }
     if let Some((scope, at)) = row.sample {
         rows.delete(Space::Sources, key::sample(tenant, scope, at, offset));

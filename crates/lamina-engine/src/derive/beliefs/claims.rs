@@ -45,6 +45,15 @@ pub(super) enum Effect {
     Touched,
 }
 
+/// What becomes of the id of a belief that nothing is left of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Id {
+    /// It is never used again.
+    Spent,
+    /// The next belief in the claim takes it up.
+    Left,
+}
+
 /// Takes a piece into the belief of a claim; `id` is that of the belief if one begins. `None` if there
 /// is no belief to take it.
 pub(super) fn take(
@@ -68,6 +77,7 @@ pub(super) fn take(
         return Ok(None);
     };
     let Taken { held, begins, afresh, ended, steps } = taken;
+    let id = if before.is_none() { inherited(rows, at)?.unwrap_or(id) } else { id };
     let previous = before.as_ref().and_then(|row| next_deadline(&row.held.state));
     if let (true, Some(old)) = (begins, &before) {
         deadline(rows, at, old.id, previous, None)?;
@@ -104,6 +114,15 @@ pub(super) fn take(
     rows.put(Space::Sources, key::claim(at.tenant, &at.claim), belief.encode());
     let shows = steps.iter().any(|step| !matches!(step.reason, Reason::Unshown(_)));
     Ok(Some(if shows { Effect::Updated } else { Effect::Touched }))
+}
+
+/// The id that an answer left behind which this one comes in the place of.
+fn inherited(rows: &mut Rows<'_, '_>, at: &At) -> Result<Option<BeliefId>, ViewError> {
+    let heir = key::heir(at.tenant, &at.claim);
+    let Some(bytes) = rows.get(Space::Sources, &heir)? else { return Ok(None) };
+    rows.delete(Space::Sources, heir);
+    let id = bytes.as_slice().try_into().map(BeliefId::from_bytes);
+    id.map(Some).map_err(|_| row_error(Space::Sources)(CodecError::Truncated))
 }
 
 /// A belief that begins with a piece, and what finds it.
@@ -220,6 +239,7 @@ pub(super) fn without(
     tenant: u32,
     claim: ClaimKey,
     offset: u64,
+    id: Id,
 ) -> Result<(), ViewError> {
     let Some(bytes) = rows.get(Space::Sources, &key::claim(tenant, &claim))? else {
         return Ok(());
@@ -252,7 +272,12 @@ pub(super) fn without(
     }
     forget_voices(rows, &at)?;
     rows.delete(Space::Sources, key::claim(tenant, &claim));
-    again(rows, &at, all.into_iter().filter(|(source, _)| source.offset != offset))
+    again(rows, &at, all.into_iter().filter(|(source, _)| source.offset != offset))?;
+    if id == Id::Left && belief.held.is_held() && belief_row(rows, &at)?.is_none() {
+        let heir = key::heir(tenant, &claim);
+        rows.put(Space::Sources, heir, belief.id.as_bytes().to_vec());
+    }
+    Ok(())
 }
 
 /// Takes pieces again, in their order.

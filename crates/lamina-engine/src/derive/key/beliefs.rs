@@ -25,6 +25,7 @@ mod sources {
     pub(super) const MADE: u8 = 75;
     pub(super) const DECLARED: u8 = 76;
     pub(super) const SAMPLE: u8 = 77;
+    pub(super) const HEIR: u8 = 78;
 }
 
 /// A claim that something can be believed of.
@@ -79,6 +80,11 @@ pub(crate) fn all_about(tenant: u32, scope: u64, subject: &Tag) -> (Vec<u8>, Vec
 /// The belief in a claim.
 pub(crate) fn claim(tenant: u32, claim: &ClaimKey) -> Vec<u8> {
     claim.under(tenant, sources::CLAIM).0
+}
+
+/// The id that the next belief in a claim takes up.
+pub(crate) fn heir(tenant: u32, claim: &ClaimKey) -> Vec<u8> {
+    claim.under(tenant, sources::HEIR).0
 }
 
 /// Something that was said about a claim.

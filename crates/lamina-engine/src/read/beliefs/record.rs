@@ -8,6 +8,7 @@ use lamina_core::derive::beliefs::ledger::Piece;
 use lamina_core::derive::beliefs::tension::{ResolutionPolicy, Side, tension};
 use lamina_core::derive::beliefs::{Polarity, Settings, Shown, Standing, read};
 use lamina_core::derive::facts::AssertionId;
+use lamina_store::codec::CodecError;
 use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
 use lamina_store::entry::SectionState;
 use lamina_store::kv::{Direction, Space};
@@ -173,12 +174,32 @@ impl Inner {
 
     /// The first pieces that a belief took, as far as they were known.
     pub(super) fn pieces_of(&self, stood: &Stood) -> Result<Vec<(AssertionId, PieceRow)>, Error> {
-        let mut pieces = self.said_about(stood.tenant, &stood.claim)?;
-        pieces.retain(|(_, piece)| {
-            piece.belief == stood.row.id && piece.piece.recorded() <= stood.at
-        });
-        pieces.truncate(PIECES_LOOKED_AT_MAX);
-        Ok(pieces)
+        let (from, to) = belief_key::pieces(stood.tenant, &stood.claim);
+        let mut pieces: Result<Vec<_>, CodecError> = Ok(Vec::new());
+        walk(
+            &self.views,
+            Space::Sources,
+            (&from, &to),
+            Direction::Forward,
+            &mut |found, value| {
+                let read = PieceRow::decode(value);
+                let taken = match (&mut pieces, key::tail_source(found), read) {
+                    (Ok(taken), Some(source), Ok(piece)) => {
+                        let known = piece.piece.recorded() <= stood.at;
+                        if known && piece.belief == stood.row.id {
+                            taken.push((source, piece));
+                        }
+                        known && taken.len() < PIECES_LOOKED_AT_MAX
+                    }
+                    (_, _, read) => {
+                        pieces = Err(read.err().unwrap_or(CodecError::Truncated));
+                        false
+                    }
+                };
+                if taken { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            },
+        )?;
+        Ok(pieces.map_err(crate::derive::row_error(Space::Sources))?)
     }
 
     /// The fact that says what a piece says, or else its event.
