@@ -113,6 +113,11 @@ explain! {
         ],
         "Read the conflict again; its status says what became of it.",
         "The conflict was decided otherwise, or there is nothing left to decide.";
+    VocabularyExists:
+        "A vocabulary of this name is registered already.",
+        ["`POST /v1/vocabularies` with a name that is taken."],
+        "Replace it with PUT, merge into it with PATCH, or use another name.",
+        "A vocabulary of this name is registered already.";
     ResourceDeleted:
         "It was here and was forgotten.",
         ["The id belonged to a record that was erased, and you may know that it existed."],

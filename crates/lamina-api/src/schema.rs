@@ -38,6 +38,7 @@ use crate::v1::understanding::{
     ConceptBody, ConceptHistory, ConceptsPage, CoverageBody, RelatedPage, SynthesizeRequest,
     Synthesized,
 };
+use crate::v1::vocabularies::{VocabularyBody, VocabularyList, VocabularyRequest};
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -81,6 +82,9 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),
     ("resolve_request", of::<ResolveRequest>),
+    ("vocabulary", of::<VocabularyBody>),
+    ("vocabulary_list", of::<VocabularyList>),
+    ("vocabulary_request", of::<VocabularyRequest>),
     ("claim_page", of::<ClaimsPage>),
     ("claim_history", of::<ClaimHistory>),
     ("cost", of::<CostBody>),

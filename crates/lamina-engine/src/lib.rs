@@ -22,8 +22,10 @@ pub mod maintenance;
 pub use admin::{
     Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
     PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery, Sight,
+    VocabularyChanged, VocabularyPermit,
 };
 pub use blobs::{BlobReader, BlobRecord, BlobSaid, BlobStored, BlobUpload};
+pub use derive::vocabularies::{Vocabularies, VocabularyRecord};
 pub use engine::Engine;
 pub use error::{Error, OpenError};
 pub use health::{Health, Status};

@@ -65,6 +65,8 @@ pub mod control {
 
     /// An open conflict was decided; `what` has which and how.
     pub const CONFLICT_RESOLVED: u16 = 13;
+    /// A vocabulary was registered or changed; `what` has it whole.
+    pub const VOCABULARY_SET: u16 = 14;
 
     /// A model is about to be asked; `what` has the most that may take.
     pub const MODEL_RESERVED: u16 = 35;

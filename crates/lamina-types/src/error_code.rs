@@ -55,6 +55,8 @@ error_codes! {
     BlobInUse = "BLOB_IN_USE", 409, retriable: false;
     /// The conflict was decided otherwise, or there is nothing left to decide.
     ConflictNotOpen = "CONFLICT_NOT_OPEN", 409, retriable: false;
+    /// A vocabulary of this name is registered already.
+    VocabularyExists = "VOCABULARY_EXISTS", 409, retriable: false;
     /// It was forgotten.
     ResourceDeleted = "RESOURCE_DELETED", 410, retriable: false;
     /// The body is larger than the route takes.

@@ -77,4 +77,6 @@ pub struct Directives {
     pub ttl_for_belief_layer: Option<String>,
     /// When to embed (`lazy`, `eager`), as submitted.
     pub embed: Option<String>,
+    /// What is learned from it stands beside what is known and does not end it.
+    pub no_supersede: bool,
 }

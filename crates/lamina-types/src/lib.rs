@@ -14,6 +14,7 @@ pub mod event;
 pub mod lifecycle;
 mod model_fault;
 pub mod layer;
+pub mod vocabulary;
 pub mod audit;
 pub mod capability;
 pub mod member;

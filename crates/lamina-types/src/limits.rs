@@ -165,3 +165,17 @@ pub const POLICY_DEFAULTS_MAX: usize = 64;
 pub const MEMBERS_MAX: usize = 1_000;
 /// Characters of a word in the policies of a scope.
 pub const SCOPE_POLICY_CHARS_MAX: usize = 128;
+/// Vocabularies of one tenant.
+pub const VOCABULARIES_MAX: usize = 100;
+/// Characters of the name of a vocabulary.
+pub const VOCABULARY_NAME_CHARS_MAX: usize = 64;
+/// Terms in one of the lists of a vocabulary.
+pub const VOCABULARY_TERMS_MAX: usize = 1_000;
+/// Characters of the id, the label, an alias, the category or a value of a term.
+pub const TERM_CHARS_MAX: usize = 256;
+/// Aliases of a term.
+pub const TERM_ALIASES_MAX: usize = 64;
+/// Values of a term.
+pub const TERM_VALUES_MAX: usize = 256;
+/// Characters of the description of a vocabulary or of the definition of a term.
+pub const VOCABULARY_TEXT_CHARS_MAX: usize = 2_000;

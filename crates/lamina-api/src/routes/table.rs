@@ -500,10 +500,39 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Post, "/v1/export", Beta, "export.format.jsonl", "Export a scope"),
     RouteSpec::new(Get, "/v1/export/{export_id}", Beta, "export.format.jsonl", "How far an export has come"),
     // Vocabularies and phrases.
-    RouteSpec::new(Post, "/v1/vocabularies", Beta, "vocabulary.write", "Register a vocabulary"),
-    RouteSpec::new(Get, "/v1/vocabularies/{name}", Beta, "vocabulary.read", "Read a vocabulary"),
-    RouteSpec::new(Put, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Replace a vocabulary"),
-    RouteSpec::new(Patch, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Merge into a vocabulary"),
+    RouteSpec::new(Get, "/v1/vocabularies", Beta, "vocabulary.read", "List vocabularies").built(
+        &[],
+        Body::None,
+        &[answer(200, "All of them, by name.", AnswerBody::Json("vocabulary_list"))],
+        &[E::PolicyDenied],
+    ),
+    RouteSpec::new(Post, "/v1/vocabularies", Beta, "vocabulary.write", "Register a vocabulary").built(
+        &[],
+        Body::Json("vocabulary_request"),
+        &[answer(201, "It is in force.", AnswerBody::Json("vocabulary"))],
+        &[E::VocabularyExists, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
+    RouteSpec::new(Get, "/v1/vocabularies/{name}", Beta, "vocabulary.read", "Read a vocabulary").built(
+        &[],
+        Body::None,
+        &[answer(200, "What is in force.", AnswerBody::Json("vocabulary"))],
+        &[E::NotFound, E::PolicyDenied],
+    ),
+    RouteSpec::new(Put, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Replace a vocabulary").built(
+        &[],
+        Body::Json("vocabulary_request"),
+        &[
+            answer(200, "It replaces what was in force.", AnswerBody::Json("vocabulary")),
+            answer(201, "There was none of this name.", AnswerBody::Json("vocabulary")),
+        ],
+        &[E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
+    RouteSpec::new(Patch, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Merge into a vocabulary").built(
+        &[],
+        Body::Json("vocabulary_request"),
+        &[answer(200, "What is in force now, whole.", AnswerBody::Json("vocabulary"))],
+        &[E::NotFound, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
     RouteSpec::new(Post, "/v1/temporal/phrases", Beta, "temporal.phrases.write", "Register a phrase for a time"),
     RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times"),
     RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time"),

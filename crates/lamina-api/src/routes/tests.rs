@@ -171,6 +171,11 @@ fn what_is_built() {
         GET /v1/audit/chain
         POST /v1/audit/chain/verify
         GET /v1/audit/{audit_id}
+        GET /v1/vocabularies
+        POST /v1/vocabularies
+        GET /v1/vocabularies/{name}
+        PUT /v1/vocabularies/{name}
+        PATCH /v1/vocabularies/{name}
         GET /v1/auth/whoami
         POST /v1/auth/revoke
         POST /v1/auth/signup

@@ -170,6 +170,10 @@ pub struct EventDirectives {
     /// When to embed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embed: Option<String>,
+    /// What is learned from it stands beside what is known; absent unless it was asked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub no_supersede: bool,
 }
 
 impl EventBody {
@@ -254,14 +258,21 @@ fn event_directives(directives: &Directives) -> Option<EventDirectives> {
     if *directives == Directives::default() {
         return None;
     }
-    let Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
-        directives;
+    let Directives {
+        extract,
+        consolidate_into,
+        confidence_floor,
+        ttl_for_belief_layer,
+        embed,
+        no_supersede,
+    } = directives;
     Some(EventDirectives {
         extract: extract.clone(),
         consolidate_into: consolidate_into.as_ref().map(ToString::to_string),
         confidence_floor: *confidence_floor,
         ttl_for_belief_layer: ttl_for_belief_layer.clone(),
         embed: embed.clone(),
+        no_supersede: *no_supersede,
     })
 }
 

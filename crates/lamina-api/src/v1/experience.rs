@@ -167,6 +167,9 @@ pub struct DirectivesBody {
     /// When to embed: `lazy` or `eager`.
     #[schemars(regex(pattern = "^(lazy|eager)$"))]
     pub embed: Option<String>,
+    /// What is learned from it stands beside what is known and does not end it: where it would replace
+    /// a value, it opens a conflict.
+    pub no_supersede: Option<bool>,
 }
 
 #[cfg(test)]

@@ -33,6 +33,9 @@ pub struct FactBody {
     pub subject: EntityBody,
     /// The relation.
     pub predicate: String,
+    /// What the relation was called before a vocabulary named it; absent unless one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<MappingBody>,
     /// What is said of the subject; of a conflict, the first of its sides.
     pub object: ValueBody,
     /// It is said that it is *not* so.
@@ -77,6 +80,19 @@ pub struct FactBody {
     /// Always false: a fact is whole or it is not shown.
     #[serde(rename = "_partial")]
     pub partial: bool,
+}
+
+/// A predicate that is a term of a vocabulary (R220).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "predicate_mapping")]
+pub struct MappingBody {
+    /// The vocabulary.
+    pub vocabulary: String,
+    /// The predicate as it was found.
+    pub predicate: String,
+    /// How sure it is that the term means the same.
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: f64,
 }
 
 /// One side of a conflict.

@@ -10,6 +10,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use lamina_types::layer::extraction::{Cardinality, Confidence, Object};
+pub use lamina_types::vocabulary::Datatype;
 
 use super::naming::{slips, words};
 
@@ -39,16 +40,11 @@ pub struct Term {
     pub cardinality: Option<Cardinality>,
 }
 
-/// What the objects of a term are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Datatype {
-    /// Words, or anything else that is no entity.
-    String = 0,
-    /// A whole number.
-    Integer = 1,
-    /// Somebody or something.
-    Entity = 2,
+/// A vocabulary whose names are folded once, to be compared with many predicates.
+#[derive(Debug, Clone)]
+pub struct Lexicon {
+    vocabulary: Vocabulary,
+    names: Vec<Names>,
 }
 
 /// What became of a predicate.
@@ -102,13 +98,18 @@ pub enum Unmapped {
 /// Words that do not tell predicates apart.
 const FILLERS: &[&str] = &["a", "an", "the", "of", "is", "are", "has", "have", "in", "at", "to"];
 
-/// Maps a predicate with its object. Of several vocabularies the first one counts most.
-pub fn map<'a>(predicate: &str, object: &Object, vocabularies: &'a [Vocabulary]) -> Mapping<'a> {
+/// Maps a predicate with its object; an ending may have none. Of several vocabularies the first one
+/// counts most.
+pub fn map<'a>(
+    predicate: &str,
+    object: Option<&Object>,
+    lexicons: impl IntoIterator<Item = &'a Lexicon>,
+) -> Mapping<'a> {
     let said = Phrase::new(predicate);
     let mut best: Option<(How, &Vocabulary, Vec<&Term>)> = None;
-    for vocabulary in vocabularies {
-        for term in &vocabulary.terms {
-            let Some(how) = said.names(term) else { continue };
+    for Lexicon { vocabulary, names } in lexicons {
+        for (term, names) in vocabulary.terms.iter().zip(names) {
+            let Some(how) = said.means(names) else { continue };
             match &mut best {
                 Some((known, of, terms)) if *known == how && of.name == vocabulary.name => {
                     terms.push(term);
@@ -120,12 +121,13 @@ pub fn map<'a>(predicate: &str, object: &Object, vocabularies: &'a [Vocabulary])
     }
     let Some((how, vocabulary, terms)) = best else { return Mapping::Free(Unmapped::NoTerm) };
     let [term] = terms.as_slice() else { return Mapping::Free(Unmapped::Ambiguous) };
-    if !term.datatype.is_none_or(|datatype| datatype.admits(object)) {
+    let is_admitted = |object| term.datatype.is_none_or(|datatype| admits(datatype, object));
+    if !object.is_none_or(is_admitted) {
         return Mapping::Free(Unmapped::Datatype);
     }
     let value = match (term.values.as_slice(), object) {
-        ([], _) => None,
-        (values, Object::Text(text)) => match listed(text, values) {
+        ([], _) | (_, None) => None,
+        (values, Some(Object::Text(text))) => match listed(text, values) {
             Some(value) => Some(value),
             None => return Mapping::Free(Unmapped::Value),
         },
@@ -152,19 +154,43 @@ impl How {
     }
 }
 
-impl Datatype {
-    /// Whether an object is of this kind.
-    fn admits(self, object: &Object) -> bool {
-        match (self, object) {
-            (Datatype::Entity, object) => matches!(object, Object::Entity(_)),
-            (Datatype::String, object) => !matches!(object, Object::Entity(_)),
-            (Datatype::Integer, Object::Number { value, .. }) => value.parse::<i64>().is_ok(),
-            (Datatype::Integer, _) => false,
+/// Whether an object is of a declared kind.
+fn admits(datatype: Datatype, object: &Object) -> bool {
+    match (datatype, object) {
+        (Datatype::Entity, object) => matches!(object, Object::Entity(_)),
+        (Datatype::String, object) => !matches!(object, Object::Entity(_)),
+        (Datatype::Integer, Object::Number { value, .. }) => value.parse::<i64>().is_ok(),
+        (Datatype::Integer, _) => false,
+    }
+}
+
+impl Lexicon {
+    /// Folds the names of a vocabulary.
+    pub fn new(vocabulary: Vocabulary) -> Lexicon {
+        let names = vocabulary.terms.iter().map(Names::of).collect();
+        Lexicon { vocabulary, names }
+    }
+}
+
+/// What a term is called, folded.
+#[derive(Debug, Clone)]
+struct Names {
+    id: Phrase,
+    labels: Vec<Phrase>,
+}
+
+impl Names {
+    fn of(term: &Term) -> Names {
+        let labels = term.label.iter().chain(&term.synonyms);
+        Names {
+            id: Phrase::new(&term.id),
+            labels: labels.map(|label| Phrase::new(label)).collect(),
         }
     }
 }
 
 /// A predicate as words.
+#[derive(Debug, Clone)]
 struct Phrase {
     words: Vec<String>,
     /// What tells it apart, in no order.
@@ -179,20 +205,17 @@ impl Phrase {
         Phrase { words, core }
     }
 
-    fn names(&self, term: &Term) -> Option<How> {
-        let id = Phrase::new(&term.id);
+    fn means(&self, Names { id, labels }: &Names) -> Option<How> {
         if self.words.is_empty() {
             return None;
         }
         if self.words == id.words {
             return Some(How::Id);
         }
-        let labels: Vec<Phrase> =
-            term.label.iter().chain(&term.synonyms).map(|label| Phrase::new(label)).collect();
         if labels.iter().any(|label| label.words == self.words) {
             return Some(How::Label);
         }
-        let mut all = labels.iter().chain([&id]);
+        let mut all = labels.iter().chain([id]);
         if !self.core.is_empty() && all.clone().any(|phrase| phrase.core == self.core) {
             return Some(How::Words);
         }

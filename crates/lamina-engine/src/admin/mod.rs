@@ -8,6 +8,7 @@ mod book;
 mod revoked;
 mod tenants;
 mod policies;
+mod vocabularies;
 mod tokens;
 mod memberships;
 pub(crate) mod sight;
@@ -38,6 +39,7 @@ pub use scopes::{
 };
 pub use sight::{Boot, Sight};
 pub use storage::Compacted;
+pub use vocabularies::{VocabularyChanged, VocabularyPermit};
 
 /// What administration keeps in memory.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub(crate) struct Admin {
     administering: Mutex<()>,
     /// Conflicts are decided one after the other.
     pub(crate) deciding: Mutex<()>,
+    /// Vocabularies are changed one after the other.
+    naming: Mutex<()>,
     /// Views are compacted once at a time.
     compacting: Mutex<()>,
 }
@@ -63,6 +67,7 @@ impl Admin {
             registering: Mutex::default(),
             administering: Mutex::default(),
             deciding: Mutex::default(),
+            naming: Mutex::default(),
             compacting: Mutex::default(),
         }
     }

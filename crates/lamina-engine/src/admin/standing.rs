@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use super::book::PolicyBook;
 use super::revoked::Revoked;
 use crate::OpenError;
+use crate::derive::vocabularies::{self, Vocabularies};
 
 /// What is in force now.
 #[derive(Debug)]
@@ -26,6 +27,7 @@ pub struct Standing {
     tenants: RwLock<Names>,
     policies: watch::Sender<Arc<PolicyBook>>,
     revoked: RwLock<Revoked>,
+    vocabularies: RwLock<BTreeMap<u32, Arc<Vocabularies>>>,
     /// Grows whenever what the views say about scopes may have changed.
     scopes: AtomicU64,
 }
@@ -43,6 +45,7 @@ impl Default for Standing {
             tenants: RwLock::default(),
             policies: watch::Sender::new(Arc::default()),
             revoked: RwLock::default(),
+            vocabularies: RwLock::default(),
             scopes: AtomicU64::new(0),
         }
     }
@@ -65,6 +68,9 @@ impl Standing {
             for row in views.policies(ordinal)? {
                 book.take(&reader.entry(row.offset, row.place)?);
             }
+            for (offset, place) in vocabularies::places(views, ordinal)? {
+                standing.name_predicates(&reader.entry(offset, place)?);
+            }
         }
         standing.policies.send_replace(Arc::new(book));
         let mut revoked = standing.revoked.write();
@@ -80,6 +86,7 @@ impl Standing {
                 control::TENANT => self.name(entry),
                 control::POLICY_SET => drop(self.change_policies(|book| book.take(entry))),
                 control::TOKEN_REVOKED => self.revoked.write().take(entry),
+                control::VOCABULARY_SET => self.name_predicates(entry),
                 control::ERASE => self.erase(entry),
                 _ => {}
             }
@@ -112,6 +119,11 @@ impl Standing {
         }
     }
 
+    fn name_predicates(&self, entry: &Entry) {
+        let mut all = self.vocabularies.write();
+        Arc::make_mut(all.entry(entry.head.tenant).or_default()).take(entry);
+    }
+
     fn change_policies(&self, change: impl FnOnce(&mut PolicyBook) -> bool) -> bool {
         self.policies.send_if_modified(|book| {
             let mut next = PolicyBook::clone(book);
@@ -129,6 +141,9 @@ impl Standing {
         let targets = payload.targets.iter().filter(|target| target.what);
         let offsets: Vec<u64> = targets.map(|target| target.offset).collect();
         self.change_policies(|book| book.erase(&offsets, entry.head.offset));
+        for known in self.vocabularies.write().values_mut() {
+            Arc::make_mut(known).erase(&offsets);
+        }
         let mut names = self.tenants.write();
         let Names { by_name, by_ordinal } = &mut *names;
         for (_, (name, _)) in by_ordinal.extract_if(.., |_, (_, at)| offsets.contains(at)) {
@@ -154,6 +169,11 @@ impl Standing {
     /// All policies that are in force.
     pub fn policies(&self) -> Arc<PolicyBook> {
         Arc::clone(&self.policies.borrow())
+    }
+
+    /// The vocabularies that are in force in a tenant.
+    pub(crate) fn vocabularies(&self, tenant: u32) -> Arc<Vocabularies> {
+        self.vocabularies.read().get(&tenant).cloned().unwrap_or_default()
     }
 
     /// The policies, and a wake-up whenever one changes.

@@ -15,6 +15,7 @@ use lamina_store::log::NewEntry;
 use lamina_types::layer::{Extraction, SourceClass};
 use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role};
 
+use crate::admin::standing::Standing;
 use crate::write::prepare::section;
 
 /// Preceding events that an answer names: one is enough to know what it carries on.
@@ -95,6 +96,8 @@ pub struct Answerer {
     rng: Arc<dyn Rng>,
     /// A model is asked as well, about events that are worth it.
     asks_model: bool,
+    /// What is in force, for the vocabularies; without it predicates stay what they are.
+    standing: Option<Arc<Standing>>,
 }
 
 /// The words of an event that a model is to be asked about.
@@ -133,7 +136,13 @@ pub(crate) struct Revised {
 impl Answerer {
     /// One that asks this extractor.
     pub fn new(extractor: Arc<dyn Extractor>, rng: Arc<dyn Rng>) -> Answerer {
-        Answerer { extractor, rng, asks_model: false }
+        Answerer { extractor, rng, asks_model: false, standing: None }
+    }
+
+    /// The same, with the names that vocabularies have for predicates.
+    #[must_use]
+    pub fn naming(self, standing: Arc<Standing>) -> Answerer {
+        Answerer { standing: Some(standing), ..self }
     }
 
     /// The same; whether a model is asked as well.
@@ -158,7 +167,7 @@ impl Answerer {
         let refused = ungrounded.len() as u64;
         let grounded = extraction.claims.len() as u64 - refused;
         let found = Extracted { extraction, ungrounded };
-        let answer = Answer { cost: Some(cost), ..answer_of(entry, what, found) };
+        let answer = Answer { cost: Some(cost), ..self.answer_of(entry, what, found) };
         let draft = draft_of(entry, who, what, answer);
         Revised { entry: self.entry(&draft), grounded, ungrounded: refused }
     }
@@ -173,8 +182,29 @@ impl Answerer {
             Extracted { extraction: nothing(), ungrounded: Vec::new() }
         };
         let awaits_model = self.asks_model && wants_model(&what);
-        let answer = Answer { awaits_model, ..answer_of(entry, &what, found) };
+        let answer = Answer { awaits_model, ..self.answer_of(entry, &what, found) };
         Some(draft_of(entry, &who, &what, answer))
+    }
+
+    /// What was found, with the names that are in force for it.
+    fn answer_of(&self, event: &Entry, what: &ExperienceWhat, mut found: Extracted) -> Answer {
+        let known = self.standing.as_ref().map(|known| known.vocabularies(event.head.tenant));
+        let mapped = known.map(|known| known.name(&what.scope, &mut found.extraction));
+        let asked = asked(&what.directives, &what.modality, event.head.recorded_at);
+        Answer {
+            observed_at: what.context.observed_at,
+            extraction: found.extraction,
+            matches: Vec::new(),
+            mapped: mapped.unwrap_or_default(),
+            ungrounded: found.ungrounded,
+            shifts_topic: false,
+            preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
+            judged: if asked.feedback { judged(&what.content) } else { None },
+            source_class: source_class(what),
+            asked,
+            awaits_model: false,
+            cost: None,
+        }
     }
 
     /// The entry of an answer.
@@ -203,23 +233,6 @@ fn draft_of(event: &Entry, who: &ExperienceWho, what: &ExperienceWhat, answer: A
         },
         answer,
         cue: announces_change(what.content.text()),
-    }
-}
-
-fn answer_of(entry: &Entry, what: &ExperienceWhat, found: Extracted) -> Answer {
-    let asked = asked(&what.directives, &what.modality, entry.head.recorded_at);
-    Answer {
-        observed_at: what.context.observed_at,
-        extraction: found.extraction,
-        matches: Vec::new(),
-        ungrounded: found.ungrounded,
-        shifts_topic: false,
-        preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
-        judged: if asked.feedback { judged(&what.content) } else { None },
-        source_class: source_class(what),
-        asked,
-        awaits_model: false,
-        cost: None,
     }
 }
 
@@ -284,7 +297,7 @@ fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked 
     let wanted = directives.extract.as_ref();
     let floor = directives.confidence_floor.map(|floor| (floor.clamp(0.0, 1.0) * 10_000.0) as u16);
     Asked {
-        no_supersede: directives.extract.iter().flatten().any(|word| word == "no_supersede"),
+        no_supersede: directives.no_supersede,
         confidence_floor: floor,
         belief_ttl: ttl.and_then(|ttl| lamina_models::duration_us(ttl, at.0)),
         consolidate_into: directives.consolidate_into.clone(),

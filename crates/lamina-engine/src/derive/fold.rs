@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 
 use std::ops::ControlFlow;
 
-use crate::derive::conflicts;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
-use crate::derive::{beliefs, concepts, deadlines, episodes, facts, key, models};
+use crate::derive::{
+    beliefs, concepts, conflicts, deadlines, episodes, facts, key, models, vocabularies,
+};
 
 /// Folds answers into derived records.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,6 +37,7 @@ impl Derivation for Derived {
                 }
                 Ok(())
             }
+            (Kind::Control, control::VOCABULARY_SET) => vocabularies::set(rows, entry),
             (Kind::Control, control::CONFLICT_RESOLVED) => {
                 due(rows, entry)?;
                 conflicts::decide(rows, entry)
@@ -168,6 +170,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         withdraw_answer(rows, entry.head.tenant, target.offset, entry.head.recorded_at)?;
         conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
         beliefs::withdraw(rows, entry.head.tenant, target.offset)?;
+        vocabularies::drop_at(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())
 }

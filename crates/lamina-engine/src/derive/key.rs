@@ -14,11 +14,13 @@ use crate::read::facts::FactKey;
 use lamina_core::derive::facts::AssertionId;
 
 mod conflict;
+mod vocabulary;
 pub(crate) mod deadlines;
 pub(crate) mod episodes;
 pub(crate) mod beliefs;
 
 pub(crate) use conflict::*;
+pub(crate) use vocabulary::*;
 
 /// The layers that an event can have derived records in; part of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +116,8 @@ mod sources {
     pub(super) const AWAITS: u8 = 60;
     pub(super) const COST: u8 = 61;
     pub(super) const CALL: u8 = 62;
+    pub(super) const VOCABULARY: u8 = 14;
+    pub(super) const VOCABULARY_AT: u8 = 15;
 }
 
 /// A version of a fact.

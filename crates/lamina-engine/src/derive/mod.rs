@@ -14,6 +14,7 @@ pub(crate) mod read;
 pub(crate) mod entities;
 pub(crate) mod facts;
 pub(crate) mod conflicts;
+pub(crate) mod vocabularies;
 pub(crate) mod episodes;
 pub(crate) mod concepts;
 pub(crate) mod beliefs;

@@ -156,7 +156,9 @@ pub(super) fn start(
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
-        answerer: Answerer::new(extractor, Arc::clone(&env.rng)).asking_model(desk.is_some()),
+        answerer: Answerer::new(extractor, Arc::clone(&env.rng))
+            .asking_model(desk.is_some())
+            .naming(Arc::clone(&standing)),
         to_writer: to_writer.clone(),
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),

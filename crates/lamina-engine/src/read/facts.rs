@@ -107,6 +107,17 @@ pub struct FactObject {
     pub said_by: Option<ActorId>,
 }
 
+/// A predicate that is a term of a vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactMapping {
+    /// The vocabulary.
+    pub vocabulary: String,
+    /// The predicate as it was found.
+    pub predicate: String,
+    /// How sure it is that the term means the same.
+    pub confidence: Confidence,
+}
+
 /// One version of a fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactRecord {
@@ -118,6 +129,8 @@ pub struct FactRecord {
     pub subject: EntityRef,
     /// The relation.
     pub predicate: String,
+    /// What it was called before a vocabulary named it.
+    pub mapping: Option<FactMapping>,
     /// What is said: one thing, or several of which only one can be.
     pub objects: Vec<FactObject>,
     /// From when; `None` if it is only known that it was so at some time.

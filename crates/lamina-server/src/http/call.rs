@@ -13,8 +13,8 @@ use lamina_api::v1::experience::Strictness;
 use lamina_api::v1::scopes::ScopePolicies;
 use lamina_api::{ApiError, query as api_query};
 use lamina_core::policy::{self, Caller, Denial, Permit};
-use lamina_engine::ReadPermit;
-use lamina_types::capability::{Capability, ScopeWrite};
+use lamina_engine::{ReadPermit, VocabularyPermit};
+use lamina_types::capability::{Capability, PolicyAdministerTenant, ScopeWrite, VocabularyWrite};
 use lamina_types::ids::IdError;
 use lamina_types::{ActorId, ErrorCode, Experience, ScopePath, ScopeView};
 
@@ -123,6 +123,20 @@ impl Desk {
                 Err(denied(&denial).into())
             }
         }
+    }
+
+    /// Asks the policy for the right to change vocabularies, which either of two grants (C24). A
+    /// refusal is that of the first.
+    pub(crate) async fn permit_vocabularies(
+        &self,
+        caller: &Caller,
+    ) -> Result<VocabularyPermit, Failure> {
+        let stack = self.app.stack(caller, None).await?;
+        let first = stack.permit::<VocabularyWrite>(caller, None);
+        if first.is_err() && stack.permit::<PolicyAdministerTenant>(caller, None).is_ok() {
+            return Ok(VocabularyPermit::Tenant(self.permit(caller, None).await?));
+        }
+        self.decided(first, VocabularyWrite::NAME, None).map(VocabularyPermit::Write)
     }
 
     /// Asks for several capabilities without a permit for them: conditions of another permit.

@@ -179,6 +179,39 @@ fn what_is_said_later_overtakes_and_what_is_cancelled_was_never_said() {
 }
 
 #[test]
+fn r398_a_directive_puts_what_is_said_beside_what_is_known() {
+    let mut api = Api::shared("conflicts-beside");
+    say(&mut api, MORNING, "I live in Rome.");
+    let mut envelope = api.envelope("I live in Oslo.");
+    envelope["context"] = json!({"observed_at": "2025-06-01T10:00:00Z"});
+    envelope["directives"] = json!({"no_supersede": true, "extract": ["facts"], "embed": "lazy"});
+    let event = api.post("/v1/experience?wait=consolidated", &envelope).ok(200);
+    let event = api.get(&format!("/v1/events/{}", string(&event, "event_id"))).ok(200);
+    assert_eq!(event["directives"]["no_supersede"], true);
+    assert_eq!(lives_in(&mut api, "&valid_as_of=2025-02"), ["Rome active"]);
+    assert_eq!(lives_in(&mut api, "&valid_as_of=2025-07"), ["Oslo disputed", "Rome disputed"]);
+    // It is a directive of its own, and no stage of extraction; others there are none.
+    for (directives, field) in [
+        (json!({"extract": ["no_supersede"]}), "directives.extract[0]"),
+        (json!({"no_supersede": "yes"}), "directives.no_supersede"),
+        (json!({"never": true}), "directives.never"),
+        (json!({"embed": "never"}), "directives.embed"),
+    ] {
+        let mut envelope = api.envelope("I live in Bern.");
+        envelope["directives"] = directives.clone();
+        let answer = api.post("/v1/experience", &envelope);
+        assert_eq!(answer.response.status, 422, "{directives}");
+        let error = answer.response.json().unwrap();
+        assert_eq!(error["details"]["field"], field, "{directives}");
+    }
+    // Without facts nothing is learned.
+    let mut envelope = api.envelope("I live in Bern.");
+    envelope["directives"] = json!({"extract": ["entities"]});
+    api.post("/v1/experience?wait=consolidated", &envelope).ok(200);
+    assert_eq!(lives_in(&mut api, "").len(), 2);
+}
+
+#[test]
 fn bad_questions_and_decisions_are_refused_by_name() {
     let mut api = Api::shared("conflicts-bad");
     let conflict = disputed(&mut api);

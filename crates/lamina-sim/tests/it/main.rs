@@ -32,6 +32,8 @@ mod claims;
 #[cfg(test)]
 mod models;
 #[cfg(test)]
+mod vocabularies;
+#[cfg(test)]
 mod paging;
 #[cfg(test)]
 mod blobs;

@@ -10,7 +10,8 @@ use lamina_types::{ActorId, BeliefId, EntityId, EventId, Micros, ScopePath, Vali
 use crate::codec::CodecError;
 use crate::codec::models::Cost;
 use crate::codec::wire::{
-    Cursor, FieldWriter, array, fields, number, once, parsed, put_varint, required, string,
+    Cursor, FieldWriter, array, fields, number, once, parsed, put_sized, put_varint, required,
+    string,
 };
 
 mod claim;
@@ -35,6 +36,8 @@ pub struct Answer {
     pub extraction: Extraction,
     /// Names that were recognised as somebody known under another spelling.
     pub matches: Vec<Match>,
+    /// Claims whose predicate is a term of a vocabulary.
+    pub mapped: Vec<Mapped>,
     /// Claims whose words do not bear them out, by position: kept to be seen, never believed.
     pub ungrounded: Vec<u16>,
     /// The event begins a new topic.
@@ -81,6 +84,21 @@ pub struct Match {
     pub confidence: u16,
 }
 
+/// A predicate that a vocabulary has another name for. The claim has the term of the vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapped {
+    /// Which claim.
+    pub claim: u16,
+    /// How sure it is, in ten-thousandths.
+    pub confidence: u16,
+    /// The vocabulary.
+    pub vocabulary: String,
+    /// The predicate as it was found.
+    pub predicate: String,
+    /// The object as it was found, if the vocabulary writes it otherwise.
+    pub object: Option<String>,
+}
+
 impl AnswerWho {
     /// The bytes of the section.
     pub fn encode(&self) -> Vec<u8> {
@@ -121,6 +139,7 @@ mod tag {
     pub(super) const CONSOLIDATE_INTO: u8 = 13;
     pub(super) const FEEDBACK: u8 = 14;
     pub(super) const PRECEDED_BY: u8 = 15;
+    pub(super) const MAPPED: u8 = 16;
     pub(super) const NOUN: u8 = 20;
     pub(super) const BOND: u8 = 21;
     pub(super) const AWAITS_MODEL: u8 = 60;
@@ -161,6 +180,9 @@ impl Answer {
             put_varint(&mut bytes, u64::from(matched.confidence));
             bytes.extend_from_slice(matched.name.as_bytes());
             out.field(tag::MATCH, &bytes);
+        }
+        for mapped in &self.mapped {
+            out.field(tag::MAPPED, &encode_mapped(mapped));
         }
         for position in &self.ungrounded {
             out.number(tag::UNGROUNDED, u64::from(*position));
@@ -229,6 +251,7 @@ impl Answer {
                 tag::CLAIM => answer.extraction.claims.push(claim::decode(value)?),
                 tag::TOPICS => answer.extraction.topics = topics(value)?,
                 tag::MATCH => answer.matches.push(matched(value)?),
+                tag::MAPPED => answer.mapped.push(decode_mapped(value)?),
                 tag::UNGROUNDED => answer.ungrounded.push(small(value, "ungrounded")?),
                 tag::SHIFTS_TOPIC => answer.shifts_topic = true,
                 tag::NO_SUPERSEDE => answer.asked.no_supersede = true,
@@ -268,6 +291,7 @@ impl Answer {
             observed_at: ValidAt(Micros(0)),
             extraction: Extraction::default(),
             matches: Vec::new(),
+            mapped: Vec::new(),
             ungrounded: Vec::new(),
             shifts_topic: false,
             preceded_by: Vec::new(),
@@ -319,6 +343,35 @@ fn matched(value: &[u8]) -> Result<Match, CodecError> {
     let entity = EntityId::from_bytes(from.array()?);
     let confidence = u16::try_from(from.varint()?).map_err(|_| MALFORMED)?;
     Ok(Match { name: string(from.rest(), "match")?, entity, confidence })
+}
+
+fn encode_mapped(mapped: &Mapped) -> Vec<u8> {
+    let Mapped { claim, confidence, vocabulary, predicate, object } = mapped;
+    let mut out = Vec::with_capacity(64);
+    put_varint(&mut out, u64::from(*claim));
+    put_varint(&mut out, u64::from(*confidence));
+    put_sized(&mut out, vocabulary.as_bytes());
+    put_sized(&mut out, predicate.as_bytes());
+    out.push(u8::from(object.is_some()));
+    out.extend_from_slice(object.as_deref().unwrap_or_default().as_bytes());
+    out
+}
+
+fn decode_mapped(value: &[u8]) -> Result<Mapped, CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed { field: "mapped" };
+    let mut from = Cursor::new(value);
+    let claim = u16::try_from(from.varint()?).map_err(|_| MALFORMED)?;
+    let confidence = u16::try_from(from.varint()?).map_err(|_| MALFORMED)?;
+    let vocabulary = string(from.sized()?, "mapped")?;
+    let predicate = string(from.sized()?, "mapped")?;
+    let has_object = from.byte()?;
+    let object = string(from.rest(), "mapped")?;
+    let object = match (has_object, object.is_empty()) {
+        (0, true) => None,
+        (1, _) => Some(object),
+        _ => return Err(MALFORMED),
+    };
+    Ok(Mapped { claim, confidence, vocabulary, predicate, object })
 }
 
 #[cfg(test)]

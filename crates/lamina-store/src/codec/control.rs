@@ -14,12 +14,14 @@ mod admin;
 mod beliefs;
 mod derive;
 mod synthesis;
+mod vocabulary;
 
 pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
 pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use synthesis::Synthesize;
+pub use vocabulary::VocabularySet;
 
 const VERSION: u8 = 1;
 

@@ -67,6 +67,7 @@ pub(crate) fn full() -> EventRecord {
         confidence_floor: Some(0.5),
         ttl_for_belief_layer: Some("P30D".to_owned()),
         embed: Some("lazy".to_owned()),
+        no_supersede: true,
     };
     experience.source = Some(format!(
         r#"{{"schema_version":2,"source_id":"s","modality":"conversation","content_kind":"text/plain","source_fingerprint":"sha256:{0}","fragments":[{{"fragment_id":"f","locator":{{"kind":"generic","ordinal":0}},"content_fingerprint":"sha256:{0}"}}]}}"#,
@@ -130,7 +131,7 @@ fn an_event_with_every_option() {
         r#""location":{"city":"Berlin"}"#,
         r#""preceded_by":["evt_33333333333333333333333333333333"]"#,
         r#""timezone":"Europe/Berlin","refers_to":[{"from":"2026-05-01","zone":"UTC"}]"#,
-        r#""directives":{"extract":["facts"],"consolidate_into":"ws:x","confidence_floor":0.5,"ttl_for_belief_layer":"P30D","embed":"lazy"}"#,
+        r#""directives":{"extract":["facts"],"consolidate_into":"ws:x","confidence_floor":0.5,"ttl_for_belief_layer":"P30D","embed":"lazy","no_supersede":true}"#,
         r#""source":{"schema_version":2,"#,
         r#""language":"en","scripts":["Latn"]"#,
         r#""derives":["fact_1"]"#,

@@ -18,8 +18,14 @@ pub(super) fn admit(
     let Some(body) = body else {
         return Ok(Directives::default());
     };
-    let DirectivesBody { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
-        body;
+    let DirectivesBody {
+        extract,
+        consolidate_into,
+        confidence_floor,
+        ttl_for_belief_layer,
+        embed,
+        no_supersede,
+    } = body;
     for (index, stage) in extract.iter().flatten().enumerate() {
         if !STAGES.contains(&stage.as_str()) {
             let field = format!("extract[{index}]");
@@ -40,7 +46,14 @@ pub(super) fn admit(
     if embed.as_deref().is_some_and(|embed| !EMBED.contains(&embed)) {
         return Err(invalid("embed", format!("must be one of {}", EMBED.join(", "))));
     }
-    Ok(Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed })
+    Ok(Directives {
+        extract,
+        consolidate_into,
+        confidence_floor,
+        ttl_for_belief_layer,
+        embed,
+        no_supersede: no_supersede.unwrap_or_default(),
+    })
 }
 
 fn invalid(field: &str, reason: impl Into<String>) -> ApiError {

@@ -35,6 +35,10 @@ pub fn identity(experience: &Experience) -> Vec<u8> {
     write_context(&mut out, context);
     write_directives(&mut out, directives);
     out.json(source.as_deref());
+    // Last, and only if it is set: bodies without it keep the identity they always had.
+    if directives.no_supersede {
+        out.text("no_supersede");
+    }
     out.0
 }
 
@@ -112,8 +116,14 @@ fn write_context(out: &mut Writer, context: &Context) {
 }
 
 fn write_directives(out: &mut Writer, directives: &Directives) {
-    let Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
-        directives;
+    let Directives {
+        extract,
+        consolidate_into,
+        confidence_floor,
+        ttl_for_belief_layer,
+        embed,
+        no_supersede: _,
+    } = directives;
     match extract {
         None => out.0.push(0),
         Some(stages) => {

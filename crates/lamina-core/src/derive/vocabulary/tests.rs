@@ -46,8 +46,8 @@ fn text(value: &str) -> Object {
 }
 
 fn check(predicate: &str, object: Object, expected: Expect) {
-    let vocabularies = [sales(), other()];
-    let shown = match map(predicate, &object, &vocabularies) {
+    let lexicons = [Lexicon::new(sales()), Lexicon::new(other())];
+    let shown = match map(predicate, Some(&object), &lexicons) {
         Mapping::Mapped { vocabulary, term, value, confidence, how } => format!(
             "{vocabulary}/{}{} {how:?} {}",
             term.id,
@@ -91,5 +91,5 @@ fn what_does_not_fit_stays_free() {
 
 #[test]
 fn without_a_vocabulary_everything_is_free() {
-    assert_eq!(map("seat_count", &number("1"), &[]), Mapping::Free(Unmapped::NoTerm));
+    assert_eq!(map("seat_count", Some(&number("1")), []), Mapping::Free(Unmapped::NoTerm));
 }

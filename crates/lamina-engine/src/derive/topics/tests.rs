@@ -19,6 +19,7 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             observed_at: ValidAt(Micros(minute * 60_000_000)),
             extraction: Extraction { topics: topics.to_vec(), ..Extraction::default() },
             matches: Vec::new(),
+            mapped: Vec::new(),
             ungrounded: Vec::new(),
             shifts_topic: false,
             preceded_by: Vec::new(),

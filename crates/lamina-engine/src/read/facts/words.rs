@@ -10,7 +10,7 @@ use lamina_store::kv::Space;
 use lamina_types::layer::{Claim, Confidence, EntityKind, Object, Term};
 use lamina_types::{ActorId, ConflictId, EntityId, EventId, FactId, RecordedAt};
 
-use super::{EntityRef, FactObject, FactRecord};
+use super::{EntityRef, FactMapping, FactObject, FactRecord};
 use crate::Error;
 use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
 use crate::derive::read::{answer_row, row};
@@ -27,6 +27,7 @@ pub(in crate::read) struct Told {
     extractor: String,
     event: EventId,
     said_by: Option<ActorId>,
+    mapping: Option<FactMapping>,
 }
 
 impl Inner {
@@ -46,14 +47,14 @@ impl Inner {
             Content::Ended(_) => return Ok(None),
         };
         let mut objects = Vec::new();
-        let mut said: Option<(Claim, String)> = None;
+        let mut said: Option<(Told, String)> = None;
         for value in values {
             let told = self.object(tenant, fact, value, recorded, answers)?;
-            let Some((object, claim)) = told else { continue };
-            said.get_or_insert_with(|| (claim, object.extractor.clone()));
+            let Some((object, first)) = told else { continue };
+            said.get_or_insert_with(|| (first, object.extractor.clone()));
             objects.push(object);
         }
-        let Some((claim, extractor)) = said else { return Ok(None) };
+        let Some((Told { claim, mapping, .. }, extractor)) = said else { return Ok(None) };
         let all = objects.iter().flat_map(|object| &object.supports);
         let supports: BTreeSet<EventId> = all.copied().collect();
         Ok(Some(FactRecord {
@@ -61,6 +62,7 @@ impl Inner {
             scope: self.scope_path(tenant, fact.scope)?,
             subject: EntityRef { id: fact.subject, term: claim.subject },
             predicate: claim.predicate,
+            mapping,
             objects,
             valid_from: piece.from(),
             valid_from_basis: piece.from_basis(recorded),
@@ -85,7 +87,7 @@ impl Inner {
         value: Value,
         recorded: RecordedAt,
         answers: &mut Answers,
-    ) -> Result<Option<(FactObject, Claim)>, Error> {
+    ) -> Result<Option<(FactObject, Told)>, Error> {
         let says =
             |support: &&Support| support.recorded <= recorded && support.said == Said::Value(value);
         let mut first: Option<Told> = None;
@@ -97,7 +99,8 @@ impl Inner {
             said_by.clone_from(&told.said_by);
             first.get_or_insert(told);
         }
-        let Some(Told { claim, extractor, .. }) = first else { return Ok(None) };
+        let Some(first) = first else { return Ok(None) };
+        let claim = &first.claim;
         let entity = match &claim.object {
             Object::Entity(term) => self.entity_of_term(tenant, fact.scope, term)?,
             _ => None,
@@ -111,10 +114,10 @@ impl Inner {
             value,
             supports,
             confidence,
-            extractor,
+            extractor: first.extractor.clone(),
             said_by,
         };
-        Ok(Some((object, claim)))
+        Ok(Some((object, first)))
     }
 
     /// Not shown before it happened.
@@ -219,11 +222,17 @@ impl Inner {
             }
         };
         let claim = answer.extraction.claims.get(usize::from(source.ordinal)).cloned();
+        let mapped = answer.mapped.iter().find(|mapped| mapped.claim == source.ordinal);
         Ok(claim.map(|claim| Told {
             claim,
             extractor: answer.extraction.extractor.clone(),
             event: row.event,
             said_by: said_by.clone(),
+            mapping: mapped.map(|mapped| FactMapping {
+                vocabulary: mapped.vocabulary.clone(),
+                predicate: mapped.predicate.clone(),
+                confidence: Confidence::new(mapped.confidence),
+            }),
         }))
     }
 

@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::facts::{
-    BuiltBody, DerivationStatus, EntityBody, FactBody, FactsPage, FactsQuery, SideBody,
-    TimelineBody, TimelineEntry, ValueBody,
+    BuiltBody, DerivationStatus, EntityBody, FactBody, FactsPage, FactsQuery, MappingBody,
+    SideBody, TimelineBody, TimelineEntry, ValueBody,
 };
 use lamina_api::{ApiError, PageStart, time};
 use lamina_core::derive::facts::{Basis, Pins, Superseded};
@@ -239,6 +239,11 @@ fn shown(fact: &FactRecord) -> FactBody {
             name: name(&fact.subject.term),
         },
         predicate: fact.predicate.clone(),
+        mapping: fact.mapping.as_ref().map(|mapping| MappingBody {
+            vocabulary: mapping.vocabulary.clone(),
+            predicate: mapping.predicate.clone(),
+            confidence: mapping.confidence.as_f64(),
+        }),
         object: first.map_or_else(|| literal("string", String::new().into()), value),
         negated: first.is_some_and(|object| object.negated),
         conflicting,

@@ -178,3 +178,6 @@ impl Side {
 fn instant(bytes: [u8; 8]) -> ValidAt {
     ValidAt(Micros(i64::from_le_bytes(bytes)))
 }
+
+#[cfg(test)]
+mod tests;

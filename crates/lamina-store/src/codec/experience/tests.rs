@@ -73,6 +73,7 @@ fn full() -> ExperienceWhat {
             confidence_floor: Some(0.5),
             ttl_for_belief_layer: Some("P1D".to_owned()),
             embed: Some("lazy".to_owned()),
+            no_supersede: false,
         },
         source: Some("{}".to_owned()),
         hints: Hints {

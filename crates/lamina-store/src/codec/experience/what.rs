@@ -42,6 +42,7 @@ mod what_tag {
     pub(super) const IDEM_MAC: u8 = 26;
     pub(super) const BODY_MAC: u8 = 27;
     pub(super) const BATCH: u8 = 28;
+    pub(super) const NO_SUPERSEDE: u8 = 29;
 }
 
 mod kind {
@@ -159,8 +160,14 @@ fn encode_context(out: &mut FieldWriter, context: &Context) {
 }
 
 fn encode_directives(out: &mut FieldWriter, directives: &Directives) {
-    let Directives { extract, consolidate_into, confidence_floor, ttl_for_belief_layer, embed } =
-        directives;
+    let Directives {
+        extract,
+        consolidate_into,
+        confidence_floor,
+        ttl_for_belief_layer,
+        embed,
+        no_supersede,
+    } = directives;
     if let Some(extract) = extract {
         // One field that holds a list: an empty list is not the same as no list.
         let mut list = Vec::new();
@@ -178,6 +185,9 @@ fn encode_directives(out: &mut FieldWriter, directives: &Directives) {
     }
     out.optional(what_tag::BELIEF_TTL, bytes_of(ttl_for_belief_layer));
     out.optional(what_tag::EMBED, bytes_of(embed));
+    if *no_supersede {
+        out.field(what_tag::NO_SUPERSEDE, &[]);
+    }
 }
 
 fn role_number(role: Role) -> u8 {
@@ -232,6 +242,7 @@ struct RawWhat<'a> {
     confidence_floor: Option<f64>,
     belief_ttl: Option<String>,
     embed: Option<String>,
+    no_supersede: bool,
     source: Option<String>,
     language: Option<String>,
     scripts: Vec<String>,
@@ -259,6 +270,10 @@ impl<'a> RawWhat<'a> {
             }
             what_tag::TIMEZONE => once(&mut self.timezone, string(value, "timezone")?, "timezone"),
             what_tag::KEY..=what_tag::BATCH => self.set_identity(tag, value),
+            what_tag::NO_SUPERSEDE => {
+                self.no_supersede = true;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -385,6 +400,7 @@ impl<'a> RawWhat<'a> {
                 confidence_floor: self.confidence_floor,
                 ttl_for_belief_layer: self.belief_ttl,
                 embed: self.embed,
+                no_supersede: self.no_supersede,
             },
             source: self.source,
             hints: Hints {

@@ -1,0 +1,114 @@
+//! Registering and changing vocabularies. They are changed one after the other, so that what a change
+//! is merged into is what it replaces.
+
+use std::sync::Arc;
+
+use lamina_core::policy::{Caller, Permit};
+use lamina_store::codec::control::VocabularySet;
+use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
+use lamina_store::log::{NewEntry, Section};
+use lamina_types::capability::{PolicyAdministerTenant, VocabularyRead, VocabularyWrite};
+use lamina_types::limits::VOCABULARIES_MAX;
+use lamina_types::vocabulary::Vocabulary;
+use tokio::sync::oneshot;
+
+use super::{Noted, by};
+use crate::derive::vocabularies::{Vocabularies, VocabularyRecord};
+use crate::write::capture::Request;
+use crate::write::prepare::section;
+use crate::{Engine, Error};
+
+/// The right to change vocabularies: either of two grants it (C24).
+#[derive(Debug)]
+pub enum VocabularyPermit {
+    /// `vocabulary.write`.
+    Write(Permit<VocabularyWrite>),
+    /// `policy.administer.tenant`.
+    Tenant(Permit<PolicyAdministerTenant>),
+}
+
+impl VocabularyPermit {
+    /// Who may.
+    pub fn caller(&self) -> &Caller {
+        match self {
+            VocabularyPermit::Write(permit) => permit.caller(),
+            VocabularyPermit::Tenant(permit) => permit.caller(),
+        }
+    }
+}
+
+/// A vocabulary after a change.
+#[derive(Debug, Clone)]
+pub struct VocabularyChanged {
+    /// What is in force now.
+    pub record: Arc<VocabularyRecord>,
+    /// There was none of this name.
+    pub created: bool,
+}
+
+impl Engine {
+    /// Changes a vocabulary: `change` is given what is in force under the name and says what is to be.
+    /// When it returns, the vocabulary is durable and names the predicates of all that is written after.
+    pub async fn vocabulary_change<E: From<Error>>(
+        &self,
+        permit: &VocabularyPermit,
+        name: &str,
+        change: impl FnOnce(Option<&VocabularyRecord>) -> Result<Vocabulary, E> + Send,
+        noted: &Noted,
+    ) -> Result<VocabularyChanged, E> {
+        let _turn = self.inner.admin.naming.lock().await;
+        let tenant = permit.caller().tenant;
+        let known = self.vocabularies(tenant);
+        let before = known.get(name);
+        let vocabulary = change(before.map(|record| &**record))?;
+        if before.is_none() && known.len() >= VOCABULARIES_MAX {
+            return Err(Error::LimitReached { limit: "VOCABULARIES_MAX" }.into());
+        }
+        let set = VocabularySet {
+            vocabulary,
+            version: before.map_or(0, |before| before.version) + 1,
+            created: before.map(|before| before.created),
+        };
+        let entry = NewEntry {
+            kind: Kind::Control,
+            sub: control::VOCABULARY_SET,
+            tenant,
+            scope: SYSTEM_SCOPE,
+            causes: before.map(|before| before.offset).into_iter().collect(),
+            who: self.named_by(permit, noted),
+            what: section(&*self.inner.env.rng, &set.encode()),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.inner.submit(Request::Control { entry: Box::new(entry), reply }, answer).await?;
+        let now = self.vocabularies(tenant);
+        let record = now.get(name).ok_or(Error::NotFound)?;
+        Ok(VocabularyChanged { record: Arc::clone(record), created: before.is_none() })
+    }
+
+    /// One vocabulary.
+    pub fn vocabulary(
+        &self,
+        permit: &Permit<VocabularyRead>,
+        name: &str,
+    ) -> Result<Arc<VocabularyRecord>, Error> {
+        let known = self.vocabularies(permit.caller().tenant);
+        known.get(name).cloned().ok_or(Error::NotFound)
+    }
+
+    /// All vocabularies of the tenant, by name.
+    pub fn vocabulary_list(&self, permit: &Permit<VocabularyRead>) -> Vec<Arc<VocabularyRecord>> {
+        self.vocabularies(permit.caller().tenant).all().cloned().collect()
+    }
+
+    /// The vocabularies in force in a tenant.
+    pub(crate) fn vocabularies(&self, tenant: u32) -> Arc<Vocabularies> {
+        self.inner.admin.standing.vocabularies(tenant)
+    }
+
+    fn named_by(&self, permit: &VocabularyPermit, noted: &Noted) -> Section {
+        match permit {
+            VocabularyPermit::Write(permit) => by(&self.inner.env, permit, noted),
+            VocabularyPermit::Tenant(permit) => by(&self.inner.env, permit, noted),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Vocabularies: where the newest of each name is, and which are in force where words are read.
+//!
+//! The fold keeps places and keyed hashes of names only. What is in force is whole and in memory: a
+//! predicate gets its name in a vocabulary before the answer is appended, and never again.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lamina_core::derive::vocabulary::{self, Lexicon, Mapping};
+use lamina_store::codec::answer::Mapped;
+use lamina_store::codec::control::VocabularySet;
+use lamina_store::entry::{Entry, Place};
+use lamina_store::kv::{Direction, Space};
+use lamina_store::view::derived::Rows;
+use lamina_store::view::{Tag, ViewError, Views};
+use lamina_types::layer::{Effect, Extraction, Object};
+use lamina_types::vocabulary::{Vocabulary, VocabularyTerm};
+use lamina_types::{RecordedAt, ScopePath};
+
+use crate::derive::fold::{row_error, section};
+use crate::derive::key;
+use crate::derive::read::walk;
+
+/// A vocabulary in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VocabularyRecord {
+    /// What it says.
+    pub vocabulary: Vocabulary,
+    /// How often it was set.
+    pub version: u64,
+    /// When it was first set.
+    pub created: RecordedAt,
+    /// When it was last set.
+    pub updated: RecordedAt,
+    /// Its entry.
+    pub offset: u64,
+}
+
+/// The vocabularies of one tenant.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabularies {
+    records: BTreeMap<String, Arc<VocabularyRecord>>,
+    /// Their predicates, folded; by where they are in force, the innermost first.
+    lexicons: Vec<(Option<ScopePath>, Arc<Lexicon>)>,
+}
+
+impl Vocabularies {
+    /// One of them.
+    pub fn get(&self, name: &str) -> Option<&Arc<VocabularyRecord>> {
+        self.records.get(name)
+    }
+
+    /// All of them, by name.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<VocabularyRecord>> {
+        self.records.values()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The relations that vocabularies add in a scope, each with the name of its vocabulary.
+    pub fn relations(&self, scope: &ScopePath) -> Vec<(&str, &str)> {
+        let here = self.records.values().filter(|record| is_in_force(&record.vocabulary, scope));
+        here.flat_map(|record| {
+            let vocabulary = &record.vocabulary;
+            let terms = vocabulary.of_relations().filter(|term| term.active);
+            terms.map(|term| (vocabulary.name.as_str(), term.id.as_str()))
+        })
+        .collect()
+    }
+
+    /// Takes the vocabulary that an entry sets.
+    pub(crate) fn take(&mut self, entry: &Entry) {
+        let set = entry.what.live().and_then(|bytes| VocabularySet::decode(bytes).ok());
+        let Some(VocabularySet { vocabulary, version, created }) = set else { return };
+        let updated = entry.head.recorded_at;
+        let record = VocabularyRecord {
+            vocabulary,
+            version,
+            created: created.unwrap_or(updated),
+            updated,
+            offset: entry.head.offset,
+        };
+        self.records.insert(record.vocabulary.name.clone(), Arc::new(record));
+        self.fold_names();
+    }
+
+    /// The words of entries were erased.
+    pub(crate) fn erase(&mut self, offsets: &[u64]) {
+        let before = self.records.len();
+        self.records.retain(|_, record| !offsets.contains(&record.offset));
+        if self.records.len() != before {
+            self.fold_names();
+        }
+    }
+
+    fn fold_names(&mut self) {
+        let known: Vec<(Option<ScopePath>, Arc<Lexicon>)> = self
+            .records
+            .values()
+            .filter(|record| record.vocabulary.of_predicates().next().is_some())
+            .map(|record| {
+                let lexicon = Lexicon::new(folded(&record.vocabulary));
+                (record.vocabulary.scope.clone(), Arc::new(lexicon))
+            })
+            .collect();
+        self.lexicons = known;
+        // Stable: vocabularies of the same scope stay in the order of their names.
+        self.lexicons.sort_by_key(|(scope, _)| {
+            std::cmp::Reverse(scope.as_ref().map_or(0, |scope| scope.segments().count()))
+        });
+    }
+
+    /// Gives the predicates of claims the names they have in the vocabularies of a scope.
+    pub(crate) fn name(&self, scope: &ScopePath, extraction: &mut Extraction) -> Vec<Mapped> {
+        let mut mapped = Vec::new();
+        if self.lexicons.is_empty() {
+            return mapped;
+        }
+        for (position, claim) in extraction.claims.iter_mut().enumerate() {
+            let Ok(position) = u16::try_from(position) else { break };
+            let nothing = matches!(&claim.object, Object::Text(text) if text.trim().is_empty());
+            let object = (claim.effect != Effect::Ends || !nothing).then_some(&claim.object);
+            let here = self.lexicons.iter();
+            let here = here.filter(|(at, _)| at.as_ref().is_none_or(|at| at.contains(scope)));
+            let here = here.map(|(_, lexicon)| &**lexicon);
+            let Mapping::Mapped { vocabulary, term, value, confidence, .. } =
+                vocabulary::map(&claim.predicate, object, here)
+            else {
+                continue;
+            };
+            let original = match (value, &claim.object) {
+                (Some(value), Object::Text(text)) if value != text => Some(text.clone()),
+                _ => None,
+            };
+            let predicate = std::mem::replace(&mut claim.predicate, term.id.clone());
+            if let (Some(value), Some(_)) = (value, &original) {
+                claim.object = Object::Text(value.to_owned());
+            }
+            let built_in = || lamina_models::cardinality(&term.id);
+            claim.cardinality = term.cardinality.or(claim.cardinality).or_else(built_in);
+            mapped.push(Mapped {
+                claim: position,
+                confidence: confidence.get(),
+                vocabulary: vocabulary.to_owned(),
+                predicate,
+                object: original,
+            });
+        }
+        mapped
+    }
+}
+
+fn is_in_force(vocabulary: &Vocabulary, scope: &ScopePath) -> bool {
+    vocabulary.scope.as_ref().is_none_or(|at| at.contains(scope))
+}
+
+/// The predicates of a vocabulary. What a term that is not in use any more was called belongs to the
+/// term that came in its place.
+fn folded(vocabulary: &Vocabulary) -> vocabulary::Vocabulary {
+    let of = || vocabulary.of_predicates();
+    let term = |term: &VocabularyTerm| {
+        let replaced = of().filter(|old| !old.active && old.replaced_by.as_ref() == Some(&term.id));
+        let old = replaced
+            .flat_map(|old| [&old.id].into_iter().chain(&old.label).chain(&old.aliases).cloned());
+        vocabulary::Term {
+            id: term.id.clone(),
+            label: term.label.clone(),
+            synonyms: term.aliases.iter().cloned().chain(old).collect(),
+            datatype: term.datatype,
+            values: term.values.clone(),
+            cardinality: term.cardinality,
+        }
+    };
+    let terms = of().filter(|term| term.active).map(term).collect();
+    vocabulary::Vocabulary { name: vocabulary.name.clone(), terms }
+}
+
+/// Notes where the newest vocabulary of a name is. An entry whose words are gone cannot say what it was
+/// about, but it names the one it replaced: in the end neither is in force.
+pub(super) fn set(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    let tenant = entry.head.tenant;
+    for replaced in &entry.head.causes {
+        drop_at(rows, tenant, *replaced)?;
+    }
+    let Some(set) = section(entry, &entry.what, VocabularySet::decode)? else { return Ok(()) };
+    let name: Tag = rows.tag(tenant, "derive.vocabulary", &[set.vocabulary.name.as_bytes()])?;
+    let mut row = entry.head.offset.to_be_bytes().to_vec();
+    row.extend_from_slice(&entry.place.0.to_be_bytes());
+    rows.put(Space::Sources, key::vocabulary(tenant, &name), row);
+    rows.put(Space::Sources, key::vocabulary_at(tenant, entry.head.offset), name.to_vec());
+    Ok(())
+}
+
+/// Takes a vocabulary back, unless a later entry has set it again.
+pub(super) fn drop_at(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
+    let at = key::vocabulary_at(tenant, offset);
+    let Some(name) = rows.get(Space::Sources, &at)? else { return Ok(()) };
+    rows.delete(Space::Sources, at);
+    let Ok(name) = Tag::try_from(name.as_slice()) else { return Ok(()) };
+    let newest = key::vocabulary(tenant, &name);
+    let row = rows.get(Space::Sources, &newest)?;
+    if row.is_some_and(|row| row.starts_with(&offset.to_be_bytes())) {
+        rows.delete(Space::Sources, newest);
+    }
+    Ok(())
+}
+
+/// Where the vocabularies of a tenant are.
+pub(crate) fn places(views: &Views, tenant: u32) -> Result<Vec<(u64, Place)>, ViewError> {
+    let (from, to) = key::vocabularies(tenant);
+    let mut places = Vec::new();
+    let mut broken = false;
+    walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |_, value| {
+        let read = || {
+            let (offset, place) = value.split_first_chunk::<8>()?;
+            let place = u64::from_be_bytes(place.try_into().ok()?);
+            Some((u64::from_be_bytes(*offset), Place(place)))
+        };
+        match read() {
+            Some(found) => places.push(found),
+            None => broken = true,
+        }
+        ControlFlow::Continue(())
+    })?;
+    if broken {
+        return Err(row_error(Space::Sources)(lamina_store::codec::CodecError::Truncated));
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! `GET/POST /v1/vocabularies` and `GET/PUT/PATCH /v1/vocabularies/{name}` (R333, C24).
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::v1::vocabularies::{
+    TermBody, VocabularyBody, VocabularyList, VocabularyRequest, kind, name,
+};
+use lamina_api::{ApiError, time};
+use lamina_engine::{Error as EngineError, VocabularyChanged, VocabularyRecord};
+use lamina_types::ErrorCode;
+use lamina_types::capability::VocabularyRead;
+use lamina_types::vocabulary::Vocabulary;
+
+use crate::http::call::Call;
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// All vocabularies of the tenant.
+pub(super) async fn list(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<VocabularyRead>(&caller, None).await?;
+    let all = call.app.engine.vocabulary_list(&permit);
+    let items = all.iter().map(|record| shown(record)).collect();
+    reply::json(StatusCode::OK, &VocabularyList { items })
+}
+
+/// One vocabulary.
+pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
+    let named = call.path_text("name").await?;
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<VocabularyRead>(&caller, None).await?;
+    let record = call.app.engine.vocabulary(&permit, &named)?;
+    reply::json(StatusCode::OK, &shown(&record))
+}
+
+/// Registers a vocabulary; its name must be free.
+pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let vocabulary = VocabularyRequest::read(&body)?;
+    let named = vocabulary.name.clone();
+    let taken = || Failure::from(ApiError::of(ErrorCode::VocabularyExists));
+    let changed = change(call, &named, |before| match before {
+        None => Ok(vocabulary),
+        Some(_) => Err(taken()),
+    });
+    let changed = changed.await?;
+    reply::json(StatusCode::CREATED, &shown(&changed.record))
+}
+
+/// Replaces a vocabulary, or registers one.
+pub(super) async fn replace(mut call: Call) -> Result<Response, Failure> {
+    let named = call.path_text("name").await?;
+    let named = name("name", &named)?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let vocabulary = VocabularyRequest::read_for(&named, &body)?;
+    let changed = change(call, &named, |_| Ok(vocabulary)).await?;
+    let status = if changed.created { StatusCode::CREATED } else { StatusCode::OK };
+    reply::json(status, &shown(&changed.record))
+}
+
+/// Merges into a vocabulary.
+pub(super) async fn merge(mut call: Call) -> Result<Response, Failure> {
+    let named = call.path_text("name").await?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let request = VocabularyRequest::read_part(&named, &body)?;
+    let changed = change(call, &named, |before| {
+        let before = before.ok_or(EngineError::NotFound)?;
+        Ok(request.onto(before.vocabulary.clone())?)
+    });
+    let changed = changed.await?;
+    reply::json(StatusCode::OK, &shown(&changed.record))
+}
+
+async fn change(
+    call: Call,
+    named: &str,
+    change: impl FnOnce(Option<&VocabularyRecord>) -> Result<Vocabulary, Failure> + Send,
+) -> Result<VocabularyChanged, Failure> {
+    let caller = call.caller()?;
+    let (desk, engine) = (call.desk.clone(), call.app.engine.clone());
+    let permit = desk.permit_vocabularies(&caller).await?;
+    let noted = call.noted("");
+    engine.vocabulary_change(&permit, named, change, &noted).await
+}
+
+fn shown(record: &VocabularyRecord) -> VocabularyBody {
+    let VocabularyRecord { vocabulary, version, created, updated, offset: _ } = record;
+    let Vocabulary { name, kind: of, description, scope, predicates, relations, terms } =
+        vocabulary;
+    VocabularyBody {
+        name: name.clone(),
+        kind: kind(*of),
+        description: description.clone(),
+        scope: scope.as_ref().map(ToString::to_string),
+        predicates: predicates.iter().map(TermBody::new).collect(),
+        relations: relations.iter().map(TermBody::new).collect(),
+        terms: terms.iter().map(TermBody::new).collect(),
+        version: *version,
+        created_at: time::print(created.0),
+        updated_at: time::print(updated.0),
+    }
+}

@@ -1,0 +1,161 @@
+//! Vocabularies over HTTP: registered, replaced, merged into as published clients do, and in force where
+//! words are read.
+
+use lamina_sim::client::Request;
+use serde_json::{Value, json};
+
+use crate::coverage::check_schema;
+use crate::harness::{Answer, Api, Own, string};
+
+fn patch(api: &mut Api, name: &str, body: &Value) -> Answer {
+    api.send(&Request::new("PATCH", &format!("/v1/vocabularies/{name}")).json(body))
+}
+
+fn put(api: &mut Api, name: &str, body: &Value) -> Answer {
+    api.send(&Request::new("PUT", &format!("/v1/vocabularies/{name}")).json(body))
+}
+
+/// Writes a triple and waits until it is derived from.
+fn triple(api: &mut Api, predicate: &str, object: &Value) -> String {
+    let mut envelope = api.envelope("");
+    envelope["content"] = json!({"kind": "triple", "triple": {
+        "subject": {"type": "entity", "id": "acme", "name": "Acme"},
+        "predicate": predicate,
+        "object": object,
+    }});
+    string(&api.post("/v1/experience?wait=consolidated", &envelope).ok(200), "event_id")
+}
+
+fn word(value: &str) -> Value {
+    json!({"type": "literal", "datatype": "string", "value": value})
+}
+
+fn facts(api: &mut Api, scope: &str, more: &str) -> Vec<Value> {
+    let page = api.get(&format!("/v1/facts?scope={scope}{more}")).ok(200);
+    page["items"].as_array().unwrap().clone()
+}
+
+#[test]
+fn r333_a_vocabulary_is_registered_read_replaced_and_merged_into() {
+    let own = Own::start();
+    let mut api = own.api("vocabularies");
+    let body = json!({
+        "name": "sales_v1",
+        "predicates": [
+            {"id": "deal_stage", "datatype": "string", "values": ["intro", "poc", "close", "signed", "lost"]},
+            {"id": "seat_count", "datatype": "integer"},
+            {"id": "contact_at", "datatype": "entity"},
+        ],
+    });
+    let made = api.post("/v1/vocabularies", &body).ok(201);
+    check_schema("vocabulary", &made);
+    assert_eq!((&made["version"], &made["kind"]), (&json!(1), &json!("predicate")));
+    assert_eq!(api.get("/v1/vocabularies/sales_v1").ok(200), made);
+    assert_eq!(api.get("/v1/vocabularies").ok(200)["items"], json!([made]));
+    api.post("/v1/vocabularies", &body).fails(409, "VOCABULARY_EXISTS");
+    // What a client sends to take one term out of use; everything else stays.
+    let change = json!({"description": "sales", "predicates": [{"id": "seat_count", "active": false}, {"id": "seats", "aliases": ["seat total"]}]});
+    let merged = patch(&mut api, "sales_v1", &change).ok(200);
+    check_schema("vocabulary", &merged);
+    assert_eq!(merged["version"], 2);
+    assert_eq!(merged["created_at"], made["created_at"]);
+    let ids: Vec<String> =
+        merged["predicates"].as_array().unwrap().iter().map(|term| string(term, "id")).collect();
+    assert_eq!(ids, ["deal_stage", "seat_count", "contact_at", "seats"]);
+    assert_eq!(
+        merged["predicates"][1],
+        json!({"id": "seat_count", "datatype": "integer", "active": false})
+    );
+    let replaced = put(&mut api, "sales_v1", &json!({"terms": [{"term": "owner"}]})).ok(200);
+    assert_eq!((&replaced["version"], &replaced["predicates"]), (&json!(3), &json!([])));
+    put(&mut api, "other", &json!({"kind": "relation", "relations": [{"id": "blocks"}]})).ok(201);
+    api.get("/v1/vocabularies/none").fails(404, "NOT_FOUND");
+    patch(&mut api, "none", &json!({"description": "x"})).fails(404, "NOT_FOUND");
+    // R008: all of it is there after a crash.
+    let all = api.get("/v1/vocabularies").ok(200);
+    drop(api);
+    let own = own.crash();
+    assert_eq!(own.api("vocabularies").get("/v1/vocabularies").ok(200), all);
+}
+
+#[test]
+fn r220_predicates_are_mapped_with_a_confidence_where_a_vocabulary_is_in_force() {
+    let mut api = Api::shared("vocabularies-mapped");
+    let (scope, elsewhere) = (api.scope.clone(), format!("{}x", api.scope));
+    let name = scope.replace([':', '/'], "_");
+    let body = json!({
+        "name": name,
+        "scope": scope,
+        "predicates": [
+            {"id": "deal_stage", "aliases": ["pipeline status"], "values": ["poc", "won"], "cardinality": "one"},
+            {"id": "seat_count", "datatype": "integer"},
+        ],
+    });
+    api.post("/v1/vocabularies", &body).ok(201);
+    triple(&mut api, "Pipeline Status", &word("POC"));
+    triple(&mut api, "seats", &word("many"));
+    triple(&mut api, "deal_stage", &word("won"));
+    let stages = facts(&mut api, &scope, "&predicate=deal_stage&include_superseded=true");
+    let first = stages.iter().find(|fact| fact["object"]["value"] == "poc").unwrap();
+    assert_eq!(
+        first["mapping"],
+        json!({"vocabulary": name, "predicate": "pipeline_status", "confidence": 0.95})
+    );
+    let last = stages.iter().find(|fact| fact["object"]["value"] == "won").unwrap();
+    assert_eq!(last["mapping"]["confidence"], 1.0);
+    // Both at one instant, and only one can be: the vocabulary says so.
+    let now = facts(&mut api, &scope, "&predicate=deal_stage");
+    assert_eq!(now.len(), 1);
+    assert_eq!(now[0]["conflicting"].as_array().unwrap().len(), 2, "{now:?}");
+    // R220: what is not in the vocabulary stays free text.
+    let free = facts(&mut api, &scope, "&predicate=seats");
+    assert_eq!((free.len(), free[0].get("mapping")), (1, None));
+    let mut other = api.envelope("");
+    other["scope"] = json!(elsewhere);
+    other["content"] = json!({"kind": "triple", "triple": {
+        "subject": {"type": "entity", "id": "acme", "name": "Acme"},
+        "predicate": "pipeline status",
+        "object": word("poc"),
+    }});
+    api.post("/v1/experience?wait=consolidated", &other).ok(200);
+    assert_eq!(facts(&mut api, &elsewhere, "&predicate=deal_stage"), [Value::Null; 0]);
+}
+
+#[test]
+fn bad_vocabularies_are_refused_by_name() {
+    let mut api = Api::shared("vocabularies-bad");
+    for (body, field) in [
+        (json!({}), "name"),
+        (json!({"name": "a b"}), "name"),
+        (json!({"name": "x".repeat(65)}), "name"),
+        (json!({"name": "a", "predicates": {}}), "predicates"),
+        (json!({"name": "a", "predicates": [{"datatype": "string"}]}), "predicates[0].id"),
+        (
+            json!({"name": "a", "predicates": [{"id": "p", "datatype": "float"}]}),
+            "predicates[0].datatype",
+        ),
+        (json!({"name": "a", "predicates": [{"id": "p", "value": []}]}), "predicates[0].value"),
+        (json!({"name": "a", "terms": [{"id": "p"}, {"id": "p"}]}), "terms[1].id"),
+        (json!({"name": "a", "words": []}), "words"),
+    ] {
+        let error = api.post("/v1/vocabularies", &body).fails(422, "INVALID_BODY");
+        assert_eq!(error["details"]["field"], field, "{body}");
+    }
+    let scope = json!({"name": "a", "scope": "nobody"});
+    api.post("/v1/vocabularies", &scope).fails(422, "INVALID_SCOPE_GRAMMAR");
+    put(&mut api, "a%20b", &json!({})).fails(422, "INVALID_BODY");
+    put(&mut api, "a", &json!({"name": "b"})).fails(422, "INVALID_BODY");
+    api.send(&Request::new("POST", "/v1/vocabularies").bytes("{")).fails(400, "INVALID_BODY");
+    api.get("/v1/vocabularies/a").fails(404, "NOT_FOUND");
+}
+
+#[test]
+fn limits_of_a_tenant_at_the_edge() {
+    let own = Own::start();
+    let mut api = own.api("vocabularies-many");
+    for index in 0..100 {
+        put(&mut api, &format!("v{index}"), &json!({})).ok(201);
+    }
+    put(&mut api, "v100", &json!({})).fails(422, "INVALID_PARAMETER");
+    put(&mut api, "v99", &json!({"description": "again"})).ok(200);
+}
