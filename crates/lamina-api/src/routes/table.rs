@@ -219,7 +219,7 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/facts/timeline", Stable, "scope.read.local", "How a fact changed over time").built(
-        &[required(SCOPE), VIEW, required(SUBJECT), PREDICATE, AS_OF, AS_OF_RECORDED, LIMIT],
+        &[required(SCOPE), VIEW, required(SUBJECT), PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT],
         Body::None,
         &[answer(200, "What held, oldest first.", AnswerBody::Json("fact_timeline"))],
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],

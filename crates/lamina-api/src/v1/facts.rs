@@ -156,6 +156,8 @@ pub struct TimelineBody {
     pub timeline: Vec<TimelineEntry>,
     /// The same as whole facts.
     pub items: Vec<FactBody>,
+    /// Whether there is more than `limit`; `valid_during` leads to it.
+    pub has_more: bool,
 }
 
 /// One stretch of a timeline.

@@ -156,9 +156,7 @@ pub(super) fn start(
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
-        answerer: Answerer::new(extractor, Arc::clone(&env.rng))
-            .asking_model(desk.is_some())
-            .naming(Arc::clone(&standing)),
+        answerer: answerer(extractor, &env, &standing).asking_model(desk.is_some()),
         to_writer: to_writer.clone(),
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),
@@ -193,6 +191,11 @@ pub(super) fn start(
         _lock: lock,
     };
     Ok((Engine { inner: Arc::new(inner) }, report))
+}
+
+/// Makes answers with the names that are in force.
+fn answerer(extractor: Arc<dyn Extractor>, env: &Env, standing: &Arc<Standing>) -> Answerer {
+    Answerer::new(extractor, Arc::clone(&env.rng)).naming(Arc::clone(standing))
 }
 
 /// The scrub goes on for as long as what is given back first is there.

@@ -173,14 +173,16 @@ impl Engine {
         self.blocking(move |inner| inner.facts(&permit, &query)).await
     }
 
-    /// The history of the world under one subject and predicate, as it is known: oldest first.
+    /// The history of the world under one subject and predicate, as it is known: oldest first. Only what
+    /// had begun by an instant, if one is named. Says whether there is more than was asked for.
     pub async fn fact_timeline(
         &self,
         permit: ReadPermit,
         query: FactsQuery,
-    ) -> Result<Vec<FactRecord>, Error> {
+        begun_by: Option<ValidAt>,
+    ) -> Result<(Vec<FactRecord>, bool), Error> {
         self.inner.caught_up().await;
-        self.blocking(move |inner| inner.timeline(&permit, &query)).await
+        self.blocking(move |inner| inner.timeline(&permit, &query, begun_by)).await
     }
 
     /// The records that stand on an event: ids as they are written.

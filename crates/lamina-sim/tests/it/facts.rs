@@ -156,3 +156,109 @@ fn what_is_not_said_is_not_known() {
     }
     assert_eq!(lines(&facts(&mut api, "&include_superseded=true")), [""; 0]);
 }
+
+/// Rome from January, Oslo from June, and a late report about the time before; each learned after the
+/// other. The instants at which they were learned.
+fn moved(api: &mut Api) -> Vec<String> {
+    let mut learned = Vec::new();
+    for (at, text) in [
+        ("2025-01-10T10:00:00Z", "I live in Rome."),
+        ("2025-06-01T10:00:00Z", "I live in Oslo."),
+        ("2024-03-01T10:00:00Z", "I live in Bern."),
+    ] {
+        say(api, at, text);
+        let newest = facts(api, "&predicate=lives_in&include_superseded=true");
+        learned.push(newest[0]["recorded_from"].as_str().unwrap().to_owned());
+    }
+    learned
+}
+
+fn places(api: &mut Api, more: &str) -> Vec<String> {
+    let mut found: Vec<String> = facts(api, &format!("&predicate=lives_in{more}"))
+        .iter()
+        .map(|fact| fact["object"]["value"].as_str().unwrap().to_owned())
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+fn timeline(api: &mut Api, more: &str) -> Vec<String> {
+    let target = format!(
+        "/v1/facts/timeline?scope={}&subject=user:local&predicate=lives_in{more}",
+        api.scope
+    );
+    let body = api.get(&target).ok(200);
+    let entries = body["timeline"].as_array().unwrap();
+    entries.iter().map(|entry| entry["value"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn r058_r063_r421_every_parameter_of_time_on_facts_and_their_timeline() {
+    let mut api = Api::shared("facts-time");
+    let learned = moved(&mut api);
+    let [rome, oslo, bern] = learned.as_slice() else { panic!("{learned:?}") };
+    for (question, known, history) in [
+        ("", vec!["Oslo"], vec!["Bern", "Rome", "Oslo"]),
+        // The axis of the world.
+        ("&as_of_valid=2025-03", vec!["Rome"], vec!["Bern", "Rome"]),
+        ("&valid_as_of=2024-12-31", vec!["Bern"], vec!["Bern"]),
+        ("&as_of_valid=2024-03-01T10:00:00Z", vec!["Bern"], vec!["Bern"]),
+        ("&as_of_valid=2024-03-01T09:59:59.999999Z", vec![], vec![]),
+        ("&as_of_valid=2025-06-01T10:00:00Z", vec!["Oslo"], vec!["Bern", "Rome", "Oslo"]),
+        ("&valid_during=2024-01..2024-06", vec!["Bern"], vec!["Bern"]),
+        ("&valid_during=2024-06..2025-02", vec!["Bern", "Rome"], vec!["Bern", "Rome"]),
+        ("&valid_during=2023..2024", vec![], vec![]),
+        // The axis of knowledge.
+        (&*format!("&as_of_recorded={rome}"), vec!["Rome"], vec!["Rome"]),
+        (&*format!("&known_as_of={oslo}"), vec!["Oslo"], vec!["Rome", "Oslo"]),
+        (&*format!("&as_of_recorded={oslo}&as_of_valid=2024-12"), vec![], vec![]),
+        (&*format!("&as_of_recorded={bern}&as_of_valid=2024-12"), vec!["Bern"], vec!["Bern"]),
+        ("&as_of_recorded=2020", vec![], vec![]),
+        (&*format!("&recorded_during=2020..{oslo}"), vec![], vec![]),
+        (
+            &*format!("&recorded_during=2020..{oslo}&include_superseded=true"),
+            vec!["Rome"],
+            vec!["Rome"],
+        ),
+        (&*format!("&recorded_during={bern}..2100"), vec!["Oslo"], vec!["Bern", "Rome", "Oslo"]),
+        // C31: one parameter for both.
+        ("&as_of=2025-03", vec![], vec![]),
+        (&*format!("&as_of={bern}"), vec!["Oslo"], vec!["Bern", "Rome", "Oslo"]),
+    ] {
+        assert_eq!(places(&mut api, question), known, "facts {question}");
+        assert_eq!(timeline(&mut api, question), history, "timeline {question}");
+    }
+    // R374, R421: superseded versions on request, and both conditions hold together.
+    let ever = places(&mut api, "&include_superseded=true");
+    assert!(ever.len() > 3 && ever.contains(&"Rome".to_owned()), "{ever:?}");
+    let then = format!("&include_superseded=true&as_of_recorded={rome}");
+    assert_eq!(places(&mut api, &then), ["Rome"]);
+    let target = format!(
+        "/v1/facts/timeline?scope={}&subject=user:local&predicate=lives_in&limit=2",
+        api.scope
+    );
+    let short = api.get(&target).ok(200);
+    assert_eq!((short["items"].as_array().unwrap().len(), &short["has_more"]), (2, &json!(true)));
+}
+
+#[test]
+fn consolidated_facts_are_known_in_both_scopes_and_each_on_its_own() {
+    let mut api = Api::shared("facts-into");
+    let into = format!("{}-all", api.scope);
+    let mut first = api.envelope("I work at Acme.");
+    first["scope"] = json!(into);
+    api.post("/v1/experience?wait=consolidated", &first).ok(200);
+    let mut second = api.envelope("I live in Rome.");
+    second["directives"] = json!({"consolidate_into": into});
+    api.post("/v1/experience?wait=consolidated", &second).ok(200);
+    let here = facts(&mut api, "");
+    let page = api.get(&format!("/v1/facts?scope={into}&predicate=lives_in")).ok(200);
+    let there = page["items"].as_array().unwrap();
+    assert_eq!(
+        (lines(&here), lines(there)),
+        (lines(&here), vec!["user:local lives_in Rome".to_owned()])
+    );
+    assert_eq!(lines(&here), ["user:local lives_in Rome"]);
+    assert_ne!(here[0]["id"], there[0]["id"]);
+    assert_eq!((&here[0]["scope"], &there[0]["scope"]), (&json!(api.scope), &json!(into)));
+}

@@ -96,13 +96,15 @@ fn r220_predicates_are_mapped_with_a_confidence_where_a_vocabulary_is_in_force()
     triple(&mut api, "seats", &word("many"));
     triple(&mut api, "deal_stage", &word("won"));
     let stages = facts(&mut api, &scope, "&predicate=deal_stage&include_superseded=true");
-    let first = stages.iter().find(|fact| fact["object"]["value"] == "poc").unwrap();
+    let first = stages.iter().find(|fact| fact["object"]["value"] == "poc");
+    let first = first.unwrap_or_else(|| panic!("{stages:?}"));
     assert_eq!(
         first["mapping"],
         json!({"vocabulary": name, "predicate": "pipeline_status", "confidence": 0.95})
     );
-    let last = stages.iter().find(|fact| fact["object"]["value"] == "won").unwrap();
-    assert_eq!(last["mapping"]["confidence"], 1.0);
+    triple(&mut api, "seatCount", &json!({"type": "literal", "datatype": "integer", "value": 7}));
+    let seats = facts(&mut api, &scope, "&predicate=seat_count");
+    assert_eq!((seats.len(), &seats[0]["mapping"]["confidence"]), (1, &json!(1.0)), "{seats:?}");
     // Both at one instant, and only one can be: the vocabulary says so.
     let now = facts(&mut api, &scope, "&predicate=deal_stage");
     assert_eq!(now.len(), 1);

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 11: 55 rows, 3162f7ebcadc18ffa0e336ee2088ddca53271fd56f36740eb65121877f4be97b"]
+    expect!["layout 13: 55 rows, 59407507c5c6592b723260e067357c5ccbd26b51268ecee939add50da879bc40"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

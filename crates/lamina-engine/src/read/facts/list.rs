@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use lamina_core::derive::facts::Piece;
+use lamina_core::derive::facts::{Input, Piece};
 use lamina_store::kv::{Direction, Space};
 use lamina_types::{FactId, RecordedAt, ValidAt};
 
@@ -11,7 +11,7 @@ use super::{Answers, FactKey, FactRecord, FactsPage, FactsQuery, Order, TIMELINE
 use crate::Error;
 use crate::derive::key;
 use crate::derive::read::{row, walk};
-use crate::derive::rows::FactRow;
+use crate::derive::rows::{FactRow, InputRow};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 
@@ -43,7 +43,7 @@ impl Inner {
                 position = Some(*at);
                 let Some(fact) = self.fact_row(tenant, id)? else { continue };
                 let called = predicate.is_none_or(|predicate| predicate == fact.predicate);
-                if !called || !query.admits(&fact.piece) {
+                if !called || !query.admits(&fact.piece) || self.has_lapsed(tenant, &fact, query)? {
                     continue;
                 }
                 if items.len() == query.limit {
@@ -65,7 +65,8 @@ impl Inner {
         &self,
         permit: &ReadPermit,
         query: &FactsQuery,
-    ) -> Result<Vec<FactRecord>, Error> {
+        begun_by: Option<ValidAt>,
+    ) -> Result<(Vec<FactRecord>, bool), Error> {
         let mut everything = FactsQuery { after: None, limit: TIMELINE_MAX, ..query.clone() };
         let mut items = Vec::new();
         loop {
@@ -76,9 +77,12 @@ impl Inner {
                 _ => break,
             }
         }
+        // What is only known to have been so at some time was so before everything else.
+        items.retain(|fact| begun_by.is_none_or(|by| fact.valid_from.is_none_or(|at| at <= by)));
         items.sort_by_key(|fact| (fact.valid_from, fact.recorded_from, fact.id));
+        let has_more = items.len() > query.limit;
         items.truncate(query.limit);
-        Ok(items)
+        Ok((items, has_more))
     }
 
     /// Where the facts are that can answer a question.
@@ -137,6 +141,26 @@ impl Inner {
         })
     }
 
+    /// Whether something put an end to it: one that was said to last so long is not over because of it.
+    /// Evidence is cut where something else begins, so what was said has to be asked.
+    fn has_lapsed(&self, tenant: u32, fact: &FactRow, query: &FactsQuery) -> Result<bool, Error> {
+        let (Some(by), Some(to)) = (query.lapsed_by, fact.piece.to()) else { return Ok(false) };
+        if by < to {
+            return Ok(false);
+        }
+        for support in fact.piece.supports.iter().filter(|support| support.to == Some(to)) {
+            let source = support.source;
+            let key = key::input(tenant, fact.scope, &fact.track, source);
+            let input =
+                row(&self.views, Space::Sources, &key, |bytes| InputRow::decode(source, bytes))?;
+            let said = input.map(|row| row.input);
+            if matches!(said, Some(Input::Said(said)) if said.valid_to == Some(to)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<FactRow>, Error> {
         Ok(row(&self.views, Space::Records, &key::fact(tenant, id), FactRow::decode)?)
     }
@@ -144,9 +168,7 @@ impl Inner {
 
 impl FactsQuery {
     fn admits(&self, piece: &Piece) -> bool {
-        self.pins.admit(piece)
-            && piece.confidence(self.pins.recorded) >= self.min_confidence
-            && !self.lapsed_by.is_some_and(|by| has_lapsed(piece, by))
+        self.pins.admit(piece) && piece.confidence(self.pins.recorded) >= self.min_confidence
     }
 }
 
@@ -173,13 +195,5 @@ impl Order {
             (Order::NewestFirst, Some(at)) => (from.to_vec(), key::before(from, at).min(to)),
             (Order::OldestFirst, Some(at)) => (key::after(from, at), to),
         }
-    }
-}
-
-/// Whether something put an end to it: one that was said to last so long is not over because of it.
-fn has_lapsed(piece: &Piece, by: ValidAt) -> bool {
-    match piece.to() {
-        Some(to) if to <= by => piece.supports.iter().all(|support| support.to != Some(to)),
-        _ => false,
     }
 }

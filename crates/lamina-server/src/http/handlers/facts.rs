@@ -44,10 +44,10 @@ pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
     let engine = call.app.engine.clone();
     let turn = Turn::first(&query, &engine);
     let mut question = question(&query, &turn);
-    // All of it: a timeline is not asked at one instant.
+    // All of it: a timeline is not asked at one instant, it ends there.
     question.pins.valid = None;
     question.lapsed_by = None;
-    let items = engine.fact_timeline(permit, question).await?;
+    let (items, has_more) = engine.fact_timeline(permit, question, query.as_of_valid).await?;
     let items: Vec<FactBody> = items.iter().map(shown).collect();
     let timeline = items.iter().map(|item| TimelineEntry {
         fact_id: item.id.clone(),
@@ -61,6 +61,7 @@ pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
         predicate: query.predicate.clone(),
         timeline: timeline.collect(),
         items,
+        has_more,
     };
     reply::json(StatusCode::OK, &body)
 }
