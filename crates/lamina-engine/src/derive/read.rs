@@ -6,9 +6,11 @@ use lamina_store::codec::CodecError;
 use lamina_store::entry::Place;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{ViewError, Views};
-use lamina_types::{EpisodeId, EventId, ValidAt};
+use lamina_types::{ConceptId, EpisodeId, EventId, ValidAt};
 
 use crate::derive::beliefs::rows::MadeRow;
+use crate::derive::concepts;
+use crate::derive::concepts::rows::{ConceptRow, DigestRow};
 use crate::derive::fold::row_error;
 use crate::derive::key;
 use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, MemberRow};
@@ -84,9 +86,44 @@ pub(crate) fn episode_of(
     let member = key::episodes::member(tenant, event);
     let member = row(views, Space::Sources, &member, MemberRow::decode)?;
     let Some(MemberRow { episode: id, .. }) = member else { return Ok(None) };
-    let found =
-        row(views, Space::Records, &key::episodes::episode(tenant, id), EpisodeRow::decode)?;
-    Ok(found.map(|found| (id, found)))
+    Ok(episode(views, tenant, id)?.map(|found| (id, found)))
+}
+
+/// An episode.
+pub(crate) fn episode(
+    views: &Views,
+    tenant: u32,
+    id: EpisodeId,
+) -> Result<Option<EpisodeRow>, ViewError> {
+    row(views, Space::Records, &key::episodes::episode(tenant, id), EpisodeRow::decode)
+}
+
+/// The concepts that have a version which was made when an episode was sealed.
+pub(crate) fn understood(
+    views: &Views,
+    tenant: u32,
+    id: EpisodeId,
+    episode: &EpisodeRow,
+) -> Result<Vec<ConceptId>, ViewError> {
+    let Some(sealed) = episode.sealed else { return Ok(Vec::new()) };
+    let digest = concepts::key::digest(tenant, episode.scope, id);
+    let digest = row(views, Space::Sources, &digest, DigestRow::decode)?;
+    let mut understood = Vec::new();
+    for item in digest.map(|digest| digest.items).unwrap_or_default() {
+        let member = concepts::key::member(tenant, episode.scope, item);
+        let concept = row(views, Space::Sources, &member, |bytes| {
+            bytes.try_into().map(ConceptId::from_bytes).map_err(|_| CodecError::Truncated)
+        })?;
+        let Some(concept) = concept.filter(|concept| !understood.contains(concept)) else {
+            continue;
+        };
+        let found = concepts::key::concept(tenant, concept);
+        let found = row(views, Space::Records, &found, ConceptRow::decode)?;
+        if found.is_some_and(|found| found.concept.synthesized == sealed.at) {
+            understood.push(concept);
+        }
+    }
+    Ok(understood)
 }
 
 /// The episodes that were sealed when the entries in `from..to` were folded.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use lamina_env::Clock;
 use lamina_store::codec::models::Cost;
 use lamina_store::log::{LogReader, NewEntry};
-use lamina_store::view::Views;
+use lamina_store::view::{ViewError, Views};
 use lamina_types::lifecycle::Payload;
 use lamina_types::{EpisodeId, EventId, Stage};
 use tokio::sync::oneshot;
@@ -21,6 +21,7 @@ use crate::derive::answer::{Answerer, Draft};
 use crate::derive::backlog::{Backlog, Job, Taken};
 use crate::derive::models::Bell;
 use crate::derive::rows::AnswerCounts;
+use crate::derive::rows::episodes::EpisodeRow;
 use crate::derive::topics::Turns;
 use crate::derive::{alone, deadlines, read};
 use crate::write::capture::Request;
@@ -222,7 +223,8 @@ impl StageWorker for DerivingStages {
                 let episode = episode.map_err(|error| StageError(error.to_string()))?;
                 // One that goes on is sealed later, and it is announced then.
                 let sealed = episode.filter(|(_, row)| row.sealed.is_some());
-                Performed::Done(sealed.map(|(episode, _)| compressed(episode)))
+                let payload = sealed.map(|(id, row)| self.payload(flight.tenant, id, &row));
+                Performed::Done(payload.transpose()?)
             }
             Stage::Extracted => match counts()? {
                 Some(counts) => Performed::Done(Some(extracted(counts, beliefs()?.0))),
@@ -292,14 +294,27 @@ impl StageWorker for DerivingStages {
         tenant: u32,
         episode: EpisodeId,
     ) -> Result<(Vec<EventId>, Payload), StageError> {
-        let events = read::events_of(&self.views, tenant, episode);
-        let events = events.map_err(|error| StageError(error.to_string()))?;
-        Ok((events.into_iter().map(|(_, event, _)| event).collect(), compressed(episode)))
+        let failed = |error: ViewError| StageError(error.to_string());
+        let row = read::episode(&self.views, tenant, episode).map_err(failed)?;
+        let row = row.ok_or_else(|| StageError("the episode is gone".to_owned()))?;
+        let events = read::events_of(&self.views, tenant, episode).map_err(failed)?;
+        let events = events.into_iter().map(|(_, event, _)| event).collect();
+        Ok((events, self.payload(tenant, episode, &row)?))
     }
 }
 
-fn compressed(episode: EpisodeId) -> Payload {
-    Payload::Compressed { episode, understanding: Vec::new() }
+impl DerivingStages {
+    /// What there is to say about a sealed episode.
+    fn payload(
+        &self,
+        tenant: u32,
+        episode: EpisodeId,
+        row: &EpisodeRow,
+    ) -> Result<Payload, StageError> {
+        let understanding = read::understood(&self.views, tenant, episode, row);
+        let understanding = understanding.map_err(|error| StageError(error.to_string()))?;
+        Ok(Payload::Compressed { episode, understanding })
+    }
 }
 
 fn extracted(counts: AnswerCounts, beliefs: u32) -> Payload {

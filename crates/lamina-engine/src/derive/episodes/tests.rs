@@ -462,6 +462,29 @@ async fn events_are_compressed_with_their_episode_and_once() {
     world.check().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn compressed_names_the_concepts_that_came_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let mut understood = Vec::new();
+    for number in 0..3 {
+        let session = format!("s{number}");
+        let event = world.say(Say { session: Some(&session), ..say(0, "Acme Initech") }).await;
+        world.build(true).await;
+        world.compressed(event).await;
+        let rows = world.engine.inner.views.lifecycle_of_event(1, event).unwrap();
+        let Some(Payload::Compressed { understanding, .. }) = rows.last().map(|row| &row.payload)
+        else {
+            panic!("{rows:?}")
+        };
+        understood.push(understanding.len());
+    }
+    // It takes two episodes to understand something.
+    assert_eq!(understood.first(), Some(&0));
+    assert!(understood.contains(&1), "{understood:?}");
+    world.check().await;
+}
+
 /// A small generator: the same numbers every time.
 struct Dice(u64);
 
