@@ -27,7 +27,7 @@ use crate::{Engine, Settings, Until};
 /// Reads claims that are written as `subject predicate object`, `=` for single-valued ones: what the
 /// real extractors find is their own business.
 #[derive(Debug)]
-struct Plain;
+pub(super) struct Plain;
 
 impl Extractor for Plain {
     fn extract(&self, who: &ExperienceWho, what: &ExperienceWhat) -> Extracted {

@@ -2,6 +2,7 @@
 //! same rows, and a row is what taking all pieces again comes to.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_core::derive::beliefs::ledger::{Piece, replay};
@@ -11,13 +12,17 @@ use lamina_types::capability::ScopeWrite;
 use lamina_types::layer::{Confidence, Object, Term};
 use lamina_types::{BeliefId, Content, EventId, Micros, Modality, RecordedAt, Role, ValidAt};
 
+use tokio::sync::oneshot;
+
 use super::rows::BeliefRow;
 use crate::admin::testing::{noted, path, permit_of};
+use crate::derive::answer::Answerer;
 use crate::derive::key::beliefs::ClaimKey;
 use crate::derive::read::walk;
-use crate::derive::tests::World;
+use crate::derive::tests::{Plain, World};
 use crate::read::ReadPermit;
 use crate::read::beliefs::{BeliefRecord, BeliefsQuery};
+use crate::write::capture::Request;
 use crate::write::{BeliefSupportId, BeliefToDeclare};
 use crate::{Error, Until};
 
@@ -447,6 +452,33 @@ async fn a_long_story_is_the_same_when_it_is_replayed() {
     for id in said {
         world.settle(id).await;
     }
+    world.check_rows();
+    world.check().await;
+}
+
+/// Another answer to an event comes in the place of the first.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_answers_to_an_event_say_is_one_belief() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let event = world.say("user:alice", "Bob =works_at Acme; Bob likes tea").await;
+    let before = world.beliefs("user:alice", |_| {}).await;
+    let inner = &world.engine.inner;
+    let row = inner.views.event(1, event).unwrap().unwrap();
+    let said = inner.reader.entry(row.offset, row.place).unwrap();
+    let answerer = Answerer::new(Arc::new(Plain), Arc::clone(&inner.env.rng));
+    let mut draft = answerer.draft(&said).unwrap();
+    // It hears nothing about tea.
+    draft.answer.extraction.claims.truncate(1);
+    let (reply, answer) = oneshot::channel();
+    let entries = vec![answerer.entry(&draft)];
+    inner.submit(Request::Answers { entries, reply }, answer).await.unwrap();
+    let after = world.beliefs("user:alice", |_| {}).await;
+    assert_eq!(after.iter().map(line).collect::<Vec<_>>(), ["works_at Acme +0.66"]);
+    let acme = before.iter().find(|belief| line(belief).contains("Acme")).unwrap();
+    let tea = before.iter().find(|belief| line(belief).contains("tea")).unwrap();
+    assert_eq!((after[0].id, after[0].supports.len()), (acme.id, 1));
+    assert!(world.gone(tea.id).await);
     world.check_rows();
     world.check().await;
 }
