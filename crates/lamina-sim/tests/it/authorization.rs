@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::coverage::{
-    Known, declaration, disputing, name, probes, recurring, route_of, sample, upload,
+    Known, covered_vocabulary, declaration, disputing, name, probes, recurring, route_of, sample,
+    upload,
 };
 use crate::harness::{Answer, directory, envelope, string};
 use crate::minting::key_file;
@@ -126,6 +127,7 @@ impl Walk {
         let page = root.get(&format!("/v1/conflicts?scope={SCOPE}")).ok(200);
         let conflict = string(&page["conflicts"][0], "id");
         let belief = string(&root.post("/v1/beliefs", &declaration(SCOPE)).ok(201), "id");
+        root.post("/v1/vocabularies", &covered_vocabulary()).ok(201);
         for said in recurring(SCOPE) {
             root.post("/v1/experience?wait=consolidated", &said).ok(200);
         }
@@ -184,13 +186,16 @@ impl Walk {
             (As::Forger, _) => return Some(forged(&self.team.mint(&claims))),
             (As::Stranger, _) => claims = self.team.claims("other", CALLER),
             (As::Narrowed, Some(capability)) => {
-                let others = capability::NAMES.iter().filter(|name| **name != capability);
+                let others = capability::NAMES.iter().filter(|name| !grants(name, capability));
                 claims.caps = Some(others.map(|name| (*name).to_owned()).collect());
             }
             // Without a capability to leave out, a token that has none at all.
             (As::Narrowed, None) => claims.caps = Some(BTreeSet::new()),
             (As::Elsewhere, Some(capability)) => {
-                claims.scopes = vec![(capability.to_owned(), "org:elsewhere/*".parse().unwrap())];
+                let all = capability::NAMES.iter().filter(|name| grants(name, capability));
+                let elsewhere =
+                    |name: &&str| ((*name).to_owned(), "org:elsewhere/*".parse().unwrap());
+                claims.scopes = all.map(elsewhere).collect();
             }
             (As::Elsewhere, None) | (As::Allowed, _) => {}
         }
@@ -250,6 +255,12 @@ fn unbuilt(route: &RouteSpec) -> Request {
         method => method.as_str(),
     };
     Request::new(method, &sample(route)).json(&json!({}))
+}
+
+/// Whether a capability opens what needs another one. C24: who administers a tenant may write its
+/// vocabularies.
+fn grants(name: &str, needed: &str) -> bool {
+    name == needed || (needed, name) == ("vocabulary.write", "policy.administer.tenant")
 }
 
 /// The same token with one character of its signature changed.

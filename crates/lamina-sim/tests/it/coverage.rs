@@ -80,6 +80,7 @@ impl Known {
         let key = string(&keyed, "idempotency_key");
         api.write_envelope(&keyed);
         let rows = api.get("/v1/audit?limit=1").ok(200);
+        api.post("/v1/vocabularies", &covered_vocabulary()).ok(201);
         let belief = string(&api.post("/v1/beliefs", &declaration(&api.scope)).ok(201), "id");
         Known {
             tenant: "default".to_owned(),
@@ -95,6 +96,11 @@ impl Known {
             concept: understood(api),
         }
     }
+}
+
+/// A vocabulary to ask for.
+pub(crate) fn covered_vocabulary() -> Value {
+    json!({"name": "covered", "terms": [{"id": "x"}]})
 }
 
 /// A conflict, from two things that were said at once.
@@ -200,7 +206,7 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
             ),
             200,
         ),
-        probe(put("/v1/vocabularies/covered", &json!({"terms": [{"id": "x"}]})), 201),
+        probe(put("/v1/vocabularies/put", &json!({"terms": [{"id": "x"}]})), 201),
         get("/v1/vocabularies".to_owned()),
         get("/v1/vocabularies/covered".to_owned()),
         probe(

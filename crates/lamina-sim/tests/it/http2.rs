@@ -43,9 +43,10 @@ async fn a_write_and_a_read_over_http2() {
     let mut api = Api::shared("http2");
     let mut sender = connect(&api).await;
     let envelope = api.envelope("over two");
-    let (head, body) = send(&mut sender, request(&api, "POST", "/v1/experience", &envelope)).await;
+    let target = "/v1/experience?wait=settled";
+    let (head, body) = send(&mut sender, request(&api, "POST", target, &envelope)).await;
     assert_eq!(head.version, http::Version::HTTP_2);
-    assert_eq!(head.status, 202);
+    assert_eq!(head.status, 200);
     assert!(head.headers.contains_key("x-cortex-request-id"));
     assert_eq!(head.headers["x-cortex-stability"], "stable");
     let id =

@@ -27,6 +27,8 @@ fn populate(api: &mut Api) -> Vec<(String, Value)> {
     for result in answer["results"].as_array().unwrap() {
         written.push(string(result, "event_id"));
     }
+    // What is derived of an event shows with it: nothing may be under way when it is looked at.
+    written.push(api.write_settled("the last"));
     let cancelled = written[3].clone();
     api.post(&format!("/v1/lifecycle/memory-event/{cancelled}/cancel"), &json!({})).ok(200);
     written

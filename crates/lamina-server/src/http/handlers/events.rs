@@ -26,7 +26,11 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let question =
         question(&query, query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))?)?;
     let page = engine.events(permit, question).await?;
-    let items = page.items.iter().map(|record| EventBody::new(record, Vec::new())).collect();
+    let mut items = Vec::with_capacity(page.items.len());
+    for record in &page.items {
+        let derives = engine.derived_from(caller.tenant, record.id).await?;
+        items.push(EventBody::new(record, derives));
+    }
     let next = page.next.map(|key| {
         let position = position(key, page.skip_left);
         query.next_cursor(&position, &|bytes| engine.cursor_mac(caller.tenant, bytes))
