@@ -9,7 +9,7 @@ use lamina_api::v1::beliefs::{
     IntervalBody, NamedRecord, NodeBody, RevisionPolicyBody, SupportBody, VersionBody, WhyBody,
     as_of, one,
 };
-use lamina_api::{ApiError, PageStart, time};
+use lamina_api::{ApiError, time};
 use lamina_core::derive::beliefs::calibration::Calibration;
 use lamina_core::derive::beliefs::why::{Graph, NodeId};
 use lamina_core::derive::beliefs::{
@@ -23,9 +23,9 @@ use lamina_engine::read::beliefs::{
 };
 use lamina_engine::write::{BeliefSupportId, BeliefToDeclare};
 use lamina_types::capability::{ScopeReadLocal, ScopeWrite};
-use lamina_types::{BeliefId, ErrorCode, RecordedAt, ScopeView, ValidAt};
+use lamina_types::{BeliefId, RecordedAt, ScopeView, ValidAt};
 
-use super::facts::{name, position, position_of, value_of};
+use super::facts::{name, pinned, position, value_of};
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -40,16 +40,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let start = match query.start(&mac)? {
-        PageStart::Begin => None,
-        PageStart::After(position) => Some(position_of(&position)?),
-        PageStart::Offset(_) => return Err(ApiError::of(ErrorCode::InvalidCursor).into()),
-    };
-    // A later page is asked with the knowledge of the first, whatever was learned in between.
-    let (recorded, after) = match start {
-        None => (query.as_of_recorded.unwrap_or(RecordedAt(engine.now())), None),
-        Some((recorded, after)) => (recorded, Some(after)),
-    };
+    let (recorded, after) = pinned(query.start(&mac)?, query.as_of_recorded, engine.now())?;
     let pinned = query.as_of_valid.is_some() || query.valid_during.is_some();
     let question = Question {
         scope: query.scope.clone(),

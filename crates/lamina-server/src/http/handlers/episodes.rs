@@ -2,19 +2,19 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use lamina_api::time;
 use lamina_api::v1::episodes::{
     BuildRequest, CausalLink, EpisodeBody, EpisodesBuilt, EpisodesPage, EpisodesQuery,
 };
-use lamina_api::{ApiError, PageStart, time};
 use lamina_core::derive::episodes::Ending;
 use lamina_engine::read::episodes::{EpisodeRecord, EpisodeState, EpisodesQuery as Question};
 use lamina_engine::read::facts::FactKey;
 use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::PAGE_DEFAULT;
-use lamina_types::{ErrorCode, RecordedAt, ScopePath, ScopeView};
+use lamina_types::{RecordedAt, ScopePath, ScopeView};
 
 use super::events::traversed;
-use super::facts::{position, position_of};
+use super::facts::{pinned, position};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -26,16 +26,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let start = match query.start(&mac)? {
-        PageStart::Begin => None,
-        PageStart::After(position) => Some(position_of(&position)?),
-        PageStart::Offset(_) => return Err(ApiError::of(ErrorCode::InvalidCursor).into()),
-    };
-    // A later page is asked with the knowledge of the first, whatever came in between.
-    let (recorded, after) = match start {
-        None => (query.as_of_recorded.unwrap_or(RecordedAt(engine.now())), None),
-        Some((recorded, after)) => (recorded, Some(after)),
-    };
+    let (recorded, after) = pinned(query.start(&mac)?, query.as_of_recorded, engine.now())?;
     let question = Question {
         scope: query.scope.clone(),
         actor: query.actor.clone(),

@@ -219,6 +219,23 @@ pub(super) fn position_of(bytes: &[u8]) -> Result<(RecordedAt, FactKey), ApiErro
     read().ok_or_else(|| ApiError::of(ErrorCode::InvalidCursor))
 }
 
+/// With which knowledge a page is asked, and after what it goes on. A later page is asked with the
+/// knowledge of the first, whatever was learned in between.
+pub(super) fn pinned(
+    start: PageStart,
+    asked: Option<RecordedAt>,
+    now: Micros,
+) -> Result<(RecordedAt, Option<FactKey>), ApiError> {
+    match start {
+        PageStart::Begin => Ok((asked.unwrap_or(RecordedAt(now)), None)),
+        PageStart::After(position) => {
+            let (recorded, after) = position_of(&position)?;
+            Ok((recorded, Some(after)))
+        }
+        PageStart::Offset(_) => Err(ApiError::of(ErrorCode::InvalidCursor)),
+    }
+}
+
 fn shown(fact: &FactRecord) -> FactBody {
     let first = fact.objects.first();
     let conflicting = if fact.is_conflict() {

@@ -3,13 +3,13 @@
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::query::Params;
+use lamina_api::time;
 use lamina_api::v1::scopes::ScopePolicies;
 use lamina_api::v1::understanding::{
     ConceptBody, ConceptHistory, ConceptQuery, ConceptsPage, ConceptsQuery, CoverageBody, EdgeBody,
     RelatedBody, RelatedPage, RelatedQuery, SupportedBy, SynthesisInputs, SynthesizeRequest,
     Synthesized, TopicBody, duration,
 };
-use lamina_api::{ApiError, PageStart, time};
 use lamina_core::derive::concepts::{Edge, Relation, Standing};
 use lamina_core::policy::Caller;
 use lamina_engine::Error as EngineError;
@@ -22,9 +22,9 @@ use lamina_types::capability::{
     UnderstandingSynthesize,
 };
 use lamina_types::layer::Confidence;
-use lamina_types::{ConceptId, ErrorCode, RecordedAt, ScopePath, ScopeView};
+use lamina_types::{ConceptId, RecordedAt, ScopePath, ScopeView};
 
-use super::facts::{position, position_of};
+use super::facts::{pinned, position};
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -42,16 +42,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let may = may(&call.desk, &caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let start = match query.start(&mac)? {
-        PageStart::Begin => None,
-        PageStart::After(position) => Some(position_of(&position)?),
-        PageStart::Offset(_) => return Err(ApiError::of(ErrorCode::InvalidCursor).into()),
-    };
-    // A later page is asked with the knowledge of the first, whatever was understood in between.
-    let (recorded, after) = match start {
-        None => (query.at.as_of_recorded.unwrap_or(RecordedAt(engine.now())), None),
-        Some((recorded, after)) => (recorded, Some(after)),
-    };
+    let (recorded, after) = pinned(query.start(&mac)?, query.at.as_of_recorded, engine.now())?;
     if disabled(&call.desk, &caller, &query.scope).await? {
         return reply::json(StatusCode::OK, &nothing());
     }
