@@ -122,7 +122,9 @@ async fn write(
 async fn settle(engine: &Engine, last: EventId) -> anyhow::Result<()> {
     let stage = Until::Stage(Stage::Compressed);
     loop {
-        if engine.wait_for(1, last, stage, Duration::from_secs(60)).await.is_ok() {
+        let progress = engine.wait_for(1, last, stage, Duration::from_secs(60)).await?;
+        anyhow::ensure!(progress.failed.is_empty(), "the last event failed: {:?}", progress.failed);
+        if progress.completed.contains(&Stage::Compressed) {
             return Ok(());
         }
     }

@@ -91,6 +91,11 @@ impl Backlog {
         self.state().next(max)
     }
 
+    /// Whether no more events are taken.
+    pub fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
     /// No more events are taken.
     pub fn close(&self) {
         self.state().closed = true;

@@ -8,6 +8,7 @@ pub mod key;
 pub mod rows;
 pub mod answer;
 pub mod backlog;
+pub(crate) mod pace;
 pub mod thread;
 pub mod models;
 pub(crate) mod read;

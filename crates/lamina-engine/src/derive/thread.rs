@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use crate::derive::answer::{Answerer, Draft};
 use crate::derive::backlog::{Backlog, Job, Taken};
 use crate::derive::models::Bell;
+use crate::derive::pace::Pace;
 use crate::derive::rows::AnswerCounts;
 use crate::derive::rows::episodes::EpisodeRow;
 use crate::derive::topics::Turns;
@@ -60,6 +61,8 @@ pub struct Deriving {
     pub views: Arc<Views>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Lets captures go first.
+    pub(crate) pace: Pace,
     /// Hears that there are answers, if a model is asked as well.
     pub(crate) bell: Option<Arc<Bell>>,
 }
@@ -82,6 +85,7 @@ impl Deriving {
                 }
                 Taken::Closed => return,
             };
+            let begun = self.clock.monotonic();
             let made = self.make(&jobs);
             let mut answers = Vec::with_capacity(made.len());
             for (job, made) in jobs.iter().zip(made) {
@@ -103,6 +107,9 @@ impl Deriving {
             if let Some(bell) = &self.bell {
                 bell.ring();
             }
+            let worked = self.clock.monotonic().0.saturating_sub(begun.0);
+            let worked = Duration::from_micros(u64::try_from(worked).unwrap_or_default());
+            self.pace.rest(worked, || self.backlog.is_closed());
         }
     }
 

@@ -19,6 +19,7 @@ use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
 use crate::derive::models::thread::Asking;
 use crate::derive::models::{ModelDesk, Models};
+use crate::derive::pace::Pace;
 use crate::derive::thread::{Deriving, DerivingStages};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::threads::{Role, spawn};
@@ -161,6 +162,7 @@ pub(super) fn start(
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),
         clock: Arc::clone(&env.clock),
+        pace: Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) },
         bell: desk.as_ref().map(|desk| Arc::clone(&desk.bell)),
     });
     let asking = deriving.as_ref().zip(desk.as_ref());

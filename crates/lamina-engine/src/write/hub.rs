@@ -89,6 +89,11 @@ impl Hub {
         }
     }
 
+    /// Whether anybody waits for an event.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
     /// A place to wait for this event. Ask for the state after getting it, then wait.
     pub(crate) fn waiter(self: &Arc<Self>, event: EventId) -> Waiter {
         let mut waiters = self.waiters.lock();

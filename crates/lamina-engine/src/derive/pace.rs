@@ -1,0 +1,84 @@
+//! How derivation makes room for captures: while many writes wait for the log, each round is followed
+//! by a rest.
+//!
+//! A lower priority is not enough. What a round appends is synced and folded by threads that captures
+//! wait for, so the only way to cost them less is to begin fewer rounds. Nothing is lost by it: an
+//! event that is not derived yet waits in the log. Derivation never stands still, and while somebody
+//! waits for a stage it does not rest at all.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::write::hub::Hub;
+use crate::write::writer::WriterStatus;
+
+/// Writes that wait for the log when it is busy. One writer after another never gets there.
+const BUSY: usize = 8;
+/// A rest is at most so many times as long as the work before it.
+const REST_PER_WORK: u32 = 4;
+/// However long the work was.
+const REST_MAX: Duration = Duration::from_millis(400);
+/// How often the load is looked at.
+const STEP: Duration = Duration::from_millis(2);
+/// Looks in a row that must find the log idle: it is, for a moment, whenever it has taken a batch.
+const IDLE_LOOKS: u32 = 4;
+
+/// Where the load is seen.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// Knows how many writes wait for the log.
+    pub(crate) writer: Arc<WriterStatus>,
+    /// Knows whether somebody waits for a stage.
+    pub(crate) hub: Arc<Hub>,
+}
+
+impl Pace {
+    /// Rests after so much work, if captures need the room.
+    pub(crate) fn rest(&self, worked: Duration, closed: impl Fn() -> bool) {
+        let mut rest = Rest::after(worked);
+        while rest.goes_on(self.load()) && !closed() {
+            std::thread::sleep(STEP);
+        }
+    }
+
+    fn load(&self) -> Load {
+        Load { queued: self.writer.queued.load(Ordering::Relaxed), awaited: self.hub.is_awaited() }
+    }
+}
+
+/// What there is to make room for.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    /// Writes that wait for the log.
+    queued: usize,
+    /// Somebody waits for a stage.
+    awaited: bool,
+}
+
+/// A rest under way.
+#[derive(Debug)]
+struct Rest {
+    steps_left: u128,
+    idle: u32,
+}
+
+impl Rest {
+    fn after(worked: Duration) -> Rest {
+        let longest = worked.saturating_mul(REST_PER_WORK).min(REST_MAX);
+        Rest { steps_left: longest.as_micros() / STEP.as_micros(), idle: 0 }
+    }
+
+    /// Whether it goes on for another step.
+    fn goes_on(&mut self, load: Load) -> bool {
+        self.idle = if load.queued < BUSY { self.idle + 1 } else { 0 };
+        if load.awaited || self.idle == IDLE_LOOKS || self.steps_left == 0 {
+            return false;
+        }
+        self.steps_left -= 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
