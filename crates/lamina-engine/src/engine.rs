@@ -22,6 +22,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::admin::Admin;
 use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
+use crate::derive::answer::Answerer;
 use crate::derive::backlog::Backlog;
 use crate::derive::models::ModelDesk;
 use crate::scrub::ScrubStatus;
@@ -60,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) backlog: Arc<Backlog>,
     /// Where a model is asked, if one is.
     pub(crate) desk: Option<ModelDesk>,
+    /// Makes answers, if anything is derived.
+    pub(crate) answerer: Option<Answerer>,
     pub(crate) reader: Arc<dyn LogReader>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) blobs: Arc<BlobStore>,

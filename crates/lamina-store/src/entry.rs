@@ -75,6 +75,11 @@ pub mod control {
     /// A model is not asked about the events of the head's causes any more.
     pub const MODEL_GAVE_UP: u16 = 37;
 
+    /// The events of the head's scope are read again; answers of the run name this entry.
+    pub const REDERIVE_BEGUN: u16 = 40;
+    /// They are read; the head's causes name the entry that the run began with.
+    pub const REDERIVE_ENDED: u16 = 41;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

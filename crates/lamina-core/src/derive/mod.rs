@@ -13,6 +13,7 @@ pub mod facts;
 pub mod conflicts;
 pub mod beliefs;
 pub mod concepts;
+pub mod rederive;
 
 #[cfg(test)]
 mod stories;

@@ -57,6 +57,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::EPISODES_SEALED
             | control::UNDERSTANDING_SYNTHESIZED
             | control::BELIEF_DECLARED
+            | control::REDERIVE_BEGUN
     )
 }
 

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, episodes, facts, key, models, vocabularies,
+    beliefs, concepts, conflicts, deadlines, episodes, facts, key, models, rederive, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -57,6 +57,9 @@ impl Derivation for Derived {
             }
             (Kind::Control, control::MODEL_RESERVED..=control::MODEL_GAVE_UP) => {
                 models::fold::control(rows, entry)
+            }
+            (Kind::Control, control::REDERIVE_BEGUN..=control::REDERIVE_ENDED) => {
+                rederive::fold::control(rows, entry)
             }
             (Kind::Control, control::BELIEF_DECLARED) => {
                 due(rows, entry)?;
@@ -101,6 +104,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     if event.listed().is_none() {
         return Ok(());
     }
+    let of_run = rederive::fold::answered(rows, head)?;
     let earlier = answers_to(rows, head.tenant, event.offset)?;
     let scopes = scopes(rows, &event, &answer)?;
     let mut given = Given {
@@ -119,7 +123,8 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
             names: Vec::new(),
             counts: AnswerCounts::default(),
             retired: false,
-            cost: answer.cost,
+            // What is given once more was paid for once.
+            cost: answer.cost.filter(|_| !of_run),
         },
         learned: Vec::new(),
     };

@@ -15,11 +15,13 @@ use lamina_core::derive::facts::AssertionId;
 
 mod conflict;
 mod vocabulary;
+mod run;
 pub(crate) mod deadlines;
 pub(crate) mod episodes;
 pub(crate) mod beliefs;
 
 pub(crate) use conflict::*;
+pub(crate) use run::*;
 pub(crate) use vocabulary::*;
 
 /// The layers that an event can have derived records in; part of keys.
@@ -89,6 +91,7 @@ mod records {
     pub(super) const EPISODE_THING: u8 = 25;
     pub(super) const THING_SPREAD: u8 = 26;
     pub(super) const EPISODES_COUNT: u8 = 27;
+    pub(super) const RUN: u8 = 60;
     pub(super) const CONFLICT: u8 = 16;
     pub(super) const CONFLICT_LISTED: u8 = 17;
     pub(super) const CONFLICT_OPEN: u8 = 18;
@@ -116,6 +119,7 @@ mod sources {
     pub(super) const AWAITS: u8 = 60;
     pub(super) const COST: u8 = 61;
     pub(super) const CALL: u8 = 62;
+    pub(super) const RUN_AT: u8 = 63;
     pub(super) const VOCABULARY: u8 = 14;
     pub(super) const VOCABULARY_AT: u8 = 15;
 }

@@ -11,6 +11,7 @@ pub mod backlog;
 pub(crate) mod pace;
 pub mod thread;
 pub mod models;
+pub mod rederive;
 pub(crate) mod read;
 pub(crate) mod entities;
 pub(crate) mod facts;

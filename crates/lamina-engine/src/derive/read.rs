@@ -64,6 +64,16 @@ pub(crate) fn answers_to(views: &Views, tenant: u32, event: u64) -> Result<Vec<u
     Ok(answers)
 }
 
+/// The answer that was given to an event first.
+pub(crate) fn first_answer(
+    views: &Views,
+    tenant: u32,
+    event: EventId,
+) -> Result<Option<u64>, ViewError> {
+    let Some(event) = views.event(tenant, event)? else { return Ok(None) };
+    Ok(answers_to(views, tenant, event.offset)?.first().copied())
+}
+
 /// The same, with where the log keeps them.
 pub(crate) fn answers_placed(
     views: &Views,

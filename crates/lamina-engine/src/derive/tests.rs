@@ -89,7 +89,12 @@ pub(super) struct World {
 impl World {
     pub(super) fn open(dir: &Path) -> World {
         let opened = Engine::open_deriving(Settings::new(dir), Env::real(), Arc::new(Plain));
-        World { engine: opened.unwrap().0, next: 1_000_000, written: 0 }
+        World::over(opened.unwrap().0, 1_000_000)
+    }
+
+    /// Over an engine that is open; what is said next comes a second after this.
+    pub(super) fn over(engine: Engine, next: i64) -> World {
+        World { engine, next, written: 0 }
     }
 
     /// Says something a second later than what was said before, and waits for what becomes of it.

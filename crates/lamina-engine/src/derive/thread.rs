@@ -278,17 +278,23 @@ impl StageWorker for DerivingStages {
 
     fn revised(&mut self, tenant: u32, answer: u64) -> Result<Option<Payload>, StageError> {
         let row = read::answer_row(&self.views, tenant, answer);
-        let row = row.map_err(|error| StageError(error.to_string()))?;
-        Ok(row.and_then(|row| {
-            let Cost { input_tokens, output_tokens, micros } = row.cost?;
-            Some(Payload::Revised {
-                facts: row.counts.facts,
-                entities: row.counts.entities,
-                ungrounded: row.counts.ungrounded,
-                input_tokens,
-                output_tokens,
-                cost_micros: micros,
-            })
+        let Some(row) = row.map_err(|error| StageError(error.to_string()))? else {
+            return Ok(None);
+        };
+        let first = read::first_answer(&self.views, tenant, row.event);
+        if row.cost.is_none()
+            && first.map_err(|error| StageError(error.to_string()))? == Some(answer)
+        {
+            return Ok(None);
+        }
+        let Cost { input_tokens, output_tokens, micros } = row.cost.unwrap_or_default();
+        Ok(Some(Payload::Revised {
+            facts: row.counts.facts,
+            entities: row.counts.entities,
+            ungrounded: row.counts.ungrounded,
+            input_tokens,
+            output_tokens,
+            cost_micros: micros,
         }))
     }
 

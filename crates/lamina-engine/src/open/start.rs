@@ -133,14 +133,13 @@ pub(super) fn start(
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
     let (reader, tip) = (log.reader(), log.tip());
-    let hub = Arc::new(Hub::default());
+    let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let blobs = open_blobs(&env, &settings.data)?;
     let lock: Arc<dyn DiskFile> = Arc::from(lock);
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let (audit, tap) =
         audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
-    let backlog = Arc::new(Backlog::default());
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views);
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
@@ -165,6 +164,7 @@ pub(super) fn start(
         pace: Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) },
         bell: desk.as_ref().map(|desk| Arc::clone(&desk.bell)),
     });
+    let answerer = deriving.as_ref().map(|deriving| deriving.answerer.clone());
     let asking = deriving.as_ref().zip(desk.as_ref());
     let asking = asking.map(|(deriving, desk)| Asking::beside(deriving, desk, &env.rng));
     let work = Work { capture, applier, stages, tap, deriving, asking };
@@ -174,6 +174,7 @@ pub(super) fn start(
     let inner = Inner {
         backlog,
         desk,
+        answerer,
         writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
         room,
         pictures: Arc::new(Semaphore::new(PICTURES_MAX)),

@@ -61,6 +61,17 @@ left as it is: no program can know what stood there. The directory must not be i
 database; views are disposable. Use it after `lamina check` has found a damaged view. The directory \
 must not be in use.")]
     Rebuild(DataArgs),
+    /// Read the events of a scope again with this version's extractor, and show what changes
+    #[command(
+        long_about = "Read the events of a scope again with this version's extractor, and show what \
+changes.\n\nWhat was derived stays what it is when the rules or a vocabulary change: answers are in the \
+log. This compares the answer of each event with the one of today and lists the facts that are added, \
+changed and lost. With --apply the answers that differ are appended, and take the place of the earlier \
+ones from now on; what was known before stays known as of then. --undo takes a run back, by appending \
+the earlier answers once more. A run that was cut short is carried on by giving the same command \
+again. The directory must not be in use."
+    )]
+    Rederive(RederiveArgs),
     /// Print the settings in force and where each came from
     #[command(
         long_about = "Print the settings in force and where each came from.\n\nSettings come \
@@ -116,6 +127,36 @@ pub(super) struct CheckArgs {
     /// A checkpoint kept elsewhere: proves that nothing before it was changed or cut
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RederiveArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// The tenant
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(super) tenant: String,
+    /// The scope; scopes below it are left alone
+    #[arg(long, value_name = "SCOPE", required_unless_present_any = ["undo", "runs"])]
+    pub(super) scope: Option<String>,
+    /// Take back what a run has brought
+    #[arg(long, value_name = "RUN", conflicts_with = "scope")]
+    pub(super) undo: Option<String>,
+    /// List the runs there were
+    #[arg(long, conflicts_with_all = ["scope", "undo", "apply", "dry_run"])]
+    pub(super) runs: bool,
+    /// Append the answers that differ
+    #[arg(long)]
+    pub(super) apply: bool,
+    /// Write nothing, only show what changes; this is the default
+    #[arg(long, conflicts_with = "apply")]
+    pub(super) dry_run: bool,
+    /// Replace answers of a language model too; otherwise they stand
+    #[arg(long, conflicts_with = "undo")]
+    pub(super) replace_model_answers: bool,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -80,7 +80,7 @@ pub(super) fn rebuild(config: &Config) -> Result<Exit, Failure> {
 }
 
 /// A misspelt directory must not be created by looking at it.
-fn must_exist(config: &Config, env: &Env) -> Result<(), Failure> {
+pub(super) fn must_exist(config: &Config, env: &Env) -> Result<(), Failure> {
     if env.disk.exists(&config.data.join("FORMAT")) {
         return Ok(());
     }
@@ -174,18 +174,18 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
 }
 
 /// One line that rewrites itself, for people only.
-struct Progress {
+pub(super) struct Progress {
     doing: &'static str,
     shown: Option<u64>,
     wanted: bool,
 }
 
 impl Progress {
-    fn new(doing: &'static str) -> Progress {
+    pub(super) fn new(doing: &'static str) -> Progress {
         Progress { doing, shown: None, wanted: stderr().is_terminal() }
     }
 
-    fn show(&mut self, done: u64, all: u64) {
+    pub(super) fn show(&mut self, done: u64, all: u64) {
         let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100);
         if self.wanted && self.shown != Some(percent) {
             self.shown = Some(percent);
@@ -194,7 +194,7 @@ impl Progress {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if self.shown.take().is_some() {
             let _ = write!(stderr(), "\r{:30}\r", "");
         }

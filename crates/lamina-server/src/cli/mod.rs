@@ -6,6 +6,7 @@ mod exit;
 mod opening;
 mod serve;
 mod maintenance;
+mod rederive;
 mod show;
 
 use std::ffi::OsString;
@@ -44,6 +45,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => maintenance::check(args),
         Command::Repair(data) => maintenance::repair(&load(data.into())?),
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
+        Command::Rederive(args) => rederive::rederive(args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),
     }

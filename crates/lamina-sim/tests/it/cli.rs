@@ -38,7 +38,7 @@ pub(crate) fn text(path: &Path) -> &str {
 fn help_is_written_for_a_stranger() {
     let help = lamina(&["--help"]);
     code(&help, 0);
-    for command in ["serve", "check", "rebuild", "repair", "config", "version"] {
+    for command in ["serve", "check", "rebuild", "repair", "rederive", "config", "version"] {
         assert!(out(&help).contains(command), "{command}");
         let own = lamina(&[command, "--help"]);
         code(&own, 0);
@@ -126,6 +126,7 @@ fn a_second_process_on_the_same_data_is_refused() {
         &["check", "--data", text(&path)][..],
         &["rebuild", "--data", text(&path)][..],
         &["repair", "--data", text(&path)][..],
+        &["rederive", "--data", text(&path), "--runs"][..],
     ] {
         let output = lamina(arguments);
         code(&output, 4);

@@ -34,6 +34,8 @@ mod models;
 #[cfg(test)]
 mod vocabularies;
 #[cfg(test)]
+mod rederive;
+#[cfg(test)]
 mod paging;
 #[cfg(test)]
 mod blobs;

@@ -13,6 +13,7 @@ use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, requi
 mod admin;
 mod beliefs;
 mod derive;
+mod rederive;
 mod synthesis;
 mod vocabulary;
 
@@ -20,6 +21,7 @@ pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoke
 pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
+pub use rederive::{RederiveBegun, RederiveEnded};
 pub use synthesis::Synthesize;
 pub use vocabulary::VocabularySet;
 
