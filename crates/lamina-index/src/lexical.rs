@@ -1,0 +1,21 @@
+//! Words: one index per tenant, so that nothing is counted across tenants.
+//!
+//! Tantivy keeps the postings: segments, compression, merging, deletion. Scoring is ours
+//! (`lexical/score.rs`), because what is counted must be exactly what the question may see.
+
+mod directory;
+mod schema;
+mod segment;
+mod tail;
+mod score;
+mod search;
+mod store;
+
+pub use score::Statistics;
+pub use search::{LexicalAnswer, LexicalHit, LexicalQuery, QueryTerm};
+
+pub(crate) use search::nothing;
+pub(crate) use store::{Applied, Store};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! How a store of vectors gets to disk and back.
+
+use lamina_env::disk::write_atomic;
+use lamina_types::ScopePath;
+
+use super::{CHUNK, Place, STATE_BYTES_MAX, Store, open_or_create};
+use crate::error::Error;
+use crate::vector::rows::{Fields, Row, Slot};
+use crate::vector::state::State;
+
+/// Rewrite the files when more than half of the rows are gone, and at least this many.
+const GONE_MIN: usize = 10_000;
+
+impl Store {
+    /// Makes everything that was applied durable, and overwrites what was removed.
+    pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        if !self.is_dirty() {
+            return Ok(());
+        }
+        self.append()?;
+        let count = u32::try_from(self.pending.len()).expect("row numbers are checked at put");
+        let mut state = self.state.clone();
+        state.rows += count;
+        state.applied = self.applied;
+        state.removed = std::mem::take(&mut self.removed);
+        state.scopes_bytes = self.scopes_bytes();
+        self.write_state(state)?;
+        self.pending.clear();
+        self.finish_removing()?;
+        let gone = self.state.rows as usize - self.live;
+        if gone > GONE_MIN && gone > self.live { self.rewrite() } else { Ok(()) }
+    }
+
+    /// Leaves no trace of what was removed: not its rows, and not the name of a scope that is empty now.
+    pub(crate) fn purge(&mut self) -> Result<(), Error> {
+        self.commit()?;
+        if self.rows_of.iter().any(Vec::is_empty) { self.rewrite() } else { Ok(()) }
+    }
+
+    /// Writes new rows and names of scopes after those that count, and syncs them.
+    fn append(&mut self) -> Result<(), Error> {
+        let mut at = self.place(self.state.rows);
+        let mut bytes = Vec::new();
+        for row in &self.pending {
+            match row {
+                Some(row) => row.encode(&mut bytes),
+                None => bytes.resize(bytes.len() + self.row_bytes(), 0),
+            }
+            if bytes.len() >= CHUNK {
+                self.rows.write_at(&bytes, at)?;
+                at += bytes.len() as u64;
+                bytes.clear();
+            }
+        }
+        self.rows.write_at(&bytes, at)?;
+        self.rows.sync()?;
+        let names = encode_scopes(&self.paths);
+        let known = usize::try_from(self.state.scopes_bytes).unwrap_or(usize::MAX);
+        if let Some(new) = names.get(known..)
+            && !new.is_empty()
+        {
+            self.scopes.write_at(new, self.state.scopes_bytes)?;
+            self.scopes.sync()?;
+        }
+        if self.state.rows == 0 {
+            self.disk.sync_dir(&self.dir)?;
+        }
+        Ok(())
+    }
+
+    fn scopes_bytes(&self) -> u64 {
+        self.paths.iter().map(|path| 2 + path.as_str().len() as u64).sum()
+    }
+
+    fn write_state(&mut self, state: State) -> Result<(), Error> {
+        write_atomic(&*self.disk, &self.dir.join("state"), &state.encode())?;
+        self.state = state;
+        Ok(())
+    }
+
+    /// Overwrites the rows that the state names as removed.
+    pub(super) fn finish_removing(&mut self) -> Result<(), Error> {
+        if self.state.removed.is_empty() {
+            return Ok(());
+        }
+        let zeros = vec![0; self.row_bytes()];
+        for row in &self.state.removed {
+            self.rows.write_at(&zeros, self.place(*row))?;
+        }
+        self.rows.sync()?;
+        Ok(())
+    }
+
+    /// Writes the live rows into new files, each scope's next to each other, and drops the old ones.
+    pub(super) fn rewrite(&mut self) -> Result<(), Error> {
+        assert!(self.pending.is_empty(), "everything is committed before a rewrite");
+        let generation = self.state.generation.wrapping_add(1);
+        let names = ["rows", "scopes"].map(|name| self.dir.join(format!("{name}-{generation}")));
+        let [rows_path, scopes_path] = &names;
+        for path in &names {
+            // Left over from a rewrite that a crash ended.
+            if self.disk.exists(path) {
+                self.disk.remove(path)?;
+            }
+        }
+        let rows = open_or_create(&*self.disk, rows_path)?;
+        let scopes = open_or_create(&*self.disk, scopes_path)?;
+        let mut paths = Vec::new();
+        let (mut bytes, mut at, mut count) = (Vec::new(), 0, 0_u32);
+        for (path, numbers) in self.paths.iter().zip(&self.rows_of) {
+            if numbers.is_empty() {
+                continue;
+            }
+            let scope = u32::try_from(paths.len()).expect("fewer scopes than before");
+            paths.push(path.clone());
+            for number in numbers {
+                let mut row = self.read_row(*number)?;
+                row.scope = scope;
+                row.encode(&mut bytes);
+                count += 1;
+                if bytes.len() >= CHUNK {
+                    rows.write_at(&bytes, at)?;
+                    at += bytes.len() as u64;
+                    bytes.clear();
+                }
+            }
+        }
+        rows.write_at(&bytes, at)?;
+        rows.sync()?;
+        scopes.write_at(&encode_scopes(&paths), 0)?;
+        scopes.sync()?;
+        self.disk.sync_dir(&self.dir)?;
+        let before = self.state.generation;
+        let mut state = self.state.clone();
+        (state.generation, state.rows, state.removed) = (generation, count, Vec::new());
+        state.scopes_bytes = paths.iter().map(|path| 2 + path.as_str().len() as u64).sum();
+        self.write_state(state)?;
+        for name in ["rows", "scopes"] {
+            self.disk.remove(&self.dir.join(format!("{name}-{before}")))?;
+        }
+        self.disk.sync_dir(&self.dir)?;
+        (self.rows, self.scopes) = (rows, scopes);
+        self.forget_memory();
+        self.read_scopes()?;
+        self.read_rows()
+    }
+
+    pub(super) fn read_row(&self, number: u32) -> Result<Row, Error> {
+        let mut bytes = vec![0; self.row_bytes()];
+        let read = self.rows.read_at(&mut bytes, self.place(number))?;
+        match Row::decode(bytes.get(..read).unwrap_or_default()) {
+            Slot::Live(row) => Ok(row),
+            Slot::Removed | Slot::Damaged => Err(Error::Damaged("a vector changed on disk")),
+        }
+    }
+
+    fn forget_memory(&mut self) {
+        self.paths.clear();
+        self.numbers.clear();
+        self.rows_of.clear();
+        self.places.clear();
+        self.cache.clear();
+        self.live = 0;
+    }
+
+    /// Reads the names of scopes that count.
+    pub(super) fn read_scopes(&mut self) -> Result<(), Error> {
+        let length = self.state.scopes_bytes.min(STATE_BYTES_MAX);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        let read = self.scopes.read_at(&mut bytes, 0)?;
+        let mut fields = Fields(bytes.get(..read).unwrap_or_default());
+        let damaged = Error::Damaged("the table of scopes of the vectors");
+        if read < bytes.len() {
+            return Err(damaged);
+        }
+        while !fields.0.is_empty() {
+            let path =
+                next_scope(&mut fields).ok_or(Error::Damaged("a name in the table of scopes"))?;
+            self.scope_number(&path)?;
+        }
+        Ok(())
+    }
+
+    /// Reads where every row is; the vectors themselves are read when they are asked for.
+    pub(super) fn read_rows(&mut self) -> Result<(), Error> {
+        let per_chunk = u32::try_from((CHUNK / self.row_bytes()).max(1)).unwrap_or(1);
+        let mut first = 0;
+        let mut bytes = Vec::new();
+        while first < self.state.rows {
+            let count = per_chunk.min(self.state.rows - first);
+            bytes.resize(count as usize * self.row_bytes(), 0);
+            let read = self.rows.read_at(&mut bytes, self.place(first))?;
+            if read < bytes.len() {
+                return Err(Error::Damaged("the file of vectors is too short"));
+            }
+            for (number, bytes) in (first..).zip(bytes.chunks_exact(self.row_bytes())) {
+                match Row::decode(bytes) {
+                    Slot::Removed => {}
+                    Slot::Live(row) if (row.scope as usize) < self.paths.len() => {
+                        let place = Place { row: number, scope: row.scope };
+                        self.index_row(row.candidate.key.record(), place);
+                    }
+                    Slot::Live(_) | Slot::Damaged => {
+                        return Err(Error::Damaged("a vector"));
+                    }
+                }
+            }
+            first += count;
+        }
+        Ok(())
+    }
+}
+
+/// Length and bytes of each.
+fn encode_scopes(paths: &[ScopePath]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for path in paths {
+        let length =
+            u16::try_from(path.as_str().len()).expect("a path has at most 4,096 characters");
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(path.as_str().as_bytes());
+    }
+    out
+}
+
+fn next_scope(fields: &mut Fields<'_>) -> Option<ScopePath> {
+    let length = usize::from(u16::from_le_bytes(fields.take()?));
+    let (name, rest) = fields.0.split_at_checked(length)?;
+    fields.0 = rest;
+    std::str::from_utf8(name).ok()?.parse().ok()
+}
