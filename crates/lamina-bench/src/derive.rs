@@ -124,7 +124,7 @@ async fn settle(engine: &Engine, last: EventId) -> anyhow::Result<()> {
     loop {
         let progress = engine.wait_for(1, last, stage, Duration::from_secs(60)).await?;
         anyhow::ensure!(progress.failed.is_empty(), "the last event failed: {:?}", progress.failed);
-        if progress.completed.contains(&Stage::Compressed) {
+        if progress.settled || progress.completed.contains(&Stage::Compressed) {
             return Ok(());
         }
     }

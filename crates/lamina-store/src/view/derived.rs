@@ -14,6 +14,9 @@ use crate::view::fold::Fold;
 use crate::view::row::EventRow;
 use crate::view::{Tag, ViewError};
 
+/// Rows of one walk that are remembered; a longer one is not worth the room.
+const LEARNED_MAX: usize = 256;
+
 /// Folds answers, and whatever takes them back, into derived records.
 pub trait Derivation: Send + Sync + std::fmt::Debug {
     /// Applies one entry, after its own rows are there. Reads no clock and no words but an answer's.
@@ -132,9 +135,7 @@ impl Fold<'_> {
             flow = visit(key, value);
             flow
         };
-        self.kv
-            .scan(space, from, to, direction, stored)
-            .map_err(|source| ViewError::Kv { doing: "reading rows to change them", source })?;
+        self.stored(space, (from, to), direction, stored)?;
         while flow.is_continue()
             && let Some((key, change)) = next
         {
@@ -143,6 +144,45 @@ impl Fold<'_> {
             }
             next = changed.next();
         }
+        Ok(())
+    }
+
+    /// Walks the rows of the store, from memory if all of them are known.
+    fn stored(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), ViewError> {
+        if self.known.borrow().scan(space, (from, to), direction, visit).is_some() {
+            return Ok(());
+        }
+        let mut seen = Some(Vec::new());
+        let mut flow = ControlFlow::Continue(());
+        let noting = &mut |key: &[u8], value: &[u8]| {
+            match &mut seen {
+                Some(rows) if rows.len() < LEARNED_MAX => {
+                    rows.push((key.to_vec(), value.to_vec()));
+                }
+                _ => seen = None,
+            }
+            flow = visit(key, value);
+            flow
+        };
+        self.kv
+            .scan(space, from, to, direction, noting)
+            .map_err(|source| ViewError::Kv { doing: "reading rows to change them", source })?;
+        let (Some(rows), Ok(mut known)) = (seen, self.known.try_borrow_mut()) else {
+            return Ok(());
+        };
+        let last = rows.last().map(|(key, _)| key.clone()).filter(|_| flow.is_break());
+        let stretch = match (last, direction) {
+            (None, _) => (from.to_vec(), to.to_vec()),
+            (Some(last), Direction::Forward) => (from.to_vec(), [&last[..], &[0]].concat()),
+            (Some(last), Direction::Backward) => (last, to.to_vec()),
+        };
+        known.learn_all(space, stretch, rows);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! It reads heads, control entries, and of an experience only what it hashes or counts. What must
 //! survive an erasure (ordinals, causes, positions) it takes from heads alone.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -14,6 +15,7 @@ use crate::codec::experience::{ExperienceWhat, ExperienceWho};
 use crate::entry::{DEPLOYMENT, Entry, Head, Kind, SectionState, control};
 use crate::kv::{Batch, Kv, Space};
 use crate::log::{ChainHead, Tip};
+use crate::view::known::Known;
 use crate::view::members::Registration;
 use crate::view::revoked::Ends;
 use crate::view::row::{
@@ -31,6 +33,8 @@ pub(crate) struct Fold<'a> {
     pub(super) tags: &'a Tags,
     /// Sorted and without duplicates: the last change of a key wins.
     pub(super) pending: BTreeMap<Space, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
+    /// Rows of the store that need not be read again.
+    pub(super) known: RefCell<Known>,
     pub(crate) counts: Counts,
     sweep: Sweep,
     pub(super) ends: Ends,
@@ -50,10 +54,16 @@ impl<'a> Fold<'a> {
             kv,
             tags,
             pending: BTreeMap::new(),
+            known: RefCell::default(),
             counts: state.counts,
             sweep: sweep.map_err(row_error(Space::Events))?,
             ends: Ends::start(state.revoked_earliest),
         })
+    }
+
+    /// With rows that folds before this one have read or written.
+    pub(crate) fn knowing(self, known: Known) -> Fold<'a> {
+        Fold { known: RefCell::new(known), ..self }
     }
 
     /// Applies one entry.
@@ -82,8 +92,8 @@ impl<'a> Fold<'a> {
         self.forget_keys(head.recorded_at)
     }
 
-    /// The changes as one batch, and the state after it.
-    pub(crate) fn finish(mut self, tip: Tip) -> (Batch, State) {
+    /// The changes as one batch, the state after it, and the rows that are known before it.
+    pub(crate) fn finish(mut self, tip: Tip) -> (Batch, State, Known) {
         let state = State {
             tip: Some(tip),
             counts: self.counts,
@@ -100,7 +110,7 @@ impl<'a> Fold<'a> {
                 changes.into_iter().map(move |(key, value)| (space, key, value))
             })
             .collect();
-        (Batch { writes }, state)
+        (Batch { writes }, state, self.known.into_inner())
     }
 
     fn experience(&mut self, entry: &Entry) -> Result<(), ViewError> {
@@ -412,9 +422,18 @@ impl<'a> Fold<'a> {
         if let Some(change) = self.pending.get(&space).and_then(|rows| rows.get(key)) {
             return Ok(change.clone());
         }
-        self.kv
+        if let Some(value) = self.known.borrow().get(space, key) {
+            return Ok(value.map(<[u8]>::to_vec));
+        }
+        let value = self
+            .kv
             .get(space, key)
-            .map_err(|source| ViewError::Kv { doing: "reading a row to change it", source })
+            .map_err(|source| ViewError::Kv { doing: "reading a row to change it", source })?;
+        // Whoever walks over what is known may ask for more, which is then not remembered.
+        if let Ok(mut known) = self.known.try_borrow_mut() {
+            known.learn(space, key, value.as_deref());
+        }
+        Ok(value)
     }
 
     /// Whether this batch deletes a row.

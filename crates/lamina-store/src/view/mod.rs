@@ -23,6 +23,7 @@ mod key;
 mod row;
 mod tag;
 mod sweep;
+mod known;
 mod fold;
 mod retract;
 mod members;
@@ -149,6 +150,8 @@ pub struct Views {
     tags: tag::Tags,
     derivation: Arc<dyn derived::Derivation>,
     state: Mutex<State>,
+    /// Rows that the next fold need not read.
+    known: Mutex<known::Known>,
     applied: AtomicU64,
     needs_rebuild: AtomicBool,
 }
@@ -183,6 +186,7 @@ impl Views {
             tags: tag::Tags::new(hasher),
             derivation,
             state: Mutex::new(opened.unwrap_or_default()),
+            known: Mutex::default(),
             applied: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
         };
@@ -221,6 +225,7 @@ impl Views {
             begin.delete(Space::Meta, row);
         }
         *state = State::default();
+        *self.known.lock() = known::Known::default();
         self.publish(&state);
         self.kv.write(begin).map_err(clearing)?;
         self.kv.persist().map_err(clearing)?;
@@ -254,14 +259,20 @@ impl Views {
             entries.len(),
             last.head.recorded_at,
         )?;
+        // Taken, and given back when all went well: after a failure nothing is known.
+        fold = fold.knowing(std::mem::take(&mut *self.known.lock()));
         for entry in entries {
             fold.entry(entry)?;
             self.derivation.entry(&mut derived::Rows::new(&mut fold), entry)?;
         }
-        let (batch, next) = fold.finish(*tip);
+        let (batch, next, mut known) = fold.finish(*tip);
+        for (space, key, value) in &batch.writes {
+            known.learn(*space, key, value.as_deref());
+        }
         self.kv
             .write(batch)
             .map_err(|source| ViewError::Kv { doing: "applying entries", source })?;
+        *self.known.lock() = known;
         *state = next;
         self.publish(&state);
         Ok(())

@@ -60,8 +60,12 @@ pub struct Closeness {
 impl Closeness {
     /// Of two things, of which it is known how often they occur together.
     pub fn of(graph: &dyn Graph, one: Item, other: Item, both: u32) -> Closeness {
-        let either = graph.episodes(one).saturating_add(graph.episodes(other)).saturating_sub(both);
-        Closeness { both, either }
+        Closeness::counted(graph.episodes(one), graph.episodes(other), both)
+    }
+
+    /// Of two things that occur so often, and so often together.
+    fn counted(one: u32, other: u32, both: u32) -> Closeness {
+        Closeness { both, either: one.saturating_add(other).saturating_sub(both) }
     }
 
     /// In ten-thousandths, rounded down.
@@ -83,13 +87,24 @@ impl Closeness {
 /// Answers about one state of a graph, each computed once.
 pub(super) struct Clusters<'a> {
     graph: &'a dyn Graph,
+    episodes: RefCell<BTreeMap<Item, u32>>,
     strong: RefCell<BTreeMap<Item, Vec<(Item, Closeness)>>>,
     leads: RefCell<BTreeMap<Item, bool>>,
 }
 
 impl<'a> Clusters<'a> {
     pub(super) fn new(graph: &'a dyn Graph) -> Clusters<'a> {
-        Clusters { graph, strong: RefCell::default(), leads: RefCell::default() }
+        Clusters {
+            graph,
+            episodes: RefCell::default(),
+            strong: RefCell::default(),
+            leads: RefCell::default(),
+        }
+    }
+
+    fn episodes(&self, item: Item) -> u32 {
+        let mut known = self.episodes.borrow_mut();
+        *known.entry(item).or_insert_with(|| self.graph.episodes(item))
     }
 
     /// The strong neighbours of a thing, ascending.
@@ -98,12 +113,13 @@ impl<'a> Clusters<'a> {
             return known.clone();
         }
         // Half of what either occurs in is at least half of what this one occurs in.
-        let at_least = self.graph.episodes(item).div_ceil(2).max(TOGETHER_MIN);
+        let episodes = self.episodes(item);
+        let at_least = episodes.div_ceil(2).max(TOGETHER_MIN);
         let mut found: Vec<(Item, Closeness)> = self
             .graph
             .neighbours(item, at_least)
             .into_iter()
-            .map(|(other, both)| (other, Closeness::of(self.graph, item, other, both)))
+            .map(|(other, both)| (other, Closeness::counted(episodes, self.episodes(other), both)))
             .filter(|(_, closeness)| closeness.is_strong())
             .collect();
         found.sort_by_key(|(other, _)| *other);
@@ -113,7 +129,7 @@ impl<'a> Clusters<'a> {
 
     /// Most episodes first, ties by id.
     fn rank(&self, item: Item) -> (Reverse<u32>, Item) {
-        (Reverse(self.graph.episodes(item)), item)
+        (Reverse(self.episodes(item)), item)
     }
 
     fn leads(&self, item: Item) -> bool {

@@ -102,19 +102,20 @@ fn count(
 ) -> (Vec<Change>, BTreeSet<Item>) {
     let touched: BTreeSet<Item> = touched.iter().copied().collect();
     // A connection that ceases must be seen before it does, one that arises after.
-    let mut near = reach(graph, &touched);
-    let mut affected = reach(graph, &near);
+    let before = Clusters::new(graph);
+    let mut near = reach(&before, &touched);
+    let mut affected = reach(&before, &near);
     for change in &changes {
         graph.apply(change);
     }
-    near.extend(reach(graph, &touched));
-    affected.extend(reach(graph, &near));
+    let after = Clusters::new(graph);
+    near.extend(reach(&after, &touched));
+    affected.extend(reach(&after, &near));
     (changes, affected)
 }
 
 /// These things and their strong neighbours.
-fn reach(graph: &dyn Graph, items: &BTreeSet<Item>) -> BTreeSet<Item> {
-    let clusters = Clusters::new(graph);
+fn reach(clusters: &Clusters<'_>, items: &BTreeSet<Item>) -> BTreeSet<Item> {
     let mut all = items.clone();
     for item in items {
         all.extend(clusters.strong(*item).iter().map(|(other, _)| *other));
