@@ -6,3 +6,4 @@
 pub mod policy;
 pub mod write;
 pub mod derive;
+pub mod read;

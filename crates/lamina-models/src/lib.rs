@@ -11,6 +11,7 @@ pub mod structured;
 pub mod ground;
 pub mod llm;
 pub mod duration;
+pub mod asked;
 
 pub use duration::duration_us;
 pub use ground::{Gate, Ungrounded, grounded};

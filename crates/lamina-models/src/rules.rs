@@ -4,14 +4,14 @@
 //! spoken of -> times -> patterns -> claims. Each stage is a module; what is said how is data in
 //! `table` and `lexicon`. It would rather miss a fact than state a wrong one.
 
-mod token;
+pub(crate) mod token;
 mod lexicon;
 mod language;
 mod verb;
 mod clause;
 mod phrase;
 pub(crate) mod time;
-mod number;
+pub(crate) mod number;
 mod scene;
 mod take;
 mod pattern;

@@ -15,6 +15,7 @@ pub mod lifecycle;
 mod model_fault;
 pub mod layer;
 pub mod vocabulary;
+pub mod recall;
 pub mod audit;
 pub mod capability;
 pub mod member;

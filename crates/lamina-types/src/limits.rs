@@ -179,3 +179,17 @@ pub const TERM_ALIASES_MAX: usize = 64;
 pub const TERM_VALUES_MAX: usize = 256;
 /// Characters of the description of a vocabulary or of the definition of a term.
 pub const VOCABULARY_TEXT_CHARS_MAX: usize = 2_000;
+/// Bytes of a question.
+pub const QUERY_BYTES_MAX: usize = 16_384;
+/// Characters of a time in words.
+pub const TEMPORAL_CHARS_MAX: usize = 256;
+/// Conditions in the filters of a question.
+pub const FILTERS_MAX: usize = 64;
+/// Values of one condition.
+pub const FILTER_VALUES_MAX: usize = 256;
+/// Tokens that a pack may be asked to hold.
+pub const PACK_TOKENS_MAX: u64 = 1_000_000;
+/// Records of one layer in a pack.
+pub const LAYER_RECORDS_MAX: usize = 1_000;
+/// How long a pack can be referred to (R118, R440).
+pub const PACK_TTL_US: i64 = 60 * 1_000_000;

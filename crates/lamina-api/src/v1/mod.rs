@@ -10,6 +10,7 @@ pub mod conflicts;
 pub mod cost;
 pub mod beliefs;
 pub mod understanding;
+pub mod recall;
 pub mod vocabularies;
 pub mod lifecycle;
 pub mod blobs;

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan};
 use lamina_types::{Micros, ValidAt};
 
-pub(crate) use find::find;
+pub(crate) use find::{anchor_after_preposition, find};
 
 /// Where and when an event was observed: what relative times are relative to.
 #[derive(Debug, Clone)]
@@ -27,6 +27,11 @@ impl Observed {
         let zone = zone.and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC);
         let instant = Timestamp::from_microsecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
         Observed { at, today: zone.to_datetime(instant).date(), zone }
+    }
+
+    /// Where it was observed.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.zone
     }
 
     /// The first instant of a local day.

@@ -172,6 +172,11 @@ fn anchor(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
         .or_else(|| ordinal(tokens, at, prefix))
 }
 
+/// Days that stand after a preposition which is read elsewhere, and the token after them.
+pub(crate) fn anchor_after_preposition(tokens: &Tokens<'_>, at: usize) -> Option<(Anchor, usize)> {
+    anchor(tokens, at, Prefix::In).map(|found| (found.anchor, found.end))
+}
+
 /// Words that are a day by themselves.
 fn fixed(tokens: &Tokens<'_>, at: usize) -> Option<Found> {
     let skip = usize::from(tokens.at(at).fold == "the");

@@ -1,0 +1,17 @@
+//! `POST /v1/recall`: a question to all layers at once, and the stratified pack that answers it
+//! (R255-R264, R342-R354).
+
+mod filters;
+mod pack;
+mod request;
+mod temporal;
+
+pub use pack::{
+    DiagnosticsBody, ItemDiagnostics, LayersBody, PackBody, PolicyBody, ProvenanceBody, Ranked,
+    ScopeTraversed, TrailBody, WhyNotBody,
+};
+pub use request::{BudgetsBody, LayerLimits, RecallRequest};
+pub use temporal::{During, NamedRange, TemporalBlock};
+
+#[cfg(test)]
+mod tests;

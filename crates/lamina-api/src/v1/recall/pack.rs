@@ -1,0 +1,221 @@
+//! The stratified pack (R342-R354).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::v1::beliefs::BeliefBody;
+use crate::v1::episodes::EpisodeBody;
+use crate::v1::events::{EventBody, TraversedScope};
+use crate::v1::facts::FactBody;
+use crate::v1::understanding::ConceptBody;
+
+/// What answers a question, in layers.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "stratified_pack")]
+pub struct PackBody {
+    /// Refer to the pack by this for 60 seconds.
+    #[schemars(regex(pattern = "^pack_[0-9a-f]{32}$"))]
+    pub pack_id: String,
+    /// The id of the request.
+    pub request_id: String,
+    /// The scope.
+    pub scope: String,
+    /// What is shown.
+    pub view: &'static str,
+    /// The records as text, ready for a prompt; memories are separated by lines of `---`, each begins
+    /// with `[YYYY-MM-DD HH:MM UTC] [role]`.
+    pub context_block: String,
+    /// The records.
+    pub layers: LayersBody,
+    /// Of `structured`: the records as one graph, in JSON-LD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knowledge_subgraph: Option<Value>,
+    /// What was done, and what stands on what.
+    pub provenance: ProvenanceBody,
+    /// How it was made; absent unless it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<DiagnosticsBody>,
+    /// The instant whose knowledge it is.
+    #[schemars(extend("format" = "date-time"))]
+    pub as_of: String,
+    /// Why it is empty; absent unless it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<WhyNotBody>,
+    /// Something could not be read: what is here is not everything.
+    #[serde(rename = "_partial", skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub partial: bool,
+    /// Why not.
+    #[serde(rename = "_partial_reason", skip_serializing_if = "Option::is_none")]
+    pub partial_reason: Option<String>,
+}
+
+/// The records of a pack, each layer with the best first.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[schemars(rename = "pack_layers")]
+pub struct LayersBody {
+    /// What is believed.
+    pub beliefs: Vec<Ranked<BeliefBody>>,
+    /// What is known.
+    pub facts: Vec<Ranked<FactBody>>,
+    /// What belongs together.
+    pub episodes: Vec<Ranked<EpisodeBody>>,
+    /// What happened.
+    pub events: Vec<Ranked<EventBody>>,
+    /// What is understood.
+    pub understanding: Vec<Ranked<ConceptBody>>,
+}
+
+/// A record with how well it fits.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ranked_{T}")]
+pub struct Ranked<T> {
+    /// The record.
+    #[serde(flatten)]
+    pub record: T,
+    /// Its place in the layer, from 1.
+    pub ranked_position: usize,
+    /// How well it fits; the best record of the pack has 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub score: f64,
+}
+
+/// What was done, and what stands on what.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "pack_provenance")]
+pub struct ProvenanceBody {
+    /// What was done, in order.
+    pub trail: Vec<TrailBody>,
+    /// From every derived record of the pack to the records it stands on, down to events.
+    pub citations: BTreeMap<String, Vec<String>>,
+}
+
+/// One step of a recall.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "trail_phase")]
+pub struct TrailBody {
+    /// Its name.
+    pub phase: &'static str,
+    /// What it decided or found.
+    #[serde(flatten)]
+    pub said: Map<String, Value>,
+    /// How long it took.
+    pub elapsed_ms: f64,
+}
+
+/// How a pack was made.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "pack_diagnostics")]
+pub struct DiagnosticsBody {
+    /// Which decision let it read.
+    pub policy: PolicyBody,
+    /// The conditions that records had to meet, as `field.operator`.
+    pub filters_applied: Vec<String>,
+    /// The scopes that were read, and with `view=descend` those that were not.
+    #[schemars(with = "Vec<Value>")]
+    pub scopes_traversed: Vec<ScopeTraversed>,
+    /// How the question was gone about.
+    pub plan: &'static str,
+    /// What type of question it is.
+    pub question_type: &'static str,
+    /// How sure it is that the records have to do with the question.
+    pub relevance: f64,
+    /// Milliseconds of each step.
+    pub time_ms: BTreeMap<&'static str, f64>,
+    /// Records that had a place in their layer and did not fit the tokens; absent unless there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knapsack_evictions: Option<usize>,
+    /// Tokens of all records together, by an estimate.
+    pub tokens: u64,
+    /// Models that were used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<BTreeMap<&'static str, String>>,
+    /// Of `full`: every event that was looked at, the best first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<Vec<ItemDiagnostics>>,
+    /// Whether `items` was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items_truncated: Option<bool>,
+    /// Something could not be read.
+    #[serde(rename = "_partial")]
+    pub partial: bool,
+}
+
+/// A scope that was read, by its path or with more to say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ScopeTraversed {
+    /// Its path.
+    Path(String),
+    /// Of a walk down.
+    Walked(TraversedScope),
+}
+
+/// Which decision let a recall read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "pack_policy")]
+pub struct PolicyBody {
+    /// The innermost tier that had a say.
+    pub tier_attribution: String,
+    /// What was asked for.
+    pub capability: &'static str,
+}
+
+/// One event that was looked at.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "pack_item_diagnostics")]
+pub struct ItemDiagnostics {
+    /// The event.
+    pub event_id: String,
+    /// Its place among all that were looked at, from 1.
+    pub final_rank: usize,
+    /// Its score.
+    pub score: f64,
+    /// What each signal contributed to it.
+    pub contributions: BTreeMap<&'static str, f64>,
+    /// Its scores in the channels that found it.
+    pub channels: BTreeMap<&'static str, f64>,
+    /// What found it.
+    pub matched_via: Vec<&'static str>,
+    /// Its conversation among those of this recall, and its place there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<(u64, u64)>,
+    /// Which words of the question it has, as bits.
+    pub terms: u64,
+}
+
+/// Why a pack is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "why_not")]
+pub struct WhyNotBody {
+    /// Records that were looked at.
+    pub candidates: usize,
+    /// The relevance of the best of them.
+    pub best_score: f64,
+    /// What it would have had to be.
+    pub floor: f64,
+}
+
+impl PackBody {
+    /// The pack without large texts (R257): ids and numbers stay.
+    pub fn without_content(&self) -> Result<Value, serde_json::Error> {
+        const LARGE: &[&str] =
+            &["content", "summary", "source", "causal_chain", "narrative", "definition"];
+        let mut pack = serde_json::to_value(self)?;
+        let layers = pack.get_mut("layers").and_then(Value::as_object_mut);
+        for items in layers.into_iter().flat_map(|layers| layers.values_mut()) {
+            for item in items.as_array_mut().into_iter().flatten() {
+                if let Some(item) = item.as_object_mut() {
+                    item.retain(|key, _| !LARGE.contains(&key.as_str()));
+                }
+            }
+        }
+        if let Some(block) = pack.get_mut("context_block") {
+            *block = Value::String(String::new());
+        }
+        Ok(pack)
+    }
+}

@@ -1,0 +1,71 @@
+//! Whether what was found has anything to do with the question. "Nothing" is an answer.
+//!
+//! Scores of a search only say which record is better than which. Relevance is judged by what the best
+//! records together speak of: the names in the question, its other words, and how near their meaning is.
+
+use std::collections::BTreeSet;
+
+use crate::read::words::Matter;
+
+/// Relevance below this is nothing, unless somebody asks otherwise.
+pub const FLOOR: f64 = 0.35;
+
+/// What speaks for the best records.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Evidence {
+    /// Of the names in the question, the share that some record has; `None` if there are none.
+    pub names: Option<f64>,
+    /// The weight of the question's words that the best record has, as a share.
+    pub best: f64,
+    /// The same of all the best records together.
+    pub together: f64,
+    /// How near the meaning of the nearest record is, 0 to 1; `None` if it was not measured.
+    pub meaning: Option<f64>,
+}
+
+/// What the best records have of a question. `weight` says how telling a stem is.
+pub fn evidence(
+    matter: &Matter,
+    records: &[BTreeSet<String>],
+    meaning: Option<f64>,
+    weight: impl Fn(&str) -> f64,
+) -> Evidence {
+    let total: f64 = matter.stems.iter().map(|stem| weight(stem)).sum();
+    let share = |has: &dyn Fn(&str) -> bool| {
+        let found: f64 =
+            matter.stems.iter().filter(|stem| has(stem)).map(|stem| weight(stem)).sum();
+        if total > 0.0 { found / total } else { 0.0 }
+    };
+    let best =
+        records.iter().map(|record| share(&|stem| record.contains(stem))).fold(0.0, f64::max);
+    let anywhere = |stem: &str| records.iter().any(|record| record.contains(stem));
+    let together = share(&anywhere);
+    let named = matter.names.iter().filter(|name| anywhere(name)).count();
+    let names = (!matter.names.is_empty()).then(|| named as f64 / matter.names.len() as f64);
+    Evidence { names, best, together, meaning }
+}
+
+/// How sure it is that the records have to do with the question, 0 to 1.
+///
+/// A logistic of the evidence. A name that no record has weighs most: whoever asks about Ada is not
+/// served with what Ben did.
+pub fn relevance(evidence: &Evidence) -> f64 {
+    let names = evidence.names.map_or(0.0, |share| if share > 0.0 { 1.2 * share } else { -3.2 });
+    let meaning = evidence.meaning.map_or(0.0, |near| 2.4 * (near - 0.45));
+    let x = -2.2 + 2.6 * evidence.best + 2.2 * evidence.together + names + meaning;
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// Why a pack is empty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WhyNot {
+    /// Records that were looked at.
+    pub candidates: usize,
+    /// The relevance of the best of them.
+    pub best_score: f64,
+    /// What it would have had to be.
+    pub floor: f64,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What stands beside a hit: the turns before and after it, and the conversation it is part of.
+//!
+//! People answer each other. The words of the question are often in one turn and the answer in the
+//! next, and a conversation that speaks of the matter in several turns is more likely the right one
+//! than a single turn elsewhere.
+
+use std::collections::BTreeMap;
+
+/// One turn among the candidates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    /// The conversation it is part of.
+    pub thread: u64,
+    /// Its place in it; neighbours differ by 1.
+    pub position: u64,
+    /// How well it fits by itself, 0 to 1.
+    pub own: f64,
+}
+
+/// How much of a hit its surroundings get.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// What a turn gets of each of its neighbours.
+    pub neighbour: f64,
+    /// What it gets of those beside them.
+    pub second: f64,
+    /// What it gets of its conversation.
+    pub thread: f64,
+    /// How many of its turns a conversation is judged by.
+    pub thread_best: usize,
+}
+
+/// What each turn gets from around it, to be added to its own.
+pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
+    let at: BTreeMap<(u64, u64), f64> =
+        turns.iter().map(|turn| ((turn.thread, turn.position), turn.own)).collect();
+    let near = |turn: &Turn, steps: u64| {
+        let before = turn.position.checked_sub(steps).and_then(|p| at.get(&(turn.thread, p)));
+        let after = turn.position.checked_add(steps).and_then(|p| at.get(&(turn.thread, p)));
+        before.copied().unwrap_or(0.0) + after.copied().unwrap_or(0.0)
+    };
+    let threads = threads(turns, spread.thread_best);
+    turns
+        .iter()
+        .map(|turn| {
+            let thread = threads.get(&turn.thread).copied().unwrap_or(0.0);
+            spread.neighbour * near(turn, 1)
+                + spread.second * near(turn, 2)
+                + spread.thread * thread
+        })
+        .collect()
+}
+
+/// How well each conversation fits: the sum of its best turns, the best conversation 1.
+fn threads(turns: &[Turn], best: usize) -> BTreeMap<u64, f64> {
+    let mut scores: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for turn in turns {
+        scores.entry(turn.thread).or_default().push(turn.own);
+    }
+    let mut sums: BTreeMap<u64, f64> = scores
+        .into_iter()
+        .map(|(thread, mut scores)| {
+            scores.sort_by(|a, b| b.total_cmp(a));
+            (thread, scores.iter().take(best.max(1)).sum())
+        })
+        .collect();
+    let highest = sums.values().copied().fold(0.0, f64::max);
+    if highest > 0.0 {
+        sums.values_mut().for_each(|sum| *sum /= highest);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,15 @@
+//! The read path, in the order it runs: plan -> (retrieve) -> fuse -> expand -> rank -> abstain -> pack.
+//!
+//! Everything here is a function of values: what was retrieved, what is asked, what fits. Retrieving
+//! itself, and fetching words, belongs to the engine.
+
+pub mod plan;
+pub mod words;
+pub mod fuse;
+pub mod expand;
+pub mod rank;
+pub mod abstain;
+pub mod tokens;
+pub mod pack;
+pub mod filter;
+pub mod tuning;

@@ -1,0 +1,75 @@
+//! Orders.
+
+use proptest::prelude::*;
+
+use super::{Replaced, distinct, newer_first, order, vary};
+
+#[test]
+fn the_newer_stands_directly_above() {
+    let mut ranked = vec![0, 1, 2, 3];
+    newer_first(&mut ranked, &[Replaced { older: 1, newer: 3 }]);
+    assert_eq!(ranked, [0, 3, 1, 2]);
+    newer_first(&mut ranked, &[Replaced { older: 1, newer: 3 }]);
+    assert_eq!(ranked, [0, 3, 1, 2], "already above");
+}
+
+#[test]
+fn variety_puts_repetitions_behind() {
+    let scores = [1.0, 0.99, 0.8];
+    let alike = |a: usize, b: usize| if a.min(b) == 0 && a.max(b) == 1 { 1.0 } else { 0.0 };
+    assert_eq!(vary(&[0, 1, 2], &scores, 0.7, 0.5, 3, alike), [0, 2, 1]);
+    assert_eq!(vary(&[0, 1, 2], &scores, 1.0, 0.5, 3, alike), [0, 1, 2], "goodness alone");
+    assert_eq!(vary(&[0, 1, 2], &scores, 0.7, 0.5, 2, alike), [0, 2]);
+}
+
+#[test]
+fn equal_ones_stay_once() {
+    assert_eq!(distinct(&["a", "b", "a"]), [true, true, false]);
+}
+
+proptest! {
+    #[test]
+    fn an_order_is_a_permutation_and_descends(scores in proptest::collection::vec(-1.0f64..1.0, 0..30)) {
+        let ranked = order(&scores);
+        let mut sorted = ranked.clone();
+        sorted.sort_unstable();
+        prop_assert_eq!(sorted, (0..scores.len()).collect::<Vec<_>>());
+        prop_assert!(ranked.windows(2).all(|two| scores[two[0]] >= scores[two[1]]));
+    }
+
+    #[test]
+    fn a_chain_of_replacements_ends_in_its_order(start in Just((0..12).collect::<Vec<usize>>()).prop_shuffle(), length in 2usize..6) {
+        // 1 replaced 0, 2 replaced 1, ...
+        let pairs: Vec<Replaced> =
+            (1..length).map(|newer| Replaced { older: newer - 1, newer }).collect();
+        let mut ranked = start;
+        newer_first(&mut ranked, &pairs);
+        let at = |one: usize| ranked.iter().position(|x| *x == one).unwrap();
+        for pair in &pairs {
+            prop_assert!(at(pair.newer) < at(pair.older));
+        }
+        let mut sorted = ranked.clone();
+        sorted.sort_unstable();
+        prop_assert_eq!(sorted, (0..12).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_cycle_ends(pairs in proptest::collection::vec((0usize..6, 0usize..6), 0..12)) {
+        let pairs: Vec<Replaced> =
+            pairs.into_iter().map(|(older, newer)| Replaced { older, newer }).collect();
+        let mut ranked: Vec<usize> = (0..6).collect();
+        newer_first(&mut ranked, &pairs);
+        ranked.sort_unstable();
+        prop_assert_eq!(ranked, (0..6).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn variety_loses_nothing(scores in proptest::collection::vec(0.0f64..1.0, 0..15)) {
+        let ranked = order(&scores);
+        let mut taken = vary(&ranked, &scores, 0.7, 0.0, scores.len(), |a, b| {
+            f64::from(u8::from(a % 2 == b % 2))
+        });
+        taken.sort_unstable();
+        prop_assert_eq!(taken, (0..scores.len()).collect::<Vec<_>>());
+    }
+}
