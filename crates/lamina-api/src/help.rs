@@ -162,6 +162,13 @@ explain! {
         ],
         "Write it like `2026-05-13T15:42:00Z` or `2026-05-13T17:42:00+02:00`.",
         "`context.observed_at`: the UTC offset is missing; end with `Z` or `+hh:mm`";
+    UnparseableTemporal:
+        "A time in words could not be read.",
+        [
+            "`temporal.natural` is not one of the phrases that are understood, names something that nobody remembers, or is a phrase of the tenant that is not registered.",
+        ],
+        "Say it like `last 30 days`, `in March`, `Q3 2025` or `before the launch`, or send `temporal.valid_during` instead.",
+        "`temporal.natural`: `the day of reckoning` is not a time that is understood";
     InvalidCursor:
         "The cursor was not made by this server for this query.",
         [
@@ -261,7 +268,7 @@ explain! {
             "The path and method are part of the contract, and this version has no code behind them.",
         ],
         "Look at `capabilities` of `GET /v1/admin/version` before using a route.",
-        "POST /v1/recall is specified but not built yet.";
+        "POST /v1/export is specified but not built yet.";
     WalUnavailable:
         "The log cannot take writes now.",
         [

@@ -33,6 +33,7 @@ use crate::v1::lifecycle::{
 };
 
 use crate::v1::policy::{Effective, PolicyBody, PolicyRecord};
+use crate::v1::recall::{PackBody, RecallRequest, TemporalBlock};
 use crate::v1::scopes::{MembersBody, PruneRequest, Pruned, ScopeBody, ScopeRegistration};
 use crate::v1::understanding::{
     ConceptBody, ConceptHistory, ConceptsPage, CoverageBody, RelatedPage, SynthesizeRequest,
@@ -79,6 +80,9 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("synthesize_request", of::<SynthesizeRequest>),
     ("synthesize_accepted", of::<Synthesized>),
     ("derivation_status", of::<DerivationStatus>),
+    ("recall_request", of::<RecallRequest>),
+    ("temporal_block", of::<TemporalBlock>),
+    ("stratified_pack", of::<PackBody>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),
     ("resolve_request", of::<ResolveRequest>),

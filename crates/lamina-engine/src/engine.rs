@@ -110,8 +110,7 @@ impl Shared {
 impl Engine {
     /// The time, as the log would record it: never before the last entry.
     pub fn now(&self) -> Micros {
-        let recorded = self.inner.shared.writer.recorded_last.load(Ordering::Acquire);
-        self.inner.env.clock.wall().max(Micros(recorded))
+        self.inner.now()
     }
 
     /// Keyed hash for the cursors of a tenant: what this server did not make for it, it does not
@@ -163,6 +162,12 @@ impl Engine {
 }
 
 impl Inner {
+    /// The time, as the log would record it.
+    pub(crate) fn now(&self) -> Micros {
+        let recorded = self.shared.writer.recorded_last.load(Ordering::Acquire);
+        self.env.clock.wall().max(Micros(recorded))
+    }
+
     /// Hands a request to the writer and waits for its answer.
     pub(crate) async fn submit<T>(
         &self,

@@ -82,6 +82,12 @@ pub enum Error {
         /// Where it is named.
         field: &'static str,
     },
+    /// A time in words that is none.
+    #[error("`{text}` is not a time")]
+    UnparseableTime {
+        /// The words.
+        text: String,
+    },
     /// Specified, but not built yet.
     #[error("{what} is not built yet")]
     NotBuilt {
@@ -148,6 +154,7 @@ impl Error {
             Error::ScopeHasRecords { .. } => ErrorCode::ScopeHasRecords,
             Error::ConflictNotOpen => ErrorCode::ConflictNotOpen,
             Error::NoSuchSide { .. } => ErrorCode::InvalidBody,
+            Error::UnparseableTime { .. } => ErrorCode::UnparseableTemporal,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)

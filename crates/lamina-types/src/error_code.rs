@@ -71,6 +71,8 @@ error_codes! {
     InvalidScopeGrammar = "INVALID_SCOPE_GRAMMAR", 422, retriable: false;
     /// Not an RFC 3339 timestamp.
     InvalidTimestamp = "INVALID_TIMESTAMP", 422, retriable: false;
+    /// A time in words that is none (R375).
+    UnparseableTemporal = "UNPARSEABLE_TEMPORAL", 422, retriable: false;
     /// Not a cursor this server made.
     InvalidCursor = "INVALID_CURSOR", 422, retriable: false;
     /// Not a value that `wait` takes.

@@ -188,7 +188,12 @@ pub const ROUTES: &[RouteSpec] = &[
         &[],
     ),
     // Recall and answers.
-    RouteSpec::new(Post, "/v1/recall", Stable, "scope.read.local", "Recall a stratified pack"),
+    RouteSpec::new(Post, "/v1/recall", Stable, "scope.read.local", "Recall a stratified pack").built(
+        &[],
+        Body::Json("recall_request"),
+        &[answer(200, "What is known, in layers.", AnswerBody::Json("stratified_pack"))],
+        &[E::InvalidBody, E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidTimestamp, E::UnparseableTemporal, E::IdempotencyConflict, E::PolicyDenied, E::DerivedLayerUnavailable],
+    ),
     RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled"),
     RouteSpec::new(Post, "/v1/compose", Beta, "llm.invoke", "Write a document from what is recalled"),
     // Forgetting.

@@ -123,6 +123,7 @@ fn what_is_built() {
         GET /v1/health
         GET /v1/ready
         GET /v1/openapi.json
+        POST /v1/recall
         GET /v1/episodes
         POST /v1/episodes/build
         GET /v1/facts

@@ -342,6 +342,20 @@ impl Inner {
         Ok(stood)
     }
 
+    /// A belief as it stood at a time, if it did.
+    pub(crate) fn belief_if(
+        &self,
+        tenant: u32,
+        id: BeliefId,
+        at: RecordedAt,
+    ) -> Result<Option<BeliefRecord>, Error> {
+        match self.belief_stood(tenant, id, at).and_then(|stood| self.belief_record(&stood)) {
+            Ok(record) => Ok(Some(record)),
+            Err(Error::Deleted | Error::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn belief_stood(&self, tenant: u32, id: BeliefId, at: RecordedAt) -> Result<Stood, Error> {
         let claim = match self.belief_found(tenant, id)?.ok_or(Error::NotFound)? {
             Found::Stands(claim) | Found::Past(claim, _) => claim,

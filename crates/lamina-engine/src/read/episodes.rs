@@ -251,6 +251,22 @@ impl Inner {
         Ok(seen.then_some(Known { row, members }))
     }
 
+    /// One episode, if the question sees it.
+    pub(crate) fn episode_if(
+        &self,
+        tenant: u32,
+        id: EpisodeId,
+        query: &EpisodesQuery,
+        paths: &mut HashMap<u64, ScopePath>,
+    ) -> Result<Option<EpisodeRecord>, Error> {
+        let Some(known) = self.known(tenant, id, query)? else { return Ok(None) };
+        match self.episode(tenant, id, known, query, paths) {
+            Ok((episode, _)) => Ok(Some(episode)),
+            Err(Error::Deleted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What there is to say of an episode, and of how many events the words were read for it.
     fn episode(
         &self,

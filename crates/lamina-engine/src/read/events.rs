@@ -182,7 +182,7 @@ impl Inner {
         }
     }
 
-    fn record(&self, row: &EventRow) -> Result<EventRecord, Error> {
+    pub(crate) fn record(&self, row: &EventRow) -> Result<EventRecord, Error> {
         if row.is_erased() {
             return Err(Error::Deleted);
         }

@@ -490,6 +490,24 @@ impl Inner {
 }
 
 impl Inner {
+    /// One concept, if the question sees it. Whoever asks has asked for leave.
+    pub(crate) fn concept_if(
+        &self,
+        tenant: u32,
+        id: ConceptId,
+        pins: ConceptPins,
+    ) -> Result<Option<ConceptRecord>, Error> {
+        let seen = self.concept_at(tenant, id, pins.recorded)?;
+        let Some(seen) = seen.filter(|seen| seen.passes(&pins)) else { return Ok(None) };
+        let reading = self.reading(tenant, &seen)?;
+        let words = &mut Words::new(self, tenant);
+        match self.concept_record(words, &seen, reading, pins.recorded) {
+            Ok(record) => Ok(Some(record)),
+            Err(Error::Deleted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The concepts that an event supports: those that gather at least two things of its episode.
     pub(crate) fn concepts_of_event(
         &self,

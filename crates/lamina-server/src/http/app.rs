@@ -12,6 +12,7 @@ use lamina_types::{Micros, ScopePath};
 
 use super::cors::Cors;
 use super::listen::Closing;
+use super::packs::Packs;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits};
@@ -34,6 +35,8 @@ pub struct App {
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
     pub(crate) started_at: Micros,
+    /// Packs that can still be referred to.
+    pub(crate) packs: Packs,
 }
 
 /// The parts an [`App`] is made of.
@@ -58,6 +61,7 @@ impl App {
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
             boot: Boot { preset: config.preset, document: Arc::clone(&config.deployment) },
+            packs: Packs::default(),
             started_at: env.clock.monotonic(),
             engine,
             gate,

@@ -21,6 +21,7 @@ mod body;
 mod hashed;
 mod paced;
 mod reply;
+mod packs;
 pub(crate) mod failure;
 mod caught;
 mod sse;

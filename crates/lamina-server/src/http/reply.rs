@@ -32,6 +32,13 @@ pub(crate) fn json(status: StatusCode, shape: &impl Serialize) -> Result<Respons
     Ok(response)
 }
 
+/// JSON that is written already.
+pub(crate) fn json_bytes(body: bytes::Bytes) -> Response {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
 /// Where the caller stands. Without a caller nothing was charged, and the headers say so in numbers
 /// that every client can read.
 pub(crate) fn add_rate(response: &mut Response, standing: Option<Standing>, now: Micros) {

@@ -335,7 +335,7 @@ async fn refusals_have_their_codes() {
             422,
             "INVALID_CURSOR",
         ),
-        ("POST", "/v1/recall", "{}", 501, "NOT_IMPLEMENTED"),
+        ("POST", "/v1/export", "{}", 501, "NOT_IMPLEMENTED"),
         ("POST", "/v1/auth/signup", "{}", 503, "NOT_CONFIGURED"),
         ("GET", "/v1/code/repos", "", 503, "CODE_PLANE_DISABLED"),
     ] {
@@ -400,7 +400,7 @@ async fn experimental_routes_can_be_switched_off() {
     let off = server.call("POST", "/v1/erasures", "{}").await;
     assert_eq!((off.status, off.code().as_str()), (403, "EXPERIMENTAL_DISABLED"));
     assert_eq!(off.header("x-cortex-stability"), "experimental");
-    let stable = server.call("POST", "/v1/recall", "{}").await;
+    let stable = server.call("POST", "/v1/forget", "{}").await;
     assert_eq!(stable.status, 501);
 }
 

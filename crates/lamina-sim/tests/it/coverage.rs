@@ -188,6 +188,7 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         get(format!("/v1/beliefs/history?belief_id={belief}")),
         get(format!("/v1/beliefs/{belief}")),
         get(format!("/v1/derivation/status?scope={scope}")),
+        probe(Request::post("/v1/recall", &json!({"scope": scope, "query": "covered"})), 200),
         get(format!("/v1/understanding?scope={scope}")),
         get(format!("/v1/understanding/coverage?scope={scope}")),
         get(format!("/v1/understanding/{concept}")),

@@ -57,6 +57,7 @@ mod stability;
 mod http2;
 #[cfg(test)]
 mod rate;
+mod recall;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Filters.
+//! Filters: trees of conditions, and what a record does not have.
 
 use lamina_types::recall::{Field, Filter, Test};
 

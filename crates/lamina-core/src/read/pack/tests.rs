@@ -1,4 +1,4 @@
-//! What fits.
+//! What fits: limits by layer, tokens by score, and never more than allowed.
 
 use lamina_types::recall::Layer;
 use proptest::prelude::*;

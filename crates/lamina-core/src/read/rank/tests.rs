@@ -1,4 +1,4 @@
-//! Orders.
+//! Orders: the newer above the older, repetitions behind, nothing lost.
 
 use proptest::prelude::*;
 

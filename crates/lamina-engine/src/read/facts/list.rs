@@ -161,6 +161,21 @@ impl Inner {
         Ok(true)
     }
 
+    /// One version with its words, if the question admits it.
+    pub(crate) fn fact_if(
+        &self,
+        tenant: u32,
+        id: FactId,
+        query: &FactsQuery,
+        answers: &mut Answers,
+    ) -> Result<Option<FactRecord>, Error> {
+        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(None) };
+        if !query.admits(&fact.piece) || self.has_lapsed(tenant, &fact, query)? {
+            return Ok(None);
+        }
+        self.fact(tenant, id, &fact, query.pins.recorded, answers)
+    }
+
     pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<FactRow>, Error> {
         Ok(row(&self.views, Space::Records, &key::fact(tenant, id), FactRow::decode)?)
     }

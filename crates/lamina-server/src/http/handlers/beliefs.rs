@@ -208,7 +208,7 @@ fn stance(stance: Stance) -> &'static str {
     }
 }
 
-fn shown(belief: &BeliefRecord) -> BeliefBody {
+pub(super) fn shown(belief: &BeliefRecord) -> BeliefBody {
     let redacted = belief.shown.redacted_fraction;
     let partial = match belief.shown.partial {
         Some(PartialReason::RevisionInProgress) => Some("revision_in_progress"),

@@ -88,7 +88,7 @@ fn latest(scope: ScopePath, recorded: RecordedAt) -> Question {
     }
 }
 
-fn shown(episode: EpisodeRecord) -> EpisodeBody {
+pub(super) fn shown(episode: EpisodeRecord) -> EpisodeBody {
     let events: Vec<String> = episode.events.iter().map(ToString::to_string).collect();
     let started_at = time::print(episode.started.0);
     let (state, partial_reason) = match episode.state {

@@ -236,7 +236,7 @@ pub(super) fn pinned(
     }
 }
 
-fn shown(fact: &FactRecord) -> FactBody {
+pub(super) fn shown(fact: &FactRecord) -> FactBody {
     let first = fact.objects.first();
     let conflicting = if fact.is_conflict() {
         let side = |side: &FactObject| SideBody {

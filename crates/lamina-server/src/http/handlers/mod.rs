@@ -12,6 +12,7 @@ mod conflicts;
 mod cost;
 mod beliefs;
 mod understanding;
+mod recall;
 mod vocabularies;
 mod blobs;
 mod lifecycle;
@@ -80,6 +81,7 @@ table! {
     Get "/v1/concepts/{concept_id}" => understanding::one;
     Get "/v1/concepts/{concept_id}/history" => understanding::history;
     Get "/v1/derivation/status" => facts::status;
+    Post "/v1/recall" => recall::recall;
     Get "/v1/conflicts" => conflicts::list;
     Get "/v1/conflicts/{conflict_id}" => conflicts::one;
     Post "/v1/conflicts/{conflict_id}/resolve" => conflicts::resolve;

@@ -266,7 +266,7 @@ fn pins(at: ConceptQuery, recorded: RecordedAt) -> ConceptPins {
     }
 }
 
-fn shown(concept: ConceptRecord) -> ConceptBody {
+pub(super) fn shown(concept: ConceptRecord) -> ConceptBody {
     let ids = |ids: &[ConceptId]| ids.iter().map(ToString::to_string).collect::<Vec<String>>();
     let deprecated = concept.standing != Standing::Held;
     let stance = match concept.confidence.get() {

@@ -1,0 +1,243 @@
+//! Recall: a question to all layers at once.
+//!
+//! Events are searched, because every other record stands on them: what is derived is reached through
+//! the events that were found, and seen with the knowledge that is asked with. So nothing can be recalled
+//! whose evidence cannot, and a question about the past gets the records of that time.
+
+mod derived;
+mod frame;
+mod latest;
+mod pack;
+mod retrieve;
+mod scan;
+mod surround;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lamina_core::policy::Permit;
+use lamina_core::read::abstain::WhyNot;
+use lamina_core::read::fuse::Signals;
+use lamina_core::read::plan::{Plan, plan};
+use lamina_core::read::tuning::Tuning;
+use lamina_models::asked::Window;
+use lamina_types::capability::UnderstandingRead;
+use lamina_types::recall::{Layer, Recall};
+use lamina_types::{EventId, EventRecord, Micros, RecordedAt};
+
+use crate::engine::Inner;
+use crate::read::beliefs::BeliefRecord;
+use crate::read::episodes::EpisodeRecord;
+use crate::read::facts::FactRecord;
+use crate::read::understanding::ConceptRecord;
+use crate::read::{ReadPermit, Traversed};
+use crate::{Engine, Error};
+
+use frame::Frame;
+pub use pack::{belief_words, fact_words};
+
+/// What a recall takes: how far it reaches, and whether concepts may be read.
+#[derive(Debug)]
+pub struct MayRecall {
+    /// Which scopes.
+    pub reach: Arc<ReadPermit>,
+    /// Leave to read concepts; without it the layer stays empty.
+    pub concepts: Option<Permit<UnderstandingRead>>,
+}
+
+/// A record with how well it fits.
+#[derive(Debug, Clone)]
+pub struct Ranked<T> {
+    /// The record.
+    pub record: T,
+    /// How well it fits, 0 to 1: the best of the pack is 1.
+    pub score: f64,
+}
+
+/// What was recalled.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    /// How the question was gone about.
+    pub plan: Plan,
+    /// The knowledge it was asked with.
+    pub recorded: RecordedAt,
+    /// The stretch of time it was asked about, if there is one.
+    pub window: Option<Window>,
+    /// Events, the best first.
+    pub events: Vec<Ranked<EventRecord>>,
+    /// Episodes.
+    pub episodes: Vec<Ranked<EpisodeRecord>>,
+    /// Facts.
+    pub facts: Vec<Ranked<FactRecord>>,
+    /// Beliefs.
+    pub beliefs: Vec<Ranked<BeliefRecord>>,
+    /// Concepts.
+    pub concepts: Vec<Ranked<ConceptRecord>>,
+    /// What each derived record of the pack stands on, as ids.
+    pub citations: BTreeMap<String, Vec<String>>,
+    /// How sure it is that any of it has to do with the question.
+    pub relevance: f64,
+    /// Why there is nothing, if there is nothing.
+    pub why_not: Option<WhyNot>,
+    /// Records that had a place and did not fit the tokens.
+    pub evicted: usize,
+    /// Tokens of all records together.
+    pub tokens: u64,
+    /// Of a walk down: where the records are from, and what was left out.
+    pub traversed: Option<Vec<Traversed>>,
+    /// Layers that could not be read.
+    pub failed: Vec<Layer>,
+    /// What was done, and how long it took.
+    pub trail: Trail,
+    /// Every event that was looked at, the best first.
+    pub considered: Vec<Considered>,
+}
+
+/// What a recall did.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trail {
+    /// Events that share words with the question.
+    pub lexical_hits: u64,
+    /// Events near in meaning.
+    pub vector_hits: u64,
+    /// Events that came in beside a hit.
+    pub neighbours: u64,
+    /// Records that were reached through events.
+    pub derived: u64,
+    /// Microseconds of each step: planning, searching, expanding, ranking, derived layers, packing.
+    pub plan_us: i64,
+    /// Searching.
+    pub search_us: i64,
+    /// Looking around hits.
+    pub expand_us: i64,
+    /// Ranking.
+    pub rank_us: i64,
+    /// Derived layers.
+    pub derive_us: i64,
+    /// Reading words and packing.
+    pub pack_us: i64,
+}
+
+/// An event that was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Considered {
+    /// The event.
+    pub id: EventId,
+    /// Its score.
+    pub score: f64,
+    /// What each signal contributed.
+    pub contributions: Signals,
+    /// Its score by words, as the index gives it.
+    pub lexical: Option<f64>,
+    /// Its nearness in meaning.
+    pub semantic: Option<f64>,
+    /// Ordinal of its conversation within this recall, and its place there.
+    pub thread: Option<(u64, u64)>,
+    /// Which words of the question it has, as bits.
+    pub terms: u64,
+    /// When it happened.
+    pub observed: Micros,
+}
+
+impl Engine {
+    /// What is known about a question.
+    pub async fn recall(&self, may: MayRecall, question: Recall) -> Result<Recalled, Error> {
+        self.inner.caught_up().await;
+        self.blocking(move |inner| inner.recall(&may, &question, &Tuning::USUAL)).await
+    }
+}
+
+impl Inner {
+    fn recall(
+        &self,
+        may: &MayRecall,
+        question: &Recall,
+        tuning: &Tuning,
+    ) -> Result<Recalled, Error> {
+        let mut trail = Trail::default();
+        let mut watch = Watch::start(self);
+        let plan = plan(&question.query);
+        let frame = self.frame(may, question, plan)?;
+        trail.plan_us = watch.lap();
+        let (mut found, failed) = match question.query.is_empty() {
+            true => (self.latest(&frame)?, Vec::new()),
+            false => self.retrieve(&frame, tuning, &mut trail)?,
+        };
+        trail.search_us = watch.lap();
+        self.surround(&frame, tuning, &mut found, &mut trail)?;
+        trail.expand_us = watch.lap();
+        let order = self.rank(&frame, tuning, &mut found)?;
+        trail.rank_us = watch.lap();
+        let relevance = found.relevance(&order);
+        let floor = question.floor.unwrap_or(lamina_core::read::abstain::FLOOR);
+        let abstains = !question.query.is_empty() && (relevance < floor || order.is_empty());
+        let mut recalled = Recalled {
+            plan,
+            recorded: frame.recorded,
+            window: frame.window,
+            relevance,
+            why_not: abstains.then_some(WhyNot {
+                candidates: order.len(),
+                best_score: relevance,
+                floor,
+            }),
+            considered: found.considered(&order),
+            failed,
+            ..Recalled::nothing(plan, frame.recorded)
+        };
+        if !abstains {
+            let derived = self.derived(may, &frame, tuning, &found, &order)?;
+            trail.derived = derived.count();
+            trail.derive_us = watch.lap();
+            self.pack(&frame, &found, &order, derived, &mut recalled)?;
+        }
+        recalled.traversed = self.walked(&frame, &recalled)?;
+        trail.pack_us = watch.lap();
+        recalled.trail = trail;
+        Ok(recalled)
+    }
+}
+
+impl Recalled {
+    fn nothing(plan: Plan, recorded: RecordedAt) -> Recalled {
+        Recalled {
+            plan,
+            recorded,
+            window: None,
+            events: Vec::new(),
+            episodes: Vec::new(),
+            facts: Vec::new(),
+            beliefs: Vec::new(),
+            concepts: Vec::new(),
+            citations: BTreeMap::new(),
+            relevance: 0.0,
+            why_not: None,
+            evicted: 0,
+            tokens: 0,
+            traversed: None,
+            failed: Vec::new(),
+            trail: Trail::default(),
+            considered: Vec::new(),
+        }
+    }
+}
+
+/// Measures steps.
+struct Watch<'a> {
+    inner: &'a Inner,
+    last: Micros,
+}
+
+impl<'a> Watch<'a> {
+    fn start(inner: &'a Inner) -> Watch<'a> {
+        Watch { inner, last: inner.env.clock.monotonic() }
+    }
+
+    /// Microseconds since the last step.
+    fn lap(&mut self) -> i64 {
+        let now = self.inner.env.clock.monotonic();
+        let step = now.0 - self.last.0;
+        self.last = now;
+        step
+    }
+}

@@ -1,0 +1,399 @@
+//! The other layers: what stands on the events that were found.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+use lamina_core::derive::beliefs::read::Hidden;
+use lamina_core::derive::facts::{Pins, Superseded};
+use lamina_core::read::rank::Replaced;
+use lamina_core::read::tuning::Tuning;
+use lamina_core::read::words::{matter, stems};
+use lamina_store::kv::{Direction, Space};
+use lamina_types::layer::Confidence;
+use lamina_types::recall::Layer;
+use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
+
+use super::retrieve::Hits;
+use super::{Frame, MayRecall, Ranked};
+use crate::Error;
+use crate::derive::key;
+use crate::derive::read::walk;
+use crate::engine::Inner;
+use crate::read::beliefs::BeliefRecord;
+use crate::read::episodes::{EpisodeRecord, EpisodesQuery};
+use crate::read::facts::{Answers, FactRecord, FactsQuery, Order};
+use crate::read::understanding::{ConceptPins, ConceptRecord};
+
+/// Records that stand on one event and are looked at.
+const OF_EVENT_MAX: usize = 64;
+/// Records of one layer that are read.
+const READ_MAX: usize = 60;
+/// Facts under one subject and predicate that are looked at for what came next.
+const SUCCESSORS_MAX: usize = 8;
+/// What a record has of the score of its best event, whatever it says itself.
+const INHERITED: f64 = 0.6;
+
+/// What was reached through events.
+#[derive(Debug, Default)]
+pub(super) struct Reached {
+    pub(super) facts: Vec<Ranked<FactRecord>>,
+    pub(super) beliefs: Vec<Ranked<BeliefRecord>>,
+    pub(super) episodes: Vec<Ranked<EpisodeRecord>>,
+    pub(super) concepts: Vec<Ranked<ConceptRecord>>,
+    pub(super) failed: Vec<Layer>,
+}
+
+impl Reached {
+    pub(super) fn count(&self) -> u64 {
+        let Reached { facts, beliefs, episodes, concepts, failed: _ } = self;
+        (facts.len() + beliefs.len() + episodes.len() + concepts.len()) as u64
+    }
+}
+
+/// Ids of what stands on events, with the score of the best of these.
+#[derive(Debug, Default)]
+struct Standing {
+    facts: BTreeMap<FactId, f64>,
+    beliefs: BTreeMap<BeliefId, f64>,
+    episodes: BTreeMap<EpisodeId, f64>,
+    concepts: BTreeMap<ConceptId, f64>,
+}
+
+fn raise<K: Ord>(scores: &mut BTreeMap<K, f64>, id: K, score: f64) {
+    let best = scores.entry(id).or_insert(score);
+    *best = best.max(score);
+}
+
+/// The best first, as many as are read.
+fn best<K: Copy + Ord>(scores: &BTreeMap<K, f64>) -> Vec<(K, f64)> {
+    let mut best: Vec<(K, f64)> = scores.iter().map(|(id, score)| (*id, *score)).collect();
+    best.sort_by(|one, other| other.1.total_cmp(&one.1));
+    best.truncate(READ_MAX);
+    best
+}
+
+impl Inner {
+    /// What stands on the best events, with the knowledge that is asked with.
+    pub(super) fn derived(
+        &self,
+        may: &MayRecall,
+        frame: &Frame<'_>,
+        tuning: &Tuning,
+        hits: &Hits,
+        order: &[usize],
+    ) -> Result<Reached, Error> {
+        let standing = self.standing(frame, tuning, hits, order)?;
+        let mut reached = Reached::default();
+        let wants = |layer: Layer| {
+            let limit = frame.question.layer_limits.get(layer as usize).copied().flatten();
+            frame.question.wants(layer) && limit != Some(0)
+        };
+        let mut layers: Vec<(Layer, Result<(), Error>)> = Vec::new();
+        if wants(Layer::Facts) {
+            let facts = self.facts_of(frame, &standing).map(|facts| reached.facts = facts);
+            layers.push((Layer::Facts, facts));
+        }
+        if wants(Layer::Beliefs) {
+            let beliefs = self.beliefs_of(frame, &standing).map(|found| reached.beliefs = found);
+            layers.push((Layer::Beliefs, beliefs));
+        }
+        if wants(Layer::Episodes) {
+            let episodes = self.episodes_of(frame, &standing).map(|found| reached.episodes = found);
+            layers.push((Layer::Episodes, episodes));
+        }
+        if wants(Layer::Understanding) {
+            let concepts =
+                self.concepts_of(may, frame, &standing).map(|found| reached.concepts = found);
+            layers.push((Layer::Understanding, concepts));
+        }
+        for (layer, result) in layers {
+            // A layer that cannot be read does not take the others with it.
+            if let Err(error) = result {
+                tracing::warn!(%error, layer = layer.as_str(), "a layer of a pack cannot be read");
+                reached.failed.push(layer);
+            }
+        }
+        Ok(reached)
+    }
+
+    fn standing(
+        &self,
+        frame: &Frame<'_>,
+        tuning: &Tuning,
+        hits: &Hits,
+        order: &[usize],
+    ) -> Result<Standing, Error> {
+        let mut standing = Standing::default();
+        let wants_concepts = frame.question.wants(Layer::Understanding);
+        for found in order.iter().take(tuning.derived_from).filter_map(|at| hits.events.get(*at)) {
+            let (event, score) = (found.row.id, found.score);
+            for id in self.on_event(frame.tenant, event)? {
+                match id {
+                    On::Fact(id) => raise(&mut standing.facts, id, score),
+                    On::Belief(id) => raise(&mut standing.beliefs, id, score),
+                    On::Episode(id) => raise(&mut standing.episodes, id, score),
+                }
+            }
+            if let Some(thread) = found.thread {
+                raise(&mut standing.episodes, thread, score);
+            }
+            if wants_concepts {
+                for id in self.concepts_of_event(frame.tenant, event)? {
+                    raise(&mut standing.concepts, id, score);
+                }
+            }
+        }
+        Ok(standing)
+    }
+
+    fn on_event(&self, tenant: u32, event: EventId) -> Result<Vec<On>, Error> {
+        let (from, to) = key::all_of_event(tenant, event);
+        let mut found = Vec::new();
+        let bounds = (from.as_slice(), to.as_slice());
+        walk(&self.views, Space::Records, bounds, Direction::Forward, &mut |key, _| {
+            let id = key::derived_id(key).unwrap_or_default();
+            found.extend(id.parse().map(On::Fact));
+            found.extend(id.parse().map(On::Belief));
+            found.extend(id.parse().map(On::Episode));
+            match found.len() < OF_EVENT_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// How the facts of a question are asked for.
+    fn facts_asked(&self, frame: &Frame<'_>, superseded: Superseded) -> FactsQuery {
+        let temporal = &frame.question.temporal;
+        let valid_during = frame.window.and_then(|window| window.from.zip(window.to));
+        let pinned = temporal.as_of_valid.is_some() || valid_during.is_some();
+        let hidden = matches!(superseded, Superseded::Hidden);
+        FactsQuery {
+            scope: frame.question.scope.clone(),
+            subject: None,
+            predicate: None,
+            pins: Pins {
+                recorded: frame.recorded,
+                superseded,
+                valid: temporal.as_of_valid,
+                valid_during,
+                recorded_during: temporal.recorded_during,
+            },
+            lapsed_by: (!pinned && hidden).then_some(ValidAt(frame.now)),
+            min_confidence: Confidence::new(0),
+            order: Order::NewestFirst,
+            after: None,
+            limit: 1,
+        }
+    }
+
+    fn facts_of(
+        &self,
+        frame: &Frame<'_>,
+        standing: &Standing,
+    ) -> Result<Vec<Ranked<FactRecord>>, Error> {
+        let superseded = match frame.plan.wants_history() {
+            true => Superseded::Shown,
+            false => Superseded::Hidden,
+        };
+        let query = self.facts_asked(frame, superseded);
+        let says = Says::new(frame);
+        let mut answers = Answers::new();
+        let mut facts = Vec::new();
+        for (id, score) in best(&standing.facts) {
+            let Some(record) = self.fact_if(frame.tenant, id, &query, &mut answers)? else {
+                continue;
+            };
+            let confidence = record.confidence.as_f64();
+            if frame.reach.covers(&record.scope) && frame.admits_confidence(confidence) {
+                let score = score * says.share(&super::pack::fact_words(&record));
+                facts.push(Ranked { record, score });
+            }
+        }
+        Ok(ranked(facts))
+    }
+
+    fn beliefs_of(
+        &self,
+        frame: &Frame<'_>,
+        standing: &Standing,
+    ) -> Result<Vec<Ranked<BeliefRecord>>, Error> {
+        let says = Says::new(frame);
+        let mut beliefs = Vec::new();
+        for (id, score) in best(&standing.beliefs) {
+            let Some(record) = self.belief_if(frame.tenant, id, frame.recorded)? else { continue };
+            let hidden = match record.shown.hidden {
+                None => false,
+                Some(Hidden::Deprecated) => !frame.plan.wants_history(),
+                Some(Hidden::Deleted | Hidden::Faded) => true,
+            };
+            let over = record.valid_to.is_some_and(|to| to.0 <= frame.now);
+            let over = over && !frame.plan.wants_history() && frame.window.is_none();
+            let confident = frame.admits_confidence(record.shown.confidence);
+            if hidden || over || !confident || !frame.reach.covers(&record.scope) {
+                continue;
+            }
+            let score = score * says.share(&super::pack::belief_words(&record));
+            beliefs.push(Ranked { record, score });
+        }
+        Ok(ranked(beliefs))
+    }
+
+    fn episodes_of(
+        &self,
+        frame: &Frame<'_>,
+        standing: &Standing,
+    ) -> Result<Vec<Ranked<EpisodeRecord>>, Error> {
+        let query = EpisodesQuery {
+            scope: frame.question.scope.clone(),
+            actor: None,
+            recorded: frame.recorded,
+            in_the_past: frame.in_the_past,
+            valid: frame.question.temporal.as_of_valid,
+            valid_during: None,
+            recorded_during: frame.question.temporal.recorded_during,
+            overlapping: frame.window.and_then(|window| window.from.zip(window.to)),
+            with_chain: false,
+            after: None,
+            limit: 1,
+        };
+        let limit = super::pack::limit(frame.question, Layer::Episodes);
+        let mut paths = HashMap::new();
+        let mut episodes = Vec::new();
+        // Telling an episode reads the words of its events: no more than can be shown.
+        for (id, score) in best(&standing.episodes).into_iter().take(limit) {
+            let record = self.episode_if(frame.tenant, id, &query, &mut paths)?;
+            let Some(record) = record.filter(|record| frame.reach.covers(&record.scope)) else {
+                continue;
+            };
+            episodes.push(Ranked { record, score: score * INHERITED });
+        }
+        Ok(ranked(episodes))
+    }
+
+    fn concepts_of(
+        &self,
+        may: &MayRecall,
+        frame: &Frame<'_>,
+        standing: &Standing,
+    ) -> Result<Vec<Ranked<ConceptRecord>>, Error> {
+        if may.concepts.is_none() {
+            return Ok(Vec::new());
+        }
+        let pins = ConceptPins {
+            recorded: frame.recorded,
+            deprecated: false,
+            valid: frame.question.temporal.as_of_valid,
+            valid_during: frame.window.and_then(|window| window.from.zip(window.to)),
+            recorded_during: frame.question.temporal.recorded_during,
+        };
+        let says = Says::new(frame);
+        let limit = super::pack::limit(frame.question, Layer::Understanding);
+        let mut concepts: Vec<Ranked<ConceptRecord>> = Vec::new();
+        for (id, score) in best(&standing.concepts).into_iter().take(2 * limit) {
+            let record = match self.concept_if(frame.tenant, id, pins)? {
+                Some(record) if frame.reach.covers(&record.scope) => record,
+                _ => continue,
+            };
+            let known = concepts.iter().any(|other| other.record.id == record.id);
+            if !known && frame.admits_confidence(record.confidence.as_f64()) {
+                let words = record.things.join(" ");
+                let score = INHERITED * score * says.share(&words);
+                concepts.push(Ranked { record, score });
+            }
+        }
+        Ok(ranked(concepts))
+    }
+
+    /// Which of the best events say what others have replaced. Those others are brought in, as good as
+    /// what they replaced: whoever asks for the old is served with the new.
+    pub(super) fn replaced(
+        &self,
+        frame: &Frame<'_>,
+        tuning: &Tuning,
+        hits: &mut Hits,
+        order: &[usize],
+    ) -> Result<Vec<Replaced>, Error> {
+        let current = self.facts_asked(frame, Superseded::Hidden);
+        let past = self.facts_asked(frame, Superseded::Shown);
+        let mut answers = Answers::new();
+        let mut pairs = Vec::new();
+        for older in order.iter().take(tuning.derived_from) {
+            let Some(event) = hits.events.get(*older).map(|found| found.row.id) else { continue };
+            for on in self.on_event(frame.tenant, event)? {
+                let On::Fact(id) = on else { continue };
+                if self.fact_if(frame.tenant, id, &current, &mut answers)?.is_some() {
+                    continue;
+                }
+                let Some(fact) = self.fact_if(frame.tenant, id, &past, &mut answers)? else {
+                    continue;
+                };
+                for event in self.successors(frame, &current, &fact)? {
+                    let Some(newer) = self.event_in(frame, hits, event)? else { continue };
+                    let least = hits.events.get(*older).map_or(0.0, |found| found.score);
+                    if let Some(found) = hits.events.get_mut(newer) {
+                        let lift = (least - found.score).max(0.0);
+                        found.contributions.graph += lift;
+                        found.score += lift;
+                    }
+                    pairs.push(Replaced { older: *older, newer });
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        Ok(pairs)
+    }
+
+    /// The events that say what came when a fact ended.
+    fn successors(
+        &self,
+        frame: &Frame<'_>,
+        current: &FactsQuery,
+        fact: &FactRecord,
+    ) -> Result<Vec<EventId>, Error> {
+        let Some(ended) = fact.valid_to else { return Ok(Vec::new()) };
+        let asked = FactsQuery {
+            subject: Some(fact.subject.id.to_string()),
+            predicate: Some(fact.predicate.clone()),
+            limit: SUCCESSORS_MAX,
+            ..current.clone()
+        };
+        let page = self.facts(frame.reach, &asked)?;
+        let next = page.items.into_iter().filter(|next| next.valid_from == Some(ended));
+        let events = next.flat_map(|next| next.supports);
+        Ok(events.filter(|event| !fact.supports.contains(event)).collect())
+    }
+}
+
+/// A record that stands on an event.
+#[derive(Debug, Clone, Copy)]
+enum On {
+    Fact(FactId),
+    Belief(BeliefId),
+    Episode(EpisodeId),
+}
+
+/// How much of a question a record says itself.
+struct Says(std::collections::BTreeSet<String>);
+
+impl Says {
+    fn new(frame: &Frame<'_>) -> Says {
+        Says(matter(&frame.question.query).stems)
+    }
+
+    fn share(&self, words: &str) -> f64 {
+        if self.0.is_empty() {
+            return 1.0;
+        }
+        let said = stems(words);
+        let shared = self.0.iter().filter(|stem| said.contains(*stem)).count();
+        INHERITED + (1.0 - INHERITED) * shared as f64 / self.0.len() as f64
+    }
+}
+
+fn ranked<T>(mut records: Vec<Ranked<T>>) -> Vec<Ranked<T>> {
+    records.sort_by(|one, other| other.score.total_cmp(&one.score));
+    records
+}

@@ -1,0 +1,214 @@
+//! Reading the words, and keeping what fits.
+
+use std::collections::BTreeMap;
+
+use lamina_core::read::pack::{Budget, Candidate, pack};
+use lamina_core::read::tokens::estimate;
+use lamina_types::layer::{Object, Term};
+use lamina_types::recall::{Layer, Recall};
+
+use super::derived::Reached;
+use super::retrieve::Hits;
+use super::{Frame, Ranked, Recalled};
+use crate::Error;
+use crate::engine::Inner;
+use crate::read::Traversed;
+use crate::read::beliefs::{BeliefRecord, BeliefSubject, Ground};
+use crate::read::facts::FactRecord;
+use crate::read::walk::DENIED_COUNTED_MAX;
+
+/// What the frame of a record takes beside its words: the date, the role, the separator.
+const FRAME_TOKENS: u64 = 14;
+
+/// How many records of a layer a pack has.
+pub(super) fn limit(question: &Recall, layer: Layer) -> usize {
+    let asked = question.layer_limits.get(layer as usize).copied().flatten();
+    let usual = match layer {
+        Layer::Events => 20,
+        Layer::Episodes => 5,
+        Layer::Facts => 20,
+        Layer::Beliefs => 10,
+        Layer::Understanding => 3,
+    };
+    match question.wants(layer) {
+        true => asked.unwrap_or(usual),
+        false => 0,
+    }
+}
+
+impl Inner {
+    /// Packs the best of what was found.
+    pub(super) fn pack(
+        &self,
+        frame: &Frame<'_>,
+        hits: &Hits,
+        order: &[usize],
+        reached: Reached,
+        recalled: &mut Recalled,
+    ) -> Result<(), Error> {
+        let question = frame.question;
+        let wanted = limit(question, Layer::Events);
+        let mut events = Vec::new();
+        for found in order.iter().filter_map(|at| hits.events.get(*at)) {
+            // More than can be shown only if some may not fit.
+            if events.len() >= wanted {
+                break;
+            }
+            let event = match self.record(&found.row) {
+                Ok(event) => event,
+                Err(Error::Deleted) => continue,
+                Err(error) => return Err(error),
+            };
+            if frame.admits(&event) && frame.reach.covers(&event.experience.scope) {
+                events.push(Ranked { record: event, score: found.score });
+            }
+        }
+        let Reached { facts, beliefs, episodes, concepts, failed } = reached;
+        recalled.failed.extend(failed);
+        let mut candidates = Vec::new();
+        let mut put = |layer: Layer, words: &str, score: f64| {
+            candidates.push(Candidate { layer, tokens: FRAME_TOKENS + estimate(words), score });
+        };
+        for event in &events {
+            put(Layer::Events, event.record.experience.content.text(), event.score);
+        }
+        for fact in &facts {
+            put(Layer::Facts, &fact_words(&fact.record), fact.score);
+        }
+        for belief in &beliefs {
+            put(Layer::Beliefs, &belief_words(&belief.record), belief.score);
+        }
+        for episode in &episodes {
+            let words = episode.record.summary.as_deref().unwrap_or_default();
+            put(Layer::Episodes, words, episode.score);
+        }
+        for concept in &concepts {
+            let words = concept.record.summary.as_deref().unwrap_or_default();
+            put(Layer::Understanding, words, concept.score);
+        }
+        let records = Layer::ALL.map(|layer| limit(question, layer));
+        let packed = pack(&candidates, &Budget { tokens: question.tokens_max, records });
+        let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
+        let mut next = 0;
+        recalled.events = kept(events, &mut next, &packed.taken, best);
+        recalled.facts = kept(facts, &mut next, &packed.taken, best);
+        recalled.beliefs = kept(beliefs, &mut next, &packed.taken, best);
+        recalled.episodes = kept(episodes, &mut next, &packed.taken, best);
+        recalled.concepts = kept(concepts, &mut next, &packed.taken, best);
+        recalled.evicted = packed.evicted;
+        recalled.tokens = packed.tokens;
+        recalled.citations = citations(recalled);
+        Ok(())
+    }
+
+    /// What a walk down says about its scopes.
+    pub(super) fn walked(
+        &self,
+        frame: &Frame<'_>,
+        recalled: &Recalled,
+    ) -> Result<Option<Vec<Traversed>>, Error> {
+        let scopes = recalled
+            .events
+            .iter()
+            .map(|event| &event.record.experience.scope)
+            .chain(recalled.facts.iter().map(|fact| &fact.record.scope))
+            .chain(recalled.beliefs.iter().map(|belief| &belief.record.scope))
+            .chain(recalled.episodes.iter().map(|episode| &episode.record.scope))
+            .chain(recalled.concepts.iter().map(|concept| &concept.record.scope));
+        self.traversed(frame.reach, scopes, true, |tenant, scope| {
+            Ok(self.views.scope_events(tenant, scope, DENIED_COUNTED_MAX)?)
+        })
+    }
+}
+
+/// Those of a layer that were taken, their scores as shares of the best of the pack.
+fn kept<T>(
+    records: Vec<Ranked<T>>,
+    next: &mut usize,
+    taken: &[usize],
+    best: f64,
+) -> Vec<Ranked<T>> {
+    let from = *next;
+    *next += records.len();
+    let scaled = |score: f64| if best > 0.0 { (score / best).clamp(0.0, 1.0) } else { 0.0 };
+    records
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| taken.binary_search(&(from + at)).is_ok())
+        .map(|(_, ranked)| Ranked { score: scaled(ranked.score), ..ranked })
+        .collect()
+}
+
+/// From every derived record to what it stands on (R354).
+fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<String>> {
+    let mut citations = BTreeMap::new();
+    for fact in &recalled.facts {
+        let supports = fact.record.supports.iter().map(ToString::to_string).collect();
+        citations.insert(fact.record.id.to_string(), supports);
+    }
+    for belief in &recalled.beliefs {
+        let supports = belief.record.supports.iter().map(|support| match &support.id {
+            Ground::Fact(id) => id.to_string(),
+            Ground::Event(id) => id.to_string(),
+        });
+        citations.insert(belief.record.id.to_string(), supports.collect());
+    }
+    for episode in &recalled.episodes {
+        let events = episode.record.events.iter().map(ToString::to_string).collect();
+        citations.insert(episode.record.id.to_string(), events);
+    }
+    for concept in &recalled.concepts {
+        let facts = concept.record.facts.iter().map(ToString::to_string);
+        let episodes = concept.record.episodes.iter().map(ToString::to_string);
+        citations.insert(concept.record.id.to_string(), facts.chain(episodes).collect());
+    }
+    citations
+}
+
+/// A fact as words.
+pub fn fact_words(fact: &FactRecord) -> String {
+    let subject = term(&fact.subject.term);
+    let sides: Vec<String> = fact
+        .objects
+        .iter()
+        .map(|side| match side.negated {
+            true => format!("not {}", object(&side.object)),
+            false => object(&side.object),
+        })
+        .collect();
+    format!("{subject} {} {}", fact.predicate.replace('_', " "), sides.join(" or "))
+}
+
+/// A belief as words.
+pub fn belief_words(belief: &BeliefRecord) -> String {
+    let subject = match &belief.subject {
+        BeliefSubject::Entity { name, .. } => term(name),
+        BeliefSubject::Named(name) => name.clone(),
+        BeliefSubject::Scope => String::new(),
+    };
+    let words =
+        format!("{subject} {} {}", belief.predicate.replace('_', " "), object(&belief.object));
+    words.trim().to_owned()
+}
+
+fn term(term: &Term) -> String {
+    match term {
+        Term::Actor(actor) => {
+            let actor = actor.as_str();
+            actor.split_once(':').map_or(actor, |(_, name)| name).to_owned()
+        }
+        Term::Named { name, .. } => name.clone(),
+        Term::Of { owner, relation } => format!("{}'s {relation}", self::term(owner)),
+    }
+}
+
+fn object(object: &Object) -> String {
+    match object {
+        Object::Entity(called) => term(called),
+        Object::Text(text) | Object::Date(text) => text.clone(),
+        Object::Number { value, unit: Some(unit) } => format!("{value} {unit}"),
+        Object::Number { value, unit: None } => value.clone(),
+        Object::Money { amount, currency } => format!("{amount} {currency}"),
+        Object::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+    }
+}

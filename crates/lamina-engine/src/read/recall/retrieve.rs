@@ -1,0 +1,201 @@
+//! What is found: events that share words or meaning with the question.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lamina_core::read::abstain::{self, Evidence};
+use lamina_core::read::fuse::{Signals, min_max};
+use lamina_core::read::tuning::Tuning;
+use lamina_core::read::words::{matter, stem};
+use lamina_store::view::EventRow;
+use lamina_types::recall::Layer;
+use lamina_types::{EpisodeId, EventId, ValidAt};
+
+use super::{Considered, Frame, Trail};
+use crate::Error;
+use crate::engine::Inner;
+
+/// Hits that are looked at together when it is asked what they speak of.
+const TOGETHER: usize = 10;
+/// What the weakest hit of a channel has over what the channel did not find.
+const LIFT: f64 = 0.1;
+
+/// An event that was found.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) row: EventRow,
+    pub(super) observed: ValidAt,
+    pub(super) lexical: Option<f64>,
+    pub(super) semantic: Option<f64>,
+    /// Which words of the question it has.
+    pub(super) terms: u64,
+    /// Its conversation, and its place there.
+    pub(super) thread: Option<EpisodeId>,
+    pub(super) position: Option<u64>,
+    /// What each signal contributed.
+    pub(super) contributions: Signals,
+    pub(super) score: f64,
+}
+
+/// A word of the question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct QueryTerm {
+    pub(super) word: String,
+    /// How telling it is.
+    pub(super) weight: f64,
+    /// In how many of the events that may be read it is.
+    pub(super) documents: u64,
+}
+
+/// What one channel found.
+#[derive(Debug, Default)]
+pub(super) struct Channel {
+    /// Events with their scores and the words of the question that they have.
+    pub(super) hits: Vec<(EventId, f64, u64)>,
+    pub(super) terms: Vec<QueryTerm>,
+    /// Events that have any of the words.
+    pub(super) matched: u64,
+}
+
+/// Everything that was found, and what the question is made of.
+#[derive(Debug, Default)]
+pub(super) struct Hits {
+    pub(super) events: Vec<Found>,
+    pub(super) at: HashMap<EventId, usize>,
+    pub(super) evidence: Option<Evidence>,
+}
+
+impl Hits {
+    /// One more event, unless it is there.
+    pub(super) fn add(&mut self, row: EventRow, observed: ValidAt) -> usize {
+        if let Some(at) = self.at.get(&row.id) {
+            return *at;
+        }
+        let at = self.events.len();
+        self.at.insert(row.id, at);
+        self.events.push(Found {
+            row,
+            observed,
+            lexical: None,
+            semantic: None,
+            terms: 0,
+            thread: None,
+            position: None,
+            contributions: Signals::default(),
+            score: 0.0,
+        });
+        at
+    }
+
+    /// How well each event fits by itself: by its words, and by its meaning, weighed.
+    pub(super) fn own(&self, tuning: &Tuning) -> (Vec<f64>, Vec<f64>) {
+        let scaled = |scores: Vec<Option<f64>>, weight: f64| -> Vec<f64> {
+            let lifted = |(score, found): (f64, &Option<f64>)| match found {
+                Some(_) => weight * (LIFT + (1.0 - LIFT) * score),
+                None => 0.0,
+            };
+            min_max(&scores).into_iter().zip(&scores).map(lifted).collect()
+        };
+        let lexical = self.events.iter().map(|found| found.lexical).collect();
+        let semantic = self.events.iter().map(|found| found.semantic).collect();
+        (scaled(lexical, tuning.weights.lexical), scaled(semantic, tuning.weights.semantic))
+    }
+
+    /// How sure it is that any of it has to do with the question.
+    pub(super) fn relevance(&self, order: &[usize]) -> f64 {
+        match &self.evidence {
+            Some(evidence) if !order.is_empty() => abstain::relevance(evidence),
+            Some(_) => 0.0,
+            None => 1.0,
+        }
+    }
+
+    /// What was looked at, for those who want to know.
+    pub(super) fn considered(&self, order: &[usize]) -> Vec<Considered> {
+        let mut threads: BTreeMap<EpisodeId, u64> = BTreeMap::new();
+        let mut considered = Vec::with_capacity(order.len());
+        for found in order.iter().filter_map(|at| self.events.get(*at)) {
+            let next = threads.len() as u64;
+            let thread = found.thread.map(|id| *threads.entry(id).or_insert(next));
+            considered.push(Considered {
+                id: found.row.id,
+                score: found.score,
+                contributions: found.contributions,
+                lexical: found.lexical,
+                semantic: found.semantic,
+                thread: thread.zip(found.position),
+                terms: found.terms,
+                observed: found.observed.0,
+            });
+        }
+        considered
+    }
+}
+
+impl Inner {
+    /// What the channels find. A channel that fails leaves the others alone.
+    pub(super) fn retrieve(
+        &self,
+        frame: &Frame<'_>,
+        tuning: &Tuning,
+        trail: &mut Trail,
+    ) -> Result<(Hits, Vec<Layer>), Error> {
+        let mut hits = Hits::default();
+        let lexical = self.scan(frame, &frame.question.query, tuning.hits)?;
+        trail.lexical_hits = lexical.matched;
+        for (id, score, terms) in lexical.hits {
+            if let Some(at) = self.event_in(frame, &mut hits, id)?
+                && let Some(found) = hits.events.get_mut(at)
+            {
+                found.terms |= terms;
+                found.lexical = Some(found.lexical.map_or(score, |other| other.max(score)));
+            }
+        }
+        hits.evidence = Some(evidence(&frame.question.query, &hits, &lexical.terms));
+        Ok((hits, Vec::new()))
+    }
+
+    /// Adds an event, if it is there to be shown.
+    pub(super) fn event_in(
+        &self,
+        frame: &Frame<'_>,
+        hits: &mut Hits,
+        id: EventId,
+    ) -> Result<Option<usize>, Error> {
+        if let Some(at) = hits.at.get(&id) {
+            return Ok(Some(*at));
+        }
+        let Some(row) = self.views.event(frame.tenant, id)? else { return Ok(None) };
+        let Some(observed) = row.listed().map(|facets| facets.observed_at) else { return Ok(None) };
+        if !frame.in_time(observed, row.recorded_at) {
+            return Ok(None);
+        }
+        Ok(Some(hits.add(row, observed)))
+    }
+}
+
+/// What speaks for the best hits, from the words of the question that they have.
+fn evidence(question: &str, hits: &Hits, terms: &[QueryTerm]) -> Evidence {
+    let total: f64 = terms.iter().map(|term| term.weight).sum();
+    let share = |bits: u64| {
+        let here = terms.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+        let weight: f64 = here.map(|(_, term)| term.weight).sum();
+        if total > 0.0 { weight / total } else { 0.0 }
+    };
+    let best = hits.events.iter().map(|found| share(found.terms)).fold(0.0, f64::max);
+    let mut scored: Vec<(f64, u64)> = hits
+        .events
+        .iter()
+        .filter_map(|found| found.lexical.map(|score| (score, found.terms)))
+        .collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let together = scored.iter().take(TOGETHER).fold(0, |bits, (_, terms)| bits | terms);
+    let matter = matter(question);
+    let known = |name: &&String| {
+        let called = |term: &QueryTerm| term.documents > 0 && stem(&term.word) == **name;
+        terms.iter().any(called)
+    };
+    let named = matter.names.iter().filter(known).count() as f64;
+    let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
+    let meaning = hits.events.iter().filter_map(|found| found.semantic).max_by(f64::total_cmp);
+    Evidence { names, best, together: share(together), meaning }
+}

@@ -1,0 +1,134 @@
+//! What stands around a hit: the conversation it is part of, and the turns beside it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+
+use lamina_core::read::expand::{Turn, around};
+use lamina_core::read::fuse::Signals;
+use lamina_core::read::rank::{newer_first, order};
+use lamina_core::read::tuning::Tuning;
+use lamina_store::kv::Space;
+use lamina_types::{EpisodeId, EventId};
+
+use super::retrieve::Hits;
+use super::{Frame, Trail};
+use crate::Error;
+use crate::derive::key::episodes as key;
+use crate::derive::read::{events_of, row};
+use crate::derive::rows::episodes::MemberRow;
+use crate::engine::Inner;
+
+/// Turns on each side of a hit that are looked at.
+const BESIDE: usize = 2;
+/// The conversation of events that are in none.
+const NO_THREAD: u64 = u64::MAX;
+
+impl Inner {
+    /// Finds out which conversations the hits are part of, and brings in what stands beside the best.
+    pub(super) fn surround(
+        &self,
+        frame: &Frame<'_>,
+        tuning: &Tuning,
+        hits: &mut Hits,
+        trail: &mut Trail,
+    ) -> Result<(), Error> {
+        for found in &mut hits.events {
+            let member = key::member(frame.tenant, found.row.id);
+            let member = row(&self.views, Space::Sources, &member, MemberRow::decode)?;
+            found.thread = member.map(|member| member.episode);
+        }
+        let (lexical, semantic) = hits.own(tuning);
+        let own: Vec<f64> = lexical.iter().zip(&semantic).map(|(one, other)| one + other).collect();
+        let mut threads: HashMap<EpisodeId, Vec<EventId>> = HashMap::new();
+        for at in order(&own).into_iter().take(tuning.surrounded) {
+            let Some(found) = hits.events.get(at) else { continue };
+            let Some(thread) = found.thread else { continue };
+            let turns = match threads.entry(thread) {
+                Slot::Occupied(known) => known.into_mut(),
+                Slot::Vacant(slot) => slot.insert(self.turns(frame, thread)?),
+            };
+            let Some(place) = turns.iter().position(|event| *event == found.row.id) else {
+                continue;
+            };
+            let beside = turns.iter().skip(place.saturating_sub(BESIDE)).take(2 * BESIDE + 1);
+            for event in beside.copied().collect::<Vec<_>>() {
+                let known = hits.events.len();
+                if let Some(at) = self.event_in(frame, hits, event)?
+                    && at >= known
+                    && let Some(found) = hits.events.get_mut(at)
+                {
+                    found.thread = Some(thread);
+                    trail.neighbours += 1;
+                }
+            }
+        }
+        for (thread, turns) in threads {
+            for (place, event) in turns.iter().enumerate() {
+                let found = hits.at.get(event).and_then(|at| hits.events.get_mut(*at));
+                if let Some(found) = found.filter(|found| found.thread == Some(thread)) {
+                    found.position = Some(place as u64);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The turns of a conversation in their order, as far as they were known.
+    fn turns(&self, frame: &Frame<'_>, thread: EpisodeId) -> Result<Vec<EventId>, Error> {
+        let turns = events_of(&self.views, frame.tenant, thread)?;
+        let known = turns.into_iter().filter(|(_, _, member)| member.joined <= frame.recorded);
+        Ok(known.map(|(_, event, _)| event).collect())
+    }
+
+    /// Scores what was found, and gives its order.
+    pub(super) fn rank(
+        &self,
+        frame: &Frame<'_>,
+        tuning: &Tuning,
+        hits: &mut Hits,
+    ) -> Result<Vec<usize>, Error> {
+        if frame.question.query.is_empty() {
+            return Ok((0..hits.events.len()).collect());
+        }
+        let (lexical, semantic) = hits.own(tuning);
+        let mut numbers: HashMap<EpisodeId, u64> = HashMap::new();
+        let mut turns = Vec::with_capacity(hits.events.len());
+        for (at, found) in hits.events.iter().enumerate() {
+            let next = numbers.len() as u64;
+            let thread = found.thread.map(|id| *numbers.entry(id).or_insert(next));
+            let own =
+                lexical.get(at).copied().unwrap_or(0.0) + semantic.get(at).copied().unwrap_or(0.0);
+            // Far from others, so that what has no place is nobody's neighbour.
+            let position = found.position.unwrap_or(u64::MAX / 2 + 4 * at as u64);
+            turns.push(Turn { thread: thread.unwrap_or(NO_THREAD - at as u64), position, own });
+        }
+        let graph = around(&turns, &tuning.spread);
+        let instants = hits.events.iter().map(|found| found.observed.0.0);
+        let (first, last) =
+            instants.fold((i64::MAX, i64::MIN), |(a, b), at| (a.min(at), b.max(at)));
+        let span = (last.saturating_sub(first)).max(1) as f64;
+        for (at, found) in hits.events.iter_mut().enumerate() {
+            let recency = (found.observed.0.0 - first) as f64 / span;
+            let hinted = if frame.is_hinted(found.observed) { tuning.in_time } else { 0.0 };
+            found.contributions = Signals {
+                lexical: lexical.get(at).copied().unwrap_or(0.0),
+                semantic: semantic.get(at).copied().unwrap_or(0.0),
+                graph: tuning.weights.graph * graph.get(at).copied().unwrap_or(0.0),
+                recency: tuning.weights.recency * recency + hinted,
+                ..Signals::default()
+            };
+            found.score = found.contributions.sum();
+        }
+        let scored = |hits: &Hits| {
+            let scores: Vec<f64> = hits.events.iter().map(|found| found.score).collect();
+            order(&scores)
+        };
+        if frame.plan.wants_history() {
+            return Ok(scored(hits));
+        }
+        let replaced = self.replaced(frame, tuning, hits, &scored(hits))?;
+        let mut ranked = scored(hits);
+        newer_first(&mut ranked, &replaced);
+        Ok(ranked)
+    }
+}

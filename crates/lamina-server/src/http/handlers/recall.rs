@@ -1,0 +1,321 @@
+//! `POST /v1/recall`: what is known about a question, in layers.
+
+mod block;
+mod graph;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::response::Response;
+use lamina_api::time;
+use lamina_api::v1::events::EventBody;
+use lamina_api::v1::recall::{
+    DiagnosticsBody, ItemDiagnostics, LayersBody, PackBody, PolicyBody, ProvenanceBody, Ranked,
+    RecallRequest, ScopeTraversed, TrailBody, WhyNotBody,
+};
+use lamina_core::policy::Caller;
+use lamina_core::read::fuse::Signal;
+use lamina_core::read::tuning::Tuning;
+use lamina_engine::ReadPermit;
+use lamina_engine::read::recall::{Considered, MayRecall, Ranked as Found, Recalled};
+use lamina_types::capability::{
+    Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
+    UnderstandingReadCrossScope,
+};
+use lamina_types::limits::BODY_BYTES_MAX;
+use lamina_types::recall::{Detail, PackView, Recall};
+use lamina_types::{PackId, ScopeView};
+use serde_json::{Map, Value, json};
+
+use super::{beliefs, episodes, events, facts, understanding};
+use crate::http::app::App;
+use crate::http::call::{Call, Desk};
+use crate::http::failure::{Failure, internal};
+use crate::http::packs::Kept;
+use crate::http::reply;
+
+/// Events that `diagnostics: full` tells about.
+const ITEMS_SHOWN_MAX: usize = 500;
+
+/// What is known about a question.
+pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
+    let body = call.json_body(BODY_BYTES_MAX as u64).await?;
+    let question = RecallRequest::read(&body)?;
+    if question.stream {
+        return Err(lamina_engine::Error::NotBuilt { what: "a streamed recall" }.into());
+    }
+    let caller = call.caller()?;
+    let may = may(&call.desk, &caller, &question).await?;
+    if let Some(kept) = again(&call, &caller, &question)? {
+        let mut response = reply::json_bytes(kept.body.clone());
+        if let Ok(yes) = axum::http::HeaderValue::try_from("true") {
+            response.headers_mut().insert(reply::REPLAY, yes);
+        }
+        return Ok(response);
+    }
+    let ignored = question.view == PackView::Raw && question.temporal.valid_during.is_some();
+    let request = call.id.as_str().to_owned();
+    let made = make(&call.app, request, &caller, may, question).await?;
+    let mut response = reply::json_bytes(made.body.clone());
+    if ignored {
+        reply::warn(&mut response, "valid_during_ignored_for_view_raw");
+    }
+    Ok(response)
+}
+
+/// Leave to read as far as the view reaches, and to see what was asked for (R254).
+async fn may(desk: &Desk, caller: &Caller, question: &Recall) -> Result<MayRecall, Failure> {
+    let scope = &question.scope;
+    let mut conditions = vec![ScopeReadLocal::NAME];
+    if question.detail != Detail::None {
+        conditions.push(DiagnosticsRead::NAME);
+    }
+    if question.view == PackView::Narrative {
+        conditions.push(LlmInvoke::NAME);
+    }
+    desk.ask(caller, &conditions, Some(scope)).await?;
+    let reach = desk.permit_read(caller, scope, question.view.reach()).await?;
+    // Whoever may not read concepts gets a pack without them.
+    let stack = desk.app.stack(caller, Some(scope)).await?;
+    let beyond = question.view.reach() == ScopeView::Descend;
+    let wide =
+        || stack.allows_all(caller, &[UnderstandingReadCrossScope::NAME], Some(scope)).is_ok();
+    let concepts = stack.permit::<UnderstandingRead>(caller, Some(scope)).ok();
+    let concepts = concepts.filter(|_| !beyond || wide());
+    Ok(MayRecall { reach: Arc::new(reach), concepts })
+}
+
+/// The pack of the same key, if it still lives (R263).
+fn again(call: &Call, caller: &Caller, question: &Recall) -> Result<Option<Arc<Kept>>, Failure> {
+    let Some(key) = &question.idempotency_key else { return Ok(None) };
+    let now = call.app.env.clock.monotonic();
+    Ok(call.app.packs.by_key(caller, key, question, now)?)
+}
+
+async fn make(
+    app: &Arc<App>,
+    request: String,
+    caller: &Caller,
+    may: MayRecall,
+    mut question: Recall,
+) -> Result<Arc<Kept>, Failure> {
+    let started = app.env.clock.monotonic();
+    let reach = Arc::clone(&may.reach);
+    if question.view == PackView::Raw {
+        question.temporal.valid_during = None;
+    }
+    let asked = question.clone();
+    let recalled = app.engine.recall(may, question).await?;
+    let read = app.env.clock.monotonic();
+    let random = lamina_env::rng::draw::<8>(&*app.env.rng);
+    let id = PackId::mint(app.env.clock.wall(), random);
+    let mut body = pack(app, request, caller, &asked, (&recalled, id)).await?;
+    if asked.detail != Detail::None {
+        let rendered = app.env.clock.monotonic();
+        let times = times(&recalled, read.0 - started.0, rendered.0 - read.0);
+        body.diagnostics = Some(diagnostics(&reach, &asked, &recalled, times));
+    }
+    // What is sent and what is kept are the same bytes.
+    let written = match asked.exclude_content {
+        false => serde_json::to_vec(&body),
+        true => body.without_content().and_then(|body| serde_json::to_vec(&body)),
+    };
+    let written = written.map_err(|error| internal(error.to_string()))?;
+    let kept = Kept { id, body: written.into(), question: asked };
+    Ok(app.packs.keep(caller, kept, app.env.clock.monotonic()))
+}
+
+async fn pack(
+    app: &App,
+    request_id: String,
+    caller: &Caller,
+    question: &Recall,
+    (recalled, id): (&Recalled, PackId),
+) -> Result<PackBody, Failure> {
+    let shows = !matches!(question.view, PackView::Narrative | PackView::Structured);
+    let layers = match shows {
+        true => layers(app, caller, recalled).await?,
+        false => LayersBody::default(),
+    };
+    let context_block = match question.view {
+        PackView::Holistic | PackView::Descend => block::of(recalled, question.citation_mode),
+        PackView::Narrative => block::story(recalled),
+        PackView::Raw | PackView::Granular | PackView::Structured => String::new(),
+    };
+    let failed: Vec<&str> = recalled.failed.iter().map(|layer| layer.as_str()).collect();
+    Ok(PackBody {
+        pack_id: id.to_string(),
+        request_id,
+        scope: question.scope.to_string(),
+        view: question.view.as_str(),
+        context_block,
+        layers,
+        knowledge_subgraph: (question.view == PackView::Structured).then(|| graph::of(recalled)),
+        provenance: ProvenanceBody {
+            trail: trail(recalled),
+            citations: recalled.citations.clone(),
+        },
+        diagnostics: None,
+        as_of: time::print(recalled.recorded.0),
+        why_not: recalled.why_not.map(|why| WhyNotBody {
+            candidates: why.candidates,
+            best_score: rounded(why.best_score),
+            floor: why.floor,
+        }),
+        partial: !failed.is_empty(),
+        partial_reason: (!failed.is_empty())
+            .then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", "))),
+    })
+}
+
+async fn layers(app: &App, caller: &Caller, recalled: &Recalled) -> Result<LayersBody, Failure> {
+    let mut events = Vec::with_capacity(recalled.events.len());
+    for found in &recalled.events {
+        let derives = app.engine.derived_from(caller.tenant, found.record.id).await?;
+        events.push(Found { record: EventBody::new(&found.record, derives), score: found.score });
+    }
+    Ok(LayersBody {
+        beliefs: ranked(&recalled.beliefs, beliefs::shown),
+        facts: ranked(&recalled.facts, facts::shown),
+        episodes: ranked(&recalled.episodes, |episode| episodes::shown(episode.clone())),
+        events: ranked(&events, Clone::clone),
+        understanding: ranked(&recalled.concepts, |concept| understanding::shown(concept.clone())),
+    })
+}
+
+fn ranked<T, B>(found: &[Found<T>], shown: impl Fn(&T) -> B) -> Vec<Ranked<B>> {
+    let place = |(at, found): (usize, &Found<T>)| Ranked {
+        record: shown(&found.record),
+        ranked_position: at + 1,
+        score: rounded(found.score),
+    };
+    found.iter().enumerate().map(place).collect()
+}
+
+/// What was done, by the names that clients know (R344).
+fn trail(recalled: &Recalled) -> Vec<TrailBody> {
+    let done = &recalled.trail;
+    let phase = |phase: &'static str, said: Value, us: i64| TrailBody {
+        phase,
+        said: match said {
+            Value::Object(said) => said,
+            _ => Map::new(),
+        },
+        elapsed_ms: milliseconds(us),
+    };
+    let weights = Tuning::USUAL.weights;
+    let weights: Map<String, Value> = Signal::ALL
+        .iter()
+        .map(|signal| (signal.as_str().to_owned(), json!(weights.of(*signal))))
+        .collect();
+    vec![
+        phase(
+            "ARIL_classify",
+            json!({"plan": recalled.plan.as_str(), "question_type": recalled.plan.question_type()}),
+            done.plan_us,
+        ),
+        phase(
+            "hybrid_retrieve",
+            json!({"bm25_hits": done.lexical_hits, "hnsw_hits": done.vector_hits}),
+            done.search_us,
+        ),
+        phase("rerank", json!({"model": null}), 0),
+        phase(
+            "graph_expand",
+            json!({"added_nodes": done.neighbours + done.derived}),
+            done.expand_us + done.derive_us,
+        ),
+        phase("score", json!({"weights": weights}), done.rank_us),
+        phase("mmr", json!({"lambda": Tuning::USUAL.lambda}), done.pack_us),
+    ]
+}
+
+fn times(recalled: &Recalled, recall_us: i64, render_us: i64) -> BTreeMap<&'static str, f64> {
+    BTreeMap::from([
+        ("recall", milliseconds(recall_us)),
+        ("search", milliseconds(recalled.trail.search_us)),
+        ("expand", milliseconds(recalled.trail.expand_us)),
+        ("rerank", 0.0),
+        ("rank", milliseconds(recalled.trail.rank_us)),
+        ("derive", milliseconds(recalled.trail.derive_us)),
+        ("pack", milliseconds(recalled.trail.pack_us)),
+        ("render_context_block", milliseconds(render_us)),
+        ("total", milliseconds(recall_us + render_us)),
+    ])
+}
+
+fn diagnostics(
+    reach: &ReadPermit,
+    question: &Recall,
+    recalled: &Recalled,
+    time_ms: BTreeMap<&'static str, f64>,
+) -> DiagnosticsBody {
+    let full = question.detail == Detail::Full;
+    let scopes_traversed = match &recalled.traversed {
+        Some(walked) => {
+            let walked = walked.iter().cloned().map(events::traversed);
+            walked.map(ScopeTraversed::Walked).collect()
+        }
+        None => {
+            let up =
+                question.scope.self_and_ancestors().into_iter().filter(|path| reach.covers(path));
+            let up =
+                up.take(if question.view.reach() == ScopeView::Local { 1 } else { usize::MAX });
+            up.map(|path| ScopeTraversed::Path(path.to_string())).collect()
+        }
+    };
+    let items = recalled.considered.iter().take(ITEMS_SHOWN_MAX).enumerate();
+    DiagnosticsBody {
+        policy: PolicyBody {
+            tier_attribution: reach.decided_by().as_str().to_owned(),
+            capability: reach.capability(),
+        },
+        filters_applied: question.filter.names(),
+        scopes_traversed,
+        plan: recalled.plan.as_str(),
+        question_type: recalled.plan.question_type(),
+        relevance: rounded(recalled.relevance),
+        time_ms,
+        knapsack_evictions: (recalled.evicted > 0).then_some(recalled.evicted),
+        tokens: recalled.tokens,
+        models: full.then(BTreeMap::new),
+        items: full.then(|| items.map(|(at, event)| item(at + 1, event)).collect()),
+        items_truncated: full.then_some(recalled.considered.len() > ITEMS_SHOWN_MAX),
+        partial: !recalled.failed.is_empty(),
+    }
+}
+
+fn item(rank: usize, event: &Considered) -> ItemDiagnostics {
+    let contributions = Signal::ALL
+        .iter()
+        .map(|signal| (signal.as_str(), rounded(event.contributions.of(*signal))))
+        .collect();
+    let channels: BTreeMap<&'static str, f64> =
+        [("bm25", event.lexical), ("vector", event.semantic)]
+            .into_iter()
+            .filter_map(|(name, score)| Some((name, rounded(score?))))
+            .collect();
+    let mut matched_via: Vec<&'static str> = channels.keys().copied().collect();
+    if matched_via.is_empty() {
+        matched_via.push("neighbour");
+    }
+    ItemDiagnostics {
+        event_id: event.id.to_string(),
+        final_rank: rank,
+        score: rounded(event.score),
+        contributions,
+        channels,
+        matched_via,
+        thread: event.thread,
+        terms: event.terms,
+    }
+}
+
+/// Four digits are more than a score means.
+fn rounded(score: f64) -> f64 {
+    (score * 10_000.0).round() / 10_000.0
+}
+
+fn milliseconds(us: i64) -> f64 {
+    us as f64 / 1_000.0
+}

@@ -1,0 +1,112 @@
+//! The pack as text for a prompt. Clients take it apart again: memories are separated by lines of `---`,
+//! and each begins with `[YYYY-MM-DD HH:MM UTC] [role]`.
+
+use lamina_api::time;
+use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
+use lamina_types::recall::CitationMode;
+use lamina_types::{Content, EventRecord, Micros};
+
+const SEPARATOR: &str = "\n---\n";
+
+/// One memory: what it is, and which record says so.
+struct Piece {
+    text: String,
+    id: String,
+}
+
+/// The records as text, the best first: events, then what is known and believed.
+pub(super) fn of(recalled: &Recalled, citations: CitationMode) -> String {
+    let pieces = pieces(recalled);
+    let mark = |(at, piece): (usize, &Piece)| match citations {
+        CitationMode::InlineWithMarkers => format!("{} [{}]", piece.text, at + 1),
+        _ => piece.text.clone(),
+    };
+    let mut texts: Vec<String> = pieces.iter().enumerate().map(mark).collect();
+    if citations == CitationMode::BlockAtEnd && !pieces.is_empty() {
+        let list =
+            pieces.iter().enumerate().map(|(at, piece)| format!("[{}] {}", at + 1, piece.id));
+        texts.push(format!("Sources:\n{}", list.collect::<Vec<_>>().join("\n")));
+    }
+    texts.join(SEPARATOR)
+}
+
+fn pieces(recalled: &Recalled) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for found in &recalled.events {
+        let text = said(&found.record);
+        pieces.push(Piece { text, id: found.record.id.to_string() });
+    }
+    for found in &recalled.facts {
+        let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
+        let text = line(at, "fact", &fact_words(&found.record));
+        pieces.push(Piece { text, id: found.record.id.to_string() });
+    }
+    for found in &recalled.beliefs {
+        let sure = (found.record.shown.confidence * 100.0).round();
+        let words = format!("{} ({sure}% sure)", belief_words(&found.record));
+        let text = line(found.record.valid_from.0, "belief", &words);
+        pieces.push(Piece { text, id: found.record.id.to_string() });
+    }
+    for found in &recalled.episodes {
+        let Some(summary) = &found.record.summary else { continue };
+        let text = line(found.record.started.0, "episode", summary);
+        pieces.push(Piece { text, id: found.record.id.to_string() });
+    }
+    for found in &recalled.concepts {
+        let Some(summary) = &found.record.summary else { continue };
+        let text = line(found.record.valid_from.0, "concept", summary);
+        pieces.push(Piece { text, id: found.record.id.to_string() });
+    }
+    pieces
+}
+
+/// An event as it is shown to a model.
+fn said(event: &EventRecord) -> String {
+    let experience = &event.experience;
+    let role = match &experience.content {
+        Content::Message { role, .. } => role.as_str(),
+        _ => experience.modality.as_str(),
+    };
+    let actor = experience.observed_actor.id.as_str();
+    let tag = match actor == event.caller.as_str() {
+        true => role.to_owned(),
+        // Other tags than the first two are dropped by those who take the text apart.
+        false => format!("{role}] [{actor}"),
+    };
+    line(experience.context.observed_at.0, &tag, experience.content.text())
+}
+
+fn line(at: Micros, tag: &str, text: &str) -> String {
+    let date = time::print(at);
+    let (day, clock) = date.split_once('T').unwrap_or((date.as_str(), ""));
+    let clock = clock.get(..5).unwrap_or("00:00");
+    // A line of the text that looks like the separator would end the memory.
+    let text = text.trim().replace("\n---", "\n- - -");
+    format!("[{day} {clock} UTC] [{tag}] {text}")
+}
+
+/// The events as a story: in the order in which they happened, each with its day.
+pub(super) fn story(recalled: &Recalled) -> String {
+    let mut events: Vec<&EventRecord> = recalled.events.iter().map(|found| &found.record).collect();
+    events.sort_by_key(|event| event.experience.context.observed_at);
+    let mut day = String::new();
+    let mut story: Vec<String> = Vec::new();
+    for event in events {
+        let date = time::print(event.experience.context.observed_at.0);
+        let date = date.get(..10).unwrap_or_default().to_owned();
+        let actor = event.experience.observed_actor.id.as_str();
+        let name = actor.split_once(':').map_or(actor, |(_, name)| name);
+        let text = event.experience.content.text().trim();
+        let sentence = format!("{name}: \u{201c}{text}\u{201d}");
+        if date == day {
+            story.push(sentence);
+        } else {
+            story.push(format!("On {date}, {sentence}"));
+            day = date;
+        }
+    }
+    story.join(" ")
+}
+
+#[cfg(test)]
+mod tests;

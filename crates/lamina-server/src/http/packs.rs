@@ -1,0 +1,107 @@
+//! Packs that can still be referred to: for 60 seconds from their making, by their id or by the key of
+//! the caller (R118, R263, R440). Nothing of them outlives the process.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use lamina_api::ApiError;
+use lamina_core::policy::Caller;
+use lamina_types::limits::PACK_TTL_US;
+use lamina_types::recall::Recall;
+use lamina_types::{ErrorCode, Micros, PackId};
+use parking_lot::Mutex;
+
+/// Packs that are kept; the oldest make room.
+const PACKS_MAX: usize = 1_024;
+
+/// A pack that was made.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) id: PackId,
+    /// As it was sent.
+    pub(crate) body: Bytes,
+    pub(crate) question: Recall,
+}
+
+/// Who may refer to a pack: only whoever it was made for.
+type Owner = (u32, String);
+
+#[derive(Debug, Default)]
+struct State {
+    by_id: BTreeMap<PackId, (Owner, Arc<Kept>)>,
+    by_key: BTreeMap<(Owner, String), PackId>,
+    /// In the order of their making.
+    made: VecDeque<(Micros, PackId)>,
+}
+
+/// The packs of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Packs(Mutex<State>);
+
+impl Packs {
+    /// Keeps a pack for its life.
+    pub(crate) fn keep(&self, caller: &Caller, kept: Kept, now: Micros) -> Arc<Kept> {
+        let owner = owner(caller);
+        let kept = Arc::new(kept);
+        let mut state = self.0.lock();
+        state.expire(now);
+        if state.made.len() >= PACKS_MAX {
+            state.drop_oldest();
+        }
+        if let Some(key) = &kept.question.idempotency_key {
+            state.by_key.insert((owner.clone(), key.clone()), kept.id);
+        }
+        state.by_id.insert(kept.id, (owner, Arc::clone(&kept)));
+        state.made.push_back((now, kept.id));
+        kept
+    }
+
+    /// The pack of a key, if it lives. Another question under the same key is a conflict.
+    pub(crate) fn by_key(
+        &self,
+        caller: &Caller,
+        key: &str,
+        question: &Recall,
+        now: Micros,
+    ) -> Result<Option<Arc<Kept>>, ApiError> {
+        let mut state = self.0.lock();
+        state.expire(now);
+        let found = state.by_key.get(&(owner(caller), key.to_owned()));
+        let Some((_, kept)) = found.and_then(|id| state.by_id.get(id)) else { return Ok(None) };
+        match kept.question == *question {
+            true => Ok(Some(Arc::clone(kept))),
+            false => Err(ApiError::at(
+                ErrorCode::IdempotencyConflict,
+                "idempotency_key",
+                "was used for another question within the last minute",
+            )),
+        }
+    }
+}
+
+impl State {
+    fn expire(&mut self, now: Micros) {
+        while self.made.front().is_some_and(|(made, _)| now.0 - made.0 >= PACK_TTL_US) {
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        let Some((_, id)) = self.made.pop_front() else { return };
+        let Some((owner, kept)) = self.by_id.remove(&id) else { return };
+        if let Some(key) = &kept.question.idempotency_key {
+            let key = (owner, key.clone());
+            if self.by_key.get(&key) == Some(&id) {
+                self.by_key.remove(&key);
+            }
+        }
+    }
+}
+
+fn owner(caller: &Caller) -> Owner {
+    (caller.tenant, caller.actor.to_string())
+}
+
+#[cfg(test)]
+mod tests;
