@@ -7,6 +7,8 @@ mod reference;
 mod log;
 mod events;
 mod derive;
+mod embed;
+mod index;
 mod http;
 mod team;
 mod reopen;
@@ -26,6 +28,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
              (--events N, 1,000,000 unless given)
   derive     processor time of all stages per message: at 10,000 events and at --events N, and a tenth of
              that within one scope
+  embed      texts per second that become vectors on one core, against adding up their rows
+  index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
@@ -52,6 +56,8 @@ fn main() -> ExitCode {
             "log" => log::run(&options),
             "events" => events::run(&options),
             "derive" => derive::run(&options),
+            "embed" => embed::run(&options),
+            "index" => index::run(&options),
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
             "team" => team::run(&options),

@@ -15,23 +15,26 @@ use crate::document::{Change, Document, RecordKey};
 use crate::error::Error;
 use crate::lexical::{self, LexicalAnswer, LexicalQuery};
 use crate::tenant::{Tenant, space_dir};
-use crate::vector::{Space, VectorHit, VectorQuery};
+use crate::vector::{Budget, Space, VectorHit, VectorQuery};
 
 /// Tenants that are open at once; the longest unused one is closed.
 const OPEN_MAX: usize = 64;
 /// Tenants whose writers keep their threads and memory between commits.
 const WRITERS_MAX: usize = 4;
 
+/// Changes of a tenant that wait for a commit; one more, and applying it commits.
+const PENDING_MAX: usize = 16_384;
+
 /// Everything that can be found.
 #[derive(Debug)]
 pub struct Index {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    cache_bytes_max: usize,
+    budget: Arc<Budget>,
+    /// What the file says. Locks are taken in the order of these fields.
+    written: Mutex<Progress>,
     open: Mutex<Open>,
     progress: Mutex<Progress>,
-    /// What the file says.
-    written: Mutex<Progress>,
 }
 
 #[derive(Debug, Default)]
@@ -56,7 +59,7 @@ pub struct Setup {
     pub log_end: u64,
     /// The space of vectors, if the index is made anew; one that is there keeps its own.
     pub space: Space,
-    /// Bytes of vectors that each tenant keeps in memory.
+    /// Bytes of vectors that are kept in memory, of all tenants together.
     pub cache_bytes_max: usize,
 }
 
@@ -128,7 +131,7 @@ impl Index {
         let index = Index {
             disk,
             dir,
-            cache_bytes_max,
+            budget: Budget::new(cache_bytes_max),
             open: Mutex::default(),
             written: Mutex::new(progress.clone()),
             progress: Mutex::new(progress),
@@ -140,7 +143,11 @@ impl Index {
     /// `applied`, of all tenants, is applied with them.
     pub fn apply(&self, tenant: u32, changes: &[Change], applied: u64) -> Result<(), Error> {
         if !changes.is_empty() {
-            self.tenant(tenant)?.apply(changes, applied)?;
+            let tenant = self.tenant(tenant)?;
+            tenant.apply(changes, applied)?;
+            if tenant.lexical.pending() > PENDING_MAX {
+                tenant.commit()?;
+            }
         }
         let mut progress = self.progress.lock();
         progress.applied = progress.applied.max(applied);
@@ -186,17 +193,22 @@ impl Index {
     /// Drops everything of a tenant.
     pub fn drop_tenant(&self, tenant: u32) -> Result<(), Error> {
         let mut open = self.open.lock();
-        open.tenants.remove(&tenant);
         open.writers.retain(|writer| *writer != tenant);
+        if let Some((gone, _)) = open.tenants.remove(&tenant) {
+            // A merge under way would write its words again.
+            gone.lexical.rest()?;
+        }
         Ok(self.disk.remove_dir_all(&self.tenant_dir(tenant))?)
     }
 
     /// Drops everything; the log is to be applied from its beginning.
     pub fn clear(&self) -> Result<(), Error> {
-        let mut open = self.open.lock();
         let mut written = self.written.lock();
+        let mut open = self.open.lock();
         let mut progress = self.progress.lock();
-        *open = Open::default();
+        for (_, (gone, _)) in std::mem::take(&mut *open).tenants {
+            gone.lexical.rest()?;
+        }
         progress.applied = 0;
         progress.second = None;
         start_anew(&*self.disk, &self.dir, &progress)?;
@@ -290,8 +302,8 @@ impl Index {
     /// The second space is served from now on; the files of the first are deleted.
     pub fn promote_space(&self) -> Result<(), Error> {
         self.commit()?;
-        let mut open = self.open.lock();
         let mut written = self.written.lock();
+        let mut open = self.open.lock();
         let mut progress = self.progress.lock();
         let (space, _) = progress.second.take().ok_or(Error::NoSecondSpace)?;
         let before = std::mem::replace(&mut progress.space, space);
@@ -352,7 +364,7 @@ impl Index {
         };
         let second = second.as_ref().map(|(space, _)| space);
         let dir = self.tenant_dir(number);
-        let tenant = Tenant::open(&self.disk, dir, &space, second, self.cache_bytes_max)?;
+        let tenant = Tenant::open(&self.disk, dir, &space, second, &self.budget)?;
         let tenant = Arc::new(tenant);
         open.tenants.insert(number, (Arc::clone(&tenant), now));
         Ok(tenant)

@@ -17,7 +17,9 @@ use crate::vector::{self, Space, VectorHit, VectorQuery, nearest};
 pub(crate) struct Tenant {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    cache_bytes_max: usize,
+    budget: Arc<vector::Budget>,
+    /// Held by the one who commits.
+    committing: Mutex<()>,
     pub(crate) lexical: lexical::Store,
     vectors: Mutex<vector::Store>,
     second: Mutex<Option<vector::Store>>,
@@ -29,10 +31,10 @@ impl Tenant {
         dir: PathBuf,
         space: &Space,
         second: Option<&Space>,
-        cache_bytes_max: usize,
+        budget: &Arc<vector::Budget>,
     ) -> Result<Tenant, Error> {
         let vectors_in = |space: &Space| {
-            vector::Store::open(Arc::clone(disk), space_dir(&dir, space), space, cache_bytes_max)
+            vector::Store::open(Arc::clone(disk), space_dir(&dir, space), space, budget)
         };
         Ok(Tenant {
             lexical: lexical::Store::open(disk, dir.join("words"))?,
@@ -40,7 +42,8 @@ impl Tenant {
             second: Mutex::new(second.map(vectors_in).transpose()?),
             disk: Arc::clone(disk),
             dir,
-            cache_bytes_max,
+            budget: Arc::clone(budget),
+            committing: Mutex::new(()),
         })
     }
 
@@ -54,6 +57,11 @@ impl Tenant {
                 }
             })
             .collect();
+        for change in changes {
+            if let Change::Put(document) = change {
+                self.vectors.lock().fits(document)?;
+            }
+        }
         self.lexical.apply(&lexical, applied)?;
         let mut vectors = self.vectors.lock();
         let mut second = self.second.lock();
@@ -85,13 +93,21 @@ impl Tenant {
         Ok(())
     }
 
+    /// Makes everything that was applied durable; searches and changes go on meanwhile.
     pub(crate) fn commit(&self) -> Result<(), Error> {
+        let _committing = self.committing.lock();
         self.lexical.commit()?;
-        self.vectors.lock().commit()?;
+        let batch = self.vectors.lock().begin_commit();
+        if let Some(batch) = batch {
+            let written = batch.write();
+            self.vectors.lock().end_commit(batch, written.is_ok())?;
+            written?;
+        }
         self.second.lock().as_mut().map_or(Ok(()), vector::Store::commit)
     }
 
     pub(crate) fn purge(&self) -> Result<u64, Error> {
+        let _committing = self.committing.lock();
         let rewritten = self.lexical.purge()?;
         self.vectors.lock().purge()?;
         self.second.lock().as_mut().map_or(Ok(()), vector::Store::purge)?;
@@ -133,7 +149,7 @@ impl Tenant {
             Arc::clone(&self.disk),
             space_dir(&self.dir, space),
             space,
-            self.cache_bytes_max,
+            &self.budget,
         )?;
         *self.second.lock() = Some(store);
         Ok(())
@@ -141,6 +157,7 @@ impl Tenant {
 
     /// The second space is served from now on.
     pub(crate) fn promote(&self) -> Result<(), Error> {
+        let _committing = self.committing.lock();
         let mut vectors = self.vectors.lock();
         let second = self.second.lock().take().ok_or(Error::NoSecondSpace)?;
         *vectors = second;

@@ -11,6 +11,7 @@ mod cache;
 mod scan;
 mod store;
 
+pub(crate) use cache::Budget;
 pub(crate) use scan::nearest;
 pub use scan::{VectorHit, VectorQuery};
 pub(crate) use store::Store;

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::rows::Row;
 use super::{dot, scale_of};
@@ -62,6 +63,23 @@ impl Loaded {
     }
 }
 
+/// Bytes that all tenants together keep in memory.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    used: AtomicUsize,
+    bytes_max: usize,
+}
+
+impl Budget {
+    pub(crate) fn new(bytes_max: usize) -> Arc<Budget> {
+        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max })
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.used.load(Ordering::Relaxed).saturating_add(bytes) <= self.bytes_max
+    }
+}
+
 /// Scopes in memory, the longest unused given up first.
 #[derive(Debug)]
 pub(super) struct Cache {
@@ -70,12 +88,22 @@ pub(super) struct Cache {
     uses: BTreeMap<u64, u32>,
     clock: u64,
     bytes: usize,
-    bytes_max: usize,
+    budget: Arc<Budget>,
 }
 
 impl Cache {
-    pub(super) fn new(bytes_max: usize) -> Cache {
-        Cache { scopes: HashMap::new(), uses: BTreeMap::new(), clock: 0, bytes: 0, bytes_max }
+    pub(super) fn new(budget: Arc<Budget>) -> Cache {
+        Cache { scopes: HashMap::new(), uses: BTreeMap::new(), clock: 0, bytes: 0, budget }
+    }
+
+    fn take(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.budget.used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn give_back(&mut self, bytes: usize) {
+        self.bytes -= bytes;
+        self.budget.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     pub(super) fn get(&mut self, scope: u32) -> Option<Loaded> {
@@ -90,15 +118,15 @@ impl Cache {
     /// Keeps a scope; the one put last stays even if it is larger than all that may be kept.
     pub(super) fn put(&mut self, scope: u32, loaded: Loaded) {
         self.forget(scope);
-        while self.bytes + loaded.bytes > self.bytes_max
+        while !self.budget.has_room(loaded.bytes)
             && let Some((_, oldest)) = self.uses.pop_first()
         {
             if let Some((gone, _)) = self.scopes.remove(&oldest) {
-                self.bytes -= gone.bytes;
+                self.give_back(gone.bytes);
             }
         }
         self.clock += 1;
-        self.bytes += loaded.bytes;
+        self.take(loaded.bytes);
         self.uses.insert(self.clock, scope);
         self.scopes.insert(scope, (loaded, self.clock));
     }
@@ -108,22 +136,32 @@ impl Cache {
         if let Some((loaded, _)) = self.scopes.get_mut(&scope) {
             let before = loaded.bytes;
             change(loaded);
-            self.bytes = self.bytes - before + loaded.bytes;
+            // Rows are only added; a removed one keeps its place.
+            let more = loaded.bytes - before;
+            self.take(more);
         }
     }
 
     pub(super) fn forget(&mut self, scope: u32) {
         if let Some((gone, used)) = self.scopes.remove(&scope) {
             self.uses.remove(&used);
-            self.bytes -= gone.bytes;
+            self.give_back(gone.bytes);
         }
     }
 
     pub(super) fn clear(&mut self) {
-        *self = Cache::new(self.bytes_max);
+        self.scopes.clear();
+        self.uses.clear();
+        self.give_back(self.bytes);
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        self.give_back(self.bytes);
     }
 }

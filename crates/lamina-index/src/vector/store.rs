@@ -11,7 +11,7 @@ use std::sync::Arc;
 use lamina_env::{Disk, DiskFile};
 use lamina_types::ScopePath;
 
-use super::cache::{Block, Cache, Loaded};
+use super::cache::{Block, Budget, Cache, Loaded};
 use super::rows::{Row, Slot, row_bytes};
 use super::state::State;
 use super::{Space, Vector};
@@ -30,10 +30,12 @@ pub(crate) struct Store {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     state: State,
-    rows: Box<dyn DiskFile>,
-    scopes: Box<dyn DiskFile>,
+    rows: Arc<dyn DiskFile>,
+    scopes: Arc<dyn DiskFile>,
     /// Number to path.
     paths: Vec<ScopePath>,
+    /// How many of them are in the file.
+    named: usize,
     numbers: BTreeMap<ScopePath, u32>,
     /// By number of the scope: its live rows, ascending.
     rows_of: Vec<Vec<u32>>,
@@ -69,7 +71,7 @@ impl Store {
         disk: Arc<dyn Disk>,
         dir: PathBuf,
         space: &Space,
-        cache_bytes_max: usize,
+        budget: &Arc<Budget>,
     ) -> Result<Store, Error> {
         disk.create_dir_all(&dir)?;
         let path = dir.join("state");
@@ -101,13 +103,14 @@ impl Store {
             rows,
             scopes,
             paths: Vec::new(),
+            named: 0,
             numbers: BTreeMap::new(),
             rows_of: Vec::new(),
             places: HashMap::new(),
             pending: Vec::new(),
             removed: Vec::new(),
             live: 0,
-            cache: Cache::new(cache_bytes_max),
+            cache: Cache::new(Arc::clone(budget)),
         };
         store.finish_removing()?;
         store.read_scopes()?;
@@ -136,8 +139,19 @@ impl Store {
         self.applied = self.applied.max(offset);
     }
 
+    /// Whether its vectors are of this space.
+    pub(crate) fn fits(&self, document: &Document) -> Result<(), Error> {
+        let expected = self.state.space.dims;
+        let vectors = document.parts.iter().filter_map(|part| part.vector.as_ref());
+        match vectors.map(Vector::dims).find(|dims| *dims != usize::from(expected)) {
+            Some(found) => Err(Error::WrongDims { expected, found }),
+            None => Ok(()),
+        }
+    }
+
     /// Puts the vectors of a document's parts; replaces what was put of this record before.
     pub(crate) fn put(&mut self, document: &Document) -> Result<(), Error> {
+        self.fits(document)?;
         self.remove(document.record())?;
         for (candidate, part) in document.candidates() {
             if let Some(vector) = &part.vector {
@@ -153,9 +167,6 @@ impl Store {
         candidate: Candidate,
         vector: &Vector,
     ) -> Result<(), Error> {
-        if vector.dims() != usize::from(self.state.space.dims) {
-            return Err(Error::WrongDims { expected: self.state.space.dims, found: vector.dims() });
-        }
         let number = self.scope_number(scope)?;
         let row_number = self
             .state
@@ -358,8 +369,9 @@ impl Store {
     }
 }
 
-fn open_or_create(disk: &dyn Disk, path: &std::path::Path) -> Result<Box<dyn DiskFile>, Error> {
-    if disk.exists(path) { Ok(disk.open(path)?) } else { Ok(disk.create_new(path)?) }
+fn open_or_create(disk: &dyn Disk, path: &std::path::Path) -> Result<Arc<dyn DiskFile>, Error> {
+    let file = if disk.exists(path) { disk.open(path)? } else { disk.create_new(path)? };
+    Ok(Arc::from(file))
 }
 
 fn hash(record: Record) -> u64 {
@@ -370,3 +382,4 @@ fn hash(record: Record) -> u64 {
 }
 
 mod disk;
+

@@ -8,7 +8,7 @@ use lamina_types::{Micros, RecordedAt, ScopePath, ValidAt};
 
 use super::rows::{Row, Slot};
 use super::state::State;
-use super::{Space, Store, Vector, nearest};
+use super::{Budget, Space, Store, Vector, nearest};
 use crate::document::{Document, Layer, Part, Record, RecordKey};
 use crate::error::Error;
 use crate::filter::{Candidate, Filter};
@@ -20,7 +20,7 @@ fn space() -> Space {
 }
 
 fn open(disk: &SimDisk) -> Result<Store, Error> {
-    Store::open(Arc::new(disk.clone()), PathBuf::from(DIR), &space(), 1 << 16)
+    Store::open(Arc::new(disk.clone()), PathBuf::from(DIR), &space(), &Budget::new(1 << 10))
 }
 
 fn document(number: u8, scope: &str, values: [f32; 4]) -> Document {
@@ -162,6 +162,41 @@ fn damage_is_noticed_and_rows_after_the_committed_ones_are_not_damage() {
     disk.poke(&rows, 20, &[0xFF]).unwrap();
     assert!(matches!(open(&disk), Err(Error::Damaged(_))));
     let other = Space { model: "other".to_owned(), dims: 4 };
-    let opened = Store::open(Arc::new(disk.clone()), PathBuf::from(DIR), &other, 0);
+    let opened = Store::open(Arc::new(disk.clone()), PathBuf::from(DIR), &other, &Budget::new(0));
     assert!(matches!(opened, Err(Error::OtherSpace { .. })));
+}
+
+#[test]
+fn what_is_removed_while_it_is_written_is_gone_after_the_next_commit() {
+    let disk = SimDisk::new();
+    let mut store = open(&disk).unwrap();
+    store.put(&document(1, "org:a", [1.0; 4])).unwrap();
+    store.put(&document(2, "org:a", [1.0, 2.0, 3.0, 4.0])).unwrap();
+    let batch = store.begin_commit().unwrap();
+    store.remove(Record { layer: Layer::Event, id: [2; 16] }).unwrap();
+    store.put(&document(3, "org:a/user:new", [1.0, 0.0, 0.0, 0.0])).unwrap();
+    batch.write().unwrap();
+    store.end_commit(batch, true).unwrap();
+    assert_eq!(found(&mut store), [3, 1]);
+    assert_eq!(found(&mut open(&disk).unwrap()).len(), 2, "on disk are the first two");
+    store.commit().unwrap();
+    assert_eq!(found(&mut store), [3, 1]);
+    assert_eq!(found(&mut open(&disk).unwrap()), [3, 1]);
+    let rows = disk.contents(&Path::new(DIR).join("rows-0")).unwrap();
+    assert!(rows[68..136].iter().all(|byte| *byte == 0), "the second row");
+}
+
+#[test]
+fn a_commit_that_fails_is_made_good_by_the_next() {
+    let disk = SimDisk::new();
+    let mut store = open(&disk).unwrap();
+    store.put(&document(1, "org:a", [1.0; 4])).unwrap();
+    store.commit().unwrap();
+    store.remove(Record { layer: Layer::Event, id: [1; 16] }).unwrap();
+    store.put(&document(2, "org:a/user:x", [1.0; 4])).unwrap();
+    disk.fail_sync(1);
+    assert!(matches!(store.commit(), Err(Error::Io(_))));
+    assert_eq!(found(&mut store), [2]);
+    store.commit().unwrap();
+    assert_eq!(found(&mut open(&disk).unwrap()), [2]);
 }

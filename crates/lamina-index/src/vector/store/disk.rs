@@ -1,6 +1,10 @@
 //! How a store of vectors gets to disk and back.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use lamina_env::disk::write_atomic;
+use lamina_env::{Disk, DiskFile};
 use lamina_types::ScopePath;
 
 use super::{CHUNK, Place, STATE_BYTES_MAX, Store, open_or_create};
@@ -11,65 +15,117 @@ use crate::vector::state::State;
 /// Rewrite the files when more than half of the rows are gone, and at least this many.
 const GONE_MIN: usize = 10_000;
 
-impl Store {
-    /// Makes everything that was applied durable, and overwrites what was removed.
-    pub(crate) fn commit(&mut self) -> Result<(), Error> {
-        if !self.is_dirty() {
-            return Ok(());
+/// What one commit writes. It is written while searches and changes go on.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    rows: Arc<dyn DiskFile>,
+    scopes: Arc<dyn DiskFile>,
+    row_bytes: usize,
+    /// New rows, and where they go.
+    new_rows: Vec<u8>,
+    new_rows_at: u64,
+    /// New names of scopes, and where they go.
+    new_scopes: Vec<u8>,
+    new_scopes_at: u64,
+    /// Pending rows that the batch holds; none where one was removed before.
+    taken: Vec<bool>,
+    /// Scopes that have their names in the file then.
+    named: usize,
+    /// What is so when all is written.
+    state: State,
+}
+
+impl Batch {
+    /// Rows and names first, then the state that counts them, then the bytes of what was removed.
+    pub(crate) fn write(&self) -> Result<(), Error> {
+        self.rows.write_at(&self.new_rows, self.new_rows_at)?;
+        self.rows.sync()?;
+        if !self.new_scopes.is_empty() {
+            self.scopes.write_at(&self.new_scopes, self.new_scopes_at)?;
+            self.scopes.sync()?;
         }
-        self.append()?;
+        if self.new_rows_at == 0 {
+            self.disk.sync_dir(&self.dir)?;
+        }
+        write_atomic(&*self.disk, &self.dir.join("state"), &self.state.encode())?;
+        overwrite(&*self.rows, &self.state.removed, self.row_bytes)
+    }
+}
+
+impl Store {
+    /// What is to be written; none if there is nothing. Until it is finished, no other may begin.
+    pub(crate) fn begin_commit(&mut self) -> Option<Batch> {
+        if !self.is_dirty() {
+            return None;
+        }
+        let mut new_rows = Vec::new();
+        for row in &self.pending {
+            match row {
+                Some(row) => row.encode(&mut new_rows),
+                None => new_rows.resize(new_rows.len() + self.row_bytes(), 0),
+            }
+        }
+        let new_scopes = encode_scopes(self.paths.get(self.named..).unwrap_or_default());
         let count = u32::try_from(self.pending.len()).expect("row numbers are checked at put");
         let mut state = self.state.clone();
         state.rows += count;
         state.applied = self.applied;
         state.removed = std::mem::take(&mut self.removed);
-        state.scopes_bytes = self.scopes_bytes();
-        self.write_state(state)?;
-        self.pending.clear();
-        self.finish_removing()?;
-        let gone = self.state.rows as usize - self.live;
-        if gone > GONE_MIN && gone > self.live { self.rewrite() } else { Ok(()) }
+        state.scopes_bytes += new_scopes.len() as u64;
+        Some(Batch {
+            disk: Arc::clone(&self.disk),
+            dir: self.dir.clone(),
+            rows: Arc::clone(&self.rows),
+            scopes: Arc::clone(&self.scopes),
+            row_bytes: self.row_bytes(),
+            new_rows,
+            new_rows_at: self.place(self.state.rows),
+            new_scopes,
+            new_scopes_at: self.state.scopes_bytes,
+            taken: self.pending.iter().map(Option::is_some).collect(),
+            named: self.paths.len(),
+            state,
+        })
+    }
+
+    /// The batch is on disk, or is not.
+    pub(crate) fn end_commit(&mut self, batch: Batch, written: bool) -> Result<(), Error> {
+        if !written {
+            // What was to be removed still is; everything else is still pending.
+            self.removed.extend(batch.state.removed);
+            return Ok(());
+        }
+        let first = self.state.rows;
+        let taken = self.pending.drain(..batch.taken.len()).zip(&batch.taken);
+        // Removed while it was written: it is on disk and has to go from there.
+        let gone = (first..).zip(taken).filter(|(_, (row, taken))| row.is_none() && **taken);
+        self.removed.extend(gone.map(|(number, _)| number));
+        self.named = batch.named;
+        self.state = batch.state;
+        let gone = self.state.rows as usize - self.live.min(self.state.rows as usize);
+        if self.pending.is_empty() && self.removed.is_empty() && gone > GONE_MIN && gone > self.live
+        {
+            return self.rewrite();
+        }
+        Ok(())
+    }
+
+    /// Makes everything that was applied durable, and overwrites what was removed.
+    pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        while let Some(batch) = self.begin_commit() {
+            let written = batch.write();
+            self.end_commit(batch, written.is_ok())?;
+            written?;
+        }
+        Ok(())
     }
 
     /// Leaves no trace of what was removed: not its rows, and not the name of a scope that is empty now.
     pub(crate) fn purge(&mut self) -> Result<(), Error> {
         self.commit()?;
         if self.rows_of.iter().any(Vec::is_empty) { self.rewrite() } else { Ok(()) }
-    }
-
-    /// Writes new rows and names of scopes after those that count, and syncs them.
-    fn append(&mut self) -> Result<(), Error> {
-        let mut at = self.place(self.state.rows);
-        let mut bytes = Vec::new();
-        for row in &self.pending {
-            match row {
-                Some(row) => row.encode(&mut bytes),
-                None => bytes.resize(bytes.len() + self.row_bytes(), 0),
-            }
-            if bytes.len() >= CHUNK {
-                self.rows.write_at(&bytes, at)?;
-                at += bytes.len() as u64;
-                bytes.clear();
-            }
-        }
-        self.rows.write_at(&bytes, at)?;
-        self.rows.sync()?;
-        let names = encode_scopes(&self.paths);
-        let known = usize::try_from(self.state.scopes_bytes).unwrap_or(usize::MAX);
-        if let Some(new) = names.get(known..)
-            && !new.is_empty()
-        {
-            self.scopes.write_at(new, self.state.scopes_bytes)?;
-            self.scopes.sync()?;
-        }
-        if self.state.rows == 0 {
-            self.disk.sync_dir(&self.dir)?;
-        }
-        Ok(())
-    }
-
-    fn scopes_bytes(&self) -> u64 {
-        self.paths.iter().map(|path| 2 + path.as_str().len() as u64).sum()
     }
 
     fn write_state(&mut self, state: State) -> Result<(), Error> {
@@ -80,15 +136,7 @@ impl Store {
 
     /// Overwrites the rows that the state names as removed.
     pub(super) fn finish_removing(&mut self) -> Result<(), Error> {
-        if self.state.removed.is_empty() {
-            return Ok(());
-        }
-        let zeros = vec![0; self.row_bytes()];
-        for row in &self.state.removed {
-            self.rows.write_at(&zeros, self.place(*row))?;
-        }
-        self.rows.sync()?;
-        Ok(())
+        overwrite(&*self.rows, &self.state.removed, self.row_bytes())
     }
 
     /// Writes the live rows into new files, each scope's next to each other, and drops the old ones.
@@ -178,6 +226,7 @@ impl Store {
                 next_scope(&mut fields).ok_or(Error::Damaged("a name in the table of scopes"))?;
             self.scope_number(&path)?;
         }
+        self.named = self.paths.len();
         Ok(())
     }
 
@@ -209,6 +258,18 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Zeros over these rows.
+fn overwrite(file: &dyn DiskFile, rows: &[u32], row_bytes: usize) -> Result<(), Error> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let zeros = vec![0; row_bytes];
+    for row in rows {
+        file.write_at(&zeros, u64::from(*row) * row_bytes as u64)?;
+    }
+    Ok(file.sync()?)
 }
 
 /// Length and bytes of each.
