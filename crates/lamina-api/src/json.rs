@@ -11,6 +11,7 @@ mod canon;
 mod free;
 mod object;
 pub(crate) mod scan;
+mod words;
 
 use lamina_types::ErrorCode;
 use lamina_types::limits::JSON_DEPTH_MAX;
@@ -159,7 +160,8 @@ fn describe(path: &str, message: &str) -> ApiError {
         let missing = rest.split('`').next().unwrap_or(rest);
         return ApiError::invalid_envelope(named(path, missing), "this field is required");
     }
-    ApiError::invalid_shape(path, message.chars().take(REASON_CHARS_MAX).collect::<String>())
+    let reason = words::in_json(message);
+    ApiError::invalid_shape(path, reason.chars().take(REASON_CHARS_MAX).collect::<String>())
 }
 
 /// The path of a field that serde names but does not place.

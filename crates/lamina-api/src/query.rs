@@ -15,6 +15,19 @@ use crate::time;
 #[derive(Debug, Clone, Copy)]
 pub struct Params<'a>(&'a [(String, String)]);
 
+/// Where a question stands on both axes of time. Intervals are half-open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// The instant in the world that is asked about.
+    pub as_of_valid: Option<ValidAt>,
+    /// The knowledge it is asked with.
+    pub as_of_recorded: Option<RecordedAt>,
+    /// True at some time in here.
+    pub valid_during: Option<(ValidAt, ValidAt)>,
+    /// Known at some time in here.
+    pub recorded_during: Option<(RecordedAt, RecordedAt)>,
+}
+
 impl<'a> Params<'a> {
     /// Wraps decoded pairs.
     pub fn new(pairs: &'a [(String, String)]) -> Params<'a> {
@@ -104,6 +117,24 @@ impl<'a> Params<'a> {
         let valid = either("as_of_valid", "valid_as_of")?;
         let recorded = either("as_of_recorded", "known_as_of")?;
         Ok((valid.map(ValidAt), recorded.map(RecordedAt)))
+    }
+
+    /// Everything that a question can say about time.
+    pub fn times(&self) -> Result<Times, ApiError> {
+        let (as_of_valid, as_of_recorded) = self.as_of()?;
+        Ok(Times {
+            as_of_valid,
+            as_of_recorded,
+            valid_during: self.worldly("valid_during")?,
+            recorded_during: self
+                .during("recorded_during")?
+                .map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
+        })
+    }
+
+    /// A stretch of the world's time.
+    pub fn worldly(&self, name: &'static str) -> Result<Option<(ValidAt, ValidAt)>, ApiError> {
+        Ok(self.during(name)?.map(|(from, to)| (ValidAt(from), ValidAt(to))))
     }
 
     /// `from..to`, both as they are in other parameters; also as JSON, `["from","to"]` or

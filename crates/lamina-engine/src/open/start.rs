@@ -132,10 +132,9 @@ pub(super) fn start(
     let Opened { env, keys, log, views, mut report, lock } = opened;
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
-    let (reader, tip) = (log.reader(), log.tip());
+    let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let blobs = open_blobs(&env, &settings.data)?;
-    let lock: Arc<dyn DiskFile> = Arc::from(lock);
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let (audit, tap) =
         audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;

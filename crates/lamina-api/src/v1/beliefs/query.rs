@@ -1,13 +1,13 @@
 //! The parameters of `GET /v1/beliefs` and its relatives (R292-R294).
 
 use lamina_types::limits::PAGE_DEFAULT;
-use lamina_types::{BeliefId, ErrorCode, RecordedAt, ScopePath, ScopeView, ValidAt};
+use lamina_types::{BeliefId, ErrorCode, RecordedAt, ScopePath, ScopeView};
 use sha2::{Digest, Sha256};
 
 use crate::cursor::{self, Mac};
 use crate::error::ApiError;
 use crate::page::PageStart;
-use crate::query::Params;
+use crate::query::{Params, Times};
 use crate::v1::facts::query::{confidence, word};
 
 /// What `stance` may ask for.
@@ -32,14 +32,8 @@ pub struct BeliefsQuery {
     pub predicate: Option<String>,
     /// With this stance.
     pub stance: Option<&'static str>,
-    /// The instant in the world that is asked about.
-    pub as_of_valid: Option<ValidAt>,
-    /// The knowledge it is asked with.
-    pub as_of_recorded: Option<RecordedAt>,
-    /// True at some time in here.
-    pub valid_during: Option<(ValidAt, ValidAt)>,
-    /// Held at some time in here.
-    pub recorded_during: Option<(RecordedAt, RecordedAt)>,
+    /// When it is true, and with which knowledge it is asked.
+    pub times: Times,
     /// At least this sure.
     pub min_confidence: f64,
     /// Also those that are kept for the past only, and those that are over.
@@ -55,7 +49,6 @@ impl BeliefsQuery {
     /// `valid_as_of` and `known_as_of`. `subject` is another word for `about`.
     pub fn parse(pairs: &[(String, String)]) -> Result<BeliefsQuery, ApiError> {
         let params = Params::new(pairs);
-        let (as_of_valid, as_of_recorded) = params.as_of()?;
         let yes_or_no = &[("false", false), ("true", true)];
         let stance = params.choice("stance", STANCES)?;
         let superseded = params.choice("include_superseded", yes_or_no)?
@@ -67,14 +60,7 @@ impl BeliefsQuery {
             about: word(&params, "about")?.or(word(&params, "subject")?),
             predicate: word(&params, "predicate")?,
             stance,
-            as_of_valid,
-            as_of_recorded,
-            valid_during: params
-                .during("valid_during")?
-                .map(|(from, to)| (ValidAt(from), ValidAt(to))),
-            recorded_during: params
-                .during("recorded_during")?
-                .map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
+            times: params.times()?,
             min_confidence: confidence(&params)?,
             include_superseded: superseded,
             limit: params.limit(PAGE_DEFAULT)?,

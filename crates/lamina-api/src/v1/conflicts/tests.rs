@@ -39,7 +39,7 @@ fn decisions_are_read_as_clients_send_them() {
 
 #[test]
 fn decisions_of_another_shape_are_refused_by_name() {
-    check("[]", expect!["422 `body`: invalid type: sequence, expected an object"]);
+    check("[]", expect!["422 `body`: must be an object, not an array"]);
     check("{}", expect!["422 `action`: must be one of pick, split, new_information, dismiss"]);
     check(
         r#"{"action":"toss"}"#,

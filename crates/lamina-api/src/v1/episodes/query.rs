@@ -1,13 +1,13 @@
 //! The parameters of `GET /v1/episodes` (R289, R373, C31).
 
 use lamina_types::limits::PAGE_DEFAULT;
-use lamina_types::{ActorId, RecordedAt, ScopePath, ScopeView, ValidAt};
+use lamina_types::{ActorId, ScopePath, ScopeView, ValidAt};
 use sha2::{Digest, Sha256};
 
 use crate::cursor::{self, Mac};
 use crate::error::ApiError;
 use crate::page::PageStart;
-use crate::query::Params;
+use crate::query::{Params, Times};
 
 /// A question for episodes. Intervals are half-open.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,14 +18,8 @@ pub struct EpisodesQuery {
     pub view: ScopeView,
     /// With this actor among those who take part.
     pub actor: Option<ActorId>,
-    /// Had begun by this instant.
-    pub as_of_valid: Option<ValidAt>,
-    /// The knowledge it is asked with.
-    pub as_of_recorded: Option<RecordedAt>,
-    /// True at some time in here: had begun before its end.
-    pub valid_during: Option<(ValidAt, ValidAt)>,
-    /// Known at some time in here.
-    pub recorded_during: Option<(RecordedAt, RecordedAt)>,
+    /// When it had begun, and with which knowledge it is asked.
+    pub times: Times,
     /// Under way at some time in here.
     pub overlapping: Option<(ValidAt, ValidAt)>,
     /// With what led to what.
@@ -40,20 +34,12 @@ impl EpisodesQuery {
     /// Reads decoded query pairs. `as_of` stands for both axes; each can be named on its own.
     pub fn parse(pairs: &[(String, String)]) -> Result<EpisodesQuery, ApiError> {
         let params = Params::new(pairs);
-        let (as_of_valid, as_of_recorded) = params.as_of()?;
-        let worldly = |name| {
-            Ok::<_, ApiError>(params.during(name)?.map(|(from, to)| (ValidAt(from), ValidAt(to))))
-        };
-        let known = params.during("recorded_during")?;
         Ok(EpisodesQuery {
             scope: params.scope()?,
             view: params.view()?,
             actor: params.observed_actor()?,
-            as_of_valid,
-            as_of_recorded,
-            valid_during: worldly("valid_during")?,
-            recorded_during: known.map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
-            overlapping: worldly("overlapping")?,
+            times: params.times()?,
+            overlapping: params.worldly("overlapping")?,
             with_causal_chain: params
                 .choice("with_causal_chain", &[("false", false), ("true", true)])?,
             limit: params.limit(PAGE_DEFAULT)?,

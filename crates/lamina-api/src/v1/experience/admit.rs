@@ -177,7 +177,7 @@ fn admit_subject(
 }
 
 pub(super) fn not_an_object(field: &str) -> ApiError {
-    ApiError::invalid_shape(field, "invalid type: string, expected an object")
+    ApiError::invalid_shape(field, "must be an object, not a string")
 }
 
 fn typed_actor(field: &str, id: Option<String>, kind: Option<String>) -> Result<ActorId, ApiError> {

@@ -1,14 +1,14 @@
 //! The parameters of `GET /v1/facts` and its relatives (R290, R373, R374, C31).
 
 use lamina_types::limits::PAGE_DEFAULT;
-use lamina_types::{RecordedAt, ScopePath, ScopeView, ValidAt};
+use lamina_types::{ScopePath, ScopeView};
 use sha2::{Digest, Sha256};
 
 use crate::check;
 use crate::cursor::{self, Mac};
 use crate::error::ApiError;
 use crate::page::PageStart;
-use crate::query::Params;
+use crate::query::{Params, Times};
 
 /// Characters of a subject or a predicate in a question.
 const WORD_CHARS_MAX: usize = 512;
@@ -24,14 +24,8 @@ pub struct FactsQuery {
     pub subject: Option<String>,
     /// With this predicate.
     pub predicate: Option<String>,
-    /// The instant in the world that is asked about.
-    pub as_of_valid: Option<ValidAt>,
-    /// The knowledge it is asked with.
-    pub as_of_recorded: Option<RecordedAt>,
-    /// True at some time in here.
-    pub valid_during: Option<(ValidAt, ValidAt)>,
-    /// Known at some time in here.
-    pub recorded_during: Option<(RecordedAt, RecordedAt)>,
+    /// When it is true, and with which knowledge it is asked.
+    pub times: Times,
     /// At least this sure.
     pub min_confidence: f64,
     /// Also versions that others have replaced.
@@ -46,20 +40,12 @@ impl FactsQuery {
     /// Reads decoded query pairs.
     pub fn parse(pairs: &[(String, String)]) -> Result<FactsQuery, ApiError> {
         let params = Params::new(pairs);
-        let (as_of_valid, as_of_recorded) = params.as_of()?;
         Ok(FactsQuery {
             scope: params.scope()?,
             view: params.view()?,
             subject: word(&params, "subject")?,
             predicate: word(&params, "predicate")?,
-            as_of_valid,
-            as_of_recorded,
-            valid_during: params
-                .during("valid_during")?
-                .map(|(from, to)| (ValidAt(from), ValidAt(to))),
-            recorded_during: params
-                .during("recorded_during")?
-                .map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
+            times: params.times()?,
             min_confidence: confidence(&params)?,
             include_superseded: params
                 .choice("include_superseded", &[("false", false), ("true", true)])?,

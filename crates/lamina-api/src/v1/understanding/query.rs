@@ -1,14 +1,14 @@
 //! The parameters of the reads of understanding (R296-R298, R240, R373, C31).
 
 use lamina_types::limits::PAGE_DEFAULT;
-use lamina_types::{RecordedAt, ScopePath, ScopeView, ValidAt};
+use lamina_types::{ScopePath, ScopeView};
 use sha2::{Digest, Sha256};
 
 use crate::check;
 use crate::cursor::{self, Mac};
 use crate::error::ApiError;
 use crate::page::PageStart;
-use crate::query::Params;
+use crate::query::{Params, Times};
 
 /// Characters of a topic.
 const TOPIC_CHARS_MAX: usize = 512;
@@ -40,10 +40,6 @@ pub struct ConceptsQuery {
     pub depth: u32,
     /// Where it stands, and what is shown.
     pub at: ConceptQuery,
-    /// True at some time in here.
-    pub valid_during: Option<(ValidAt, ValidAt)>,
-    /// The latest version at some time in here.
-    pub recorded_during: Option<(RecordedAt, RecordedAt)>,
     /// At least this sure, in ten-thousandths.
     pub min_confidence: u16,
     /// At most so many.
@@ -55,10 +51,8 @@ pub struct ConceptsQuery {
 /// Where a question for one concept stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConceptQuery {
-    /// The instant in the world that is asked about.
-    pub as_of_valid: Option<ValidAt>,
-    /// The knowledge it is asked with.
-    pub as_of_recorded: Option<RecordedAt>,
+    /// When it is true, and with which knowledge it is asked.
+    pub times: Times,
     /// Also what is not held any more.
     pub include_deprecated: bool,
 }
@@ -79,9 +73,13 @@ impl ConceptQuery {
     pub fn parse(pairs: &[(String, String)]) -> Result<ConceptQuery, ApiError> {
         let params = Params::new(pairs);
         let (as_of_valid, as_of_recorded) = params.as_of()?;
+        ConceptQuery::at(&params, Times { as_of_valid, as_of_recorded, ..Times::default() })
+    }
+
+    fn at(params: &Params<'_>, times: Times) -> Result<ConceptQuery, ApiError> {
         let include_deprecated =
             params.choice("include_deprecated", &[("false", false), ("true", true)])?;
-        Ok(ConceptQuery { as_of_valid, as_of_recorded, include_deprecated })
+        Ok(ConceptQuery { times, include_deprecated })
     }
 }
 
@@ -111,16 +109,12 @@ impl ConceptsQuery {
             check::short(topic, TOPIC_CHARS_MAX)
                 .map_err(|reason| ApiError::invalid_parameter("topic", reason))?;
         }
-        let valid = params.during("valid_during")?;
-        let known = params.during("recorded_during")?;
         Ok(ConceptsQuery {
             scope: params.scope()?,
             view: params.view()?,
             topic,
             depth: depth(&params, 0)?,
-            at: ConceptQuery::parse(pairs)?,
-            valid_during: valid.map(|(from, to)| (ValidAt(from), ValidAt(to))),
-            recorded_during: known.map(|(from, to)| (RecordedAt(from), RecordedAt(to))),
+            at: ConceptQuery::at(&params, params.times()?)?,
             min_confidence: confidence(&params)?,
             limit: params.limit(PAGE_DEFAULT)?,
             cursor: params.one("cursor")?.map(str::to_owned),

@@ -1,3 +1,5 @@
+//! When derivation rests and when it goes on, whatever the load is.
+
 use super::*;
 
 const IDLE: Load = Load { queued: 0, awaited: false };

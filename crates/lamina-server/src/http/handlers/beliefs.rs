@@ -40,8 +40,8 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let (recorded, after) = pinned(query.start(&mac)?, query.as_of_recorded, engine.now())?;
-    let pinned = query.as_of_valid.is_some() || query.valid_during.is_some();
+    let (recorded, after) = pinned(query.start(&mac)?, query.times.as_of_recorded, engine.now())?;
+    let pinned = query.times.as_of_valid.is_some() || query.times.valid_during.is_some();
     let question = Question {
         scope: query.scope.clone(),
         about: query.about.clone(),
@@ -49,9 +49,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
         stance: query.stance.and_then(stance_named),
         min_confidence: query.min_confidence,
         recorded,
-        recorded_during: query.recorded_during,
-        valid: query.as_of_valid,
-        valid_during: query.valid_during,
+        recorded_during: query.times.recorded_during,
+        valid: query.times.as_of_valid,
+        valid_during: query.times.valid_during,
         // Without an instant: what is not over by now.
         lapsed_by: (!pinned && !query.include_superseded).then(|| ValidAt(engine.now())),
         deprecated: query.include_superseded,

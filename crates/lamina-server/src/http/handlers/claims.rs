@@ -31,7 +31,8 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
     let turn = Turn::of(&query, CLAIMS, &engine, &mac)?;
     let mut question = question(&query, &turn);
-    question.pins.valid = query.as_of_valid.or(query.valid_during.is_none().then_some(turn.now));
+    question.pins.valid =
+        query.times.as_of_valid.or(query.times.valid_during.is_none().then_some(turn.now));
     question.lapsed_by = None;
     let page = engine.facts(permit, question).await?;
     let (records, next) = cut(&page, &turn, query.limit);

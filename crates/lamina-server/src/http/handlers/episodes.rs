@@ -26,15 +26,15 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let (recorded, after) = pinned(query.start(&mac)?, query.as_of_recorded, engine.now())?;
+    let (recorded, after) = pinned(query.start(&mac)?, query.times.as_of_recorded, engine.now())?;
     let question = Question {
         scope: query.scope.clone(),
         actor: query.actor.clone(),
         recorded,
-        in_the_past: query.as_of_recorded.is_some(),
-        valid: query.as_of_valid,
-        valid_during: query.valid_during,
-        recorded_during: query.recorded_during,
+        in_the_past: query.times.as_of_recorded.is_some(),
+        valid: query.times.as_of_valid,
+        valid_during: query.times.valid_during,
+        recorded_during: query.times.recorded_during,
         overlapping: query.overlapping,
         with_chain: query.with_causal_chain,
         after,

@@ -47,7 +47,7 @@ pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
     // All of it: a timeline is not asked at one instant, it ends there.
     question.pins.valid = None;
     question.lapsed_by = None;
-    let (items, has_more) = engine.fact_timeline(permit, question, query.as_of_valid).await?;
+    let (items, has_more) = engine.fact_timeline(permit, question, query.times.as_of_valid).await?;
     let items: Vec<FactBody> = items.iter().map(shown).collect();
     let timeline = items.iter().map(|item| TimelineEntry {
         fact_id: item.id.clone(),
@@ -104,7 +104,7 @@ impl Turn {
     /// The first page.
     pub(super) fn first(query: &FactsQuery, engine: &Engine) -> Turn {
         let now = engine.now();
-        let recorded = query.as_of_recorded.unwrap_or(RecordedAt(now));
+        let recorded = query.times.as_of_recorded.unwrap_or(RecordedAt(now));
         Turn { recorded, now: ValidAt(now), after: None, shown: None }
     }
 
@@ -182,7 +182,7 @@ const FACTS: &str = "facts";
 
 /// A query as a question to the engine.
 pub(super) fn question(query: &FactsQuery, turn: &Turn) -> Question {
-    let pinned = query.as_of_valid.is_some() || query.valid_during.is_some();
+    let pinned = query.times.as_of_valid.is_some() || query.times.valid_during.is_some();
     let superseded = if query.include_superseded { Superseded::Shown } else { Superseded::Hidden };
     Question {
         scope: query.scope.clone(),
@@ -191,9 +191,9 @@ pub(super) fn question(query: &FactsQuery, turn: &Turn) -> Question {
         pins: Pins {
             recorded: turn.recorded,
             superseded,
-            valid: query.as_of_valid,
-            valid_during: query.valid_during,
-            recorded_during: query.recorded_during,
+            valid: query.times.as_of_valid,
+            valid_during: query.times.valid_during,
+            recorded_during: query.times.recorded_during,
         },
         // Without an instant: what has not been ended or replaced by now.
         lapsed_by: (!pinned && !query.include_superseded).then_some(turn.now),

@@ -42,7 +42,8 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let may = may(&call.desk, &caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let (recorded, after) = pinned(query.start(&mac)?, query.at.as_of_recorded, engine.now())?;
+    let (recorded, after) =
+        pinned(query.start(&mac)?, query.at.times.as_of_recorded, engine.now())?;
     if disabled(&call.desk, &caller, &query.scope).await? {
         return reply::json(StatusCode::OK, &nothing());
     }
@@ -52,8 +53,8 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
         topic: query.topic.clone(),
         depth: query.depth,
         pins: ConceptPins {
-            valid_during: query.valid_during,
-            recorded_during: query.recorded_during,
+            valid_during: query.at.times.valid_during,
+            recorded_during: query.at.times.recorded_during,
             ..pins(query.at, recorded)
         },
         min_confidence: Confidence::new(query.min_confidence),
@@ -79,7 +80,7 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let (may, _) = home(&call.desk, &caller, id).await?;
     let engine = &call.app.engine;
-    let recorded = query.as_of_recorded.unwrap_or(RecordedAt(engine.now()));
+    let recorded = query.times.as_of_recorded.unwrap_or(RecordedAt(engine.now()));
     let concept = engine.concept(may, id, pins(query, recorded)).await?;
     reply::json(StatusCode::OK, &shown(concept))
 }
@@ -259,7 +260,7 @@ fn not_covered(scope: &ScopePath) -> CoverageBody {
 fn pins(at: ConceptQuery, recorded: RecordedAt) -> ConceptPins {
     ConceptPins {
         recorded,
-        valid: at.as_of_valid,
+        valid: at.times.as_of_valid,
         valid_during: None,
         recorded_during: None,
         deprecated: at.include_deprecated,

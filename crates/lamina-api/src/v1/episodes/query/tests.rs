@@ -14,10 +14,10 @@ fn check(query: &str, expected: Expect) {
         Ok(query) => format!(
             "{:?} {:?} {:?} {:?} {:?} {}",
             query.actor.as_ref().map(ActorId::as_str),
-            query.as_of_valid.map(|at| at.0.0),
-            query.as_of_recorded.map(|at| at.0.0),
+            query.times.as_of_valid.map(|at| at.0.0),
+            query.times.as_of_recorded.map(|at| at.0.0),
             query.overlapping.map(|(from, to)| (from.0.0, to.0.0)),
-            query.recorded_during.map(|(from, to)| (from.0.0, to.0.0)),
+            query.times.recorded_during.map(|(from, to)| (from.0.0, to.0.0)),
             query.with_causal_chain,
         ),
         Err(error) => format!("{error:?}").split("details").next().unwrap().to_owned(),

@@ -13,10 +13,10 @@ fn check(query: &str, expected: Expect) {
     let text = match FactsQuery::parse(&pairs) {
         Ok(query) => format!(
             "{:?} {:?} {:?} {:?} {} {}",
-            query.as_of_valid.map(|at| at.0.0),
-            query.as_of_recorded.map(|at| at.0.0),
-            query.valid_during.map(|(from, to)| (from.0.0, to.0.0)),
-            query.recorded_during.map(|(from, to)| (from.0.0, to.0.0)),
+            query.times.as_of_valid.map(|at| at.0.0),
+            query.times.as_of_recorded.map(|at| at.0.0),
+            query.times.valid_during.map(|(from, to)| (from.0.0, to.0.0)),
+            query.times.recorded_during.map(|(from, to)| (from.0.0, to.0.0)),
             query.min_confidence,
             query.include_superseded,
         ),

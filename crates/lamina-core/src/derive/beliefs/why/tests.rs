@@ -63,6 +63,12 @@ fn every_edge_ends_at_a_node_and_every_node_is_reached() {
     for node in &graph.nodes {
         assert!(graph.edges.iter().any(|edge| edge.to == node.id));
     }
+    // R295: an episode contains its events, a fact is extracted from them.
+    let of = |relation: &str| {
+        graph.edges.iter().filter(|edge| edge.relation.as_str() == relation).count()
+    };
+    assert_eq!([of("supported_by"), of("contradicted_by")], [3, 1]);
+    assert_eq!([of("contains"), of("extracted_from")], [2, 3]);
     let mut turned = story();
     turned.reverse();
     assert_eq!(graph, super::graph(belief, &turned), "order of the input does not matter");
