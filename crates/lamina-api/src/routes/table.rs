@@ -335,13 +335,13 @@ pub const ROUTES: &[RouteSpec] = &[
         &[AS_OF, AS_OF_RECORDED],
         Body::None,
         &[answer(200, "The conflict, with a record for each side.", AnswerBody::Json("conflict"))],
-        &[E::InvalidId, E::InvalidTimestamp, E::NotFound, E::PolicyDenied],
+        &[E::InvalidId, E::InvalidTimestamp, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
     ),
     RouteSpec::new(Post, "/v1/conflicts/{conflict_id}/resolve", Beta, "scope.write", "Resolve a conflict").built(
         &[],
         Body::Json("resolve_request"),
         &[answer(200, "The conflict as it is now.", AnswerBody::Json("conflict"))],
-        &[E::InvalidBody, E::InvalidId, E::InvalidTimestamp, E::NotFound, E::ConflictNotOpen, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+        &[E::InvalidBody, E::InvalidId, E::InvalidTimestamp, E::NotFound, E::ResourceDeleted, E::ConflictNotOpen, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
     ),
     RouteSpec::new(Get, "/v1/claims", Beta, "scope.read.local", "List claims on both axes of time").built(
         &[required(SCOPE), VIEW, SUBJECT, PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_AS_OF, KNOWN_AS_OF, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR],

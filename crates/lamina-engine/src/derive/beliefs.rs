@@ -7,6 +7,7 @@
 
 pub(crate) mod rows;
 pub(crate) mod claims;
+mod again;
 pub(crate) mod declared;
 
 use lamina_core::derive::beliefs::ledger::{Piece, Said};
@@ -19,7 +20,8 @@ use lamina_store::view::{Tag, ViewError};
 use lamina_types::layer::{Cardinality, Claim, Confidence};
 use lamina_types::{EpisodeId, RecordedAt, ValidAt};
 
-use self::claims::{At, Effect, Id, belief_row, mint, rivals};
+use self::again::{Going, without};
+use self::claims::{At, Effect, belief_row, mint, rivals};
 use self::rows::{About, Found, MadeRow, PieceRow};
 use crate::derive::entities::Names;
 use crate::derive::episodes::episode_of;
@@ -190,6 +192,7 @@ fn take(
         class: given.answer.source_class,
         weight: 0,
         place: Place::default(),
+        gone: None,
     };
     if let Some(effect) = claims::take(rows, at, source, piece, id)? {
         if !heard.made.claims.contains(&at.claim) {
@@ -256,28 +259,37 @@ fn predicted(row: &rows::BeliefRow) -> Confidence {
     Confidence::new(u16::try_from(share).unwrap_or(u16::MAX))
 }
 
-/// Takes back what an entry said.
+/// Takes back what an entry said, as if it had never been said.
 pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
-    take_back(rows, tenant, offset, Id::Spent)
-}
-
-/// Takes back what an answer said because another comes in its place: what both say keeps its id.
-pub(super) fn retire(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
-    take_back(rows, tenant, offset, Id::Left)
-}
-
-fn take_back(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64, id: Id) -> Result<(), ViewError> {
-    let made = key::made(tenant, offset);
-    let Some(bytes) = rows.get(Space::Sources, &made)? else { return Ok(()) };
-    let row = MadeRow::decode(&bytes).map_err(row_error(Space::Sources))?;
+    let Some(row) = made_row(rows, tenant, offset)? else { return Ok(()) };
     for claim in row.claims {
-        claims::without(rows, tenant, claim, offset, id)?;
+        without(rows, tenant, claim, offset, Going::Never)?;
     }
     if let Some((scope, at)) = row.sample {
         rows.delete(Space::Sources, key::sample(tenant, scope, at, offset));
     }
-    rows.delete(Space::Sources, made);
+    rows.delete(Space::Sources, key::made(tenant, offset));
     Ok(())
+}
+
+/// Takes back what an answer said from now on, because another comes in its place: what both say keeps
+/// its id, and the past its beliefs.
+pub(super) fn retire(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    at: RecordedAt,
+) -> Result<(), ViewError> {
+    let Some(row) = made_row(rows, tenant, offset)? else { return Ok(()) };
+    for claim in row.claims {
+        without(rows, tenant, claim, offset, Going::From(at))?;
+    }
+    Ok(())
+}
+
+fn made_row(rows: &Rows<'_, '_>, tenant: u32, offset: u64) -> Result<Option<MadeRow>, ViewError> {
+    let bytes = rows.get(Space::Sources, &key::made(tenant, offset))?;
+    bytes.map(|bytes| MadeRow::decode(&bytes)).transpose().map_err(row_error(Space::Sources))
 }
 
 /// The sample of a row.

@@ -6,6 +6,8 @@
 
 pub(crate) mod rows;
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{
@@ -27,6 +29,8 @@ use crate::derive::key;
 
 /// What ids of conflicts are made with, so that no other id is made of the same bytes.
 const DOMAIN: &[u8] = b"conflict1";
+/// Sides that make a conflict.
+const SIDES_MIN: usize = 2;
 /// The same for the sides of one.
 const SIDE_DOMAIN: &[u8] = b"side1";
 
@@ -38,20 +42,25 @@ pub(super) fn note(
     version: FactId,
 ) -> Result<(), ViewError> {
     let origin = key::conflict_of(at.tenant, at.scope, &at.track, piece.id.fact);
-    let (id, detected) = match conflict_at(rows, &origin)? {
-        Some(id) => (id, conflict_row(rows, at.tenant, id)?.ok_or_else(gone)?.detected),
+    let id = match conflict_at(rows, &origin)? {
+        Some(id) => id,
         None => {
             let (seed, _) = facts::maker(rows, at.tenant, piece.id.by.offset)?.ok_or_else(gone)?;
-            let detected = piece.recorded_from;
-            let id = mint(&seed, detected, at, piece.id.fact);
+            mint(&seed, piece.recorded_from, at, piece.id.fact)
+        }
+    };
+    let detected = match conflict_row(rows, at.tenant, id)? {
+        Some(row) => row.detected,
+        None => {
             let At { tenant, scope, track, subject, predicate } = at;
+            let detected = piece.recorded_from;
             let row =
                 ConflictRow { scope, track, subject, predicate, origin: piece.id.fact, detected };
             rows.put(Space::Sources, origin, id.as_bytes().to_vec());
             rows.put(Space::Records, key::conflict(tenant, id), row.encode());
             let listed = key::conflict_listed(tenant, scope, detected, id);
             rows.put(Space::Records, listed, Vec::new());
-            (id, detected)
+            detected
         }
     };
     rows.put(Space::Records, key::conflict_version(at.tenant, id, version), Vec::new());
@@ -96,18 +105,82 @@ pub(super) fn forget(
     Ok(())
 }
 
-/// Takes away a conflict whose versions are gone. Where the rest of its track disagrees still, the
-/// same opening makes the same conflict again.
-pub(super) fn bury(rows: &mut Rows<'_, '_>, at: At, origin: AssertionId) -> Result<(), ViewError> {
-    let origin = key::conflict_of(at.tenant, at.scope, &at.track, origin);
-    let Some(id) = conflict_at(rows, &origin)? else { return Ok(()) };
+/// A conflict whose versions were taken away.
+#[derive(Debug)]
+pub(super) struct Buried {
+    id: ConflictId,
+    origin: AssertionId,
+    /// What its sides were said by.
+    sources: BTreeSet<AssertionId>,
+}
+
+/// Takes away a conflict whose versions are gone.
+pub(super) fn bury(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    origin: AssertionId,
+    pieces: &[Piece],
+) -> Result<Option<Buried>, ViewError> {
+    let opened = key::conflict_of(at.tenant, at.scope, &at.track, origin);
+    let Some(id) = conflict_at(rows, &opened)? else { return Ok(None) };
     if let Some(row) = conflict_row(rows, at.tenant, id)? {
         let (tenant, scope, detected) = (at.tenant, at.scope, row.detected);
         rows.delete(Space::Records, key::conflict_listed(tenant, scope, detected, id));
         rows.delete(Space::Records, key::conflict_open(tenant, scope, detected, id));
     }
     rows.delete(Space::Records, key::conflict(at.tenant, id));
-    rows.delete(Space::Sources, origin);
+    rows.delete(Space::Sources, opened);
+    Ok(Some(Buried { id, origin, sources: sources(pieces, origin) }))
+}
+
+/// What the sides of a conflict were said by.
+fn sources(pieces: &[Piece], origin: AssertionId) -> BTreeSet<AssertionId> {
+    let versions = pieces
+        .iter()
+        .filter(|piece| piece.id.fact == origin && matches!(piece.content, Content::Conflict(_)));
+    versions.flat_map(|piece| piece.supports.iter().map(|support| support.source)).collect()
+}
+
+/// Where a track disagrees still without what was withdrawn, the conflict keeps its id: the same
+/// opening, or else two sides that it had.
+pub(super) fn renew(rows: &mut Rows<'_, '_>, at: At, buried: &[Buried], pieces: &[Piece]) {
+    let disputed = pieces.iter().filter(|piece| matches!(piece.content, Content::Conflict(_)));
+    let origins: BTreeSet<AssertionId> = disputed.map(|piece| piece.id.fact).collect();
+    let mut taken: BTreeSet<ConflictId> = BTreeSet::new();
+    let same = |origin: &AssertionId| buried.iter().find(|conflict| conflict.origin == *origin);
+    for origin in &origins {
+        if let Some(conflict) = same(origin) {
+            taken.insert(conflict.id);
+            put_origin(rows, at, *origin, conflict.id);
+        }
+    }
+    for origin in origins.into_iter().filter(|origin| same(origin).is_none()) {
+        let sides = sources(pieces, origin);
+        let shared = |conflict: &Buried| conflict.sources.intersection(&sides).count();
+        let free = buried.iter().filter(|conflict| !taken.contains(&conflict.id));
+        let like = free.filter(|conflict| shared(conflict) >= SIDES_MIN);
+        // Of equals the first: the order of origins is that of the log.
+        if let Some(conflict) = like.min_by_key(|conflict| Reverse(shared(conflict))) {
+            taken.insert(conflict.id);
+            put_origin(rows, at, origin, conflict.id);
+        }
+    }
+}
+
+fn put_origin(rows: &mut Rows<'_, '_>, at: At, origin: AssertionId, id: ConflictId) {
+    let opened = key::conflict_of(at.tenant, at.scope, &at.track, origin);
+    rows.put(Space::Sources, opened, id.as_bytes().to_vec());
+}
+
+/// Leaves word of the conflicts that did not come again: their ids are known to somebody.
+pub(super) fn leave(rows: &mut Rows<'_, '_>, at: At, buried: &[Buried]) -> Result<(), ViewError> {
+    for Buried { id, .. } in buried {
+        let gone = key::conflict_gone(at.tenant, *id);
+        match conflict_row(rows, at.tenant, *id)? {
+            Some(_) => rows.delete(Space::Records, gone),
+            None => rows.put(Space::Records, gone, at.scope.to_be_bytes().to_vec()),
+        }
+    }
     Ok(())
 }
 

@@ -18,6 +18,7 @@ use lamina_types::EntityId;
 use lamina_types::layer::{Cardinality, Claim, Effect, Object};
 
 use crate::derive::concepts;
+use crate::derive::conflicts;
 use crate::derive::entities::Names;
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key;
@@ -230,7 +231,7 @@ pub(super) fn remake(
     let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
     let turns = turns(&inputs);
     let (before, _) = without_turns(&turns, &BTreeSet::new());
-    pieces::drop_rows(rows, at, before.pieces())?;
+    let buried = pieces::drop_rows(rows, at, before.pieces())?;
     let withdrawn: BTreeSet<AssertionId> =
         turns.iter().map(Turn::source).filter(|source| source.offset == offset).collect();
     let (after, heirs) = without_turns(&turns, &withdrawn);
@@ -255,10 +256,11 @@ pub(super) fn remake(
         let said = said(rows, tenant, at.subject, &at.predicate)?;
         rows.delete(Space::Sources, key::track(tenant, scope, &said, &track));
     }
+    conflicts::renew(rows, at, &buried, after.pieces());
     for piece in after.pieces() {
         pieces::assert_row(rows, at, piece.clone())?;
     }
-    Ok(())
+    conflicts::leave(rows, at, &buried)
 }
 
 /// Everything that was said about a track, in the order in which it was recorded.

@@ -198,7 +198,7 @@ fn retire(rows: &mut Rows<'_, '_>, given: &Given<'_>, offset: u64) -> Result<(),
     let Some(row) = answer_row(rows, tenant, offset)?.filter(|row| !row.retired) else {
         return Ok(());
     };
-    beliefs::retire(rows, tenant, offset)?;
+    beliefs::retire(rows, tenant, offset, given.row.recorded)?;
     facts::retract(rows, given, offset, &row)?;
     concepts::withdraw(rows, tenant, offset, &row, given.row.recorded)?;
     let row = AnswerRow { retired: true, ..row };

@@ -92,6 +92,7 @@ mod records {
     pub(super) const THING_SPREAD: u8 = 26;
     pub(super) const EPISODES_COUNT: u8 = 27;
     pub(super) const RUN: u8 = 60;
+    pub(super) const CONFLICT_GONE: u8 = 15;
     pub(super) const CONFLICT: u8 = 16;
     pub(super) const CONFLICT_LISTED: u8 = 17;
     pub(super) const CONFLICT_OPEN: u8 = 18;

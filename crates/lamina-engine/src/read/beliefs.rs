@@ -404,7 +404,7 @@ impl Inner {
             (None, Some(Found::Past(_, row))) => *row,
             (None, _) => return Ok(None),
         };
-        if row.held.state.created > at {
+        if row.since > at {
             return Ok(None);
         }
         if changed(&row) <= at {
@@ -413,7 +413,10 @@ impl Inner {
         }
         let (pieces, lives) = self.lives(tenant, claim, at)?;
         let life = lives.into_iter().find(|life| begun_as(&pieces, life) == Some(id));
-        Ok(life.map(|life| BeliefRow { held: life.held, ..row }))
+        Ok(life.map(|life| {
+            let first = pieces.get(life.from).map_or(row.first, |(source, _)| *source);
+            BeliefRow { first, held: life.held, ..row }
+        }))
     }
 
     /// What was said about a claim by some time, and the beliefs it made.
@@ -424,7 +427,7 @@ impl Inner {
         at: RecordedAt,
     ) -> Result<(Pieces, Vec<Life>), Error> {
         let mut pieces = self.said_about(tenant, claim)?;
-        pieces.retain(|(_, row)| row.piece.recorded() <= at);
+        pieces.retain(|(_, row)| row.counts(at));
         let said: Vec<Piece> = pieces.iter().map(|(_, row)| row.piece.clone()).collect();
         let lives = ledger::replay(&Settings::default(), &said, at);
         Ok((pieces, lives))

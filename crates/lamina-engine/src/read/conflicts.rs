@@ -10,6 +10,7 @@ use lamina_core::derive::conflicts::{Conflict, Status, conflicts};
 use lamina_core::derive::facts::{Action, AssertionId, Piece, Resolution};
 use lamina_core::derive::naming;
 use lamina_core::policy::Permit;
+use lamina_store::codec::CodecError;
 use lamina_store::codec::control::{By, ConflictResolved, ResolvedAs};
 use lamina_store::kv::{Direction, Space};
 use lamina_types::capability::ScopeReadLocal;
@@ -19,7 +20,7 @@ use lamina_types::{ActorId, ConflictId, FactId, Micros, RecordId, RecordedAt, Sc
 use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
 use crate::derive::conflicts::side_id;
 use crate::derive::key;
-use crate::derive::read::walk;
+use crate::derive::read::{row, walk};
 use crate::derive::rows::FactRow;
 use crate::engine::Inner;
 use crate::read::ReadPermit;
@@ -120,11 +121,14 @@ pub enum Resolve {
 }
 
 impl Engine {
-    /// The scope that a conflict is in.
+    /// The scope that a conflict is in, also of one that is gone.
     pub async fn conflict_scope(&self, tenant: u32, id: ConflictId) -> Result<ScopePath, Error> {
         self.inner.caught_up().await;
-        let row = self.inner.conflict_row(tenant, id)?.ok_or(Error::NotFound)?;
-        self.inner.scope_path(tenant, row.scope)
+        let scope = match self.inner.conflict_row(tenant, id)? {
+            Some(row) => row.scope,
+            None => self.inner.conflict_gone(tenant, id)?.ok_or(Error::NotFound)?,
+        };
+        self.inner.scope_path(tenant, scope)
     }
 
     /// One conflict, with the knowledge of an instant; `None` is all there is.
@@ -136,7 +140,7 @@ impl Engine {
     ) -> Result<ConflictRecord, Error> {
         let tenant = permit.caller().tenant;
         self.inner.caught_up().await;
-        let row = self.inner.conflict_row(tenant, id)?.ok_or(Error::NotFound)?;
+        let row = self.inner.conflict_there(tenant, id)?;
         if !permit.covers(&self.inner.scope_path(tenant, row.scope)?) {
             return Err(Error::OutsidePermit);
         }
@@ -315,6 +319,25 @@ impl Inner {
 }
 
 impl Inner {
+    /// A conflict; that it is gone is told from that it never was.
+    pub(crate) fn conflict_there(&self, tenant: u32, id: ConflictId) -> Result<ConflictRow, Error> {
+        match self.conflict_row(tenant, id)? {
+            Some(row) => Ok(row),
+            None => Err(match self.conflict_gone(tenant, id)? {
+                Some(_) => Error::Deleted,
+                None => Error::NotFound,
+            }),
+        }
+    }
+
+    /// The scope of a conflict that is gone.
+    fn conflict_gone(&self, tenant: u32, id: ConflictId) -> Result<Option<u64>, Error> {
+        let scope = row(&self.views, Space::Records, &key::conflict_gone(tenant, id), |bytes| {
+            bytes.try_into().map(u64::from_be_bytes).map_err(|_| CodecError::Truncated)
+        });
+        Ok(scope?)
+    }
+
     /// The ids at the end of keys.
     fn ids(&self, space: Space, (from, to): (Vec<u8>, Vec<u8>)) -> Result<Vec<[u8; 16]>, Error> {
         let mut ids = Vec::new();

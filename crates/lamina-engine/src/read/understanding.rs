@@ -267,8 +267,11 @@ impl Inner {
             if items.len() == query.limit {
                 return Ok(ConceptsPage { items, next: last });
             }
-            items.push(self.concept_record(&mut words, &seen, reading, query.pins.recorded)?);
-            last = Some(at);
+            let record = self.concept_record(&mut words, &seen, reading, query.pins.recorded)?;
+            if query.pins.deprecated || record.standing == Standing::Held {
+                items.push(record);
+                last = Some(at);
+            }
         }
         Ok(ConceptsPage { items, next: None })
     }

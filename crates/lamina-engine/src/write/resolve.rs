@@ -38,7 +38,7 @@ impl Engine {
         let _turn = self.inner.admin.deciding.lock().await;
         let tenant = permit.caller().tenant;
         self.inner.caught_up().await;
-        let row = self.inner.conflict_row(tenant, id)?.ok_or(Error::NotFound)?;
+        let row = self.inner.conflict_there(tenant, id)?;
         if !permit.covers(&self.inner.scope_path(tenant, row.scope)?) {
             return Err(Error::OutsidePermit);
         }

@@ -173,9 +173,11 @@ fn what_is_said_later_overtakes_and_what_is_cancelled_was_never_said() {
     let left = string(&conflict["records"][1], "object");
     api.post(&format!("/v1/lifecycle/memory-event/{wrong}/cancel"), &json!({})).ok(200);
     assert_eq!(lives_in(&mut api, ""), [format!("{left} active")]);
-    api.get(&format!("/v1/conflicts/{id}")).fails(404, "NOT_FOUND");
+    api.get(&format!("/v1/conflicts/{id}")).fails(410, "RESOURCE_DELETED");
     let dismiss = json!({"action": "dismiss"});
-    resolve(&mut api, &conflict, &dismiss).fails(404, "NOT_FOUND");
+    resolve(&mut api, &conflict, &dismiss).fails(410, "RESOURCE_DELETED");
+    let page = api.get(&format!("/v1/conflicts?scope={}&status=all", api.scope)).ok(200);
+    assert_eq!(page["total"], 0);
 }
 
 #[test]

@@ -28,6 +28,8 @@ mod understanding;
 #[cfg(test)]
 mod conflicts;
 #[cfg(test)]
+mod dependencies;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod models;

@@ -140,7 +140,8 @@ fn heard_of(
     let asked = said.floor.unwrap_or(settings.floor);
     match before {
         Some(held) if held.is_held() => {
-            let floor = held.floor.min(asked);
+            // What speaks of a rival asks nothing of this one.
+            let floor = if said.names { held.floor.min(asked) } else { held.floor };
             let valid_to = later_end(held.valid_to, said, held.state.supports_count == 0);
             let own = Settings { floor, ..settings.clone() };
             let (state, more) = revise(held.state, &own, &said.evidence, heard);

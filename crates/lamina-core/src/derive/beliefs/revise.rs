@@ -106,6 +106,8 @@ pub enum Deprecation {
     Identity,
     /// A newer declaration answers the same question.
     Replaced,
+    /// What it stood on was read again, and is not said any more.
+    ReadAgain,
 }
 
 /// Whether it is still held.

@@ -1,9 +1,8 @@
-//! One claim and its rows: taking a piece, ending a belief, making all of it again.
+//! One claim and its rows: taking a piece, ending a belief.
 //!
 //! What a new piece costs does not depend on how many there are: the belief is one row, and how often
 //! its voice was heard before stands in two counters. Only a withdrawal walks over all pieces.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::ledger::{self, Held, Piece, Taken};
@@ -20,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use super::rows::{About, BeliefRow, Found, PieceRow, side};
 use crate::derive::deadlines::{self, Due};
-use crate::derive::fold::{answer_row, row_error};
+use crate::derive::fold::row_error;
 use crate::derive::key::beliefs::{self as key, ClaimKey};
 use crate::derive::key::{Layer, of_event, tail_source};
 
@@ -43,15 +42,6 @@ pub(super) enum Effect {
     Updated,
     /// It took it.
     Touched,
-}
-
-/// What becomes of the id of a belief that nothing is left of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Id {
-    /// It is never used again.
-    Spent,
-    /// The next belief in the claim takes it up.
-    Left,
 }
 
 /// Takes a piece into the belief of a claim; `id` is that of the belief if one begins. `None` if there
@@ -77,7 +67,10 @@ pub(super) fn take(
         return Ok(None);
     };
     let Taken { held, begins, afresh, ended, steps } = taken;
-    let id = if before.is_none() { inherited(rows, at)?.unwrap_or(id) } else { id };
+    let (id, since) = match before {
+        None => inherited(rows, at)?.unwrap_or((id, row.piece.recorded())),
+        Some(_) => (id, row.piece.recorded()),
+    };
     let previous = before.as_ref().and_then(|row| next_deadline(&row.held.state));
     if let (true, Some(old)) = (begins, &before) {
         deadline(rows, at, old.id, previous, None)?;
@@ -95,7 +88,10 @@ pub(super) fn take(
     }
     let mut belief = match before {
         Some(before) if !begins => BeliefRow { held, ..before },
-        before => begun(rows, at, (id, source), &piece, before.as_ref(), held),
+        before => {
+            let begun = begun(rows, at, (id, source), &piece, before.as_ref(), held);
+            BeliefRow { since, ..begun }
+        }
     };
     piece.belief = belief.id;
     belief.touched = piece.piece.recorded();
@@ -116,13 +112,19 @@ pub(super) fn take(
     Ok(Some(if shows { Effect::Updated } else { Effect::Touched }))
 }
 
-/// The id that an answer left behind which this one comes in the place of.
-fn inherited(rows: &mut Rows<'_, '_>, at: &At) -> Result<Option<BeliefId>, ViewError> {
+/// The id that an answer left behind which this one comes in the place of, and since when it is known.
+fn inherited(
+    rows: &mut Rows<'_, '_>,
+    at: &At,
+) -> Result<Option<(BeliefId, RecordedAt)>, ViewError> {
     let heir = key::heir(at.tenant, &at.claim);
     let Some(bytes) = rows.get(Space::Sources, &heir)? else { return Ok(None) };
     rows.delete(Space::Sources, heir);
     let id = bytes.as_slice().try_into().map(BeliefId::from_bytes);
-    id.map(Some).map_err(|_| row_error(Space::Sources)(CodecError::Truncated))
+    let id = id.map_err(|_| row_error(Space::Sources)(CodecError::Truncated))?;
+    let Some(Found::Past(_, past)) = found(rows, at.tenant, id)? else { return Ok(None) };
+    unlist(rows, at, &past);
+    Ok(Some((id, past.since)))
 }
 
 /// A belief that begins with a piece, and what finds it.
@@ -140,17 +142,25 @@ fn begun(
     let about = About { is_single, ..at.about };
     let latest = held.state.valid_from;
     let touched = piece.piece.recorded();
-    let belief = BeliefRow { id, about, first, declared, supported: None, latest, touched, held };
+    let since = held.state.created;
+    let belief =
+        BeliefRow { id, about, first, declared, supported: None, latest, touched, since, held };
     if belief.held.is_held() {
-        let (tenant, claim) = (at.tenant, &at.claim);
-        let created = belief.held.state.created;
-        let pointer = [claim.said.as_slice(), &claim.value].concat();
-        rows.put(Space::Records, key::belief(tenant, id), Found::Stands(*claim).encode());
-        rows.put(Space::Records, key::listed(tenant, claim.scope, created, id), pointer.clone());
-        let about = key::about(tenant, claim.scope, &at.about.subject, created, id);
-        rows.put(Space::Records, about, pointer);
+        let stands = Found::Stands(at.claim).encode();
+        rows.put(Space::Records, key::belief(at.tenant, id), stands);
+        list(rows, at, &belief);
     }
     belief
+}
+
+/// Writes where a belief is found by those who do not know its id.
+pub(super) fn list(rows: &mut Rows<'_, '_>, at: &At, belief: &BeliefRow) {
+    let (tenant, claim, created) = (at.tenant, &at.claim, belief.held.state.created);
+    let pointer = [claim.said.as_slice(), &claim.value].concat();
+    let listed = key::listed(tenant, claim.scope, created, belief.id);
+    rows.put(Space::Records, listed, pointer.clone());
+    let about = key::about(tenant, claim.scope, &at.about.subject, created, belief.id);
+    rows.put(Space::Records, about, pointer);
 }
 
 /// Keeps a belief where those of its question are found, by when it was last supported.
@@ -201,15 +211,13 @@ fn bury(
     why: Deletion,
 ) -> Result<(), ViewError> {
     let record = key::belief(at.tenant, belief.id);
-    let found = rows.get(Space::Records, &record)?;
-    let found = found.map(|bytes| Found::decode(&bytes)).transpose();
-    match found.map_err(row_error(Space::Records))? {
+    match found(rows, at.tenant, belief.id)? {
         // It was never shown, or it is gone already.
         None | Some(Found::Gone(_)) => return Ok(()),
         Some(Found::Stands(_) | Found::Past(..)) => {}
     }
     unlist(rows, at, belief);
-    for (_, piece) in pieces(rows, at)? {
+    for (_, piece) in pieces(rows, at.tenant, &at.claim)? {
         if piece.belief == belief.id {
             unlink(rows, at, &piece);
         }
@@ -218,95 +226,18 @@ fn bury(
     Ok(())
 }
 
-fn unlist(rows: &mut Rows<'_, '_>, at: &At, belief: &BeliefRow) {
+pub(super) fn unlist(rows: &mut Rows<'_, '_>, at: &At, belief: &BeliefRow) {
     let (tenant, scope, created) = (at.tenant, at.claim.scope, belief.held.state.created);
     rows.delete(Space::Records, key::listed(tenant, scope, created, belief.id));
     let about = key::about(tenant, scope, &belief.about.subject, created, belief.id);
     rows.delete(Space::Records, about);
 }
 
-fn unlink(rows: &mut Rows<'_, '_>, at: &At, piece: &PieceRow) {
+pub(super) fn unlink(rows: &mut Rows<'_, '_>, at: &At, piece: &PieceRow) {
     if let Some(event) = piece.event {
         let link = of_event(at.tenant, event, Layer::Belief, piece.belief.as_bytes());
         rows.delete(Space::Records, link);
     }
-}
-
-/// Takes back what an entry said about a claim: the rest is taken again from the beginning, and what
-/// could not have been taken without it goes too. A belief that others keep alive keeps its id.
-pub(super) fn without(
-    rows: &mut Rows<'_, '_>,
-    tenant: u32,
-    claim: ClaimKey,
-    offset: u64,
-    id: Id,
-) -> Result<(), ViewError> {
-    let Some(bytes) = rows.get(Space::Sources, &key::claim(tenant, &claim))? else {
-        return Ok(());
-    };
-    let belief = BeliefRow::decode(&bytes).map_err(row_error(Space::Sources))?;
-    let at = At { tenant, claim, about: belief.about };
-    let all = pieces(rows, &at)?;
-    // Everything that leads to the beliefs of this claim, first.
-    let mut ids = BTreeSet::new();
-    for (source, piece) in &all {
-        unlink(rows, &at, piece);
-        ids.insert(piece.belief);
-        if let Piece::Declared(declaration) = &piece.piece {
-            rows.delete(Space::Sources, key::declared(tenant, &claim, declaration.valid_from));
-        }
-        rows.delete(Space::Sources, key::piece(tenant, &claim, *source));
-    }
-    for id in &ids {
-        let record = key::belief(tenant, *id);
-        let Some(bytes) = rows.get(Space::Records, &record)? else { continue };
-        if let Found::Past(_, past) = Found::decode(&bytes).map_err(row_error(Space::Records))? {
-            unlist(rows, &at, &past);
-        }
-        rows.put(Space::Records, record, Found::Gone(Deletion::Unsupported).encode());
-    }
-    unlist(rows, &at, &belief);
-    deadline(rows, &at, belief.id, next_deadline(&belief.held.state), None)?;
-    if let Some(last) = belief.supported {
-        rows.delete(Space::Sources, key::recent(tenant, &claim, last));
-    }
-    forget_voices(rows, &at)?;
-    rows.delete(Space::Sources, key::claim(tenant, &claim));
-    again(rows, &at, all.into_iter().filter(|(source, _)| source.offset != offset))?;
-    if id == Id::Left && belief.held.is_held() && belief_row(rows, &at)?.is_none() {
-        let heir = key::heir(tenant, &claim);
-        rows.put(Space::Sources, heir, belief.id.as_bytes().to_vec());
-    }
-    Ok(())
-}
-
-/// Takes pieces again, in their order.
-fn again(
-    rows: &mut Rows<'_, '_>,
-    at: &At,
-    pieces: impl Iterator<Item = (AssertionId, PieceRow)>,
-) -> Result<(), ViewError> {
-    let mut used = BTreeSet::new();
-    for (source, piece) in pieces {
-        let before = belief_row(rows, at)?.map(|row| row.id);
-        let id = if used.contains(&piece.belief) {
-            let recorded = piece.piece.recorded();
-            let seed = answer_row(rows, at.tenant, source.offset)?.map(|row| row.seed);
-            mint(&seed.unwrap_or_default(), recorded, &at.claim, source)
-        } else {
-            piece.belief
-        };
-        if let Piece::Declared(declaration) = &piece.piece {
-            let declared = key::declared(at.tenant, &at.claim, declaration.valid_from);
-            rows.put(Space::Sources, declared, Vec::new());
-        }
-        take(rows, at, source, piece, id)?;
-        let after = belief_row(rows, at)?.map(|row| row.id);
-        if after != before {
-            used.extend(after);
-        }
-    }
-    Ok(())
 }
 
 /// Fires what is due of a belief.
@@ -317,9 +248,7 @@ pub(in crate::derive) fn fire(
     until: RecordedAt,
 ) -> Result<(), ViewError> {
     let id = BeliefId::from_bytes(id);
-    let Some(bytes) = rows.get(Space::Records, &key::belief(tenant, id))? else { return Ok(()) };
-    let found = Found::decode(&bytes).map_err(row_error(Space::Records))?;
-    let Found::Stands(claim) = found else { return Ok(()) };
+    let Some(Found::Stands(claim)) = found(rows, tenant, id)? else { return Ok(()) };
     let Some(bytes) = rows.get(Space::Sources, &key::claim(tenant, &claim))? else {
         return Ok(());
     };
@@ -339,7 +268,7 @@ pub(in crate::derive) fn fire(
 }
 
 /// Keeps the index of deadlines in step with a belief.
-fn deadline(
+pub(super) fn deadline(
     rows: &mut Rows<'_, '_>,
     at: &At,
     id: BeliefId,
@@ -358,12 +287,23 @@ fn deadline(
     }
 }
 
+/// What became of a belief.
+pub(super) fn found(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    id: BeliefId,
+) -> Result<Option<Found>, ViewError> {
+    let bytes = rows.get(Space::Records, &key::belief(tenant, id))?;
+    bytes.map(|bytes| Found::decode(&bytes)).transpose().map_err(row_error(Space::Records))
+}
+
 /// Everything that was said about a claim, in the order of the log.
 pub(super) fn pieces(
     rows: &Rows<'_, '_>,
-    at: &At,
+    tenant: u32,
+    claim: &ClaimKey,
 ) -> Result<Vec<(AssertionId, PieceRow)>, ViewError> {
-    let (from, to) = key::pieces(at.tenant, &at.claim);
+    let (from, to) = key::pieces(tenant, claim);
     let mut found: Vec<Result<(AssertionId, PieceRow), CodecError>> = Vec::new();
     rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, value| {
         found.push(match tail_source(key) {
@@ -455,7 +395,7 @@ fn count(rows: &Rows<'_, '_>, key: &[u8]) -> Result<u32, ViewError> {
     number.map_err(|_| row_error(Space::Sources)(CodecError::Truncated))
 }
 
-fn forget_voices(rows: &mut Rows<'_, '_>, at: &At) -> Result<(), ViewError> {
+pub(super) fn forget_voices(rows: &mut Rows<'_, '_>, at: &At) -> Result<(), ViewError> {
     for (from, to) in key::voices(at.tenant, &at.claim) {
         let mut keys = Vec::new();
         rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {

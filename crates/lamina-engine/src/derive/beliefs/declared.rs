@@ -48,6 +48,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
                 class: SourceClass::Said,
                 weight: 0,
                 place: entry.place,
+                gone: None,
             };
             let about = row.about;
             claims::take(rows, &At { about, ..other }, source, piece, row.id)?;
@@ -72,6 +73,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
         class: SourceClass::Said,
         weight: 0,
         place: entry.place,
+        gone: None,
     };
     claims::take(rows, &at, source, piece, id)?;
     rows.put(Space::Sources, key::made(tenant, head.offset), made.encode());

@@ -33,8 +33,10 @@ pub(crate) struct BeliefRow {
     pub(crate) supported: Option<RecordedAt>,
     /// From when it was last said to hold.
     pub(crate) latest: ValidAt,
-    /// When something was last said about it.
+    /// When something was last said about it, or taken back from then on.
     pub(crate) touched: RecordedAt,
+    /// Since when it is known, with what was taken back since.
+    pub(crate) since: RecordedAt,
     /// Itself.
     pub(crate) held: Held,
 }
@@ -78,6 +80,15 @@ pub(crate) struct PieceRow {
     pub(crate) weight: u16,
     /// Where the log keeps a declaration.
     pub(crate) place: Place,
+    /// From when it does not count any more: its event was read again. Before, it did.
+    pub(crate) gone: Option<RecordedAt>,
+}
+
+impl PieceRow {
+    /// Whether it counts with the knowledge of an instant.
+    pub(crate) fn counts(&self, at: RecordedAt) -> bool {
+        self.piece.recorded() <= at && self.gone.is_none_or(|gone| at < gone)
+    }
 }
 
 /// What an entry came to.
@@ -101,7 +112,8 @@ impl BeliefRow {
     }
 
     fn put(&self, out: &mut Vec<u8>) {
-        let BeliefRow { id, about, first, declared, supported, latest, touched, held } = self;
+        let BeliefRow { id, about, first, declared, supported, latest, touched, since, held } =
+            self;
         let About { subject, is_entity, predicate, is_single } = about;
         out.extend_from_slice(id.as_bytes());
         out.extend_from_slice(subject);
@@ -111,6 +123,7 @@ impl BeliefRow {
         put_optional(out, supported.as_ref(), |out, at| put_instant(out, at.0));
         put_instant(out, latest.0);
         put_instant(out, touched.0);
+        put_instant(out, since.0);
         put_held(out, held);
     }
 
@@ -132,6 +145,7 @@ impl BeliefRow {
             supported: optional(from, instant)?.map(RecordedAt),
             latest: ValidAt(instant(from)?),
             touched: RecordedAt(instant(from)?),
+            since: RecordedAt(instant(from)?),
             held: held(from)?,
         })
     }
@@ -169,13 +183,14 @@ impl Found {
 
 impl PieceRow {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let PieceRow { belief, piece, event, class, weight, place } = self;
+        let PieceRow { belief, piece, event, class, weight, place, gone } = self;
         let mut out = Vec::with_capacity(112);
         out.extend_from_slice(belief.as_bytes());
         put_optional(&mut out, event.as_ref(), |out, id| out.extend_from_slice(id.as_bytes()));
         out.push(*class as u8);
         put_varint(&mut out, u64::from(*weight));
         put_varint(&mut out, place.0);
+        put_optional(&mut out, gone.as_ref(), |out, at| put_instant(out, at.0));
         match piece {
             Piece::Said(said) => {
                 out.push(0);
@@ -207,6 +222,7 @@ impl PieceRow {
         let class = class(from.byte()?)?;
         let weight = short(&mut from)?;
         let place = Place(from.varint()?);
+        let gone = optional(&mut from, instant)?.map(RecordedAt);
         let piece = match from.byte()? {
             0 => Piece::Said(said(&mut from, class, event)?),
             1 => Piece::Declared(Declaration {
@@ -222,7 +238,7 @@ impl PieceRow {
             },
             _ => return Err(MALFORMED),
         };
-        done(&from, PieceRow { belief, piece, event, class, weight, place })
+        done(&from, PieceRow { belief, piece, event, class, weight, place, gone })
     }
 }
 
@@ -372,6 +388,7 @@ fn put_held(out: &mut Vec<u8>, held: &Held) {
                 Deprecation::Vocabulary => 1,
                 Deprecation::Identity => 2,
                 Deprecation::Replaced => 3,
+                Deprecation::ReadAgain => 7,
             });
             put_instant(out, at.0);
         }
@@ -421,6 +438,7 @@ fn standing(from: &mut Cursor<'_>) -> Read<Standing> {
         1 => Standing::Deprecated { at, why: Deprecation::Vocabulary },
         2 => Standing::Deprecated { at, why: Deprecation::Identity },
         3 => Standing::Deprecated { at, why: Deprecation::Replaced },
+        7 => Standing::Deprecated { at, why: Deprecation::ReadAgain },
         _ => Standing::Deleted { at, why: deletion(number.wrapping_sub(4))? },
     })
 }

@@ -80,6 +80,27 @@ impl World {
         self.engine.declare_belief(&permit, belief, &noted()).await.unwrap()
     }
 
+    /// What was believed with the knowledge of an instant.
+    async fn known(&self, scope: &str, at: RecordedAt) -> Vec<String> {
+        let all = self.beliefs(scope, |query| query.recorded = at).await;
+        let mut lines: Vec<String> = all.iter().map(line).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    /// Another answer to an event, with the first claims only.
+    async fn read_again(&self, event: EventId, claims: usize) {
+        let inner = &self.engine.inner;
+        let row = inner.views.event(1, event).unwrap().unwrap();
+        let said = inner.reader.entry(row.offset, row.place).unwrap();
+        let answerer = Answerer::new(Arc::new(Plain), Arc::clone(&inner.env.rng));
+        let mut draft = answerer.draft(&said).unwrap();
+        draft.answer.extraction.claims.truncate(claims);
+        let (reply, answer) = oneshot::channel();
+        let entries = vec![answerer.entry(&draft)];
+        inner.submit(Request::Answers { entries, reply }, answer).await.unwrap();
+    }
+
     async fn gone(&self, id: BeliefId) -> bool {
         let now = RecordedAt(self.engine.now());
         let read = self.engine.belief(reader("user:alice"), id, now).await;
@@ -102,8 +123,10 @@ impl World {
         .unwrap();
         for (claim, row) in claims {
             let pieces = self.engine.inner.said_about(1, &claim).unwrap();
-            let said: Vec<Piece> = pieces.iter().map(|(_, piece)| piece.piece.clone()).collect();
-            let until = row.touched.max(row.held.state.last_revised);
+            let counts = pieces.iter().filter(|(_, piece)| piece.gone.is_none());
+            let said: Vec<Piece> = counts.map(|(_, piece)| piece.piece.clone()).collect();
+            let last = said.last().unwrap().recorded();
+            let until = last.max(row.held.state.last_revised);
             let lives = replay(&Settings::default(), &said, until);
             assert_eq!(lives.last().unwrap().held, row.held);
         }
@@ -463,22 +486,59 @@ async fn what_two_answers_to_an_event_say_is_one_belief() {
     let mut world = World::open(dir.path());
     let event = world.say("user:alice", "Bob =works_at Acme; Bob likes tea").await;
     let before = world.beliefs("user:alice", |_| {}).await;
-    let inner = &world.engine.inner;
-    let row = inner.views.event(1, event).unwrap().unwrap();
-    let said = inner.reader.entry(row.offset, row.place).unwrap();
-    let answerer = Answerer::new(Arc::new(Plain), Arc::clone(&inner.env.rng));
-    let mut draft = answerer.draft(&said).unwrap();
-    // It hears nothing about tea.
-    draft.answer.extraction.claims.truncate(1);
-    let (reply, answer) = oneshot::channel();
-    let entries = vec![answerer.entry(&draft)];
-    inner.submit(Request::Answers { entries, reply }, answer).await.unwrap();
+    let then = RecordedAt(world.engine.now());
+    world.read_again(event, 1).await;
     let after = world.beliefs("user:alice", |_| {}).await;
     assert_eq!(after.iter().map(line).collect::<Vec<_>>(), ["works_at Acme +0.66"]);
     let acme = before.iter().find(|belief| line(belief).contains("Acme")).unwrap();
     let tea = before.iter().find(|belief| line(belief).contains("tea")).unwrap();
     assert_eq!((after[0].id, after[0].supports.len()), (acme.id, 1));
-    assert!(world.gone(tea.id).await);
+    // It was believed, and is kept for the past.
+    assert_eq!(world.known("user:alice", then).await, ["likes tea +0.66", "works_at Acme +0.66"]);
+    let read = world.engine.belief(reader("user:alice"), tea.id, then).await.unwrap();
+    assert_eq!((line(&read), read.supports.len()), ("likes tea +0.66".to_owned(), 1));
+    let now = RecordedAt(world.engine.now());
+    let read = world.engine.belief(reader("user:alice"), tea.id, now).await.unwrap();
+    assert_eq!(read.shown.stance, Stance::Deprecated);
+    assert!(read.recorded_to.is_some());
+    world.check_rows();
+    // A cancelled event was never said, whatever was made of it.
+    world.cancel("user:alice", event).await;
+    assert_eq!(world.known("user:alice", then).await, [""; 0]);
+    assert!(world.gone(tea.id).await && world.gone(acme.id).await);
+    world.check().await;
+}
+
+/// Two say so, one is read again: what it said counts before, and the other alone from then on.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_read_again_counts_in_the_past() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let first = world.say("user:alice", "Bob likes tea; Bob =works_at Acme").await;
+    let second = world.say("user:alice", "Bob =works_at Initech; Bob likes tea").await;
+    let then = RecordedAt(world.engine.now());
+    let before = world.known("user:alice", then).await;
+    let tea = world.beliefs("user:alice", |query| query.predicate = Some("likes".to_owned()));
+    let tea = tea.await.remove(0).id;
+    world.read_again(first, 0).await;
+    let between = RecordedAt(world.engine.now());
+    let known = world.known("user:alice", between).await;
+    assert_eq!(known, ["likes tea +0.66", "works_at Initech +0.66"]);
+    world.read_again(second, 0).await;
+    assert_eq!(world.known("user:alice", RecordedAt(world.engine.now())).await, [""; 0]);
+    // Each moment keeps what was believed then, under the same id.
+    assert_eq!(world.known("user:alice", then).await, before);
+    assert_eq!(world.known("user:alice", between).await, known);
+    let read = world.engine.belief(reader("user:alice"), tea, then).await.unwrap();
+    assert_eq!(read.supports.len(), 1, "one fact, said twice");
+    // Said once more, it goes on under its id.
+    world.say("user:alice", "Bob likes tea").await;
+    let again = world.beliefs("user:alice", |_| {}).await;
+    assert_eq!((again.len(), again[0].id), (1, tea));
+    assert_eq!(world.known("user:alice", then).await, before);
+    world.check_rows();
+    world.cancel("user:alice", first).await;
+    assert_eq!(world.known("user:alice", then).await, known);
     world.check_rows();
     world.check().await;
 }

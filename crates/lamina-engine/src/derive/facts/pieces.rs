@@ -15,7 +15,7 @@ use lamina_types::{FactId, RecordedAt, ValidAt};
 use sha2::{Digest, Sha256};
 
 use super::At;
-use crate::derive::conflicts;
+use crate::derive::conflicts::{self, Buried};
 use crate::derive::fold::{answer_row, row_error};
 use crate::derive::key::{self, Layer};
 use crate::derive::rows::FactRow;
@@ -74,12 +74,12 @@ pub(super) fn assert_row(rows: &mut Rows<'_, '_>, at: At, piece: Piece) -> Resul
     Ok(())
 }
 
-/// Takes versions away, and the conflicts among them.
+/// Takes versions away, and the conflicts among them, which it gives.
 pub(super) fn drop_rows(
     rows: &mut Rows<'_, '_>,
     at: At,
     pieces: &[Piece],
-) -> Result<(), ViewError> {
+) -> Result<Vec<Buried>, ViewError> {
     let mut origins: BTreeSet<AssertionId> = BTreeSet::new();
     for piece in pieces {
         let id = fact_id(rows, at, piece.id)?;
@@ -89,10 +89,11 @@ pub(super) fn drop_rows(
             origins.insert(piece.id.fact);
         }
     }
+    let mut buried = Vec::new();
     for origin in origins {
-        conflicts::bury(rows, at, origin)?;
+        buried.extend(conflicts::bury(rows, at, origin, pieces)?);
     }
-    Ok(())
+    Ok(buried)
 }
 
 fn drop_row(rows: &mut Rows<'_, '_>, at: At, piece: &Piece, id: FactId) -> Result<(), ViewError> {

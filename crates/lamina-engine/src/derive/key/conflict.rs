@@ -11,6 +11,11 @@ pub(crate) fn conflict(tenant: u32, id: ConflictId) -> Vec<u8> {
     Key::of(tenant, records::CONFLICT).bytes(id.as_bytes()).0
 }
 
+/// The scope of a conflict that is gone.
+pub(crate) fn conflict_gone(tenant: u32, id: ConflictId) -> Vec<u8> {
+    Key::of(tenant, records::CONFLICT_GONE).bytes(id.as_bytes()).0
+}
+
 /// The conflicts of a scope, in the order in which they were found.
 pub(crate) fn conflict_listed(tenant: u32, scope: u64, at: RecordedAt, id: ConflictId) -> Vec<u8> {
     listed(tenant, records::CONFLICT_LISTED, scope).instant(at.0.0).bytes(id.as_bytes()).0

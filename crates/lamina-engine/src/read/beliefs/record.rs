@@ -186,7 +186,7 @@ impl Inner {
                 let taken = match (&mut pieces, key::tail_source(found), read) {
                     (Ok(taken), Some(source), Ok(piece)) => {
                         let known = piece.piece.recorded() <= stood.at;
-                        if known && piece.belief == stood.row.id {
+                        if piece.counts(stood.at) && piece.belief == stood.row.id {
                             taken.push((source, piece));
                         }
                         known && taken.len() < PIECES_LOOKED_AT_MAX

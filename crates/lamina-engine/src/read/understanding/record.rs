@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use lamina_core::derive::concepts::{Concept, Item, Reading, Standing, edges, read, supports};
-use lamina_core::derive::facts::{AssertionId, Pins, Superseded};
+use lamina_core::derive::concepts::{
+    Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, edges, read, supports,
+};
+use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Tag;
 use lamina_types::layer::Confidence;
@@ -15,9 +17,9 @@ use super::{ConceptPins, ConceptRecord};
 use crate::Error;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
-use crate::derive::concepts::rows::{ConceptRow, DigestRow};
+use crate::derive::concepts::rows::{Claimed, ConceptRow, DigestRow, ThingsRow};
 use crate::derive::key as fact_key;
-use crate::derive::read::{row, walk};
+use crate::derive::read::{answer_row, row, walk};
 use crate::engine::Inner;
 
 /// Episodes that a concept names as its support, the latest first.
@@ -62,6 +64,14 @@ pub(super) struct Support {
     pub(super) episodes: Vec<EpisodeId>,
     pub(super) facts: Vec<FactId>,
     pub(super) said: Vec<AssertionId>,
+}
+
+impl Support {
+    /// Whether it is enough for a concept.
+    fn suffices(&self) -> bool {
+        self.episodes.len() >= EPISODES_MIN as usize
+            && self.episodes.len() + self.facts.len() >= SUPPORTS_MIN as usize
+    }
 }
 
 impl Inner {
@@ -147,6 +157,11 @@ impl Inner {
         graph.finish(())?;
         let things = words.things(*scope, concept)?;
         let support = self.support(tenant, *scope, concept, recorded)?;
+        // A version of the past whose evidence was withdrawn since: it would not have been made.
+        let standing = match concept.standing {
+            Standing::Held if self.is_past(recorded) && !support.suffices() => Standing::Deprecated,
+            standing => standing,
+        };
         let summary = words.summary(name.as_deref(), &reading, &support.said)?;
         Ok(ConceptRecord {
             id: concept.id,
@@ -162,7 +177,7 @@ impl Inner {
             version_id: seen.row.version_id(),
             previous: seen.previous,
             derived_from: concept.derived_from.clone(),
-            standing: concept.standing,
+            standing,
             valid_from: concept.valid_from,
             valid_to: concept.valid_to,
             created: concept.created,
@@ -189,6 +204,7 @@ impl Inner {
         let members: BTreeSet<Item> = concept.members.iter().copied().collect();
         let mut found = Support::default();
         let mut claimed: Vec<(Tag, AssertionId)> = Vec::new();
+        let past = self.is_past(recorded);
         for episode in self.episodes_with(tenant, scope, concept.leader, recorded)? {
             let stored = key::digest(tenant, scope, episode);
             let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
@@ -196,14 +212,19 @@ impl Inner {
             if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
                 continue;
             }
-            let about = digest.facts.iter().filter(|fact| members.contains(&fact.subject));
+            let claims = if past { self.stated(tenant, scope, &digest)? } else { digest.facts };
+            let about = claims.iter().filter(|fact| members.contains(&fact.subject));
             claimed.extend(about.map(|fact| (fact.track, fact.source)));
             if found.episodes.len() < EPISODES_NAMED_MAX {
                 found.episodes.push(episode);
             }
         }
         for (track, source) in claimed.into_iter().take(FACTS_NAMED_MAX) {
-            if let Some(fact) = self.fact_said(tenant, scope, &track, source, recorded)? {
+            let fact = match past {
+                true => self.fact_then(tenant, scope, &track, source, recorded)?,
+                false => self.fact_said(tenant, scope, &track, source, recorded)?,
+            };
+            if let Some(fact) = fact {
                 found.said.push(source);
                 if !found.facts.contains(&fact) {
                     found.facts.push(fact);
@@ -211,6 +232,60 @@ impl Inner {
             }
         }
         Ok(found)
+    }
+
+    /// Whether something was recorded since.
+    fn is_past(&self, recorded: RecordedAt) -> bool {
+        self.views.applied().is_some_and(|tip| recorded < tip.recorded_at)
+    }
+
+    /// Everything that the answers of an episode claim about its things, whether or not it is counted
+    /// still.
+    fn stated(&self, tenant: u32, scope: u64, digest: &DigestRow) -> Result<Vec<Claimed>, Error> {
+        let mut claims = Vec::new();
+        for answer in &digest.answers {
+            let stored = key::things(tenant, *answer);
+            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
+            let facts = things.map_or_else(Vec::new, |things| things.facts);
+            let here = facts.iter().filter(|stated| stated.scope == scope);
+            claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
+        }
+        Ok(claims)
+    }
+
+    /// The version of a fact that stood on what was said somewhere at an instant, as it was known then.
+    fn fact_then(
+        &self,
+        tenant: u32,
+        scope: u64,
+        track: &Tag,
+        source: AssertionId,
+        recorded: RecordedAt,
+    ) -> Result<Option<FactId>, Error> {
+        let Some(answer) = answer_row(&self.views, tenant, source.offset)? else { return Ok(None) };
+        let (from, to) = fact_key::all_of_event(tenant, answer.event);
+        let mut ids = Vec::new();
+        walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |found, _| {
+            if fact_key::layer_of(found) == Some(fact_key::Layer::Fact) {
+                ids.extend(fact_key::tail_id(found).map(FactId::from_bytes));
+            }
+            ControlFlow::Continue(())
+        })?;
+        for id in ids {
+            let Some(fact) = self.fact_row(tenant, id)? else { continue };
+            let piece = &fact.piece;
+            let support = piece.supports.iter().find(|support| support.source == source);
+            // Not what was over by then, unless it was said to last so long.
+            let stood = support.is_some_and(|on| piece.to().is_none_or(|to| on.to == Some(to)));
+            if (fact.scope, &fact.track) == (scope, track)
+                && stood
+                && piece.is_current(recorded)
+                && !matches!(piece.content, Content::Ended(_))
+            {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
     }
 
     /// The episodes of a thing that were sealed by an instant, the latest first.

@@ -37,6 +37,7 @@ fn belief(standing: Standing) -> BeliefRow {
         supported: Some(at(8)),
         latest: ValidAt(Micros(11)),
         touched: at(12),
+        since: at(5),
         held: Held {
             state,
             floor: Confidence::new(3_000),
@@ -53,6 +54,7 @@ fn piece(piece: Piece, event: Option<EventId>) -> PieceRow {
         class: SourceClass::Tool,
         weight: 9_500,
         place: Place(77),
+        gone: Some(at(13)),
     }
 }
 
@@ -80,6 +82,7 @@ fn rows_come_back_as_they_were_put() {
         Standing::Held,
         Standing::Deprecated { at: at(1), why: Deprecation::Replaced },
         Standing::Deprecated { at: at(1), why: Deprecation::Identity },
+        Standing::Deprecated { at: at(1), why: Deprecation::ReadAgain },
         Standing::Deleted { at: at(1), why: Deletion::BelowFloor },
         Standing::Deleted { at: at(1), why: Deletion::Expired },
         Standing::Deleted { at: at(1), why: Deletion::Unsupported },

@@ -1,0 +1,184 @@
+//! Taking back what was said about a claim: the rest of it is taken again from the beginning.
+//!
+//! Only this walks over all pieces. What goes as if it had never been said leaves nothing; what goes from
+//! now on stays for questions about the past, with the beliefs that it made.
+
+use std::collections::BTreeSet;
+
+use lamina_core::derive::beliefs::ledger::{self, Piece};
+use lamina_core::derive::beliefs::{Deletion, Deprecation, Settings, deprecate, next_deadline};
+use lamina_core::derive::facts::AssertionId;
+use lamina_store::kv::Space;
+use lamina_store::view::ViewError;
+use lamina_store::view::derived::Rows;
+use lamina_types::{BeliefId, Micros, RecordedAt};
+
+use super::claims::{
+    At, belief_row, deadline, forget_voices, found, list, mint, pieces, take, unlink, unlist,
+};
+use super::rows::{BeliefRow, Found, PieceRow};
+use crate::derive::fold::{answer_row, row_error};
+use crate::derive::key::beliefs::{self as key, ClaimKey};
+
+/// What was said about a claim, in the order of the log.
+type Pieces = Vec<(AssertionId, PieceRow)>;
+
+/// How something goes that was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Going {
+    /// As if it had never been said. An id that nothing is left of is never used again.
+    Never,
+    /// From this instant on. Before, it was known; the next belief in the claim takes up the id.
+    From(RecordedAt),
+}
+
+/// Takes back what an entry said about a claim: the rest is taken again from the beginning, and what
+/// could not have been taken without it goes too. A belief that others keep alive keeps its id.
+pub(super) fn without(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    claim: ClaimKey,
+    offset: u64,
+    going: Going,
+) -> Result<(), ViewError> {
+    let Some((at, mut all)) = cleared(rows, tenant, claim)? else { return Ok(()) };
+    match going {
+        Going::Never => all.retain(|(source, _)| source.offset != offset),
+        Going::From(now) => {
+            for (_, piece) in all.iter_mut().filter(|(source, _)| source.offset == offset) {
+                piece.gone = piece.gone.or(Some(now));
+            }
+        }
+    }
+    let live = all.iter().filter(|(_, piece)| piece.gone.is_none());
+    again(rows, &at, live.cloned())?;
+    remember(rows, &at, &all)
+}
+
+/// Takes away every row of a claim but what became of its ids, which then are gone; gives what was said
+/// about it. `None` if nothing was.
+fn cleared(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    claim: ClaimKey,
+) -> Result<Option<(At, Pieces)>, ViewError> {
+    let all = pieces(rows, tenant, &claim)?;
+    let ids: BTreeSet<BeliefId> = all.iter().map(|(_, piece)| piece.belief).collect();
+    let mut known: Vec<BeliefRow> = Vec::new();
+    for id in &ids {
+        if let Some(Found::Past(_, past)) = found(rows, tenant, *id)? {
+            known.push(*past);
+        }
+    }
+    let bytes = rows.get(Space::Sources, &key::claim(tenant, &claim))?;
+    let belief = bytes.map(|bytes| BeliefRow::decode(&bytes)).transpose();
+    let belief = belief.map_err(row_error(Space::Sources))?;
+    let Some(about) = belief.as_ref().or(known.first()).map(|row| row.about) else {
+        return Ok(None);
+    };
+    let at = At { tenant, claim, about };
+    for (source, piece) in &all {
+        unlink(rows, &at, piece);
+        if let Piece::Declared(declaration) = &piece.piece {
+            rows.delete(Space::Sources, key::declared(tenant, &claim, declaration.valid_from));
+        }
+        rows.delete(Space::Sources, key::piece(tenant, &claim, *source));
+    }
+    for row in known.iter().chain(&belief) {
+        unlist(rows, &at, row);
+    }
+    for id in ids {
+        let gone = Found::Gone(Deletion::Unsupported).encode();
+        rows.put(Space::Records, key::belief(tenant, id), gone);
+    }
+    if let Some(belief) = belief {
+        deadline(rows, &at, belief.id, next_deadline(&belief.held.state), None)?;
+        if let Some(last) = belief.supported {
+            rows.delete(Space::Sources, key::recent(tenant, &claim, last));
+        }
+    }
+    forget_voices(rows, &at)?;
+    rows.delete(Space::Sources, key::claim(tenant, &claim));
+    rows.delete(Space::Sources, key::heir(tenant, &claim));
+    Ok(Some((at, all)))
+}
+
+/// Keeps what counted once and does not any more, and the beliefs that only it made: for questions about
+/// the past.
+fn remember(
+    rows: &mut Rows<'_, '_>,
+    at: &At,
+    all: &[(AssertionId, PieceRow)],
+) -> Result<(), ViewError> {
+    let gone = || all.iter().filter(|(_, piece)| piece.gone.is_some());
+    for (source, piece) in gone() {
+        rows.put(Space::Sources, key::piece(at.tenant, &at.claim, *source), piece.encode());
+    }
+    let mut last: Option<(RecordedAt, BeliefId)> = None;
+    for id in gone().map(|(_, piece)| piece.belief).collect::<BTreeSet<BeliefId>>() {
+        let Some(past) = past(at, all, id) else { continue };
+        if let Some(mut row) = belief_row(rows, at)?.filter(|row| row.id == id) {
+            row.since = row.since.min(past.since);
+            row.touched = row.touched.max(past.touched);
+            rows.put(Space::Sources, key::claim(at.tenant, &at.claim), row.encode());
+        } else if let Some(Found::Gone(_)) = found(rows, at.tenant, id)? {
+            last = last.max(Some((past.touched, id)));
+            list(rows, at, &past);
+            let past = Found::Past(at.claim, Box::new(past));
+            rows.put(Space::Records, key::belief(at.tenant, id), past.encode());
+        }
+    }
+    if let (None, Some((_, id))) = (belief_row(rows, at)?, last) {
+        rows.put(Space::Sources, key::heir(at.tenant, &at.claim), id.as_bytes().to_vec());
+    }
+    Ok(())
+}
+
+/// A belief as it was when the last of its evidence was read again; `None` if it was not held then.
+fn past(at: &At, all: &[(AssertionId, PieceRow)], id: BeliefId) -> Option<BeliefRow> {
+    let own = all.iter().filter(|(_, piece)| piece.belief == id);
+    let until = own.filter_map(|(_, piece)| piece.gone).max()?;
+    let before = RecordedAt(Micros(until.0.0 - 1));
+    let counted: Vec<&(AssertionId, PieceRow)> =
+        all.iter().filter(|(_, piece)| piece.counts(before)).collect();
+    let said: Vec<Piece> = counted.iter().map(|(_, row)| row.piece.clone()).collect();
+    let lives = ledger::replay(&Settings::default(), &said, before);
+    let (mut held, first, declared) = lives.into_iter().find_map(|life| {
+        let (source, piece) = counted.get(life.from)?;
+        let declared = matches!(piece.piece, Piece::Declared(_));
+        (piece.belief == id && life.held.is_held()).then_some((life.held, *source, declared))
+    })?;
+    deprecate(&mut held.state, Deprecation::ReadAgain, until);
+    let (latest, since) = (held.state.valid_from, held.state.created);
+    let (about, touched) = (at.about, until);
+    Some(BeliefRow { id, about, first, declared, supported: None, latest, touched, since, held })
+}
+
+/// Takes pieces again, in their order.
+fn again(
+    rows: &mut Rows<'_, '_>,
+    at: &At,
+    pieces: impl Iterator<Item = (AssertionId, PieceRow)>,
+) -> Result<(), ViewError> {
+    let mut used = BTreeSet::new();
+    for (source, piece) in pieces {
+        let before = belief_row(rows, at)?.map(|row| row.id);
+        let id = if used.contains(&piece.belief) {
+            let recorded = piece.piece.recorded();
+            let seed = answer_row(rows, at.tenant, source.offset)?.map(|row| row.seed);
+            mint(&seed.unwrap_or_default(), recorded, &at.claim, source)
+        } else {
+            piece.belief
+        };
+        if let Piece::Declared(declaration) = &piece.piece {
+            let declared = key::declared(at.tenant, &at.claim, declaration.valid_from);
+            rows.put(Space::Sources, declared, Vec::new());
+        }
+        take(rows, at, source, piece, id)?;
+        let after = belief_row(rows, at)?.map(|row| row.id);
+        if after != before {
+            used.extend(after);
+        }
+    }
+    Ok(())
+}
