@@ -1,13 +1,17 @@
-//! Twenty short stories, written by hand with the episodes, concepts and edges a reader would expect,
-//! run through windows and concepts as the fold would run them. The bar is an F1 of 0.8 for each.
+//! Short stories, written by hand with the episodes, concepts and edges a reader would expect, run through
+//! windows and concepts as the fold would run them, with the things and claims that a reader marked.
 //!
-//! A line of a story is `DAY HH:MM SESSION ACTOR | words | things | claims`; `>` marks an event that a
-//! reader takes for the beginning of an episode. The expected concepts and edges follow.
+//! The rules were made while looking at the first twenty. The others were written before they were told
+//! for the first time, and have a bar of their own.
+
+#[expect(dead_code, reason = "the engine tells the same stories and reads more of them")]
+mod score;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use lamina_types::{ConceptId, EntityId, EpisodeId, EventId, FactId, Micros, RecordedAt, ValidAt};
 
+use self::score::{Line, Scores, Story, Told};
 use super::concepts::{Concept, Digest, Fact, Item, Memory, Relation, Standing, absorb, edges};
 use super::episodes::topics::announces_change;
 use super::episodes::{Action, Arrival, Arriving, Input, Limits, Thread, Topics, Windows};
@@ -35,84 +39,26 @@ const STORIES: &[&str] = &[
     include_str!("../../../../fixtures/stories/20-kinds.txt"),
 ];
 
+/// Stories that no rule was made for.
+const UNSEEN: &[&str] = &[
+    include_str!("../../../../fixtures/stories-unseen/01-family.txt"),
+    include_str!("../../../../fixtures/stories-unseen/02-incident.txt"),
+    include_str!("../../../../fixtures/stories-unseen/03-sales.txt"),
+    include_str!("../../../../fixtures/stories-unseen/04-travel.txt"),
+    include_str!("../../../../fixtures/stories-unseen/05-health.txt"),
+    include_str!("../../../../fixtures/stories-unseen/06-school.txt"),
+    include_str!("../../../../fixtures/stories-unseen/07-hobby.txt"),
+    include_str!("../../../../fixtures/stories-unseen/08-renovation.txt"),
+    include_str!("../../../../fixtures/stories-unseen/09-hiring.txt"),
+    include_str!("../../../../fixtures/stories-unseen/10-finance.txt"),
+    include_str!("../../../../fixtures/stories-unseen/11-garden.txt"),
+    include_str!("../../../../fixtures/stories-unseen/12-band.txt"),
+];
+
 const MINUTE: i64 = 60_000_000;
-const F1_MIN: f64 = 0.8;
-
-#[derive(Debug)]
-struct Line {
-    begins: bool,
-    observed: i64,
-    session: String,
-    words: String,
-    things: Vec<String>,
-    claims: Vec<(String, String, String)>,
-}
-
-#[derive(Debug, Default)]
-struct Story {
-    title: String,
-    import: bool,
-    lines: Vec<Line>,
-    concepts: Vec<BTreeSet<String>>,
-    edges: BTreeSet<(String, String, String)>,
-}
-
-fn parse(text: &str) -> Story {
-    let mut story = Story::default();
-    let mut section = "";
-    for line in text.lines() {
-        match (section, line) {
-            (_, "concepts:") => section = "concepts",
-            (_, "edges:") => section = "edges",
-            (_, "import") => story.import = true,
-            ("concepts", line) => {
-                story.concepts.push(line.split(" + ").map(str::to_owned).collect());
-            }
-            ("edges", line) => {
-                let (from, rest) = line.split_once(" -").expect("an edge names its beginning");
-                let (relation, to) = rest.split_once("-> ").expect("an edge names its end");
-                story.edges.insert((from.to_owned(), relation.to_owned(), to.to_owned()));
-            }
-            (_, line) => match line.strip_prefix("# ") {
-                Some(title) => title.clone_into(&mut story.title),
-                None => story.lines.push(event(line)),
-            },
-        }
-    }
-    story
-}
-
-fn event(line: &str) -> Line {
-    let begins = line.starts_with('>');
-    let parts: Vec<&str> = line.trim_start_matches('>').split('|').map(str::trim).collect();
-    let [head, words, things, claims] = parts.as_slice() else { panic!("four parts: {line}") };
-    let head: Vec<&str> = head.split_whitespace().collect();
-    let [day, clock, session, _actor] = head.as_slice() else {
-        panic!("day time session actor: {line}")
-    };
-    let (hour, minute) = clock.split_once(':').expect("a time of day");
-    let number = |text: &str| text.parse::<i64>().expect("a number");
-    let things: Vec<String> =
-        things.split(',').map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).collect();
-    let claims = claims.split(';').map(str::trim).filter(|claim| !claim.is_empty());
-    let claims = claims.map(|claim| {
-        // Names may have several words: the predicate is the first word behind the longest name.
-        let subject =
-            things.iter().filter(|t| claim.starts_with(t.as_str())).max_by_key(|t| t.len());
-        let subject = subject.unwrap_or_else(|| panic!("a claim is about a thing: {claim}"));
-        let rest = claim[subject.len()..].trim();
-        let (predicate, object) = rest.split_once(' ').expect("a predicate and an object");
-        (subject.clone(), predicate.to_owned(), object.to_owned())
-    });
-    Line {
-        begins,
-        observed: ((number(day) * 24 + number(hour)) * 60 + number(minute)) * MINUTE,
-        session: (*session).to_owned(),
-        words: (*words).to_owned(),
-        claims: claims.collect(),
-        things: things.clone(),
-    }
-}
+/// The bars: boundaries, concepts, edges.
+const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
+const UNSEEN_F1_MIN: [f64; 3] = [0.0, 0.0, 0.0];
 
 fn hashed(text: &str) -> [u8; 16] {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -145,10 +91,33 @@ fn topics(words: &str) -> Vec<u32> {
     hashes.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-struct Told {
+/// What became of a story, before it is put into words.
+#[derive(Debug, Default, PartialEq)]
+struct Made {
     begins: Vec<bool>,
     graph: Memory,
     names: BTreeMap<Item, String>,
+}
+
+impl Made {
+    fn held(&self) -> Vec<&Concept> {
+        self.graph.concepts().filter(|concept| concept.standing == Standing::Held).collect()
+    }
+
+    fn told(&self) -> Told {
+        let held = self.held();
+        let mut told = Told { begins: self.begins.clone(), ..Told::default() };
+        for (position, concept) in held.iter().enumerate() {
+            told.concepts
+                .push(concept.members.iter().map(|item| self.names[item].clone()).collect());
+            for edge in edges(&self.graph, concept) {
+                let relation = edge.relation.as_str().expect("no custom relations here").to_owned();
+                let to = held.iter().position(|other| other.id == edge.to);
+                told.edges.push((position, relation, to));
+            }
+        }
+        told
+    }
 }
 
 fn numbered(n: usize) -> [u8; 16] {
@@ -157,28 +126,33 @@ fn numbered(n: usize) -> [u8; 16] {
     id
 }
 
+/// When a line happened.
+fn observed(line: &Line) -> i64 {
+    line.minute * MINUTE
+}
+
 /// Runs a story as live: verdicts first, then windows, then a digest of each sealed episode.
-fn tell(story: &Story) -> Told {
+fn tell(story: &Story) -> Made {
     let mut windows = Windows::new(Limits::default());
     let mut extractor: BTreeMap<&str, (Topics, i64)> = BTreeMap::new();
-    let mut told = Told { begins: Vec::new(), graph: Memory::default(), names: BTreeMap::new() };
+    let mut told = Made::default();
     let mut episodes: BTreeMap<EpisodeId, Vec<usize>> = BTreeMap::new();
     let mut sealed = Vec::new();
     let mut recorded = 0;
     for (n, line) in story.lines.iter().enumerate() {
-        recorded = if story.import { recorded + 1 } else { line.observed.max(recorded + 1) };
+        recorded = if story.import { recorded + 1 } else { observed(line).max(recorded + 1) };
         let topics = topics(&line.words);
         let (window, last) = extractor.entry(&line.session).or_default();
         let cue = announces_change(&line.words);
-        let pause_us = line.observed - *last;
+        let pause_us = observed(line) - *last;
         let shift = window.shift(Arriving { topics: &topics, cue, pause_us });
         window.push(&topics, shift);
-        *last = line.observed;
+        *last = observed(line);
         let actions = windows.on(Input::Arrive(Arrival {
             event: EventId::from_bytes(numbered(n)),
             thread: Thread { scope: 1, session: Some(hashed(&line.session)) },
             recorded: RecordedAt(Micros(recorded)),
-            observed: ValidAt(Micros(line.observed)),
+            observed: ValidAt(Micros(observed(line))),
             shift,
             ends: false,
             continues: None,
@@ -235,150 +209,36 @@ fn digest(
             });
         }
     }
-    let began = ValidAt(Micros(lines[0].1.observed));
+    let began = ValidAt(Micros(observed(lines[0].1)));
     let things: Vec<Item> = things.iter().map(|name| item(name)).collect();
     Digest::new((episode, at, began), things, facts)
 }
 
-/// Hits, wrong ones and misses.
-#[derive(Debug, Default, Clone, Copy)]
-struct Score(u32, u32, u32);
-
-impl Score {
-    fn f1(self) -> f64 {
-        let Score(hits, wrong, missed) = self;
-        2.0 * f64::from(hits) / f64::from((2 * hits + wrong + missed).max(1))
+fn score(stories: &[&str], bars: [f64; 3]) {
+    let mut scores = Scores::default();
+    for text in stories {
+        let story = Story::parse(text);
+        scores.add(&story, &tell(&story).told());
     }
-
-    fn add(&mut self, found: bool, expected: bool) {
-        match (found, expected) {
-            (true, true) => self.0 += 1,
-            (true, false) => self.1 += 1,
-            (false, true) => self.2 += 1,
-            (false, false) => {}
-        }
-    }
-}
-
-/// The first event of a session begins an episode whatever one does: it does not count.
-fn boundaries(story: &Story, told: &Told, score: &mut Score, log: &mut String) {
-    let mut sessions = BTreeSet::new();
-    for (line, found) in story.lines.iter().zip(&told.begins) {
-        if sessions.insert(&line.session) {
-            assert!(*found && line.begins, "{}: {}", story.title, line.words);
-            continue;
-        }
-        score.add(*found, line.begins);
-        if *found != line.begins {
-            *log += &format!("boundary {found}: {} ({})\n", line.words, story.title);
-        }
-    }
-}
-
-/// A concept is found when at least half of all things in either are in both.
-fn concepts(
-    story: &Story,
-    told: &Told,
-    score: &mut Score,
-    log: &mut String,
-) -> BTreeMap<ConceptId, usize> {
-    let mut matched = BTreeMap::new();
-    for concept in held(told) {
-        let members: BTreeSet<String> =
-            concept.members.iter().map(|item| told.names[item].clone()).collect();
-        let best = story.concepts.iter().position(|expected| {
-            let both = expected.intersection(&members).count();
-            both * 2 >= expected.union(&members).count()
-        });
-        let best = best.filter(|index| !matched.values().any(|taken| taken == index));
-        score.add(true, best.is_some());
-        match best {
-            Some(index) => {
-                matched.insert(concept.id, index);
-            }
-            None => *log += &format!("concept {members:?} ({})\n", story.title),
-        }
-    }
-    for (index, expected) in story.concepts.iter().enumerate() {
-        if !matched.values().any(|taken| *taken == index) {
-            score.add(false, true);
-            *log += &format!("no concept {expected:?} ({})\n", story.title);
-        }
-    }
-    matched
-}
-
-fn held(told: &Told) -> impl Iterator<Item = &Concept> {
-    told.graph.concepts().filter(|concept| concept.standing == Standing::Held)
-}
-
-fn relations(
-    story: &Story,
-    told: &Told,
-    matched: &BTreeMap<ConceptId, usize>,
-    score: &mut Score,
-    log: &mut String,
-) {
-    let of = |name: &String| story.concepts.iter().position(|concept| concept.contains(name));
-    // Occurring together has no direction.
-    let undirected = |edge: (Option<usize>, String, Option<usize>)| match edge {
-        (from, relation, to) if relation == "co_occurs_with" => {
-            (from.min(to), relation, from.max(to))
-        }
-        other => other,
-    };
-    let mut expected: BTreeSet<(Option<usize>, String, Option<usize>)> = story
-        .edges
-        .iter()
-        .map(|(from, relation, to)| undirected((of(from), relation.clone(), of(to))))
-        .collect();
-    let mut found = BTreeSet::new();
-    for concept in held(told) {
-        for edge in edges(&told.graph, concept) {
-            let relation = edge.relation.as_str().expect("no custom relations here").to_owned();
-            let from = matched.get(&concept.id).copied();
-            found.insert(undirected((from, relation, matched.get(&edge.to).copied())));
-        }
-    }
-    for edge in found {
-        let right = expected.remove(&edge);
-        score.add(true, right);
-        if !right {
-            *log += &format!("edge {edge:?} ({})\n", story.title);
-        }
-    }
-    for edge in expected {
-        score.add(false, true);
-        *log += &format!("no edge {edge:?} ({})\n", story.title);
-    }
+    scores.pass(bars);
 }
 
 #[test]
 fn episodes_concepts_and_edges_are_those_a_reader_expects() {
     assert_eq!(STORIES.len(), 20);
-    let (mut begins, mut found, mut related) =
-        (Score::default(), Score::default(), Score::default());
-    let mut log = String::new();
-    for text in STORIES {
-        let story = parse(text);
-        let told = tell(&story);
-        boundaries(&story, &told, &mut begins, &mut log);
-        let matched = concepts(&story, &told, &mut found, &mut log);
-        relations(&story, &told, &matched, &mut related, &mut log);
-    }
-    for (what, score) in [("boundaries", begins), ("concepts", found), ("edges", related)] {
-        println!("{what} {score:?} F1 {:.3}", score.f1());
-        assert!(score.f1() >= F1_MIN, "{what}: F1 {:.3} of {score:?}\n{log}", score.f1());
-        assert!(score.0 >= 6, "{what}: so few hits prove nothing: {score:?}");
-    }
-    println!("{log}");
+    score(STORIES, F1_MIN);
+}
+
+#[test]
+fn stories_that_no_rule_was_made_for() {
+    assert_eq!(UNSEEN.len(), 12);
+    score(UNSEEN, UNSEEN_F1_MIN);
 }
 
 #[test]
 fn telling_a_story_twice_gives_the_same() {
-    for text in STORIES {
-        let story = parse(text);
-        let (one, other) = (tell(&story), tell(&story));
-        assert_eq!((one.begins, one.graph), (other.begins, other.graph), "{}", story.title);
+    for text in STORIES.iter().chain(UNSEEN) {
+        let story = Story::parse(text);
+        assert_eq!(tell(&story), tell(&story), "{}", story.title);
     }
 }

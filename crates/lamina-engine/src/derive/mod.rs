@@ -31,3 +31,8 @@ pub(crate) use fold::row_error;
 
 #[cfg(test)]
 mod tests;
+/// The same as in the tests of `lamina-core`: one way to write stories and one to score them.
+#[cfg(test)]
+#[path = "../../../lamina-core/src/derive/stories/score.rs"]
+#[expect(dead_code, reason = "the claims that a reader marked are for those who have no extractor")]
+mod score;

@@ -1,13 +1,16 @@
-//! The twenty stories from end to end: their words through the built-in extractor, real episodes and the
-//! fold. The bar is an F1 of 0.8 for boundaries, concepts and edges; what a reader expects stands in
-//! the stories, written apart from the words that the extractor reads.
+//! The stories from end to end: their words through the built-in extractor, real episodes and the fold. What
+//! a reader expects stands in the stories, written apart from the words that the extractor reads.
+//!
+//! The rules were made while looking at the first twenty. The others were written before they were told
+//! for the first time, and have a bar of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use lamina_core::derive::concepts::things::folded;
-use lamina_types::{ConceptId, EventId, RecordedAt};
+use lamina_types::{EventId, RecordedAt};
 
 use super::*;
+use crate::derive::score::{Line, Scores, Story, Told};
 use crate::read::episodes::EpisodesQuery;
 
 const STORIES: &[&str] = &[
@@ -33,76 +36,27 @@ const STORIES: &[&str] = &[
     include_str!("../../../../../../fixtures/stories/20-kinds.txt"),
 ];
 
-const F1_MIN: f64 = 0.8;
+/// Stories that no rule was made for.
+const UNSEEN: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-unseen/01-family.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/02-incident.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/03-sales.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/04-travel.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/05-health.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/06-school.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/07-hobby.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/08-renovation.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/09-hiring.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/10-finance.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/11-garden.txt"),
+    include_str!("../../../../../../fixtures/stories-unseen/12-band.txt"),
+];
 
-#[derive(Debug)]
-struct Line {
-    begins: bool,
-    minute: i64,
-    session: String,
-    actor: String,
-    words: String,
-}
+/// The bars: boundaries, concepts, edges.
+const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
+const UNSEEN_F1_MIN: [f64; 3] = [0.0, 0.0, 0.0];
 
-#[derive(Debug, Default)]
-struct Story {
-    title: String,
-    lines: Vec<Line>,
-    things: BTreeSet<String>,
-    concepts: Vec<BTreeSet<String>>,
-    edges: BTreeSet<(String, String, String)>,
-}
-
-fn parse(text: &str) -> Story {
-    let mut story = Story::default();
-    let mut section = "";
-    for line in text.lines() {
-        match (section, line) {
-            (_, "concepts:") => section = "concepts",
-            (_, "edges:") => section = "edges",
-            (_, "import") => {}
-            ("concepts", line) => {
-                story.concepts.push(line.split(" + ").map(str::to_owned).collect());
-            }
-            ("edges", line) => {
-                let (from, rest) = line.split_once(" -").unwrap();
-                let (relation, to) = rest.split_once("-> ").unwrap();
-                story.edges.insert((from.to_owned(), relation.to_owned(), to.to_owned()));
-            }
-            (_, line) => match line.strip_prefix("# ") {
-                Some(title) => title.clone_into(&mut story.title),
-                None => event(line, &mut story),
-            },
-        }
-    }
-    story
-}
-
-fn event(line: &str, story: &mut Story) {
-    let begins = line.starts_with('>');
-    let parts: Vec<&str> = line.trim_start_matches('>').split('|').map(str::trim).collect();
-    let [head, words, things, _] = parts.as_slice() else { panic!("four parts: {line}") };
-    let head: Vec<&str> = head.split_whitespace().collect();
-    let [day, clock, session, actor] = head.as_slice() else { panic!("a head: {line}") };
-    let (hour, minute) = clock.split_once(':').unwrap();
-    let number = |text: &str| text.parse::<i64>().unwrap();
-    let things = things.split(',').map(|thing| thing.trim().to_owned());
-    story.things.extend(things.filter(|thing| !thing.is_empty()));
-    story.lines.push(Line {
-        begins,
-        minute: (number(day) * 24 + number(hour)) * 60 + number(minute),
-        session: (*session).to_owned(),
-        actor: format!("user:{actor}"),
-        words: (*words).to_owned(),
-    });
-}
-
-/// What the engine made of a story.
-struct Told {
-    begins: Vec<bool>,
-    concepts: Vec<ConceptRecord>,
-}
-
+/// Tells a story to the engine; what it made of it, in the words of the story.
 async fn tell(world: &mut World, story: &Story, scope: &str) -> Told {
     let mut events: Vec<EventId> = Vec::new();
     let start = (world.engine.now().0 - BEGINNING) / MINUTE + 60;
@@ -146,27 +100,15 @@ async fn tell(world: &mut World, story: &Story, scope: &str) -> Told {
             query.limit = 1_000;
         })
         .await;
-    Told { begins, concepts }
-}
-
-/// Hits, wrong ones and misses.
-#[derive(Debug, Default, Clone, Copy)]
-struct Score(u32, u32, u32);
-
-impl Score {
-    fn f1(self) -> f64 {
-        let Score(hits, wrong, missed) = self;
-        2.0 * f64::from(hits) / f64::from((2 * hits + wrong + missed).max(1))
-    }
-
-    fn add(&mut self, found: bool, expected: bool) {
-        match (found, expected) {
-            (true, true) => self.0 += 1,
-            (true, false) => self.1 += 1,
-            (false, true) => self.2 += 1,
-            (false, false) => {}
+    let mut told = Told { begins, ..Told::default() };
+    for (position, concept) in concepts.iter().enumerate() {
+        told.concepts.push(concept.things.iter().map(|thing| meant(story, thing)).collect());
+        for edge in &concept.edges {
+            let to = concepts.iter().position(|other| other.id == edge.to);
+            told.edges.push((position, edge.relation.as_str().unwrap().to_owned(), to));
         }
     }
+    told
 }
 
 /// The thing of the story that a name means: the same words, or some of them.
@@ -174,121 +116,36 @@ fn meant(story: &Story, name: &str) -> String {
     let words =
         |text: &str| -> BTreeSet<String> { text.split_whitespace().filter_map(folded).collect() };
     let found = words(name);
-    let same = story.things.iter().find(|thing| words(thing) == found);
-    let part = story.things.iter().find(|thing| {
+    let things: BTreeSet<&String> = story.lines.iter().flat_map(|line| &line.things).collect();
+    let same = things.iter().find(|thing| words(thing) == found);
+    let part = things.iter().find(|thing| {
         let thing = words(thing);
         found.is_subset(&thing) || thing.is_subset(&found)
     });
-    same.or(part).cloned().unwrap_or_else(|| name.to_owned())
+    same.or(part).map_or_else(|| name.to_owned(), |thing| (*thing).clone())
 }
 
-fn boundaries(story: &Story, told: &Told, score: &mut Score, log: &mut String) {
-    // The first event of a session begins an episode whatever one does: it does not count.
-    let mut sessions = BTreeSet::new();
-    for (line, found) in story.lines.iter().zip(&told.begins) {
-        if sessions.insert(&line.session) {
-            continue;
-        }
-        score.add(*found, line.begins);
-        if *found != line.begins {
-            *log += &format!("boundary {found}: {} ({})\n", line.words, story.title);
-        }
+async fn score(stories: &[&str], bars: [f64; 3]) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let mut scores = Scores::default();
+    for (number, text) in stories.iter().enumerate() {
+        let story = Story::parse(text);
+        let told = tell(&mut world, &story, &format!("user:story{number}")).await;
+        scores.add(&story, &told);
     }
-}
-
-/// A concept is found when at least half of all things in either are in both.
-fn concepts(
-    story: &Story,
-    told: &Told,
-    score: &mut Score,
-    log: &mut String,
-) -> BTreeMap<ConceptId, usize> {
-    let mut matched = BTreeMap::new();
-    for concept in &told.concepts {
-        let members: BTreeSet<String> =
-            concept.things.iter().map(|thing| meant(story, thing)).collect();
-        let best = story.concepts.iter().position(|expected| {
-            let both = expected.intersection(&members).count();
-            both * 2 >= expected.union(&members).count()
-        });
-        let best = best.filter(|index| !matched.values().any(|taken| taken == index));
-        score.add(true, best.is_some());
-        match best {
-            Some(index) => {
-                matched.insert(concept.id, index);
-            }
-            None => *log += &format!("concept {:?} ({})\n", concept.things, story.title),
-        }
-    }
-    for (index, expected) in story.concepts.iter().enumerate() {
-        if !matched.values().any(|taken| *taken == index) {
-            score.add(false, true);
-            *log += &format!("no concept {expected:?} ({})\n", story.title);
-        }
-    }
-    matched
-}
-
-fn relations(
-    story: &Story,
-    told: &Told,
-    matched: &BTreeMap<ConceptId, usize>,
-    score: &mut Score,
-    log: &mut String,
-) {
-    let of = |name: &String| story.concepts.iter().position(|concept| concept.contains(name));
-    // Occurring together has no direction.
-    let undirected = |edge: (Option<usize>, String, Option<usize>)| match edge {
-        (from, relation, to) if relation == "co_occurs_with" => {
-            (from.min(to), relation, from.max(to))
-        }
-        other => other,
-    };
-    let mut expected: BTreeSet<(Option<usize>, String, Option<usize>)> = story
-        .edges
-        .iter()
-        .map(|(from, relation, to)| undirected((of(from), relation.clone(), of(to))))
-        .collect();
-    let mut found = BTreeSet::new();
-    for concept in &told.concepts {
-        for edge in &concept.edges {
-            let relation = edge.relation.as_str().unwrap().to_owned();
-            let from = matched.get(&concept.id).copied();
-            found.insert(undirected((from, relation, matched.get(&edge.to).copied())));
-        }
-    }
-    for edge in found {
-        let right = expected.remove(&edge);
-        score.add(true, right);
-        if !right {
-            *log += &format!("edge {edge:?} ({})\n", story.title);
-        }
-    }
-    for edge in expected {
-        score.add(false, true);
-        *log += &format!("no edge {edge:?} ({})\n", story.title);
-    }
+    scores.pass(bars);
+    world.check().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stories_become_the_episodes_concepts_and_edges_a_reader_expects() {
     assert_eq!(STORIES.len(), 20);
-    let dir = tempfile::tempdir().unwrap();
-    let mut world = World::open(dir.path());
-    let (mut begins, mut found, mut related) =
-        (Score::default(), Score::default(), Score::default());
-    let mut log = String::new();
-    for (number, text) in STORIES.iter().enumerate() {
-        let story = parse(text);
-        let told = tell(&mut world, &story, &format!("user:story{number}")).await;
-        boundaries(&story, &told, &mut begins, &mut log);
-        let matched = concepts(&story, &told, &mut found, &mut log);
-        relations(&story, &told, &matched, &mut related, &mut log);
-    }
-    println!("{log}");
-    for (what, score) in [("boundaries", begins), ("concepts", found), ("edges", related)] {
-        println!("{what} {score:?} F1 {:.3}", score.f1());
-        assert!(score.f1() >= F1_MIN, "{what}: F1 {:.3} of {score:?}\n{log}", score.f1());
-    }
-    world.check().await;
+    score(STORIES, F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stories_that_no_rule_was_made_for() {
+    assert_eq!(UNSEEN.len(), 12);
+    score(UNSEEN, UNSEEN_F1_MIN).await;
 }
