@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::error::ErrorEnvelope;
 use crate::page::Page;
-use crate::v1::admin::{Compaction, Flushed, Health, Ready, Version};
+use crate::v1::admin::{Compaction, Flushed, Health, LayerStats, Ready, Version};
 use crate::v1::audit::{
     AuditChain, AuditRowBody, AuditVerified, AuditVerifyRequest, ChainVerified,
 };
@@ -105,6 +105,7 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("version", of::<Version>),
     ("flushed", of::<Flushed>),
     ("compaction", of::<Compaction>),
+    ("layer_stats", of::<LayerStats>),
     ("scope", of::<ScopeBody>),
     ("scope_page", of::<Page<ScopeBody>>),
     ("scope_registration", of::<ScopeRegistration>),

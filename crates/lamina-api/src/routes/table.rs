@@ -579,7 +579,12 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "The views are compacted.", AnswerBody::Json("compaction"))],
         &[E::PolicyDenied],
     ),
-    RouteSpec::new(Get, "/v1/admin/layers/stats", Experimental, "diagnostics.read", "Counts and lag per layer"),
+    RouteSpec::new(Get, "/v1/admin/layers/stats", Experimental, "diagnostics.read", "Counts and lag per layer").built(
+        &[],
+        Body::None,
+        &[answer(200, "How many records each layer has.", AnswerBody::Json("layer_stats"))],
+        &[E::PolicyDenied],
+    ),
     RouteSpec::new(Get, "/v1/admin/events/{event_id}/chunks", Experimental, "diagnostics.read", "How an event is indexed"),
     RouteSpec::new(Post, "/v1/admin/index-audit", Experimental, "admin.health", "Find events missing in the index"),
     RouteSpec::new(Get, "/v1/admin/retention", Experimental, "admin.health", "The state of retention"),

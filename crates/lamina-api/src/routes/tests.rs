@@ -182,7 +182,8 @@ fn what_is_built() {
         POST /v1/auth/signup
         POST /v1/auth/tokens
         POST /v1/admin/flush-views
-        POST /v1/admin/compact"#]]
+        POST /v1/admin/compact
+        GET /v1/admin/layers/stats"#]]
     .assert_eq(&built.join("\n"));
 }
 

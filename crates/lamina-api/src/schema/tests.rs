@@ -85,6 +85,7 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     fixture!("experience_envelope", "triple"),
     fixture!("flushed", "some"),
     fixture!("health", "degraded"),
+    fixture!("layer_stats", "some"),
     fixture!("lifecycle_aggregate", "halfway"),
     fixture!("lifecycle_event", "extracted"),
     fixture!("lifecycle_event_page", "one"),

@@ -107,3 +107,24 @@ pub struct Compaction {
     /// And after.
     pub bytes_after: u64,
 }
+
+/// `GET /v1/admin/layers/stats`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "layer_stats")]
+pub struct LayerStats {
+    /// By layer: `events`, `episodes`, `facts`, `beliefs`, `understanding`.
+    pub layers: BTreeMap<String, LayerStat>,
+}
+
+/// One layer of the caller's tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "layer_stat")]
+pub struct LayerStat {
+    /// Records; a version of a fact that was replaced is one of its own.
+    pub count: u64,
+    /// Events that wait to be derived from.
+    pub lag: u64,
+    /// There are more: counting ends at 100,000.
+    #[serde(rename = "_partial")]
+    pub partial: bool,
+}

@@ -68,6 +68,11 @@ impl Backlog {
         self.state().len
     }
 
+    /// Events of one tenant that wait.
+    pub fn waiting(&self, tenant: u32) -> usize {
+        self.state().queues.get(&tenant).map_or(0, VecDeque::len)
+    }
+
     /// Whether none waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -8,6 +8,7 @@ pub mod conflicts;
 pub mod claims;
 pub mod understanding;
 pub mod cost;
+pub mod layers;
 pub mod recall;
 pub mod beliefs;
 pub mod lifecycle;

@@ -1,7 +1,8 @@
 //! Health, readiness, version, metrics, the contract file (R027, R334, R336, C21, clients 1.1).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::coverage::check_schema;
 use crate::harness::{Api, Own, string, strings};
 
 #[test]
@@ -156,4 +157,24 @@ fn check_references(document: &Value, part: &Value) {
         Value::Array(items) => items.iter().for_each(|item| check_references(document, item)),
         _ => {}
     }
+}
+
+#[test]
+fn layers_are_counted_for_the_callers_tenant() {
+    let own = Own::start();
+    let mut api = own.api("layers");
+    let counts = |api: &mut Api| {
+        let stats = api.get("/v1/admin/layers/stats").ok(200);
+        check_schema("layer_stats", &stats);
+        ["events", "episodes", "facts", "beliefs", "understanding"].map(|layer| {
+            let stat = &stats["layers"][layer];
+            assert_eq!((&stat["lag"], &stat["_partial"]), (&json!(0), &json!(false)), "{stats:#}");
+            stat["count"].as_u64().unwrap()
+        })
+    };
+    assert_eq!(counts(&mut api), [0; 5]);
+    let id = api.write_settled("I live in Rome.");
+    assert_eq!(counts(&mut api), [1, 1, 1, 1, 0]);
+    api.post(&format!("/v1/lifecycle/memory-event/{id}/cancel"), &json!({})).ok(200);
+    assert_eq!(counts(&mut api), [0; 5], "what is taken back is not counted");
 }

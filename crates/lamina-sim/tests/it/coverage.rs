@@ -257,6 +257,7 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         probe(Request::post("/v1/auth/revoke", &json!({"jti": "covered"})), 204),
         probe(Request::new("POST", "/v1/admin/flush-views"), 200),
         probe(Request::new("POST", "/v1/admin/compact"), 200),
+        probe(Request::get("/v1/admin/layers/stats"), 200),
     ]
 }
 

@@ -8,12 +8,13 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::admin::{
-    CAPTURE_CAPABILITIES, Health, HealthCheck, HealthStatus, Ready, Version,
+    CAPTURE_CAPABILITIES, Health, HealthCheck, HealthStatus, LayerStat, LayerStats, Ready, Version,
 };
 use lamina_api::{openapi as contract, time};
 use lamina_core::policy::Caller;
+use lamina_engine::read::layers::{Counted, LayerStats as EngineStats};
 use lamina_engine::{Health as EngineHealth, Status};
-use lamina_types::capability::AdminHealth;
+use lamina_types::capability::{AdminHealth, DiagnosticsRead};
 use serde_json::Value;
 
 use crate::http::call::Call;
@@ -112,6 +113,25 @@ pub(super) async fn version(_: Call) -> Result<Response, Failure> {
         capabilities: CAPTURE_CAPABILITIES.iter().map(|name| (*name).to_owned()).collect(),
     };
     reply::json(StatusCode::OK, &shape)
+}
+
+/// `GET /v1/admin/layers/stats`: of the caller's tenant.
+pub(super) async fn layers(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<DiagnosticsRead>(&caller, None).await?;
+    let EngineStats { events, episodes, facts, beliefs, understanding, waiting } =
+        call.app.engine.layer_stats(&permit).await?;
+    let layers = [
+        ("events", events, 0),
+        ("episodes", episodes, waiting),
+        ("facts", facts, waiting),
+        ("beliefs", beliefs, waiting),
+        ("understanding", understanding, waiting),
+    ];
+    let layers = layers.into_iter().map(|(name, Counted { count, more }, lag)| {
+        (name.to_owned(), LayerStat { count, lag, partial: more })
+    });
+    reply::json(StatusCode::OK, &LayerStats { layers: layers.collect() })
 }
 
 /// `GET /v1/openapi.json`.

@@ -136,4 +136,5 @@ table! {
     Post "/v1/auth/tokens" => minting::mint;
     Post "/v1/admin/flush-views" => tokens::flush;
     Post "/v1/admin/compact" => tokens::compact;
+    Get "/v1/admin/layers/stats" => admin::layers;
 }
