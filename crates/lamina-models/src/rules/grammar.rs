@@ -8,7 +8,7 @@ use lamina_types::layer::extraction::{Effect, Normaliser, Object, Term};
 
 use super::claims::{Draft, with_mood};
 use super::clause::Subject;
-use super::lexicon::Class;
+use super::lexicon::{Class, is_given};
 use super::pattern::{self, Match, Means, Slot, Who};
 use super::phrase::{Nature, Referent};
 use super::scene::Scene;
@@ -107,6 +107,10 @@ pub(crate) fn is_fit(subject: &Referent, who: Who) -> bool {
             matches!(subject.nature, Nature::Person | Nature::Animal | Nature::Name)
                 || subject.nature == Nature::Word
         }
+        Who::Somebody => match (&subject.term, subject.nature) {
+            (Term::Named { name, .. }, Nature::Name) => is_given(name),
+            _ => is_fit(subject, Who::Person),
+        },
         Who::Thing => {
             !actor && subject.nature != Nature::Person && subject.nature != Nature::Animal
         }

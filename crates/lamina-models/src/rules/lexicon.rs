@@ -6,10 +6,12 @@
 
 mod words;
 mod verbs;
+mod given;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+pub(crate) use given::is_given;
 pub(crate) use verbs::{Form, Verb};
 pub(crate) use words::{Kin, kin, unit};
 

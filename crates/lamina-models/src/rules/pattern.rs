@@ -35,6 +35,8 @@ pub(crate) enum Aspect {
 pub(crate) enum Who {
     /// Somebody: an actor, a relative, a name, an animal.
     Person,
+    /// The same, and a bare name only if people are called so: a company can be based somewhere too.
+    Somebody,
     /// Something, or somebody by name.
     Thing,
     Anyone,

@@ -8,7 +8,7 @@ mod life;
 mod moods;
 
 use expect_test::Expect;
-use lamina_types::layer::extraction::{Claim, Effect, Object, Term};
+use lamina_types::layer::extraction::{Claim, Effect, Extraction, Object, Term};
 use lamina_types::{ActorId, Micros, Role, ValidAt};
 
 use super::extract;
@@ -23,6 +23,11 @@ pub(super) fn actor(id: &str) -> ActorId {
 
 /// The claims that Ann makes when she says this to an assistant.
 pub(super) fn claims(text: &str) -> Vec<Claim> {
+    read(text).claims
+}
+
+/// What is read out of this when Ann says it to an assistant.
+fn read(text: &str) -> Extraction {
     let (ann, helper) = (actor("user:ann"), actor("agent:helper"));
     let source = Source {
         text,
@@ -32,7 +37,7 @@ pub(super) fn claims(text: &str) -> Vec<Claim> {
         observed_at: NOON,
         timezone: Some("Europe/Berlin"),
     };
-    extract(&source).claims
+    extract(&source)
 }
 
 /// Checks one utterance per line of `text`.

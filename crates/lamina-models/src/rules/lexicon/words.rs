@@ -223,7 +223,9 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
     (Class::HEADING, "reminder note notes update heads minutes decision deadline summary quick weekly status big
         agenda action attention info news question answer warning important urgent todo recap goal goals
         hope happy glad sorry looking forward word rumor rumour love"),
-    (Class::COMMON, "work life home school money food water weather coffee tea music time day night morning evening
+    (Class::COMMON, "budget owner location priority assignee title topic scope category source target amount
+        total size summary subject result severity environment impact risk cause region duration participants
+        work life home school money food water weather coffee tea music time day night morning evening
         week month year people person man woman kid kids child children house car bike train bus plane phone
         computer laptop email mail meeting call office team company business project report document file code
         bug feature customer client user product price cost problem issue question answer idea plan goal news

@@ -12,7 +12,7 @@ const fn row(
 }
 
 use Aspect::{Begin, End, Fact, State};
-use Who::Person;
+use Who::{Person, Somebody};
 
 pub(super) const ROWS: &[Row] = &[
     // Identity.
@@ -64,8 +64,10 @@ pub(super) const ROWS: &[Row] = &[
     row("move|relocate out|away of <place>", Person, End, &[ends("lives_in", 0)]),
     row("leave <known>", Person, End, &[ends("lives_in", 0)]),
     row("move|relocate away? from <place>", Person, End, &[ends("lives_in", 0)]),
-    row("be based|living|located in|at|near|out <place>", Person, State, &[is("lives_in")]),
-    row("be based|living out of <place>", Person, State, &[is("lives_in")]),
+    row("be living in|at|near|out <place>", Person, State, &[is("lives_in")]),
+    row("be living out of <place>", Person, State, &[is("lives_in")]),
+    row("be based|located in|at|near|out <place>", Somebody, State, &[is("lives_in")]),
+    row("be based out of <place>", Somebody, State, &[is("lives_in")]),
     row("leave <place> for <place>", Person, Begin, &[nth("lives_in", 1), ends("lives_in", 0)]),
     // Bonds.
     row("be happily? married to <person>", Person, State, &[is("spouse")]),

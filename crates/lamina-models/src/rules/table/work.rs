@@ -318,7 +318,7 @@ pub(super) const ROWS: &[Row] = &[
     // Places of things.
     row("be in <visited>", Thing, State, &[is("located_in")]),
     row(
-        "be headquartered|located|situated|based in|at|near <place>",
+        "be headquartered|located|situated|based in|at|near|out <place>",
         Thing,
         State,
         &[is("located_in")],

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::check;
+use super::{check, read};
 
 #[test]
 fn identity() {
@@ -153,4 +153,86 @@ fn family_and_bonds() {
                 [Linda] lives_in [Graz]
         "#]],
     );
+}
+
+#[test]
+fn a_company_is_based_where_it_is_and_a_person_where_they_live() {
+    check(
+        "Acme is based in Chicago.
+         Maria is based in Lyon.
+         Lena Fischer is based out of Oslo.
+         Globex is based in Berlin and has 200 seats.
+         I'm based in Cork.
+         My sister is based in Graz.
+         The startup is based in Porto.
+         Zenobia is living in Rome.",
+        expect![[r#"
+            Acme is based in Chicago.
+                [Acme] located_in [Chicago]
+            Maria is based in Lyon.
+                [Maria] lives_in [Lyon]
+            Lena Fischer is based out of Oslo.
+                [Lena Fischer] lives_in [Oslo]
+            Globex is based in Berlin and has 200 seats.
+                [Globex] located_in [Berlin]
+                [Globex] count:seats 200
+            I'm based in Cork.
+                user:ann lives_in [Cork]
+            My sister is based in Graz.
+                user:ann/sister lives_in [Graz]
+            The startup is based in Porto.
+                [startup] located_in [Porto]
+            Zenobia is living in Rome.
+                [Zenobia] lives_in [Rome]
+        "#]],
+    );
+}
+
+/// Who "she" is may be known from an event before: nobody is better than the wrong one.
+#[test]
+fn nobody_is_meant_by_a_pronoun_that_nothing_in_the_text_explains() {
+    check(
+        "She works at Acme.
+         He moved to Oslo.
+         They live in Rome.
+         It costs $40.
+         Her husband works at Acme.
+         His favourite colour is green.
+         Sara met Eva. She lives in Rome.
+         Sara is a nurse. She works at Acme.",
+        expect![[r#"
+            She works at Acme.
+            He moved to Oslo.
+            They live in Rome.
+            It costs $40.
+            Her husband works at Acme.
+            His favourite colour is green.
+            Sara met Eva. She lives in Rome.
+            Sara is a nurse. She works at Acme.
+                [Sara] role "nurse"
+                [Sara] works_at [Acme]
+        "#]],
+    );
+}
+
+/// A label and its value say nothing about anybody, and a label is no name.
+#[test]
+fn labels_are_no_names() {
+    let fragments = [
+        ("Status: done", ""),
+        ("Budget: 5k", ""),
+        ("Owner: Bob", "Bob"),
+        ("Location: Berlin", "Berlin"),
+        ("Priority: high", ""),
+        ("Deadline: Friday", ""),
+        ("Summary: all good", ""),
+        ("Acme: 200 seats", "Acme"),
+    ];
+    for (text, names) in fragments {
+        let found = read(text);
+        assert_eq!(found.claims, [], "{text}");
+        let mentioned: Vec<&str> =
+            found.mentions.iter().map(|mention| mention.name.as_str()).collect();
+        assert_eq!(mentioned.join(" "), names, "{text}");
+    }
 }
