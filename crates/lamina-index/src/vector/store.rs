@@ -382,4 +382,3 @@ fn hash(record: Record) -> u64 {
 }
 
 mod disk;
-

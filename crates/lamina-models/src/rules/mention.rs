@@ -47,6 +47,7 @@ fn is_name(tokens: &Tokens<'_>, at: usize, end: usize) -> bool {
             .or(Class::INTERJECTION)
             .or(Class::COMMON)
             .or(Class::PREPOSITION)
+            .or(Class::NUMBER_WORD)
             .or(Class::KIN));
     !(starts && end == at + 1 && ordinary)
 }

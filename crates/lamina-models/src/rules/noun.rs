@@ -11,6 +11,8 @@ use super::token::{Kind, Tokens};
 pub(crate) fn nouns(tokens: &Tokens<'_>, names: &[Mention]) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let mut before = false;
+    // Inside a phrase that an article opened, behind a name: "the Novo shares".
+    let mut framed = false;
     for at in 0..tokens.len() {
         let span = tokens.span(at, at + 1);
         let covers = |name: &Mention| {
@@ -22,7 +24,9 @@ pub(crate) fn nouns(tokens: &Tokens<'_>, names: &[Mention]) -> Vec<Mention> {
             name.span.start < span.end && span.start < name.span.end && !small && !opens
         };
         let named = names.iter().any(covers);
-        let noun = !named && is_noun(tokens, at, before);
+        let noun = !named && is_noun(tokens, at, After { noun: before, framed });
+        let opener = Class::DETERMINER.or(Class::POSSESSIVE).or(Class::ADJECTIVE);
+        framed = named && (framed || at > 0 && tokens.before(at).is(opener));
         before = named || noun;
         if noun {
             let name = tokens.at(at).fold.clone();
@@ -35,8 +39,18 @@ pub(crate) fn nouns(tokens: &Tokens<'_>, names: &[Mention]) -> Vec<Mention> {
     found
 }
 
-/// Whether the token is a noun. `after_noun`: the one before it is, or belongs to a name.
-fn is_noun(tokens: &Tokens<'_>, at: usize, after_noun: bool) -> bool {
+/// What stands before a token.
+#[derive(Debug, Clone, Copy)]
+struct After {
+    /// A noun, or a part of a name.
+    noun: bool,
+    /// A name, and before that what opens a phrase.
+    framed: bool,
+}
+
+/// Whether the token is a noun.
+fn is_noun(tokens: &Tokens<'_>, at: usize, after: After) -> bool {
+    let After { noun: after_noun, framed } = after;
     let token = tokens.at(at);
     let closed = Class::STOP
         .or(Class::ADVERB)
@@ -83,7 +97,7 @@ fn is_noun(tokens: &Tokens<'_>, at: usize, after_noun: bool) -> bool {
     let Some(verb) = token.verb else {
         let is_so = previous.is(Class::BE)
             || previous.is(Class::ADVERB) && tokens.before(at.saturating_sub(1)).is(Class::BE);
-        return opens || !(is_so || looks_otherwise(&token.fold) || after_noun && takes);
+        return opens || framed || !(is_so || looks_otherwise(&token.fold) || after_noun && takes);
     };
     // "the deploy", "gateway deploy", "Deploy of the gateway", and not "Otto reviews the parser".
     if verb.forms.has(Form::ING) {
@@ -98,7 +112,10 @@ fn is_noun(tokens: &Tokens<'_>, at: usize, after_noun: bool) -> bool {
     let begins = starts && !takes && next.kind == Kind::Word && next.fold != "to";
     let compound = after_noun && !takes && !third && !previous.fold.ends_with('s');
     let acts = next.verb.is_some() || next.is(Class::BE.or(Class::HAVE).or(Class::MODAL));
-    opens || begins || third && (starts || after_noun && acts) || compound
+    // "the Novo shares, …", and not "the Atlas runs on Postgres".
+    let past = next.fold.len() > 4 && next.fold.ends_with("ed");
+    let heads = framed && (acts || past || next.kind != Kind::Word);
+    opens || begins || heads || third && (starts || after_noun && acts) || compound
 }
 
 /// Words that are no nouns, or that speak of nothing in particular.

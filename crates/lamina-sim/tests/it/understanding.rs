@@ -4,7 +4,8 @@
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, check_id, string, strings};
+use crate::harness::{Api, check_id, envelope, string, strings};
+use crate::tokens::Team;
 
 /// Says something in a session of its own and waits until it is derived from.
 fn say(api: &mut Api, day: u32, text: &str) -> String {
@@ -280,6 +281,90 @@ fn r296_r203_bad_questions_are_refused() {
     }
     // Nothing was ever written there: nothing is understood, and nothing fails.
     assert_eq!(concepts(&mut api, ""), [Value::Null; 0]);
+}
+
+#[test]
+fn r072_r434_concepts_are_read_upwards_and_downwards() {
+    let mut api = Api::shared("understanding-views");
+    let above = api.scope.clone();
+    renewal(&mut api);
+    let top = string(&concepts(&mut api, "")[0], "id");
+    api.scope = format!("{above}/project:p");
+    let below = api.scope.clone();
+    let last = renewal(&mut api)[2].clone();
+    let own = string(&concepts(&mut api, "")[0], "id");
+    let ids = |found: Vec<Value>| -> String {
+        found.iter().map(|one| string(one, "id")).collect::<Vec<String>>().join(" ")
+    };
+    // The same things, understood in each scope on its own.
+    assert_ne!(top, own);
+    assert_eq!(ids(concepts(&mut api, "")), own);
+    assert_eq!(ids(concepts(&mut api, "&view=holistic")), format!("{own} {top}"));
+    assert_eq!(ids(concepts(&mut api, "&view=descend")), own, "nothing is below");
+    api.scope = above.clone();
+    assert_eq!(ids(concepts(&mut api, "")), top);
+    assert_eq!(ids(concepts(&mut api, "&view=holistic")), top, "nothing is above");
+    let all = concepts(&mut api, "&view=descend");
+    let scopes: Vec<String> = all.iter().map(|one| string(one, "scope")).collect();
+    assert_eq!(scopes, [below, above.clone()]);
+    assert_eq!(ids(concepts(&mut api, "&view=descend&topic=renewal")), format!("{own} {top}"));
+    let coverage = |api: &mut Api, view: &str| {
+        let target = format!("/v1/understanding/coverage?scope={above}&view={view}");
+        api.get(&target).ok(200)["concept_count"].clone()
+    };
+    assert_eq!((coverage(&mut api, "local"), coverage(&mut api, "descend")), (json!(1), json!(2)));
+    // What is withdrawn below is gone from above too, and nothing else is.
+    api.post(&format!("/v1/lifecycle/memory-event/{last}/cancel"), &json!({})).ok(200);
+    assert_eq!(ids(concepts(&mut api, "&view=descend")), top);
+}
+
+#[test]
+fn r166_r183_concepts_of_other_scopes_take_a_capability_of_their_own() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let below = "org:acme/team:a";
+    for (day, text) in [
+        "Today Acme asked for the renewal.",
+        "Today Priya negotiates the renewal for Acme.",
+        "The renewal of Acme is signed, says Priya.",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let mut envelope = envelope(below, text);
+        let at = format!("2025-03-{:02}T10:00:00Z", day + 1);
+        envelope["context"] = json!({"observed_at": at});
+        alice.post("/v1/experience?wait=consolidated", &envelope).ok(200);
+    }
+    let body = json!({"scope": below, "topics": []});
+    alice.post("/v1/understanding/synthesize", &body).ok(202);
+    let mut claims = team.claims("acme", "user:alice");
+    let caps = ["scope.read.local", "scope.read.holistic", "scope.read.descend"];
+    claims.caps =
+        Some(caps.iter().chain(&["understanding.read"]).map(|cap| (*cap).to_owned()).collect());
+    let mut narrow = team.with(&claims);
+    // Its own scope, and those above it; not those below.
+    for view in ["local", "holistic"] {
+        let page = narrow.get(&format!("/v1/understanding?scope={below}&view={view}")).ok(200);
+        assert_eq!(page["items"].as_array().unwrap().len(), 1, "{view}");
+    }
+    for target in ["/v1/understanding?", "/v1/concepts?", "/v1/understanding/coverage?"] {
+        let target = format!("{target}scope=org:acme&view=descend");
+        let denied = narrow.get(&target).fails(403, "POLICY_DENIED");
+        assert_eq!(denied["details"]["capability"], "understanding.read.cross_scope");
+        alice.get(&target).ok(200);
+    }
+    let page = alice.get("/v1/understanding?scope=org:acme&view=descend").ok(200);
+    let found = page["items"].as_array().unwrap();
+    assert_eq!((found.len(), &found[0]["scope"]), (1, &json!(below)));
+    // Without `understanding.read` there is nothing to read, whatever the view.
+    claims.caps = Some(caps.iter().map(|cap| (*cap).to_owned()).collect());
+    let mut blind = team.with(&claims);
+    let id = string(&found[0], "id");
+    for target in [format!("/v1/understanding?scope={below}"), format!("/v1/understanding/{id}")] {
+        let denied = blind.get(&target).fails(403, "POLICY_DENIED");
+        assert_eq!(denied["details"]["capability"], "understanding.read");
+    }
 }
 
 #[test]

@@ -36,6 +36,14 @@ fn nouns_are_found_where_they_stand() {
 }
 
 #[test]
+fn a_noun_stands_behind_a_name_that_an_article_opens() {
+    check("We saw the Globex demo ourselves", &["demo"]);
+    check("Nils sold the Varta shares, sadly", &["nils", "shares"]);
+    check("A letter about the Varta shares arrived", &["letter", "shares"]);
+    check("The Heron runs on Postgres", &[]);
+}
+
+#[test]
 fn verbs_and_small_words_are_none() {
     check("Today Otto reviews the parser", &["parser"]);
     check("Great, ship the importer then", &["importer"]);
