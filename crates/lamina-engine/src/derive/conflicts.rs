@@ -72,23 +72,25 @@ pub(super) fn note(
 }
 
 /// A version of a conflict was retired: without another one that is current it is open no more.
+/// Whether that is so.
 pub(super) fn settle(
     rows: &mut Rows<'_, '_>,
     at: At,
     origin: AssertionId,
-) -> Result<(), ViewError> {
+) -> Result<bool, ViewError> {
     let is_it =
         |piece: &Piece| piece.id.fact == origin && matches!(piece.content, Content::Conflict(_));
     if facts::current(rows, at, is_it)?.is_some() {
-        return Ok(());
+        return Ok(false);
     }
     let origin = key::conflict_of(at.tenant, at.scope, &at.track, origin);
     if let Some(id) = conflict_at(rows, &origin)?
         && let Some(row) = conflict_row(rows, at.tenant, id)?
     {
         rows.delete(Space::Records, key::conflict_open(at.tenant, at.scope, row.detected, id));
+        return Ok(true);
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Takes away a version of a conflict.

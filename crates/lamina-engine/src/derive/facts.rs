@@ -132,7 +132,8 @@ fn said_of(
         Decision::Conflict => counts.conflicts += 1,
         Decision::Noop => {}
     }
-    pieces::apply(rows, at, outcome.changes)
+    given.row.counts.settled += pieces::apply(rows, at, outcome.changes)?;
+    Ok(())
 }
 
 /// A decision about a conflict of a track.

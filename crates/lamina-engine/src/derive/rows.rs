@@ -59,6 +59,8 @@ pub struct AnswerCounts {
     pub superseded: u32,
     /// Conflicts that it opened.
     pub conflicts: u32,
+    /// Conflicts that are open no more because of it.
+    pub settled: u32,
     /// Claims that its words do not bear out.
     pub ungrounded: u32,
     /// Episodes that it touched.
@@ -115,9 +117,9 @@ impl AnswerRow {
         put_instant(&mut out, self.recorded.0);
         put_names(&mut out, &self.tracks);
         put_names(&mut out, &self.names);
-        let AnswerCounts { facts, entities, superseded, conflicts, ungrounded, episodes } =
+        let AnswerCounts { facts, entities, superseded, conflicts, settled, ungrounded, episodes } =
             self.counts;
-        for count in [facts, entities, superseded, conflicts, ungrounded, episodes] {
+        for count in [facts, entities, superseded, conflicts, settled, ungrounded, episodes] {
             put_varint(&mut out, u64::from(count));
         }
         out.push(u8::from(self.retired));
@@ -139,6 +141,7 @@ impl AnswerRow {
                 entities: small(&mut from)?,
                 superseded: small(&mut from)?,
                 conflicts: small(&mut from)?,
+                settled: small(&mut from)?,
                 ungrounded: small(&mut from)?,
                 episodes: small(&mut from)?,
             },

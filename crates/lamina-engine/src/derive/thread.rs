@@ -257,7 +257,7 @@ impl StageWorker for DerivingStages {
                 let counts = counts()?.unwrap_or_default();
                 Performed::Done(Some(Payload::Consolidated {
                     beliefs_updated: beliefs()?.1,
-                    conflicts_resolved: 0,
+                    conflicts_resolved: counts.settled,
                     superseded_facts: counts.superseded,
                 }))
             }

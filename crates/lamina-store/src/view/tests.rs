@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 13: 55 rows, 59407507c5c6592b723260e067357c5ccbd26b51268ecee939add50da879bc40"]
+    expect!["layout 15: 55 rows, c202fceb6fde02bb4d76d6323336b9eca229e25e2cf3457a6772e516a9b0d60f"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use expect_test::{Expect, expect};
 use lamina_core::derive::facts::Superseded;
 use lamina_types::capability::{ScopeReadLocal, ScopeWrite};
+use lamina_types::lifecycle::Payload;
 use lamina_types::{ConflictId, EventId, Micros, RecordId, RecordedAt, ValidAt};
 
 use crate::Error;
@@ -318,7 +319,14 @@ async fn a_correction_overtakes_a_conflict_and_a_later_value_only_ends_it() {
     let still = get(&world, conflict.id, None).await.unwrap();
     expect!["user:alice lives_in Oslo|Rome [5, 9) 2 open"].assert_eq(&sorted(&told(&still)));
     // A claim about the time of the conflict strikes it.
-    say(&mut world, 7, "I =lives_in Kiev corrected").await;
+    let corrected = say(&mut world, 7, "I =lives_in Kiev corrected").await;
+    // R381: the lifecycle event of its consolidation says that it did.
+    let rows = world.engine.inner.views.lifecycle_of_event(1, corrected).unwrap();
+    let told = rows.iter().find_map(|row| match row.payload {
+        Payload::Consolidated { conflicts_resolved, .. } => Some(conflicts_resolved),
+        _ => None,
+    });
+    assert_eq!(told, Some(1), "{rows:?}");
     let over = get(&world, conflict.id, None).await.unwrap();
     assert!(matches!(over.status, ConflictStatus::Overtaken { .. }), "{over:?}");
     assert_eq!(list(&world, |query| query.open_only = true).await, []);

@@ -20,12 +20,12 @@ use crate::derive::fold::{answer_row, row_error};
 use crate::derive::key::{self, Layer};
 use crate::derive::rows::FactRow;
 
-/// Does to the rows what the algebra says.
+/// Does to the rows what the algebra says. Gives the number of conflicts that are open no more.
 pub(super) fn apply(
     rows: &mut Rows<'_, '_>,
     at: At,
     changes: Vec<Change>,
-) -> Result<(), ViewError> {
+) -> Result<u32, ViewError> {
     let mut settled: BTreeSet<AssertionId> = BTreeSet::new();
     for change in changes {
         match change {
@@ -48,10 +48,11 @@ pub(super) fn apply(
             }
         }
     }
+    let mut count = 0;
     for origin in settled {
-        conflicts::settle(rows, at, origin)?;
+        count += u32::from(conflicts::settle(rows, at, origin)?);
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Writes a version of a fact and everything that finds it.
