@@ -25,6 +25,7 @@ use crate::audit::{Audit, Tap};
 use crate::derive::answer::Answerer;
 use crate::derive::backlog::Backlog;
 use crate::derive::models::ModelDesk;
+use crate::index::{Search, Wake};
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -72,6 +73,8 @@ pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) admin: Admin,
     pub(crate) audit: Audit,
+    /// The search index; without it events are found by reading them.
+    pub(crate) search: Option<Arc<Search>>,
     pub(crate) writes: Arc<Semaphore>,
     pub(crate) to_writer: Sender<Message>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -93,6 +96,10 @@ pub(crate) struct Shared {
     pub(crate) audit: Arc<AuditStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
     pub(crate) stages_failed: Mutex<Option<String>>,
+    /// Wakes the thread that follows into the search index.
+    pub(crate) wake: Arc<Wake>,
+    /// A thread of the search index is gone.
+    pub(crate) index_failed: AtomicBool,
     /// The thread that asks a model is gone.
     pub(crate) model_failed: AtomicBool,
 }
@@ -101,6 +108,7 @@ impl Shared {
     /// Tells how a log stands that was just opened.
     pub(crate) fn tell(&self, log: &dyn Log) {
         self.applied.advance(log.tip().next_offset);
+        self.wake.advance(log.tip().next_offset);
         self.writer.committed.store(log.tip().next_offset, Ordering::Release);
         *self.writer.log.lock() = log.stats();
         self.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
@@ -133,6 +141,7 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.inner.hub.close();
         self.inner.backlog.close();
+        self.inner.shared.wake.close();
         if let Some(desk) = &self.inner.desk {
             desk.close();
         }
@@ -248,6 +257,7 @@ pub(crate) fn applier(
                 .collect();
             let (entries, answers) = applier.fold(groups);
             answers.give();
+            shared.wake.advance(shared.applied.offset());
             match entries {
                 Ok(entries) if !entries.is_empty() => {
                     dirty_since = dirty_since.or(Some(env.clock.monotonic()));

@@ -109,6 +109,9 @@ pub enum Error {
     /// The views are out of order; the log is intact.
     #[error("the views cannot be read or written")]
     ViewsUnavailable(#[source] Box<ViewError>),
+    /// The search index is out of order; the log is intact.
+    #[error("the search index cannot be read or written")]
+    SearchUnavailable(#[source] Box<lamina_index::Error>),
     /// The views stopped earlier; the log is intact.
     #[error("the views stopped: {reason}")]
     ViewsStopped {
@@ -146,9 +149,9 @@ impl Error {
             Error::TooManyScopes { .. } | Error::LimitReached { .. } => ErrorCode::InvalidParameter,
             Error::TooLarge { .. } => ErrorCode::BodyTooLarge,
             Error::LogUnavailable(_) => ErrorCode::WalUnavailable,
-            Error::ViewsUnavailable(_) | Error::ViewsStopped { .. } => {
-                ErrorCode::DerivedLayerUnavailable
-            }
+            Error::ViewsUnavailable(_)
+            | Error::SearchUnavailable(_)
+            | Error::ViewsStopped { .. } => ErrorCode::DerivedLayerUnavailable,
             Error::ShuttingDown => ErrorCode::Overloaded,
             Error::ScopeExists => ErrorCode::ScopeRegistrationExists,
             Error::ScopeHasRecords { .. } => ErrorCode::ScopeHasRecords,
@@ -162,6 +165,12 @@ impl Error {
             | Error::Keys(_)
             | Error::Undecodable { .. } => ErrorCode::Internal,
         }
+    }
+}
+
+impl From<lamina_index::Error> for Error {
+    fn from(error: lamina_index::Error) -> Error {
+        Error::SearchUnavailable(Box::new(error))
     }
 }
 

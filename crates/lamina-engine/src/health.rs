@@ -61,6 +61,9 @@ impl Health {
     }
 }
 
+/// What it means that the search index is out of order.
+const UNINDEXED: &str =
+    "the search index does not follow; recall reads events instead, and is slower";
 /// Entries behind which the views count as degraded.
 const LAG_DEGRADED: u64 = 100_000;
 
@@ -129,10 +132,16 @@ impl Engine {
                 health.found(status, reason.to_owned());
             }
         }
-        if let Some(reason) = self.model_trouble() {
+        for reason in [self.search_trouble(), self.model_trouble()].into_iter().flatten() {
             health.found(Status::Degraded, reason);
         }
         health
+    }
+
+    /// What is wrong with the search index.
+    fn search_trouble(&self) -> Option<String> {
+        let failed = self.inner.shared.index_failed.load(Ordering::Relaxed);
+        failed.then(|| UNINDEXED.to_owned())
     }
 
     /// What is wrong with the language model, if one is asked.

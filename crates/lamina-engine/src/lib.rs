@@ -9,6 +9,7 @@ pub mod open;
 mod engine;
 pub mod write;
 pub mod derive;
+mod index;
 pub mod read;
 pub mod admin;
 pub mod audit;

@@ -22,6 +22,8 @@ pub(crate) enum Role {
     Model,
     Scrub,
     Audit,
+    Index,
+    Commit,
 }
 
 impl Role {
@@ -34,6 +36,8 @@ impl Role {
             Role::Model => "lamina-model",
             Role::Scrub => "lamina-scrub",
             Role::Audit => "lamina-audit",
+            Role::Index => "lamina-index",
+            Role::Commit => "lamina-commit",
         }
     }
 }
@@ -78,6 +82,8 @@ impl Drop for Fallen {
             Role::Model => self.shared.model_failed.store(true, Ordering::Relaxed),
             Role::Scrub => *self.shared.scrub.damage.lock() = reason(),
             Role::Audit => *self.shared.audit.failed.lock() = reason(),
+            // It is searched by reading instead.
+            Role::Index | Role::Commit => self.shared.index_failed.store(true, Ordering::Relaxed),
         }
     }
 }

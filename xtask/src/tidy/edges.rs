@@ -25,7 +25,14 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-issuer", &["lamina-types", "lamina-env", "lamina-auth"]),
     (
         "lamina-engine",
-        &["lamina-types", "lamina-env", "lamina-core", "lamina-store", "lamina-models"],
+        &[
+            "lamina-types",
+            "lamina-env",
+            "lamina-core",
+            "lamina-store",
+            "lamina-models",
+            "lamina-index",
+        ],
     ),
     // The server names the core for permits only.
     (

@@ -1,13 +1,14 @@
 //! The threads over an opened directory: who does what, and how they hear of each other.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::{DiskFile, Env};
 use lamina_store::blob::BlobStore;
-use lamina_store::log::LogReader;
+use lamina_store::log::{Log, LogReader, Tip};
 use lamina_store::view::Views;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -22,6 +23,8 @@ use crate::derive::models::{ModelDesk, Models};
 use crate::derive::pace::Pace;
 use crate::derive::thread::{Deriving, DerivingStages};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
+use crate::index::Search;
+use crate::index::thread::{Follower, commit};
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
@@ -147,11 +150,7 @@ pub(super) fn start(
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
     let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
-    let capture =
-        Capture::new(log, Arc::clone(&views), Arc::clone(&env.rng), Arc::clone(&shared.applied))
-            .with_room(room.clone());
-    let applier = Applier::new(Arc::clone(&views), Arc::clone(&shared.applied))
-        .with_standing(Arc::clone(&standing));
+    let (capture, applier) = writing(log, (&views, &env), (&shared, &standing), &room);
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
@@ -170,6 +169,8 @@ pub(super) fn start(
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
     threads.push(scrubber);
+    let search =
+        searching(&settings, &env, (&reader, &tip), (&views, &shared), &lock, &mut threads)?;
     let inner = Inner {
         backlog,
         desk,
@@ -186,6 +187,7 @@ pub(super) fn start(
         blobs,
         admin: Admin::over(standing),
         audit,
+        search,
         shared,
         to_writer,
         threads: Mutex::new(threads),
@@ -193,6 +195,50 @@ pub(super) fn start(
         _lock: lock,
     };
     Ok((Engine { inner: Arc::new(inner) }, report))
+}
+
+/// What the writer and the applier work with.
+fn writing(
+    log: Box<dyn Log>,
+    (views, env): (&Arc<Views>, &Env),
+    (shared, standing): (&Arc<Shared>, &Arc<Standing>),
+    room: &Room,
+) -> (Capture, Applier) {
+    let applied = || Arc::clone(&shared.applied);
+    let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
+    let applier = Applier::new(Arc::clone(views), applied());
+    (capture.with_room(room.clone()), applier.with_standing(Arc::clone(standing)))
+}
+
+/// Opens the search index and starts what follows into it. An index that cannot be opened is no reason
+/// not to serve: events are then found by reading them.
+fn searching(
+    settings: &Settings,
+    env: &Env,
+    (reader, tip): (&Arc<dyn LogReader>, &Tip),
+    (views, shared): (&Arc<Views>, &Arc<Shared>),
+    lock: &Arc<dyn DiskFile>,
+    threads: &mut Vec<JoinHandle<()>>,
+) -> Result<Option<Arc<Search>>, OpenError> {
+    let id = lamina_store::log::id(&*env.disk, &settings.data)?.unwrap_or_default();
+    let search = match Search::open(env, &settings.data, id, tip.next_offset) {
+        Ok(search) => Arc::new(search),
+        Err(error) => {
+            tracing::error!(%error, "the search index cannot be opened; events are found by reading");
+            shared.index_failed.store(true, Ordering::Relaxed);
+            return Ok(None);
+        }
+    };
+    let follower = Follower {
+        search: Arc::clone(&search),
+        wake: Arc::clone(&shared.wake),
+        reader: Arc::clone(reader),
+        views: Arc::clone(views),
+    };
+    threads.push(spawn(Role::Index, shared, lock, move || follower.run())?);
+    let (found, wake) = (Arc::clone(&search), Arc::clone(&shared.wake));
+    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?);
+    Ok(Some(search))
 }
 
 /// Makes answers with the names that are in force.

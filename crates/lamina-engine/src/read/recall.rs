@@ -7,6 +7,7 @@
 mod derived;
 mod frame;
 mod latest;
+mod lookup;
 mod pack;
 mod retrieve;
 mod scan;
@@ -14,6 +15,7 @@ mod surround;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lamina_core::policy::Permit;
 use lamina_core::read::abstain::WhyNot;
@@ -35,6 +37,9 @@ use crate::{Engine, Error};
 
 use frame::Frame;
 pub use pack::{belief_words, fact_words};
+
+/// How long a recall waits for the index to have everything that was answered.
+const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// What a recall takes: how far it reaches, and whether concepts may be read.
 #[derive(Debug)]
@@ -143,7 +148,12 @@ impl Engine {
     /// What is known about a question.
     pub async fn recall(&self, may: MayRecall, question: Recall) -> Result<Recalled, Error> {
         self.inner.caught_up().await;
-        self.blocking(move |inner| inner.recall(&may, &question, &Tuning::USUAL)).await
+        let answered = self.inner.shared.applied.offset();
+        if let Some(search) = &self.inner.search {
+            // An index that is made again takes a while; then events are found by reading.
+            drop(tokio::time::timeout(INDEX_WAIT_MAX, search.found.reached(answered)).await);
+        }
+        self.blocking(move |inner| inner.recall(&may, &question, answered, &Tuning::USUAL)).await
     }
 }
 
@@ -152,12 +162,13 @@ impl Inner {
         &self,
         may: &MayRecall,
         question: &Recall,
+        answered: u64,
         tuning: &Tuning,
     ) -> Result<Recalled, Error> {
         let mut trail = Trail::default();
         let mut watch = Watch::start(self);
         let plan = plan(&question.query);
-        let frame = self.frame(may, question, plan)?;
+        let frame = self.frame(may, question, plan, answered)?;
         trail.plan_us = watch.lap();
         let (mut found, failed) = match question.query.is_empty() {
             true => (self.latest(&frame)?, Vec::new()),

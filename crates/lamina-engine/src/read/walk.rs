@@ -43,6 +43,13 @@ pub struct Walked<C: Capability> {
     denied: Vec<(u64, ScopePath, Denial)>,
 }
 
+impl<C: Capability> Walked<C> {
+    /// The scopes that cannot be read.
+    pub(crate) fn denied_scopes(&self) -> impl Iterator<Item = &ScopePath> {
+        self.denied.iter().map(|(_, path, _)| path)
+    }
+}
+
 /// A scope of a walk down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Traversed {

@@ -30,6 +30,8 @@ pub(crate) struct Frame<'a> {
     pub(super) hinted: Option<Window>,
     /// The ordinals of the scopes.
     pub(super) scopes: Vec<u64>,
+    /// The index has everything that was answered, so it is asked.
+    pub(super) indexed: bool,
 }
 
 impl Frame<'_> {
@@ -97,6 +99,7 @@ impl Inner {
         may: &'a MayRecall,
         question: &'a Recall,
         plan: Plan,
+        answered: u64,
     ) -> Result<Frame<'a>, Error> {
         let reach = &*may.reach;
         let (tenant, scopes) = self.scopes_of(reach, &question.scope)?;
@@ -115,6 +118,9 @@ impl Inner {
             window: None,
             hinted: asked::spoken(&question.query, reference, None).map(|(window, _)| window),
             scopes,
+            indexed: self.search.as_ref().is_some_and(|search| {
+                search.found.offset() >= self.shared.applied.offset().min(answered)
+            }),
         };
         frame.window = self.window(&frame, reference)?;
         Ok(frame)

@@ -140,14 +140,26 @@ impl Inner {
         trail: &mut Trail,
     ) -> Result<(Hits, Vec<Layer>), Error> {
         let mut hits = Hits::default();
-        let lexical = self.scan(frame, &frame.question.query, tuning.hits)?;
+        let query = &frame.question.query;
+        let (lexical, near) = match self.search.as_ref().filter(|_| frame.indexed) {
+            Some(search) => self.look_up(search, frame, query, tuning.hits)?,
+            None => (self.scan(frame, query, tuning.hits)?, Vec::new()),
+        };
         trail.lexical_hits = lexical.matched;
+        trail.vector_hits = near.len() as u64;
         for (id, score, terms) in lexical.hits {
             if let Some(at) = self.event_in(frame, &mut hits, id)?
                 && let Some(found) = hits.events.get_mut(at)
             {
                 found.terms |= terms;
                 found.lexical = Some(found.lexical.map_or(score, |other| other.max(score)));
+            }
+        }
+        for (id, similarity) in near {
+            if let Some(at) = self.event_in(frame, &mut hits, id)?
+                && let Some(found) = hits.events.get_mut(at)
+            {
+                found.semantic = Some(found.semantic.map_or(similarity, |s| s.max(similarity)));
             }
         }
         hits.evidence = Some(evidence(&frame.question.query, &hits, &lexical.terms));

@@ -1,0 +1,135 @@
+//! Following the log into the search index.
+//!
+//! The index is not folded with the views: it may be slow, it may be missing, and it is made again
+//! from the log whenever it is. One thread follows the views and puts what can be found; another makes
+//! that durable a few times a second. Whoever searches waits until everything that was answered is in;
+//! if that takes too long, it is searched by reading instead.
+
+pub(crate) mod document;
+pub(crate) mod thread;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lamina_env::Env;
+use lamina_index::{Embedder as _, Index, Setup, StaticEmbedder, Vector};
+use parking_lot::{Condvar, Mutex};
+
+use crate::write::applied::Applied;
+
+/// Bytes of vectors that each tenant keeps in memory.
+const CACHE_BYTES_MAX: usize = 256 * 1_024 * 1_024;
+
+/// What is found, and how far it is.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) index: Index,
+    embedder: StaticEmbedder,
+    /// Everything before this offset can be found.
+    pub(crate) found: Applied,
+}
+
+impl Search {
+    /// Opens the index of a data directory; one that does not fit the log is made again.
+    pub(crate) fn open(
+        env: &Env,
+        data: &Path,
+        log: [u8; 16],
+        log_end: u64,
+    ) -> Result<Search, lamina_index::Error> {
+        let embedder = StaticEmbedder::new();
+        let mut named = [0; 20];
+        for (to, from) in named.iter_mut().zip(log) {
+            *to = from;
+        }
+        let (index, opened) = Index::open(Setup {
+            disk: Arc::clone(&env.disk),
+            dir: data.join("search"),
+            log: named,
+            log_end,
+            space: embedder.space().clone(),
+            cache_bytes_max: CACHE_BYTES_MAX,
+        })?;
+        if let Some(reason) = opened.rebuilt.filter(|_| log_end > 1) {
+            tracing::info!(?reason, "the search index is made again from the log");
+        }
+        Ok(Search { index, embedder, found: Applied::new(opened.applied) })
+    }
+
+    /// The meaning of a text, if any of its words is known.
+    pub(crate) fn meaning(&self, text: &str) -> Option<Vector> {
+        self.embedder.embed_one(text)
+    }
+
+    /// The space that meanings are of.
+    pub(crate) fn space(&self) -> &lamina_index::Space {
+        self.embedder.space()
+    }
+}
+
+/// Wakes the thread that follows when there is more to follow.
+#[derive(Debug, Default)]
+pub(crate) struct Wake {
+    state: Mutex<Awaited>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Awaited {
+    /// The views have everything before this offset.
+    applied: u64,
+    closed: bool,
+}
+
+/// What waiting came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// The views have everything before this offset.
+    To(u64),
+    /// Nothing came in time.
+    Nothing,
+    /// Nothing will.
+    Closed,
+}
+
+impl Wake {
+    /// The views have everything before this offset.
+    pub(crate) fn advance(&self, applied: u64) {
+        let mut state = self.state.lock();
+        state.applied = state.applied.max(applied);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Nothing is followed any more.
+    pub(crate) fn close(&self) {
+        self.state.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.lock().closed
+    }
+
+    /// Waits until the views have more than this.
+    pub(crate) fn beyond(&self, offset: u64, patience: Duration) -> Woken {
+        let mut state = self.state.lock();
+        let waits = |state: &mut Awaited| !state.closed && state.applied <= offset;
+        self.changed.wait_while_for(&mut state, waits, patience);
+        match (state.closed, state.applied > offset) {
+            (true, _) => Woken::Closed,
+            (false, true) => Woken::To(state.applied),
+            (false, false) => Woken::Nothing,
+        }
+    }
+
+    /// Sleeps so long, or until it is closed.
+    pub(crate) fn rest(&self, long: Duration) {
+        let mut state = self.state.lock();
+        self.changed.wait_while_for(&mut state, |state| !state.closed, long);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! The thread that follows the views, and the one that makes durable what it put.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lamina_index::{Change, Layer};
+use lamina_store::codec::control::Cancel;
+use lamina_store::entry::{Entry, Kind, Place, control};
+use lamina_store::log::LogReader;
+use lamina_store::view::Views;
+
+use super::{Search, Wake, Woken, document};
+use crate::Error;
+
+/// Entries and bytes taken from the log at a time.
+const ENTRIES_AT_ONCE: usize = if cfg!(test) { 32 } else { 513 };
+const BYTES_AT_ONCE: usize = 8 * 1_024 * 1_024;
+/// How long an idle thread sleeps.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often what was put is made durable.
+const COMMIT_EVERY: Duration = Duration::from_millis(200);
+/// How long to wait before something that failed is tried again, and how often.
+const PAUSE: Duration = Duration::from_millis(500);
+const ATTEMPTS_MAX: u32 = 5;
+
+/// What following takes.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    pub(crate) search: Arc<Search>,
+    pub(crate) wake: Arc<Wake>,
+    pub(crate) reader: Arc<dyn LogReader>,
+    pub(crate) views: Arc<Views>,
+}
+
+impl Follower {
+    /// Runs until the engine closes.
+    pub(crate) fn run(self) {
+        let mut next = self.search.found.offset();
+        // Where the log keeps the entry before the next: a segment is not walked from its beginning.
+        let mut last: Option<(u64, Place)> = None;
+        let mut attempt = 0;
+        loop {
+            let until = match self.wake.beyond(next, PATIENCE) {
+                Woken::To(until) => until,
+                Woken::Nothing => continue,
+                Woken::Closed => return,
+            };
+            match self.follow(next, until, last) {
+                Ok((through, at)) => {
+                    attempt = 0;
+                    (next, last) = (through, at);
+                    self.search.found.advance(next);
+                }
+                Err(error) if attempt < ATTEMPTS_MAX => {
+                    attempt += 1;
+                    tracing::warn!(%error, next, "the search index cannot follow; trying again");
+                    self.wake.rest(PAUSE);
+                }
+                Err(error) => {
+                    tracing::error!(%error, next, "the search index stops until a restart");
+                    self.search.found.stop();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Puts the next few entries. Gives the offset after the last.
+    fn follow(
+        &self,
+        from: u64,
+        until: u64,
+        last: Option<(u64, Place)>,
+    ) -> Result<(u64, Option<(u64, Place)>), Error> {
+        let (start, place) = last.map_or((from, None), |(offset, place)| (offset, Some(place)));
+        let entries = self.reader.read(start, place, ENTRIES_AT_ONCE, BYTES_AT_ONCE)?;
+        let ahead = |entry: &&Entry| (from..until).contains(&entry.head.offset);
+        let entries = entries.iter().filter(ahead);
+        let (mut next, mut last) = (from, last);
+        let mut changes: BTreeMap<u32, Vec<Change>> = BTreeMap::new();
+        for entry in entries {
+            next = entry.head.offset + 1;
+            last = Some((entry.head.offset, entry.place));
+            let change = match (entry.head.kind, entry.head.sub) {
+                (Kind::Experience, _) => self.event(entry)?,
+                (Kind::Control, control::CANCEL) => {
+                    let cancel = entry.what.live().and_then(|what| Cancel::decode(what).ok());
+                    cancel.map(|cancel| Change::Remove {
+                        layer: Layer::Event,
+                        id: *cancel.event_id.as_bytes(),
+                    })
+                }
+                _ => None,
+            };
+            if let Some(change) = change {
+                changes.entry(entry.head.tenant).or_default().push(change);
+            }
+        }
+        let index = &self.search.index;
+        for (tenant, changes) in changes {
+            // What is put again after a crash is put once.
+            index.apply(tenant, &changes, from).map_err(Error::from)?;
+        }
+        index.apply(0, &[], next).map_err(Error::from)?;
+        Ok((next, last))
+    }
+
+    /// What can be found of an event; what cannot any more is removed.
+    fn event(&self, entry: &Entry) -> Result<Option<Change>, Error> {
+        let id = entry.head.event_id();
+        let row = self.views.event(entry.head.tenant, id)?;
+        let document = row
+            .as_ref()
+            .and_then(|row| row.listed())
+            .and_then(|facets| document::of_event(entry, facets, &self.search));
+        let gone = Change::Remove { layer: Layer::Event, id: *id.as_bytes() };
+        Ok(Some(document.map_or(gone, Change::Put)))
+    }
+}
+
+/// Makes durable what was put, until the engine closes.
+pub(crate) fn commit(search: &Search, wake: &Wake) {
+    loop {
+        wake.rest(COMMIT_EVERY);
+        let closing = wake.is_closed();
+        if search.index.pending() > 0
+            && let Err(error) = search.index.commit()
+        {
+            // What is not durable is put again after a restart.
+            tracing::warn!(%error, "the search index could not be made durable; the log has everything");
+        }
+        if closing {
+            return;
+        }
+    }
+}

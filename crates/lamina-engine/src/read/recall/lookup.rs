@@ -1,0 +1,152 @@
+//! Searching by the index: words in common, and meaning in common.
+
+use std::collections::HashMap;
+
+use lamina_index::{
+    Candidate, Filter, LabelHash, Layer, Layers, LexicalQuery, Reach, Statistics, VectorQuery,
+};
+use lamina_types::recall::{Field, Filter as Asked, Test};
+use lamina_types::{EventId, Micros, ValidAt};
+use parking_lot::Mutex;
+
+use super::Frame;
+use super::retrieve::{Channel, QueryTerm};
+use crate::Error;
+use crate::engine::Inner;
+use crate::index::Search;
+use crate::index::document::label_of;
+use crate::read::ReadPermit;
+
+/// Events that are near in meaning, with how near.
+pub(super) type Near = Vec<(EventId, f64)>;
+
+impl Inner {
+    /// The events that share words with a text, and those that are near in meaning. If meaning cannot be
+    /// searched, words are enough.
+    pub(super) fn look_up(
+        &self,
+        search: &Search,
+        frame: &Frame<'_>,
+        text: &str,
+        limit: usize,
+    ) -> Result<(Channel, Near), Error> {
+        let (labels, residual) = self.labels(frame.tenant, &frame.question.filter)?;
+        let residual = residual || frame.question.temporal.recorded_during.is_some();
+        let known: Mutex<HashMap<[u8; 16], bool>> = Mutex::new(HashMap::new());
+        let visible = |candidate: &Candidate| {
+            let id = candidate.key.id;
+            if let Some(known) = known.lock().get(&id) {
+                return *known;
+            }
+            let admitted = self.is_admitted(frame, EventId::from_bytes(id));
+            known.lock().insert(id, admitted);
+            admitted
+        };
+        let (within, except) = reaches(frame);
+        let open = |at: Option<ValidAt>, otherwise: Micros| at.unwrap_or(ValidAt(otherwise));
+        let filter = Filter {
+            within,
+            except,
+            layers: Layers::of(&[Layer::Event]),
+            labels,
+            valid: frame
+                .window
+                .map(|window| (open(window.from, Micros::MIN), open(window.to, Micros::MAX))),
+            recorded_until: frame.in_the_past.then_some(frame.recorded),
+            visible: if residual { Some(&visible) } else { None },
+        };
+        let answer = search.index.lexical(
+            frame.tenant,
+            &LexicalQuery {
+                text,
+                also: &[],
+                language: None,
+                filter: filter.clone(),
+                statistics: match frame.in_the_past {
+                    true => Statistics::Shipped,
+                    false => Statistics::Visible,
+                },
+                limit,
+            },
+        )?;
+        let near = search.meaning(text).map(|vector| {
+            let (space, vector) = (search.space(), &vector);
+            search.index.vector(frame.tenant, &VectorQuery { space, vector, filter, limit })
+        });
+        let near = match near.transpose() {
+            Ok(near) => near.unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(%error, "meaning cannot be searched; words are");
+                Vec::new()
+            }
+        };
+        let hit = |hit: &lamina_index::LexicalHit| {
+            (EventId::from_bytes(hit.key.id), hit.score, hit.terms)
+        };
+        let hits = answer.hits.iter().map(hit).collect();
+        let terms = answer.terms.into_iter().map(term).collect();
+        let near =
+            near.iter().map(|hit| (EventId::from_bytes(hit.key.id), f64::from(hit.similarity)));
+        Ok((Channel { hits, terms, matched: answer.matched }, near.collect()))
+    }
+
+    /// Whether an event passes the whole filter.
+    fn is_admitted(&self, frame: &Frame<'_>, id: EventId) -> bool {
+        let Ok(Some(row)) = self.views.event(frame.tenant, id) else { return false };
+        let Some(facets) = row.listed() else { return false };
+        frame.in_time(facets.observed_at, row.recorded_at)
+            && self.record(&row).is_ok_and(|event| frame.admits(&event))
+    }
+
+    /// What of a filter the index can be asked with, and whether there is more to it.
+    fn labels(&self, tenant: u32, filter: &Asked) -> Result<(Vec<Vec<LabelHash>>, bool), Error> {
+        let (mut labels, mut residual) = (Vec::new(), false);
+        let mut parts = vec![filter];
+        while let Some(part) = parts.pop() {
+            let (field, wanted) = match part {
+                Asked::All(inner) => {
+                    parts.extend(inner);
+                    continue;
+                }
+                Asked::Is(Field::Confidence, _) => continue,
+                Asked::Is(field, Test::In(wanted)) => (*field, wanted),
+                Asked::Is(..) | Asked::Any(_) | Asked::Not(_) => {
+                    residual = true;
+                    continue;
+                }
+            };
+            let tag = |text: &String| match field {
+                Field::Labels => self.views.tag_label(tenant, text).map(Some),
+                Field::Modality => self.views.tag_modality(tenant, text).map(Some),
+                Field::ObservedActor => self.views.tag_actor(tenant, text).map(Some),
+                _ => Ok(None),
+            };
+            match wanted.iter().map(tag).collect::<Result<Option<Vec<_>>, _>>()? {
+                Some(tags) => labels.push(tags.iter().map(label_of).collect()),
+                None => residual = true,
+            }
+        }
+        Ok((labels, residual))
+    }
+}
+
+fn term(term: lamina_index::QueryTerm) -> QueryTerm {
+    QueryTerm { word: term.word, weight: term.rarity, documents: term.documents }
+}
+
+/// The scopes that are searched.
+fn reaches(frame: &Frame<'_>) -> (Vec<Reach>, Vec<Reach>) {
+    let scope = &frame.question.scope;
+    match frame.reach {
+        ReadPermit::Local(_) => (vec![Reach::Exact(scope.clone())], Vec::new()),
+        ReadPermit::Holistic(_) => {
+            let up = scope.self_and_ancestors().into_iter();
+            let readable = up.filter(|path| frame.reach.covers(path));
+            (readable.map(Reach::Exact).collect(), Vec::new())
+        }
+        ReadPermit::Descend(walked) => {
+            let denied = walked.denied_scopes().map(|path| Reach::Exact(path.clone()));
+            (vec![Reach::Subtree(scope.clone())], denied.collect())
+        }
+    }
+}
