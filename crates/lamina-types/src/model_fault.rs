@@ -41,6 +41,8 @@ pub enum ModelFault {
     Missing = 17,
     /// It would take more than the budget of a whole day.
     Budget = 18,
+    /// A policy denies `llm.invoke` where the event is.
+    Forbidden = 19,
 }
 
 impl ModelFault {
@@ -64,6 +66,7 @@ impl ModelFault {
         ModelFault::WrongShape,
         ModelFault::Missing,
         ModelFault::Budget,
+        ModelFault::Forbidden,
     ];
 
     /// The name on the wire, in logs and in metrics.
@@ -87,6 +90,7 @@ impl ModelFault {
             ModelFault::WrongShape => "wrong_shape",
             ModelFault::Missing => "missing",
             ModelFault::Budget => "budget",
+            ModelFault::Forbidden => "forbidden",
         }
     }
 

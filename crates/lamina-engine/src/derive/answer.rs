@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
+use lamina_core::policy::Effect;
 use lamina_env::Rng;
 use lamina_models::Source;
 use lamina_models::llm::{self, Candidate, Read};
@@ -12,8 +13,9 @@ use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::codec::models::Cost;
 use lamina_store::entry::{Entry, Kind};
 use lamina_store::log::NewEntry;
+use lamina_types::capability::{Capability as _, LlmInvoke};
 use lamina_types::layer::{Extraction, SourceClass};
-use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role};
+use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role, ScopePath};
 
 use crate::admin::standing::Standing;
 use crate::write::prepare::section;
@@ -112,6 +114,10 @@ impl Words {
         self.what.content.text()
     }
 
+    pub(crate) fn scope(&self) -> &ScopePath {
+        &self.what.scope
+    }
+
     pub(crate) fn observed_at(&self) -> Micros {
         self.what.context.observed_at.0
     }
@@ -181,9 +187,20 @@ impl Answerer {
         } else {
             Extracted { extraction: nothing(), ungrounded: Vec::new() }
         };
-        let awaits_model = self.asks_model && wants_model(&what);
+        let awaits_model = self.asks_model
+            && wants_model(&what)
+            && !self.keeps_from_models(entry.head.tenant, &what.scope);
         let answer = Answer { awaits_model, ..self.answer_of(entry, &what, found) };
         Some(draft_of(entry, &who, &what, answer))
+    }
+
+    /// Whether a policy in force denies that a model is shown words of a scope.
+    pub(crate) fn keeps_from_models(&self, tenant: u32, scope: &ScopePath) -> bool {
+        let Some(standing) = &self.standing else { return false };
+        let book = standing.policies();
+        let tiers = [book.deployment(), book.tenant(tenant)].into_iter().flatten();
+        let mut documents = tiers.chain(book.scopes(tenant, scope).into_iter().map(|(_, of)| of));
+        documents.any(|document| document.opinion(LlmInvoke::NAME) == Some(Effect::Deny))
     }
 
     /// What was found, with the names that are in force for it.

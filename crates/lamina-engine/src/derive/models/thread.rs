@@ -162,6 +162,15 @@ impl Asking {
             // Erased in the meantime, or not readable: nothing to ask about.
             self.give_up(line, gone, Fault::Missing, 0)?;
         }
+        // What may not be shown any more is not, whoever let it wait.
+        let (forbidden, allowed): (Vec<Asked>, Vec<Asked>) = batch
+            .into_iter()
+            .partition(|asked| self.answerer.keeps_from_models(line.tenant, asked.words.scope()));
+        batch = allowed;
+        if !forbidden.is_empty() {
+            let events = forbidden.iter().map(|asked| asked.entry.head.offset).collect();
+            self.give_up(line, events, Fault::Forbidden, 0)?;
+        }
         let mut bytes = 0;
         let within = batch.iter().take_while(|asked| {
             bytes += llm::shown(asked.text()).len();

@@ -1,6 +1,9 @@
 //! What is spent, what may be, and what is not asked about at all.
 
+use lamina_core::policy::Document;
+
 use super::*;
+use crate::{PolicyPermit, PolicyTarget};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_call_is_about_one_scope() {
@@ -125,5 +128,39 @@ async fn what_is_cancelled_is_not_asked_about() {
     model.shut(false);
     world.settled("user:alice").await;
     assert_eq!(model.asked(), [["Ich wohne in Kiel."]]);
+    world.check().await;
+}
+
+/// A policy that denies `llm.invoke` keeps the words of its scope, also of events that wait already.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_policy_keeps_is_not_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = Scripted::new(|items| heard(&says(german)(items), items));
+    model.shut(true);
+    let mut world = World::open(dir.path(), models(&model));
+    // The first is under way and the second waits when the policy is set.
+    world.say("user:alice", "Ich wohne in Bonn.").await;
+    for _ in 0..6_000 {
+        if !model.asked().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    world.say("user:alice", "Ich wohne in Trier.").await;
+    let kept = Document::from_lists(&[], &["llm.invoke"]).unwrap();
+    let permit = PolicyPermit::Scope(permit_of(1, "user:alice", Some(&path("user:alice"))));
+    let target = PolicyTarget::Scope(path("user:alice"));
+    world.engine.policy_set(&permit, target, Some(&kept), &noted()).await.unwrap();
+    world.say("user:alice", "Ich wohne in Mainz.").await;
+    world.say("user:bob", "Ich wohne in Köln.").await;
+    model.shut(false);
+    world.settled("user:alice").await;
+    world.settled("user:bob").await;
+    let asked: BTreeSet<String> = model.asked().into_iter().flatten().collect();
+    assert_eq!(
+        asked,
+        ["Ich wohne in Bonn.", "Ich wohne in Köln."].map(str::to_owned).into_iter().collect()
+    );
+    assert_eq!(world.cost("user:alice").await.total.gave_up, 1);
     world.check().await;
 }
