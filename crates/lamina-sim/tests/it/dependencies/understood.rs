@@ -86,7 +86,7 @@ fn a_concept_with_enough_left_stays() {
         read renewal
         look
         look known=sealed
-        look valid=2025-03-02
+        look valid=2025-02-28
         ",
         expect![[r#"
             @ now
@@ -123,12 +123,12 @@ fn a_concept_with_enough_left_stays() {
               beliefs   -
               concepts  Acme + renewal 2e0f deprecated
               conflicts -
-            @ valid=2025-03-02
+            @ valid=2025-02-28
               events    -
               episodes  -
               facts     -
               beliefs   -
-              concepts  Acme + renewal 2e0f deprecated
+              concepts  -
               conflicts -
         "#]],
     );
