@@ -101,6 +101,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
         decision: "scope.write".to_owned(),
         batch_id: None,
         registers: true,
+        home: None,
     };
     let ready: Arc<Ready> = {
         let (env, provenance) = (env.clone(), provenance);

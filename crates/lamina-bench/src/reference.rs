@@ -79,6 +79,7 @@ impl Plain {
             request_id: write.request_id,
             audit_id: AuditId::from_bytes([1; 16]),
             decision: "scope.write".to_owned(),
+            home: None,
         };
         let identity = Identity { family: 0, idem_mac: [2; 32], body_mac: [3; 32], batch_id: None };
         let (who, what) = split(admission, write.experience, identity);

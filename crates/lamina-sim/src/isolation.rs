@@ -3,7 +3,8 @@
 //! A fuzzing client with a token of tenant `acme` asks with ids, cursors, keys, labels and request ids
 //! of tenant `other`, whole and mutilated, over every route. A twin server on which `other` never
 //! existed is asked the same. What both answer must be equal, byte for byte, after masking what is a
-//! server's own: ids, hashes, cursors and times. The other tenant is busy all the while.
+//! server's own: ids, hashes, cursors and times. The other tenant is busy all the while, also in a
+//! scope that tenants share and that it has closed.
 
 mod mask;
 mod furnish;
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use crate::client::{Next, Request};
 use crate::ground::{Caller, Ground, Issuer};
 use draw::{Ask, Drawer, Kind, resolve};
-use furnish::{SCOPES, envelope, furnish};
+use furnish::{SCOPES, VAULT, close_vault, envelope, furnish};
 use mask::Mask;
 
 /// Records of each tenant before the first request.
@@ -79,7 +80,9 @@ pub fn compare(binary: &Path, requests: u64, seed: u64) -> anyhow::Result<Summar
     let shared = Ground::start(binary, &issuer)?;
     // The other tenant comes first, so that every number counted across tenants would differ.
     let mut other = shared.caller(&issuer.token("other", "user:alice")?);
-    let foreign = furnish(&mut other, "other", RECORDS, &mut Mask::new(since))?;
+    let mut mask = Mask::new(since);
+    close_vault(&mut other, RECORDS / 4, &mut mask)?;
+    let foreign = furnish(&mut other, "other", RECORDS, &mut mask)?;
     let alone = Ground::start(binary, &issuer)?;
     let mut sides = [shared, alone].map(|ground| Side {
         caller: ground.caller(&token),
@@ -210,7 +213,8 @@ impl Busy {
                 let upload = Request::new("POST", "/v1/blobs").header("Content-Type", "text/plain");
                 upload.bytes("same bytes")
             }
-            3 => {
+            3 => Request::post("/v1/experience", &envelope(VAULT, self.number % 20, &key)),
+            4 => {
                 let body = envelope(&format!("{scope}/project:b{}", self.number % 9), 1, &key);
                 Request::post("/v1/experience", &body)
             }

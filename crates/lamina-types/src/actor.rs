@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::TenantName;
 use crate::limits::ACTOR_CHARS_MAX;
 
 /// A well-formed actor id, `type:id`.
@@ -38,6 +39,18 @@ impl ActorId {
     /// The part before the colon.
     pub fn kind(&self) -> &str {
         self.0.split_once(':').map_or("", |(kind, _)| kind)
+    }
+
+    /// The name that this actor of a tenant has where actors of several tenants meet. No tenant's name
+    /// has an `@` in it, so that whatever an actor calls itself, two of them never have one name.
+    pub fn of_tenant(&self, tenant: &TenantName) -> Result<ActorId, ActorError> {
+        format!("{self}@{tenant}").parse()
+    }
+
+    /// Takes such a name apart: who it is at home, and of which tenant.
+    pub fn at_home(&self) -> Option<(ActorId, TenantName)> {
+        let (own, tenant) = self.0.rsplit_once('@')?;
+        Some((own.parse().ok()?, tenant.parse().ok()?))
     }
 }
 

@@ -104,6 +104,11 @@ impl ScopePath {
         std::iter::successors(Some(self.clone()), ScopePath::parent).collect()
     }
 
+    /// Whether the scope is one that is meant for all tenants: its first segment is `global:`.
+    pub fn is_shared(&self) -> bool {
+        self.segments().next().is_some_and(|(kind, _)| kind == "global")
+    }
+
     /// Whether any segment has this type.
     pub fn has_type(&self, kind: &str) -> bool {
         self.segments().any(|(found, _)| found == kind)

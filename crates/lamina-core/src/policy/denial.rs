@@ -65,6 +65,8 @@ pub(super) enum Refusal<'a> {
     Scope(&'a ScopePath),
     /// The scope lists its members.
     Member(MemberRole),
+    /// All tenants share the scope, and its owners alone may.
+    Owner,
     /// The actor's document denies it.
     Actor,
     /// The token lists its capabilities without this one.
@@ -84,7 +86,7 @@ impl Refusal<'_> {
             | Refusal::OperatorOnly
             | Refusal::System => Tier::Deployment,
             Refusal::Tenant => Tier::Tenant,
-            Refusal::Scope(_) | Refusal::Member(_) => Tier::Scope,
+            Refusal::Scope(_) | Refusal::Member(_) | Refusal::Owner => Tier::Scope,
             Refusal::Actor | Refusal::TokenCaps | Refusal::TokenScopes(_) | Refusal::Job(_) => {
                 Tier::Actor
             }
@@ -93,7 +95,7 @@ impl Refusal<'_> {
 
     pub(super) fn of(&self, capability: &'static str, preset: Preset) -> Denial {
         let code = match self {
-            Refusal::Member(_) => DenialCode::NotAMember,
+            Refusal::Member(_) | Refusal::Owner => DenialCode::NotAMember,
             _ if capability == "scope.create.custom" => DenialCode::UnregisteredScopeType,
             _ => DenialCode::PolicyDenied,
         };
@@ -137,6 +139,11 @@ impl Refusal<'_> {
                 "the scope lists its members; ask an owner of it to make this actor {}",
                 at_least(*role)
             ),
+            Refusal::Owner => {
+                "all tenants share the scope, and who made it decides; ask an owner of it, or the \
+                 operator"
+                    .to_owned()
+            }
             Refusal::Actor => format!(
                 "the policy of this actor denies it; ask an administrator of the tenant or of the \
                  actor (policy.administer.actor) to stop denying {capability} there"

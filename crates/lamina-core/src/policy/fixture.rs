@@ -6,6 +6,7 @@
 //! tenant -blob.*                      likewise: tenant, actor, `scope PATH`
 //! member closed writer                the caller's part: open or closed, then a role
 //! caller service:sync operator        who asks
+//! guest user:alice@acme               who it is there, where all tenants meet
 //! caps scope.write blob.read          the token's capabilities
 //! limit scope.write:org:acme/*        the token's limits
 //! ```
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use lamina_types::{Micros, ScopePath};
 
-use super::{Caller, Denial, Document, Grant, Membership, Preset, Stack, Tier};
+use super::{Caller, Denial, Document, Grant, Guest, Membership, Preset, Stack, Tier};
 
 /// What is in force, and who asks.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ pub(super) struct Fixture {
 pub(super) fn fixture(text: &str) -> Fixture {
     let mut stack = Stack::of_preset(Preset::OnPremEnterprise);
     let actor = "user:alice".parse().unwrap();
-    let mut caller = Caller { actor, tenant: 1, operator: false, grant: None };
+    let mut caller = Caller { actor, tenant: 1, operator: false, grant: None, home: None };
     let mut caps: Option<BTreeSet<String>> = None;
     let mut scopes = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -50,6 +51,7 @@ pub(super) fn fixture(text: &str) -> Fixture {
                 caller.actor = name.parse().unwrap();
                 caller.operator = operator == "operator";
             }
+            "guest" => stack.guest = Some(Guest { actor: rest.parse().unwrap(), tenant: 9 }),
             "caps" => caps = Some(Grant::read_caps(rest.split(' ')).unwrap()),
             "limit" => scopes.extend(Grant::read_scopes([rest]).unwrap()),
             other => panic!("{other}"),

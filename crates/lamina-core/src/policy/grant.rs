@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use lamina_types::actor::ActorError;
 use lamina_types::capability;
 use lamina_types::limits::TOKEN_SCOPES_MAX;
 use lamina_types::scope::ScopeError;
@@ -22,6 +23,26 @@ pub struct Caller {
     pub operator: bool,
     /// What its token narrows to; `None` where no token is needed.
     pub grant: Option<Arc<Grant>>,
+    /// Who it is in its own tenant, while it is a guest where all tenants meet.
+    pub home: Option<Arc<Home>>,
+}
+
+/// Who a guest is in its own tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// The principal, as its token names it.
+    pub actor: ActorId,
+    /// The ordinal of the tenant.
+    pub tenant: u32,
+}
+
+/// Who a caller is where all tenants meet: in the scopes that they share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guest {
+    /// Its name there, which says of which tenant it is.
+    pub actor: ActorId,
+    /// The ordinal under which what is shared is kept.
+    pub tenant: u32,
 }
 
 /// What a token says about its holder's rights.
@@ -69,7 +90,56 @@ pub enum GrantError {
 impl Caller {
     /// A caller that is taken at its word, because only this machine can call (`dev_local`).
     pub fn local(actor: ActorId, tenant: u32) -> Caller {
-        Caller { actor, tenant, operator: true, grant: None }
+        Caller { actor, tenant, operator: true, grant: None, home: None }
+    }
+
+    /// The same caller in its own tenant.
+    pub fn at_home(&self) -> Caller {
+        match &self.home {
+            None => self.clone(),
+            Some(home) => {
+                let Home { actor, tenant } = Home::clone(home);
+                Caller { actor, tenant, home: None, ..self.clone() }
+            }
+        }
+    }
+
+    /// The same caller as a guest.
+    pub fn as_guest(&self, guest: &Guest) -> Caller {
+        let Caller { actor, tenant, .. } = self.at_home();
+        let home = Some(Arc::new(Home { actor, tenant }));
+        let Guest { actor, tenant } = guest.clone();
+        Caller { actor, tenant, home, ..self.clone() }
+    }
+
+    /// Who it is in its own tenant: the tenant, and the principal as its token names it.
+    pub fn origin(&self) -> (u32, &ActorId) {
+        match &self.home {
+            None => (self.tenant, &self.actor),
+            Some(home) => (home.tenant, &home.actor),
+        }
+    }
+
+    /// Whom it speaks for by this name. A guest speaks for nobody but its own.
+    pub fn own(&self, actor: &ActorId) -> Result<ActorId, ActorError> {
+        match self.actor.at_home() {
+            Some((_, tenant)) if self.is_guest() => actor.of_tenant(&tenant),
+            _ => Ok(actor.clone()),
+        }
+    }
+
+    /// Whom it means by this name. To a guest one that says of which tenant it is means that one, and
+    /// any other one of its own.
+    pub fn means(&self, actor: &ActorId) -> Result<ActorId, ActorError> {
+        match actor.at_home() {
+            Some(_) => Ok(actor.clone()),
+            None => self.own(actor),
+        }
+    }
+
+    /// Whether it is a guest where all tenants meet.
+    pub fn is_guest(&self) -> bool {
+        self.home.is_some()
     }
 
     /// Whether the caller is a service account (R146).

@@ -85,6 +85,7 @@ impl Stack {
             tenant: grant.tenant,
             operator: false,
             grant: None,
+            home: None,
         };
         if ALWAYS_FINISHES.contains(&C::NAME) {
             return Ok(Permit::new(caller, Reach::of::<C>(grant.scope.as_ref()), Tier::Deployment));
@@ -96,7 +97,7 @@ impl Stack {
     pub fn permit_derive(&self, entry: &Derivation) -> Permit<Derive> {
         let Derivation { tenant, scope, consolidate_into } = entry.clone();
         let actor = "system:derive".parse().expect("the name is well formed");
-        let caller = Caller { actor, tenant, operator: false, grant: None };
+        let caller = Caller { actor, tenant, operator: false, grant: None, home: None };
         Permit::new(caller, Reach::Exactly(scope, consolidate_into), Tier::Deployment)
     }
 }

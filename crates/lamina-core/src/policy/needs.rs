@@ -1,8 +1,9 @@
 //! Which capabilities an act needs: one for what it does, and more for what is unusual about it.
 
 use lamina_types::capability::{
-    self, Capability as _, PolicyAdministerActor, PolicyAdministerScope, PolicyAdministerTenant,
-    ScopeWrite, ScopeWriteAboutOther, ScopeWriteElevated, ScopeWriteOnBehalfOf,
+    self, Capability as _, PolicyAdministerActor, PolicyAdministerDeployment,
+    PolicyAdministerScope, PolicyAdministerTenant, ScopeCreateCrossTenant, ScopeWrite,
+    ScopeWriteAboutOther, ScopeWriteElevated, ScopeWriteOnBehalfOf,
 };
 use lamina_types::scope::BUILT_IN_TYPES;
 use lamina_types::{ActorId, MemberRole, ScopePath};
@@ -38,7 +39,7 @@ pub fn write_needs(caller: &ActorId, write: &Write<'_>, stack: &Stack) -> Vec<&'
         needs.push(ScopeWriteAboutOther::NAME);
     }
     if write.creates {
-        needs.extend(create_needs(write.scope, &stack.deployment.defaults.allowed_scope_types));
+        needs.extend(stack.create_needs(write.scope));
     }
     needs
 }
@@ -63,10 +64,16 @@ pub fn create_needs(scope: &ScopePath, allowed_scope_types: &[String]) -> Vec<&'
 
 /// What changing a scope's members or policy needs (R192). Its owner is enough; somebody else's scope
 /// takes an administrator of the tenant.
-pub fn scope_policy_needs(membership: Membership) -> Vec<&'static str> {
+///
+/// What all tenants share belongs to none of them: there it takes an operator of the deployment.
+pub fn scope_policy_needs(stack: &Stack) -> Vec<&'static str> {
+    let Membership { registered, role, .. } = stack.membership;
     let mut needs = vec![PolicyAdministerScope::NAME];
-    if membership.registered && membership.role != Some(MemberRole::Owner) {
-        needs.push(PolicyAdministerTenant::NAME);
+    if registered && role != Some(MemberRole::Owner) {
+        needs.push(match stack.guest {
+            None => PolicyAdministerTenant::NAME,
+            Some(_) => PolicyAdministerDeployment::NAME,
+        });
     }
     needs
 }
@@ -97,6 +104,16 @@ pub fn natural_level<'a>(
 }
 
 impl Stack {
+    /// What making this scope needs here: leave to make scopes of its types, and to reach across
+    /// tenants if all of them will share it (R156, R157).
+    fn create_needs(&self, scope: &ScopePath) -> Vec<&'static str> {
+        let mut needs = create_needs(scope, &self.deployment.defaults.allowed_scope_types);
+        if self.guest.is_some() {
+            needs.push(ScopeCreateCrossTenant::NAME);
+        }
+        needs
+    }
+
     /// Asks for everything a write needs. The permit knows what was granted beside `scope.write`:
     /// [`Permit::also`].
     pub fn permit_write(
@@ -107,23 +124,45 @@ impl Stack {
         let needs = write_needs(&caller.actor, write, self);
         let mut tier = Tier::Deployment;
         for need in &needs {
-            // A scope that nobody has is open to any writer (R075), and its first write makes the
-            // caller its owner: the tiers are asked for all that takes, the token only whether it is
-            // for writing here.
-            let by_first_write = write.creates
-                && (*need == ScopeWriteElevated::NAME || need.starts_with("scope.create."));
-            let decided = match by_first_write {
-                true => {
-                    self.allows(&Caller { grant: None, ..caller.clone() }, need, Some(write.scope))
-                }
+            let decided = match write.creates {
+                true => self.allows_making(caller, need, write.scope),
                 false => self.allows(caller, need, Some(write.scope)),
             };
             tier = tier.max(decided?);
         }
         let also = needs.into_iter().filter(|need| *need != ScopeWrite::NAME).collect();
-        let permit = Permit::new(caller.clone(), Reach::of::<ScopeWrite>(Some(write.scope)), tier);
+        let permit =
+            Permit::new(self.seated(caller), Reach::of::<ScopeWrite>(Some(write.scope)), tier);
         let permit = permit.with(also);
         Ok(if self.auto_register() { permit } else { permit.without_registering() })
+    }
+
+    /// Whether whoever makes a scope may use what that takes.
+    ///
+    /// A scope that nobody has is open to any writer (R075), and its first write makes the caller its
+    /// owner: the tiers are asked for all that takes, the token only whether it is for writing here, and
+    /// for reaching across tenants.
+    fn allows_making(
+        &self,
+        caller: &Caller,
+        need: &'static str,
+        scope: &ScopePath,
+    ) -> Result<Tier, Denial> {
+        let by_making = need != ScopeCreateCrossTenant::NAME
+            && (need == ScopeWriteElevated::NAME || need.starts_with("scope.create."));
+        if by_making {
+            return self.allows(&Caller { grant: None, ..caller.clone() }, need, Some(scope));
+        }
+        self.allows(caller, need, Some(scope))
+    }
+
+    /// Whether a caller that may register scopes may register this one, which is not there yet.
+    pub fn allows_registering(&self, caller: &Caller, scope: &ScopePath) -> Result<Tier, Denial> {
+        let mut decided = Tier::Deployment;
+        for need in self.create_needs(scope) {
+            decided = decided.max(self.allows_making(caller, need, scope)?);
+        }
+        Ok(decided)
     }
 
     /// Whether the caller may use all of these; the first that it may not is the denial.

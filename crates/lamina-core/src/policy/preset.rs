@@ -50,6 +50,15 @@ impl Preset {
         }
     }
 
+    /// Whether tenants meet in `global:` scopes. Where there is one tenant, what it calls global is its
+    /// own (R185).
+    pub fn is_shared(self) -> bool {
+        match self {
+            Preset::OnPremEnterprise | Preset::CloudSharedSaas | Preset::Custom => true,
+            Preset::DevLocal | Preset::CloudPrivate => false,
+        }
+    }
+
     /// The deployment policy of the preset. What a tenant may configure (`~` in the table) is
     /// allowed here, so that a first write works and a tenant can deny it (C50).
     pub fn document(self) -> Document {

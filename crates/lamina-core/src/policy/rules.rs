@@ -59,6 +59,12 @@ pub(super) fn role_needed(access: Access, operator: Operator) -> Option<MemberRo
     }
 }
 
+/// What others have made cannot be taken from them where all tenants meet: changing who may, and
+/// forgetting.
+pub(super) fn takes_an_owner(capability: &str) -> bool {
+    access(capability) == Access::Administer || capability.starts_with("forget.")
+}
+
 /// Whether a caller runs the deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {

@@ -14,7 +14,7 @@ use super::denial::{Denial, Refusal, Tier};
 use super::document::{Document, Effect};
 use super::permit::{Permit, Reach};
 use super::rules::{self, Operator};
-use super::{Caller, Preset, Rate};
+use super::{Caller, Guest, Preset, Rate};
 
 /// What is known about where a call wants to act.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Stack {
     pub actor: Option<Arc<Document>>,
     /// The caller's part in the target.
     pub membership: Membership,
+    /// Who the caller is there, if the target is one that all tenants share.
+    pub guest: Option<Guest>,
 }
 
 /// What registrations at or above a scope say about the caller.
@@ -59,6 +61,7 @@ impl Stack {
             scopes: Vec::new(),
             actor: None,
             membership: Membership::OPEN,
+            guest: None,
         }
     }
 
@@ -69,7 +72,15 @@ impl Stack {
         scope: Option<&ScopePath>,
     ) -> Result<Permit<C>, Denial> {
         let tier = self.allows(caller, C::NAME, scope)?;
-        Ok(Permit::new(caller.clone(), Reach::of::<C>(scope), tier))
+        Ok(Permit::new(self.seated(caller), Reach::of::<C>(scope), tier))
+    }
+
+    /// The caller as it is known where the stack stands: permits are for there and nowhere else.
+    pub(super) fn seated(&self, caller: &Caller) -> Caller {
+        match &self.guest {
+            None => caller.clone(),
+            Some(guest) => caller.as_guest(guest),
+        }
     }
 
     /// Whether the caller may; the tier is the innermost one that had a say.
@@ -82,11 +93,12 @@ impl Stack {
         let Some(capability) = capability::find(capability) else {
             return Err(Refusal::Unknown.of("(unknown)", self.preset));
         };
-        let own = self.decide(caller, capability, scope);
+        let own = self.decide(caller, capability, scope, Roles::Asked);
         let Some(other) = rules::companion(capability, scope, self.preset) else {
             return own;
         };
-        let other = self.decide(caller, other, scope).map_err(Denial::because_global);
+        let other = self.decide(caller, other, scope, Roles::Known);
+        let other = other.map_err(Denial::because_global);
         match (own, other) {
             (Ok(own), Ok(other)) => Ok(own.max(other)),
             (Err(own), Err(other)) if other.tier < own.tier => Err(other),
@@ -109,6 +121,7 @@ impl Stack {
         caller: &Caller,
         capability: &'static str,
         scope: Option<&ScopePath>,
+        roles: Roles,
     ) -> Result<Tier, Denial> {
         let refuse = |refusal: Refusal<'_>| Err(refusal.of(capability, self.preset));
         let operator = Operator::of(caller, self.preset);
@@ -131,11 +144,9 @@ impl Stack {
                 None => {}
             }
         }
-        if let Some(needed) = self.role_needed(capability, scope, operator) {
-            if self.membership.role < Some(needed) {
-                return refuse(Refusal::Member(needed));
-            }
-            decided = Tier::Scope;
+        if roles == Roles::Asked {
+            let role = self.roles(capability, scope, operator);
+            decided = decided.max(role.map_err(|refusal| refusal.of(capability, self.preset))?);
         }
         match self.actor.as_ref().and_then(|document| document.opinion(capability)) {
             Some(Effect::Deny) => return refuse(Refusal::Actor),
@@ -149,6 +160,29 @@ impl Stack {
         }
     }
 
+    /// What the caller's role says.
+    fn roles(
+        &self,
+        capability: &str,
+        scope: Option<&ScopePath>,
+        operator: Operator,
+    ) -> Result<Tier, Refusal<'static>> {
+        let mut decided = Tier::Deployment;
+        if scope.is_some() && self.is_for_owners(capability, operator) {
+            if self.membership.role != Some(MemberRole::Owner) {
+                return Err(Refusal::Owner);
+            }
+            decided = Tier::Scope;
+        }
+        if let Some(needed) = self.role_needed(capability, scope, operator) {
+            if self.membership.role < Some(needed) {
+                return Err(Refusal::Member(needed));
+            }
+            decided = Tier::Scope;
+        }
+        Ok(decided)
+    }
+
     fn role_needed(
         &self,
         capability: &str,
@@ -160,6 +194,23 @@ impl Stack {
         }
         rules::role_needed(rules::access(capability), operator)
     }
+
+    /// Whether only owners may: nobody administers what all tenants share but who made it, also where
+    /// everybody writes.
+    fn is_for_owners(&self, capability: &str, operator: Operator) -> bool {
+        self.guest.is_some()
+            && self.membership.registered
+            && operator == Operator::No
+            && rules::takes_an_owner(capability)
+    }
+}
+
+/// Whether a decision asks for the caller's role, or that was asked for with what it goes along with: a
+/// role is needed for what one does, not for what that takes beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Roles {
+    Asked,
+    Known,
 }
 
 /// What a token says about a capability in a place.

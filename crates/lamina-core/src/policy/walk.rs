@@ -49,7 +49,7 @@ impl Stack {
             }
         }
         let reach = Reach::Each(start.clone(), Arc::new(readable));
-        Ok(Walk { permit: Permit::new(caller.clone(), reach, decided), denied })
+        Ok(Walk { permit: Permit::new(self.seated(caller), reach, decided), denied })
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lamina_core::policy::Document;
+use lamina_core::policy::{Caller, Document};
 use lamina_store::codec::control::{PolicySet, PolicyTarget};
 use lamina_store::entry::{DEPLOYMENT, Entry};
 use lamina_types::{ActorId, RecordedAt, ScopePath};
@@ -46,6 +46,13 @@ impl PolicyBook {
     pub fn version_for(&self, tenant: u32) -> u64 {
         let of = |tenant| self.changes.get(&tenant).copied().unwrap_or_default();
         of(tenant) + of(DEPLOYMENT)
+    }
+
+    /// The same for a caller where it is: a guest is concerned by what is decided there, too.
+    pub fn version_at(&self, caller: &Caller) -> u64 {
+        let (home, _) = caller.origin();
+        let there = self.changes.get(&caller.tenant).filter(|_| caller.is_guest());
+        self.version_for(home) + there.copied().unwrap_or_default()
     }
 
     /// How many there are.

@@ -7,6 +7,7 @@ pub mod standing;
 mod book;
 mod revoked;
 mod tenants;
+pub(crate) mod shared;
 mod policies;
 mod vocabularies;
 mod tokens;
@@ -86,12 +87,24 @@ pub struct Noted {
 
 /// The `who` section of a change.
 pub(crate) fn by<C: Capability>(env: &Env, permit: &Permit<C>, noted: &Noted) -> Section {
+    by_in(env, permit, noted, permit.caller().tenant)
+}
+
+/// The same for an entry that stands under another ordinal than the permit's.
+pub(crate) fn by_in<C: Capability>(
+    env: &Env,
+    permit: &Permit<C>,
+    noted: &Noted,
+    tenant: u32,
+) -> Section {
+    let (home, _) = permit.caller().origin();
     let by = By {
         caller: permit.caller().actor.clone(),
         audit_id: noted.audit_id,
         request_id: noted.request_id.clone(),
         decision: permit.capability().to_owned(),
         note: noted.note.clone(),
+        home: (home != tenant).then_some(home),
     };
     section(&*env.rng, &by.encode())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lamina_core::policy::{Caller, Document, Membership, Permit, Stack};
+use lamina_core::policy::{Caller, Document, Guest, Membership, Permit, Stack};
 use lamina_store::codec::control::PolicyTarget;
 use lamina_store::entry::DEPLOYMENT;
 use lamina_store::log::Section;
@@ -14,7 +14,7 @@ use lamina_types::capability::{
 use lamina_types::limits::{POLICIES_MAX, POLICY_BYTES_MAX};
 use tokio::sync::{oneshot, watch};
 
-use super::{Boot, Noted, PolicyBook, PolicyRecord, by};
+use super::{Boot, Noted, PolicyBook, PolicyRecord, by, by_in};
 use crate::write::capture::{PolicyChange, Request};
 use crate::{Engine, Error};
 
@@ -117,17 +117,18 @@ impl Engine {
         caller: &Caller,
         scope: Option<&ScopePath>,
     ) -> Result<Stack, Error> {
+        let there = self.seat(boot, caller, scope).await?;
         let membership = match scope {
-            Some(scope) => self.membership(caller.tenant, &caller.actor, scope).await?,
+            Some(scope) => self.membership(there.tenant, &there.actor, scope).await?,
             None => Membership::OPEN,
         };
-        Ok(stack(boot, &self.policies(), caller, scope, membership))
+        Ok(stack(boot, &self.policies(), &there, scope, membership))
     }
 
     fn policy_by(&self, permit: &PolicyPermit, noted: &Noted) -> Section {
         let env = &self.inner.env;
         match permit {
-            PolicyPermit::Deployment(permit) => by(env, permit, noted),
+            PolicyPermit::Deployment(permit) => by_in(env, permit, noted, DEPLOYMENT),
             PolicyPermit::Tenant(permit) => by(env, permit, noted),
             PolicyPermit::Scope(permit) => by(env, permit, noted),
             PolicyPermit::Actor(permit) => by(env, permit, noted),
@@ -135,7 +136,7 @@ impl Engine {
     }
 }
 
-/// What decides a call, put together.
+/// What decides a call, put together. A guest brings the policies of its own tenant along.
 pub(super) fn stack(
     boot: &Boot,
     book: &PolicyBook,
@@ -143,13 +144,16 @@ pub(super) fn stack(
     scope: Option<&ScopePath>,
     membership: Membership,
 ) -> Stack {
+    let (home, actor) = caller.origin();
+    let guest = || Guest { actor: caller.actor.clone(), tenant: caller.tenant };
     Stack {
         preset: boot.preset,
         deployment: book.deployment().unwrap_or_else(|| Arc::clone(&boot.document)),
-        tenant: book.tenant(caller.tenant),
+        tenant: book.tenant(home),
         scopes: scope.map(|scope| book.scopes(caller.tenant, scope)).unwrap_or_default(),
-        actor: book.actor(caller.tenant, &caller.actor),
+        actor: book.actor(home, actor),
         membership,
+        guest: caller.is_guest().then(guest),
     }
 }
 

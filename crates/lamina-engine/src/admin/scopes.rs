@@ -14,6 +14,7 @@ use lamina_types::{ActorId, MemberRole, Micros, ScopePath};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::shared::meant;
 use super::{Noted, Sight, by};
 use crate::engine::Inner;
 use crate::write::capture::{Request, ScopeChange, ScopeRequest};
@@ -144,6 +145,7 @@ impl Engine {
         noted: &Noted,
     ) -> Result<ScopeRecord, Error> {
         let caller = &permit.caller().actor;
+        members = self.meant(permit, members)?;
         if !members.iter().any(|(_, role)| *role == MemberRole::Owner) {
             members.retain(|(member, _)| member != caller);
             members.push((caller.clone(), MemberRole::Owner));
@@ -168,6 +170,7 @@ impl Engine {
         members: Vec<(ActorId, MemberRole)>,
         noted: &Noted,
     ) -> Result<MembersChanged, Error> {
+        let members = self.meant(permit, members)?;
         let turn = self.inner.admin.administering.lock().await;
         let before = self.scope_get(permit, path).await?;
         let policies = before.policies.clone();
@@ -287,6 +290,16 @@ impl Engine {
             }
         }
         Ok(pruned)
+    }
+
+    /// Whom the caller means by the names of members.
+    fn meant<C: Capability>(
+        &self,
+        permit: &Permit<C>,
+        members: Vec<(ActorId, MemberRole)>,
+    ) -> Result<Vec<(ActorId, MemberRole)>, Error> {
+        let members = members.iter();
+        members.map(|(member, role)| Ok((meant(permit.caller(), member)?, *role))).collect()
     }
 
     async fn scope_change<C: Capability>(

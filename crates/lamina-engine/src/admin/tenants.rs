@@ -25,10 +25,13 @@ impl Engine {
 
     /// The ordinal of a tenant, which is made if it is not there. Durable when it returns.
     pub async fn tenant_or_register(&self, name: &TenantName) -> Result<u32, Error> {
-        let name = name.as_str();
-        if let Some(ordinal) = self.tenant(name) {
-            return Ok(ordinal);
+        match self.tenant(name.as_str()) {
+            Some(ordinal) => Ok(ordinal),
+            None => self.register(name.as_str()).await,
         }
+    }
+
+    pub(super) async fn register(&self, name: &str) -> Result<u32, Error> {
         // Not needed to be right, but it saves keys: of many first calls one registers.
         let _turn = self.inner.admin.registering.lock().await;
         let mut ordinal = self.inner.admin.standing.tenant_last() + 1;

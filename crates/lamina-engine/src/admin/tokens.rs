@@ -13,7 +13,7 @@ use lamina_types::capability::AuthRevoke;
 use lamina_types::limits::REVOCATIONS_MAX;
 use tokio::sync::oneshot;
 
-use super::{Noted, by};
+use super::{Noted, by_in};
 use crate::engine::Inner;
 use crate::write::capture::Request;
 use crate::write::prepare::section;
@@ -46,7 +46,7 @@ impl Engine {
             tenant: DEPLOYMENT,
             scope: SYSTEM_SCOPE,
             causes: Vec::new(),
-            who: by(&self.inner.env, permit, noted),
+            who: by_in(&self.inner.env, permit, noted, DEPLOYMENT),
             what: section(&*self.inner.env.rng, &TokenRevoked { token, exp }.encode()),
         };
         let (reply, answer) = oneshot::channel();

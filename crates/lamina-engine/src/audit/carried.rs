@@ -5,8 +5,8 @@
 
 use lamina_store::codec::control::{By, Cancel};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
-use lamina_store::entry::{Entry, Kind, Place, control};
-use lamina_types::{AuditId, AuditRow, AuditWho, Decision, EventId};
+use lamina_store::entry::{DEPLOYMENT, Entry, Kind, Place, control};
+use lamina_types::{ActorId, AuditId, AuditRow, AuditWho, Decision, EventId};
 
 /// An entry that carries a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,24 +21,42 @@ pub(crate) struct Carried {
 pub(crate) fn carried(entries: &[Entry]) -> Vec<Carried> {
     let mut found: Vec<Carried> = Vec::new();
     for entry in entries {
-        let Some(id) = audit_id(entry) else { continue };
+        let Some((id, home)) = row_of(entry) else { continue };
         if found.last().is_none_or(|last| last.id != id) {
-            let (offset, tenant) = (entry.head.offset, entry.head.tenant);
+            let (offset, tenant) = (entry.head.offset, home.unwrap_or(entry.head.tenant));
             found.push(Carried { offset, place: entry.place, tenant, id });
         }
     }
     found
 }
 
-/// The id of the row, if the entry carries one and still has its words.
-fn audit_id(entry: &Entry) -> Option<AuditId> {
+/// The id of the row and, if that is not the entry's, the tenant whose audit log has it; `None` if the
+/// entry carries none or has lost its words.
+fn row_of(entry: &Entry) -> Option<(AuditId, Option<u32>)> {
     match (entry.head.kind, entry.head.sub) {
-        (Kind::Experience, _) => Some(ExperienceWho::decode(entry.who.live()?).ok()?.audit_id),
-        (Kind::Control, control::CANCEL) => Some(Cancel::decode(entry.what.live()?).ok()?.audit_id),
+        (Kind::Experience, _) => {
+            let who = ExperienceWho::decode(entry.who.live()?).ok()?;
+            Some((who.audit_id, who.home))
+        }
+        (Kind::Control, control::CANCEL) => {
+            let by = entry.who.live().and_then(|bytes| By::decode(bytes).ok());
+            let cancel = Cancel::decode(entry.what.live()?).ok()?;
+            Some((cancel.audit_id, by.and_then(|by| by.home)))
+        }
         (Kind::Control, sub) if by_somebody(sub) => {
-            Some(By::decode(entry.who.live()?).ok()?.audit_id)
+            let by = By::decode(entry.who.live()?).ok()?;
+            Some((by.audit_id, by.home))
         }
         _ => None,
+    }
+}
+
+/// Whoever wrote an entry, as its own tenant knows it.
+fn at_home(caller: ActorId, home: Option<u32>, entry: &Entry) -> ActorId {
+    match caller.at_home() {
+        // What is the deployment's is written under the name that everybody has at home.
+        Some((own, _)) if home.is_some() && entry.head.tenant != DEPLOYMENT => own,
+        _ => caller,
     }
 }
 
@@ -63,10 +81,11 @@ fn by_somebody(sub: u16) -> bool {
 
 /// The row, as far as the entry tells.
 pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
+    let (id, home) = row_of(entry)?;
     let mut row = AuditRow {
-        id: audit_id(entry)?,
+        id,
         at: entry.head.at(),
-        tenant: entry.head.tenant,
+        tenant: home.unwrap_or(entry.head.tenant),
         who: None,
         endpoint: String::new(),
         capability: String::new(),
@@ -91,7 +110,7 @@ pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
             row.event_id = Some(EventId::from_bytes(entry.head.id));
             row.capability = who.decision;
             row.who = Some(AuditWho {
-                actor: Some(who.caller),
+                actor: Some(at_home(who.caller, who.home, entry)),
                 scope: what.map(|what| what.scope),
                 request_id: who.request_id,
                 ..AuditWho::default()
@@ -109,7 +128,7 @@ pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
             let by = By::decode(bytes).ok()?;
             row.capability = by.decision;
             row.who = Some(AuditWho {
-                actor: Some(by.caller),
+                actor: Some(at_home(by.caller, by.home, entry)),
                 request_id: by.request_id,
                 ..AuditWho::default()
             });

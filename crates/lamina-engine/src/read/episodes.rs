@@ -14,6 +14,7 @@ use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::Confidence;
 use lamina_types::{ActorId, EpisodeId, EventId, RecordedAt, ScopePath, ValidAt};
 
+use crate::admin::shared::meant;
 use crate::derive::key::episodes as key;
 use crate::derive::key::{before, fact_key, tail_id};
 use crate::derive::read::{events_of, row, walk};
@@ -161,6 +162,7 @@ impl Inner {
             lists.push(match &query.actor {
                 None => key::all_listed(tenant, scope),
                 Some(actor) => {
+                    let actor = meant(permit.caller(), actor)?;
                     let actor = self.derived_tag(tenant, "derive.actor", actor.as_str())?;
                     key::all_by_actor(tenant, scope, &actor)
                 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lamina_core::policy::Permit;
+use lamina_core::policy::{Caller, Permit};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho, assemble};
 use lamina_store::entry::{Entry, SectionState};
 use lamina_store::kv::Direction;
@@ -10,6 +10,7 @@ use lamina_store::view::{self, EventRow, EventScan};
 use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{ActorId, EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt};
 
+use crate::admin::shared::meant;
 use crate::engine::Inner;
 use crate::read::walk::DENIED_COUNTED_MAX;
 use crate::read::{Axis, EventsPage, EventsQuery, ReadPermit, ScanKey};
@@ -84,21 +85,30 @@ impl Engine {
         key: &str,
     ) -> Result<Option<EventId>, Error> {
         self.inner.caught_up().await;
-        let caller = permit.caller();
-        let keyed = self.inner.keyed(caller.tenant)?;
+        self.inner.by_key(permit.caller(), key, RecordedAt(self.now()))
+    }
+}
+
+impl Inner {
+    /// The event that a caller wrote under a key, where it is.
+    pub(crate) fn by_key(
+        &self,
+        caller: &Caller,
+        key: &str,
+        now: RecordedAt,
+    ) -> Result<Option<EventId>, Error> {
+        let keyed = self.keyed(caller.tenant)?;
         for family in [0u8, 1] {
             let mac = keyed
                 .mac("idempotency", &[caller.actor.as_str().as_bytes(), &[family], key.as_bytes()]);
-            let row = self.inner.views.idempotency(caller.tenant, &mac)?;
-            if let Some(row) = row.filter(|row| !row.is_expired(RecordedAt(self.now()))) {
+            let row = self.views.idempotency(caller.tenant, &mac)?;
+            if let Some(row) = row.filter(|row| !row.is_expired(now)) {
                 return Ok(Some(row.event_id));
             }
         }
         Ok(None)
     }
-}
 
-impl Inner {
     fn events(
         &self,
         permit: &ReadPermit,
@@ -115,6 +125,7 @@ impl Inner {
         }
         let mut tags = Vec::new();
         if let Some(actor) = &query.actor {
+            let actor = meant(permit.caller(), actor)?;
             tags.push(vec![self.views.tag_actor(tenant, actor.as_str())?]);
         }
         if let Some(modality) = &query.modality {

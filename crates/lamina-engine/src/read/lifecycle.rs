@@ -33,6 +33,12 @@ impl Engine {
         self.inner.show(tenant, &row.ok_or(Error::NotFound)?)
     }
 
+    /// Where a lifecycle event belongs, to ask the policy for a permit.
+    pub fn lifecycle_home(&self, tenant: u32, id: LifecycleId) -> Result<ScopePath, Error> {
+        let row = self.inner.views.lifecycle_get(tenant, id)?;
+        Ok(self.inner.show(tenant, &row.ok_or(Error::NotFound)?)?.event.scope)
+    }
+
     /// One page of lifecycle events in sight, oldest first, after `after`.
     pub fn lifecycle_list(
         &self,

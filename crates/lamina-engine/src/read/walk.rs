@@ -120,13 +120,14 @@ impl Engine {
         start: &ScopePath,
         view: ScopeView,
     ) -> Result<Result<ReadPermit, Denial>, Error> {
+        let caller = self.seat(boot, caller, Some(start)).await?;
         self.inner.caught_up().await;
         let (inner, book, boot) = (Arc::clone(&self.inner), self.policies(), boot.clone());
-        let walker = Walker { inner, book, boot, caller: caller.clone(), start: start.clone() };
+        let walker = Walker { inner, book, boot, caller, start: start.clone() };
         match view {
             ScopeView::Local => {
                 let stack = walker.stack(start)?;
-                Ok(stack.permit(caller, Some(start)).map(ReadPermit::Local))
+                Ok(stack.permit(&walker.caller, Some(start)).map(ReadPermit::Local))
             }
             ScopeView::Holistic => Ok(walker.up()?.map(ReadPermit::Holistic)),
             ScopeView::Descend => {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use lamina_core::policy::Permit;
+use lamina_core::policy::{Caller, Permit};
 use lamina_env::rng::draw;
 use lamina_store::codec::control::Cancel;
 use lamina_store::codec::experience::ExperienceWhat;
@@ -14,6 +14,7 @@ use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::{BatchId, EventId, Hints};
 use tokio::sync::oneshot;
 
+use crate::admin::shared::own;
 use crate::admin::{Noted, by};
 use crate::write::capture::{Placed, PreparedWrite, Request};
 use crate::write::prepare::{Provenance, prepare, section};
@@ -34,6 +35,7 @@ impl Engine {
             return Err(Error::OutsidePermit);
         }
         let provenance = self.provenance(permit, None);
+        let write = seated(permit.caller(), write)?;
         let hints = write.experience.hints.clone();
         let item = self.prepare(&provenance, write)?;
         let placed = self.submit_writes(vec![item]).await?;
@@ -48,9 +50,11 @@ impl Engine {
         writes: Vec<Write>,
     ) -> Result<BulkCaptured, Error> {
         let first = permits.first().ok_or(Error::OutsidePermit)?;
-        if !writes
-            .iter()
-            .all(|write| permits.iter().any(|permit| permit.covers(&write.experience.scope)))
+        // One caller in one tenant: whoever writes for several does not write one batch.
+        if !permits.iter().all(|permit| permit.caller() == first.caller())
+            || !writes
+                .iter()
+                .all(|write| permits.iter().any(|permit| permit.covers(&write.experience.scope)))
         {
             return Err(Error::OutsidePermit);
         }
@@ -63,6 +67,7 @@ impl Engine {
                 let scope = &write.experience.scope;
                 let own = permits.iter().find(|permit| permit.covers(scope));
                 let registers = own.is_none_or(Permit::registers);
+                let write = seated(first.caller(), write)?;
                 self.prepare(&Provenance { registers, ..provenance.clone() }, write)
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -132,6 +137,7 @@ impl Engine {
             decision: permit.capability().to_owned(),
             batch_id,
             registers: permit.registers(),
+            home: caller.is_guest().then(|| caller.origin().0),
         }
     }
 
@@ -177,4 +183,18 @@ impl Engine {
             _ => None,
         })
     }
+}
+
+/// A write as its caller makes it where it is: a guest writes in the name of its own tenant's actors,
+/// and what it writes stays where all tenants meet.
+fn seated(caller: &Caller, mut write: Write) -> Result<Write, Error> {
+    if caller.is_guest() {
+        let experience = &mut write.experience;
+        if experience.directives.consolidate_into.as_ref().is_some_and(|into| !into.is_shared()) {
+            return Err(Error::OutsidePermit);
+        }
+        experience.observed_actor.id = own(caller, &experience.observed_actor.id)?;
+        experience.subject = own(caller, &experience.subject)?;
+    }
+    Ok(write)
 }

@@ -28,6 +28,8 @@ pub struct Provenance {
     pub batch_id: Option<BatchId>,
     /// Whether a first write makes the caller owner of its scope.
     pub registers: bool,
+    /// The tenant of a caller that is a guest.
+    pub home: Option<u32>,
 }
 
 /// Encodes and seals one experience. `keyed` hashes under the tenant's key.
@@ -52,6 +54,7 @@ pub fn prepare(
             request_id,
             audit_id: provenance.audit_id,
             decision: provenance.decision.clone(),
+            home: provenance.home,
         },
         experience,
         Identity { family, idem_mac, body_mac, batch_id: provenance.batch_id },

@@ -29,6 +29,7 @@ pub(crate) fn experience(scope: &str, bytes: usize, mac: [u8; 32]) -> (Vec<u8>, 
             request_id: "req_1".to_owned(),
             audit_id: AuditId::mint(Micros(1), [0; 8]),
             decision: "scope.write".to_owned(),
+            home: None,
         },
         Experience {
             scope: scope.parse().unwrap(),

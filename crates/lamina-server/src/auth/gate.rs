@@ -213,7 +213,8 @@ async fn admit(
         caps: claims.caps,
         scopes: claims.scopes,
     });
-    let caller = Caller { actor: claims.sub, tenant, operator, grant: Some(Arc::clone(&grant)) };
+    let held = Some(Arc::clone(&grant));
+    let caller = Caller { actor: claims.sub, tenant, operator, grant: held, home: None };
     Ok(Verified { caller, grant, keys_version })
 }
 

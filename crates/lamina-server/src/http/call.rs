@@ -13,7 +13,7 @@ use lamina_api::v1::experience::Strictness;
 use lamina_api::v1::scopes::ScopePolicies;
 use lamina_api::{ApiError, query as api_query};
 use lamina_core::policy::{self, Caller, Denial, Permit};
-use lamina_engine::{ReadPermit, VocabularyPermit};
+use lamina_engine::{Error as EngineError, ReadPermit, VocabularyPermit};
 use lamina_types::capability::{Capability, PolicyAdministerTenant, ScopeWrite, VocabularyWrite};
 use lamina_types::ids::IdError;
 use lamina_types::{ActorId, ErrorCode, Experience, ScopePath, ScopeView};
@@ -152,6 +152,26 @@ impl Desk {
             Failure::from(denied(&denial))
         })?;
         Ok(())
+    }
+
+    /// Something that an id names: in the caller's tenant or else, if the caller may use `C` there,
+    /// among what all tenants share. What it may not is as unknown to it as what is not there.
+    pub(crate) async fn found<C: Capability, T, F>(
+        &self,
+        caller: &Caller,
+        own: Result<T, EngineError>,
+        shared: impl FnOnce(u32) -> F,
+        scope: fn(&T) -> &ScopePath,
+    ) -> Result<T, EngineError>
+    where
+        F: Future<Output = Result<T, EngineError>>,
+    {
+        let Err(EngineError::NotFound) = own else { return own };
+        let Some(tenant) = self.app.engine.shared_tenant(&self.app.boot) else { return own };
+        let Ok(found) = shared(tenant).await else { return own };
+        let scope = scope(&found);
+        let stack = self.app.stack(caller, Some(scope)).await?;
+        if stack.allows(caller, C::NAME, Some(scope)).is_ok() { Ok(found) } else { own }
     }
 
     fn decided<C: Capability>(

@@ -52,6 +52,26 @@ pub(super) fn envelope(scope: &str, number: u64, key: &str) -> Value {
     })
 }
 
+/// What a tenant keeps for itself among what all tenants share: ids of it are as good as ids of its own.
+pub(super) const VAULT: &str = "global:vault";
+
+/// Gives a tenant a shared scope that is closed to others, with records in it.
+pub(super) fn close_vault(caller: &mut Caller, count: u64, mask: &mut Mask) -> anyhow::Result<()> {
+    let mut learn = |request: Request| -> anyhow::Result<()> {
+        let response = caller.send(request)?;
+        anyhow::ensure!(response.status < 300, "{}", response.text());
+        mask.answer(&response, &HashSet::new());
+        Ok(())
+    };
+    let members = json!([{"actor": "user:alice", "role": "owner"}]);
+    learn(Request::post("/v1/scopes", &json!({"path": VAULT, "members": members})))?;
+    for number in 0..count {
+        let body = envelope(VAULT, number, &format!("vault-{number}"));
+        learn(Request::post("/v1/experience?wait=settled", &body))?;
+    }
+    learn(Request::get(&format!("/v1/lifecycle?scope={VAULT}&limit=1000")))
+}
+
 /// Gives a tenant its records. `name` is in the keys and labels that are its own.
 pub(super) fn furnish(
     caller: &mut Caller,

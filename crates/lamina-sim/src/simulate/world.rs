@@ -241,6 +241,7 @@ impl World {
             decision: "scope.write".to_owned(),
             batch_id: None,
             registers: true,
+            home: None,
         };
         prepare(&*self.env.rng, &keyed, &provenance, write)
     }

@@ -68,6 +68,7 @@ mod certificate;
 mod tls;
 #[cfg(test)]
 mod secrets;
+mod shared;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]

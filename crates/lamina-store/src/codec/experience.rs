@@ -9,7 +9,7 @@ use lamina_types::{
 };
 
 use crate::codec::CodecError;
-use crate::codec::wire::{FieldWriter, array, fields, once, parsed, required, string};
+use crate::codec::wire::{FieldWriter, array, fields, once, ordinal, parsed, required, string};
 
 mod what;
 
@@ -37,6 +37,8 @@ pub struct ExperienceWho {
     pub audit_id: AuditId,
     /// The decision that let it in; may be empty.
     pub decision: String,
+    /// The tenant whose audit log has the row, if that is not the tenant of the entry.
+    pub home: Option<u32>,
 }
 
 /// The `what` section.
@@ -86,6 +88,8 @@ pub struct Admission {
     pub audit_id: AuditId,
     /// The decision that let it in; may be empty.
     pub decision: String,
+    /// The tenant whose audit log has the row, if that is not the tenant of the entry.
+    pub home: Option<u32>,
 }
 
 /// Splits an admitted experience into its two sections.
@@ -107,8 +111,9 @@ pub fn split(
         hints,
         idempotency_key,
     } = experience;
-    let Admission { caller, request_id, audit_id, decision } = admission;
-    let who = ExperienceWho { caller, observed_actor, subject, request_id, audit_id, decision };
+    let Admission { caller, request_id, audit_id, decision, home } = admission;
+    let who =
+        ExperienceWho { caller, observed_actor, subject, request_id, audit_id, decision, home };
     let what = ExperienceWhat {
         scope,
         modality,
@@ -148,6 +153,7 @@ mod who_tag {
     pub(super) const REQUEST: u8 = 5;
     pub(super) const AUDIT: u8 = 6;
     pub(super) const DECISION: u8 = 7;
+    pub(super) const HOME: u8 = 8;
 }
 
 impl ExperienceWho {
@@ -164,13 +170,16 @@ impl ExperienceWho {
         if !self.decision.is_empty() {
             out.field(who_tag::DECISION, self.decision.as_bytes());
         }
+        if let Some(home) = self.home {
+            out.number(who_tag::HOME, u64::from(home));
+        }
         out.finish()
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<ExperienceWho, CodecError> {
         let (mut caller, mut actor, mut session, mut subject) = (None, None, None, None);
-        let (mut request, mut audit, mut decision) = (None, None, None);
+        let (mut request, mut audit, mut decision, mut home) = (None, None, None, None);
         let mut fields = fields(bytes, WHO_VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -183,6 +192,7 @@ impl ExperienceWho {
                 who_tag::REQUEST => once(&mut request, string(value, "request_id")?, "request_id")?,
                 who_tag::AUDIT => once(&mut audit, array(value, "audit_id")?, "audit_id")?,
                 who_tag::DECISION => once(&mut decision, string(value, "decision")?, "decision")?,
+                who_tag::HOME => once(&mut home, ordinal(value, "home")?, "home")?,
                 _ => {}
             }
         }
@@ -193,6 +203,7 @@ impl ExperienceWho {
             request_id: required(request, "request_id")?,
             audit_id: AuditId::from_bytes(required(audit, "audit_id")?),
             decision: decision.unwrap_or_default(),
+            home,
         })
     }
 }

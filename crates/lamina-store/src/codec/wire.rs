@@ -211,6 +211,11 @@ pub(crate) fn number(value: &[u8], field: &'static str) -> Result<u64, CodecErro
     if cursor.is_done() { Ok(number) } else { Err(CodecError::Malformed { field }) }
 }
 
+/// The bytes as the ordinal of a tenant.
+pub(crate) fn ordinal(value: &[u8], field: &'static str) -> Result<u32, CodecError> {
+    u32::try_from(number(value, field)?).map_err(|_| CodecError::Malformed { field })
+}
+
 /// The bytes as ids of 16 bytes each, back to back.
 pub(crate) fn ids<T>(
     value: &[u8],

@@ -143,6 +143,7 @@ impl TestLog {
             request_id: "req_01".to_owned(),
             audit_id: AuditId::from_bytes([2; 16]),
             decision: String::new(),
+            home: None,
         };
         let identity = Identity {
             family: FAMILY_EXPERIENCE,

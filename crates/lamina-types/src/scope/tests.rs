@@ -80,3 +80,10 @@ fn c47_a_prefix_ends_in_a_whole_segment() {
         assert!(text.parse::<ScopePrefix>().is_err(), "{text}");
     }
 }
+
+#[test]
+fn what_all_tenants_share_begins_with_global() {
+    let shared = |path: &str| path.parse::<ScopePath>().unwrap().is_shared();
+    assert!(shared("global:pool") && shared("global:pool/team:x"));
+    assert!(!shared("org:acme/global:pool") && !shared("globals:pool"));
+}

@@ -97,7 +97,7 @@ fn at(tier: Tier, operator: bool, key: &str, value: &str) -> String {
     let mut defaults = Defaults::default();
     defaults.set(key, value).unwrap();
     let actor = "user:alice".parse().unwrap();
-    let caller = Caller { actor, tenant: 1, operator, grant: None };
+    let caller = Caller { actor, tenant: 1, operator, grant: None, home: None };
     let deployment = Preset::CloudSharedSaas.document().defaults;
     match defaults.check_at(tier, &deployment, &caller) {
         Ok(()) => "ok".to_owned(),

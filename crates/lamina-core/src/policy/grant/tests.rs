@@ -1,9 +1,10 @@
 //! The claims of a token become a grant, or an error that names the entry.
 
 use expect_test::{Expect, expect};
+use lamina_types::ActorId;
 use lamina_types::limits::TOKEN_SCOPES_MAX;
 
-use super::{Caller, Grant};
+use super::{Caller, Grant, Guest};
 
 fn check(entry: &str, expected: Expect) {
     let shown = match Grant::read_scopes([entry]) {
@@ -68,4 +69,21 @@ fn a_service_is_known_by_its_name() {
     let caller = |name: &str| Caller::local(name.parse().unwrap(), 1);
     assert!(caller("service:sync").is_service());
     assert!(!caller("user:service").is_service());
+}
+
+/// A guest cannot speak for another tenant's actors, and can name them.
+#[test]
+fn a_guest_speaks_for_its_own() {
+    let caller = Caller::local("user:alice".parse().unwrap(), 1);
+    let guest = Guest { actor: "user:alice@acme".parse().unwrap(), tenant: 9 };
+    let there = caller.as_guest(&guest);
+    let name = |actor: &str| actor.parse::<ActorId>().unwrap();
+    assert_eq!(there.own(&name("user:bob")), Ok(name("user:bob@acme")));
+    assert_eq!(there.own(&name("user:bob@other")), Ok(name("user:bob@other@acme")));
+    assert_eq!(there.means(&name("user:bob")), Ok(name("user:bob@acme")));
+    assert_eq!(there.means(&name("user:bob@other")), Ok(name("user:bob@other")));
+    assert_eq!(there.means(&name("user:bob@acme.com")), Ok(name("user:bob@acme.com@acme")));
+    assert_eq!(caller.own(&name("user:bob@other")), Ok(name("user:bob@other")), "at home");
+    assert_eq!(there.origin(), (1, &name("user:alice")));
+    assert_eq!(there.as_guest(&guest), there);
 }

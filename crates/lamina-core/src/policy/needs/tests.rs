@@ -1,12 +1,13 @@
 //! What a write asks for, one unusual thing at a time.
 
 use expect_test::{Expect, expect};
+use lamina_types::capability::{ScopeReadHolistic, ScopeReadLocal};
 use lamina_types::{ActorId, MemberRole};
 
 use super::{
     Write, actor_policy_needs, create_needs, natural_level, scope_policy_needs, write_needs,
 };
-use crate::policy::fixture::{fixture, scope, show};
+use crate::policy::fixture::{Fixture, fixture, scope, show};
 use crate::policy::{Membership, Preset, Stack};
 
 fn actor(text: &str) -> ActorId {
@@ -200,8 +201,10 @@ fn the_natural_level_is_the_deepest_writing_role() {
 /// R177, R192, R193.
 #[test]
 fn administering_what_is_not_ones_own_takes_the_tenant() {
-    let scope_needs = |role, registered| {
-        scope_policy_needs(Membership { closed: false, role, registered }).join(" ")
+    let mut stack = Stack::of_preset(Preset::OnPremEnterprise);
+    let mut scope_needs = |role, registered| {
+        stack.membership = Membership { closed: false, role, registered };
+        scope_policy_needs(&stack).join(" ")
     };
     assert_eq!(scope_needs(Some(MemberRole::Owner), true), "policy.administer.scope");
     assert_eq!(scope_needs(None, false), "policy.administer.scope");
@@ -232,4 +235,104 @@ fn either_of_two_capabilities() {
         fixture.stack.allows_any(&fixture.caller, &[], None).is_err(),
         "nothing grants nothing"
     );
+}
+
+/// R070, R156, R157, R165: where all tenants meet.
+#[test]
+fn making_a_scope_that_all_tenants_share_reaches_across_them() {
+    check(
+        "guest user:alice@acme",
+        "global:pool user:alice user:alice new",
+        expect![[r#"
+            scope.write scope.write.elevated scope.create.global scope.create.cross_tenant
+            allowed by deployment"#]],
+    );
+    check(
+        "guest user:alice@acme
+        tenant -scope.create.cross_tenant",
+        "global:pool user:alice user:alice new",
+        expect![[r#"
+            scope.write scope.write.elevated scope.create.global scope.create.cross_tenant
+            POLICY_DENIED tenant scope.create.cross_tenant: ask an administrator of the tenant (policy.administer.tenant) to stop denying scope.create.cross_tenant in the tenant policy"#]],
+    );
+    // One that is there is written to without reaching any further.
+    check(
+        "guest user:alice@acme
+        tenant -scope.create.cross_tenant
+        member open",
+        "global:pool user:alice user:alice",
+        expect![[r#"
+            scope.write scope.write.elevated
+            allowed by deployment"#]],
+    );
+    // A token that lists what it is for has to list it, first write or not.
+    check(
+        "guest user:alice@acme
+        caps scope.write scope.create.global",
+        "global:pool user:alice user:alice new",
+        expect![[r#"
+            scope.write scope.write.elevated scope.create.global scope.create.cross_tenant
+            POLICY_DENIED actor scope.create.cross_tenant: the token lists its capabilities without this one; ask its issuer for a token with scope.create.cross_tenant in caps"#]],
+    );
+}
+
+#[test]
+fn what_others_made_for_all_tenants_takes_an_operator() {
+    let needs = |setup: &str| {
+        let fixture = fixture(setup);
+        let (place, needs) = (scope("global:pool"), scope_policy_needs(&fixture.stack));
+        let answer = fixture.stack.allows_all(&fixture.caller, &needs, Some(&place));
+        format!("{}\n{}", needs.join(" "), show(&answer))
+    };
+    expect![[r#"
+        policy.administer.scope
+        allowed by deployment"#]]
+    .assert_eq(&needs("guest user:alice@acme"));
+    expect![[r#"
+        policy.administer.scope policy.administer.deployment
+        NOT_A_MEMBER scope policy.administer.scope: all tenants share the scope, and who made it decides; ask an owner of it, or the operator"#]].assert_eq(&needs("guest user:alice@acme\nmember open"));
+    expect![[r#"
+        policy.administer.scope policy.administer.deployment
+        NOT_A_MEMBER scope policy.administer.scope: all tenants share the scope, and who made it decides; ask an owner of it, or the operator"#]].assert_eq(&needs("guest user:alice@acme\nmember open writer"));
+    expect![[r#"
+        policy.administer.scope
+        allowed by scope"#]]
+    .assert_eq(&needs("guest user:alice@acme\nmember open owner"));
+    expect![[r#"
+        policy.administer.scope policy.administer.deployment
+        allowed by deployment"#]]
+    .assert_eq(&needs("guest user:alice@acme\nmember open\ncaller user:root operator"));
+}
+
+#[test]
+fn nobody_forgets_what_others_have_shared() {
+    let forgets = |setup: &str| {
+        let fixture = fixture(setup);
+        let place = scope("global:pool");
+        show(&fixture.stack.allows(&fixture.caller, "forget.gdpr", Some(&place)))
+    };
+    expect!["NOT_A_MEMBER scope forget.gdpr: all tenants share the scope, and who made it decides; ask an owner of it, or the operator"].assert_eq(&forgets("guest user:bob@other\nmember open writer"));
+    expect!["allowed by scope"].assert_eq(&forgets("guest user:bob@other\nmember open owner"));
+}
+
+/// What a permit says about its caller is who it is there.
+#[test]
+fn the_permit_of_a_guest_is_for_where_all_tenants_meet() {
+    let Fixture { stack, caller } = fixture("guest user:alice@acme\nmember open owner");
+    let place = scope("global:pool");
+    let permit = stack.permit::<ScopeReadLocal>(&caller, Some(&place)).unwrap();
+    let there = permit.caller();
+    assert_eq!((there.actor.as_str(), there.tenant), ("user:alice@acme", 9));
+    assert_eq!(there.at_home(), caller, "and it is known where it comes from");
+    let again = stack.permit::<ScopeReadLocal>(there, Some(&place)).unwrap();
+    assert_eq!(again.caller(), there, "whoever asks with a permit of its own is no other");
+    let walk = stack.permit_walk::<ScopeReadHolistic>(&caller, &place, []).unwrap();
+    assert_eq!(walk.permit.caller(), there);
+    let write = Write {
+        scope: &place,
+        observed_actor: &caller.actor,
+        subject: &caller.actor,
+        creates: false,
+    };
+    assert_eq!(stack.permit_write(&caller, &write).unwrap().caller(), there);
 }

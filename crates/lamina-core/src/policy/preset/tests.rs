@@ -81,7 +81,7 @@ fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
 }
 
 fn caller(operator: bool) -> Caller {
-    Caller { actor: "user:alice".parse().unwrap(), tenant: 1, operator, grant: None }
+    Caller { actor: "user:alice".parse().unwrap(), tenant: 1, operator, grant: None, home: None }
 }
 
 #[test]

@@ -78,7 +78,13 @@ fn reader(limit: Option<&str>) -> Caller {
             scopes: Grant::read_scopes([limit]).unwrap(),
         })
     });
-    Caller { actor: "user:reader".parse().unwrap(), tenant: TENANT, operator: false, grant }
+    Caller {
+        actor: "user:reader".parse().unwrap(),
+        tenant: TENANT,
+        operator: false,
+        grant,
+        home: None,
+    }
 }
 
 async fn perform(engine: &Engine, steps: &[Step]) {

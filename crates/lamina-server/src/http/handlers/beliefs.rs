@@ -130,7 +130,7 @@ pub(super) async fn declare(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_write_to(&caller, &declared.scope).await?;
     let mut supports = Vec::with_capacity(declared.supports.len());
     for (index, record) in declared.supports.iter().enumerate() {
-        supports.push(readable(&call.desk, &caller, index, *record).await?);
+        supports.push(readable(&call.desk, permit.caller(), index, *record).await?);
     }
     let belief = BeliefToDeclare {
         scope: declared.scope.clone(),
@@ -160,6 +160,7 @@ async fn readable(
         NamedRecord::Event(id) => BeliefSupportId::Event(id),
         NamedRecord::Fact(id) => BeliefSupportId::Fact(id),
     };
+    // Where the belief will be: nothing there stands on what is kept elsewhere.
     if let Some(home) = desk.app.engine.support_home(caller.tenant, support).await? {
         let stack = desk.app.stack(caller, Some(&home)).await?;
         if stack.permit::<ScopeReadLocal>(caller, Some(&home)).is_ok() {
@@ -179,7 +180,19 @@ async fn permit(
     at: Option<RecordedAt>,
 ) -> Result<(ReadPermit, RecordedAt), Failure> {
     let engine = &desk.app.engine;
-    let missing = match engine.belief_home(caller.tenant, id).await {
+    let own = engine.belief_home(caller.tenant, id).await;
+    let shared = async |tenant| match engine.belief_home(tenant, id).await? {
+        Some(scope) => Ok(scope),
+        None => Err(EngineError::NotFound),
+    };
+    let found = match own {
+        Err(missing @ EngineError::NotFound) => {
+            let own = Err(missing);
+            desk.found::<ScopeReadLocal, _, _>(&caller, own, shared, |scope| scope).await.map(Some)
+        }
+        own => own,
+    };
+    let missing = match found {
         Ok(Some(scope)) => {
             let permit = desk.permit_read(&caller, &scope, ScopeView::Local).await?;
             return Ok((permit, at.unwrap_or(RecordedAt(engine.now()))));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
+use lamina_api::ApiError;
 use lamina_api::v1::experience::response::batch_stream;
 use lamina_api::v1::experience::{
     AdmittedBulk, BulkAccepted, BulkResult, Wait, identity, read_bulk,
@@ -43,6 +44,7 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let permits = permits(&call.desk, &caller, &bulk).await?;
     // Position in the log to position in the request.
     let order = bulk.append_order();
+    let shared = shared_scope(&call.desk, &bulk);
     let (kept, writes) = split(bulk, &order, call.id.as_str());
     let captured = call.app.engine.experience_bulk(&permits, writes).await;
     let captured = captured.map_err(|error| explain(error, &order, &kept))?;
@@ -53,7 +55,8 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let new = items.iter().filter(|item| !item.replayed).count();
     metrics::counter!(meters::EXPERIENCES).increment(new as u64);
     let items = in_request_order(items, &order)?;
-    let statuses = statuses(&call.app, caller.tenant, wait, &items).await;
+    let tenant = permits.first().map_or(caller.tenant, |permit| permit.caller().tenant);
+    let statuses = statuses(&call.app, tenant, wait, &items).await;
     let results: Vec<BulkResult> = kept
         .into_iter()
         .zip(&items)
@@ -64,7 +67,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let shape = BulkAccepted {
         batch_id: batch_id.to_string(),
         accepted: results.len(),
-        lifecycle_stream: batch_stream(batch_id),
+        lifecycle_stream: match shared {
+            None => batch_stream(batch_id),
+            Some(scope) => format!("{}&scope={scope}", batch_stream(batch_id)),
+        },
         results,
     };
     let mut response = reply::json(StatusCode::ACCEPTED, &shape)?;
@@ -103,6 +109,7 @@ async fn permits(
 ) -> Result<Vec<Permit<ScopeWrite>>, Failure> {
     // What a write needs depends on who did it and whom it is about, not only on where it goes.
     let mut asked: BTreeMap<Asked<'_>, Permit<ScopeWrite>> = BTreeMap::new();
+    in_one_place(desk, bulk)?;
     for (index, item) in bulk.items.iter().enumerate() {
         let experience = &item.experience;
         let what = Asked {
@@ -116,6 +123,29 @@ async fn permits(
         }
     }
     Ok(asked.into_values().collect())
+}
+
+/// One append is for one place: what all tenants share is not written together with what is one's own.
+fn in_one_place(desk: &Desk, bulk: &AdmittedBulk) -> Result<(), ApiError> {
+    let mut scopes = bulk.items.iter().map(|item| &item.experience.scope);
+    let Some(first) = scopes.next().filter(|_| desk.app.preset().is_shared()) else {
+        return Ok(());
+    };
+    match scopes.position(|scope| scope.is_shared() != first.is_shared()) {
+        None => Ok(()),
+        Some(before) => {
+            let field = format!("items[{}].scope", before + 1);
+            let reason = "a batch is either for scopes that all tenants share or for one's own";
+            Err(ApiError::invalid_envelope(field, reason))
+        }
+    }
+}
+
+/// The scope that a stream of this batch has to name: what all tenants share is not in the stream of
+/// one of them.
+fn shared_scope(desk: &Desk, bulk: &AdmittedBulk) -> Option<ScopePath> {
+    let first = bulk.items.first().map(|item| &item.experience.scope)?;
+    (desk.app.preset().is_shared() && first.is_shared()).then(|| first.clone())
 }
 
 fn split(bulk: AdmittedBulk, order: &[usize], request_id: &str) -> (Vec<Kept>, Vec<Write>) {

@@ -73,7 +73,10 @@ pub(super) async fn resolve(mut call: Call) -> Result<Response, Failure> {
 
 /// The scope of a conflict. Whoever may read nothing does not learn whether it exists.
 async fn home(desk: Desk, caller: Caller, id: ConflictId) -> Result<ScopePath, Failure> {
-    match desk.app.engine.conflict_scope(caller.tenant, id).await {
+    let engine = &desk.app.engine;
+    let own = engine.conflict_scope(caller.tenant, id).await;
+    let shared = |tenant| engine.conflict_scope(tenant, id);
+    match desk.found::<ScopeReadLocal, _, _>(&caller, own, shared, |scope| scope).await {
         Err(EngineError::NotFound) => {
             desk.permit::<ScopeReadLocal>(&caller, None).await?;
             desk.record.forget();

@@ -22,13 +22,14 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     // How far it reaches, scope by scope, before anything is read (R072, R164).
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
+    let tenant = permit.caller().tenant;
     let engine = call.app.engine.clone();
     let question =
         question(&query, query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))?)?;
     let page = engine.events(permit, question).await?;
     let mut items = Vec::with_capacity(page.items.len());
     for record in &page.items {
-        let derives = engine.derived_from(caller.tenant, record.id).await?;
+        let derives = engine.derived_from(tenant, record.id).await?;
         items.push(EventBody::new(record, derives));
     }
     let next = page.next.map(|key| {
@@ -62,7 +63,7 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(&scope)).await?;
     call.record.event(id);
     let record = engine.event(&permit, id).await?;
-    let derives = engine.derived_from(caller.tenant, id).await?;
+    let derives = engine.derived_from(permit.caller().tenant, id).await?;
     reply::json(StatusCode::OK, &EventBody::new(&record, derives))
 }
 
@@ -73,7 +74,10 @@ pub(super) async fn home(
     caller: Caller,
     id: EventId,
 ) -> Result<(ScopePath, ActorId), Failure> {
-    match desk.app.engine.event_home(caller.tenant, id).await {
+    let engine = &desk.app.engine;
+    let own = engine.event_home(caller.tenant, id).await;
+    let shared = |tenant| engine.event_home(tenant, id);
+    match desk.found::<ScopeReadLocal, _, _>(&caller, own, shared, |(scope, _)| scope).await {
         Err(EngineError::NotFound) => {
             desk.permit::<ScopeReadLocal>(&caller, None).await?;
             desk.record.forget();

@@ -57,9 +57,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
             let until = until(wait);
             let longest = Duration::from_millis(WAIT_MS_MAX);
             let engine = &call.app.engine;
-            match engine.wait_for(caller.tenant, captured.event_id, until, longest).await {
+            let tenant = permit.caller().tenant;
+            match engine.wait_for(tenant, captured.event_id, until, longest).await {
                 Ok(progress) if is_reached(until, &progress) => {
-                    let derives = engine.derived_from(caller.tenant, captured.event_id).await?;
+                    let derives = engine.derived_from(tenant, captured.event_id).await?;
                     completed(&captured, &warnings, &progress, took_us, derives)?
                 }
                 Ok(progress) => accepted(&captured, &warnings, Some(&progress))?,
@@ -129,6 +130,13 @@ pub(super) async fn permit(
     at: &str,
 ) -> Result<Permit<ScopeWrite>, Failure> {
     if let Some(second) = &experience.directives.consolidate_into {
+        let shares = desk.app.preset().is_shared();
+        if shares && second.is_shared() != experience.scope.is_shared() {
+            let field = format!("{at}directives.consolidate_into");
+            let reason = "is shared by all tenants and the scope is not, or the other way round; \
+                          nothing is derived from one to the other";
+            return Err(ApiError::invalid_envelope(field, reason).into());
+        }
         let stack = desk.app.stack(caller, Some(second)).await?;
         if let Err(denial) = stack.permit::<ScopeWrite>(caller, Some(second)) {
             let field = format!("{at}directives.consolidate_into");

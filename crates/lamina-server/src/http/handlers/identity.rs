@@ -59,11 +59,12 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
         None => caller,
         Some(actor) => {
             call.desk.permit::<PolicyAdministerActor>(&caller, scope.as_ref()).await?;
-            Caller { actor, tenant: caller.tenant, operator: false, grant: None }
+            Caller { actor, tenant: caller.tenant, operator: false, grant: None, home: None }
         }
     };
     let stack = call.app.stack(&of, scope.as_ref()).await?;
-    let natural = call.app.engine.natural_level(of.tenant, &of.actor).await?;
+    let there = call.app.engine.seat(&call.app.boot, &of, scope.as_ref()).await?;
+    let natural = call.app.engine.natural_level(there.tenant, &there.actor).await?;
     let mut shape = Effective {
         actor: of.actor.to_string(),
         scope: scope.as_ref().map(ToString::to_string),

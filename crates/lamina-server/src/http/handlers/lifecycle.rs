@@ -12,7 +12,9 @@ use lamina_api::v1::lifecycle::{
 };
 use lamina_api::{ApiError, Page, PageStart, time};
 use lamina_core::policy::Caller;
-use lamina_engine::{LifecycleFilter, MemoryEvent, PolicyBook, Shown, StreamItem, Subscription};
+use lamina_engine::{
+    Error as EngineError, LifecycleFilter, MemoryEvent, PolicyBook, Shown, StreamItem, Subscription,
+};
 use lamina_types::capability::{
     Capability as _, LifecycleSubscribe, PolicyAdministerScope, ScopeWrite,
 };
@@ -29,11 +31,13 @@ use crate::http::{reply, sse};
 pub(super) async fn stream(call: Call) -> Result<Response, Failure> {
     let query = StreamQuery::parse(&call.pairs()?, call.header_text("last-event-id")?)?;
     let caller = call.caller()?;
-    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, query.scope.as_ref()).await?;
-    let (since, scope) = (query.since, query.scope.clone());
+    let scope = place(&call.desk, &caller, &query).await?;
+    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, scope.as_ref()).await?;
+    let since = query.since;
     let subscription = call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
     let policies = call.app.engine.policies_watch();
-    let seen = policies.borrow().version_for(caller.tenant);
+    let there = permit.caller().clone();
+    let seen = policies.borrow().version_at(&there);
     let listener = Listener {
         subscription,
         last: since,
@@ -41,6 +45,7 @@ pub(super) async fn stream(call: Call) -> Result<Response, Failure> {
         seen,
         desk: call.desk.clone(),
         caller,
+        there,
         scope,
     };
     Ok(sse::response(listener, call.app.closing.clone()))
@@ -55,6 +60,8 @@ struct Listener {
     seen: u64,
     desk: Desk,
     caller: Caller,
+    /// The same caller where the stream is from.
+    there: Caller,
     scope: Option<ScopePath>,
 }
 
@@ -74,7 +81,7 @@ impl Listener {
 
     /// The version of the policies that can concern the caller.
     fn version(&self) -> u64 {
-        self.policies.borrow().version_for(self.caller.tenant)
+        self.policies.borrow().version_at(&self.there)
     }
 
     fn word(&self, event: &str, version: u64) -> Bytes {
@@ -148,8 +155,8 @@ async fn allows(desk: &Desk, caller: &Caller, scope: Option<&ScopePath>) -> bool
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let query = LifecycleQuery::parse(&call.pairs()?)?;
     let caller = call.caller()?;
-    let permit =
-        call.desk.permit::<LifecycleSubscribe>(&caller, query.filter.scope.as_ref()).await?;
+    let scope = place(&call.desk, &caller, &query.filter).await?;
+    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, scope.as_ref()).await?;
     let engine = call.app.engine.clone();
     let after = match query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))? {
         PageStart::Begin | PageStart::Offset(0) => query.filter.since,
@@ -176,9 +183,15 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
 pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let id: LifecycleId = call.path_id("lifecycle_id").await?;
     let caller = call.caller()?;
-    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, None).await?;
-    let shown = call.app.engine.lifecycle_event(&permit, id)?;
-    call.desk.permit::<LifecycleSubscribe>(&caller, Some(&shown.event.scope)).await?;
+    call.desk.permit::<LifecycleSubscribe>(&caller, None).await?;
+    let engine = call.app.engine.clone();
+    let own = engine.lifecycle_home(caller.tenant, id);
+    let shared = |tenant| std::future::ready(engine.lifecycle_home(tenant, id));
+    let scope = call.desk.clone();
+    let scope = scope.found::<LifecycleSubscribe, _, _>(&caller, own, shared, |scope| scope);
+    let scope = scope.await?;
+    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
+    let shown = engine.lifecycle_event(&permit, id)?;
     reply::json(StatusCode::OK, &row(&shown))
 }
 
@@ -190,7 +203,7 @@ pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
     let MemoryEvent { event_id, progress, rows } =
         call.app.engine.memory_event(&permit, id).await?;
-    let derives = call.app.engine.derived_from(caller.tenant, id).await?;
+    let derives = call.app.engine.derived_from(permit.caller().tenant, id).await?;
     let errors = rows.iter().filter_map(|shown| {
         let LifecycleKind::Failed(stage) = shown.event.kind else {
             return None;
@@ -223,7 +236,8 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let engine = &call.app.engine;
     let (scope, writer) = home(&call, &caller, id).await?;
     // Somebody else's event is for who looks after the scope (R314, C23).
-    if writer != caller.actor {
+    let there = engine.seat(&call.app.boot, &caller, Some(&scope)).await?;
+    if writer != there.actor {
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&scope)).await?;
     }
     let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
@@ -247,6 +261,26 @@ fn home(
     id: EventId,
 ) -> impl Future<Output = Result<(ScopePath, ActorId), Failure>> + Send + use<> {
     events::home(call.desk.clone(), caller.clone(), id)
+}
+
+/// Where what is asked for comes from: a scope, or the tenant. An event that all tenants share is asked
+/// for by its id alone, too.
+async fn place(
+    desk: &Desk,
+    caller: &Caller,
+    query: &StreamQuery,
+) -> Result<Option<ScopePath>, EngineError> {
+    let (None, Some(event)) = (&query.scope, query.event_id) else {
+        return Ok(query.scope.clone());
+    };
+    let engine = &desk.app.engine;
+    if !matches!(engine.event_scope(caller.tenant, event).await, Err(EngineError::NotFound)) {
+        return Ok(None);
+    }
+    let shared = |tenant| engine.event_scope(tenant, event);
+    let nowhere = Err(EngineError::NotFound);
+    let found = desk.found::<LifecycleSubscribe, _, _>(caller, nowhere, shared, |scope| scope);
+    Ok(found.await.ok())
 }
 
 fn filter(tenant: u32, query: StreamQuery) -> LifecycleFilter {

@@ -136,7 +136,7 @@ async fn permit(
         PolicyTarget::Tenant => Ok(PolicyPermit::Tenant(desk.permit(caller, None).await?)),
         PolicyTarget::Scope(path) => {
             let stack = desk.app.stack(caller, Some(path)).await?;
-            desk.ask(caller, &scope_policy_needs(stack.membership), Some(path)).await?;
+            desk.ask(caller, &scope_policy_needs(&stack), Some(path)).await?;
             Ok(PolicyPermit::Scope(desk.permit(caller, Some(path)).await?))
         }
         PolicyTarget::Actor(actor) => {

@@ -26,6 +26,7 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let registration = ScopeRegistration::read(&body)?;
     administers(&call.desk, &caller, &registration.path).await?;
+    creates(&call.desk, &caller, &registration.path).await?;
     let permit =
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&registration.path)).await?;
     let policies =
@@ -45,7 +46,20 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
 /// Whoever changes a scope that others have needs more than the capability (R192).
 async fn administers(desk: &Desk, caller: &Caller, path: &ScopePath) -> Result<(), Failure> {
     let stack = desk.app.stack(caller, Some(path)).await?;
-    desk.ask(caller, &scope_policy_needs(stack.membership), Some(path)).await
+    desk.ask(caller, &scope_policy_needs(&stack), Some(path)).await
+}
+
+/// Whoever registers what was not there makes a scope, as a first write would (C09, R156, R157).
+async fn creates(desk: &Desk, caller: &Caller, path: &ScopePath) -> Result<(), Failure> {
+    let stack = desk.app.stack(caller, Some(path)).await?;
+    if stack.membership.registered {
+        return Ok(());
+    }
+    stack.allows_registering(caller, path).map_err(|denial| {
+        desk.record.denied(&denial, Some(path));
+        Failure::from(denial)
+    })?;
+    Ok(())
 }
 
 /// `GET /v1/scopes`: one with `path`, a list without (C18).

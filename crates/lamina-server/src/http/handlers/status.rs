@@ -6,14 +6,14 @@ use lamina_api::ApiError;
 use lamina_api::query::Params;
 use lamina_api::v1::experience::response::stage_names;
 use lamina_api::v1::experience::{ByIdempotencyKey, WriteStatus};
-use lamina_core::policy::Caller;
+use lamina_core::policy::{Caller, Permit};
 use lamina_engine::{Error as EngineError, Progress};
 use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{ErrorCode, EventId, EventRecord, Stage};
 
 use super::experience;
 use crate::http::App;
-use crate::http::call::Call;
+use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
 
@@ -22,9 +22,9 @@ pub(super) async fn by_key(mut call: Call) -> Result<Response, Failure> {
     let key = call.path_text("key").await?;
     let caller = call.caller()?;
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, None).await?;
-    let found = call.app.engine.by_idempotency_key(&permit, &key).await?;
+    let found = by_own_key(&call.app, &permit, &key).await?;
     let event_id = found.ok_or_else(|| ApiError::of(ErrorCode::NotFound))?;
-    let (record, progress) = known(&call.app, &caller, event_id).await?;
+    let (record, progress) = known(&call.desk, &caller, event_id).await?;
     let shape = ByIdempotencyKey {
         idempotency_key: key,
         event_id: event_id.to_string(),
@@ -42,7 +42,7 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, None).await?;
     let event_id = match (params.id::<EventId>("event_id")?, params.one("idempotency_key")?) {
         (Some(event_id), _) => Some(event_id),
-        (None, Some(key)) => call.app.engine.by_idempotency_key(&permit, key).await?,
+        (None, Some(key)) => by_own_key(&call.app, &permit, key).await?,
         (None, None) => {
             let reason = "give either idempotency_key or event_id";
             let code = ErrorCode::MissingRequiredField;
@@ -50,7 +50,7 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
         }
     };
     let found_event = match event_id {
-        Some(event_id) => Some((event_id, known(&call.app, &caller, event_id).await)),
+        Some(event_id) => Some((event_id, known(&call.desk, &caller, event_id).await)),
         None => None,
     };
     let shape = match found_event {
@@ -71,16 +71,30 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
 
 /// The event behind a key or an id, if the caller may read it, and how far it has come.
 async fn known(
-    app: &App,
+    desk: &Desk,
     caller: &Caller,
     event_id: EventId,
 ) -> Result<(EventRecord, Progress), EngineError> {
-    let engine = &app.engine;
-    let scope = engine.event_scope(caller.tenant, event_id).await?;
-    let stack = app.stack(caller, Some(&scope)).await?;
+    let engine = &desk.app.engine;
+    let own = engine.event_scope(caller.tenant, event_id).await;
+    let shared = |tenant| engine.event_scope(tenant, event_id);
+    let scope = desk.found::<ScopeReadLocal, _, _>(caller, own, shared, |scope| scope).await?;
+    let stack = desk.app.stack(caller, Some(&scope)).await?;
     let permit = stack.permit::<ScopeReadLocal>(caller, Some(&scope))?;
     let record = engine.event(&permit, event_id).await?;
-    Ok((record, engine.progress(caller.tenant, event_id).await?))
+    Ok((record, engine.progress(permit.caller().tenant, event_id).await?))
+}
+
+/// The event that the caller wrote under a key, wherever it wrote it.
+async fn by_own_key(
+    app: &App,
+    permit: &Permit<ScopeReadLocal>,
+    key: &str,
+) -> Result<Option<EventId>, EngineError> {
+    match app.engine.by_idempotency_key(permit, key).await? {
+        None => app.engine.shared_by_idempotency_key(&app.boot, permit, key).await,
+        found => Ok(found),
+    }
 }
 
 /// The three words that clients of this route know; `stages_completed` has the rest.

@@ -202,7 +202,10 @@ async fn home(
     caller: &Caller,
     id: ConceptId,
 ) -> Result<(MayUnderstand, ScopePath), Failure> {
-    match desk.app.engine.concept_home(caller.tenant, id).await {
+    let engine = &desk.app.engine;
+    let own = engine.concept_home(caller.tenant, id).await;
+    let shared = |tenant| engine.concept_home(tenant, id);
+    match desk.found::<UnderstandingRead, _, _>(caller, own, shared, |scope| scope).await {
         Err(EngineError::NotFound) => {
             desk.permit::<UnderstandingRead>(caller, None).await?;
             desk.record.forget();

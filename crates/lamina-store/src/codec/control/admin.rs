@@ -9,7 +9,7 @@ use lamina_types::{ActorId, AuditId, MemberRole, Micros, ScopePath};
 use super::{VERSION, flag};
 use crate::codec::CodecError;
 use crate::codec::wire::{
-    FieldWriter, array, fields, number, once, parsed, required, string, text,
+    FieldWriter, array, fields, number, once, ordinal, parsed, required, string, text,
 };
 
 /// The `who` section of these entries.
@@ -25,6 +25,8 @@ pub struct By {
     pub decision: String,
     /// Why, in the caller's words; may be empty.
     pub note: String,
+    /// The tenant whose audit log has the row, if that is not the tenant of the entry.
+    pub home: Option<u32>,
 }
 
 impl By {
@@ -38,13 +40,16 @@ impl By {
                 out.field(tag, words.as_bytes());
             }
         }
+        if let Some(home) = self.home {
+            out.number(6, u64::from(home));
+        }
         out.finish()
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<By, CodecError> {
         let (mut caller, mut audit, mut request) = (None, None, None);
-        let (mut decision, mut note) = (None, None);
+        let (mut decision, mut note, mut home) = (None, None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -53,6 +58,7 @@ impl By {
                 3 => once(&mut request, string(value, "request_id")?, "request_id")?,
                 4 => once(&mut decision, string(value, "decision")?, "decision")?,
                 5 => once(&mut note, string(value, "note")?, "note")?,
+                6 => once(&mut home, ordinal(value, "home")?, "home")?,
                 _ => {}
             }
         }
@@ -62,6 +68,7 @@ impl By {
             request_id: request.unwrap_or_default(),
             decision: decision.unwrap_or_default(),
             note: note.unwrap_or_default(),
+            home,
         })
     }
 }

@@ -20,6 +20,7 @@ fn who() -> ExperienceWho {
         request_id: "req_07".to_owned(),
         audit_id: AuditId::from_bytes([8; 16]),
         decision: String::new(),
+        home: None,
     }
 }
 
@@ -109,6 +110,8 @@ fn every_field_survives() {
     assert_eq!(ExperienceWho::decode(&who().encode()), Ok(who()));
     let decided = ExperienceWho { decision: "dev_local".to_owned(), ..who() };
     assert_eq!(ExperienceWho::decode(&decided.encode()), Ok(decided));
+    let elsewhere = ExperienceWho { home: Some(3), ..who() };
+    assert_eq!(ExperienceWho::decode(&elsewhere.encode()), Ok(elsewhere));
 }
 
 #[test]
@@ -119,6 +122,7 @@ fn splitting_and_assembling_is_identity() {
         request_id: who().request_id,
         audit_id: who().audit_id,
         decision: String::new(),
+        home: None,
     };
     assert_eq!(split(admission, experience, full().identity), (who(), full()));
     assert_eq!(caller, who().caller);

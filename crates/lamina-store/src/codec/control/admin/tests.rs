@@ -14,6 +14,7 @@ fn by() -> By {
         request_id: "req_1".to_owned(),
         decision: "policy.administer.scope".to_owned(),
         note: "left".to_owned(),
+        home: None,
     }
 }
 
@@ -159,7 +160,9 @@ proptest! {
             note: words[3].clone(),
             ..by()
         };
-        prop_assert_eq!(By::decode(&by.encode()), Ok(by));
+        prop_assert_eq!(By::decode(&by.encode()), Ok(by.clone()));
+        let elsewhere = By { home: Some(7), ..by };
+        prop_assert_eq!(By::decode(&elsewhere.encode()), Ok(elsewhere));
         let removed = ScopeRemoved { path: "ws:q3".parse().unwrap() };
         prop_assert_eq!(ScopeRemoved::decode(&removed.encode()), Ok(removed));
     }
