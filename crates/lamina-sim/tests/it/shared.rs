@@ -4,7 +4,9 @@
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Own, envelope as said, expect_event, ids, string, strings, unique_key};
+use crate::harness::{
+    Answer, Own, envelope as said, expect_event, ids, string, strings, unique_key,
+};
 use crate::tokens::{Signed, Team};
 
 const OPERATOR: &[(&str, &str)] = &[("LAMINA_AUTH_OPERATORS", "acme/user:root")];
