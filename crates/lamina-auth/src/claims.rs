@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 
 use lamina_types::limits::{
     CAPABILITY_CHARS_MAX, ISSUER_CHARS_MAX, SERVICE_TOKEN_LIFE_US_MAX, TOKEN_AUDIENCES_MAX,
-    TOKEN_CAPABILITIES_MAX, TOKEN_CLOCK_SKEW_US_MAX, TOKEN_ID_CHARS_MAX, TOKEN_LIFE_US_MAX,
-    TOKEN_SCOPES_MAX,
+    TOKEN_CAPABILITIES_MAX, TOKEN_CLOCK_SKEW_US_MAX, TOKEN_ID_CHARS_MAX, TOKEN_SCOPES_MAX,
 };
 use lamina_types::{ActorId, Micros, ScopePrefix, TenantName};
 use serde::de::DeserializeOwned;
@@ -45,14 +44,20 @@ pub struct Claims {
 
 impl Claims {
     /// Reads and checks the claims of a payload whose signature was checked.
-    pub(crate) fn read(members: &Members, now: Micros) -> Result<Claims, TokenError> {
+    /// `life_us_max` is how long a token of a user lives at most; those of services have a limit of
+    /// their own.
+    pub(crate) fn read(
+        members: &Members,
+        now: Micros,
+        life_us_max: i64,
+    ) -> Result<Claims, TokenError> {
         let iss = issuer(members)?;
         let tenant = tenant(members)?;
         let (iat, exp) = times(members, now)?;
         let sub: String = required(members, "sub", "must be a text")?;
         let sub: ActorId = sub.parse().map_err(|_| bad("sub", "must be an actor, `type:id`"))?;
         let service = sub.kind() == "service";
-        let life_max = if service { SERVICE_TOKEN_LIFE_US_MAX } else { TOKEN_LIFE_US_MAX };
+        let life_max = if service { SERVICE_TOKEN_LIFE_US_MAX } else { life_us_max };
         if exp.0.saturating_sub(iat.0) > life_max {
             return Err(TokenError::LifeTooLong);
         }

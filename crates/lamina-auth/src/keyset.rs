@@ -12,7 +12,7 @@ pub(crate) use trust::key_id;
 use std::collections::BTreeMap;
 
 use jsonwebtoken::{Algorithm, DecodingKey};
-use lamina_types::limits::KEY_ID_CHARS_MAX;
+use lamina_types::limits::{KEY_ID_CHARS_MAX, TOKEN_LIFE_US_MAX};
 use pasetors::keys::AsymmetricPublicKey;
 use pasetors::version4::V4;
 
@@ -47,6 +47,8 @@ pub struct Loaded {
 struct Issuer {
     source: Source,
     keys: BTreeMap<String, Key>,
+    /// How long its tokens of users live at most, if that is not what all others' do.
+    life_us_max: Option<i64>,
 }
 
 /// Where the keys came from, which decides whether they may be replaced.
@@ -108,6 +110,20 @@ impl KeySet {
         self.put(iss.to_owned(), Source::Jwks, keys, ignored)
     }
 
+    /// Lets the tokens of users that this issuer makes live so long (C42). For the issuer that a server
+    /// is itself, whose operator says how long.
+    pub fn let_live(&mut self, iss: &str, life_us_max: i64) {
+        if let Some(issuer) = self.issuers.get_mut(iss) {
+            issuer.life_us_max = Some(life_us_max);
+        }
+    }
+
+    /// How long the tokens of users live at most that this issuer makes.
+    pub(crate) fn life_us_max(&self, iss: &str) -> i64 {
+        let own = self.issuers.get(iss).and_then(|issuer| issuer.life_us_max);
+        own.unwrap_or(TOKEN_LIFE_US_MAX)
+    }
+
     /// The trusted issuers.
     pub fn issuers(&self) -> impl Iterator<Item = &str> {
         self.issuers.keys().map(String::as_str)
@@ -149,7 +165,8 @@ impl KeySet {
             return Err(KeySetError::TooManyIssuers { max: ISSUERS_MAX });
         }
         let loaded = Loaded { iss: iss.clone(), keys: keys.len(), ignored };
-        self.issuers.insert(iss, Issuer { source, keys });
+        let life_us_max = self.issuers.get(&iss).and_then(|issuer| issuer.life_us_max);
+        self.issuers.insert(iss, Issuer { source, keys, life_us_max });
         Ok(loaded)
     }
 }

@@ -16,7 +16,7 @@ use ed25519_dalek::SigningKey;
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::rng::draw;
 use lamina_env::{Disk, Rng};
-use lamina_types::limits::TOKEN_BYTES_MAX;
+use lamina_types::limits::{TOKEN_BYTES_MAX, TOKEN_LIFE_US_MAX};
 use pasetors::keys::{AsymmetricPublicKey, AsymmetricSecretKey};
 use pasetors::paserk::FormatAsPaserk;
 use pasetors::version4::{PublicToken, V4};
@@ -102,12 +102,18 @@ impl Minter {
 
     /// Signs these claims; fractions of a second are cut off.
     pub fn mint(&self, claims: &Claims) -> Result<String, MintError> {
+        self.mint_living(claims, TOKEN_LIFE_US_MAX)
+    }
+
+    /// The same where tokens of users may live longer. Whoever verifies has to allow it too:
+    /// [`KeySet::let_live`](crate::KeySet::let_live).
+    pub fn mint_living(&self, claims: &Claims, life_us_max: i64) -> Result<String, MintError> {
         if claims.iss != self.iss {
             return Err(MintError::OtherIssuer);
         }
         let payload = claims.to_json();
         let members = Members::parse(payload.as_bytes()).ok_or(refused(TokenError::Payload))?;
-        Claims::read(&members, claims.iat).map_err(refused)?;
+        Claims::read(&members, claims.iat, life_us_max).map_err(refused)?;
         let footer = serde_json::json!({ "kid": self.public.kid }).to_string();
         let token = PublicToken::sign(&self.key, payload.as_bytes(), Some(footer.as_bytes()), None)
             .map_err(|_| refused(TokenError::Payload))?;

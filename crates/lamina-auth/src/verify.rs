@@ -28,7 +28,8 @@ pub fn verify(token: &str, keys: &KeySet, now: Micros) -> Result<Claims, TokenEr
     } else {
         jwt::check(token, keys)?
     };
-    Claims::read(&payload, now)
+    let life_us_max = keys.life_us_max(&issuer(&payload)?);
+    Claims::read(&payload, now, life_us_max)
 }
 
 /// The key that a token names, of the issuer that its payload names. Both are only claims until the

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 /// Experiences that were captured, replays not counted.
 pub const EXPERIENCES: &str = "cortex_experience_total";
+/// Files that were read again on `SIGHUP`, by what they are for and outcome.
+pub const RELOADS: &str = "lamina_reloads_total";
 /// Requests by route, method and status.
 pub const REQUESTS: &str = "lamina_http_requests_total";
 /// How long requests took, by route and method.
@@ -125,6 +127,7 @@ fn describe() {
         EXPERIENCES,
         "Experiences captured; replays of an idempotency key are not counted"
     );
+    describe_counter!(RELOADS, "Files read again on SIGHUP, by what they are for and outcome");
     describe_counter!(REQUESTS, "HTTP requests by route, method and status");
     describe_counter!(
         "lamina_jwks_fetches_total",

@@ -4,10 +4,13 @@ use lamina_types::limits::{CAPABILITY_CHARS_MAX, PAGE_DEFAULT_LIFECYCLE};
 use lamina_types::{ActorId, AuditId, ErrorCode, Micros, ScopePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::check;
+use crate::cursor::{self, Mac};
 use crate::error::ApiError;
 use crate::json;
+use crate::page::PageStart;
 use crate::query::{Params, id};
 
 /// One decision: who asked for what, and what came of it.
@@ -88,8 +91,8 @@ pub struct AuditQuery {
     pub until: Option<Micros>,
     /// Rows on a page.
     pub limit: usize,
-    /// After this row, newest first.
-    pub after: Option<AuditId>,
+    /// Where to go on, as it was sent.
+    cursor: Option<String>,
 }
 
 impl AuditQuery {
@@ -103,11 +106,6 @@ impl AuditQuery {
         }
         let allowed = params
             .choice("decision", &[("", None), ("allow", Some(true)), ("deny", Some(false))])?;
-        let after = params.one("cursor")?.map(|text| id::<AuditId>("cursor", text)).transpose();
-        let after = after.map_err(|_| {
-            let reason = "is not a cursor of this list";
-            ApiError::at(ErrorCode::InvalidCursor, "cursor", reason)
-        })?;
         Ok(AuditQuery {
             scope: params.scope_opt()?,
             actor: params.observed_actor()?,
@@ -116,8 +114,49 @@ impl AuditQuery {
             since: params.time("since")?,
             until: params.time("until")?,
             limit: params.limit(PAGE_DEFAULT_LIFECYCLE)?,
-            after,
+            cursor: params.one("cursor")?.map(str::to_owned),
         })
+    }
+
+    /// Where the page starts for this caller: rows with a number below this one. A cursor is good for
+    /// the questions of who got it: others may see other rows.
+    pub fn before(&self, caller: &ActorId, mac: Mac<'_>) -> Result<Option<u64>, ApiError> {
+        let refused = || {
+            let reason = "this list takes only the cursors it has given out";
+            ApiError::at(ErrorCode::InvalidCursor, "cursor", reason)
+        };
+        match cursor::decode(self.cursor.as_deref(), &self.binding(caller), mac)? {
+            PageStart::Begin | PageStart::Offset(0) => Ok(None),
+            PageStart::Offset(_) => Err(refused()),
+            PageStart::After(bytes) => {
+                let bytes = bytes.try_into().map_err(|_| refused())?;
+                Ok(Some(u64::from_le_bytes(bytes)))
+            }
+        }
+    }
+
+    /// The cursor of the page after the row of this number.
+    pub fn next_cursor(&self, number: u64, caller: &ActorId, mac: Mac<'_>) -> String {
+        cursor::encode(&number.to_le_bytes(), &self.binding(caller), mac)
+    }
+
+    /// What a cursor of this list is good for. Named in full, so that an added filter does not compile
+    /// until it is bound.
+    fn binding(&self, caller: &ActorId) -> [u8; 32] {
+        let AuditQuery { scope, actor, capability, allowed, since, until, limit: _, cursor: _ } =
+            self;
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        };
+        part("audit");
+        part(caller.as_str());
+        part(scope.as_ref().map_or("", ScopePath::as_str));
+        part(actor.as_ref().map_or("", ActorId::as_str));
+        part(capability.as_deref().unwrap_or_default());
+        part(&format!("{allowed:?} {since:?} {until:?}"));
+        hash.finalize().into()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The lists that narrow a token, and their limits at the edge.
 
+use lamina_types::limits::TOKEN_LIFE_US_MAX;
 use serde_json::{Value, json};
 
 use super::*;
@@ -7,7 +8,7 @@ use crate::testing::{IDP, NOW, with};
 
 fn read(claim: &str, value: Value) -> Result<Claims, TokenError> {
     let text = with(IDP, claim, value).to_string();
-    Claims::read(&Members::parse(text.as_bytes()).unwrap(), NOW)
+    Claims::read(&Members::parse(text.as_bytes()).unwrap(), NOW, TOKEN_LIFE_US_MAX)
 }
 
 fn is_bad(claim: &'static str, value: Value) {

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::verify;
+use crate::KeySet;
 use crate::error::TokenError;
 use crate::testing::{
     IDP, MINT, NOW, NOW_S, RSA, Signer, der, es256, jwt, keys, minter, paseto, payload, rs256, with,
@@ -332,6 +333,25 @@ fn r132_r146_life_is_bounded_and_longer_for_services() {
     assert_eq!(living("service:importer", month), Ok(()));
     assert_eq!(living("service:importer", month + 1), Err(TokenError::LifeTooLong));
     assert_eq!(TokenError::LifeTooLong.code(), ErrorCode::InvalidTokenSignature);
+}
+
+/// C42: the issuer that a server is itself makes longer ones if its operator says so, and no other.
+#[test]
+fn c42_one_issuer_may_make_tokens_that_live_longer() {
+    let week = 7 * 24 * 3_600;
+    let living = |keys: &KeySet, seconds: i64| {
+        let mut payload = with(MINT, "sub", json!("user:alice"));
+        payload["exp"] = json!(NOW_S + seconds);
+        verify(&paseto(&payload.to_string()), keys, NOW).map(|_| ())
+    };
+    let mut longer = keys();
+    let iss = with(MINT, "x", json!(0))["iss"].as_str().unwrap().to_owned();
+    longer.let_live(&iss, week * 1_000_000);
+    assert_eq!(living(&longer, week), Ok(()));
+    assert_eq!(living(&longer, week + 1), Err(TokenError::LifeTooLong));
+    let mut others = keys();
+    others.let_live("https://nobody.test", week * 1_000_000);
+    assert_eq!(living(&others, week), Err(TokenError::LifeTooLong));
 }
 
 #[test]

@@ -77,8 +77,8 @@ impl Tap {
 pub struct AuditQuery {
     /// Which rows.
     pub filter: AuditFilter,
-    /// After this row, newest first.
-    pub after: Option<AuditId>,
+    /// Rows with a number below this, newest first.
+    pub before: Option<u64>,
     /// Rows on a page.
     pub limit: usize,
 }
@@ -88,9 +88,9 @@ pub struct AuditQuery {
 pub struct AuditRows {
     /// The rows.
     pub items: Vec<AuditRow>,
-    /// The row to go on after; `None`: there are no more. A page may be short, or empty, and still
+    /// The number of the row to go on after; `None`: there are no more. A page may be short, or empty, and still
     /// have one, when many rows had to be looked at.
-    pub next: Option<AuditId>,
+    pub next: Option<u64>,
 }
 
 /// Whether a body is the one that was sent.
@@ -168,7 +168,7 @@ impl Engine {
         query: AuditQuery,
     ) -> Result<AuditRows, Error> {
         let tenant = permit.tenant();
-        let AuditQuery { mut filter, after, limit } = query;
+        let AuditQuery { mut filter, before, limit } = query;
         if let Some(only) = permit.only() {
             if filter.actor.as_ref().is_some_and(|actor| actor != only) {
                 return Err(Error::OutsidePermit);
@@ -177,14 +177,10 @@ impl Engine {
         }
         let permit = permit.clone();
         self.audit_read(move |reader| {
-            let before = match after {
-                Some(id) => Some(reader.row(tenant, id)?.ok_or(Error::NotFound)?.seq),
-                None => None,
-            };
             let page = reader.query(tenant, &filter, before, limit)?;
             let shown = page.items.into_iter().map(|stored| stored.row);
             let items = shown.filter(|row| permit.shows(row)).collect();
-            Ok(AuditRows { items, next: page.next.map(|next| next.id) })
+            Ok(AuditRows { items, next: page.next.map(|next| next.seq) })
         })
         .await
     }

@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 use super::guesses::Guesses;
 use super::minting::Minting;
-use super::trust::{Trust, TrustError};
+use super::trust::{Own, Trust, TrustError};
 use crate::config::Config;
 use crate::http::failure::Failure;
 
@@ -71,7 +71,7 @@ impl Gate {
         }
         let minting = config.minting.as_ref().map(|minting| Minting::open(minting, env));
         let minting = minting.transpose()?;
-        let own = minting.as_ref().map(Minting::minter);
+        let own = minting.as_ref().map(|minting| Own::of(&minting.minter(), minting.life_us_max()));
         let trust = Arc::new(Trust::load(&config.auth, &config.outbound, own, env)?);
         let guesses = config.rate_bad_tokens.map(|rate| {
             let complaint = "Too many tokens from this address were refused";
@@ -97,12 +97,15 @@ impl Gate {
         }
     }
 
-    /// Reads the files of keys again; on an error those of before stay in force.
+    /// Reads the files of keys again, the one to mint with too; on an error those of before stay in
+    /// force, all of them.
     pub(crate) fn reload(&self, disk: &dyn Disk) -> Result<(), TrustError> {
-        match &self.kind {
-            Kind::Open(_) => Ok(()),
-            Kind::Signed(signed) => signed.trust.reload(disk),
-        }
+        let Kind::Signed(signed) = &self.kind else { return Ok(()) };
+        let Some(minting) = &signed.minting else { return signed.trust.reload(disk, None) };
+        let minter = minting.reread(disk)?;
+        signed.trust.reload(disk, Some(Own::of(&minter, minting.life_us_max())))?;
+        minting.replace(minter);
+        Ok(())
     }
 
     /// What an operator should look at.
@@ -249,9 +252,14 @@ fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
 }
 
 fn named_actor(headers: &HeaderMap) -> Result<Option<ActorId>, ApiError> {
-    let Some(value) = headers.get(ACTOR) else {
+    let mut values = headers.get_all(ACTOR).iter();
+    let Some(value) = values.next() else {
         return Ok(None);
     };
+    // A proxy may look at another one of them than we do.
+    if values.next().is_some() {
+        return Err(ApiError::invalid_parameter("X-Cortex-Actor", "is given more than once"));
+    }
     let text = std::str::from_utf8(value.as_bytes())
         .map_err(|_| ApiError::invalid_parameter("X-Cortex-Actor", "is not UTF-8"))?;
     if text.trim().is_empty() {

@@ -5,15 +5,17 @@
 //! `lamina-issuer` is a program of its own.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lamina_api::ApiError;
 use lamina_auth::{Claims, MintError, Minter};
-use lamina_env::Env;
 use lamina_env::rng::draw;
+use lamina_env::{Disk, Env};
 use lamina_types::limits::{SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
 use lamina_types::stdx::hex;
 use lamina_types::{ActorId, Micros, ScopePath, TenantName, TokenId};
+use parking_lot::RwLock;
 
 use super::guesses::Guesses;
 use super::narrow::Held;
@@ -54,7 +56,8 @@ const ANYWHERE: &[&str] = &[
 /// What makes tokens.
 #[derive(Debug)]
 pub(crate) struct Minting {
-    minter: Minter,
+    key: PathBuf,
+    minter: RwLock<Arc<Minter>>,
     env: Env,
     ttl_us_max: i64,
     signup: Option<Signup>,
@@ -90,21 +93,36 @@ impl Minting {
     /// Reads the key file.
     pub(super) fn open(config: &MintingConfig, env: &Env) -> Result<Minting, TrustError> {
         let MintingConfig { key, ttl_s_max, signup } = config;
-        let refused = |source| TrustError::Minting { path: PathBuf::from(key), source };
-        let minter = Minter::load(&*env.disk, key).map_err(refused)?;
+        let minter = load(key, &*env.disk)?;
         let signup = signup.as_ref().map(|signup| Signup {
             tenant: signup.tenant.clone(),
             ttl_us: seconds(signup.ttl_s),
             rate: signup.rate.map(|rate| {
                 let text = "Too many users signed up from this address";
-                Guesses::new(rate, std::sync::Arc::clone(&env.clock), text)
+                Guesses::new(rate, Arc::clone(&env.clock), text)
             }),
         });
-        Ok(Minting { minter, env: env.clone(), ttl_us_max: seconds(*ttl_s_max), signup })
+        let (key, minter) = (key.clone(), RwLock::new(Arc::new(minter)));
+        Ok(Minting { key, minter, env: env.clone(), ttl_us_max: seconds(*ttl_s_max), signup })
     }
 
-    pub(super) fn minter(&self) -> &Minter {
-        &self.minter
+    pub(super) fn minter(&self) -> Arc<Minter> {
+        Arc::clone(&self.minter.read())
+    }
+
+    /// Reads the key file again, without minting with it yet.
+    pub(super) fn reread(&self, disk: &dyn Disk) -> Result<Minter, TrustError> {
+        load(&self.key, disk)
+    }
+
+    /// Mints with another key from now on.
+    pub(super) fn replace(&self, minter: Minter) {
+        *self.minter.write() = Arc::new(minter);
+    }
+
+    /// How long tokens of users live at most that this server makes.
+    pub(super) fn life_us_max(&self) -> i64 {
+        self.signup.as_ref().map_or(0, |signup| signup.ttl_us).max(TOKEN_LIFE_US_MAX)
     }
 
     /// Where new users go, if anywhere.
@@ -123,8 +141,9 @@ impl Minting {
     pub(crate) fn mint(&self, order: Order) -> Result<Minted, MintError> {
         let Order { sub, tenant, iat, exp, held: Held { caps, scopes } } = order;
         let jti = TokenId::mint(iat, draw(&*self.env.rng)).to_string();
+        let minter = self.minter();
         let claims = Claims {
-            iss: self.minter.iss().to_owned(),
+            iss: minter.iss().to_owned(),
             sub,
             tenant,
             exp: whole(exp),
@@ -134,7 +153,7 @@ impl Minting {
             caps: Some(caps),
             scopes,
         };
-        let token = self.minter.mint(&claims)?;
+        let token = minter.mint_living(&claims, self.life_us_max())?;
         Ok(Minted { token, jti: claims.jti, exp: claims.exp })
     }
 
@@ -163,6 +182,11 @@ impl Signup {
             }
         }
     }
+}
+
+fn load(key: &Path, disk: &dyn Disk) -> Result<Minter, TrustError> {
+    let refused = |source| TrustError::Minting { path: key.to_owned(), source };
+    Minter::load(disk, key).map_err(refused)
 }
 
 fn seconds(count: u64) -> i64 {

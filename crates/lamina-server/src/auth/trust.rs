@@ -38,8 +38,22 @@ pub struct Trust {
     remotes: BTreeMap<String, Arc<Remote>>,
     operators: BTreeSet<(String, ActorId)>,
     config: AuthConfig,
-    /// The issuer that this server is itself, and its key.
-    own: Option<(String, PublicKey)>,
+}
+
+/// The issuer that a server is itself.
+#[derive(Debug, Clone)]
+pub struct Own {
+    iss: String,
+    key: PublicKey,
+    /// How long its tokens of users live at most.
+    life_us_max: i64,
+}
+
+impl Own {
+    /// What is known of who mints.
+    pub(super) fn of(minter: &Minter, life_us_max: i64) -> Own {
+        Own { iss: minter.iss().to_owned(), key: minter.public().clone(), life_us_max }
+    }
 }
 
 /// Keys, and a number that grows when they change: what was verified under another number is
@@ -115,10 +129,9 @@ impl Trust {
     pub fn load(
         config: &AuthConfig,
         outbound: &OutboundConfig,
-        own: Option<&Minter>,
+        own: Option<Own>,
         env: &Env,
     ) -> Result<Trust, TrustError> {
-        let own = own.map(|minter| (minter.iss().to_owned(), minter.public().clone()));
         let mut remotes = BTreeMap::new();
         if !config.remote.is_empty() {
             let client = client(outbound, &*env.disk)?;
@@ -141,14 +154,13 @@ impl Trust {
             remotes,
             operators: config.operators.iter().cloned().collect(),
             config: config.clone(),
-            own,
         })
     }
 
     /// Reads the files again; on an error the keys of before stay in force.
-    pub fn reload(&self, disk: &dyn Disk) -> Result<(), TrustError> {
+    pub(super) fn reload(&self, disk: &dyn Disk, own: Option<Own>) -> Result<(), TrustError> {
         let _turn = self.changing.lock();
-        self.put(keys(&self.config, &self.remotes, self.own.as_ref(), disk)?);
+        self.put(keys(&self.config, &self.remotes, own.as_ref(), disk)?);
         Ok(())
     }
 
@@ -224,7 +236,7 @@ fn client(outbound: &OutboundConfig, disk: &dyn Disk) -> Result<Client, TrustErr
 fn keys(
     config: &AuthConfig,
     remotes: &BTreeMap<String, Arc<Remote>>,
-    own: Option<&(String, PublicKey)>,
+    own: Option<&Own>,
     disk: &dyn Disk,
 ) -> Result<KeySet, TrustError> {
     let mut keys = KeySet::new();
@@ -239,15 +251,18 @@ fn keys(
         added.map_err(|source| TrustError::Keys { path: path.clone(), source })?;
     }
     match own {
-        Some((iss, key)) if keys.has_key(iss, &key.kid) => {}
-        Some((iss, _)) if keys.trusts(iss) => {
+        Some(Own { iss, key, .. }) if keys.has_key(iss, &key.kid) => {}
+        Some(Own { iss, .. }) if keys.trusts(iss) => {
             return Err(TrustError::NotAmong { iss: iss.clone() });
         }
-        Some((iss, key)) => {
+        Some(Own { iss, key, .. }) => {
             let added = keys.add_trust_file(&trust_file(iss, std::slice::from_ref(key)));
             added.map_err(|source| TrustError::Issuer { iss: iss.clone(), source })?;
         }
         None => {}
+    }
+    if let Some(Own { iss, life_us_max, .. }) = own {
+        keys.let_live(iss, *life_us_max);
     }
     for (iss, remote) in remotes {
         let refused = |source| TrustError::Issuer { iss: iss.clone(), source };

@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::http::failure::chain;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
-use crate::meters::{Meters, UPKEEP};
+use crate::meters::{Meters, RELOADS, UPKEEP};
 use crate::tls::Tls;
 
 /// Runs the server until a signal ends it.
@@ -282,29 +282,35 @@ impl Reloads {
     /// was.
     fn run(&self) {
         if let Some(tls) = &self.tls {
-            match tls.reload() {
-                Ok(()) => tracing::info!("the certificate was read again; new connections use it"),
-                Err(error) => {
-                    let error = chain(&error);
-                    tracing::error!(
-                        error,
-                        "the certificate was not changed: the new one cannot be used"
-                    );
-                }
-            }
+            let done = "the certificate was read again; new connections use it";
+            let kept = "the certificate was not changed: the new one cannot be used";
+            tell_reload("certificate", tls.reload(), done, kept);
         }
         if !self.app.is_local() {
-            match self.app.gate.reload(&*self.app.env.disk) {
-                Ok(()) => tracing::info!("the keys of issuers were read again"),
-                Err(error) => {
-                    let error = chain(&error);
-                    tracing::error!(
-                        error,
-                        "the keys of issuers were not changed: the new ones cannot be used"
-                    );
-                }
-            }
+            let done = "the keys of issuers were read again";
+            let kept = "the keys of issuers were not changed: the new ones cannot be used";
+            tell_reload("keys", self.app.gate.reload(&*self.app.env.disk), done, kept);
         }
+        if self.app.has_policy_file() {
+            let done = "the policy file was read again; new requests are decided by it";
+            let kept = "the policy was not changed: the new file cannot be used";
+            tell_reload("policy", self.app.reload_policy(), done, kept);
+        }
+    }
+}
+
+/// Says what became of a file, in the log and in the metrics.
+fn tell_reload<E: std::error::Error>(
+    what: &'static str,
+    result: Result<(), E>,
+    done: &str,
+    kept: &str,
+) {
+    let outcome = if result.is_ok() { "ok" } else { "failed" };
+    metrics::counter!(RELOADS, "what" => what, "outcome" => outcome).increment(1);
+    match result {
+        Ok(()) => tracing::info!("{done}"),
+        Err(error) => tracing::error!(error = chain(&error), "{kept}"),
     }
 }
 

@@ -28,6 +28,7 @@ use lamina_types::{ActorId, TenantName};
 
 pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
+pub(crate) use policy::read as policy_file;
 pub use source::{ConfigError, Environment, Flags};
 pub use value::{Listen, LogFormat};
 
@@ -42,6 +43,8 @@ pub struct Config {
     pub listen: Listen,
     /// The deployment preset.
     pub preset: Preset,
+    /// The file that the policy was read from, if it is the operator's own.
+    pub policy_file: Option<PathBuf>,
     /// The policy it stands for, or the operator's own.
     pub deployment: Arc<Document>,
     /// Which log lines are written, in the syntax of `tracing`.
@@ -280,7 +283,7 @@ impl Config {
         let mut settings = Settings::gather(flags, environment, disk)?;
         let data = PathBuf::from(settings.text("data", String::new())?);
         let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
-        let (preset, deployment) = deployment(&mut settings, disk)?;
+        let (preset, policy_file, deployment) = deployment(&mut settings, disk)?;
         let outbound = OutboundConfig::take(&mut settings)?;
         let auth = AuthConfig::take(&mut settings, outbound.plain)?;
         let minting = MintingConfig::take(&mut settings)?;
@@ -315,6 +318,7 @@ impl Config {
             data,
             listen,
             preset,
+            policy_file,
             deployment,
             auth,
             outbound,
@@ -347,7 +351,7 @@ impl Config {
 fn deployment(
     settings: &mut Settings,
     disk: &dyn Disk,
-) -> Result<(Preset, Arc<Document>), ConfigError> {
+) -> Result<(Preset, Option<PathBuf>, Arc<Document>), ConfigError> {
     let file = settings.optional("policy.file")?.map(PathBuf::from);
     let default = if file.is_some() { Preset::Custom } else { Preset::DevLocal };
     let named = settings.parsed("preset", default, value::preset)?;
@@ -360,11 +364,11 @@ fn deployment(
         (value::Named::Preset(preset), None) => (preset, None),
         (_, Some(_)) => return Err(ConfigError::TwoPolicies),
     };
-    let document = match file {
-        Some(file) => policy::read(&file, disk)?,
+    let document = match &file {
+        Some(file) => policy::read(file, disk)?,
         None => preset.document(),
     };
-    Ok((preset, Arc::new(document)))
+    Ok((preset, file, Arc::new(document)))
 }
 
 impl OutboundConfig {
@@ -403,7 +407,7 @@ impl MintingConfig {
         let key = settings.optional("auth.minting.key")?;
         let ttl_s_max = settings.number("auth.minting.ttl_s_max", day_s, 60..=month_s)?;
         let tenant = settings.parsed("auth.minting.signup_tenant", "none", value::tenant)?;
-        let ttl_s = settings.number("auth.minting.signup_ttl_s", day_s, 60..=day_s)?;
+        let ttl_s = settings.number("auth.minting.signup_ttl_s", day_s, 60..=month_s)?;
         let rate = settings.parsed("auth.minting.signup_rate", SIGNUP_RATE, value::rate)?;
         match (key, tenant) {
             (None, None) => Ok(None),

@@ -60,7 +60,7 @@ pub enum PolicyFileError {
 }
 
 /// Reads a policy file.
-pub(super) fn read(path: &Path, disk: &dyn Disk) -> Result<Document, PolicyFileError> {
+pub(crate) fn read(path: &Path, disk: &dyn Disk) -> Result<Document, PolicyFileError> {
     let bytes = read_file(disk, path, FILE_BYTES_MAX)
         .map_err(|source| PolicyFileError::Unreadable { path: path.to_owned(), source })?;
     let text = String::from_utf8(bytes).map_err(|error| {

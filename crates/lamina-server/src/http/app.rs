@@ -1,6 +1,7 @@
 //! What every request can reach: the engine, the policy, the outside, and the settings of the
 //! surface.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +10,14 @@ use lamina_core::policy::{Caller, Document, Preset, Rate, Stack};
 use lamina_engine::{Boot, Engine, Error as EngineError};
 use lamina_env::Env;
 use lamina_types::{Micros, ScopePath};
+use parking_lot::RwLock;
 
 use super::cors::Cors;
 use super::listen::Closing;
 use super::packs::Packs;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
-use crate::config::{Config, Limits};
+use crate::config::{Config, Limits, PolicyFileError, policy_file};
 use crate::meters::Meters;
 
 /// The state behind the routes.
@@ -23,8 +25,9 @@ use crate::meters::Meters;
 pub struct App {
     pub(crate) engine: Engine,
     pub(crate) gate: Gate,
-    /// What the operator booted with, before anything narrower.
-    pub(crate) boot: Boot,
+    /// What the operator booted with, before anything narrower, and its file, if it was read from one.
+    boot: RwLock<Boot>,
+    policy_file: Option<PathBuf>,
     pub(crate) env: Env,
     pub(crate) meters: Meters,
     pub(crate) closing: Closing,
@@ -60,7 +63,11 @@ impl App {
         let Parts { engine, gate, env, meters, closing } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
-            boot: Boot { preset: config.preset, document: Arc::clone(&config.deployment) },
+            boot: RwLock::new(Boot {
+                preset: config.preset,
+                document: Arc::clone(&config.deployment),
+            }),
+            policy_file: config.policy_file.clone(),
             packs: Packs::default(),
             started_at: env.clock.monotonic(),
             engine,
@@ -83,7 +90,26 @@ impl App {
 
     /// The preset in force.
     pub(crate) fn preset(&self) -> Preset {
-        self.boot.preset
+        self.boot.read().preset
+    }
+
+    /// What the operator booted with, before anything narrower, or has written since. A request that asks
+    /// more than once holds on to it.
+    pub(crate) fn boot(&self) -> Boot {
+        self.boot.read().clone()
+    }
+
+    /// Whether the deployment's policy is one of the operator's own.
+    pub(crate) fn has_policy_file(&self) -> bool {
+        self.policy_file.is_some()
+    }
+
+    /// Reads the policy file again; on an error the policy of before stays in force.
+    pub(crate) fn reload_policy(&self) -> Result<(), PolicyFileError> {
+        let Some(path) = &self.policy_file else { return Ok(()) };
+        let document = Arc::new(policy_file(path, &*self.env.disk)?);
+        self.boot.write().document = document;
+        Ok(())
     }
 
     /// The policy over a scope, or over the whole tenant, as it is now.
@@ -92,7 +118,7 @@ impl App {
         caller: &Caller,
         scope: Option<&ScopePath>,
     ) -> Result<Stack, EngineError> {
-        self.engine.stack(&self.boot, caller, scope).await
+        self.engine.stack(&self.boot(), caller, scope).await
     }
 
     /// Whether the tenant keeps the sizes of bodies in its audit rows (R393).
@@ -100,8 +126,7 @@ impl App {
         let book = self.engine.policies();
         let kept = |document: &Document| document.defaults.store_body_bytes;
         let tenant = book.tenant(caller.tenant).and_then(|document| kept(&document));
-        let deployment =
-            || kept(&book.deployment().unwrap_or_else(|| Arc::clone(&self.boot.document)));
+        let deployment = || kept(&book.deployment().unwrap_or_else(|| self.boot().document));
         tenant.or_else(deployment).unwrap_or(true)
     }
 
@@ -114,7 +139,7 @@ impl App {
     /// configuration (R199).
     pub(crate) fn quotas(&self, caller: &Caller) -> Quotas {
         let book = self.engine.policies();
-        let deployment = book.deployment().unwrap_or_else(|| Arc::clone(&self.boot.document));
+        let deployment = book.deployment().unwrap_or_else(|| self.boot().document);
         let tenant = book.tenant(caller.tenant);
         let rate = |of: fn(&Document) -> Option<Rate>| {
             tenant.as_deref().and_then(of).or_else(|| of(&deployment))

@@ -112,7 +112,7 @@ impl Desk {
         scope: &ScopePath,
         view: ScopeView,
     ) -> Result<ReadPermit, Failure> {
-        let decided = self.app.engine.read_permit(&self.app.boot, caller, scope, view).await?;
+        let decided = self.app.engine.read_permit(&self.app.boot(), caller, scope, view).await?;
         match decided {
             Ok(permit) => {
                 self.record.allowed(permit.capability(), permit.decided_by(), Some(scope));
@@ -167,7 +167,7 @@ impl Desk {
         F: Future<Output = Result<T, EngineError>>,
     {
         let Err(EngineError::NotFound) = own else { return own };
-        let Some(tenant) = self.app.engine.shared_tenant(&self.app.boot) else { return own };
+        let Some(tenant) = self.app.engine.shared_tenant(&self.app.boot()) else { return own };
         let Ok(found) = shared(tenant).await else { return own };
         let scope = scope(&found);
         let stack = self.app.stack(caller, Some(scope)).await?;

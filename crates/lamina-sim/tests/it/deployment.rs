@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use lamina_auth::Minter;
 use lamina_env::disk::write_atomic;
 use lamina_env::{Disk as _, RealDisk, SystemRng};
+use lamina_sim::client::Request;
 use lamina_sim::process;
 use serde_json::json;
 
-use crate::harness::{binary, data, directory, unique_key};
+use crate::harness::{binary, data, directory, envelope, unique_key};
+use crate::identity::until_logged;
 use crate::tokens::{Team, trust};
 
 const POLICY: &str = "# Nobody exports, nobody forgets.
@@ -121,4 +123,49 @@ fn r180_a_bad_file_stops_the_start_and_says_where() {
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
     assert!(!RealDisk.exists(&home), "nothing was made");
+}
+
+/// `SIGHUP` reads the file again; one that cannot be used changes nothing and says where it is wrong.
+#[test]
+fn sighup_reads_the_policy_again_and_a_bad_file_changes_nothing() {
+    let folder = directory();
+    let path = put(folder.path(), "allow: [\"*\"]\ndeny: [scope.write]\n");
+    let operators = ("LAMINA_AUTH_OPERATORS", "acme/user:root");
+    let team = Team::start_with("custom", &[("LAMINA_POLICY", path.to_str().unwrap()), operators]);
+    let server = &team.own.server;
+    let mut alice = team.caller("acme", "user:alice");
+    let body = || envelope("user:alice", "hello");
+    alice.post("/v1/experience", &body()).fails(403, "POLICY_DENIED");
+    put(folder.path(), "allow: [\"*\"]\ndeny: [blob.upload]\n");
+    server.hang_up().unwrap();
+    until_logged(server, "the policy file was read again", 1);
+    alice.post("/v1/experience", &body()).ok(202);
+    let shown = alice.get("/v1/policy/deployment").ok(200);
+    assert_eq!(shown["deny"], json!(["blob.upload"]));
+    for (bad, why) in [
+        ("allow: [\"*\"]\ndeny: [no.such]\n", "policy.yaml:2:8: `no.such` matches no capability"),
+        ("allow: []\n", "policy.yaml:1:"),
+        ("{", "policy.yaml:1:"),
+    ] {
+        let times = server.logged().matches("the policy was not changed").count();
+        put(folder.path(), bad);
+        server.hang_up().unwrap();
+        until_logged(server, "the policy was not changed", times + 1);
+        assert!(server.logged().contains(why), "{}", server.logged());
+        alice.post("/v1/experience", &body()).ok(202);
+    }
+    let metrics = team.caller("acme", "user:root").get("/v1/admin/metrics");
+    let text = metrics.response.text();
+    for line in ["outcome=\"ok\"} 1", "outcome=\"failed\"} 3"] {
+        let line = format!("lamina_reloads_total{{what=\"policy\",{line}");
+        assert!(text.contains(&line), "{text}");
+    }
+    // What was put over HTTP stays in force, whatever the file says.
+    let put_policy = json!({"allow": ["*"], "deny": ["scope.read.local"]});
+    let request = Request::new("PUT", "/v1/policy/deployment").json(&put_policy);
+    team.caller("acme", "user:root").send(request).ok(200);
+    put(folder.path(), "allow: [\"*\"]\n");
+    server.hang_up().unwrap();
+    until_logged(server, "the policy file was read again", 2);
+    alice.get("/v1/events?scope=user:alice").fails(403, "POLICY_DENIED");
 }

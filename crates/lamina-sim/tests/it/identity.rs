@@ -157,7 +157,7 @@ fn issuer(command: &str, directory: &Path, more: &[&str]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn until_logged(server: &Server, text: &str, times: usize) {
+pub(crate) fn until_logged(server: &Server, text: &str, times: usize) {
     let deadline = Deadline::after(Duration::from_secs(60));
     while server.logged().matches(text).count() < times {
         assert!(!deadline.passed(), "{text}:\n{}", server.logged());

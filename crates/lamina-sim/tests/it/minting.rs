@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use lamina_auth::Minter;
-use lamina_env::{RealDisk, SystemRng};
+use lamina_env::disk::write_atomic;
+use lamina_env::{Disk as _, RealDisk, SystemRng};
 use lamina_sim::client::Request;
 use lamina_sim::process;
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::coverage::check_schema;
 use crate::harness::{Answer, Api, binary, data, directory, string, unique_key};
+use crate::identity::until_logged;
 use crate::tokens::{Signed, Team};
 
 const SELF: &str = "https://lamina.test";
@@ -26,7 +28,7 @@ pub(crate) fn key_file(folder: &Path) -> PathBuf {
 /// A server that mints, with an operator.
 struct Mint {
     team: Team,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Mint {
@@ -38,7 +40,7 @@ impl Mint {
             ("LAMINA_AUTH_OPERATORS", "acme/user:root"),
         ];
         let all: Vec<(&str, &str)> = own.iter().chain(environment).copied().collect();
-        Mint { team: Team::start_with("cloud_shared_saas", &all), _folder: folder }
+        Mint { team: Team::start_with("cloud_shared_saas", &all), folder }
     }
 
     fn root(&self) -> Signed {
@@ -158,6 +160,57 @@ fn c43_signing_up_is_closed_unless_a_tenant_is_named_and_limited_by_address() {
     let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((3_000..=3_600).contains(&wait), "{wait}");
     refused.fails(429, "RATE_LIMITED");
+}
+
+/// C42: how long a newcomer's token lives is configured; nobody else's gets longer by it.
+#[test]
+fn c42_a_newcomers_token_may_live_for_a_week() {
+    let mint = Mint::start(&[
+        ("LAMINA_AUTH_MINTING_SIGNUP_TENANT", "public"),
+        ("LAMINA_AUTH_MINTING_SIGNUP_TTL_S", "604800"),
+        ("LAMINA_AUTH_MINTING_TTL_S_MAX", "2592000"),
+    ]);
+    let token = string(&mint.signup(&json!({})).ok(200), "token");
+    let answer = mint.with(&token).get("/v1/auth/whoami");
+    let lives: i64 = answer.header("x-cortex-token-expires-in").unwrap().parse().unwrap();
+    assert!((604_000..=604_800).contains(&lives), "{lives}");
+    answer.ok(200);
+    let week = json!({"subject": "user:x", "ttl_seconds": 604_800});
+    mint.root().post("/v1/auth/tokens", &week).fails(422, "INVALID_BODY");
+    let mut claims = mint.team.claims("acme", "user:alice");
+    claims.exp = claims.iat.plus(86_400 * 1_000_000);
+    mint.team.with(&claims).get("/v1/auth/whoami").ok(200);
+}
+
+/// `SIGHUP` reads the key to mint with again. A broken one changes nothing, a new one ends the tokens of
+/// the old.
+#[test]
+fn sighup_reads_the_key_to_mint_with_again() {
+    let mint = Mint::start(&[("LAMINA_AUTH_MINTING_SIGNUP_TENANT", "public")]);
+    let server = &mint.team.own.server;
+    let key = mint.folder.path().join("minting.key");
+    let signed_up = || string(&mint.signup(&json!({})).ok(200), "token");
+    let ask = |token: &str| mint.with(token).get("/v1/auth/whoami");
+    let old = signed_up();
+    write_atomic(&RealDisk, &key, b"no key").unwrap();
+    server.hang_up().unwrap();
+    until_logged(server, "the keys of issuers were not changed", 1);
+    ask(&old).ok(200);
+    ask(&signed_up()).ok(200);
+    mint.team.caller("acme", "user:alice").get("/v1/auth/whoami").ok(200);
+    RealDisk.remove(&key).unwrap();
+    key_file(mint.folder.path());
+    server.hang_up().unwrap();
+    until_logged(server, "the keys of issuers were read again", 1);
+    ask(&signed_up()).ok(200);
+    ask(&old).fails(401, "INVALID_TOKEN_SIGNATURE");
+    mint.team.caller("acme", "user:alice").get("/v1/auth/whoami").ok(200);
+    let metrics = mint.root().get("/v1/admin/metrics");
+    let text = metrics.response.text();
+    for outcome in ["ok", "failed"] {
+        let line = format!("lamina_reloads_total{{what=\"keys\",outcome=\"{outcome}\"}} 1");
+        assert!(text.contains(&line), "{text}");
+    }
 }
 
 #[test]

@@ -38,6 +38,12 @@ fn an_actor_is_named_or_not() {
     assert_eq!(named.as_str(), "user:a");
     let bad = named_actor(&headers(&[("x-cortex-actor", "nobody")])).unwrap_err();
     assert_eq!(bad.code, ErrorCode::InvalidParameter);
+    // Of two the one that we do not look at may be the one that somebody else has checked.
+    for second in ["user:a", "user:b"] {
+        let mut two = headers(&[("x-cortex-actor", "user:a")]);
+        two.append(ACTOR, HeaderValue::from_static(second));
+        assert_eq!(named_actor(&two).unwrap_err().code, ErrorCode::InvalidParameter);
+    }
 }
 
 #[test]

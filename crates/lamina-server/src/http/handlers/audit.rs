@@ -7,13 +7,12 @@ use lamina_api::v1::audit::{
     AuditChain, AuditQuery, AuditRequest, AuditRowBody, AuditVerified, AuditVerifyRequest,
     ChainVerified,
 };
-use lamina_api::{ApiError, Page, time};
+use lamina_api::{Page, time};
 use lamina_core::policy::Caller;
-use lamina_engine::Error as EngineError;
 use lamina_engine::audit::{self, AuditFilter, AuditPermit, CHAIN, HASH};
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
 use lamina_types::stdx::hex;
-use lamina_types::{AuditId, AuditRow, Decision, ErrorCode};
+use lamina_types::{AuditId, AuditRow, Decision};
 
 use crate::http::app::App;
 use crate::http::call::{Call, Desk};
@@ -27,26 +26,24 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let other = query.actor.as_ref().is_some_and(|actor| *actor != caller.actor);
     let permit = permit(&call.desk, &caller, other).await?;
     let decision = |allowed| if allowed { Decision::Allow } else { Decision::Deny };
+    let engine = call.app.engine.clone();
+    let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
     let question = audit::AuditQuery {
         filter: AuditFilter {
-            actor: query.actor,
-            capability: query.capability,
+            actor: query.actor.clone(),
+            capability: query.capability.clone(),
             decision: query.allowed.map(decision),
-            scope: query.scope,
+            scope: query.scope.clone(),
             since: query.since,
             until: query.until,
         },
-        after: query.after,
+        before: query.before(&caller.actor, &mac)?,
         limit: query.limit,
     };
-    let page = call.app.engine.audit_rows(&permit, question).await;
-    let page = page.map_err(|error| match error {
-        // The only row a list looks up by its id is that of the cursor.
-        EngineError::NotFound => ApiError::of(ErrorCode::InvalidCursor).into(),
-        error => Failure::from(error),
-    })?;
+    let page = engine.audit_rows(&permit, question).await?;
     let items = page.items.into_iter().map(|row| shown(&call.app, row)).collect();
-    reply::json(StatusCode::OK, &Page::new(items, page.next.map(|id| id.to_string())))
+    let next = page.next.map(|number| query.next_cursor(number, &caller.actor, &mac));
+    reply::json(StatusCode::OK, &Page::new(items, next))
 }
 
 /// `GET /v1/audit/{audit_id}`.

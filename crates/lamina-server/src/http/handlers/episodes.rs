@@ -59,7 +59,7 @@ pub(super) async fn build(mut call: Call) -> Result<Response, Failure> {
     let noted = call.noted("");
     let built = engine.episodes_build(&permit, &scope, seal, &noted).await?;
     // Whoever may write and not read is told how many there are, and not what they say.
-    let readable = engine.read_permit(&call.app.boot, &caller, &scope, ScopeView::Local).await?;
+    let readable = engine.read_permit(&call.app.boot(), &caller, &scope, ScopeView::Local).await?;
     let items = match readable {
         Err(_) => Vec::new(),
         Ok(permit) => {

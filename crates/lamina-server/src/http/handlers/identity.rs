@@ -63,7 +63,7 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
         }
     };
     let stack = call.app.stack(&of, scope.as_ref()).await?;
-    let there = call.app.engine.seat(&call.app.boot, &of, scope.as_ref()).await?;
+    let there = call.app.engine.seat(&call.app.boot(), &of, scope.as_ref()).await?;
     let natural = call.app.engine.natural_level(there.tenant, &there.actor).await?;
     let mut shape = Effective {
         actor: of.actor.to_string(),

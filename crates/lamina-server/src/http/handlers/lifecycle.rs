@@ -168,7 +168,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     };
     let filter = filter(caller.tenant, query.filter.clone());
     let (reading, limit) = (engine.clone(), query.limit);
-    let mut sight = engine.sight(call.app.boot.clone(), &permit).await;
+    let mut sight = engine.sight(call.app.boot(), &permit).await;
     let page = blocking(move || reading.lifecycle_list(&mut sight, &filter, after, limit));
     let page = page.await??;
     let next = page.next.filter(|_| page.has_more);
@@ -236,7 +236,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let engine = &call.app.engine;
     let (scope, writer) = home(&call, &caller, id).await?;
     // Somebody else's event is for who looks after the scope (R314, C23).
-    let there = engine.seat(&call.app.boot, &caller, Some(&scope)).await?;
+    let there = engine.seat(&call.app.boot(), &caller, Some(&scope)).await?;
     if writer != there.actor {
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&scope)).await?;
     }

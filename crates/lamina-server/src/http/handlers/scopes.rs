@@ -108,7 +108,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let limit = params.limit(PAGE_DEFAULT)?;
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, prefix.as_ref()).await?;
     let query = ScopesQuery { prefix, auto_provisioned, after, limit };
-    let sight = engine.sight(call.app.boot.clone(), &permit).await;
+    let sight = engine.sight(call.app.boot(), &permit).await;
     let page = engine.scope_list(&permit, sight, query).await?;
     let items = page.items.into_iter().map(listed).collect();
     let next = page.next.filter(|_| page.has_more);

@@ -92,7 +92,7 @@ async fn by_own_key(
     key: &str,
 ) -> Result<Option<EventId>, EngineError> {
     match app.engine.by_idempotency_key(permit, key).await? {
-        None => app.engine.shared_by_idempotency_key(&app.boot, permit, key).await,
+        None => app.engine.shared_by_idempotency_key(&app.boot(), permit, key).await,
         found => Ok(found),
     }
 }

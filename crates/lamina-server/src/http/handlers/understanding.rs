@@ -233,7 +233,7 @@ async fn disabled(desk: &Desk, caller: &Caller, scope: &ScopePath) -> Result<boo
 /// Whether something that was written waits to be derived from.
 async fn waits(desk: &Desk, caller: &Caller, scope: &ScopePath) -> Result<bool, Failure> {
     let engine = &desk.app.engine;
-    let permit = engine.read_permit(&desk.app.boot, caller, scope, ScopeView::Local).await?;
+    let permit = engine.read_permit(&desk.app.boot(), caller, scope, ScopeView::Local).await?;
     let Ok(permit) = permit else { return Ok(false) };
     Ok(engine.derivation_status(permit, scope.clone()).await?.waiting > 0)
 }
