@@ -130,8 +130,12 @@ fn r180_a_bad_file_stops_the_start_and_says_where() {
 fn sighup_reads_the_policy_again_and_a_bad_file_changes_nothing() {
     let folder = directory();
     let path = put(folder.path(), "allow: [\"*\"]\ndeny: [scope.write]\n");
-    let operators = ("LAMINA_AUTH_OPERATORS", "acme/user:root");
-    let team = Team::start_with("custom", &[("LAMINA_POLICY", path.to_str().unwrap()), operators]);
+    let environment = [
+        ("LAMINA_POLICY", path.to_str().unwrap()),
+        ("LAMINA_AUTH_OPERATORS", "acme/user:root"),
+        ("CORTEX_ENABLE_EXPERIMENTAL", "1"),
+    ];
+    let team = Team::start_with("custom", &environment);
     let server = &team.own.server;
     let mut alice = team.caller("acme", "user:alice");
     let body = || envelope("user:alice", "hello");
