@@ -134,7 +134,11 @@ async fn pack(
 ) -> Result<PackBody, Failure> {
     let shows = !matches!(question.view, PackView::Narrative | PackView::Structured);
     let layers = match shows {
-        true => layers(app, caller, recalled).await?,
+        true => {
+            // What all tenants share is kept apart from what the caller's tenant has.
+            let there = app.engine.seat(&app.boot(), caller, Some(&question.scope)).await?;
+            layers(app, &there, recalled).await?
+        }
         false => LayersBody::default(),
     };
     let context_block = match question.view {
