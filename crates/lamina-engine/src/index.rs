@@ -10,6 +10,7 @@ pub(crate) mod thread;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lamina_env::Env;
@@ -28,6 +29,8 @@ pub(crate) struct Search {
     embedder: StaticEmbedder,
     /// Everything before this offset can be found.
     pub(crate) found: Applied,
+    /// Searches that wait for it to advance.
+    asking: AtomicUsize,
 }
 
 impl Search {
@@ -54,7 +57,33 @@ impl Search {
         if let Some(reason) = opened.rebuilt.filter(|_| log_end > 1) {
             tracing::info!(?reason, "the search index is made again from the log");
         }
-        Ok(Search { index, embedder, found: Applied::new(opened.applied) })
+        Ok(Search {
+            index,
+            embedder,
+            found: Applied::new(opened.applied),
+            asking: AtomicUsize::new(0),
+        })
+    }
+
+    /// Waits until everything before this offset can be found, though not for long.
+    pub(crate) async fn reached(&self, offset: u64, patience: Duration) {
+        /// Counted for as long as it waits, also if whoever asked goes away.
+        struct Asking<'a>(&'a AtomicUsize);
+        impl Drop for Asking<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.asking.fetch_add(1, Ordering::Relaxed);
+        let asking = Asking(&self.asking);
+        // Whoever is in time finds it in the index; the others find it by reading.
+        drop(tokio::time::timeout(patience, self.found.reached(offset)).await);
+        drop(asking);
+    }
+
+    /// Whether a search waits for more.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asking.load(Ordering::Relaxed) > 0
     }
 
     /// The meaning of a text, if any of its words is known.

@@ -1,5 +1,7 @@
 //! The two axes of time, as two types: swapping them does not compile.
 
+use std::time::Duration;
+
 /// Microseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Micros(pub i64);
@@ -13,6 +15,11 @@ impl Micros {
     /// This instant and so many microseconds more, without overflow.
     pub fn plus(self, micros: i64) -> Micros {
         Micros(self.0.saturating_add(micros))
+    }
+
+    /// How long ago that instant was at this one; nothing if it is later.
+    pub fn since(self, earlier: Micros) -> Duration {
+        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
     }
 }
 

@@ -1,5 +1,5 @@
-//! How derivation makes room for captures: while many writes wait for the log, each round is followed
-//! by a rest.
+//! How derivation and the index make room for captures: while many writes wait for the log, each round
+//! is followed by a rest.
 //!
 //! A lower priority is not enough. What a round appends is synced and folded by threads that captures
 //! wait for, so the only way to cost them less is to begin fewer rounds. Nothing is lost by it: an
@@ -24,8 +24,15 @@ const STEP: Duration = Duration::from_millis(2);
 /// Looks in a row that must find the log idle: it is, for a moment, whenever it has taken a batch.
 const IDLE_LOOKS: u32 = 4;
 
+/// Lets captures go first: what this thread has not come to yet waits in the log.
+pub(crate) fn background(what: &str) {
+    if let Err(error) = lamina_env::process::work_in_background() {
+        tracing::warn!(%error, what, "a thread cannot step back behind captures");
+    }
+}
+
 /// Where the load is seen.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pace {
     /// Knows how many writes wait for the log.
     pub(crate) writer: Arc<WriterStatus>,
@@ -34,10 +41,10 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Rests after so much work, if captures need the room.
-    pub(crate) fn rest(&self, worked: Duration, closed: impl Fn() -> bool) {
+    /// Rests after so much work, if captures need the room and nothing ends it.
+    pub(crate) fn rest(&self, worked: Duration, ends: impl Fn() -> bool) {
         let mut rest = Rest::after(worked);
-        while rest.goes_on(self.load()) && !closed() {
+        while rest.goes_on(self.load()) && !ends() {
             std::thread::sleep(STEP);
         }
     }

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use crate::derive::answer::{Answerer, Draft};
 use crate::derive::backlog::{Backlog, Job, Taken};
 use crate::derive::models::Bell;
-use crate::derive::pace::Pace;
+use crate::derive::pace::{Pace, background};
 use crate::derive::rows::AnswerCounts;
 use crate::derive::rows::episodes::EpisodeRow;
 use crate::derive::topics::Turns;
@@ -70,10 +70,7 @@ pub struct Deriving {
 impl Deriving {
     /// Runs until the backlog is closed.
     pub fn run(self) {
-        // Captures go first: what is not derived yet waits in the log, and nobody waits for it.
-        if let Err(error) = lamina_env::process::work_in_background() {
-            tracing::warn!(%error, "derivation cannot step back behind captures");
-        }
+        background("derivation");
         let mut turns = Turns::default();
         let mut ticked = None;
         loop {
@@ -107,9 +104,7 @@ impl Deriving {
             if let Some(bell) = &self.bell {
                 bell.ring();
             }
-            let worked = self.clock.monotonic().0.saturating_sub(begun.0);
-            let worked = Duration::from_micros(u64::try_from(worked).unwrap_or_default());
-            self.pace.rest(worked, || self.backlog.is_closed());
+            self.pace.rest(self.clock.monotonic().since(begun), || self.backlog.is_closed());
         }
     }
 

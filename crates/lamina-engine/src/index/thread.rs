@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lamina_env::Clock;
 use lamina_index::{Change, Layer};
 use lamina_store::codec::control::Cancel;
 use lamina_store::entry::{Entry, Kind, Place, control};
@@ -12,14 +13,16 @@ use lamina_store::view::Views;
 
 use super::{Search, Wake, Woken, document};
 use crate::Error;
+use crate::derive::pace::{Pace, background};
 
 /// Entries and bytes taken from the log at a time.
 const ENTRIES_AT_ONCE: usize = if cfg!(test) { 32 } else { 513 };
 const BYTES_AT_ONCE: usize = 8 * 1_024 * 1_024;
 /// How long an idle thread sleeps.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often what was put is made durable.
-const COMMIT_EVERY: Duration = Duration::from_millis(200);
+/// How often what was put is made durable. What is lost in a crash is put again from the log, so this
+/// is rare: each time costs a sync that captures wait behind.
+const COMMIT_EVERY: Duration = Duration::from_secs(2);
 /// How long to wait before something that failed is tried again, and how often.
 const PAUSE: Duration = Duration::from_millis(500);
 const ATTEMPTS_MAX: u32 = 5;
@@ -31,11 +34,16 @@ pub(crate) struct Follower {
     pub(crate) wake: Arc<Wake>,
     pub(crate) reader: Arc<dyn LogReader>,
     pub(crate) views: Arc<Views>,
+    /// Lets captures go first.
+    pub(crate) pace: Pace,
+    /// Tells how long the work was.
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Follower {
     /// Runs until the engine closes.
     pub(crate) fn run(self) {
+        background("indexing");
         let mut next = self.search.found.offset();
         // Where the log keeps the entry before the next: a segment is not walked from its beginning.
         let mut last: Option<(u64, Place)> = None;
@@ -46,11 +54,14 @@ impl Follower {
                 Woken::Nothing => continue,
                 Woken::Closed => return,
             };
+            let begun = self.clock.monotonic();
             match self.follow(next, until, last) {
                 Ok((through, at)) => {
                     attempt = 0;
                     (next, last) = (through, at);
                     self.search.found.advance(next);
+                    let enough = || self.wake.is_closed() || self.search.is_asked();
+                    self.pace.rest(self.clock.monotonic().since(begun), enough);
                 }
                 Err(error) if attempt < ATTEMPTS_MAX => {
                     attempt += 1;
@@ -121,6 +132,7 @@ impl Follower {
 
 /// Makes durable what was put, until the engine closes.
 pub(crate) fn commit(search: &Search, wake: &Wake) {
+    background("committing the index");
     loop {
         wake.rest(COMMIT_EVERY);
         let closing = wake.is_closed();

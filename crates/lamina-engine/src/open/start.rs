@@ -170,7 +170,7 @@ pub(super) fn start(
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
     threads.push(scrubber);
     let search =
-        searching(&settings, &env, (&reader, &tip), (&views, &shared), &lock, &mut threads)?;
+        searching(&settings, &env, (&reader, &tip), (&views, &shared, &hub), &lock, &mut threads)?;
     let inner = Inner {
         backlog,
         desk,
@@ -216,7 +216,7 @@ fn searching(
     settings: &Settings,
     env: &Env,
     (reader, tip): (&Arc<dyn LogReader>, &Tip),
-    (views, shared): (&Arc<Views>, &Arc<Shared>),
+    (views, shared, hub): (&Arc<Views>, &Arc<Shared>, &Arc<Hub>),
     lock: &Arc<dyn DiskFile>,
     threads: &mut Vec<JoinHandle<()>>,
 ) -> Result<Option<Arc<Search>>, OpenError> {
@@ -234,6 +234,8 @@ fn searching(
         wake: Arc::clone(&shared.wake),
         reader: Arc::clone(reader),
         views: Arc::clone(views),
+        pace: Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(hub) },
+        clock: Arc::clone(&env.clock),
     };
     threads.push(spawn(Role::Index, shared, lock, move || follower.run())?);
     let (found, wake) = (Arc::clone(&search), Arc::clone(&shared.wake));

@@ -151,7 +151,7 @@ impl Engine {
         let answered = self.inner.shared.applied.offset();
         if let Some(search) = &self.inner.search {
             // An index that is made again takes a while; then events are found by reading.
-            drop(tokio::time::timeout(INDEX_WAIT_MAX, search.found.reached(answered)).await);
+            search.reached(answered, INDEX_WAIT_MAX).await;
         }
         self.blocking(move |inner| inner.recall(&may, &question, answered, &Tuning::USUAL)).await
     }

@@ -1,3 +1,5 @@
+//! How long a rest lasts under which load.
+
 //! When derivation rests and when it goes on, whatever the load is.
 
 use super::*;
