@@ -118,6 +118,13 @@ explain! {
         ["`POST /v1/vocabularies` with a name that is taken."],
         "Replace it with PUT, merge into it with PATCH, or use another name.",
         "A vocabulary of this name is registered already.";
+    EntityMergedFurther:
+        "What the entity was merged into was itself merged since.",
+        [
+            "`POST /v1/entities/{entity_id}/split` while a later merge builds on the one to be undone.",
+        ],
+        "Split what was merged last first.",
+        "The entity that it was merged into was merged further; split that one first.";
     ResourceDeleted:
         "It was here and was forgotten.",
         ["The id belonged to a record that was erased, and you may know that it existed."],

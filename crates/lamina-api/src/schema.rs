@@ -21,6 +21,7 @@ use crate::v1::blobs::{BlobDeleted, BlobUploaded};
 use crate::v1::claims::{ClaimHistory, ClaimsPage};
 use crate::v1::conflicts::{ConflictBody, ConflictsPage, ResolveRequest};
 use crate::v1::cost::CostBody;
+use crate::v1::entities::{EntitiesPage, KnownEntityBody, MergeRequest, SplitRequest};
 use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
 use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
@@ -65,6 +66,10 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("fact", of::<FactBody>),
     ("fact_page", of::<FactsPage>),
     ("fact_timeline", of::<TimelineBody>),
+    ("entity", of::<KnownEntityBody>),
+    ("entity_page", of::<EntitiesPage>),
+    ("entity_merge", of::<MergeRequest>),
+    ("entity_split", of::<SplitRequest>),
     ("belief", of::<BeliefBody>),
     ("belief_page", of::<BeliefsPage>),
     ("belief_declaration", of::<DeclareRequest>),

@@ -88,6 +88,9 @@ pub enum Error {
         /// The words.
         text: String,
     },
+    /// What it was merged into was itself merged since, and has to be split off first.
+    #[error("the entity that it was merged into was merged further")]
+    EntityMergedFurther,
     /// Specified, but not built yet.
     #[error("{what} is not built yet")]
     NotBuilt {
@@ -158,6 +161,7 @@ impl Error {
             Error::ConflictNotOpen => ErrorCode::ConflictNotOpen,
             Error::NoSuchSide { .. } => ErrorCode::InvalidBody,
             Error::UnparseableTime { .. } => ErrorCode::UnparseableTemporal,
+            Error::EntityMergedFurther => ErrorCode::EntityMergedFurther,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)

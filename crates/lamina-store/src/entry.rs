@@ -80,6 +80,11 @@ pub mod control {
     /// They are read; the head's causes name the entry that the run began with.
     pub const REDERIVE_ENDED: u16 = 41;
 
+    /// Two entities are one; `what` has which.
+    pub const ENTITY_MERGED: u16 = 45;
+    /// An entity that was merged stands for itself again; `what` has which.
+    pub const ENTITY_SPLIT: u16 = 46;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

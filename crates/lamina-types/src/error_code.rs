@@ -57,6 +57,8 @@ error_codes! {
     ConflictNotOpen = "CONFLICT_NOT_OPEN", 409, retriable: false;
     /// A vocabulary of this name is registered already.
     VocabularyExists = "VOCABULARY_EXISTS", 409, retriable: false;
+    /// The entity that it was merged into was itself merged since.
+    EntityMergedFurther = "ENTITY_MERGED_FURTHER", 409, retriable: false;
     /// It was forgotten.
     ResourceDeleted = "RESOURCE_DELETED", 410, retriable: false;
     /// The body is larger than the route takes.

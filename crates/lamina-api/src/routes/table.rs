@@ -229,6 +229,16 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "What held, oldest first.", AnswerBody::Json("fact_timeline"))],
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
     ),
+    RouteSpec::new(Get, "/v1/entities", Experimental, "scope.read.local", "List those that facts are about").built(
+        &[required(SCOPE), VIEW, query("name", "Called so: a name, an actor, or an entity's id.", Values::Text), LIMIT, query("cursor", "`next_cursor` of the page before.", Values::Id("ent"))], Body::None,
+        &[answer(200, "A page of entities, the first that was heard of first.", AnswerBody::Json("entity_page"))], &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidCursor, E::PolicyDenied],
+    ),
+    RouteSpec::new(Post, "/v1/entities/{entity_id}/merge", Experimental, "policy.administer.tenant", "Two entities are one").built(
+        &[], Body::Json("entity_merge"), &[answer(200, "The entity that stays.", AnswerBody::Json("entity"))], &[E::InvalidEnvelope, E::InvalidBody, E::InvalidId, E::InvalidParameter, E::NotFound, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
+    RouteSpec::new(Post, "/v1/entities/{entity_id}/split", Experimental, "policy.administer.tenant", "An entity that was merged stands for itself again").built(
+        &[], Body::OptionalJson("entity_split"), &[answer(200, "The entity.", AnswerBody::Json("entity"))], &[E::InvalidBody, E::InvalidId, E::InvalidParameter, E::NotFound, E::EntityMergedFurther, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+    ),
     RouteSpec::new(Get, "/v1/beliefs", Beta, "scope.read.local", "List beliefs").built(
         &[required(SCOPE), VIEW, ABOUT, PREDICATE, STANCE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR], Body::None,
         &[answer(200, "A page of beliefs, the latest first.", AnswerBody::Json("belief_page"))],

@@ -128,6 +128,9 @@ fn what_is_built() {
         POST /v1/episodes/build
         GET /v1/facts
         GET /v1/facts/timeline
+        GET /v1/entities
+        POST /v1/entities/{entity_id}/merge
+        POST /v1/entities/{entity_id}/split
         GET /v1/beliefs
         POST /v1/beliefs
         POST /v1/beliefs/build

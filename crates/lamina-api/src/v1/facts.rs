@@ -120,6 +120,10 @@ pub struct EntityBody {
     pub id: String,
     /// As it is said.
     pub name: String,
+    /// How sure it is that the name means this entity; absent if it is called exactly so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: Option<f64>,
 }
 
 /// An object of a fact.
@@ -134,6 +138,10 @@ pub struct ValueBody {
     /// Of an entity: as it is said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// Of an entity: how sure it is that the name means it; absent if it is called exactly so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: Option<f64>,
     /// Of a literal: `string`, `integer`, `number`, `money`, `date` or `boolean`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datatype: Option<&'static str>,

@@ -4,6 +4,7 @@ pub mod experience;
 pub mod traversal;
 pub mod events;
 pub mod facts;
+pub mod entities;
 pub mod episodes;
 pub mod claims;
 pub mod conflicts;

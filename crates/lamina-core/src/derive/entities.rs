@@ -6,11 +6,19 @@
 //! recorded and can be taken back, because nothing is moved: one id forwards to the other.
 
 mod name;
+mod evidence;
+mod meant;
+mod near;
 mod resolve;
 mod registry;
 #[cfg(test)]
 mod tests;
 
+pub use evidence::{kind_of_name, kind_of_subject, names_by};
+pub use meant::{Bearer, agree, is_same_sort, meant};
 pub use name::{NameKey, RelationKey};
+pub use near::near_keys;
 pub use registry::{Operation, Registry, Row, Statement, What, identify};
-pub use resolve::{How, Known, Mentioned, Nearness, Resolution, resolve, resolve_possession};
+pub use resolve::{
+    FLOOR, How, Known, Mentioned, Nearness, Resolution, resolve, resolve_possession,
+};

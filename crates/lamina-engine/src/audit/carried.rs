@@ -76,6 +76,8 @@ fn by_somebody(sub: u16) -> bool {
             | control::UNDERSTANDING_SYNTHESIZED
             | control::BELIEF_DECLARED
             | control::REDERIVE_BEGUN
+            | control::ENTITY_MERGED
+            | control::ENTITY_SPLIT
     )
 }
 

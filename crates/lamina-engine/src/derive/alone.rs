@@ -53,7 +53,7 @@ impl DeriveAlone {
                 Ok(entry) => match self.answerer.draft(&entry) {
                     Some(mut draft) => {
                         self.turns.decide(&mut draft);
-                        answers.push(self.answerer.entry(&draft));
+                        answers.push(self.answerer.entry(&mut draft));
                     }
                     None => told.push(Fed::Nothing { event: job.event }),
                 },

@@ -18,6 +18,7 @@ use lamina_types::layer::{Extraction, SourceClass};
 use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role, ScopePath};
 
 use crate::admin::standing::Standing;
+use crate::derive::entities::known::{self, Acquaintance};
 use crate::write::prepare::section;
 
 /// Preceding events that an answer names: one is enough to know what it carries on.
@@ -100,6 +101,8 @@ pub struct Answerer {
     asks_model: bool,
     /// What is in force, for the vocabularies; without it predicates stay what they are.
     standing: Option<Arc<Standing>>,
+    /// Who is known; without it no name means anybody who is called otherwise.
+    acquainted: Option<Arc<Acquaintance>>,
 }
 
 /// The words of an event that a model is to be asked about.
@@ -142,13 +145,19 @@ pub(crate) struct Revised {
 impl Answerer {
     /// One that asks this extractor.
     pub fn new(extractor: Arc<dyn Extractor>, rng: Arc<dyn Rng>) -> Answerer {
-        Answerer { extractor, rng, asks_model: false, standing: None }
+        Answerer { extractor, rng, asks_model: false, standing: None, acquainted: None }
     }
 
     /// The same, with the names that vocabularies have for predicates.
     #[must_use]
     pub fn naming(self, standing: Arc<Standing>) -> Answerer {
         Answerer { standing: Some(standing), ..self }
+    }
+
+    /// The same, with those who are known.
+    #[must_use]
+    pub(crate) fn knowing(self, acquainted: Arc<Acquaintance>) -> Answerer {
+        Answerer { acquainted: Some(acquainted), ..self }
     }
 
     /// The same; whether a model is asked as well.
@@ -174,8 +183,8 @@ impl Answerer {
         let grounded = extraction.claims.len() as u64 - refused;
         let found = Extracted { extraction, ungrounded };
         let answer = Answer { cost: Some(cost), ..self.answer_of(entry, what, found) };
-        let draft = draft_of(entry, who, what, answer);
-        Revised { entry: self.entry(&draft), grounded, ungrounded: refused }
+        let mut draft = draft_of(entry, who, what, answer);
+        Revised { entry: self.entry(&mut draft), grounded, ungrounded: refused }
     }
 
     /// What there is to say about an event; `None` once its words are erased.
@@ -208,7 +217,7 @@ impl Answerer {
         let known = self.standing.as_ref().map(|known| known.vocabularies(event.head.tenant));
         let mapped = known.map(|known| known.name(&what.scope, &mut found.extraction));
         let asked = asked(&what.directives, &what.modality, event.head.recorded_at);
-        Answer {
+        let mut answer = Answer {
             observed_at: what.context.observed_at,
             extraction: found.extraction,
             matches: Vec::new(),
@@ -221,12 +230,18 @@ impl Answerer {
             asked,
             awaits_model: false,
             cost: None,
-        }
+        };
+        known::tell(&mut answer);
+        answer
     }
 
-    /// The entry of an answer.
-    pub fn entry(&self, draft: &Draft) -> NewEntry {
+    /// The entry of an answer. Who is meant by its names is decided last, so that it is decided in the
+    /// order of the log.
+    pub fn entry(&self, draft: &mut Draft) -> NewEntry {
         let Draft { tenant, scope, event, who, answer, cue: _ } = draft;
+        if let Some(acquainted) = &self.acquainted {
+            acquainted.decide(*tenant, *scope, answer);
+        }
         NewEntry {
             kind: Kind::Answer,
             sub: 0,

@@ -9,6 +9,7 @@ pub(crate) mod rows;
 pub(crate) mod claims;
 mod again;
 pub(crate) mod declared;
+pub(super) mod moved;
 
 use lamina_core::derive::beliefs::ledger::{Piece, Said};
 use lamina_core::derive::beliefs::{Evidence, Polarity, SupportId, Witness, trust};
@@ -193,6 +194,7 @@ fn take(
         weight: 0,
         place: Place::default(),
         gone: None,
+        origin: None,
     };
     if let Some(effect) = claims::take(rows, at, source, piece, id)? {
         if !heard.made.claims.contains(&at.claim) {

@@ -10,6 +10,7 @@ pub(crate) mod rows;
 pub(crate) mod graph;
 pub(crate) mod things;
 pub(super) mod again;
+pub(super) mod moved;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -26,10 +27,10 @@ use sha2::{Digest as _, Sha256};
 use self::graph::Stored;
 use self::rows::{Claimed, DigestRow, ThingsRow};
 use crate::derive::entities::entropy;
-use crate::derive::episodes;
 use crate::derive::fold::{Given, answers_to, row_error};
 use crate::derive::key::{self as fact_key, Layer};
 use crate::derive::rows::{AnswerRow, FactRow};
+use crate::derive::{episodes, facts};
 
 /// Assertions of one track that are counted: what is said again and again is not worth more.
 const PER_TRACK_MAX: usize = 8;
@@ -126,7 +127,7 @@ pub(super) fn withdraw(
     if let Some(episode) = things.episode {
         for scope in &things.scopes {
             let Some(before) = digest(rows, tenant, *scope, episode)? else { continue };
-            let after = without(rows, tenant, &before, offset)?;
+            let after = without(rows, tenant, &before, offset, &things)?;
             change(rows, &step, *scope, episode, &before, after)?;
         }
     }
@@ -220,6 +221,7 @@ fn without(
     tenant: u32,
     digest: &DigestRow,
     offset: u64,
+    gone: &ThingsRow,
 ) -> Result<DigestRow, ViewError> {
     let mut after = digest.clone();
     after.answers.retain(|answer| *answer != offset);
@@ -235,7 +237,8 @@ fn without(
         );
     }
     after.items.retain(|item| matches!(item, Item::Value(tag) if left.contains(tag)));
-    after.facts.retain(|fact| fact.source.offset != offset && after.items.contains(&fact.subject));
+    let is_gone = |source| gone.facts.iter().any(|stated| stated.source == source);
+    after.facts.retain(|fact| !is_gone(fact.source) && after.items.contains(&fact.subject));
     let ties = rest.iter().flat_map(|row| &row.bonds);
     after.bonds = ties.filter_map(|tie| tie.among(&after.items)).collect();
     for fact in &mut after.facts {
@@ -277,7 +280,7 @@ fn recount(
         let mut after = before.clone();
         after.facts.retain(|fact| !(fact.track == *track && lost.contains(&fact.source)));
         for source in gained {
-            let things = things_row(rows, step.tenant, source.offset)?;
+            let things = things_of_source(rows, step.tenant, source)?;
             let stated = things.into_iter().flat_map(|row| row.facts).find(|stated| {
                 stated.source == source && stated.scope == scope && stated.track == *track
             });
@@ -374,7 +377,7 @@ fn countable(
     })?;
     let mut found = Vec::new();
     for source in sources {
-        let row = things_row(rows, tenant, source.offset)?;
+        let row = things_of_source(rows, tenant, source)?;
         found.extend(row.and_then(|row| row.episode).map(|episode| (source, episode)));
     }
     Ok(found)
@@ -411,6 +414,18 @@ fn stands(
         }
     }
     Ok(false)
+}
+
+/// What the answer speaks of in which something was said, also if it was brought to another track.
+fn things_of_source(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    source: AssertionId,
+) -> Result<Option<ThingsRow>, ViewError> {
+    match things_row(rows, tenant, source.offset)? {
+        Some(row) => Ok(Some(row)),
+        None => things_row(rows, tenant, facts::origin(rows, tenant, source)?.offset),
+    }
 }
 
 fn things_row(

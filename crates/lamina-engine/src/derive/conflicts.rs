@@ -238,6 +238,10 @@ pub(super) fn decide(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewE
 pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
     let Some(row) = decision_row(rows, tenant, offset)? else { return Ok(()) };
     facts::remake(rows, tenant, (row.scope, row.track), offset)?;
+    for carried in facts::carried_tracks(rows, tenant, offset)? {
+        facts::remake(rows, tenant, carried, offset)?;
+        rows.delete(Space::Sources, key::carries(tenant, offset, carried.0, &carried.1));
+    }
     rows.delete(Space::Sources, key::decision(tenant, offset));
     rows.delete(Space::Sources, key::decided(tenant, row.conflict, offset));
     if let Some(said) = row.said {

@@ -1,6 +1,7 @@
 //! Facts: claims become inputs of tracks, tracks become versions of facts.
 
 mod pieces;
+mod rehome;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -19,13 +20,14 @@ use lamina_types::layer::{Cardinality, Claim, Effect, Object};
 
 use crate::derive::concepts;
 use crate::derive::conflicts;
-use crate::derive::entities::Names;
+use crate::derive::entities::{CERTAIN, Names};
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key;
-use crate::derive::rows::{AnswerRow, InputRow};
+use crate::derive::rows::{AnswerRow, Gone, InputRow, Spoken};
 use pieces::Stored;
 
-pub(crate) use pieces::{current, maker, mint};
+pub(crate) use pieces::{current, maker, mint, origin};
+pub(super) use rehome::{Moved, rehome};
 
 /// A track, and whom and what it is about.
 #[derive(Debug, Clone, Copy)]
@@ -55,16 +57,32 @@ pub(super) fn learn(
         }
         let Some(keyed) = keyed(rows, given.tenant, claim, names)? else { continue };
         let Keyed { subject, predicate, said, value } = keyed;
+        let spoken = spoken(claim, subject, names);
         for scope in given.scopes.clone() {
             for track in tracks(rows, given.tenant, scope, &said, claim, value)? {
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
                 rows.put(Space::Sources, key::track(at.tenant, scope, &said, &track), Vec::new());
                 let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
-                said_of(rows, given, at, assertion)?;
+                said_of(rows, given, at, (assertion, spoken))?;
             }
         }
     }
     Ok(())
+}
+
+/// Whom and what a claim names.
+fn spoken(claim: &Claim, subject: EntityId, names: &Names) -> Spoken {
+    let (subject, sure) = names.named(&claim.subject).unwrap_or((subject, CERTAIN));
+    let object = match &claim.object {
+        Object::Entity(term) => names.named(term),
+        _ => None,
+    };
+    Spoken {
+        subject,
+        object: object.map(|(id, _)| id),
+        sure: (sure, object.map_or(CERTAIN, |(_, sure)| sure)),
+        single: claim.cardinality == Some(Cardinality::One),
+    }
 }
 
 /// What a claim is known by: its subject, its predicate, both together, and its object if it has one.
@@ -114,13 +132,13 @@ fn said_of(
     rows: &mut Rows<'_, '_>,
     given: &mut Given<'_>,
     at: At,
-    assertion: Assertion,
+    (assertion, spoken): (Assertion, Spoken),
 ) -> Result<(), ViewError> {
     given.learned.push((assertion.source.ordinal, at.scope, at.track));
     if !given.row.tracks.contains(&(at.scope, at.track)) {
         given.row.tracks.push((at.scope, at.track));
     }
-    let outcome = take(rows, at, Input::Said(assertion))?;
+    let outcome = take(rows, at, Input::Said(assertion), spoken, None)?;
     let counts = &mut given.row.counts;
     match outcome.decision {
         Decision::Add => counts.facts += 1,
@@ -143,14 +161,22 @@ pub(super) fn resolve(
     resolution: Resolution,
 ) -> Result<(), ViewError> {
     let recorded = resolution.recorded;
-    let outcome = take(rows, at, Input::Resolved(resolution))?;
+    let nobody = Spoken::nobody(at.subject);
+    let outcome = take(rows, at, Input::Resolved(resolution), nobody, None)?;
     pieces::apply(rows, at, outcome.changes)?;
     concepts::decided(rows, at.tenant, at.scope, &at.track, recorded)
 }
 
 /// One more input of a track, and what it comes to.
-fn take(rows: &mut Rows<'_, '_>, at: At, input: Input) -> Result<Outcome, ViewError> {
-    let row = InputRow { input, subject: at.subject, predicate: at.predicate, gone: None };
+fn take(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    input: Input,
+    spoken: Spoken,
+    origin: Option<AssertionId>,
+) -> Result<Outcome, ViewError> {
+    let At { subject, predicate, .. } = at;
+    let row = InputRow { input, subject, predicate, spoken, origin, gone: None };
     let input_key = key::input(at.tenant, at.scope, &at.track, row.input.source());
     rows.put(Space::Sources, input_key, row.encode());
     push(&Stored { rows, at }, &row.input)
@@ -165,6 +191,7 @@ pub(super) fn withdraw(
 ) -> Result<(), ViewError> {
     for (scope, track) in &row.tracks {
         remake(rows, tenant, (*scope, *track), offset)?;
+        rows.delete(Space::Sources, key::carries(tenant, offset, *scope, track));
     }
     Ok(())
 }
@@ -187,9 +214,10 @@ pub(super) fn retract(
         let mut gone = BTreeSet::new();
         for mut input in inputs {
             let source = input.input.source();
-            if source.offset == offset && input.gone.is_none() {
+            if input.is_of(offset) && input.gone.is_none() {
                 gone.insert(source);
-                input.gone = Some((given.offset, recorded));
+                let by = AssertionId { offset: given.offset, ordinal: RETRACTION };
+                input.gone = Some(Gone { by, recorded });
                 let input_key = key::input(tenant, *scope, track, source);
                 rows.put(Space::Sources, input_key, input.encode());
             }
@@ -204,13 +232,42 @@ pub(super) fn retract(
 /// The place of a retraction among what its answer says: after all of it.
 const RETRACTION: u16 = u16::MAX;
 
+/// The tracks of an answer, with those that what it said was brought to.
+pub(super) fn with_carried(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    row: &mut AnswerRow,
+) -> Result<(), ViewError> {
+    for track in carried_tracks(rows, tenant, offset)? {
+        if !row.tracks.contains(&track) {
+            row.tracks.push(track);
+        }
+    }
+    Ok(())
+}
+
+/// The tracks that what an entry said was brought to.
+pub(super) fn carried_tracks(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+) -> Result<Vec<(u64, Tag)>, ViewError> {
+    let (from, to) = key::all_carries(tenant, offset);
+    let mut tracks = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        tracks.extend(key::tail_track(key));
+        ControlFlow::Continue(())
+    })?;
+    Ok(tracks)
+}
+
 /// Everything that changed a track, in the order in which it was recorded.
 fn turns(inputs: &[InputRow]) -> Vec<Turn> {
-    let mut retractions: BTreeMap<u64, Retraction> = BTreeMap::new();
+    let mut retractions: BTreeMap<AssertionId, Retraction> = BTreeMap::new();
     for row in inputs {
-        let Some((by, recorded)) = row.gone else { continue };
-        let source = AssertionId { offset: by, ordinal: RETRACTION };
-        let retraction = Retraction { source, recorded, gone: BTreeSet::new() };
+        let Some(Gone { by, recorded }) = row.gone else { continue };
+        let retraction = Retraction { source: by, recorded, gone: BTreeSet::new() };
         retractions.entry(by).or_insert(retraction).gone.insert(row.input.source());
     }
     let said = inputs.iter().map(|row| Turn::Input(row.input.clone()));
@@ -233,19 +290,27 @@ pub(super) fn remake(
     let turns = turns(&inputs);
     let (before, _) = without_turns(&turns, &BTreeSet::new());
     let buried = pieces::drop_rows(rows, at, before.pieces())?;
-    let withdrawn: BTreeSet<AssertionId> =
-        turns.iter().map(Turn::source).filter(|source| source.offset == offset).collect();
+    let of_entry = inputs.iter().filter(|row| row.is_of(offset)).map(|row| row.input.source());
+    let withdrawn: BTreeSet<AssertionId> = turns
+        .iter()
+        .map(Turn::source)
+        .filter(|source| source.offset == offset)
+        .chain(of_entry)
+        .collect();
     let (after, heirs) = without_turns(&turns, &withdrawn);
     for mut row in inputs {
         let source = row.input.source();
         let input_key = key::input(tenant, scope, &track, source);
         if withdrawn.contains(&source) {
             rows.delete(Space::Sources, input_key);
+            if row.origin.is_some() {
+                rows.delete(Space::Sources, key::carried(tenant, source));
+            }
             continue;
         }
         let before = row.clone();
         // What took it back is itself taken back.
-        row.gone = row.gone.filter(|(by, _)| *by != offset);
+        row.gone = row.gone.filter(|gone| gone.by.offset != offset);
         if let (Input::Said(assertion), Some(fact)) = (&mut row.input, heirs.get(&source)) {
             assertion.kept = Some(*fact);
         }

@@ -15,7 +15,8 @@ use std::ops::ControlFlow;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, episodes, facts, key, models, rederive, vocabularies,
+    beliefs, concepts, conflicts, deadlines, entities, episodes, facts, key, models, rederive,
+    vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -60,6 +61,14 @@ impl Derivation for Derived {
             }
             (Kind::Control, control::REDERIVE_BEGUN..=control::REDERIVE_ENDED) => {
                 rederive::fold::control(rows, entry)
+            }
+            (Kind::Control, control::ENTITY_MERGED) => {
+                due(rows, entry)?;
+                entities::merge::merged(rows, entry)
+            }
+            (Kind::Control, control::ENTITY_SPLIT) => {
+                due(rows, entry)?;
+                entities::merge::split(rows, entry)
             }
             (Kind::Control, control::BELIEF_DECLARED) => {
                 due(rows, entry)?;
@@ -121,6 +130,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
             recorded: head.recorded_at,
             tracks: Vec::new(),
             names: Vec::new(),
+            sought: Vec::new(),
             counts: AnswerCounts::default(),
             retired: false,
             // What is given once more was paid for once.
@@ -195,9 +205,10 @@ fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64, at: RecordedAt) -> Resul
 /// what it said is known to have been said, and whoever erases the event has to find its words.
 fn retire(rows: &mut Rows<'_, '_>, given: &Given<'_>, offset: u64) -> Result<(), ViewError> {
     let tenant = given.tenant;
-    let Some(row) = answer_row(rows, tenant, offset)?.filter(|row| !row.retired) else {
+    let Some(mut row) = answer_row(rows, tenant, offset)?.filter(|row| !row.retired) else {
         return Ok(());
     };
+    facts::with_carried(rows, tenant, offset, &mut row)?;
     beliefs::retire(rows, tenant, offset, given.row.recorded)?;
     facts::retract(rows, given, offset, &row)?;
     concepts::withdraw(rows, tenant, offset, &row, given.row.recorded)?;
@@ -213,12 +224,13 @@ fn withdraw_answer(
     offset: u64,
     at: RecordedAt,
 ) -> Result<(), ViewError> {
-    let Some(row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
+    let Some(mut row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
+    facts::with_carried(rows, tenant, offset, &mut row)?;
     beliefs::withdraw(rows, tenant, offset)?;
     conflicts::withdraw_citing(rows, tenant, offset)?;
     facts::withdraw(rows, tenant, offset, &row)?;
     concepts::withdraw(rows, tenant, offset, &row, at)?;
-    crate::derive::entities::withdraw(rows, tenant, offset, &row)?;
+    entities::withdraw(rows, tenant, offset, &row)?;
     rows.delete(Space::Sources, key::answer(tenant, offset));
     if let Some(event) = event_offset(rows, tenant, row.event)? {
         rows.delete(Space::Sources, key::answered(tenant, event, offset));

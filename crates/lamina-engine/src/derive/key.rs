@@ -14,6 +14,7 @@ use crate::read::facts::FactKey;
 use lamina_core::derive::facts::AssertionId;
 
 mod conflict;
+pub(crate) mod entities;
 mod vocabulary;
 mod run;
 pub(crate) mod deadlines;
@@ -21,6 +22,7 @@ pub(crate) mod episodes;
 pub(crate) mod beliefs;
 
 pub(crate) use conflict::*;
+pub(crate) use entities::*;
 pub(crate) use run::*;
 pub(crate) use vocabulary::*;
 
@@ -82,7 +84,6 @@ mod records {
     pub(super) const FACT_LISTED: u8 = 2;
     pub(super) const FACT_ABOUT: u8 = 3;
     pub(super) const OF_EVENT: u8 = 4;
-    pub(super) const ENTITY: u8 = 5;
     pub(super) const EPISODE: u8 = 20;
     pub(super) const EPISODE_LISTED: u8 = 21;
     pub(super) const EPISODE_BY: u8 = 22;
@@ -100,13 +101,11 @@ mod records {
 }
 
 mod sources {
-    pub(super) const ALIAS: u8 = 1;
     pub(super) const INPUT: u8 = 2;
     pub(super) const ANSWER: u8 = 3;
     pub(super) const CURRENT: u8 = 4;
     pub(super) const TRACK: u8 = 5;
     pub(super) const ANSWERED: u8 = 6;
-    pub(super) const NAME_USED: u8 = 7;
     pub(super) const EPISODE_OF: u8 = 20;
     pub(super) const EPISODE_UNSEALED: u8 = 21;
     pub(super) const EPISODE_OF_THREAD: u8 = 22;
@@ -157,6 +156,17 @@ pub(crate) fn facts_about(tenant: u32, scope: u64, subject: EntityId) -> (Vec<u8
     Key::of(tenant, records::FACT_ABOUT).number(scope).bytes(subject.as_bytes()).all()
 }
 
+/// The bounds of [`fact_about`] for one scope.
+pub(crate) fn facts_about_all(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::FACT_ABOUT).number(scope).all()
+}
+
+/// The subject of a [`fact_about`] key.
+pub(crate) fn subject_of(key: &[u8]) -> Option<EntityId> {
+    let (rest, _) = key.split_last_chunk::<24>()?;
+    tail_id(rest).map(EntityId::from_bytes)
+}
+
 /// A record that stands on an event.
 pub(crate) fn of_event(tenant: u32, event: EventId, layer: Layer, id: &[u8; 16]) -> Vec<u8> {
     Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).bytes(&[layer as u8]).bytes(id).0
@@ -165,26 +175,6 @@ pub(crate) fn of_event(tenant: u32, event: EventId, layer: Layer, id: &[u8; 16])
 /// The bounds of [`of_event`] for one event.
 pub(crate) fn all_of_event(tenant: u32, event: EventId) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).all()
-}
-
-/// Somebody or something.
-pub(crate) fn entity(tenant: u32, id: EntityId) -> Vec<u8> {
-    Key::of(tenant, records::ENTITY).bytes(id.as_bytes()).0
-}
-
-/// Who bears a name, in a scope or (0) everywhere in the tenant.
-pub(crate) fn alias(tenant: u32, domain: u64, name: &Tag) -> Vec<u8> {
-    Key::of(tenant, sources::ALIAS).number(domain).bytes(name).0
-}
-
-/// An answer that uses a name.
-pub(crate) fn name_used(tenant: u32, domain: u64, name: &Tag, answer: u64) -> Vec<u8> {
-    Key::of(tenant, sources::NAME_USED).number(domain).bytes(name).number(answer).0
-}
-
-/// The bounds of [`name_used`] for one name.
-pub(crate) fn name_uses(tenant: u32, domain: u64, name: &Tag) -> (Vec<u8>, Vec<u8>) {
-    Key::of(tenant, sources::NAME_USED).number(domain).bytes(name).all()
 }
 
 /// Something that was said about a track.

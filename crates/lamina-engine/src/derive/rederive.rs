@@ -274,8 +274,8 @@ impl Inner {
     /// Appends the answers of a round, with one sync, and waits until they are folded.
     async fn append(&self, drafts: Vec<Draft>, begun: u64) -> Result<(), Error> {
         let answerer = self.answerer.as_ref().ok_or(Error::NotBuilt { what: "derivation" })?;
-        let of_run = |draft| {
-            let mut entry = answerer.entry(&draft);
+        let of_run = |mut draft: Draft| {
+            let mut entry = answerer.entry(&mut draft);
             entry.causes.push(begun);
             entry
         };

@@ -37,8 +37,10 @@ pub struct AnswerRow {
     pub recorded: RecordedAt,
     /// The tracks that its claims went to, with their scopes.
     pub tracks: Vec<(u64, Tag)>,
-    /// Names that it uses: by domain and name.
-    pub names: Vec<(u64, Tag)>,
+    /// Names that it uses.
+    pub names: Vec<NameUse>,
+    /// Names that are sought by keys which it brought: by domain and name.
+    pub sought: Vec<(u64, Tag)>,
     /// What the fold decided.
     pub counts: AnswerCounts,
     /// A later answer to the same event has taken its place: what it said is known to have been said, and
@@ -67,17 +69,15 @@ pub struct AnswerCounts {
     pub episodes: u32,
 }
 
-/// Somebody or something.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntityRow {
-    /// What kind of thing.
-    pub kind: EntityKind,
-    /// The answer it was first heard in; its name is there.
-    pub answer: u64,
-    /// Which of the terms of that answer names it.
-    pub term: u16,
-    /// Names that lead to it: by domain and name.
-    pub names: Vec<(u64, Tag)>,
+/// A name that somebody is called by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameUse {
+    /// How far the name is known.
+    pub domain: u64,
+    /// The name.
+    pub name: Tag,
+    /// Who is meant.
+    pub entity: EntityId,
 }
 
 /// One version of a fact.
@@ -100,12 +100,54 @@ pub struct FactRow {
 pub struct InputRow {
     /// What was said or decided.
     pub input: Input,
-    /// Whom it is about.
+    /// Whom the track is about.
     pub subject: EntityId,
     /// The predicate.
     pub predicate: Tag,
-    /// It counts no more: the answer that came in the place of its own, and when.
-    pub gone: Option<(u64, RecordedAt)>,
+    /// Whom and what the words name.
+    pub spoken: Spoken,
+    /// Brought here from another track: where it was said.
+    pub origin: Option<AssertionId>,
+    /// It counts no more.
+    pub gone: Option<Gone>,
+}
+
+/// Whom and what a claim names, before it is asked who is one with whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spoken {
+    /// Its subject.
+    pub subject: EntityId,
+    /// Its object, if that is an entity.
+    pub object: Option<EntityId>,
+    /// How sure it is that these are meant, in ten-thousandths.
+    pub sure: (u16, u16),
+    /// Only one object can be true at a time.
+    pub single: bool,
+}
+
+/// What took an input back, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gone {
+    /// The answer that came in the place of its own, or the operation that brought it elsewhere; and
+    /// its place among what that does.
+    pub by: AssertionId,
+    /// When that was recorded.
+    pub recorded: RecordedAt,
+}
+
+impl Spoken {
+    /// Of something that names nobody: a decision.
+    pub(crate) fn nobody(subject: EntityId) -> Spoken {
+        Spoken { subject, object: None, sure: (10_000, 10_000), single: true }
+    }
+}
+
+impl InputRow {
+    /// Whether an entry said or decided it, here or where it was brought from.
+    pub(crate) fn is_of(&self, offset: u64) -> bool {
+        let at = self.origin.map_or(self.input.source().offset, |origin| origin.offset);
+        at == offset || self.input.source().offset == offset
+    }
 }
 
 impl AnswerRow {
@@ -116,7 +158,13 @@ impl AnswerRow {
         out.extend_from_slice(&self.seed);
         put_instant(&mut out, self.recorded.0);
         put_names(&mut out, &self.tracks);
-        put_names(&mut out, &self.names);
+        put_varint(&mut out, self.names.len() as u64);
+        for NameUse { domain, name, entity } in &self.names {
+            put_varint(&mut out, *domain);
+            out.extend_from_slice(name);
+            out.extend_from_slice(entity.as_bytes());
+        }
+        put_names(&mut out, &self.sought);
         let AnswerCounts { facts, entities, superseded, conflicts, settled, ungrounded, episodes } =
             self.counts;
         for count in [facts, entities, superseded, conflicts, settled, ungrounded, episodes] {
@@ -134,8 +182,12 @@ impl AnswerRow {
             event: EventId::from_bytes(from.array()?),
             seed: from.array()?,
             recorded: RecordedAt(instant(&mut from)?),
-            tracks: names(&mut from)?,
-            names: names(&mut from)?,
+            tracks: read_names(&mut from)?,
+            names: list(&mut from, |from| {
+                let (domain, name) = (from.varint()?, from.array()?);
+                Ok(NameUse { domain, name, entity: EntityId::from_bytes(from.array()?) })
+            })?,
+            sought: read_names(&mut from)?,
             counts: AnswerCounts {
                 facts: small(&mut from)?,
                 entities: small(&mut from)?,
@@ -147,27 +199,6 @@ impl AnswerRow {
             },
             retired: flag(&mut from)?,
             cost: optional(&mut from, cost)?,
-        };
-        done(&from, row)
-    }
-}
-
-impl EntityRow {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = vec![self.kind as u8];
-        put_varint(&mut out, self.answer);
-        put_varint(&mut out, u64::from(self.term));
-        put_names(&mut out, &self.names);
-        out
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Read<EntityRow> {
-        let mut from = Cursor::new(bytes);
-        let row = EntityRow {
-            kind: kind(from.byte()?)?,
-            answer: from.varint()?,
-            term: short(&mut from)?,
-            names: names(&mut from)?,
         };
         done(&from, row)
     }
@@ -214,8 +245,17 @@ impl InputRow {
                 put_action(&mut out, *action);
             }
         }
-        put_optional(&mut out, self.gone.as_ref(), |out, (by, recorded)| {
-            put_varint(out, *by);
+        let Spoken { subject, object, sure, single } = self.spoken;
+        put_optional(&mut out, (subject != self.subject).then_some(&subject), |out, id| {
+            out.extend_from_slice(id.as_bytes());
+        });
+        put_optional(&mut out, object.as_ref(), |out, id| out.extend_from_slice(id.as_bytes()));
+        put_varint(&mut out, u64::from(sure.0));
+        put_varint(&mut out, u64::from(sure.1));
+        out.push(u8::from(single));
+        put_optional(&mut out, self.origin.as_ref(), |out, origin| put_source(out, *origin));
+        put_optional(&mut out, self.gone.as_ref(), |out, Gone { by, recorded }| {
+            put_source(out, *by);
             put_instant(out, recorded.0);
         });
         out
@@ -236,11 +276,18 @@ impl InputRow {
             }),
             _ => return Err(MALFORMED),
         };
+        let entity = |from: &mut Cursor<'_>| Ok(EntityId::from_bytes(from.array()?));
+        let spoken = Spoken {
+            subject: optional(&mut from, entity)?.unwrap_or(subject),
+            object: optional(&mut from, entity)?,
+            sure: (short(&mut from)?, short(&mut from)?),
+            single: flag(&mut from)?,
+        };
+        let origin = optional(&mut from, read_source)?;
         let gone = optional(&mut from, |from| {
-            let by = from.varint()?;
-            Ok((by, RecordedAt(instant(from)?)))
+            Ok(Gone { by: read_source(from)?, recorded: RecordedAt(instant(from)?) })
         })?;
-        done(&from, InputRow { input, subject, predicate, gone })
+        done(&from, InputRow { input, subject, predicate, spoken, origin, gone })
     }
 }
 
@@ -465,7 +512,7 @@ pub(super) fn read_source(from: &mut Cursor<'_>) -> Read<AssertionId> {
     Ok(AssertionId { offset: from.varint()?, ordinal: short(from)? })
 }
 
-fn put_names(out: &mut Vec<u8>, names: &[(u64, Tag)]) {
+pub(super) fn put_names(out: &mut Vec<u8>, names: &[(u64, Tag)]) {
     put_varint(out, names.len() as u64);
     for (domain, name) in names {
         put_varint(out, *domain);
@@ -473,7 +520,7 @@ fn put_names(out: &mut Vec<u8>, names: &[(u64, Tag)]) {
     }
 }
 
-fn names(from: &mut Cursor<'_>) -> Read<Vec<(u64, Tag)>> {
+pub(super) fn read_names(from: &mut Cursor<'_>) -> Read<Vec<(u64, Tag)>> {
     list(from, |from| Ok((from.varint()?, from.array()?)))
 }
 
@@ -531,7 +578,7 @@ pub(super) fn short(from: &mut Cursor<'_>) -> Read<u16> {
     u16::try_from(from.varint()?).map_err(|_| MALFORMED)
 }
 
-fn kind(byte: u8) -> Read<EntityKind> {
+pub(super) fn kind(byte: u8) -> Read<EntityKind> {
     EntityKind::ALL.iter().copied().find(|kind| *kind as u8 == byte).ok_or(MALFORMED)
 }
 

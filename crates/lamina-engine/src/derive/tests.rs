@@ -90,7 +90,11 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn open(dir: &Path) -> World {
-        let opened = Engine::open_deriving(Settings::new(dir), Env::real(), Arc::new(Plain));
+        World::open_with(dir, Arc::new(Plain))
+    }
+
+    pub(super) fn open_with(dir: &Path, extractor: Arc<dyn Extractor>) -> World {
+        let opened = Engine::open_deriving(Settings::new(dir), Env::real(), extractor);
         World::over(opened.unwrap().0, 1_000_000)
     }
 

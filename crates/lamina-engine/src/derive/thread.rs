@@ -89,7 +89,7 @@ impl Deriving {
                 match made {
                     Made::Answer(mut draft) => {
                         turns.decide(&mut draft);
-                        answers.push(self.answerer.entry(&draft));
+                        answers.push(self.answerer.entry(&mut draft));
                     }
                     Made::Nothing => drop(self.to_stages.send(Fed::Nothing { event: job.event })),
                     Made::Failed(reason) => {

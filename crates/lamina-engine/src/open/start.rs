@@ -18,6 +18,7 @@ use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
+use crate::derive::entities::known::Acquaintance;
 use crate::derive::models::thread::Asking;
 use crate::derive::models::{ModelDesk, Models};
 use crate::derive::pace::Pace;
@@ -154,7 +155,7 @@ pub(super) fn start(
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
-        answerer: answerer(extractor, &env, &standing).asking_model(desk.is_some()),
+        answerer: answerer(extractor, &env, &standing, (&views, &reader), desk.is_some()),
         to_writer: to_writer.clone(),
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),
@@ -244,8 +245,16 @@ fn searching(
 }
 
 /// Makes answers with the names that are in force.
-fn answerer(extractor: Arc<dyn Extractor>, env: &Env, standing: &Arc<Standing>) -> Answerer {
-    Answerer::new(extractor, Arc::clone(&env.rng)).naming(Arc::clone(standing))
+fn answerer(
+    extractor: Arc<dyn Extractor>,
+    env: &Env,
+    standing: &Arc<Standing>,
+    (views, reader): (&Arc<Views>, &Arc<dyn LogReader>),
+    asks_model: bool,
+) -> Answerer {
+    let known = Arc::new(Acquaintance::new(Arc::clone(views), Arc::clone(reader)));
+    let answerer = Answerer::new(extractor, Arc::clone(&env.rng)).naming(Arc::clone(standing));
+    answerer.knowing(known).asking_model(asks_model)
 }
 
 /// The scrub goes on for as long as what is given back first is there.

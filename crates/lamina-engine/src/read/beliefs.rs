@@ -243,7 +243,7 @@ impl Inner {
         let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
         let mut found: BTreeSet<(FactKey, ClaimKey)> = BTreeSet::new();
         let mut looked_at = 0;
-        for (scope, (from, to)) in self.belief_lists(tenant, &scopes, query.about.as_deref())? {
+        for (scope, (from, to)) in self.belief_lists(tenant, &scopes, query)? {
             let to = query.after.map_or(to.clone(), |after| key::before(&from, after).min(to));
             let mut kept = 0;
             let bounds = (from.as_slice(), to.as_slice());
@@ -301,15 +301,15 @@ impl Inner {
         &self,
         tenant: u32,
         scopes: &[u64],
-        about: Option<&str>,
+        query: &BeliefsQuery,
     ) -> Result<Vec<(u64, Bounds)>, Error> {
         let mut lists = Vec::new();
         for scope in scopes {
-            let Some(about) = about else {
+            let Some(about) = query.about.as_deref() else {
                 lists.push((*scope, belief_key::all_listed(tenant, *scope)));
                 continue;
             };
-            let called = self.entities_called(tenant, scopes, about)?;
+            let called = self.entities_called(tenant, scopes, about, query.recorded)?;
             let mut subjects: BTreeSet<[u8; 16]> =
                 called.iter().map(|entity| *entity.as_bytes()).collect();
             subjects.insert(self.derived_tag(

@@ -84,6 +84,8 @@ pub struct EntityRef {
     pub id: EntityId,
     /// As it is said.
     pub term: Term,
+    /// How sure it is that the name means it.
+    pub sure: Confidence,
 }
 
 /// What a fact says of its subject.
@@ -105,6 +107,8 @@ pub struct FactObject {
     pub extractor: String,
     /// Who said it last.
     pub said_by: Option<ActorId>,
+    /// Of an entity: how sure it is that the name means it.
+    pub sure: Confidence,
 }
 
 /// A predicate that is a term of a vocabulary.

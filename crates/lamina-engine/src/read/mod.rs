@@ -4,6 +4,7 @@ pub mod walk;
 pub mod events;
 pub mod episodes;
 pub mod facts;
+pub mod entities;
 pub mod conflicts;
 pub mod claims;
 pub mod understanding;

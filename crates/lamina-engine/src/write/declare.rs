@@ -8,6 +8,7 @@ use lamina_types::{BeliefId, EventId, FactId, ScopePath, ValidAt};
 use tokio::sync::oneshot;
 
 use crate::admin::{Noted, by};
+use crate::read::conflicts::FOREVER;
 use crate::write::capture::{DeclareRequest, Request};
 use crate::write::prepare::section;
 use crate::{Engine, Error};
@@ -59,7 +60,7 @@ impl Engine {
             Some(called) => {
                 let scope = self.inner.views.scope_ordinal(tenant, &belief.scope)?;
                 let scopes: Vec<u64> = scope.into_iter().collect();
-                let known = self.inner.entities_called(tenant, &scopes, called)?;
+                let known = self.inner.homes_called(tenant, &scopes, called, FOREVER)?;
                 // Who is meant by a name that several bear cannot be told.
                 let mut known = known.into_iter();
                 known.next().filter(|_| known.next().is_none())

@@ -16,6 +16,7 @@ pub mod episodes;
 pub(crate) mod resolve;
 pub mod understanding;
 mod declare;
+pub(crate) mod entities;
 #[cfg(test)]
 pub(crate) mod testing;
 

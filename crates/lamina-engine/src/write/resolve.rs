@@ -173,8 +173,9 @@ impl Inner {
         let supports = fact.map(|fact| fact.piece.supports).unwrap_or_default();
         for support in supports.iter().filter(|one| one.said == Said::Value(Value::Is(value))) {
             // A decision is no evidence of its own.
-            if answer_row(&self.views, tenant, support.source.offset)?.is_some() {
-                return Ok((value, (support.source.offset, support.source.ordinal)));
+            let said = self.origin(tenant, support.source)?;
+            if answer_row(&self.views, tenant, said.offset)?.is_some() {
+                return Ok((value, (said.offset, said.ordinal)));
             }
         }
         Err(REFUSED)

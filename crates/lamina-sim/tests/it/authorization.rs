@@ -126,6 +126,7 @@ impl Walk {
         }
         let page = root.get(&format!("/v1/conflicts?scope={SCOPE}")).ok(200);
         let conflict = string(&page["conflicts"][0], "id");
+        let entity = string(&page["conflicts"][0], "subject_id");
         let belief = string(&root.post("/v1/beliefs", &declaration(SCOPE)).ok(201), "id");
         root.post("/v1/vocabularies", &covered_vocabulary()).ok(201);
         for said in recurring(SCOPE) {
@@ -147,6 +148,7 @@ impl Walk {
             conflict,
             belief,
             concept,
+            entity,
         };
         Walk { client: team.own.server.client(), team, known, _folder: folder }
     }

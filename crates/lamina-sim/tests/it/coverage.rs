@@ -68,6 +68,7 @@ pub(crate) struct Known {
     pub(crate) conflict: String,
     pub(crate) belief: String,
     pub(crate) concept: String,
+    pub(crate) entity: String,
 }
 
 impl Known {
@@ -82,6 +83,8 @@ impl Known {
         let rows = api.get("/v1/audit?limit=1").ok(200);
         api.post("/v1/vocabularies", &covered_vocabulary()).ok(201);
         let belief = string(&api.post("/v1/beliefs", &declaration(&api.scope)).ok(201), "id");
+        let conflict = disputed(api);
+        let about = api.get(&format!("/v1/conflicts/{conflict}")).ok(200);
         Known {
             tenant: "default".to_owned(),
             caller: "user:local".to_owned(),
@@ -91,9 +94,10 @@ impl Known {
             blob,
             key,
             audit: string(&rows["items"][0], "id"),
-            conflict: disputed(api),
+            conflict,
             belief,
             concept: understood(api),
+            entity: string(&about, "subject_id"),
         }
     }
 }
@@ -164,6 +168,7 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         conflict,
         belief,
         concept,
+        entity,
     } = known;
     let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
@@ -181,6 +186,12 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         probe(Request::post("/v1/episodes/build", &json!({"scope": scope})), 200),
         get(format!("/v1/facts?scope={scope}")),
         get(format!("/v1/facts/timeline?scope={scope}&subject={caller}")),
+        get(format!("/v1/entities?scope={scope}")),
+        probe(
+            Request::post(&format!("/v1/entities/{entity}/merge"), &json!({"into": entity})),
+            200,
+        ),
+        probe(Request::post(&format!("/v1/entities/{entity}/split"), &json!({})), 200),
         get(format!("/v1/beliefs?scope={scope}")),
         probe(Request::post("/v1/beliefs", &declaration(scope)), 201),
         probe(Request::post("/v1/beliefs/build", &json!({"scope": scope})), 200),

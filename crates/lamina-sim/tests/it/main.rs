@@ -20,6 +20,8 @@ mod idempotency;
 mod events;
 #[cfg(test)]
 mod facts;
+#[cfg(test)]
+mod entities;
 mod beliefs;
 #[cfg(test)]
 mod episodes;

@@ -4,8 +4,8 @@
 //! everything that was decided from words is in here: claims, which names are the same, whether a new
 //! topic begins. Who spoke stands in `who`, so that it can be erased on its own.
 
-use lamina_types::layer::{Extraction, SourceClass};
-use lamina_types::{ActorId, BeliefId, EntityId, EventId, Micros, ScopePath, ValidAt};
+use lamina_types::layer::{EntityKind, Extraction, SourceClass, Term};
+use lamina_types::{ActorId, BeliefId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
 use crate::codec::models::Cost;
@@ -34,7 +34,7 @@ pub struct Answer {
     pub observed_at: ValidAt,
     /// What was found.
     pub extraction: Extraction,
-    /// Names that were recognised as somebody known under another spelling.
+    /// Names that mean somebody or something that is known under another one.
     pub matches: Vec<Match>,
     /// Claims whose predicate is a term of a vocabulary.
     pub mapped: Vec<Mapped>,
@@ -73,13 +73,18 @@ pub struct Asked {
     pub feedback: bool,
 }
 
-/// A name that is known under another one.
+/// A name that means somebody or something known under another one. It names no id: whoever bears the
+/// other name when the answer is folded is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Match {
     /// The name as it is said.
     pub name: String,
-    /// Who or what it is.
-    pub entity: EntityId,
+    /// What kind of thing it is a name of.
+    pub kind: EntityKind,
+    /// Who or what it means.
+    pub is: Term,
+    /// The words say that it is so; otherwise it was guessed from what is known.
+    pub stated: bool,
     /// How sure that is, in ten-thousandths.
     pub confidence: u16,
 }
@@ -130,7 +135,6 @@ mod tag {
     pub(super) const MENTION: u8 = 4;
     pub(super) const CLAIM: u8 = 5;
     pub(super) const TOPICS: u8 = 6;
-    pub(super) const MATCH: u8 = 7;
     pub(super) const UNGROUNDED: u8 = 8;
     pub(super) const SHIFTS_TOPIC: u8 = 9;
     pub(super) const NO_SUPERSEDE: u8 = 10;
@@ -142,6 +146,7 @@ mod tag {
     pub(super) const MAPPED: u8 = 16;
     pub(super) const NOUN: u8 = 20;
     pub(super) const BOND: u8 = 21;
+    pub(super) const MATCH: u8 = 22;
     pub(super) const AWAITS_MODEL: u8 = 60;
     pub(super) const COST: u8 = 61;
     pub(super) const SOURCE_CLASS: u8 = 30;
@@ -175,11 +180,7 @@ impl Answer {
             out.field(tag::TOPICS, &bytes);
         }
         for matched in &self.matches {
-            let mut bytes = Vec::with_capacity(24 + matched.name.len());
-            bytes.extend_from_slice(matched.entity.as_bytes());
-            put_varint(&mut bytes, u64::from(matched.confidence));
-            bytes.extend_from_slice(matched.name.as_bytes());
-            out.field(tag::MATCH, &bytes);
+            out.field(tag::MATCH, &claim::encode_match(matched));
         }
         for mapped in &self.mapped {
             out.field(tag::MAPPED, &encode_mapped(mapped));
@@ -250,7 +251,7 @@ impl Answer {
                 tag::BOND => answer.extraction.bonds.push(claim::decode_bond(value)?),
                 tag::CLAIM => answer.extraction.claims.push(claim::decode(value)?),
                 tag::TOPICS => answer.extraction.topics = topics(value)?,
-                tag::MATCH => answer.matches.push(matched(value)?),
+                tag::MATCH => answer.matches.push(claim::decode_match(value)?),
                 tag::MAPPED => answer.mapped.push(decode_mapped(value)?),
                 tag::UNGROUNDED => answer.ungrounded.push(small(value, "ungrounded")?),
                 tag::SHIFTS_TOPIC => answer.shifts_topic = true,
@@ -335,14 +336,6 @@ fn topics(value: &[u8]) -> Result<Vec<u32>, CodecError> {
         return Err(CodecError::Malformed { field: "topics" });
     }
     Ok(chunks.iter().map(|chunk| u32::from_le_bytes(*chunk)).collect())
-}
-
-fn matched(value: &[u8]) -> Result<Match, CodecError> {
-    const MALFORMED: CodecError = CodecError::Malformed { field: "match" };
-    let mut from = Cursor::new(value);
-    let entity = EntityId::from_bytes(from.array()?);
-    let confidence = u16::try_from(from.varint()?).map_err(|_| MALFORMED)?;
-    Ok(Match { name: string(from.rest(), "match")?, entity, confidence })
 }
 
 fn encode_mapped(mapped: &Mapped) -> Vec<u8> {

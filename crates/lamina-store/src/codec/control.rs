@@ -14,6 +14,7 @@ mod admin;
 mod beliefs;
 mod derive;
 mod rederive;
+mod entities;
 mod synthesis;
 mod vocabulary;
 
@@ -21,6 +22,7 @@ pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoke
 pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
+pub use entities::{EntityMerged, EntitySplit, NamedEntity};
 pub use rederive::{RederiveBegun, RederiveEnded};
 pub use synthesis::Synthesize;
 pub use vocabulary::VocabularySet;

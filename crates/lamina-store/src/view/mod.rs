@@ -47,7 +47,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 15;
+pub const LAYOUT: u32 = 16;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -303,6 +303,16 @@ impl Views {
     /// How answers become records.
     pub fn derivation(&self) -> &Arc<dyn derived::Derivation> {
         &self.derivation
+    }
+
+    /// The keyed hash that stands for words of answers, as the fold makes it.
+    pub fn derived_tag(
+        &self,
+        tenant: u32,
+        domain: &str,
+        parts: &[&[u8]],
+    ) -> Result<Tag, ViewError> {
+        self.tags.derived(tenant, domain, parts)
     }
 
     /// The store below.

@@ -29,6 +29,11 @@ pub enum Piece {
         /// From when the newer one holds.
         newer: ValidAt,
     },
+    /// Its subject or object is one with another: the evidence counts there from now on.
+    Moved {
+        /// When it was recorded.
+        at: RecordedAt,
+    },
 }
 
 impl Piece {
@@ -37,7 +42,7 @@ impl Piece {
         match self {
             Piece::Said(said) => said.evidence.recorded,
             Piece::Declared(declaration) => declaration.at,
-            Piece::Closed { at, .. } => *at,
+            Piece::Closed { at, .. } | Piece::Moved { at } => *at,
         }
     }
 }
@@ -125,6 +130,13 @@ pub fn take(
         Piece::Closed { at, newer } => {
             let mut held = before?;
             steps.extend(shut(&mut held, *at, *newer));
+            Some(Taken { held, begins: false, afresh: false, ended: None, steps })
+        }
+        Piece::Moved { at } => {
+            let mut held = before?;
+            if held.is_held() {
+                steps.push(deprecate(&mut held.state, Deprecation::Identity, *at));
+            }
             Some(Taken { held, begins: false, afresh: false, ended: None, steps })
         }
     }
@@ -239,7 +251,7 @@ pub fn replay(settings: &Settings, pieces: &[Piece], until: RecordedAt) -> Vec<L
         let before = lives.last().map(|life| life.held.clone());
         let heard = match piece {
             Piece::Said(said) => voices.heard(&said.evidence),
-            Piece::Declared(_) | Piece::Closed { .. } => Heard::default(),
+            Piece::Declared(_) | Piece::Closed { .. } | Piece::Moved { .. } => Heard::default(),
         };
         let Some(taken) = take(before, settings, piece, heard) else { continue };
         if taken.afresh {

@@ -17,9 +17,10 @@ pub struct NameKey {
 pub struct RelationKey(String);
 
 const ARTICLES: &[&str] = &["the", "a", "an"];
-const TITLES: &[&str] = &["mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "madam"];
+pub(super) const TITLES: &[&str] =
+    &["mr", "mrs", "ms", "miss", "dr", "prof", "professor", "sir", "madam"];
 /// Endings that say of what legal form a company is.
-const LEGAL_FORMS: &[&str] = &[
+pub(super) const LEGAL_FORMS: &[&str] = &[
     "inc",
     "incorporated",
     "ltd",
@@ -56,7 +57,7 @@ impl NameKey {
     pub fn new(name: &str, kind: EntityKind) -> Option<NameKey> {
         if kind == EntityKind::Identifier {
             // Punctuation is what identifiers are made of.
-            let whole = name.trim().to_lowercase();
+            let whole = name.trim().trim_start_matches('@').to_lowercase();
             return (!whole.is_empty()).then(|| NameKey { words: vec![whole] });
         }
         let name = name.trim();
@@ -79,7 +80,8 @@ impl NameKey {
         &self.words
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    /// Whether it is more than one word: a first name alone is little evidence.
+    pub fn is_full(&self) -> bool {
         self.words.len() > 1
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lamina_types::EntityId;
 use lamina_types::layer::extraction::{Confidence, EntityKind};
 
-use super::NameKey;
+use super::{NameKey, agree};
 use crate::derive::naming::slips;
 
 /// A name that was said.
@@ -75,6 +75,9 @@ pub enum How {
     Possession = 3,
 }
 
+/// What is less sure than this is a guess that nobody wants, in ten-thousandths.
+pub const FLOOR: u16 = 5_000;
+
 /// A candidate and what speaks for it.
 #[derive(Debug, Clone, Copy)]
 struct Match {
@@ -94,9 +97,9 @@ pub fn resolve(mentioned: &Mentioned, candidates: &[Known]) -> Resolution {
     for (how, matching) in tiers {
         let matches: Vec<Match> = candidates
             .iter()
-            .filter(|known| kinds_agree(mentioned.kind, known.kind))
+            .filter(|known| agree(mentioned.kind, known.kind))
             .filter_map(|known| {
-                let confidence = matching(mentioned, known)?;
+                let confidence = matching(mentioned, known).filter(|sure| *sure >= FLOOR)?;
                 Some(Match { id: known.id, nearness: known.nearness, confidence })
             })
             .collect();
@@ -137,10 +140,6 @@ pub fn resolve_possession(held: &[EntityId]) -> Resolution {
     }
 }
 
-fn kinds_agree(one: EntityKind, other: EntityKind) -> bool {
-    one == other || one == EntityKind::Thing || other == EntityKind::Thing
-}
-
 fn by_name(mentioned: &Mentioned, known: &Known) -> Option<u16> {
     if !known.names.contains(&mentioned.name) {
         return None;
@@ -157,10 +156,21 @@ fn by_name(mentioned: &Mentioned, known: &Known) -> Option<u16> {
 }
 
 fn by_part(mentioned: &Mentioned, known: &Known) -> Option<u16> {
-    let are_people = mentioned.kind == EntityKind::Person && known.kind == EntityKind::Person;
+    let is_open = |kind| matches!(kind, EntityKind::Person | EntityKind::Thing);
+    let kinds = [mentioned.kind, known.kind];
+    // One of the two must be known to be a person: parts of other names are other things.
+    let are_people = kinds.into_iter().all(is_open) && kinds.contains(&EntityKind::Person);
     if !are_people || known.nearness == Nearness::Tenant {
         return None;
     }
+    let unsure = if kinds.contains(&EntityKind::Thing) { KIND_UNKNOWN } else { 0 };
+    part(mentioned, known).map(|sure| sure.saturating_sub(unsure))
+}
+
+/// What it takes from a guess that a kind is not known.
+const KIND_UNKNOWN: u16 = 1_000;
+
+fn part(mentioned: &Mentioned, known: &Known) -> Option<u16> {
     let said = &mentioned.name;
     let full = known.names.iter().filter(|name| name.is_full());
     if !said.is_full() {
@@ -206,20 +216,29 @@ fn initials(one: &NameKey, other: &NameKey) -> bool {
 }
 
 fn by_spelling(mentioned: &Mentioned, known: &Known) -> Option<u16> {
-    // A guess about letters on top of a guess about the kind is one guess too many.
-    if mentioned.kind != known.kind || mentioned.kind == EntityKind::Identifier {
+    let kinds = [mentioned.kind, known.kind];
+    let of_people =
+        |kind| matches!(kind, EntityKind::Person | EntityKind::Animal | EntityKind::Thing);
+    if kinds.contains(&EntityKind::Identifier) {
         return None;
     }
-    let is_person = mentioned.kind == EntityKind::Person;
-    // Marian and Marion are two people; Jonathan and Jonathon Smith of one scope hardly are.
-    if is_person && (!mentioned.name.is_full() || known.nearness == Nearness::Tenant) {
+    // Marian and Marion are two people, and whatever is called by one word may be one; Jonathan and
+    // Jonathon Smith of one scope hardly are.
+    let alone = !mentioned.name.is_full() || known.nearness == Nearness::Tenant;
+    if alone && of_people(known.kind) {
         return None;
     }
-    known.names.iter().filter_map(|name| near(&mentioned.name, name)).max()
+    // A guess about letters on top of a guess about the kind has room for one slip only.
+    let (unsure, slips) =
+        if mentioned.kind == known.kind { (0, SLIPS_MAX) } else { (KIND_UNKNOWN / 2, 1) };
+    let names = known.names.iter().filter_map(|name| near(&mentioned.name, name, slips));
+    names.max().map(|sure: u16| sure.saturating_sub(unsure))
 }
 
-fn near(one: &NameKey, other: &NameKey) -> Option<u16> {
-    const SLIPS_MAX: usize = 2;
+/// Slips in one name.
+const SLIPS_MAX: usize = 2;
+
+fn near(one: &NameKey, other: &NameKey, most: usize) -> Option<u16> {
     if one.words().len() != other.words().len() {
         return None;
     }
@@ -228,6 +247,7 @@ fn near(one: &NameKey, other: &NameKey) -> Option<u16> {
         total += slips(one, other)?;
     }
     match total {
+        _ if total > most => None,
         0 => Some(10_000),
         1 => Some(7_500),
         SLIPS_MAX => Some(5_000),

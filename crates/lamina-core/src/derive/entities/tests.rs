@@ -47,6 +47,7 @@ fn names_are_folded_by_kind() {
     check_key("person", "An", expect!["an"]);
     check_key("place", "Los Angeles", expect!["los angeles"]);
     check_key("id", "Jane.Doe+x@Example.com", expect!["jane.doe+x@example.com"]);
+    check_key("id", "@BobM", expect!["bobm"]);
     check_key("id", "  ", expect!["nothing"]);
     check_key("person", "…", expect!["nothing"]);
 }
@@ -108,6 +109,7 @@ fn the_same_name_is_the_same_thing() {
     check("org Acme", "1 tenant org Acme Corp.", expect!["1 Name 10000"]);
     check("thing Acme", "1 scope org Acme Corp.", expect!["1 Name 9500"]);
     check("place Acme", "1 scope org Acme", expect!["new"]);
+    check("product Acme", "1 scope org Acme", expect!["1 Name 9500"]);
     check("org Acme", "1 tenant org ACME\n2 scope org Acme Inc", expect!["2 Name 10000"]);
     check("org Acme", "1 scope org ACME\n2 scope org Acme Inc", expect!["new, not 1 or 2"]);
     check("person Al", "1 scope person Alexander Hill/Al", expect!["1 Name 10000"]);
@@ -131,6 +133,10 @@ fn a_first_name_alone_is_no_evidence() {
         expect!["1 PartOfName 7500"],
     );
     check("person Bob", "1 scope person Bob Smith\n2 scope person Bob", expect!["2 Name 10000"]);
+    check("thing Bob", "1 scope person Bob Smith", expect!["1 PartOfName 7000"]);
+    check("person Bob", "1 scope thing Bob Smith", expect!["1 PartOfName 7000"]);
+    check("thing Bob", "1 scope thing Bob Smith", expect!["new"]);
+    check("thing Smith", "1 scope person Bob Smith", expect!["1 PartOfName 6000"]);
     check("person Bob Smith", "1 scope person Bob Jones", expect!["new"]);
     check("person Bob Smith", "1 tenant person Bob Smith", expect!["1 Name 9000"]);
 }
@@ -160,7 +166,14 @@ fn a_full_name_can_complete_a_part() {
 fn near_spellings_are_guesses() {
     check("product Kubernets", "1 tenant product Kubernetes", expect!["1 NearSpelling 7500"]);
     check("product Kubrntes", "1 tenant product Kubernetes", expect!["new"]);
-    check("thing Kubernets", "1 tenant product Kubernetes", expect!["new"]);
+    check("thing Kubernets", "1 tenant product Kubernetes", expect!["1 NearSpelling 7000"]);
+    check("thing Kubernts", "1 tenant product Kubernetes", expect!["new"]);
+    check("thing Kubernets", "1 scope thing Kubernetes", expect!["new"]);
+    check("thing Marion", "1 scope person Marian", expect!["new"]);
+    check("product Postgress", "1 tenant product Postgres", expect!["1 NearSpelling 7500"]);
+    check("person Micheal Brown", "1 scope person Michael Brown", expect!["1 NearSpelling 7500"]);
+    check("thing Micheal Brown", "1 scope person Michael Brown", expect!["1 NearSpelling 7000"]);
+    check("thing Micheal Brown", "1 scope thing Michael Brown", expect!["1 NearSpelling 7500"]);
     check("place Iraq", "1 scope place Iran", expect!["new"]);
     check("product Boeing 747", "1 scope product Boeing 737", expect!["new"]);
     check("person Marion", "1 scope person Marian", expect!["new"]);
@@ -366,6 +379,207 @@ proptest! {
         }
         for (n, answer) in seen {
             prop_assert_eq!(answers(&registry, at(n)), answer);
+        }
+    }
+}
+
+#[test]
+fn words_tell_what_bears_a_name() {
+    assert_eq!(kind_of_name("Dr. Jane O'Neil"), Some(EntityKind::Person));
+    assert_eq!(kind_of_name("Acme Corp."), Some(EntityKind::Organization));
+    assert_eq!(kind_of_name("bob@acme.com"), Some(EntityKind::Identifier));
+    assert_eq!(kind_of_name("https://acme.com"), Some(EntityKind::Identifier));
+    for name in ["Acme", "Corp", "the limited", "mr", "Bob @ Acme", "@bob", "a@b", "", "miss it"] {
+        assert_eq!(kind_of_name(name), None, "{name}");
+    }
+    assert_eq!(kind_of_subject("works_at"), Some(EntityKind::Person));
+    assert_eq!(kind_of_subject("status"), None);
+    assert_eq!(names_by("alias", EntityKind::Person), Some((EntityKind::Person, 9_500)));
+    assert_eq!(names_by("email", EntityKind::Thing), Some((EntityKind::Identifier, 10_000)));
+    assert_eq!(names_by("likes", EntityKind::Person), None);
+}
+
+/// Those who are called by one name: made and found as the fold does it, in one scope or everywhere.
+#[derive(Debug, Default)]
+struct Called {
+    bearers: Vec<(EntityId, EntityKind, Option<u8>)>,
+}
+
+impl Called {
+    /// Somebody says the name of this kind of thing, in a scope.
+    fn say(&mut self, kind: EntityKind, scope: u8, is_full: bool) -> EntityId {
+        let seen: Vec<(usize, Bearer)> = self
+            .bearers
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, _, at))| at.is_none_or(|at| at == scope))
+            .map(|(index, (id, kind, at))| {
+                (index, Bearer { id: *id, kind: *kind, here: at.is_some() })
+            })
+            .collect();
+        let bearers: Vec<Bearer> = seen.iter().map(|(_, bearer)| *bearer).collect();
+        let personal = matches!(kind, EntityKind::Person | EntityKind::Animal | EntityKind::Thing);
+        let own = (personal && !is_full).then_some(scope);
+        match meant(kind, &bearers) {
+            Some(at) => {
+                let known = &mut self.bearers[seen[at].0];
+                if known.1 == EntityKind::Thing {
+                    known.1 = kind;
+                }
+                if own.is_none() {
+                    known.2 = None;
+                }
+                known.0
+            }
+            None => {
+                let id = entity(u8::try_from(self.bearers.len()).unwrap() + 1);
+                self.bearers.insert(0, (id, kind, own));
+                id
+            }
+        }
+    }
+}
+
+fn kinds() -> impl Strategy<Value = EntityKind> {
+    prop::sample::select(EntityKind::ALL.to_vec())
+        .prop_filter("no address", |kind| *kind != EntityKind::Identifier)
+}
+
+/// One letter put in, left out, replaced or swapped with its neighbour.
+fn slipped(word: &str, at: usize, letter: char, how: u8) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    let at = 1 + at % (letters.len() - 1);
+    match how {
+        0 => letters.insert(at, letter),
+        1 => drop(letters.remove(at)),
+        2 => letters[at] = letter,
+        _ if at + 1 < letters.len() => letters.swap(at, at + 1),
+        _ => letters.push(letter),
+    }
+    letters.into_iter().collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Whatever is said of one name in one scope, in whatever order: as long as nothing says that there
+    /// are two, there is one.
+    #[test]
+    fn one_name_of_one_sort_is_one_entity(
+        said in prop::collection::vec(any::<bool>(), 1..8),
+        kind in kinds(),
+        is_full: bool,
+    ) {
+        let mut called = Called::default();
+        let ids: BTreeSet<EntityId> = said
+            .iter()
+            .map(|known| if *known { kind } else { EntityKind::Thing })
+            .map(|kind| called.say(kind, 1, is_full))
+            .collect();
+        prop_assert_eq!(ids.len(), 1);
+    }
+
+    /// Two that are certainly of different sorts are never one, and a first name of another scope is
+    /// nobody that is known here.
+    #[test]
+    fn what_is_certainly_two_stays_two(
+        said in prop::collection::vec((kinds(), 1..3u8), 1..12),
+        is_full: bool,
+    ) {
+        let mut called = Called::default();
+        let mut all: Vec<(EntityKind, u8, EntityId)> = Vec::new();
+        for (kind, scope) in said {
+            all.push((kind, scope, called.say(kind, scope, is_full)));
+        }
+        for (one, here, id) in &all {
+            for (other, there, same) in &all {
+                if id != same {
+                    continue;
+                }
+                let specific = ![*one, *other].contains(&EntityKind::Thing);
+                prop_assert!(!specific || is_same_sort(*one, *other));
+                let people = [*one, *other].iter().all(|kind| *kind == EntityKind::Person);
+                prop_assert!(!people || is_full || here == there, "two people, one first name");
+            }
+        }
+    }
+
+    /// Every name that is one slip away is found by a key, as comparing all names would find it.
+    #[test]
+    fn a_slip_is_found_by_a_key(
+        first in "[a-z]{5,12}",
+        second in prop::option::of("[a-z]{1,10}"),
+        at: usize,
+        letter in prop::char::range('a', 'z'),
+        how in 0..4u8,
+    ) {
+        let name = |first: &str| {
+            let text = [Some(first), second.as_deref()].into_iter().flatten();
+            NameKey::new(&text.collect::<Vec<_>>().join(" "), EntityKind::Place)
+        };
+        let (Some(known), Some(said)) = (name(&first), name(&slipped(&first, at, letter, how)))
+        else {
+            return Ok(());
+        };
+        let known_as = Known {
+            id: entity(1),
+            kind: EntityKind::Place,
+            names: vec![known.clone()],
+            nearness: Nearness::Tenant,
+        };
+        let mentioned = Mentioned { name: said.clone(), kind: EntityKind::Place };
+        if let Resolution::Existing { how: How::NearSpelling, confidence, .. } =
+            resolve(&mentioned, &[known_as])
+            && confidence.get() >= 7_500
+        {
+            let keys: BTreeSet<String> = near_keys(&known).into_iter().collect();
+            prop_assert!(near_keys(&said).iter().any(|key| keys.contains(key)), "{known} {said}");
+        }
+    }
+
+    /// A short name is nobody's other spelling, and what is guessed is never certain nor hopeless.
+    #[test]
+    fn guesses_are_guesses(one in "[a-d]{1,4}", other in "[a-d]{1,4}", kind in kinds()) {
+        let (Some(name), Some(known)) = (NameKey::new(&one, kind), NameKey::new(&other, kind))
+        else {
+            return Ok(());
+        };
+        prop_assert!(near_keys(&name).is_empty());
+        let known =
+            Known { id: entity(1), kind, names: vec![known], nearness: Nearness::Scope };
+        match resolve(&Mentioned { name, kind }, &[known]) {
+            Resolution::Existing { how: How::Name, .. } | Resolution::New { .. } => {}
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+
+    /// Whatever is known of a scope: two full names with one first name are never one person.
+    #[test]
+    fn a_first_name_never_makes_one_of_two(
+        names in prop::collection::btree_set("(Bob|Ann) (Smith|Jones|Miller|Brown)", 2..6),
+        asked in 0..8usize,
+    ) {
+        let names: Vec<String> = names.into_iter().collect();
+        let known: Vec<Known> = names
+            .iter()
+            .enumerate()
+            .map(|(index, name)| Known {
+                id: entity(u8::try_from(index).unwrap()),
+                kind: EntityKind::Person,
+                names: NameKey::new(name, EntityKind::Person).into_iter().collect(),
+                nearness: Nearness::Scope,
+            })
+            .collect();
+        let name = &names[asked % names.len()];
+        let first = name.split(' ').next().unwrap();
+        let mentioned = Mentioned {
+            name: NameKey::new(first, EntityKind::Person).unwrap(),
+            kind: EntityKind::Person,
+        };
+        let of_that_name = names.iter().filter(|name| name.starts_with(first)).count();
+        match resolve(&mentioned, &known) {
+            Resolution::Existing { .. } => prop_assert_eq!(of_that_name, 1),
+            Resolution::New { ambiguous } => prop_assert_eq!(ambiguous.len(), of_that_name),
         }
     }
 }

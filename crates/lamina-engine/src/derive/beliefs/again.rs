@@ -19,6 +19,7 @@ use super::claims::{
 use super::rows::{BeliefRow, Found, PieceRow};
 use crate::derive::fold::{answer_row, row_error};
 use crate::derive::key::beliefs::{self as key, ClaimKey};
+use crate::derive::key::carried;
 
 /// What was said about a claim, in the order of the log.
 type Pieces = Vec<(AssertionId, PieceRow)>;
@@ -43,9 +44,12 @@ pub(super) fn without(
 ) -> Result<(), ViewError> {
     let Some((at, mut all)) = cleared(rows, tenant, claim)? else { return Ok(()) };
     match going {
-        Going::Never => all.retain(|(source, _)| source.offset != offset),
+        Going::Never => {
+            drop_some(rows, tenant, &mut all, |source, piece| piece.is_of(source, offset))
+        }
         Going::From(now) => {
-            for (_, piece) in all.iter_mut().filter(|(source, _)| source.offset == offset) {
+            for (_, piece) in all.iter_mut().filter(|(source, piece)| piece.is_of(*source, offset))
+            {
                 piece.gone = piece.gone.or(Some(now));
             }
         }
@@ -53,6 +57,35 @@ pub(super) fn without(
     let live = all.iter().filter(|(_, piece)| piece.gone.is_none());
     again(rows, &at, live.cloned())?;
     remember(rows, &at, &all)
+}
+
+/// Takes back some of what was said about a claim, as if it had never been said.
+pub(super) fn without_some(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    claim: ClaimKey,
+    is_gone: impl Fn(AssertionId, &PieceRow) -> bool,
+) -> Result<(), ViewError> {
+    let Some((at, mut all)) = cleared(rows, tenant, claim)? else { return Ok(()) };
+    drop_some(rows, tenant, &mut all, is_gone);
+    let live = all.iter().filter(|(_, piece)| piece.gone.is_none());
+    again(rows, &at, live.cloned())?;
+    remember(rows, &at, &all)
+}
+
+/// Leaves out pieces, and where it was said what was brought here.
+fn drop_some(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    all: &mut Pieces,
+    is_gone: impl Fn(AssertionId, &PieceRow) -> bool,
+) {
+    for (source, _) in
+        all.iter().filter(|(source, piece)| piece.origin.is_some() && is_gone(*source, piece))
+    {
+        rows.delete(Space::Sources, carried(tenant, *source));
+    }
+    all.retain(|(source, piece)| !is_gone(*source, piece));
 }
 
 /// Takes away every row of a claim but what became of its ids, which then are gone; gives what was said

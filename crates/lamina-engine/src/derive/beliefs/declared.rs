@@ -49,6 +49,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
                 weight: 0,
                 place: entry.place,
                 gone: None,
+                origin: None,
             };
             let about = row.about;
             claims::take(rows, &At { about, ..other }, source, piece, row.id)?;
@@ -74,6 +75,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
         weight: 0,
         place: entry.place,
         gone: None,
+        origin: None,
     };
     claims::take(rows, &at, source, piece, id)?;
     rows.put(Space::Sources, key::made(tenant, head.offset), made.encode());

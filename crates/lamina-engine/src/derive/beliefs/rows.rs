@@ -82,12 +82,19 @@ pub(crate) struct PieceRow {
     pub(crate) place: Place,
     /// From when it does not count any more: its event was read again. Before, it did.
     pub(crate) gone: Option<RecordedAt>,
+    /// Brought here from another claim: where it was said.
+    pub(crate) origin: Option<AssertionId>,
 }
 
 impl PieceRow {
     /// Whether it counts with the knowledge of an instant.
     pub(crate) fn counts(&self, at: RecordedAt) -> bool {
         self.piece.recorded() <= at && self.gone.is_none_or(|gone| at < gone)
+    }
+
+    /// Whether an entry said it, here or where it was brought from.
+    pub(crate) fn is_of(&self, source: AssertionId, offset: u64) -> bool {
+        source.offset == offset || self.origin.is_some_and(|origin| origin.offset == offset)
     }
 }
 
@@ -183,7 +190,7 @@ impl Found {
 
 impl PieceRow {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let PieceRow { belief, piece, event, class, weight, place, gone } = self;
+        let PieceRow { belief, piece, event, class, weight, place, gone, origin } = self;
         let mut out = Vec::with_capacity(112);
         out.extend_from_slice(belief.as_bytes());
         put_optional(&mut out, event.as_ref(), |out, id| out.extend_from_slice(id.as_bytes()));
@@ -191,6 +198,7 @@ impl PieceRow {
         put_varint(&mut out, u64::from(*weight));
         put_varint(&mut out, place.0);
         put_optional(&mut out, gone.as_ref(), |out, at| put_instant(out, at.0));
+        put_optional(&mut out, origin.as_ref(), |out, origin| put_source(out, *origin));
         match piece {
             Piece::Said(said) => {
                 out.push(0);
@@ -211,6 +219,10 @@ impl PieceRow {
                 put_instant(&mut out, at.0);
                 put_instant(&mut out, newer.0);
             }
+            Piece::Moved { at } => {
+                out.push(3);
+                put_instant(&mut out, at.0);
+            }
         }
         out
     }
@@ -223,6 +235,7 @@ impl PieceRow {
         let weight = short(&mut from)?;
         let place = Place(from.varint()?);
         let gone = optional(&mut from, instant)?.map(RecordedAt);
+        let origin = optional(&mut from, read_source)?;
         let piece = match from.byte()? {
             0 => Piece::Said(said(&mut from, class, event)?),
             1 => Piece::Declared(Declaration {
@@ -236,9 +249,10 @@ impl PieceRow {
                 at: RecordedAt(instant(&mut from)?),
                 newer: ValidAt(instant(&mut from)?),
             },
+            3 => Piece::Moved { at: RecordedAt(instant(&mut from)?) },
             _ => return Err(MALFORMED),
         };
-        done(&from, PieceRow { belief, piece, event, class, weight, place, gone })
+        done(&from, PieceRow { belief, piece, event, class, weight, place, gone, origin })
     }
 }
 

@@ -97,7 +97,7 @@ impl World {
         let mut draft = answerer.draft(&said).unwrap();
         draft.answer.extraction.claims.truncate(claims);
         let (reply, answer) = oneshot::channel();
-        let entries = vec![answerer.entry(&draft)];
+        let entries = vec![answerer.entry(&mut draft)];
         inner.submit(Request::Answers { entries, reply }, answer).await.unwrap();
     }
 

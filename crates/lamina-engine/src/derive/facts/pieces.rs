@@ -16,9 +16,10 @@ use sha2::{Digest, Sha256};
 
 use super::At;
 use crate::derive::conflicts::{self, Buried};
+use crate::derive::entities;
 use crate::derive::fold::{answer_row, row_error};
 use crate::derive::key::{self, Layer};
-use crate::derive::rows::FactRow;
+use crate::derive::rows::{AnswerRow, FactRow};
 
 /// Does to the rows what the algebra says. Gives the number of conflicts that are open no more.
 pub(super) fn apply(
@@ -105,7 +106,7 @@ fn drop_row(rows: &mut Rows<'_, '_>, at: At, piece: &Piece, id: FactId) -> Resul
     rows.delete(Space::Records, key::fact_about(tenant, scope, subject, learned, id));
     rows.delete(Space::Records, key::fact(tenant, id));
     for support in &piece.supports {
-        if let Some(answer) = answer_row(rows, tenant, support.source.offset)? {
+        if let Some(answer) = said_in(rows, tenant, support.source)? {
             let link = key::of_event(tenant, answer.event, Layer::Fact, id.as_bytes());
             rows.delete(Space::Records, link);
         }
@@ -116,7 +117,7 @@ fn drop_row(rows: &mut Rows<'_, '_>, at: At, piece: &Piece, id: FactId) -> Resul
 /// Notes with each event which facts stand on it.
 fn link(rows: &mut Rows<'_, '_>, at: At, id: FactId, piece: &Piece) -> Result<(), ViewError> {
     for support in &piece.supports {
-        if let Some(answer) = answer_row(rows, at.tenant, support.source.offset)? {
+        if let Some(answer) = said_in(rows, at.tenant, support.source)? {
             let link = key::of_event(at.tenant, answer.event, Layer::Fact, id.as_bytes());
             rows.put(Space::Records, link, Vec::new());
         }
@@ -149,7 +150,7 @@ fn fact_id(rows: &Rows<'_, '_>, at: At, piece: PieceId) -> Result<FactId, ViewEr
     Ok(mint(&seed, recorded, (at.scope, &at.track), piece))
 }
 
-/// The entry that made a version: an answer, or a decision about a conflict.
+/// The entry that made a version: an answer, a decision about a conflict, or a merge or split.
 pub(crate) fn maker(
     rows: &Rows<'_, '_>,
     tenant: u32,
@@ -158,8 +159,34 @@ pub(crate) fn maker(
     if let Some(answer) = answer_row(rows, tenant, offset)? {
         return Ok(Some((answer.seed, answer.recorded)));
     }
-    let decision = conflicts::decision_row(rows, tenant, offset)?;
-    Ok(decision.map(|decision| (decision.seed, decision.recorded)))
+    if let Some(decision) = conflicts::decision_row(rows, tenant, offset)? {
+        return Ok(Some((decision.seed, decision.recorded)));
+    }
+    let operation = entities::merge::operation_row(rows, tenant, offset)?;
+    Ok(operation.map(|operation| (operation.seed, operation.recorded)))
+}
+
+/// The answer in which evidence was said.
+fn said_in(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    source: AssertionId,
+) -> Result<Option<AnswerRow>, ViewError> {
+    match answer_row(rows, tenant, source.offset)? {
+        Some(answer) => Ok(Some(answer)),
+        None => answer_row(rows, tenant, origin(rows, tenant, source)?.offset),
+    }
+}
+
+/// Where it was said what was brought to a track; anything else where it is.
+pub(crate) fn origin(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    source: AssertionId,
+) -> Result<AssertionId, ViewError> {
+    let bytes = rows.get(Space::Sources, &key::carried(tenant, source))?;
+    let origin = bytes.map(|bytes| entities::rows::read_origin(&bytes)).transpose();
+    Ok(origin.map_err(row_error(Space::Sources))?.unwrap_or(source))
 }
 
 fn fact_row(rows: &Rows<'_, '_>, tenant: u32, id: FactId) -> Result<Option<FactRow>, ViewError> {

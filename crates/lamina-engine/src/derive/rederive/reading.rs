@@ -172,12 +172,13 @@ impl Inner {
 }
 
 /// Whether two answers say the same. By whom, at what cost and whether a model is still to be asked is
-/// not what they say.
+/// not what they say, nor is whom a name was guessed to mean by what was known then.
 fn is_same(before: &Answer, after: &Answer) -> bool {
     let plain = |answer: &Answer| {
         let mut answer = answer.clone();
         answer.extraction.extractor.clear();
         (answer.cost, answer.awaits_model) = (None, false);
+        answer.matches.retain(|matched| matched.stated);
         answer
     };
     plain(before) == plain(after)

@@ -60,7 +60,7 @@ impl Inner {
         let shown = self.belief_shown(stood)?;
         let Words { subject, predicate, object } = self.belief_words(stood)?;
         let object_entity = match &object {
-            Object::Entity(term) => self.entity_of_term(*tenant, claim.scope, term)?,
+            Object::Entity(term) => self.entity_of_term(*tenant, claim.scope, term, *at)?,
             _ => None,
         };
         let state = &row.held.state;

@@ -7,15 +7,17 @@ use lamina_core::derive::facts::{AssertionId, Content, Piece, PieceId, Said, Sup
 use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::kv::Space;
-use lamina_types::layer::{Claim, Confidence, EntityKind, Object, Term};
-use lamina_types::{ActorId, ConflictId, EntityId, EventId, FactId, RecordedAt};
+use lamina_types::layer::{Claim, Confidence, Object};
+use lamina_types::{ActorId, ConflictId, EventId, FactId, RecordedAt};
 
 use super::{EntityRef, FactMapping, FactObject, FactRecord};
 use crate::Error;
 use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
+use crate::derive::entities::CERTAIN;
+use crate::derive::entities::rows::OperationRow;
 use crate::derive::read::{answer_row, row};
-use crate::derive::rows::FactRow;
-use crate::derive::{entities, facts, key};
+use crate::derive::rows::{AnswerRow, FactRow, InputRow};
+use crate::derive::{facts, key};
 use crate::engine::Inner;
 
 /// Answers that were read for one page, with who spoke.
@@ -28,6 +30,8 @@ pub(in crate::read) struct Told {
     event: EventId,
     said_by: Option<ActorId>,
     mapping: Option<FactMapping>,
+    /// How sure it is who is meant by the subject.
+    sure: Confidence,
 }
 
 impl Inner {
@@ -54,13 +58,13 @@ impl Inner {
             said.get_or_insert_with(|| (first, object.extractor.clone()));
             objects.push(object);
         }
-        let Some((Told { claim, mapping, .. }, extractor)) = said else { return Ok(None) };
+        let Some((Told { claim, mapping, sure, .. }, extractor)) = said else { return Ok(None) };
         let all = objects.iter().flat_map(|object| &object.supports);
         let supports: BTreeSet<EventId> = all.copied().collect();
         Ok(Some(FactRecord {
             id,
             scope: self.scope_path(tenant, fact.scope)?,
-            subject: EntityRef { id: fact.subject, term: claim.subject },
+            subject: EntityRef { id: fact.subject, term: claim.subject, sure },
             predicate: claim.predicate,
             mapping,
             objects,
@@ -90,19 +94,28 @@ impl Inner {
     ) -> Result<Option<(FactObject, Told)>, Error> {
         let says =
             |support: &&Support| support.recorded <= recorded && support.said == Said::Value(value);
-        let mut first: Option<Told> = None;
+        let mut first: Option<(Told, AssertionId)> = None;
         let (mut supports, mut said_by, mut confidence) = (Vec::new(), None, Confidence::new(0));
         for support in fact.piece.supports.iter().filter(says) {
             confidence = confidence.max(support.confidence);
             let Some(told) = self.told(tenant, support.source, answers)? else { continue };
             supports.push(told.event);
             said_by.clone_from(&told.said_by);
-            first.get_or_insert(told);
+            first.get_or_insert((told, support.source));
         }
-        let Some(first) = first else { return Ok(None) };
+        let Some((mut first, source)) = first else { return Ok(None) };
+        let input = key::input(tenant, fact.scope, &fact.track, source);
+        let input =
+            row(&self.views, Space::Sources, &input, |bytes| InputRow::decode(source, bytes))?;
+        let spoken = input.map(|input| input.spoken);
+        let sure = spoken.map_or((CERTAIN, CERTAIN), |spoken| spoken.sure);
+        first.sure = Confidence::new(sure.0);
         let claim = &first.claim;
-        let entity = match &claim.object {
-            Object::Entity(term) => self.entity_of_term(tenant, fact.scope, term)?,
+        let entity = match (&claim.object, spoken.and_then(|spoken| spoken.object)) {
+            (Object::Entity(_), Some(id)) => Some(self.home_at(tenant, id, recorded)?),
+            (Object::Entity(term), None) => {
+                self.entity_of_term(tenant, fact.scope, term, recorded)?
+            }
             _ => None,
         };
         supports.sort_unstable();
@@ -116,6 +129,7 @@ impl Inner {
             confidence,
             extractor: first.extractor.clone(),
             said_by,
+            sure: Confidence::new(sure.1),
         };
         Ok(Some((object, first)))
     }
@@ -144,10 +158,14 @@ impl Inner {
         let offset = piece.by.offset;
         let maker = match answer_row(&self.views, tenant, offset)? {
             Some(answer) => Some((answer.seed, answer.recorded)),
-            None => {
-                let decision = self.decision_row(tenant, offset)?;
-                decision.map(|decision| (decision.seed, decision.recorded))
-            }
+            None => match self.decision_row(tenant, offset)? {
+                Some(decision) => Some((decision.seed, decision.recorded)),
+                None => {
+                    let key = key::operation(tenant, offset);
+                    let made = row(&self.views, Space::Records, &key, OperationRow::decode)?;
+                    made.map(|made| (made.seed, made.recorded))
+                }
+            },
         };
         let track = (fact.scope, &fact.track);
         Ok(maker.map(|(seed, recorded)| facts::mint(&seed, recorded, track, piece)))
@@ -200,6 +218,10 @@ impl Inner {
         let (source, row) = match answer_row(&self.views, tenant, source.offset)? {
             Some(row) => (source, row),
             None => {
+                let source = self.origin(tenant, source)?;
+                if let Some(row) = answer_row(&self.views, tenant, source.offset)? {
+                    return self.told_in(source, row, answers);
+                }
                 let decision = self.decision_row(tenant, source.offset)?;
                 let Some(said) = decision.and_then(|decision| decision.said) else {
                     return Ok(None);
@@ -210,16 +232,18 @@ impl Inner {
                 (said, row)
             }
         };
-        let (answer, said_by) = match answers.entry(source.offset) {
-            Slot::Occupied(known) => known.into_mut(),
-            Slot::Vacant(slot) => {
-                let entry = self.reader.entry(source.offset, row.place)?;
-                let Some(bytes) = entry.what.live() else { return Ok(None) };
-                let answer = Answer::decode(bytes);
-                let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
-                let who = entry.who.live().and_then(|who| AnswerWho::decode(who).ok());
-                slot.insert((answer, who.map(|who| who.observed_actor)))
-            }
+        self.told_in(source, row, answers)
+    }
+
+    /// The claim of an answer.
+    fn told_in(
+        &self,
+        source: AssertionId,
+        row: AnswerRow,
+        answers: &mut Answers,
+    ) -> Result<Option<Told>, Error> {
+        let Some((answer, said_by)) = self.answer_of(source.offset, &row, answers)? else {
+            return Ok(None);
         };
         let claim = answer.extraction.claims.get(usize::from(source.ordinal)).cloned();
         let mapped = answer.mapped.iter().find(|mapped| mapped.claim == source.ordinal);
@@ -233,7 +257,39 @@ impl Inner {
                 predicate: mapped.predicate.clone(),
                 confidence: Confidence::new(mapped.confidence),
             }),
+            sure: Confidence::FULL,
         }))
+    }
+
+    /// An answer with who spoke; none if its words are being erased right now.
+    fn answer_of<'a>(
+        &self,
+        offset: u64,
+        row: &AnswerRow,
+        answers: &'a mut Answers,
+    ) -> Result<Option<&'a (Answer, Option<ActorId>)>, Error> {
+        Ok(match answers.entry(offset) {
+            Slot::Occupied(known) => Some(known.into_mut()),
+            Slot::Vacant(slot) => {
+                let entry = self.reader.entry(offset, row.place)?;
+                let Some(bytes) = entry.what.live() else { return Ok(None) };
+                let answer = Answer::decode(bytes);
+                let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
+                let who = entry.who.live().and_then(|who| AnswerWho::decode(who).ok());
+                Some(slot.insert((answer, who.map(|who| who.observed_actor))))
+            }
+        })
+    }
+
+    /// An answer by its entry.
+    pub(in crate::read) fn answer<'a>(
+        &self,
+        tenant: u32,
+        offset: u64,
+        answers: &'a mut Answers,
+    ) -> Result<Option<&'a Answer>, Error> {
+        let Some(row) = answer_row(&self.views, tenant, offset)? else { return Ok(None) };
+        Ok(self.answer_of(offset, &row, answers)?.map(|(answer, _)| answer))
     }
 
     pub(in crate::read) fn predicate_tag(
@@ -253,53 +309,5 @@ impl Inner {
     ) -> Result<[u8; 16], Error> {
         let mac = self.keyed(tenant)?.mac(domain, &[word.as_bytes()]);
         Ok(*mac.first_chunk().expect("32 bytes have a first half"))
-    }
-
-    /// Who or what somebody means by an id or a name.
-    pub(crate) fn entities_called(
-        &self,
-        tenant: u32,
-        scopes: &[u64],
-        called: &str,
-    ) -> Result<BTreeSet<EntityId>, Error> {
-        let mut found = BTreeSet::new();
-        if let Ok(id) = called.parse::<EntityId>() {
-            found.insert(id);
-            return Ok(found);
-        }
-        let mut tags = Vec::new();
-        if called.parse::<ActorId>().is_ok() {
-            tags.push((0, self.derived_tag(tenant, "derive.actor", called)?));
-        }
-        // What kind of thing is meant is not said, and some names are folded by their kind.
-        let folded: BTreeSet<String> =
-            EntityKind::ALL.iter().map(|kind| entities::fold_name(called, *kind)).collect();
-        for name in &folded {
-            let name = self.derived_tag(tenant, "derive.name", name)?;
-            let domains = std::iter::once(0).chain(scopes.iter().copied());
-            tags.extend(domains.map(|domain| (domain, name)));
-        }
-        for (domain, tag) in tags {
-            let alias = key::alias(tenant, domain, &tag);
-            let id = row(&self.views, Space::Sources, &alias, |bytes| {
-                bytes.try_into().map_err(|_| CodecError::Truncated)
-            })?;
-            found.extend(id.map(EntityId::from_bytes));
-        }
-        Ok(found)
-    }
-
-    pub(in crate::read) fn entity_of_term(
-        &self,
-        tenant: u32,
-        scope: u64,
-        term: &Term,
-    ) -> Result<Option<EntityId>, Error> {
-        let called = match term {
-            Term::Actor(actor) => actor.as_str(),
-            Term::Named { name, .. } => name,
-            Term::Of { .. } => return Ok(None),
-        };
-        Ok(self.entities_called(tenant, &[scope], called)?.into_iter().next())
     }
 }

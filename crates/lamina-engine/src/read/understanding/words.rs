@@ -116,6 +116,7 @@ impl<'a> Words<'a> {
 
     /// The words of the clause that a claim stands on.
     fn quote(&mut self, source: AssertionId) -> Result<Option<String>, Error> {
+        let source = self.inner.origin(self.tenant, source)?;
         let claim = self.answer(source.offset)?;
         let claim = claim
             .and_then(|answer| answer.extraction.claims.get(usize::from(source.ordinal)).cloned());

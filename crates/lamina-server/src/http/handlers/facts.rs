@@ -255,6 +255,7 @@ pub(super) fn shown(fact: &FactRecord) -> FactBody {
             r#type: "entity",
             id: fact.subject.id.to_string(),
             name: name(&fact.subject.term),
+            confidence: unsure(fact.subject.sure),
         },
         predicate: fact.predicate.clone(),
         mapping: fact.mapping.as_ref().map(|mapping| MappingBody {
@@ -299,7 +300,16 @@ pub(super) fn name(term: &Term) -> String {
 }
 
 pub(super) fn value(object: &FactObject) -> ValueBody {
-    value_of(&object.object, object.entity)
+    let value = value_of(&object.object, object.entity);
+    match object.object {
+        Object::Entity(_) => ValueBody { confidence: unsure(object.sure), ..value },
+        _ => value,
+    }
+}
+
+/// How sure it is who is meant, unless it is certain.
+fn unsure(sure: Confidence) -> Option<f64> {
+    (sure < Confidence::FULL).then(|| sure.as_f64())
 }
 
 /// What is said, and the entity that it is.
@@ -309,6 +319,7 @@ pub(super) fn value_of(object: &Object, entity: Option<EntityId>) -> ValueBody {
             r#type: "entity",
             id: entity.map(|id| id.to_string()),
             name: Some(name(term)),
+            confidence: None,
             datatype: None,
             value: name(term).into(),
             unit: None,
@@ -328,6 +339,7 @@ fn literal(datatype: &'static str, value: serde_json::Value) -> ValueBody {
         r#type: "literal",
         id: None,
         name: None,
+        confidence: None,
         datatype: Some(datatype),
         value,
         unit: None,

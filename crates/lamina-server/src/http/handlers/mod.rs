@@ -6,6 +6,7 @@ mod bulk;
 mod status;
 mod events;
 mod facts;
+mod entities;
 mod episodes;
 mod claims;
 mod conflicts;
@@ -65,6 +66,9 @@ table! {
     Post "/v1/episodes/build" => episodes::build;
     Get "/v1/facts" => facts::list;
     Get "/v1/facts/timeline" => facts::timeline;
+    Get "/v1/entities" => entities::list;
+    Post "/v1/entities/{entity_id}/merge" => entities::merge;
+    Post "/v1/entities/{entity_id}/split" => entities::split;
     Get "/v1/beliefs" => beliefs::list;
     Post "/v1/beliefs" => beliefs::declare;
     Post "/v1/beliefs/build" => beliefs::build;

@@ -6,6 +6,7 @@ use lamina_types::layer::{
 };
 use lamina_types::{Micros, ValidAt};
 
+use super::Match;
 use crate::codec::CodecError;
 use crate::codec::wire::{
     Cursor, FieldWriter, array, fields, number, once, parsed, put_sized, put_varint, required,
@@ -227,6 +228,31 @@ fn decode_span(from: &mut Cursor<'_>) -> Result<ByteSpan, CodecError> {
 }
 
 /// Each owner adds a relation; the last thing is what all of it belongs to.
+pub(super) fn encode_match(matched: &Match) -> Vec<u8> {
+    let Match { name, kind, is, stated, confidence } = matched;
+    let mut out = Vec::with_capacity(48);
+    out.extend_from_slice(&[*kind as u8, u8::from(*stated)]);
+    put_varint(&mut out, u64::from(*confidence));
+    put_sized(&mut out, name.as_bytes());
+    put_term(&mut out, is);
+    out
+}
+
+pub(super) fn decode_match(value: &[u8]) -> Result<Match, CodecError> {
+    const MALFORMED: CodecError = CodecError::Malformed { field: "match" };
+    whole(value, |from| {
+        let kind = pick(from.byte()?, &KINDS, "match")?;
+        let stated = match from.byte()? {
+            0 => false,
+            1 => true,
+            _ => return Err(MALFORMED),
+        };
+        let confidence = u16::try_from(from.varint()?).map_err(|_| MALFORMED)?;
+        let name = string(from.sized()?, "match")?;
+        Ok(Match { name, kind, is: term(from)?, stated, confidence })
+    })
+}
+
 fn encode_term(term: &Term) -> Vec<u8> {
     let mut out = Vec::with_capacity(24);
     put_term(&mut out, term);

@@ -55,6 +55,7 @@ fn piece(piece: Piece, event: Option<EventId>) -> PieceRow {
         weight: 9_500,
         place: Place(77),
         gone: Some(at(13)),
+        origin: Some(AssertionId { offset: 6, ordinal: 7 }),
     }
 }
 
@@ -100,6 +101,7 @@ fn rows_come_back_as_they_were_put() {
         piece(heard(), event),
         piece(Piece::Declared(declaration()), None),
         piece(Piece::Closed { at: at(1), newer: ValidAt(Micros(2)) }, None),
+        piece(Piece::Moved { at: at(1) }, None),
     ] {
         assert_eq!(PieceRow::decode(&row.encode()), Ok(row));
     }
