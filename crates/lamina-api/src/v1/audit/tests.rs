@@ -21,13 +21,33 @@ fn filters_are_read() {
 fn bad_filters_are_refused() {
     for (name, value, code) in [
         ("decision", "maybe", ErrorCode::InvalidParameter),
-        ("cursor", "evt_1", ErrorCode::InvalidCursor),
         ("limit", "0", ErrorCode::InvalidParameter),
         ("scope", "x", ErrorCode::InvalidScopeGrammar),
         ("actor", "x", ErrorCode::InvalidParameter),
         ("since", "yesterday", ErrorCode::InvalidTimestamp),
     ] {
         assert_eq!(parse(&[(name, value)]).unwrap_err().code, code, "{name}={value}");
+    }
+}
+
+#[test]
+fn only_cursors_of_this_list_for_this_caller_are_taken() {
+    let mac =
+        |message: &[u8]| Sha256::new().chain_update(b"key").chain_update(message).finalize().into();
+    let (alice, bob): (ActorId, ActorId) =
+        ("user:alice".parse().unwrap(), "user:bob".parse().unwrap());
+    let query = parse(&[("decision", "deny")]).unwrap();
+    let cursor = query.next_cursor(7, &alice, &mac);
+    let before = |pairs: &[(&str, &str)], caller: &ActorId| {
+        parse(pairs).unwrap().before(caller, &mac).map_err(|error| error.code)
+    };
+    assert_eq!(before(&[("decision", "deny"), ("cursor", &cursor)], &alice), Ok(Some(7)));
+    assert_eq!(before(&[("decision", "deny")], &alice), Ok(None));
+    let refused = Err(ErrorCode::InvalidCursor);
+    assert_eq!(before(&[("decision", "deny"), ("cursor", &cursor)], &bob), refused);
+    assert_eq!(before(&[("decision", "allow"), ("cursor", &cursor)], &alice), refused);
+    for bad in ["evt_1", "7", "c"] {
+        assert_eq!(before(&[("decision", "deny"), ("cursor", bad)], &alice), refused, "{bad}");
     }
 }
 
