@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 15: 55 rows, c202fceb6fde02bb4d76d6323336b9eca229e25e2cf3457a6772e516a9b0d60f"]
+    expect!["layout 16: 55 rows, 59bfd8db7a20de624c27daf61dae76d6425f95685ab6bd00e8521b9fa386c215"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
