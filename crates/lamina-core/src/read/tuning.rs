@@ -1,5 +1,5 @@
-//! The numbers of a recall, in one place. They were chosen on conversations, chats and diaries in two
-//! languages together (docs/QUALITY.md), and none of them knows any of these.
+//! The numbers of a recall, in one place. They are first guesses: none was fitted to a set of questions
+//! yet.
 
 use crate::read::expand::Spread;
 use crate::read::fuse::Signals;
