@@ -65,7 +65,9 @@ const TABLE: &[(&[&str], &str, &str, bool)] = &[
     ),
     // Parts of names.
     (&["Bob Miller works at Acme.", "Bob lives in Oslo."], "Bob Miller", "Bob", SAME),
-    (&["Bob lives in Oslo.", "Bob Miller works at Acme."], "Bob", "Bob Miller", SAME),
+    (&["Rob lives in Oslo.", "Rob Carter works at Acme."], "Rob", "Rob Carter", SAME),
+    // Another scope, and a full name that the tenant knows from the one before.
+    (&["Bob lives in Oslo.", "Bob Miller works at Acme."], "Bob", "Bob Miller", OTHER),
     (&["Bob Miller works at Acme.", "Bob Jones works at Acme."], "Bob Miller", "Bob Jones", OTHER),
     (
         &["Bob Miller works at Acme.", "Bob Jones works at Acme.", "Bob lives in Oslo."],

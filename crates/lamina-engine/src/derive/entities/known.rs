@@ -303,6 +303,10 @@ fn from_recent(
             continue;
         }
         let near = other.scope == said.scope;
+        // A first name says nothing about who is meant elsewhere.
+        if !near && is_personal(other.kind) && !(key.is_full() && name.is_full()) {
+            continue;
+        }
         let nearness = if near { Nearness::Scope } else { Nearness::Tenant };
         // No entity has such an id: the version of a real one is part of it.
         let mut id = [0xff; 16];
