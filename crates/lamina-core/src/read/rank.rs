@@ -1,7 +1,4 @@
-//! The order of what was found: the newer above what it replaced, repetitions behind what they repeat,
-//! variety where a question asks for several things.
-
-use std::collections::BTreeSet;
+//! The order of what was found: the best first, and the newer above what it replaced.
 
 /// The positions of scores, the best first; equal ones keep their order.
 pub fn order(scores: &[f64]) -> Vec<usize> {
@@ -42,52 +39,6 @@ pub fn newer_first(order: &mut Vec<usize>, pairs: &[Replaced]) {
             return;
         }
     }
-}
-
-/// Takes up to `take` of the ordered, each time the one that is best in itself and least like what was
-/// taken (maximal marginal relevance). `lambda` is the weight of being good, 1 is the order as it is.
-/// `alike` says how alike two are, 0 to 1; being less alike than `free` costs nothing.
-pub fn vary(
-    order: &[usize],
-    scores: &[f64],
-    lambda: f64,
-    free: f64,
-    take: usize,
-    alike: impl Fn(usize, usize) -> f64,
-) -> Vec<usize> {
-    let best = order.first().and_then(|first| scores.get(*first)).copied().unwrap_or(0.0);
-    let share = |at: usize| {
-        let score = scores.get(at).copied().unwrap_or(0.0);
-        if best > 0.0 { score / best } else { 0.0 }
-    };
-    let mut left: Vec<(usize, f64)> = order.iter().map(|at| (*at, 0.0)).collect();
-    let mut taken = Vec::new();
-    while taken.len() < take && !left.is_empty() {
-        let marginal = |(at, likest): &(usize, f64)| lambda * share(*at) - (1.0 - lambda) * likest;
-        let mut chosen = 0;
-        for (index, candidate) in left.iter().enumerate() {
-            let current = left.get(chosen).map_or(f64::NEG_INFINITY, marginal);
-            if marginal(candidate) > current {
-                chosen = index;
-            }
-        }
-        let (at, _) = left.remove(chosen);
-        for (other, likest) in &mut left {
-            let alike = alike(at, *other);
-            if alike > free {
-                *likest = likest.max(alike);
-            }
-        }
-        taken.push(at);
-    }
-    taken
-}
-
-/// Leaves out what stands on nothing but what is shown already: a fact whose every event is above it in
-/// the pack says nothing new to whoever reads both. Of equal texts only the first stays.
-pub fn distinct<K: Ord + Clone>(keys: &[K]) -> Vec<bool> {
-    let mut seen = BTreeSet::new();
-    keys.iter().map(|key| seen.insert(key.clone())).collect()
 }
 
 #[cfg(test)]

@@ -13,10 +13,6 @@ pub struct Tuning {
     pub spread: Spread,
     /// What being said at the time that is asked about gives.
     pub in_time: f64,
-    /// The weight of being good against being different, where a question asks for several things.
-    pub lambda: f64,
-    /// Being less alike than this costs nothing.
-    pub alike_free: f64,
     /// Hits that are taken from each channel.
     pub hits: usize,
     /// Hits whose surroundings are looked at.
@@ -38,8 +34,6 @@ impl Tuning {
         },
         spread: Spread { neighbour: 0.2, second: 0.05, thread: 0.35, thread_best: 3 },
         in_time: 0.15,
-        lambda: 0.7,
-        alike_free: 0.85,
         hits: 150,
         surrounded: 40,
         derived_from: 24,

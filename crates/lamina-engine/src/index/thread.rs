@@ -15,8 +15,9 @@ use super::{Search, Wake, Woken, document};
 use crate::Error;
 use crate::derive::pace::{Pace, background};
 
-/// Entries and bytes taken from the log at a time.
-const ENTRIES_AT_ONCE: usize = if cfg!(test) { 32 } else { 513 };
+/// Entries and bytes taken from the log at a time: as few as derivation takes, because a rest is in
+/// proportion to the work before it and has an end.
+const ENTRIES_AT_ONCE: usize = if cfg!(test) { 32 } else { 65 };
 const BYTES_AT_ONCE: usize = 8 * 1_024 * 1_024;
 /// How long an idle thread sleeps.
 const PATIENCE: Duration = Duration::from_secs(1);

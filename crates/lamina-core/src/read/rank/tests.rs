@@ -1,8 +1,8 @@
-//! Orders: the newer above the older, repetitions behind, nothing lost.
+//! Orders: the newer above the older, nothing lost.
 
 use proptest::prelude::*;
 
-use super::{Replaced, distinct, newer_first, order, vary};
+use super::{Replaced, newer_first, order};
 
 #[test]
 fn the_newer_stands_directly_above() {
@@ -11,20 +11,6 @@ fn the_newer_stands_directly_above() {
     assert_eq!(ranked, [0, 3, 1, 2]);
     newer_first(&mut ranked, &[Replaced { older: 1, newer: 3 }]);
     assert_eq!(ranked, [0, 3, 1, 2], "already above");
-}
-
-#[test]
-fn variety_puts_repetitions_behind() {
-    let scores = [1.0, 0.99, 0.8];
-    let alike = |a: usize, b: usize| if a.min(b) == 0 && a.max(b) == 1 { 1.0 } else { 0.0 };
-    assert_eq!(vary(&[0, 1, 2], &scores, 0.7, 0.5, 3, alike), [0, 2, 1]);
-    assert_eq!(vary(&[0, 1, 2], &scores, 1.0, 0.5, 3, alike), [0, 1, 2], "goodness alone");
-    assert_eq!(vary(&[0, 1, 2], &scores, 0.7, 0.5, 2, alike), [0, 2]);
-}
-
-#[test]
-fn equal_ones_stay_once() {
-    assert_eq!(distinct(&["a", "b", "a"]), [true, true, false]);
 }
 
 proptest! {
@@ -61,15 +47,5 @@ proptest! {
         newer_first(&mut ranked, &pairs);
         ranked.sort_unstable();
         prop_assert_eq!(ranked, (0..6).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn variety_loses_nothing(scores in proptest::collection::vec(0.0f64..1.0, 0..15)) {
-        let ranked = order(&scores);
-        let mut taken = vary(&ranked, &scores, 0.7, 0.0, scores.len(), |a, b| {
-            f64::from(u8::from(a % 2 == b % 2))
-        });
-        taken.sort_unstable();
-        prop_assert_eq!(taken, (0..scores.len()).collect::<Vec<_>>());
     }
 }

@@ -37,7 +37,7 @@ fn answers(index: &Index) -> (Vec<u64>, Vec<u64>, Vec<u64>, crate::index::Stats)
 }
 
 #[test]
-fn power_off_at_every_call() {
+fn power_off_at_calls_of_every_kind() {
     let whole = SimDisk::new();
     let (index, _) = open(&whole);
     run(&index, 0).unwrap();
@@ -45,7 +45,7 @@ fn power_off_at_every_call() {
     drop(index);
     let calls = whole.calls();
     assert!(calls > 100, "the history does something");
-    // Each one opens threads and files, so all of them take minutes; a stride reaches all kinds.
+    // Each one opens threads and files, so all of them take minutes: only `RUN_SLOW_TESTS` asks for each.
     let stride = if std::env::var_os("RUN_SLOW_TESTS").is_some() { 1 } else { 37 };
     let mut survived = 0;
     for at in (1..calls).step_by(stride) {

@@ -230,7 +230,8 @@ fn trail(recalled: &Recalled) -> Vec<TrailBody> {
             done.expand_us + done.derive_us,
         ),
         phase("score", json!({"weights": weights}), done.rank_us),
-        phase("mmr", json!({"lambda": Tuning::USUAL.lambda}), done.pack_us),
+        // A weight of 1 leaves the order as it is: nothing is varied yet.
+        phase("mmr", json!({"lambda": 1.0}), done.pack_us),
     ]
 }
 
