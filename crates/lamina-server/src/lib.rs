@@ -12,3 +12,4 @@ pub mod models;
 pub mod logging;
 pub mod http;
 pub mod meters;
+mod eval;

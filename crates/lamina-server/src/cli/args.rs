@@ -72,6 +72,17 @@ the earlier answers once more. A run that was cut short is carried on by giving 
 again. The directory must not be in use."
     )]
     Rederive(RederiveArgs),
+    /// Measure how well recall finds what answers a question
+    #[command(
+        long_about = "Measure how well recall finds what answers a question.\n\nEvery conversation of \
+the data sets is written into a scope of its own and asked over HTTP, with the settings a client gets \
+that sets nothing: of this program, started on a free port with an empty directory, or of the server \
+named by --url. Prints shares of the evidence found among the first 5, 10, 20 and 50 by category, how \
+often what was replaced stands below what replaced it, how often nothing is said where there is nothing, \
+tokens and times. No data set comes with the program; docs/QUALITY.md says which layouts are read, \
+and how to write one of your own."
+    )]
+    Eval(EvalArgs),
     /// Print the settings in force and where each came from
     #[command(
         long_about = "Print the settings in force and where each came from.\n\nSettings come \
@@ -160,6 +171,43 @@ pub(super) struct RederiveArgs {
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    /// A file in the layout of LoCoMo
+    #[arg(long, value_name = "FILE")]
+    pub(super) locomo: Option<PathBuf>,
+    /// Corrections of its evidence
+    #[arg(long, value_name = "FILE", requires = "locomo")]
+    pub(super) corrections: Option<PathBuf>,
+    /// A directory in the layout of BEAM: one directory for each chat
+    #[arg(long, value_name = "DIR")]
+    pub(super) beam: Option<PathBuf>,
+    /// A file in the layout of LongMemEval
+    #[arg(long, value_name = "FILE")]
+    pub(super) longmemeval: Option<PathBuf>,
+    /// A directory or a file in the layout of MemDaily
+    #[arg(long, value_name = "PATH")]
+    pub(super) memdaily: Option<PathBuf>,
+    /// A file of your own, with a JSON object on each line
+    #[arg(long, value_name = "FILE")]
+    pub(super) own: Option<PathBuf>,
+    /// Ask the server at this address instead of starting one
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// The token for it
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(super) token_file: Option<PathBuf>,
+    /// Write a file with a line for each question into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Look at the first so many conversations of each set
+    #[arg(long, value_name = "N")]
+    pub(super) conversations: Option<usize>,
+    /// Do not ask questions of memories that cannot know
+    #[arg(long)]
+    pub(super) no_cross: bool,
 }
 
 impl From<SettingArgs> for Flags {

@@ -7,6 +7,7 @@ mod opening;
 mod serve;
 mod maintenance;
 mod rederive;
+mod eval;
 mod show;
 
 use std::ffi::OsString;
@@ -46,6 +47,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Repair(data) => maintenance::repair(&load(data.into())?),
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
         Command::Rederive(args) => rederive::rederive(args),
+        Command::Eval(args) => eval::eval(args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),
     }

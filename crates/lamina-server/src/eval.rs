@@ -1,0 +1,149 @@
+//! `lamina eval`: how well recall finds what answers a question, measured on data sets or on the
+//! user's own questions.
+//!
+//! Every conversation is loaded into a scope of its own and asked over HTTP, with nothing set: what is
+//! measured is what a client gets. A pack that is empty although there is an answer counts as nothing
+//! found.
+
+mod ask;
+mod measure;
+mod report;
+mod sets;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use lamina_env::disk::write_atomic;
+use lamina_env::{Disk, Env};
+
+use ask::{Pack, Server};
+use measure::{Kind, Outcome};
+use report::Measured;
+pub(crate) use sets::Layout;
+use sets::{Conversation, Question};
+
+/// What is to be measured, and how.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Data sets by their layout.
+    pub(crate) sets: Vec<(Layout, PathBuf)>,
+    /// Corrections of the evidence of LoCoMo.
+    pub(crate) corrections: Option<PathBuf>,
+    /// A server that runs already.
+    pub(crate) url: Option<String>,
+    /// What it asks for.
+    pub(crate) token: Option<String>,
+    /// Where files with a line per question go.
+    pub(crate) out: Option<PathBuf>,
+    /// Conversations of each set that are looked at.
+    pub(crate) conversations_max: usize,
+    /// Questions are also asked of a memory that does not know.
+    pub(crate) elsewhere: bool,
+}
+
+/// Measures, and gives the tables.
+pub(crate) async fn run(
+    plan: &Plan,
+    env: &Env,
+    progress: &mut dyn FnMut(&str),
+) -> anyhow::Result<String> {
+    let mut sets = Vec::new();
+    for (layout, path) in &plan.sets {
+        let mut set = layout.read(&*env.disk, path, plan.corrections.as_deref())?;
+        set.truncate(plan.conversations_max);
+        sets.push((*layout, set));
+    }
+    let server = match &plan.url {
+        Some(url) => Server::at(url, plan.token.clone(), env.clone())?,
+        None => Server::start(env.clone())?,
+    };
+    all(plan, &server, &sets, env, progress).await
+}
+
+async fn all(
+    plan: &Plan,
+    server: &Server,
+    sets: &[(Layout, Vec<Conversation>)],
+    env: &Env,
+    progress: &mut dyn FnMut(&str),
+) -> anyhow::Result<String> {
+    let mut tables = Vec::new();
+    for (layout, set) in sets {
+        let outcomes = ask_set(plan, server, *layout, set, progress).await?;
+        let measured = Measured {
+            name: layout.as_str().to_owned(),
+            conversations: set.len(),
+            records: set.iter().map(|conversation| conversation.records.len()).sum(),
+            outcomes,
+        };
+        if let Some(dir) = &plan.out {
+            write(&*env.disk, dir, &measured)?;
+        }
+        tables.push(measured.table());
+    }
+    Ok(tables.join("\n"))
+}
+
+async fn ask_set(
+    plan: &Plan,
+    server: &Server,
+    layout: Layout,
+    set: &[Conversation],
+    progress: &mut dyn FnMut(&str),
+) -> anyhow::Result<Vec<Outcome>> {
+    let scope = |number: usize| format!("ws:eval_{}_{number}", layout.as_str());
+    let mut units: Vec<HashMap<String, String>> = Vec::new();
+    for (number, conversation) in set.iter().enumerate() {
+        progress(&format!("{}: writing {} of {}", layout.as_str(), number + 1, set.len()));
+        let ids = server.load(&scope(number), &conversation.records).await;
+        let ids = ids.with_context(|| format!("conversation {}", conversation.name))?;
+        let named = conversation.records.iter().map(|record| record.unit.clone());
+        units.push(ids.into_iter().zip(named).collect());
+    }
+    let mut outcomes = Vec::new();
+    for (number, conversation) in set.iter().enumerate() {
+        progress(&format!("{}: asking {} of {}", layout.as_str(), number + 1, set.len()));
+        let other = (number + 1) % set.len();
+        for question in &conversation.questions {
+            let answerable = !question.evidence.is_empty();
+            let pack = server.ask(&scope(number), &question.text).await?;
+            let kind = if answerable { Kind::Answerable } else { Kind::Unanswerable };
+            outcomes.push(outcome(conversation, kind, question, pack, units.get(number)));
+            if plan.elsewhere && other != number && answerable {
+                let pack = server.ask(&scope(other), &question.text).await?;
+                let known = units.get(other);
+                outcomes.push(outcome(conversation, Kind::Elsewhere, question, pack, known));
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+fn outcome(
+    conversation: &Conversation,
+    kind: Kind,
+    question: &Question,
+    pack: Pack,
+    units: Option<&HashMap<String, String>>,
+) -> Outcome {
+    let mut seen = BTreeSet::new();
+    let named = |event: &String| units.and_then(|units| units.get(event)).unwrap_or(event).clone();
+    let found = pack.events.iter().map(named).filter(|unit| seen.insert(unit.clone())).collect();
+    Outcome {
+        conversation: conversation.name.clone(),
+        kind,
+        question: question.clone(),
+        found,
+        tokens: pack.tokens,
+        micros: pack.micros,
+        why_not: pack.why_not,
+    }
+}
+
+fn write(disk: &dyn Disk, dir: &Path, measured: &Measured) -> anyhow::Result<()> {
+    disk.create_dir_all(dir)?;
+    let path = dir.join(format!("{}.jsonl", measured.name));
+    write_atomic(disk, &path, measured.lines().as_bytes())
+        .with_context(|| format!("{} cannot be written", path.display()))
+}
