@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lamina_core::policy::{Caller, Policy, Preset};
-use lamina_engine::{Engine, Settings, Until};
+use lamina_engine::{Engine, Settings, Until, Write};
 use lamina_env::Env;
 use lamina_types::capability::ScopeWrite;
-use lamina_types::{EventId, Micros, ScopePath, Stage};
+use lamina_types::{EventId, Micros, Stage};
 
 use crate::{Options, sample};
 
@@ -24,7 +24,8 @@ const FIRST: u64 = 10_000;
 const PAUSE_US: i64 = 20_000_000;
 
 /// Who is spoken of.
-const PEOPLE: [&str; 8] = ["Maria", "Jonas", "Priya", "Tom", "Elena", "Kofi", "Mei", "Lars"];
+pub(crate) const PEOPLE: [&str; 8] =
+    ["Maria", "Jonas", "Priya", "Tom", "Elena", "Kofi", "Mei", "Lars"];
 /// Where they are.
 const PLACES: [&str; 8] =
     ["Oslo", "Lisbon", "Chicago", "Nairobi", "Kyoto", "Berlin", "Toronto", "Lima"];
@@ -53,17 +54,25 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     println!("CPU of all stages, capture included, per message of about 200 bytes\n");
     println!("{:<28} {:>12} {:>12} {:>10}", "", "events", "us CPU", "RSS MB");
     // A scope for every hundred events: a database that grows by getting more users.
-    let scopes = |number: u64| format!("org:bench/user:u{}", number / 100);
-    measure(options, "many scopes", options.events, &|number| scopes(number))?;
-    let one = |_| "org:bench/user:u0".to_owned();
-    measure(options, "one scope", (options.events / 10).max(FIRST), &one)
+    measure(options, "many scopes", options.events, &|number| says(number, number / 100))?;
+    measure(options, "one scope", (options.events / 10).max(FIRST), &|number| says(number, 0))
+}
+
+fn says(number: u64, user: u64) -> Write {
+    let scope = format!("org:bench/user:u{user}").parse().expect("a well-formed scope");
+    sample::says(number, scope, message(number), at(number))
+}
+
+/// When a message was said.
+pub(crate) fn at(number: u64) -> Micros {
+    Micros(1_780_000_000_000_000).plus(number.cast_signed() * PAUSE_US)
 }
 
 fn measure(
     options: &Options,
     name: &str,
     events: u64,
-    scope: &dyn Fn(u64) -> String,
+    event: &(dyn Fn(u64) -> Write + Sync),
 ) -> anyhow::Result<()> {
     let dir = tempfile::tempdir_in(&options.dir)?;
     let (engine, _) = Engine::open(Settings::new(dir.path()), Env::real())?;
@@ -73,7 +82,7 @@ fn measure(
     let (mut from, mut until) = (0, FIRST);
     while from < events {
         let before = sample::cpu_us(std::process::id())?;
-        let last = runtime.block_on(write(&engine, from..until, scope))?;
+        let last = runtime.block_on(write(&engine, from..until, event))?;
         if let Some(last) = last {
             runtime.block_on(settle(&engine, last))?;
         }
@@ -92,10 +101,11 @@ fn measure(
     Ok(())
 }
 
-async fn write(
+/// Writes events in batches; the last one's id.
+pub(crate) async fn write(
     engine: &Engine,
     numbers: std::ops::Range<u64>,
-    scope: &dyn Fn(u64) -> String,
+    event: &(dyn Fn(u64) -> Write + Sync),
 ) -> anyhow::Result<Option<EventId>> {
     let policy = Policy::new(Preset::DevLocal).context("dev_local is built")?;
     let caller = Caller::local("agent:bench".parse()?, 1);
@@ -107,11 +117,10 @@ async fn write(
         let mut permits = Vec::new();
         let mut writes = Vec::new();
         for number in batch {
-            let scope: ScopePath = scope(number).parse()?;
-            let at = Micros(1_780_000_000_000_000).plus(number.cast_signed() * PAUSE_US);
-            let permit = policy.permit::<ScopeWrite>(&caller, Some(&scope));
+            let write = event(number);
+            let permit = policy.permit::<ScopeWrite>(&caller, Some(&write.experience.scope));
             permits.push(permit.map_err(|denied| anyhow::anyhow!("{denied:?}"))?);
-            writes.push(sample::says(number, scope, message(number), at));
+            writes.push(write);
         }
         let captured = engine.experience_bulk(&permits, writes).await?;
         last = captured.items.last().map(|item| item.event_id).or(last);
@@ -119,7 +128,8 @@ async fn write(
     Ok(last)
 }
 
-async fn settle(engine: &Engine, last: EventId) -> anyhow::Result<()> {
+/// Waits until an event is through its stages.
+pub(crate) async fn settle(engine: &Engine, last: EventId) -> anyhow::Result<()> {
     let stage = Until::Stage(Stage::Compressed);
     loop {
         let progress = engine.wait_for(1, last, stage, Duration::from_secs(60)).await?;
@@ -130,7 +140,8 @@ async fn settle(engine: &Engine, last: EventId) -> anyhow::Result<()> {
     }
 }
 
-fn message(number: u64) -> String {
+/// What is said.
+pub(crate) fn message(number: u64) -> String {
     let pick = |list: &[&'static str; 8], by: u64| {
         list.get((by % 8) as usize).copied().unwrap_or_default()
     };

@@ -9,6 +9,7 @@ mod events;
 mod derive;
 mod embed;
 mod index;
+mod recall;
 mod http;
 mod team;
 mod reopen;
@@ -30,6 +31,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
              that within one scope
   embed      texts per second that become vectors on one core, against adding up their rows
   index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
+  recall     a whole recall against its bare channels: in a tenth of --events N in one scope, then in a scope
+             of 100 among N events; idle, and at 100 writes a second
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
             "derive" => derive::run(&options),
             "embed" => embed::run(&options),
             "index" => index::run(&options),
+            "recall" => recall::run(&options),
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
             "team" => team::run(&options),
