@@ -25,6 +25,7 @@ use crate::derive::rows::AnswerCounts;
 use crate::derive::rows::episodes::EpisodeRow;
 use crate::derive::topics::Turns;
 use crate::derive::{alone, deadlines, read};
+use crate::index::Search;
 use crate::write::capture::Request;
 use crate::write::stages::{Fed, Flight, Performed, StageError, StageWorker};
 use crate::write::writer::Message;
@@ -199,12 +200,43 @@ enum Made {
 pub struct DerivingStages {
     backlog: Arc<Backlog>,
     views: Arc<Views>,
+    finding: Finding,
+}
+
+/// Who makes events findable.
+#[derive(Debug)]
+pub(crate) enum Finding {
+    /// Nobody: events are found by reading them.
+    Nobody,
+    /// A thread that follows the views.
+    Follower(Arc<Search>),
+    /// A thread that should, but the index cannot be opened.
+    Broken,
+}
+
+impl Finding {
+    /// Whether an event can be found.
+    fn has(&self, offset: u64) -> Result<bool, StageError> {
+        let broken = || StageError("the search index does not follow".to_owned());
+        match self {
+            Finding::Nobody => Ok(true),
+            Finding::Broken => Err(broken()),
+            Finding::Follower(search) if search.found.offset() > offset => Ok(true),
+            Finding::Follower(search) if search.found.is_stopped() => Err(broken()),
+            Finding::Follower(_) => Ok(false),
+        }
+    }
 }
 
 impl DerivingStages {
     /// Over the same backlog as the thread.
     pub fn new(backlog: Arc<Backlog>, views: Arc<Views>) -> DerivingStages {
-        DerivingStages { backlog, views }
+        DerivingStages { backlog, views, finding: Finding::Nobody }
+    }
+
+    /// Events are indexed when this one says so.
+    pub(crate) fn found_by(self, finding: Finding) -> DerivingStages {
+        DerivingStages { finding, ..self }
     }
 }
 
@@ -240,6 +272,7 @@ impl StageWorker for DerivingStages {
                     Performed::Later
                 }
             },
+            Stage::Indexed if !self.finding.has(flight.offset)? => Performed::WhenIndexed,
             Stage::Indexed => {
                 let counts = counts()?.unwrap_or_default();
                 let episodes = if counts.episodes > 0 { EPISODES } else { 0 };

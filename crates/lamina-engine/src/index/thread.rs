@@ -1,19 +1,22 @@
 //! The thread that follows the views, and the one that makes durable what it put.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use lamina_env::Clock;
 use lamina_index::{Change, Layer};
 use lamina_store::codec::control::Cancel;
 use lamina_store::entry::{Entry, Kind, Place, control};
-use lamina_store::log::LogReader;
+use lamina_store::log::{ErasePayload, LogReader};
 use lamina_store::view::Views;
+use lamina_types::EventId;
 
 use super::{Search, Wake, Woken, document};
 use crate::Error;
 use crate::derive::pace::{Pace, background};
+use crate::write::stages::Fed;
 
 /// Entries and bytes taken from the log at a time: as few as derivation takes, because a rest is in
 /// proportion to the work before it and has an end.
@@ -39,12 +42,15 @@ pub(crate) struct Follower {
     pub(crate) pace: Pace,
     /// Tells how long the work was.
     pub(crate) clock: Arc<dyn Clock>,
+    /// Is told how far it has come.
+    pub(crate) to_stages: SyncSender<Fed>,
 }
 
 impl Follower {
     /// Runs until the engine closes.
     pub(crate) fn run(self) {
         background("indexing");
+        let _gone = Gone(&self);
         let mut next = self.search.found.offset();
         // Where the log keeps the entry before the next: a segment is not walked from its beginning.
         let mut last: Option<(u64, Place)> = None;
@@ -61,6 +67,7 @@ impl Follower {
                     attempt = 0;
                     (next, last) = (through, at);
                     self.search.found.advance(next);
+                    drop(self.to_stages.send(Fed::Indexed { through: next }));
                     let enough = || self.wake.is_closed() || self.search.is_asked();
                     self.pace.rest(self.clock.monotonic().since(begun), enough);
                 }
@@ -71,7 +78,6 @@ impl Follower {
                 }
                 Err(error) => {
                     tracing::error!(%error, next, "the search index stops until a restart");
-                    self.search.found.stop();
                     return;
                 }
             }
@@ -91,22 +97,24 @@ impl Follower {
         let entries = entries.iter().filter(ahead);
         let (mut next, mut last) = (from, last);
         let mut changes: BTreeMap<u32, Vec<Change>> = BTreeMap::new();
+        let mut erased: BTreeSet<u32> = BTreeSet::new();
         for entry in entries {
             next = entry.head.offset + 1;
             last = Some((entry.head.offset, entry.place));
-            let change = match (entry.head.kind, entry.head.sub) {
-                (Kind::Experience, _) => self.event(entry)?,
+            let of_tenant = changes.entry(entry.head.tenant).or_default();
+            match (entry.head.kind, entry.head.sub) {
+                (Kind::Experience, _) => of_tenant.push(self.event(entry)?),
                 (Kind::Control, control::CANCEL) => {
                     let cancel = entry.what.live().and_then(|what| Cancel::decode(what).ok());
-                    cancel.map(|cancel| Change::Remove {
-                        layer: Layer::Event,
-                        id: *cancel.event_id.as_bytes(),
-                    })
+                    of_tenant.extend(cancel.map(|cancel| gone(cancel.event_id)));
                 }
-                _ => None,
-            };
-            if let Some(change) = change {
-                changes.entry(entry.head.tenant).or_default().push(change);
+                (Kind::Control, control::ERASE) => {
+                    for (tenant, event) in self.erased(entry)? {
+                        changes.entry(tenant).or_default().push(gone(event));
+                        erased.insert(tenant);
+                    }
+                }
+                _ => {}
             }
         }
         let index = &self.search.index;
@@ -114,20 +122,51 @@ impl Follower {
             // What is put again after a crash is put once.
             index.apply(tenant, &changes, from).map_err(Error::from)?;
         }
+        for tenant in erased {
+            // Before it is noted how far the index is: a crash in between erases again.
+            index.purge(tenant).map_err(Error::from)?;
+        }
         index.apply(0, &[], next).map_err(Error::from)?;
         Ok((next, last))
     }
 
     /// What can be found of an event; what cannot any more is removed.
-    fn event(&self, entry: &Entry) -> Result<Option<Change>, Error> {
+    fn event(&self, entry: &Entry) -> Result<Change, Error> {
         let id = entry.head.event_id();
         let row = self.views.event(entry.head.tenant, id)?;
         let document = row
             .as_ref()
             .and_then(|row| row.listed())
             .and_then(|facets| document::of_event(entry, facets, &self.search));
-        let gone = Change::Remove { layer: Layer::Event, id: *id.as_bytes() };
-        Ok(Some(document.map_or(gone, Change::Put)))
+        Ok(document.map_or_else(|| gone(id), Change::Put))
+    }
+
+    /// The events whose words an erasure takes.
+    fn erased(&self, entry: &Entry) -> Result<Vec<(u32, EventId)>, Error> {
+        let payload = entry.what.live().and_then(ErasePayload::decode);
+        let targets = payload.map(|payload| payload.targets).unwrap_or_default();
+        let mut events = Vec::new();
+        for target in targets.iter().filter(|target| target.what) {
+            events.extend(self.views.event_at(target.offset)?);
+        }
+        Ok(events)
+    }
+}
+
+fn gone(event: EventId) -> Change {
+    Change::Remove { layer: Layer::Event, id: *event.as_bytes() }
+}
+
+/// Says that nothing more is put, however the thread ends: nobody waits for what does not come.
+struct Gone<'a>(&'a Follower);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        // After a restart it goes on where it was.
+        if !self.0.wake.is_closed() {
+            self.0.search.found.stop();
+            drop(self.0.to_stages.send(Fed::Indexed { through: u64::MAX }));
+        }
     }
 }
 

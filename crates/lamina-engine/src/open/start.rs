@@ -22,7 +22,7 @@ use crate::derive::entities::known::Acquaintance;
 use crate::derive::models::thread::Asking;
 use crate::derive::models::{ModelDesk, Models};
 use crate::derive::pace::Pace;
-use crate::derive::thread::{Deriving, DerivingStages};
+use crate::derive::thread::{Deriving, DerivingStages, Finding};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::index::Search;
 use crate::index::thread::{Follower, commit};
@@ -49,11 +49,18 @@ pub(super) enum Performer {
 
 impl Performer {
     /// Who performs the stages, who extracts, and which model is asked.
-    fn over(self, backlog: &Arc<Backlog>, views: &Arc<Views>) -> Performers {
+    fn over(
+        self,
+        backlog: &Arc<Backlog>,
+        views: &Arc<Views>,
+        search: Option<&Arc<Search>>,
+    ) -> Performers {
         match self {
             Performer::Other(worker) => Performers { worker, extractor: None, desk: None },
             Performer::Derives(extractor, models) => {
+                let found = search.map(|search| Finding::Follower(Arc::clone(search)));
                 let stages = DerivingStages::new(Arc::clone(backlog), Arc::clone(views));
+                let stages = stages.found_by(found.unwrap_or(Finding::Broken));
                 let desk = models.map(ModelDesk::new);
                 Performers { worker: Box::new(stages), extractor: Some(extractor), desk }
             }
@@ -143,7 +150,8 @@ pub(super) fn start(
     let (audit, tap) =
         audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
-    let Performers { worker, extractor, desk } = performer.over(&backlog, &views);
+    let search = searched(&settings, &env, &tip, &shared)?;
+    let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
     let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
@@ -166,12 +174,16 @@ pub(super) fn start(
     let answerer = deriving.as_ref().map(|deriving| deriving.answerer.clone());
     let asking = deriving.as_ref().zip(desk.as_ref());
     let asking = asking.map(|(deriving, desk)| Asking::beside(deriving, desk, &env.rng));
+    let follower = search.as_ref().map(|search| {
+        following(search, (&views, &reader), (&shared, &hub), &env, to_stages.clone())
+    });
     let work = Work { capture, applier, stages, tap, deriving, asking };
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
     threads.push(scrubber);
-    let search =
-        searching(&settings, &env, (&reader, &tip), (&views, &shared, &hub), &lock, &mut threads)?;
+    if let Some(follower) = follower {
+        threads.extend(follow(follower, &shared, &lock)?);
+    }
     let inner = Inner {
         backlog,
         desk,
@@ -211,37 +223,55 @@ fn writing(
     (capture.with_room(room.clone()), applier.with_standing(Arc::clone(standing)))
 }
 
-/// Opens the search index and starts what follows into it. An index that cannot be opened is no reason
-/// not to serve: events are then found by reading them.
-fn searching(
+/// Opens the search index. One that cannot be opened is no reason not to serve: events are then found
+/// by reading them.
+fn searched(
     settings: &Settings,
     env: &Env,
-    (reader, tip): (&Arc<dyn LogReader>, &Tip),
-    (views, shared, hub): (&Arc<Views>, &Arc<Shared>, &Arc<Hub>),
-    lock: &Arc<dyn DiskFile>,
-    threads: &mut Vec<JoinHandle<()>>,
+    tip: &Tip,
+    shared: &Shared,
 ) -> Result<Option<Arc<Search>>, OpenError> {
     let id = lamina_store::log::id(&*env.disk, &settings.data)?.unwrap_or_default();
-    let search = match Search::open(env, &settings.data, id, tip.next_offset) {
-        Ok(search) => Arc::new(search),
+    match Search::open(env, &settings.data, id, tip.next_offset) {
+        Ok(search) => Ok(Some(Arc::new(search))),
         Err(error) => {
             tracing::error!(%error, "the search index cannot be opened; events are found by reading");
             shared.index_failed.store(true, Ordering::Relaxed);
-            return Ok(None);
+            Ok(None)
         }
-    };
-    let follower = Follower {
-        search: Arc::clone(&search),
+    }
+}
+
+/// What follows into the search index.
+fn following(
+    search: &Arc<Search>,
+    (views, reader): (&Arc<Views>, &Arc<dyn LogReader>),
+    (shared, hub): (&Arc<Shared>, &Arc<Hub>),
+    env: &Env,
+    to_stages: mpsc::SyncSender<Fed>,
+) -> Follower {
+    Follower {
+        search: Arc::clone(search),
         wake: Arc::clone(&shared.wake),
         reader: Arc::clone(reader),
         views: Arc::clone(views),
         pace: Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(hub) },
         clock: Arc::clone(&env.clock),
-    };
-    threads.push(spawn(Role::Index, shared, lock, move || follower.run())?);
-    let (found, wake) = (Arc::clone(&search), Arc::clone(&shared.wake));
-    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?);
-    Ok(Some(search))
+        to_stages,
+    }
+}
+
+/// Starts it, and what makes durable what it puts.
+fn follow(
+    follower: Follower,
+    shared: &Arc<Shared>,
+    lock: &Arc<dyn DiskFile>,
+) -> Result<[JoinHandle<()>; 2], OpenError> {
+    let (found, wake) = (Arc::clone(&follower.search), Arc::clone(&follower.wake));
+    Ok([
+        spawn(Role::Index, shared, lock, move || follower.run())?,
+        spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?,
+    ])
 }
 
 /// Makes answers with the names that are in force.

@@ -39,6 +39,11 @@ impl Applied {
         self.0.send_modify(|state| state.stopped = true);
     }
 
+    /// Whether the views will not advance any more.
+    pub fn is_stopped(&self) -> bool {
+        self.0.borrow().stopped
+    }
+
     /// Waits until everything before this offset is in the views. Does not wait for views that have
     /// stopped: what they have can be read, and health says why there is no more.
     pub async fn reached(&self, offset: u64) {

@@ -24,6 +24,7 @@ use crate::read::Shown;
 use crate::write::hub::Hub;
 
 mod compress;
+mod indexed;
 mod later;
 mod worker;
 
@@ -84,6 +85,8 @@ pub struct Stages {
     recheck_below: u64,
     /// Offsets of events that wait for an entry of the log.
     waiting: BTreeMap<u64, EventId>,
+    /// Offsets of events that wait for the search index.
+    unindexed: BTreeMap<u64, EventId>,
     /// The end of what was fed.
     seen: u64,
     /// Events from here on were not taken because too many were in flight; the log has them.
@@ -141,6 +144,7 @@ impl Stages {
             announced_last,
             recheck_below,
             waiting: BTreeMap::new(),
+            unindexed: BTreeMap::new(),
             seen: 0,
             behind: None,
             out: Out::default(),
@@ -166,6 +170,7 @@ impl Stages {
     pub fn told(&mut self, fed: Fed) -> Result<(), ViewError> {
         let (event, input) = match fed {
             Fed::Entries(entries) => return self.feed(&entries),
+            Fed::Indexed { through } => return self.indexed(through),
             Fed::Nothing { event } => {
                 (event, Input::Done { event, stage: Stage::Extracted, announce: false })
             }
@@ -183,7 +188,8 @@ impl Stages {
     /// Everything before this offset is through, or has a row that says what is left to do.
     fn through(&self) -> u64 {
         let waiting = self.waiting.keys().next().copied();
-        [waiting, self.behind].into_iter().flatten().min().unwrap_or(self.seen)
+        let unindexed = self.unindexed.keys().next().copied();
+        [waiting, unindexed, self.behind].into_iter().flatten().min().unwrap_or(self.seen)
     }
 
     /// Whether there is room to take more at once.
@@ -417,6 +423,7 @@ impl Stages {
                     let flight =
                         self.flights.remove(&event).expect("an event in the pipeline has a flight");
                     self.waiting.remove(&flight.offset);
+                    self.unindexed.remove(&flight.offset);
                     if flight.excepted {
                         self.views.exception_delete(&mut self.out.batch, flight.tenant, event);
                     }
@@ -441,6 +448,10 @@ impl Stages {
             }
             Ok(Performed::Later) => {
                 self.waiting.insert(flight.offset, event);
+                None
+            }
+            Ok(Performed::WhenIndexed) => {
+                self.unindexed.insert(flight.offset, event);
                 None
             }
             Err(StageError(reason)) => {

@@ -219,8 +219,9 @@ impl World {
         for _ in 0..6_000 {
             let rows = self.engine.inner.views.lifecycle_of_event(1, event).unwrap();
             if let Some(row) = rows.iter().find(|row| row.kind == kind) {
-                let last = rows.iter().map(|row| row.seq).max();
-                assert_eq!(last, Some(row.seq), "after everything else: {rows:?}");
+                let rules = LifecycleKind::Stage(Stage::Extracted);
+                let rules = rows.iter().find(|row| row.kind == rules).map(|row| row.seq);
+                assert!(rules < Some(row.seq), "after the rules have answered: {rows:?}");
                 return row.payload.clone();
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -18,6 +18,8 @@ pub enum Performed {
     Done(Option<Payload>),
     /// It will be done: an entry of the log says when.
     Later,
+    /// It will be done when everything up to the event can be found.
+    WhenIndexed,
 }
 
 /// What the stage thread is told.
@@ -36,6 +38,11 @@ pub enum Fed {
     Nothing {
         /// The event.
         event: EventId,
+    },
+    /// Everything before this offset can be found, or never will be.
+    Indexed {
+        /// The offset.
+        through: u64,
     },
 }
 
