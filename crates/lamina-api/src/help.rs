@@ -289,6 +289,14 @@ explain! {
         ["The answer leaves out the layer that `details` names; the others are complete."],
         "Try again later, or ask without that layer.",
         "The search index is being rebuilt.";
+    AnswerUnavailable:
+        "The model that the request names cannot answer.",
+        [
+            "`answer_model` or `model` names a model that is not configured on this server.",
+            "The named model is configured and did not answer in time, or not usably.",
+        ],
+        "Leave the name out, or name `extractive`: the answer is then quoted from what is recalled.",
+        "The model `gpt-x` is not configured here.";
     CodePlaneDisabled:
         "The code plane is not part of this server.",
         ["Every path under `/v1/code/`."],

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::error::ErrorEnvelope;
 use crate::page::Page;
 use crate::v1::admin::{Compaction, Flushed, Health, LayerStats, Ready, Version};
+use crate::v1::answer::{AnswerBody, AnswerRequest, ComposeBody, ComposeRequest};
 use crate::v1::audit::{
     AuditChain, AuditRowBody, AuditVerified, AuditVerifyRequest, ChainVerified,
 };
@@ -33,6 +34,7 @@ use crate::v1::lifecycle::{
     CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
 };
 
+use crate::v1::phrases::{PhraseBody, PhraseList, PhraseRequest};
 use crate::v1::policy::{Effective, PolicyBody, PolicyRecord};
 use crate::v1::recall::{PackBody, RecallRequest, TemporalBlock};
 use crate::v1::scopes::{MembersBody, PruneRequest, Pruned, ScopeBody, ScopeRegistration};
@@ -88,12 +90,19 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("recall_request", of::<RecallRequest>),
     ("temporal_block", of::<TemporalBlock>),
     ("stratified_pack", of::<PackBody>),
+    ("answer_request", of::<AnswerRequest>),
+    ("answer", of::<AnswerBody>),
+    ("compose_request", of::<ComposeRequest>),
+    ("composition", of::<ComposeBody>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),
     ("resolve_request", of::<ResolveRequest>),
     ("vocabulary", of::<VocabularyBody>),
     ("vocabulary_list", of::<VocabularyList>),
     ("vocabulary_request", of::<VocabularyRequest>),
+    ("temporal_phrase_request", of::<PhraseRequest>),
+    ("temporal_phrase", of::<PhraseBody>),
+    ("temporal_phrase_list", of::<PhraseList>),
     ("claim_page", of::<ClaimsPage>),
     ("claim_history", of::<ClaimHistory>),
     ("cost", of::<CostBody>),

@@ -26,6 +26,7 @@ pub use admin::{
     VocabularyChanged, VocabularyPermit,
 };
 pub use blobs::{BlobReader, BlobRecord, BlobSaid, BlobStored, BlobUpload};
+pub use derive::phrases::Phrases;
 pub use derive::vocabularies::{Vocabularies, VocabularyRecord};
 pub use engine::Engine;
 pub use error::{Error, OpenError};

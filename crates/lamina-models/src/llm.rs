@@ -10,12 +10,14 @@ mod wire;
 mod candidate;
 mod claims;
 mod call;
+mod tell;
 
 pub use call::{Heard, Llm, LlmSettings, Spent, Trouble};
 pub use candidate::{Candidate, Output, read_output};
 pub use claims::{Read, read};
 pub use lamina_types::ModelFault as Fault;
 pub use prompt::{Item, fixed_bytes, prompt_version, shown_bytes};
+pub use tell::{Shown, Task, Words};
 pub use wire::{Provider, Usage, Wire};
 
 /// Bytes of a text that a model is shown; the rest of a longer one is for the rules alone.

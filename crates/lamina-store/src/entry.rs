@@ -85,6 +85,9 @@ pub mod control {
     /// An entity that was merged stands for itself again; `what` has which.
     pub const ENTITY_SPLIT: u16 = 46;
 
+    /// The tenant's words for stretches of time were changed; `what` has them whole.
+    pub const PHRASES_SET: u16 = 60;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

@@ -111,6 +111,8 @@ error_codes! {
     WalUnavailable = "WAL_UNAVAILABLE", 503, retriable: true;
     /// A derived layer is behind or out of order; the rest works.
     DerivedLayerUnavailable = "DERIVED_LAYER_UNAVAILABLE", 503, retriable: true;
+    /// The model that is asked for is not configured, or does not answer (ruling 6).
+    AnswerUnavailable = "ANSWER_UNAVAILABLE", 503, retriable: false;
     /// The code plane is not part of this server.
     CodePlaneDisabled = "CODE_PLANE_DISABLED", 503, retriable: false;
     /// The route needs something the operator has not configured.

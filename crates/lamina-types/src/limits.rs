@@ -193,3 +193,17 @@ pub const PACK_TOKENS_MAX: u64 = 1_000_000;
 pub const LAYER_RECORDS_MAX: usize = 1_000;
 /// How long a pack can be referred to (R118, R440).
 pub const PACK_TTL_US: i64 = 60 * 1_000_000;
+/// Tokens that an answer may be asked to have.
+pub const ANSWER_TOKENS_MAX: u64 = 32_768;
+/// Characters of the instructions that come with a question.
+pub const ANSWER_INSTRUCTIONS_CHARS_MAX: usize = 4_000;
+/// Characters of the name of a model.
+pub const MODEL_NAME_CHARS_MAX: usize = 256;
+/// Headings of a document.
+pub const COMPOSE_SECTIONS_MAX: usize = 32;
+/// Characters of a heading.
+pub const COMPOSE_SECTION_CHARS_MAX: usize = 256;
+/// Words for stretches of time that a tenant has.
+pub const PHRASES_MAX: usize = 256;
+/// Characters of the name of a phrase.
+pub const PHRASE_NAME_CHARS_MAX: usize = 64;

@@ -133,6 +133,19 @@ pub struct Temporal {
     pub reference: Option<Micros>,
 }
 
+/// A tenant's words for a stretch of time (R376).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phrase {
+    /// What it is called.
+    pub name: String,
+    /// The words.
+    pub pattern: String,
+    /// The first instant it means.
+    pub from: ValidAt,
+    /// The first instant after it.
+    pub to: ValidAt,
+}
+
 /// Something of a record that can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {

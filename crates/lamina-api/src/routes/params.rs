@@ -137,3 +137,16 @@ pub(super) const WRITE_ERRORS: &[E] = &[
     E::UnsupportedMediaType,
     E::WalUnavailable,
 ];
+pub(super) const ANSWER_ERRORS: &[E] = &[
+    E::InvalidBody,
+    E::MissingRequiredField,
+    E::InvalidScopeGrammar,
+    E::InvalidTimestamp,
+    E::UnparseableTemporal,
+    E::InvalidId,
+    E::NotFound,
+    E::IdempotencyConflict,
+    E::PolicyDenied,
+    E::DerivedLayerUnavailable,
+    E::AnswerUnavailable,
+];

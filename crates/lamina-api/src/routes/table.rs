@@ -6,11 +6,12 @@ use lamina_types::ErrorCode as E;
 use super::Method::{Any, Delete, Get, Patch, Post, Put};
 use super::Tier::{Beta, Experimental, Stable};
 use super::params::{
-    ABOUT, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR, CONFLICT_STATUS, CURSOR,
-    DEPRECATED, IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE,
-    OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING,
-    RELATION, SCOPE, SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, TOPIC, UPLOAD_KEY, VALID_AS_OF,
-    VALID_DURING, VIEW, WAIT, WRITE_ERRORS, answer, header, query, required,
+    ABOUT, ANSWER_ERRORS, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR,
+    CONFLICT_STATUS, CURSOR, DEPRECATED, IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE,
+    NAMED, OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS,
+    PREDICATE, RECORDED_DURING, RELATION, SCOPE, SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED,
+    TOPIC, UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW, WAIT, WRITE_ERRORS, answer, header, query,
+    required,
 };
 use super::{AnswerBody, Body, RouteSpec, Values};
 
@@ -194,8 +195,8 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "What is known, in layers.", AnswerBody::Json("stratified_pack"))],
         &[E::InvalidBody, E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidTimestamp, E::UnparseableTemporal, E::IdempotencyConflict, E::PolicyDenied, E::DerivedLayerUnavailable],
     ),
-    RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled"),
-    RouteSpec::new(Post, "/v1/compose", Beta, "llm.invoke", "Write a document from what is recalled"),
+    RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled").built(&[], Body::Json("answer_request"), &[answer(200, "The answer, with markers.", AnswerBody::Json("answer"))], ANSWER_ERRORS),
+    RouteSpec::new(Post, "/v1/compose", Beta, "llm.invoke", "Write a document from what is recalled").built(&[], Body::Json("compose_request"), &[answer(200, "The document, in Markdown.", AnswerBody::Json("composition"))], ANSWER_ERRORS),
     // Forgetting.
     RouteSpec::new(Post, "/v1/forget", Stable, "forget.cascade.derived_only", "Forget by selector"),
     RouteSpec::new(Post, "/v1/forget/preview", Beta, "forget.cascade.derived_only", "What a forget would remove"),
@@ -539,9 +540,9 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "What is in force now, whole.", AnswerBody::Json("vocabulary"))],
         &[E::NotFound, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
     ),
-    RouteSpec::new(Post, "/v1/temporal/phrases", Beta, "temporal.phrases.write", "Register a phrase for a time"),
-    RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times"),
-    RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time"),
+    RouteSpec::new(Post, "/v1/temporal/phrases", Beta, "temporal.phrases.write", "Register a phrase for a time").built(&[], Body::Json("temporal_phrase_request"), &[answer(201, "The phrase.", AnswerBody::Json("temporal_phrase"))], &[E::InvalidBody, E::InvalidTimestamp, E::InvalidParameter, E::PolicyDenied, E::WalUnavailable]),
+    RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times").built(&[], Body::None, &[answer(200, "All of them.", AnswerBody::Json("temporal_phrase_list"))], &[E::PolicyDenied]),
+    RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time").built(&[], Body::None, &[answer(204, "It is gone.", AnswerBody::Nothing)], &[E::NotFound, E::PolicyDenied, E::WalUnavailable]),
     // Identity.
     RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do").built(
         &[],

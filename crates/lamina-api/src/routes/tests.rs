@@ -124,6 +124,8 @@ fn what_is_built() {
         GET /v1/ready
         GET /v1/openapi.json
         POST /v1/recall
+        POST /v1/answer
+        POST /v1/compose
         GET /v1/episodes
         POST /v1/episodes/build
         GET /v1/facts
@@ -180,6 +182,9 @@ fn what_is_built() {
         GET /v1/vocabularies/{name}
         PUT /v1/vocabularies/{name}
         PATCH /v1/vocabularies/{name}
+        POST /v1/temporal/phrases
+        GET /v1/temporal/phrases
+        DELETE /v1/temporal/phrases/{name}
         GET /v1/auth/whoami
         POST /v1/auth/revoke
         POST /v1/auth/signup

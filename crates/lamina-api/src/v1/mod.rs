@@ -12,6 +12,8 @@ pub mod cost;
 pub mod beliefs;
 pub mod understanding;
 pub mod recall;
+pub mod answer;
+pub mod phrases;
 pub mod vocabularies;
 pub mod lifecycle;
 pub mod blobs;

@@ -11,6 +11,7 @@ pub use pack::{
     ScopeTraversed, TrailBody, WhyNotBody,
 };
 pub use request::{BudgetsBody, LayerLimits, RecallRequest};
+pub(crate) use temporal::during;
 pub use temporal::{During, NamedRange, TemporalBlock};
 
 #[cfg(test)]

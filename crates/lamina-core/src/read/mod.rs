@@ -13,3 +13,4 @@ pub mod tokens;
 pub mod pack;
 pub mod filter;
 pub mod tuning;
+pub mod answer;

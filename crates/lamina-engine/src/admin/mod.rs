@@ -10,6 +10,7 @@ mod tenants;
 pub(crate) mod shared;
 mod policies;
 mod vocabularies;
+mod phrases;
 mod tokens;
 mod memberships;
 pub(crate) mod sight;

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use super::book::PolicyBook;
 use super::revoked::Revoked;
 use crate::OpenError;
+use crate::derive::phrases::{self, Phrases};
 use crate::derive::vocabularies::{self, Vocabularies};
 
 /// What is in force now.
@@ -28,6 +29,7 @@ pub struct Standing {
     policies: watch::Sender<Arc<PolicyBook>>,
     revoked: RwLock<Revoked>,
     vocabularies: RwLock<BTreeMap<u32, Arc<Vocabularies>>>,
+    phrases: RwLock<BTreeMap<u32, Arc<Phrases>>>,
     /// Grows whenever what the views say about scopes may have changed.
     scopes: AtomicU64,
 }
@@ -46,6 +48,7 @@ impl Default for Standing {
             policies: watch::Sender::new(Arc::default()),
             revoked: RwLock::default(),
             vocabularies: RwLock::default(),
+            phrases: RwLock::default(),
             scopes: AtomicU64::new(0),
         }
     }
@@ -71,6 +74,9 @@ impl Standing {
             for (offset, place) in vocabularies::places(views, ordinal)? {
                 standing.name_predicates(&reader.entry(offset, place)?);
             }
+            if let Some((offset, place)) = phrases::place(views, ordinal)? {
+                standing.name_times(&reader.entry(offset, place)?);
+            }
         }
         standing.policies.send_replace(Arc::new(book));
         let mut revoked = standing.revoked.write();
@@ -87,6 +93,7 @@ impl Standing {
                 control::POLICY_SET => drop(self.change_policies(|book| book.take(entry))),
                 control::TOKEN_REVOKED => self.revoked.write().take(entry),
                 control::VOCABULARY_SET => self.name_predicates(entry),
+                control::PHRASES_SET => self.name_times(entry),
                 control::ERASE => self.erase(entry),
                 _ => {}
             }
@@ -124,6 +131,10 @@ impl Standing {
         Arc::make_mut(all.entry(entry.head.tenant).or_default()).take(entry);
     }
 
+    fn name_times(&self, entry: &Entry) {
+        self.phrases.write().insert(entry.head.tenant, Arc::new(Phrases::of(entry)));
+    }
+
     fn change_policies(&self, change: impl FnOnce(&mut PolicyBook) -> bool) -> bool {
         self.policies.send_if_modified(|book| {
             let mut next = PolicyBook::clone(book);
@@ -144,6 +155,7 @@ impl Standing {
         for known in self.vocabularies.write().values_mut() {
             Arc::make_mut(known).erase(&offsets);
         }
+        self.phrases.write().retain(|_, known| !offsets.contains(&known.offset()));
         let mut names = self.tenants.write();
         let Names { by_name, by_ordinal } = &mut *names;
         for (_, (name, _)) in by_ordinal.extract_if(.., |_, (_, at)| offsets.contains(at)) {
@@ -174,6 +186,11 @@ impl Standing {
     /// The vocabularies that are in force in a tenant.
     pub(crate) fn vocabularies(&self, tenant: u32) -> Arc<Vocabularies> {
         self.vocabularies.read().get(&tenant).cloned().unwrap_or_default()
+    }
+
+    /// The words for stretches of time that are in force in a tenant.
+    pub(crate) fn phrases(&self, tenant: u32) -> Arc<Phrases> {
+        self.phrases.read().get(&tenant).cloned().unwrap_or_default()
     }
 
     /// The policies, and a wake-up whenever one changes.

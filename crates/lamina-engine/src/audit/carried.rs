@@ -70,6 +70,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::SCOPE_REMOVED
             | control::CONFLICT_RESOLVED
             | control::VOCABULARY_SET
+            | control::PHRASES_SET
             | control::BLOB
             | control::BLOB_REMOVED
             | control::EPISODES_SEALED

@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, entities, episodes, facts, key, models, rederive,
-    vocabularies,
+    beliefs, concepts, conflicts, deadlines, entities, episodes, facts, key, models, phrases,
+    rederive, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -39,6 +39,7 @@ impl Derivation for Derived {
                 Ok(())
             }
             (Kind::Control, control::VOCABULARY_SET) => vocabularies::set(rows, entry),
+            (Kind::Control, control::PHRASES_SET) => phrases::set(rows, entry),
             (Kind::Control, control::CONFLICT_RESOLVED) => {
                 due(rows, entry)?;
                 conflicts::decide(rows, entry)
@@ -186,6 +187,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
         beliefs::withdraw(rows, entry.head.tenant, target.offset)?;
         vocabularies::drop_at(rows, entry.head.tenant, target.offset)?;
+        phrases::drop_at(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())
 }

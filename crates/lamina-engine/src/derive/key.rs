@@ -122,6 +122,12 @@ mod sources {
     pub(super) const RUN_AT: u8 = 63;
     pub(super) const VOCABULARY: u8 = 14;
     pub(super) const VOCABULARY_AT: u8 = 15;
+    pub(super) const PHRASES: u8 = 64;
+}
+
+/// The newest words of a tenant for stretches of time.
+pub(crate) fn phrases(tenant: u32) -> Vec<u8> {
+    Key::of(tenant, sources::PHRASES).0
 }
 
 /// A version of a fact.

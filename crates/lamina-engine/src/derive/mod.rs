@@ -17,6 +17,7 @@ pub(crate) mod entities;
 pub(crate) mod facts;
 pub(crate) mod conflicts;
 pub(crate) mod vocabularies;
+pub(crate) mod phrases;
 pub(crate) mod episodes;
 pub(crate) mod concepts;
 pub(crate) mod beliefs;

@@ -11,6 +11,7 @@ pub mod understanding;
 pub mod cost;
 pub mod layers;
 pub mod recall;
+pub mod answer;
 pub mod beliefs;
 pub mod lifecycle;
 pub mod stream;

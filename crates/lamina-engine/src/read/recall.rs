@@ -210,7 +210,8 @@ impl Inner {
 }
 
 impl Recalled {
-    fn nothing(plan: Plan, recorded: RecordedAt) -> Recalled {
+    /// Nothing at all.
+    pub fn nothing(plan: Plan, recorded: RecordedAt) -> Recalled {
         Recalled {
             plan,
             recorded,

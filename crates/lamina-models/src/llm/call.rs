@@ -88,17 +88,32 @@ impl Llm {
         format!("{}{}", base.trim_end_matches('/'), wire.provider.path())
     }
 
+    pub(super) fn wire(&self) -> &Wire {
+        &self.settings.wire
+    }
+
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.settings.endpoint
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.settings.client
+    }
+
+    /// The request with the headers of the protocol; none if the key is one that no header can hold.
+    pub(super) fn with_headers(&self, request: Request) -> Option<Request> {
+        let LlmSettings { wire, key, .. } = &self.settings;
+        let headers = wire.provider.headers(key.as_deref());
+        headers.iter().try_fold(request, |request, (name, value)| request.header(name, value).ok())
+    }
+
     /// Asks about these events.
     pub async fn ask(&self, items: &[Item]) -> Heard {
-        let LlmSettings { wire, endpoint, key, client } = &self.settings;
-        let mut request = Request::post_json(endpoint.clone(), wire.body(items));
-        for (name, value) in wire.provider.headers(key.as_deref()) {
-            request = match request.header(name, &value) {
-                Ok(request) => request,
-                // A key that no header can hold.
-                Err(_) => return Heard::trouble(Fault::Rejected, Spent::Nothing),
-            };
-        }
+        let LlmSettings { wire, endpoint, client, .. } = &self.settings;
+        let request = Request::post_json(endpoint.clone(), wire.body(items));
+        let Some(request) = self.with_headers(request) else {
+            return Heard::trouble(Fault::Rejected, Spent::Nothing);
+        };
         match client.send(request).await {
             Ok(answer) => heard(wire, items, &answer),
             Err(error) => {
@@ -117,7 +132,7 @@ impl Heard {
 }
 
 /// What an error of the connection is, and whether a model may have been at work.
-fn unanswered(error: &Outbound) -> (Fault, Spent) {
+pub(super) fn unanswered(error: &Outbound) -> (Fault, Spent) {
     let fault = match error {
         Outbound::Connect(_) | Outbound::BadUrl { .. } => Fault::Unreachable,
         Outbound::Tls(_) | Outbound::Setup(_) | Outbound::BadRoots => Fault::Tls,
@@ -128,25 +143,31 @@ fn unanswered(error: &Outbound) -> (Fault, Spent) {
     (fault, if error.is_unsent() { Spent::Nothing } else { Spent::Unknown })
 }
 
+/// Why an answer that came whole is none, and whether a model was at work.
+pub(super) fn refused(answer: &Answer) -> Option<(Trouble, Spent)> {
+    let alone = |fault| Trouble { fault, retry_after_s: None };
+    let fault = match answer.status {
+        200 => {
+            let kind = answer.header("content-type").unwrap_or_default();
+            let json = kind.to_ascii_lowercase().contains("json");
+            return (!json).then(|| (alone(Fault::NotJson), Spent::Unknown));
+        }
+        300..=399 => Fault::Redirected,
+        429 | 503 | 529 => Fault::Busy,
+        400 | 413 | 422 => Fault::BadRequest,
+        // Late, but ours or a proxy's: nobody says whether a model was at work.
+        408 | 504 => return Some((alone(Fault::Timeout), Spent::Unknown)),
+        500..=599 => Fault::ServerError,
+        _ => Fault::Rejected,
+    };
+    let retry_after_s = answer.header("retry-after").and_then(|text| text.trim().parse().ok());
+    Some((Trouble { fault, retry_after_s }, Spent::Nothing))
+}
+
 /// Reads an answer that came whole.
 fn heard(wire: &Wire, items: &[Item], answer: &Answer) -> Heard {
-    let refused = match answer.status {
-        200 => None,
-        300..=399 => Some(Fault::Redirected),
-        429 | 503 | 529 => Some(Fault::Busy),
-        400 | 413 | 422 => Some(Fault::BadRequest),
-        // Late, but ours or a proxy's: nobody says whether a model was at work.
-        408 | 504 => return Heard::trouble(Fault::Timeout, Spent::Unknown),
-        500..=599 => Some(Fault::ServerError),
-        _ => Some(Fault::Rejected),
-    };
-    if let Some(fault) = refused {
-        let retry_after_s = answer.header("retry-after").and_then(|text| text.trim().parse().ok());
-        return Heard { said: Err(Trouble { fault, retry_after_s }), spent: Spent::Nothing };
-    }
-    let kind = answer.header("content-type").unwrap_or_default();
-    if !kind.to_ascii_lowercase().contains("json") {
-        return Heard::trouble(Fault::NotJson, Spent::Unknown);
+    if let Some((trouble, spent)) = refused(answer) {
+        return Heard { said: Err(trouble), spent };
     }
     let reply = wire.read(&answer.body);
     let spent = reply.usage.map_or(Spent::Unknown, Spent::Tokens);

@@ -168,7 +168,7 @@ impl Wire {
         Reply { output, usage }
     }
 
-    fn usage(&self, value: &Value) -> Option<Usage> {
+    pub(super) fn usage(&self, value: &Value) -> Option<Usage> {
         let number = |pointer: &str| value.pointer(pointer).and_then(Value::as_u64);
         match self.provider {
             Provider::OpenAi => Some(Usage {

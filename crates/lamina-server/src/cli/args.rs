@@ -83,6 +83,12 @@ tokens and times. No data set comes with the program; docs/QUALITY.md says which
 and how to write one of your own."
     )]
     Eval(EvalArgs),
+    /// Ask a running server what it knows about a question
+    Recall(AskArgs),
+    /// Ask a running server for an answer, with its sources
+    Answer(AskArgs),
+    /// Why a question finds what it finds; of a belief (`belief_...`), what it stands on
+    Why(WhyArgs),
     /// Print the settings in force and where each came from
     #[command(
         long_about = "Print the settings in force and where each came from.\n\nSettings come \
@@ -208,6 +214,46 @@ pub(super) struct EvalArgs {
     /// Do not ask questions of memories that cannot know
     #[arg(long)]
     pub(super) no_cross: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    /// The question
+    #[arg(value_name = "QUESTION", required = true)]
+    pub(super) question: Vec<String>,
+    /// The scope [default: LAMINA_SCOPE]
+    #[arg(long, value_name = "SCOPE")]
+    pub(super) scope: Option<String>,
+    /// The server [default: LAMINA_URL, else http://127.0.0.1:3141]
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// A file with a token, readable by its owner only [default: the variable LAMINA_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    /// Who asks, where the server takes no tokens [default: LAMINA_ACTOR]
+    #[arg(long, value_name = "ACTOR")]
+    pub(super) actor: Option<String>,
+    /// How far to look: holistic, granular, raw, descend
+    #[arg(long, value_name = "VIEW")]
+    pub(super) view: Option<String>,
+    /// Events at most
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) limit: Option<u32>,
+    /// With the knowledge of this instant
+    #[arg(long, value_name = "TIME")]
+    pub(super) as_of: Option<String>,
+    /// Only what happened then, in words: `last 30 days`, `in March`
+    #[arg(long, value_name = "WORDS")]
+    pub(super) when: Option<String>,
+    /// Print what the server said as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct WhyArgs {
+    #[command(flatten)]
+    pub(super) ask: AskArgs,
 }
 
 impl From<SettingArgs> for Flags {

@@ -8,6 +8,7 @@ mod serve;
 mod maintenance;
 mod rederive;
 mod eval;
+mod ask;
 mod show;
 
 use std::ffi::OsString;
@@ -48,6 +49,9 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
         Command::Rederive(args) => rederive::rederive(args),
         Command::Eval(args) => eval::eval(args),
+        Command::Recall(args) => ask::recall(&args),
+        Command::Answer(args) => ask::answer(&args),
+        Command::Why(args) => ask::why(&args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),
     }

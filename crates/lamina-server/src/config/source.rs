@@ -158,7 +158,15 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 const FILE_NAME: &str = "lamina.toml";
 const CONFIG_VARIABLE: &str = "LAMINA_CONFIG";
 /// Variables of our own tools: children of a test inherit them.
-const TOOL_VARIABLES: &[&str] = &["LAMINA_BIN", "LAMINA_SIM_", "LAMINA_BENCH_"];
+const TOOL_VARIABLES: &[&str] = &[
+    "LAMINA_BIN",
+    "LAMINA_SIM_",
+    "LAMINA_BENCH_",
+    "LAMINA_URL",
+    "LAMINA_TOKEN",
+    "LAMINA_SCOPE",
+    "LAMINA_ACTOR",
+];
 
 impl Environment {
     /// The variables of this process. One that is not UTF-8 is none of ours.

@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 use super::cors::Cors;
 use super::listen::Closing;
 use super::packs::Packs;
+use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits, PolicyFileError, policy_file};
@@ -40,6 +41,8 @@ pub struct App {
     pub(crate) started_at: Micros,
     /// Packs that can still be referred to.
     pub(crate) packs: Packs,
+    /// Streams that can still be resumed.
+    pub(crate) replays: Replays,
 }
 
 /// The parts an [`App`] is made of.
@@ -69,6 +72,7 @@ impl App {
             }),
             policy_file: config.policy_file.clone(),
             packs: Packs::default(),
+            replays: Replays::default(),
             started_at: env.clock.monotonic(),
             engine,
             gate,
@@ -149,6 +153,12 @@ impl App {
             read: rate(|document| document.defaults.rate_read).or(self.quotas.read),
             importer: rate(|document| document.defaults.rate_importer).or(self.quotas.importer),
         }
+    }
+
+    /// Something that was recalled may be gone: nothing of before is quoted or sent again.
+    pub(crate) fn forget_packs(&self) {
+        self.packs.forget();
+        self.replays.forget();
     }
 
     /// Work that has to be done from time to time.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use lamina_api::ApiError;
 use lamina_core::policy::Caller;
+use lamina_engine::read::recall::Recalled;
 use lamina_types::limits::PACK_TTL_US;
 use lamina_types::recall::Recall;
 use lamina_types::{ErrorCode, Micros, PackId};
@@ -22,6 +23,8 @@ pub(crate) struct Kept {
     /// As it was sent.
     pub(crate) body: Bytes,
     pub(crate) question: Recall,
+    /// What it was made of.
+    pub(crate) recalled: Arc<Recalled>,
 }
 
 /// Who may refer to a pack: only whoever it was made for.
@@ -55,6 +58,20 @@ impl Packs {
         state.by_id.insert(kept.id, (owner, Arc::clone(&kept)));
         state.made.push_back((now, kept.id));
         kept
+    }
+
+    /// A pack by its id, if it lives and is the caller's.
+    pub(crate) fn by_id(&self, caller: &Caller, id: PackId, now: Micros) -> Option<Arc<Kept>> {
+        let mut state = self.0.lock();
+        state.expire(now);
+        let (of, kept) = state.by_id.get(&id)?;
+        (*of == owner(caller)).then(|| Arc::clone(kept))
+    }
+
+    /// Something that packs may quote is gone: none of them is referred to any more, whoever's it is,
+    /// because what all tenants share may be in each.
+    pub(crate) fn forget(&self) {
+        *self.0.lock() = State::default();
     }
 
     /// The pack of a key, if it lives. Another question under the same key is a conflict.

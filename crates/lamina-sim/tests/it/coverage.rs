@@ -149,6 +149,11 @@ pub(crate) fn declaration(scope: &str) -> Value {
     json!({"scope": scope, "statement": "It works.", "confidence": 0.9})
 }
 
+fn phrase() -> Value {
+    let meaning = json!({"valid_during": ["2026-07-01", "2026-10-01"]});
+    json!({"name": "covered", "pattern": "covered days", "resolves_to": meaning})
+}
+
 pub(crate) fn upload() -> Request {
     Request::new("POST", "/v1/blobs").header("Content-Type", "a/b").bytes("x")
 }
@@ -200,6 +205,8 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         get(format!("/v1/beliefs/{belief}")),
         get(format!("/v1/derivation/status?scope={scope}")),
         probe(Request::post("/v1/recall", &json!({"scope": scope, "query": "covered"})), 200),
+        probe(Request::post("/v1/answer", &json!({"scope": scope, "question": "covered?"})), 200),
+        probe(Request::post("/v1/compose", &json!({"scope": scope, "brief": "covered"})), 200),
         get(format!("/v1/understanding?scope={scope}")),
         get(format!("/v1/understanding/coverage?scope={scope}")),
         get(format!("/v1/understanding/{concept}")),
@@ -218,6 +225,9 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
             ),
             200,
         ),
+        probe(Request::post("/v1/temporal/phrases", &phrase()), 201),
+        get("/v1/temporal/phrases".to_owned()),
+        probe(Request::new("DELETE", "/v1/temporal/phrases/covered"), 204),
         probe(put("/v1/vocabularies/put", &json!({"terms": [{"id": "x"}]})), 201),
         get("/v1/vocabularies".to_owned()),
         get("/v1/vocabularies/covered".to_owned()),

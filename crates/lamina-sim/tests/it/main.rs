@@ -62,6 +62,8 @@ mod http2;
 #[cfg(test)]
 mod rate;
 mod recall;
+
+mod answers;
 #[cfg(test)]
 mod cors;
 #[cfg(test)]

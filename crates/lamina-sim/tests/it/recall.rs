@@ -360,3 +360,25 @@ fn r434_recall_reads_upward_and_never_sideways() {
     let walked = down["diagnostics"]["scopes_traversed"].as_array().unwrap();
     assert!(walked.iter().all(|scope| scope["scope"].is_string() && scope["items"].is_u64()));
 }
+
+#[test]
+fn r339_r340_r341_r376_a_tenant_has_words_for_times_of_its_own() {
+    let mut api = Api::shared("recall-phrases");
+    let (roof, _, roofer) = roof(&mut api);
+    let phrase = json!({"name": "hay season", "pattern": "Hay Season",
+        "resolves_to": {"valid_during": ["2025-03-01", "2025-04-01"]}});
+    let made = api.post("/v1/temporal/phrases", &phrase).ok(201);
+    assert_eq!(made["resolves_to"]["valid_during"][0], "2025-03-01T00:00:00Z");
+    let listed = api.get("/v1/temporal/phrases").ok(200);
+    let items = listed["items"].as_array().unwrap();
+    assert!(items.iter().any(|item| item == &made), "{listed}");
+    let asked = json!({"temporal": {"natural": "during the hay season"}});
+    let found = ids(&recall(&mut api, "What about the roof?", &asked), "events");
+    assert!(found.contains(&roof) && !found.contains(&roofer));
+    let removed = api.delete("/v1/temporal/phrases/hay%20season");
+    assert_eq!(removed.response.status, 204);
+    let body = json!({"scope": api.scope, "query": "What about the roof?",
+        "temporal": {"natural": "during the hay season"}});
+    api.post("/v1/recall", &body).fails(422, "UNPARSEABLE_TEMPORAL");
+    api.delete("/v1/temporal/phrases/hay%20season").fails(404, "NOT_FOUND");
+}

@@ -15,6 +15,7 @@ mod beliefs;
 mod derive;
 mod rederive;
 mod entities;
+mod phrases;
 mod synthesis;
 mod vocabulary;
 
@@ -23,6 +24,7 @@ pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};
+pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};
 pub use synthesis::Synthesize;
 pub use vocabulary::VocabularySet;

@@ -16,7 +16,7 @@ use crate::json;
 use crate::v1::auth::shape;
 
 /// A question to all layers at once.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "recall_request")]
 pub struct RecallRequest {
@@ -24,8 +24,10 @@ pub struct RecallRequest {
     pub scope: Option<String>,
     /// What the pack shows: `holistic` (also what is above the scope), `granular` or `local` (this
     /// scope, no context block), `raw` (events only), `structured` (a graph), `descend` (also what is
-    /// below), `narrative` (a story).
-    #[schemars(regex(pattern = "^(holistic|granular|local|raw|structured|descend|narrative)$"))]
+    /// below), `narrative` (a story). `lineage` is another name of `holistic`.
+    #[schemars(regex(
+        pattern = "^(holistic|lineage|granular|local|raw|structured|descend|narrative)$"
+    ))]
     pub view: Option<String>,
     /// The question. Empty, absent or `*` asks for the latest.
     #[schemars(length(max = 16384))]
@@ -99,7 +101,8 @@ impl RecallRequest {
         request.admit()
     }
 
-    fn admit(self) -> Result<Recall, ApiError> {
+    /// The recall, checked.
+    pub(crate) fn admit(self) -> Result<Recall, ApiError> {
         let missing = || {
             let reason = "this field is required";
             ApiError::at(ErrorCode::MissingRequiredField, "scope", reason)
@@ -132,6 +135,7 @@ pub(crate) fn view(text: Option<&str>) -> Result<PackView, ApiError> {
         text.unwrap_or("holistic"),
         &[
             ("holistic", PackView::Holistic),
+            ("lineage", PackView::Holistic),
             ("granular", PackView::Granular),
             ("local", PackView::Granular),
             ("raw", PackView::Raw),

@@ -3,7 +3,7 @@
 use lamina_core::read::filter::{Facets, passes};
 use lamina_core::read::plan::Plan;
 use lamina_models::asked::{self, When, Window};
-use lamina_types::recall::{Field, Filter, Recall, Test};
+use lamina_types::recall::{Field, Filter, Phrase, Recall, Test};
 use lamina_types::{EventRecord, Micros, RecordedAt, ValidAt};
 
 use super::MayRecall;
@@ -107,6 +107,9 @@ impl Inner {
         let temporal = &question.temporal;
         let recorded = temporal.as_of_recorded.unwrap_or(RecordedAt(now));
         let reference = temporal.reference.unwrap_or(now);
+        let phrases = self.admin.standing.phrases(tenant);
+        let meant = |phrase: &Phrase| Window { from: Some(phrase.from), to: Some(phrase.to) };
+        let spoken = || asked::spoken(&question.query, reference, None).map(|(window, _)| window);
         let mut frame = Frame {
             question,
             reach,
@@ -116,7 +119,7 @@ impl Inner {
             recorded,
             in_the_past: temporal.as_of_recorded.is_some(),
             window: None,
-            hinted: asked::spoken(&question.query, reference, None).map(|(window, _)| window),
+            hinted: phrases.spoken(&question.query).map(meant).or_else(spoken),
             scopes,
             indexed: self.search.as_ref().is_some_and(|search| {
                 search.found.offset() >= self.shared.applied.offset().min(answered)
@@ -140,7 +143,10 @@ impl Inner {
         if let Some(at) = temporal.as_of_valid {
             narrow(None, Some(ValidAt(at.0.plus(1))));
         }
-        if let Some(natural) = &temporal.natural {
+        let phrases = self.admin.standing.phrases(frame.tenant);
+        if let Some(phrase) = temporal.natural.as_deref().and_then(|said| phrases.named(said)) {
+            narrow(Some(phrase.from), Some(phrase.to));
+        } else if let Some(natural) = &temporal.natural {
             let read = asked::when(natural, reference, None);
             match read.ok_or_else(|| Error::UnparseableTime { text: natural.clone() })? {
                 When::Window(Window { from, to }) => narrow(from, to),

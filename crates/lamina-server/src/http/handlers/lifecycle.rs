@@ -244,6 +244,8 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     call.record.event(id);
     let noted = call.noted(audit_note.as_deref().unwrap_or_default());
     let cancelled = engine.cancel(&permit, id, &noted).await?;
+    // No pack of before is quoted any more.
+    call.app.forget_packs();
     let shape = CancelResponse {
         event_id: cancelled.event_id.to_string(),
         stages_cancelled: stage_names(&cancelled.cancelled),

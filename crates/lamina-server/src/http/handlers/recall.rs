@@ -1,7 +1,8 @@
 //! `POST /v1/recall`: what is known about a question, in layers.
 
-mod block;
+pub(super) mod block;
 mod graph;
+pub(super) mod stream;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use lamina_types::capability::{
 };
 use lamina_types::limits::BODY_BYTES_MAX;
 use lamina_types::recall::{Detail, PackView, Recall};
-use lamina_types::{PackId, ScopeView};
+use lamina_types::{LifecycleId, PackId, ScopeView};
 use serde_json::{Map, Value, json};
 
 use super::{beliefs, episodes, events, facts, understanding};
@@ -41,12 +42,15 @@ const ITEMS_SHOWN_MAX: usize = 500;
 pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(BODY_BYTES_MAX as u64).await?;
     let question = RecallRequest::read(&body)?;
-    if question.stream {
-        return Err(lamina_engine::Error::NotBuilt { what: "a streamed recall" }.into());
-    }
     let caller = call.caller()?;
+    let seen = if question.stream { stream::seen(&call)? } else { None };
     let may = may(&call.desk, &caller, &question).await?;
-    if let Some(kept) = again(&call, &caller, &question)? {
+    let kept = again(&call, &caller, &question)?;
+    if question.stream {
+        let request = call.id.as_str().to_owned();
+        return streamed(&call.app, request, &caller, (may, question), (kept, seen)).await;
+    }
+    if let Some(kept) = kept {
         let mut response = reply::json_bytes(kept.body.clone());
         if let Ok(yes) = axum::http::HeaderValue::try_from("true") {
             response.headers_mut().insert(reply::REPLAY, yes);
@@ -63,8 +67,33 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     Ok(response)
 }
 
+/// The same as events; what was seen of it before is not sent again.
+async fn streamed(
+    app: &Arc<App>,
+    request: String,
+    caller: &Caller,
+    (may, question): (MayRecall, Recall),
+    (kept, seen): (Option<Arc<Kept>>, Option<LifecycleId>),
+) -> Result<Response, Failure> {
+    let now = app.env.clock.monotonic();
+    if let Some(rest) = seen.and_then(|seen| app.replays.after(caller, seen, now)) {
+        return Ok(rest.response(app.closing.clone()));
+    }
+    let kept = match kept {
+        Some(kept) => kept,
+        None => make(app, request, caller, may, question).await?,
+    };
+    let events = stream::events(&kept)?;
+    let sent = app.replays.keep(caller, stream::first(app), &events, now);
+    Ok(sent.response(app.closing.clone()))
+}
+
 /// Leave to read as far as the view reaches, and to see what was asked for (R254).
-async fn may(desk: &Desk, caller: &Caller, question: &Recall) -> Result<MayRecall, Failure> {
+pub(super) async fn may(
+    desk: &Desk,
+    caller: &Caller,
+    question: &Recall,
+) -> Result<MayRecall, Failure> {
     let scope = &question.scope;
     let mut conditions = vec![ScopeReadLocal::NAME];
     if question.detail != Detail::None {
@@ -86,13 +115,17 @@ async fn may(desk: &Desk, caller: &Caller, question: &Recall) -> Result<MayRecal
 }
 
 /// The pack of the same key, if it still lives (R263).
-fn again(call: &Call, caller: &Caller, question: &Recall) -> Result<Option<Arc<Kept>>, Failure> {
+pub(super) fn again(
+    call: &Call,
+    caller: &Caller,
+    question: &Recall,
+) -> Result<Option<Arc<Kept>>, Failure> {
     let Some(key) = &question.idempotency_key else { return Ok(None) };
     let now = call.app.env.clock.monotonic();
     Ok(call.app.packs.by_key(caller, key, question, now)?)
 }
 
-async fn make(
+pub(super) async fn make(
     app: &Arc<App>,
     request: String,
     caller: &Caller,
@@ -121,7 +154,8 @@ async fn make(
         true => body.without_content().and_then(|body| serde_json::to_vec(&body)),
     };
     let written = written.map_err(|error| internal(error.to_string()))?;
-    let kept = Kept { id, body: written.into(), question: asked };
+    let recalled = Arc::new(recalled);
+    let kept = Kept { id, body: written.into(), question: asked, recalled };
     Ok(app.packs.keep(caller, kept, app.env.clock.monotonic()))
 }
 
@@ -197,7 +231,7 @@ fn ranked<T, B>(found: &[Found<T>], shown: impl Fn(&T) -> B) -> Vec<Ranked<B>> {
 }
 
 /// What was done, by the names that clients know (R344).
-fn trail(recalled: &Recalled) -> Vec<TrailBody> {
+pub(super) fn trail(recalled: &Recalled) -> Vec<TrailBody> {
     let done = &recalled.trail;
     let phase = |phase: &'static str, said: Value, us: i64| TrailBody {
         phase,
@@ -317,10 +351,10 @@ fn item(rank: usize, event: &Considered) -> ItemDiagnostics {
 }
 
 /// Four digits are more than a score means.
-fn rounded(score: f64) -> f64 {
+pub(super) fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0
 }
 
-fn milliseconds(us: i64) -> f64 {
+pub(super) fn milliseconds(us: i64) -> f64 {
     us as f64 / 1_000.0
 }

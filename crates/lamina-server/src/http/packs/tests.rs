@@ -1,8 +1,12 @@
 //! How long a pack can be referred to, and by whom.
 
+use std::sync::Arc;
+
 use lamina_core::policy::Caller;
+use lamina_core::read::plan::plan;
+use lamina_engine::read::recall::Recalled;
 use lamina_types::recall::Recall;
-use lamina_types::{ErrorCode, Micros, PackId};
+use lamina_types::{ErrorCode, Micros, PackId, RecordedAt};
 
 use super::{Kept, PACKS_MAX, Packs};
 
@@ -16,6 +20,7 @@ fn kept(query: &str, number: u8) -> Kept {
         id: PackId::from_bytes([number; 16]),
         body: bytes::Bytes::from_static(b"{}"),
         question: question(query),
+        recalled: Arc::new(Recalled::nothing(plan(query), RecordedAt(Micros(0)))),
     }
 }
 

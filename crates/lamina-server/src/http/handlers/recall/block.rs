@@ -15,7 +15,7 @@ struct Piece {
 }
 
 /// The records as text, the best first: events, then what is known and believed.
-pub(super) fn of(recalled: &Recalled, citations: CitationMode) -> String {
+pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode) -> String {
     let pieces = pieces(recalled);
     let mark = |(at, piece): (usize, &Piece)| match citations {
         CitationMode::InlineWithMarkers => format!("{} [{}]", piece.text, at + 1),

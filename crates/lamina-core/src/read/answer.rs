@@ -1,0 +1,262 @@
+//! Answering by quoting: which sentences of what was recalled answer the question, if any does.
+//!
+//! Nothing is written here that was not said. Each sentence is held against the question: which of its
+//! words it has, or words near in meaning; whether it has the kind of thing that is asked for; how well
+//! its record was found. Below a floor nothing is quoted: not to know is an answer.
+
+mod kind;
+mod sentence;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::read::words::{is_empty_word, matter, stem, words};
+use kind::{Kind, about_the_answer, base};
+
+pub use kind::Kind as AnswerKind;
+pub use sentence::sentences;
+
+/// A strength below this is not an answer.
+pub const STRENGTH_MIN: f64 = 0.5;
+/// Sentences that are looked at.
+pub const SENTENCES_MAX: usize = 400;
+/// A sentence that is quoted beside the best is nearly as strong.
+const BESIDE: f64 = 0.8;
+/// Words nearer than this in meaning may stand for each other.
+const NEAR_MIN: f64 = 0.45;
+
+/// Something that was said, and may answer.
+#[derive(Debug, Clone)]
+pub struct Said<'a> {
+    /// The words.
+    pub text: &'a str,
+    /// Who spoke, as words.
+    pub speaker: &'a str,
+    /// How well its record fits, 0 to 1.
+    pub score: f64,
+    /// Which of them was said just before it.
+    pub after: Option<usize>,
+    /// What is known because of it, in words.
+    pub known: Vec<String>,
+}
+
+/// One sentence of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sentence<'a> {
+    /// Which of what was said.
+    pub said: usize,
+    /// The words.
+    pub text: &'a str,
+}
+
+/// What speaks for a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Grounds {
+    /// The share of the question's words that it has, or words near them.
+    pub coverage: f64,
+    /// The share of the question's names that it, or what stands around it, has; 1 without names.
+    pub names: f64,
+    /// How near its meaning is to that of the question.
+    pub nearness: f64,
+    /// Whether it has the kind of thing that is asked for, -1 to 1.
+    pub kind: f64,
+    /// How well its record was found.
+    pub score: f64,
+}
+
+/// A sentence that answers, or might.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// Which of the sentences.
+    pub sentence: usize,
+    /// How sure it is that it answers, 0 to 1.
+    pub strength: f64,
+    /// Why.
+    pub grounds: Grounds,
+}
+
+/// How near two words and two texts are in meaning; 0 for nothing in common.
+pub trait Meaning {
+    /// Two words.
+    fn words(&mut self, one: &str, other: &str) -> f64;
+    /// A sentence, and the question.
+    fn question(&mut self, sentence: &str) -> f64;
+}
+
+/// Every sentence with how well it answers, the best first.
+pub fn judge(
+    question: &str,
+    said: &[Said<'_>],
+    sentences: &[Sentence<'_>],
+    meaning: &mut dyn Meaning,
+) -> Vec<Judged> {
+    let asked = Asked::new(question, sentences);
+    let own: Vec<Has> = sentences.iter().map(|sentence| Has::of(sentence.text)).collect();
+    let whole: Vec<Has> = said.iter().map(|said| Has::around(said)).collect();
+    let mut judged: Vec<Judged> = Vec::with_capacity(sentences.len());
+    for (at, (sentence, has)) in sentences.iter().zip(&own).enumerate() {
+        // Whoever asks does not answer.
+        if sentence.text.trim_end().ends_with(['?', '\u{ff1f}']) {
+            continue;
+        }
+        let Some((of, around)) = said.get(sentence.said).zip(whole.get(sentence.said)) else {
+            continue;
+        };
+        let before = of.after.and_then(|before| said.get(before)).filter(|before| asks(before));
+        let before = before.map(|before| Has::of(before.text));
+        let grounds = Grounds {
+            coverage: asked.coverage(has, around, before.as_ref(), meaning),
+            names: asked.named(has, around, before.as_ref()),
+            nearness: meaning.question(sentence.text).clamp(0.0, 1.0),
+            kind: asked.kind.fits(sentence.text, &asked.stems),
+            score: of.score,
+        };
+        judged.push(Judged { sentence: at, strength: strength(&grounds), grounds });
+    }
+    judged.sort_by(|one, other| {
+        other.strength.total_cmp(&one.strength).then_with(|| one.sentence.cmp(&other.sentence))
+    });
+    judged
+}
+
+/// Those that are quoted: the best, if it is strong enough, and what is nearly as strong, of other
+/// records.
+pub fn quoted(judged: &[Judged], sentences: &[Sentence<'_>], most: usize) -> Vec<Judged> {
+    let Some(best) = judged.first().filter(|best| best.strength >= STRENGTH_MIN) else {
+        return Vec::new();
+    };
+    let floor = (best.strength * BESIDE).max(STRENGTH_MIN);
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let mut records: BTreeSet<usize> = BTreeSet::new();
+    let mut quoted = Vec::new();
+    for one in judged.iter().take_while(|one| one.strength >= floor) {
+        let Some(sentence) = sentences.get(one.sentence) else { continue };
+        // The same words said twice answer once, and a record speaks once.
+        let new = records.insert(sentence.said) && seen.insert(words(sentence.text).join(" "));
+        if new && quoted.len() < most {
+            quoted.push(*one);
+        }
+    }
+    // What was found best comes first: it knows what has been replaced.
+    let order = |one: &Judged| one.strength + one.grounds.score;
+    quoted.sort_by(|one, other| {
+        order(other).total_cmp(&order(one)).then_with(|| one.sentence.cmp(&other.sentence))
+    });
+    quoted
+}
+
+/// How sure it is that a sentence answers. A logistic of its grounds.
+fn strength(grounds: &Grounds) -> f64 {
+    let Grounds { coverage, names, nearness, kind, score } = *grounds;
+    let x = -4.6 + 5.0 * coverage + 2.4 * nearness + 1.0 * score + 0.9 * kind - 2.0 * (1.0 - names);
+    1.0 / (1.0 + (-x).exp())
+}
+
+fn asks(said: &Said<'_>) -> bool {
+    said.text.trim_end().ends_with(['?', '\u{ff1f}'])
+}
+
+/// What a question asks.
+struct Asked {
+    kind: Kind,
+    /// Its stems with how telling each is.
+    weights: BTreeMap<String, (String, f64)>,
+    stems: BTreeSet<String>,
+    names: BTreeSet<String>,
+}
+
+impl Asked {
+    fn new(question: &str, sentences: &[Sentence<'_>]) -> Asked {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for sentence in sentences {
+            for stem in Has::of(sentence.text).stems {
+                *seen.entry(stem).or_default() += 1;
+            }
+        }
+        let count = sentences.len() as f64;
+        let mut weights = BTreeMap::new();
+        for word in words(question).into_iter().filter(|word| !is_empty_word(word)) {
+            let stem = rooted(&word);
+            let often = seen.get(&stem).copied().unwrap_or(0) as f64;
+            let telling = (1.0 + (count + 1.0) / (often + 0.5)).ln();
+            let telling = if about_the_answer(&word) { 0.3 * telling } else { telling };
+            weights.insert(stem, (word, telling));
+        }
+        let names = matter(question).names;
+        let stems = weights.keys().cloned().collect();
+        Asked { kind: Kind::of(question), weights, stems, names }
+    }
+
+    /// The share of the question's words that a sentence has. What stands around it counts for less,
+    /// and so does a word that is only near in meaning.
+    fn coverage(
+        &self,
+        has: &Has,
+        around: &Has,
+        before: Option<&Has>,
+        meaning: &mut dyn Meaning,
+    ) -> f64 {
+        let (mut found, mut total) = (0.0, 0.0);
+        for (stem, (word, telling)) in &self.weights {
+            total += telling;
+            let share = if has.stems.contains(stem) {
+                1.0
+            } else if around.stems.contains(stem)
+                || before.is_some_and(|before| before.stems.contains(stem))
+            {
+                0.8
+            } else {
+                let near = has.words.iter().map(|other| meaning.words(word, other));
+                let near = near.fold(0.0, f64::max);
+                if near >= NEAR_MIN { near.min(0.9) } else { 0.0 }
+            };
+            found += telling * share;
+        }
+        if total > 0.0 { found / total } else { 0.0 }
+    }
+
+    fn named(&self, has: &Has, around: &Has, before: Option<&Has>) -> f64 {
+        if self.names.is_empty() {
+            return 1.0;
+        }
+        let known = |name: &&String| {
+            has.stems.contains(*name)
+                || around.stems.contains(*name)
+                || before.is_some_and(|before| before.stems.contains(*name))
+        };
+        self.names.iter().filter(known).count() as f64 / self.names.len() as f64
+    }
+}
+
+/// The words of a text.
+struct Has {
+    stems: BTreeSet<String>,
+    /// Those that carry something, whole.
+    words: BTreeSet<String>,
+}
+
+impl Has {
+    fn of(text: &str) -> Has {
+        let all = words(text);
+        let stems = all.iter().map(|word| rooted(word)).collect();
+        let words = all.into_iter().filter(|word| !is_empty_word(word)).collect();
+        Has { stems, words }
+    }
+
+    /// The whole record: what else was said, by whom, and what is known because of it.
+    fn around(said: &Said<'_>) -> Has {
+        let mut text = format!("{} {}", said.speaker, said.text);
+        for known in &said.known {
+            text.push(' ');
+            text.push_str(known);
+        }
+        Has::of(&text)
+    }
+}
+
+/// A word without its ending, and without the form of its verb.
+fn rooted(word: &str) -> String {
+    base(word).map_or_else(|| stem(word), stem)
+}
+
+#[cfg(test)]
+mod tests;
