@@ -7,7 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::error::ErrorEnvelope;
 use crate::page::Page;
-use crate::v1::admin::{Compaction, Flushed, Health, LayerStats, Ready, Version};
+use crate::v1::admin::{
+    ChunksBody, Compaction, Flushed, Health, IndexAuditBody, IndexAuditRequest, LayerStats, Ready,
+    Version,
+};
 use crate::v1::answer::{AnswerBody, AnswerRequest, ComposeBody, ComposeRequest};
 use crate::v1::audit::{
     AuditChain, AuditRowBody, AuditVerified, AuditVerifyRequest, ChainVerified,
@@ -120,6 +123,9 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("flushed", of::<Flushed>),
     ("compaction", of::<Compaction>),
     ("layer_stats", of::<LayerStats>),
+    ("index_audit_request", of::<IndexAuditRequest>),
+    ("index_audit", of::<IndexAuditBody>),
+    ("event_chunks", of::<ChunksBody>),
     ("scope", of::<ScopeBody>),
     ("scope_page", of::<Page<ScopeBody>>),
     ("scope_registration", of::<ScopeRegistration>),

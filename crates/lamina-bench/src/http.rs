@@ -78,7 +78,7 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
         let config = Config::load(&flags, &Environment::default(), &*env.disk)?;
         let gate = Gate::of(&config, &env)?;
         let meters = Meters::install();
-        let parts = Parts { engine, gate, env, meters, closing: closed.clone() };
+        let parts = Parts { engine, gate, env, meters, closing: closed.clone(), answerer: None };
         let app = Arc::new(App::new(parts, &config));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}", listener.local_addr()?);

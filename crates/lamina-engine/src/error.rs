@@ -115,6 +115,9 @@ pub enum Error {
     /// The search index is out of order; the log is intact.
     #[error("the search index cannot be read or written")]
     SearchUnavailable(#[source] Box<lamina_index::Error>),
+    /// There is no search index: it cannot be opened.
+    #[error("the search index cannot be opened")]
+    NoIndex,
     /// The views stopped earlier; the log is intact.
     #[error("the views stopped: {reason}")]
     ViewsStopped {
@@ -154,6 +157,7 @@ impl Error {
             Error::LogUnavailable(_) => ErrorCode::WalUnavailable,
             Error::ViewsUnavailable(_)
             | Error::SearchUnavailable(_)
+            | Error::NoIndex
             | Error::ViewsStopped { .. } => ErrorCode::DerivedLayerUnavailable,
             Error::ShuttingDown => ErrorCode::Overloaded,
             Error::ScopeExists => ErrorCode::ScopeRegistrationExists,

@@ -53,12 +53,20 @@ pub enum ModelError {
     Outbound(#[from] OutboundError),
 }
 
-/// The configured model. Made within the runtime that its calls run on.
-pub fn configured(
+/// The configured model, if it is to write answers.
+pub fn answering(
     config: &ModelsConfig,
     outbound: &OutboundConfig,
     env: &Env,
-) -> Result<Models, ModelError> {
+) -> Result<Option<Arc<Llm>>, ModelError> {
+    match config.answers {
+        true => Ok(Some(Arc::new(llm(config, outbound, env)?))),
+        false => Ok(None),
+    }
+}
+
+/// The model behind the network.
+fn llm(config: &ModelsConfig, outbound: &OutboundConfig, env: &Env) -> Result<Llm, ModelError> {
     let key = match &config.key {
         ModelKey::None => None,
         ModelKey::Held(key) => Some(key.expose().clone()),
@@ -87,12 +95,21 @@ pub fn configured(
         body_bytes: BYTES_AROUND + BYTES_PER_TOKEN * output as usize,
     };
     let roots = ca.as_deref().map_or(Roots::System, Roots::SystemAnd);
-    let llm = Llm::new(LlmSettings {
+    Ok(Llm::new(LlmSettings {
         wire: config.wire.clone(),
         endpoint: config.endpoint.clone(),
         key,
         client: Client::new(roots, bounds)?,
-    });
+    }))
+}
+
+/// The configured model. Made within the runtime that its calls run on.
+pub fn configured(
+    config: &ModelsConfig,
+    outbound: &OutboundConfig,
+    env: &Env,
+) -> Result<Models, ModelError> {
+    let (llm, output) = (llm(config, outbound, env)?, config.wire.output_tokens_max);
     let model = Remote { llm, runtime: Handle::current(), closed: watch::Sender::new(false) };
     Ok(Models {
         model: Arc::new(model),

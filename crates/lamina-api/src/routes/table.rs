@@ -544,12 +544,7 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times").built(&[], Body::None, &[answer(200, "All of them.", AnswerBody::Json("temporal_phrase_list"))], &[E::PolicyDenied]),
     RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time").built(&[], Body::None, &[answer(204, "It is gone.", AnswerBody::Nothing)], &[E::NotFound, E::PolicyDenied, E::WalUnavailable]),
     // Identity.
-    RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do").built(
-        &[],
-        Body::None,
-        &[answer(200, "The caller.", AnswerBody::Json("whoami"))],
-        &[],
-    ),
+    RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do").built(&[], Body::None, &[answer(200, "The caller.", AnswerBody::Json("whoami"))], &[]),
     RouteSpec::new(Post, "/v1/auth/revoke", Stable, "auth.revoke", "Revoke a token").built(
         &[],
         Body::Json("revoke_request"),
@@ -587,8 +582,8 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "How many records each layer has.", AnswerBody::Json("layer_stats"))],
         &[E::PolicyDenied],
     ),
-    RouteSpec::new(Get, "/v1/admin/events/{event_id}/chunks", Experimental, "diagnostics.read", "How an event is indexed"),
-    RouteSpec::new(Post, "/v1/admin/index-audit", Experimental, "admin.health", "Find events missing in the index"),
+    RouteSpec::new(Get, "/v1/admin/events/{event_id}/chunks", Experimental, "diagnostics.read", "How an event is indexed").built(&[], Body::None, &[answer(200, "Its parts.", AnswerBody::Json("event_chunks"))], &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied]),
+    RouteSpec::new(Post, "/v1/admin/index-audit", Experimental, "admin.health", "Find events missing in the index").built(&[], Body::OptionalJson("index_audit_request"), &[answer(200, "What is missing.", AnswerBody::Json("index_audit"))], &[E::InvalidBody, E::InvalidScopeGrammar, E::PolicyDenied, E::DerivedLayerUnavailable]),
     RouteSpec::new(Get, "/v1/admin/retention", Experimental, "admin.health", "The state of retention"),
     RouteSpec::new(Get, "/v1/admin/retention/policies", Experimental, "admin.health", "The retention of a scope"),
     RouteSpec::new(Put, "/v1/admin/retention/policies", Experimental, "policy.administer.tenant", "Set the retention of a scope"),

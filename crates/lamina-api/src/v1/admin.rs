@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use lamina_types::ScopePath;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::check;
+use crate::error::ApiError;
+use crate::json;
 
 /// The names of request-shape capabilities this crate reads. The server lists the ones it has built.
 pub const CAPTURE_CAPABILITIES: &[&str] = &["capture_language_v1", "refers_to_v1"];
@@ -127,4 +132,83 @@ pub struct LayerStat {
     /// There are more: counting ends at 100,000.
     #[serde(rename = "_partial")]
     pub partial: bool,
+}
+
+/// An audit of the search index.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "index_audit_request")]
+pub struct IndexAuditRequest {
+    /// Only this scope and what is below it; without it the whole tenant.
+    pub scope: Option<String>,
+    /// What is missing is put in again.
+    pub repair: Option<bool>,
+}
+
+impl IndexAuditRequest {
+    /// Reads the body.
+    pub fn read(body: &[u8]) -> Result<(Option<ScopePath>, bool), ApiError> {
+        let request: IndexAuditRequest =
+            if body.is_empty() { IndexAuditRequest::default() } else { json::read(body)? };
+        let scope = request.scope.map(|scope| check::scope("scope", &scope)).transpose()?;
+        Ok((scope, request.repair.unwrap_or(false)))
+    }
+}
+
+/// What an audit of the search index found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "index_audit")]
+pub struct IndexAuditBody {
+    /// Events that were looked at.
+    pub checked: u64,
+    /// Those that cannot be found by their words.
+    pub missing: u64,
+    /// Those that cannot be found by their meaning, though they have one.
+    pub unembedded: u64,
+    /// The first hundred of them.
+    pub missing_events: Vec<String>,
+    /// Those that were put in again.
+    pub repaired: u64,
+    /// Entries that the index has not come to yet; their events are not missing.
+    pub behind: u64,
+    /// Whether everything was looked at.
+    pub complete: bool,
+}
+
+/// How an event is in the search index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "event_chunks")]
+pub struct ChunksBody {
+    /// The event.
+    pub event_id: String,
+    /// Its parts, in order.
+    pub chunks: Vec<ChunkBody>,
+}
+
+/// A part of an event, as it is searched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "event_chunk")]
+pub struct ChunkBody {
+    /// The event and the number of the part.
+    pub chunk_id: String,
+    /// What the text was taken from.
+    pub text_source: &'static str,
+    /// Where it stands in what can be read of the content, in bytes of UTF-8.
+    pub byte_range: ByteRange,
+    /// The words.
+    pub text: String,
+    /// Found by words.
+    pub lexical: bool,
+    /// Found by meaning.
+    pub vector: bool,
+}
+
+/// Bytes from one to before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "byte_range")]
+pub struct ByteRange {
+    /// The first.
+    pub start: usize,
+    /// The first after them.
+    pub end: usize,
 }

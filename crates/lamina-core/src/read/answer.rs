@@ -6,6 +6,7 @@
 
 mod kind;
 mod sentence;
+pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -42,15 +42,13 @@ pub(crate) struct Follower {
     pub(crate) pace: Pace,
     /// Tells how long the work was.
     pub(crate) clock: Arc<dyn Clock>,
-    /// Is told how far it has come.
-    pub(crate) to_stages: SyncSender<Fed>,
 }
 
 impl Follower {
-    /// Runs until the engine closes.
-    pub(crate) fn run(self) {
+    /// Runs until the engine closes, and says how far it has come.
+    pub(crate) fn run(self, to_stages: &SyncSender<Fed>) {
         background("indexing");
-        let _gone = Gone(&self);
+        let _gone = Gone(&self, to_stages);
         let mut next = self.search.found.offset();
         // Where the log keeps the entry before the next: a segment is not walked from its beginning.
         let mut last: Option<(u64, Place)> = None;
@@ -67,7 +65,7 @@ impl Follower {
                     attempt = 0;
                     (next, last) = (through, at);
                     self.search.found.advance(next);
-                    drop(self.to_stages.send(Fed::Indexed { through: next }));
+                    drop(to_stages.send(Fed::Indexed { through: next }));
                     let enough = || self.wake.is_closed() || self.search.is_asked();
                     self.pace.rest(self.clock.monotonic().since(begun), enough);
                 }
@@ -158,14 +156,14 @@ fn gone(event: EventId) -> Change {
 }
 
 /// Says that nothing more is put, however the thread ends: nobody waits for what does not come.
-struct Gone<'a>(&'a Follower);
+struct Gone<'a>(&'a Follower, &'a SyncSender<Fed>);
 
 impl Drop for Gone<'_> {
     fn drop(&mut self) {
         // After a restart it goes on where it was.
         if !self.0.wake.is_closed() {
             self.0.search.found.stop();
-            drop(self.0.to_stages.send(Fed::Indexed { through: u64::MAX }));
+            drop(self.1.send(Fed::Indexed { through: u64::MAX }));
         }
     }
 }

@@ -158,8 +158,8 @@ pub(super) fn start(
     let (to_writer, requests) = mpsc::channel();
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
-    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
-    let (capture, applier) = writing(log, (&views, &env), (&shared, &standing), &room);
+    let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings);
+    let pace = Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) };
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
@@ -168,22 +168,18 @@ pub(super) fn start(
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),
         clock: Arc::clone(&env.clock),
-        pace: Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) },
+        pace: pace.clone(),
         bell: desk.as_ref().map(|desk| Arc::clone(&desk.bell)),
     });
     let answerer = deriving.as_ref().map(|deriving| deriving.answerer.clone());
-    let asking = deriving.as_ref().zip(desk.as_ref());
-    let asking = asking.map(|(deriving, desk)| Asking::beside(deriving, desk, &env.rng));
-    let follower = search.as_ref().map(|search| {
-        following(search, (&views, &reader), (&shared, &hub), &env, to_stages.clone())
-    });
+    let asking = deriving.as_ref().zip(desk.as_ref()).map(|(d, k)| Asking::beside(d, k, &env.rng));
+    let told = to_stages.clone();
+    let follow = search.as_ref().map(|to| following(to, (&views, &reader), pace, &shared, &env));
     let work = Work { capture, applier, stages, tap, deriving, asking };
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
     threads.push(scrubber);
-    if let Some(follower) = follower {
-        threads.extend(follow(follower, &shared, &lock)?);
-    }
+    threads.extend(started(follow, told, &shared, &lock)?);
     let inner = Inner {
         backlog,
         desk,
@@ -215,12 +211,13 @@ fn writing(
     log: Box<dyn Log>,
     (views, env): (&Arc<Views>, &Env),
     (shared, standing): (&Arc<Shared>, &Arc<Standing>),
-    room: &Room,
-) -> (Capture, Applier) {
+    settings: &Settings,
+) -> (Capture, Applier, Room) {
+    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let applied = || Arc::clone(&shared.applied);
     let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
     let applier = Applier::new(Arc::clone(views), applied());
-    (capture.with_room(room.clone()), applier.with_standing(Arc::clone(standing)))
+    (capture.with_room(room.clone()), applier.with_standing(Arc::clone(standing)), room)
 }
 
 /// Opens the search index. One that cannot be opened is no reason not to serve: events are then found
@@ -246,30 +243,31 @@ fn searched(
 fn following(
     search: &Arc<Search>,
     (views, reader): (&Arc<Views>, &Arc<dyn LogReader>),
-    (shared, hub): (&Arc<Shared>, &Arc<Hub>),
+    pace: Pace,
+    shared: &Shared,
     env: &Env,
-    to_stages: mpsc::SyncSender<Fed>,
 ) -> Follower {
     Follower {
         search: Arc::clone(search),
         wake: Arc::clone(&shared.wake),
         reader: Arc::clone(reader),
         views: Arc::clone(views),
-        pace: Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(hub) },
+        pace,
         clock: Arc::clone(&env.clock),
-        to_stages,
     }
 }
 
-/// Starts it, and what makes durable what it puts.
-fn follow(
-    follower: Follower,
+/// Starts it, if there is an index, and what makes durable what it puts.
+fn started(
+    follower: Option<Follower>,
+    told: mpsc::SyncSender<Fed>,
     shared: &Arc<Shared>,
     lock: &Arc<dyn DiskFile>,
-) -> Result<[JoinHandle<()>; 2], OpenError> {
+) -> Result<Vec<JoinHandle<()>>, OpenError> {
+    let Some(follower) = follower else { return Ok(Vec::new()) };
     let (found, wake) = (Arc::clone(&follower.search), Arc::clone(&follower.wake));
-    Ok([
-        spawn(Role::Index, shared, lock, move || follower.run())?,
+    Ok(vec![
+        spawn(Role::Index, shared, lock, move || follower.run(&told))?,
         spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?,
     ])
 }

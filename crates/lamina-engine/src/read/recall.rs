@@ -92,6 +92,8 @@ pub struct Recalled {
     pub traversed: Option<Vec<Traversed>>,
     /// Layers that could not be read.
     pub failed: Vec<Layer>,
+    /// The search index does not follow: events were found by reading them.
+    pub unindexed: bool,
     /// What was done, and how long it took.
     pub trail: Trail,
     /// Every event that was looked at, the best first.
@@ -193,6 +195,7 @@ impl Inner {
                 floor,
             }),
             considered: found.considered(&order),
+            unindexed: self.search.as_ref().is_none_or(|search| search.found.is_stopped()),
             failed,
             ..Recalled::nothing(plan, frame.recorded)
         };
@@ -228,6 +231,7 @@ impl Recalled {
             tokens: 0,
             traversed: None,
             failed: Vec::new(),
+            unindexed: false,
             trail: Trail::default(),
             considered: Vec::new(),
         }

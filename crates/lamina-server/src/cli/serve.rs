@@ -59,6 +59,9 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
     })?;
+    let answerer = config.models.as_ref();
+    let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
+    let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
     let (engine, report) = open(config, env.clone()).await?;
     let listener = TcpListener::bind(config.listen.0).await;
     let listener = listener.with_context(|| format!("cannot listen on {}", config.listen));
@@ -72,6 +75,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     };
     let (close, closing) = watch::channel(false);
     let parts = Parts {
+        answerer,
         engine: engine.clone(),
         gate,
         env,

@@ -234,6 +234,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("models.key_file", "LAMINA_MODELS_KEY_FILE"),
     key("models.key_variable", "LAMINA_MODELS_KEY_VARIABLE"),
     key("models.timeout_ms", "LAMINA_MODELS_TIMEOUT_MS"),
+    key("models.answers", "LAMINA_MODELS_ANSWERS"),
     key("models.output_tokens_max", "LAMINA_MODELS_OUTPUT_TOKENS_MAX"),
     key("models.batch_events", "LAMINA_MODELS_BATCH_EVENTS"),
     key("models.attempts", "LAMINA_MODELS_ATTEMPTS"),

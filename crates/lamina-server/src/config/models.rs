@@ -11,7 +11,7 @@ use lamina_models::llm::{Llm, Provider, Wire};
 use lamina_outbound::{Endpoint, PlainHttp};
 
 use super::source::Settings;
-use super::{ConfigError, Environment};
+use super::{ConfigError, Environment, Origin};
 use crate::secret::Secret;
 
 /// How a language model is asked.
@@ -37,6 +37,8 @@ pub struct ModelsConfig {
     pub budget_scope: Budget,
     /// What all scopes together may take in a day.
     pub budget_all: Budget,
+    /// Whether it also writes answers, which no budget counts.
+    pub answers: bool,
 }
 
 /// Where the key of a model comes from.
@@ -103,6 +105,7 @@ impl ModelsConfig {
             tokens: settings.parsed("models.budget_tokens", "none", tokens)?,
             micros: settings.parsed("models.budget_money", "none", budget_money)?,
         };
+        let answers = settings.switch("models.answers", false, Origin::Default)?;
         let missing = |given, missing| Err(ConfigError::Alone { given, missing });
         let (provider, wire, endpoint) = match (provider, wire, url) {
             (None, ..) if model.is_some() => return missing("models.model", "models.provider"),
@@ -130,6 +133,7 @@ impl ModelsConfig {
             prices,
             budget_scope,
             budget_all,
+            answers,
         }))
     }
 }

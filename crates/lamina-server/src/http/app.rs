@@ -9,6 +9,7 @@ use lamina_api::v1::experience::Strictness;
 use lamina_core::policy::{Caller, Document, Preset, Rate, Stack};
 use lamina_engine::{Boot, Engine, Error as EngineError};
 use lamina_env::Env;
+use lamina_models::llm::Llm;
 use lamina_types::{Micros, ScopePath};
 use parking_lot::RwLock;
 
@@ -43,6 +44,8 @@ pub struct App {
     pub(crate) packs: Packs,
     /// Streams that can still be resumed.
     pub(crate) replays: Replays,
+    /// A model that writes answers, if there is one.
+    pub(crate) answerer: Option<Arc<Llm>>,
 }
 
 /// The parts an [`App`] is made of.
@@ -58,12 +61,14 @@ pub struct Parts {
     pub meters: Meters,
     /// Says when the server closes.
     pub closing: Closing,
+    /// A model that writes answers, if there is one.
+    pub answerer: Option<Arc<Llm>>,
 }
 
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts, config: &Config) -> App {
-        let Parts { engine, gate, env, meters, closing } = parts;
+        let Parts { engine, gate, env, meters, closing, answerer } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
             boot: RwLock::new(Boot {
@@ -73,6 +78,7 @@ impl App {
             policy_file: config.policy_file.clone(),
             packs: Packs::default(),
             replays: Replays::default(),
+            answerer,
             started_at: env.clock.monotonic(),
             engine,
             gate,

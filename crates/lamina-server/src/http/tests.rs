@@ -62,6 +62,7 @@ impl Server {
         let (engine, _) = Engine::open(settings, env.clone()).unwrap();
         let (close, closing) = watch::channel(false);
         let parts = Parts {
+            answerer: None,
             gate: Gate::of(&config, &env).unwrap(),
             engine,
             env,

@@ -1,11 +1,14 @@
 //! Answers over HTTP: quoted, cited, dated, within their bounds, and not given when there is nothing to
 //! quote.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
 use lamina_sim::client::{Request, StreamEvent};
 use lamina_sim::process::run;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, binary, expect_event, string};
+use crate::harness::{Api, Own, binary, expect_event, string};
 
 /// Questions whose quoted sentences must have the answer, of 100, and questions without an answer that
 /// must be left without one, of 50.
@@ -319,4 +322,86 @@ fn the_command_line_asks_a_running_server() {
     assert_eq!(nobody.unwrap().status.code(), Some(4), "ruling 21");
     let unsaid = run(&binary(), &["recall", "--url", &url, "x"]).unwrap();
     assert_eq!(unsaid.status.code(), Some(64), "no scope");
+}
+
+/// A provider of chat completions that always says the same.
+fn provider(says: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = Vec::new();
+            let mut piece = [0; 4096];
+            // A request that asks about events gets nothing to read: it is not what is tested here.
+            while let Ok(read) = stream.read(&mut piece) {
+                asked.extend_from_slice(&piece[..read]);
+                let text = String::from_utf8_lossy(&asked);
+                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+                let length = head.lines().find_map(|line| {
+                    let line = line.to_ascii_lowercase();
+                    line.strip_prefix("content-length:")?.trim().parse::<usize>().ok()
+                });
+                if read == 0 || body.len() >= length.unwrap_or(0) {
+                    break;
+                }
+            }
+            let body = json!({"choices": [{"message": {"content": says}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 321, "completion_tokens": 12}})
+            .to_string();
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+            let answer = format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn a_model_answers_from_the_pack_and_its_markers_are_held_against_it() {
+    let url = provider("The roof of the barn leaks above the hayloft [1]. It rains in Lisbon [9].");
+    let own = Own::start_with(&[
+        ("LAMINA_MODELS_PROVIDER", "openai"),
+        ("LAMINA_MODELS_MODEL", "small"),
+        ("LAMINA_MODELS_BASE_URL", &url),
+        ("LAMINA_MODELS_ANSWERS", "true"),
+    ]);
+    let mut api = own.api("answer-llm");
+    let (roof, _) = roof(&mut api);
+    let question = "Where does the roof of the barn leak?";
+    let said = ask(&mut api, question, &json!({"diagnostics": "summary"}));
+    assert_eq!(
+        string(&said, "answer"),
+        "The roof of the barn leaks above the hayloft [1]. It rains in Lisbon."
+    );
+    assert_eq!((&said["answer_model"], &said["answered"]), (&json!("small"), &json!(true)));
+    assert_eq!(string(&said["citations"][0], "id"), roof);
+    let made = &said["diagnostics"];
+    assert_eq!(made["removed_markers"], json!(["[9]"]));
+    assert_eq!(made["answer_tokens"], json!({"prompt": 321, "completion": 12}));
+    let named = ask(&mut api, question, &json!({"answer_model": "small"}));
+    assert_eq!(named["answer_model"], "small");
+    let quoted = ask(&mut api, question, &json!({"answer_model": "extractive"}));
+    assert!(string(&quoted, "answer").starts_with("On 2025-03-14: "));
+    let nothing = ask(&mut api, "When did Bartholomew marry Clementine?", &json!({}));
+    assert_eq!(nothing["answered"], json!(false), "an empty pack is nobody's business");
+    let body = json!({"scope": api.scope, "question": question, "answer_model": "large"});
+    api.post("/v1/answer", &body).fails(503, "ANSWER_UNAVAILABLE");
+}
+
+#[test]
+fn a_model_that_fails_leaves_the_quotes() {
+    let own = Own::start_with(&[
+        ("LAMINA_MODELS_PROVIDER", "openai"),
+        ("LAMINA_MODELS_MODEL", "small"),
+        ("LAMINA_MODELS_BASE_URL", "http://127.0.0.1:1"),
+        ("LAMINA_MODELS_ANSWERS", "true"),
+    ]);
+    let mut api = own.api("answer-unheard");
+    roof(&mut api);
+    let question = "Where does the roof of the barn leak?";
+    let said = ask(&mut api, question, &json!({"diagnostics": "summary"}));
+    assert_eq!((&said["answer_model"], &said["answered"]), (&json!("extractive"), &json!(true)));
+    assert_eq!(said["diagnostics"]["model_fault"], "unreachable");
+    let body = json!({"scope": api.scope, "question": question, "answer_model": "small"});
+    api.post("/v1/answer", &body).fails(503, "ANSWER_UNAVAILABLE");
 }

@@ -279,6 +279,8 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         probe(Request::new("POST", "/v1/admin/flush-views"), 200),
         probe(Request::new("POST", "/v1/admin/compact"), 200),
         probe(Request::get("/v1/admin/layers/stats"), 200),
+        probe(Request::post("/v1/admin/index-audit", &json!({"scope": scope})), 200),
+        get(format!("/v1/admin/events/{id}/chunks")),
     ]
 }
 

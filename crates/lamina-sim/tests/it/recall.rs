@@ -1,8 +1,9 @@
 //! Recall over HTTP: what is found, in which order, within which bounds, and when nothing is.
 
+use lamina_env::Disk as _;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, string};
+use crate::harness::{Api, Own, data, directory, launch, string};
 
 /// Says something at an instant and waits until it can be found.
 fn say(api: &mut Api, at: &str, text: &str) -> String {
@@ -381,4 +382,55 @@ fn r339_r340_r341_r376_a_tenant_has_words_for_times_of_its_own() {
         "temporal": {"natural": "during the hay season"}});
     api.post("/v1/recall", &body).fails(422, "UNPARSEABLE_TEMPORAL");
     api.delete("/v1/temporal/phrases/hay%20season").fails(404, "NOT_FOUND");
+}
+
+#[test]
+fn the_index_is_held_against_the_events() {
+    let mut api = Api::shared("recall-audit");
+    let (roof, ..) = roof(&mut api);
+    let asked = json!({"scope": api.scope, "repair": true});
+    let audit = api.post("/v1/admin/index-audit", &asked).ok(200);
+    assert_eq!((&audit["checked"], &audit["missing"]), (&json!(3), &json!(0)), "{audit}");
+    assert_eq!((&audit["unembedded"], &audit["complete"]), (&json!(0), &json!(true)));
+    let shown = api.get(&format!("/v1/admin/events/{roof}/chunks")).ok(200);
+    let chunk = &shown["chunks"][0];
+    assert_eq!(chunk["text"], "The roof of the barn leaks above the hayloft.");
+    assert_eq!((&chunk["lexical"], &chunk["vector"]), (&json!(true), &json!(true)));
+    assert_eq!(chunk["byte_range"], json!({"start": 0, "end": 45}));
+}
+
+#[test]
+fn r205_r420_without_an_index_writes_succeed_and_recall_reads() {
+    let directory = directory();
+    let place = data(directory.path());
+    let server = launch(directory.path(), &[]).start().unwrap();
+    assert!(server.stop().unwrap().success());
+    let search = place.join("search");
+    lamina_env::RealDisk.remove_dir_all(&search).unwrap();
+    // A file where the folder should be: the index cannot be opened.
+    std::os::unix::fs::symlink("/dev/null", &search).unwrap();
+    let server = launch(directory.path(), &[]).start().unwrap();
+    let own = Own { server, directory };
+    let mut api = own.api("recall-unindexed");
+    let envelope = api.envelope("The roof of the barn leaks above the hayloft.");
+    let written = api.post("/v1/experience", &envelope).ok(202);
+    let event = string(&written, "event_id");
+    let pack = recall(&mut api, "Where does the roof leak?", &json!({"diagnostics": "summary"}));
+    assert_eq!(ids(&pack, "events"), [event.clone()], "found by reading");
+    assert_eq!(pack["_partial"], json!(true), "R420");
+    assert_eq!(pack["_partial_reason"], "DERIVED_LAYER_UNAVAILABLE: search_index");
+    api.post("/v1/admin/index-audit", &json!({})).fails(503, "DERIVED_LAYER_UNAVAILABLE");
+    let health = api.get("/v1/admin/health").ok(200);
+    assert_eq!(health["status"], "degraded");
+    // The stage is tried five times, with growing pauses, before it is given up.
+    let mut looks = 0;
+    loop {
+        let status = api.get(&format!("/v1/experience/status?event_id={event}")).ok(200);
+        if status.to_string().contains("\"failed") || status["failure_reason"].is_string() {
+            break;
+        }
+        looks += 1;
+        assert!(looks < 600, "{status}");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
 }

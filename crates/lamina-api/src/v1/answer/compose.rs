@@ -93,6 +93,22 @@ pub struct Composition {
     pub cites: bool,
 }
 
+impl Composition {
+    /// What is to be written, in words for a model.
+    pub fn task(&self) -> String {
+        let brief = &self.answering.question;
+        let headings: Vec<String> =
+            self.structure.iter().map(|heading| format!("## {heading}")).collect();
+        match headings.is_empty() {
+            true => format!("Write a document in Markdown, with headings: {brief}"),
+            false => format!(
+                "Write a document in Markdown under exactly these headings: {brief}\n{}",
+                headings.join("\n")
+            ),
+        }
+    }
+}
+
 impl ComposeRequest {
     /// Reads the body.
     pub fn read(body: &[u8]) -> Result<Composition, ApiError> {

@@ -4,6 +4,7 @@
 //! and every marker that it writes is held against the pack.
 
 mod document;
+mod model;
 mod told;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::v1::answer::{
     AnswerBody, AnswerDiagnostics, AnswerRequest, AnswerTokens, Answering, ComposeBody,
-    ComposeRequest, SentenceBody,
+    ComposeRequest, Composition, SentenceBody,
 };
 use lamina_api::v1::recall::ProvenanceBody;
 use lamina_api::{ApiError, time};
@@ -21,10 +22,11 @@ use lamina_core::policy::Caller;
 use lamina_core::read::tokens::estimate;
 use lamina_engine::read::answer::{Quote, Quotes};
 use lamina_engine::read::recall::Recalled;
-use lamina_types::ErrorCode;
+use lamina_models::llm::Llm;
 use lamina_types::capability::{Capability as _, LlmInvoke};
 use lamina_types::limits::BODY_BYTES_MAX;
 use lamina_types::recall::{Detail, Layer, Recall};
+use lamina_types::{ErrorCode, ModelFault};
 
 use super::recall::{self, block, milliseconds, rounded, stream};
 use crate::http::app::App;
@@ -56,43 +58,9 @@ pub(super) async fn answer(mut call: Call) -> Result<Response, Failure> {
     let packed = packed(&desk, &caller, &asked, &request).await?;
     let started = app.env.clock.monotonic();
     let recalled = &packed.kept.recalled;
-    let most = if recalled.plan.wants_variety() { QUOTES_OF_SEVERAL } else { QUOTES };
-    let quotes = match asked.context_only {
-        true => Quotes::default(),
-        false => app.engine.quote(asked.question.clone(), Arc::clone(recalled), most).await?,
-    };
-    let told = match asked.context_only {
-        true => Told::default(),
-        false => told::tell(recalled.plan, &quotes, asked.recall.citation_mode, asked.tokens_max),
-    };
+    let said = say(app, &asked, recalled).await?;
     let answered_us = app.env.clock.monotonic().0 - started.0;
-    let context = || block::of(recalled, asked.recall.citation_mode);
-    let shape = AnswerBody {
-        pack_id: packed.kept.id.to_string(),
-        request_id: request,
-        answered: !told.citations.is_empty(),
-        answer_model: EXTRACTIVE.to_owned(),
-        diagnostics: (asked.recall.detail != Detail::None).then(|| AnswerDiagnostics {
-            recall_ms: milliseconds(packed.recall_us),
-            llm_ms: milliseconds(answered_us),
-            total_ms: milliseconds(packed.recall_us + answered_us),
-            pack_used: used(recalled),
-            answer_model: EXTRACTIVE.to_owned(),
-            answer_tokens: AnswerTokens {
-                prompt: recalled.tokens,
-                completion: estimate(&told.text),
-            },
-            removed_markers: Vec::new(),
-            model_fault: None,
-            sentences: (asked.recall.detail == Detail::Full)
-                .then(|| quotes.considered.iter().map(sentence).collect()),
-        }),
-        answer: told.text,
-        citations: told.citations,
-        provenance: provenance(recalled),
-        context_block: asked.with_context.then(context),
-        as_of: time::print(recalled.recorded.0),
-    };
+    let shape = shaped(&asked, &packed, (said, answered_us), request);
     if asked.recall.stream {
         let events = told::events(&shape)?;
         let now = app.env.clock.monotonic();
@@ -100,6 +68,90 @@ pub(super) async fn answer(mut call: Call) -> Result<Response, Failure> {
         return Ok(sent.response(app.closing.clone()));
     }
     reply::json(StatusCode::OK, &shape)
+}
+
+/// What is said, by whom, and what it took.
+#[derive(Debug, Default)]
+struct Said {
+    told: Told,
+    by: String,
+    quotes: Quotes,
+    removed: Vec<String>,
+    fault: Option<&'static str>,
+    usage: Option<(u64, u64)>,
+}
+
+/// Has the model answer, if there is one and nobody asked for quotes; else quotes.
+async fn say(app: &App, asked: &Answering, recalled: &Arc<Recalled>) -> Result<Said, Failure> {
+    if asked.context_only {
+        return Ok(Said { by: EXTRACTIVE.to_owned(), ..Said::default() });
+    }
+    let mut fault = None;
+    if let Some(llm) = writer(app, asked).filter(|_| recalled.why_not.is_none()) {
+        let task = model::Asked {
+            task: &asked.question,
+            wishes: asked.instructions.clone(),
+            tokens_max: asked.tokens_max,
+            prefix: "",
+        };
+        match model::ask(llm, &task, recalled).await {
+            Ok(model::Heard { told, removed, usage }) => {
+                let by = llm.model().to_owned();
+                return Ok(Said { told, by, removed, usage, ..Said::default() });
+            }
+            Err(met) => fault = Some(unheard(asked, met)?),
+        }
+    }
+    let most = if recalled.plan.wants_variety() { QUOTES_OF_SEVERAL } else { QUOTES };
+    let quotes = app.engine.quote(asked.question.clone(), Arc::clone(recalled), most).await?;
+    let told = told::tell(recalled.plan, &quotes, asked.recall.citation_mode, asked.tokens_max);
+    Ok(Said { told, by: EXTRACTIVE.to_owned(), quotes, fault, ..Said::default() })
+}
+
+/// A model that was named has to answer; without a name quotes do as well.
+fn unheard(asked: &Answering, fault: ModelFault) -> Result<&'static str, ApiError> {
+    match &asked.model {
+        Some(model) => {
+            let text = format!("The model `{model}` did not answer.");
+            let error = ApiError::new(ErrorCode::AnswerUnavailable, text);
+            Err(error.with("model", model.as_str()).with("fault", fault.as_str()))
+        }
+        None => Ok(fault.as_str()),
+    }
+}
+
+fn shaped(
+    asked: &Answering,
+    packed: &Packed,
+    (said, answered_us): (Said, i64),
+    request_id: String,
+) -> AnswerBody {
+    let recalled = &packed.kept.recalled;
+    let Said { told, by, quotes, removed, fault, usage } = said;
+    let (prompt, completion) = usage.unwrap_or((recalled.tokens, estimate(&told.text)));
+    AnswerBody {
+        pack_id: packed.kept.id.to_string(),
+        request_id,
+        answered: !told.citations.is_empty(),
+        answer_model: by.clone(),
+        diagnostics: (asked.recall.detail != Detail::None).then(|| AnswerDiagnostics {
+            recall_ms: milliseconds(packed.recall_us),
+            llm_ms: milliseconds(answered_us),
+            total_ms: milliseconds(packed.recall_us + answered_us),
+            pack_used: used(recalled),
+            answer_model: by,
+            answer_tokens: AnswerTokens { prompt, completion },
+            removed_markers: removed,
+            model_fault: fault.map(str::to_owned),
+            sentences: (asked.recall.detail == Detail::Full)
+                .then(|| quotes.considered.iter().map(sentence).collect()),
+        }),
+        answer: told.text,
+        citations: told.citations,
+        provenance: provenance(recalled),
+        context_block: asked.with_context.then(|| block::of(recalled, asked.recall.citation_mode)),
+        as_of: time::print(recalled.recorded.0),
+    }
 }
 
 /// Writes a document from what is recalled.
@@ -110,20 +162,43 @@ pub(super) async fn compose(mut call: Call) -> Result<Response, Failure> {
     let (desk, request) = (call.desk.clone(), call.id.as_str().to_owned());
     let packed = packed(&desk, &caller, &wanted.answering, &request).await?;
     let recalled = &packed.kept.recalled;
-    let written = document::write(&desk.app.engine, &wanted, recalled).await?;
+    let (written, by, removed_markers) = write(&desk.app, &wanted, recalled).await?;
     let context = || block::of(recalled, wanted.answering.recall.citation_mode);
     let shape = ComposeBody {
         pack_id: packed.kept.id.to_string(),
         request_id: request,
         document: written.text,
-        model: EXTRACTIVE.to_owned(),
+        model: by,
         citations: written.citations,
-        removed_markers: Vec::new(),
+        removed_markers,
         provenance: provenance(recalled),
         context_block: wanted.answering.with_context.then(context),
         as_of: time::print(recalled.recorded.0),
     };
     reply::json(StatusCode::OK, &shape)
+}
+
+/// Writes the document: the text, by whom, and which markers were taken out.
+async fn write(
+    app: &App,
+    wanted: &Composition,
+    recalled: &Arc<Recalled>,
+) -> Result<(Told, String, Vec<String>), Failure> {
+    let asked = &wanted.answering;
+    if let Some(llm) = writer(app, asked).filter(|_| recalled.why_not.is_none()) {
+        let task = model::Asked {
+            task: &wanted.task(),
+            wishes: asked.instructions.clone(),
+            tokens_max: Some(wanted.tokens_max),
+            prefix: "S",
+        };
+        match model::ask(llm, &task, recalled).await {
+            Ok(heard) => return Ok((heard.told, llm.model().to_owned(), heard.removed)),
+            Err(met) => drop(unheard(asked, met)?),
+        }
+    }
+    let told = document::write(&app.engine, wanted, recalled).await?;
+    Ok((told, EXTRACTIVE.to_owned(), Vec::new()))
 }
 
 /// A pack to answer from.
@@ -167,14 +242,21 @@ async fn packed(
 }
 
 /// Whether the model that is named can be asked (ruling 6).
-fn configured(_: &App, asked: &Answering) -> Result<(), ApiError> {
+fn configured(app: &App, asked: &Answering) -> Result<(), ApiError> {
     match &asked.model {
-        Some(model) if model != EXTRACTIVE => {
+        Some(model) if model != EXTRACTIVE && writer(app, asked).is_none() => {
             let text = format!("The model `{model}` is not configured here.");
             Err(ApiError::new(ErrorCode::AnswerUnavailable, text).with("model", model.as_str()))
         }
         _ => Ok(()),
     }
+}
+
+/// The model that writes, if there is one and it is the one that is asked for.
+fn writer<'a>(app: &'a App, asked: &Answering) -> Option<&'a Llm> {
+    let llm = app.answerer.as_deref()?;
+    let named = asked.model.as_deref();
+    named.is_none_or(|named| named == llm.model()).then_some(llm)
 }
 
 fn unknown_pack() -> ApiError {

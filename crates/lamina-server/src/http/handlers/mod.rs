@@ -20,6 +20,7 @@ mod phrases;
 mod blobs;
 mod lifecycle;
 mod admin;
+mod indexed;
 mod identity;
 mod policy;
 mod scopes;
@@ -148,4 +149,6 @@ table! {
     Post "/v1/admin/flush-views" => tokens::flush;
     Post "/v1/admin/compact" => tokens::compact;
     Get "/v1/admin/layers/stats" => admin::layers;
+    Post "/v1/admin/index-audit" => indexed::audit;
+    Get "/v1/admin/events/{event_id}/chunks" => indexed::chunks;
 }

@@ -180,7 +180,8 @@ async fn pack(
         PackView::Narrative => block::story(recalled),
         PackView::Raw | PackView::Granular | PackView::Structured => String::new(),
     };
-    let failed: Vec<&str> = recalled.failed.iter().map(|layer| layer.as_str()).collect();
+    let failed = recalled.failed.iter().map(|layer| layer.as_str());
+    let failed: Vec<&str> = failed.chain(recalled.unindexed.then_some("search_index")).collect();
     Ok(PackBody {
         pack_id: id.to_string(),
         request_id,
@@ -320,7 +321,7 @@ fn diagnostics(
         models: full.then(BTreeMap::new),
         items: full.then(|| items.map(|(at, event)| item(at + 1, event)).collect()),
         items_truncated: full.then_some(recalled.considered.len() > ITEMS_SHOWN_MAX),
-        partial: !recalled.failed.is_empty(),
+        partial: !recalled.failed.is_empty() || recalled.unindexed,
     }
 }
 

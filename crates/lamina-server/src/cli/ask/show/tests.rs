@@ -1,4 +1,4 @@
-//! What a person sees.
+//! What a person sees of a pack, of an answer, and of nothing.
 
 use serde_json::json;
 

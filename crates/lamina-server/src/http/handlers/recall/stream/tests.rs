@@ -1,4 +1,4 @@
-//! Texts in tokens.
+//! Texts that are cut into tokens, and put together again.
 
 use serde_json::Value;
 

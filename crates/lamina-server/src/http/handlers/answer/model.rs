@@ -1,0 +1,111 @@
+//! A language model that answers from a pack: what it is shown, and what is left of what it says.
+
+use lamina_api::time;
+use lamina_api::v1::answer::CitationBody;
+use lamina_core::read::answer::verify::verify;
+use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
+use lamina_models::llm::{Fault, Llm, Shown, Spent, Task};
+use lamina_types::recall::Layer;
+use lamina_types::{Content, Micros};
+
+use super::told::Told;
+use crate::http::handlers::recall::rounded;
+
+/// Tokens of an answer, if nobody says how many.
+const TOKENS: u64 = 1_024;
+
+/// What a model is asked.
+pub(super) struct Asked<'a> {
+    pub(super) task: &'a str,
+    pub(super) wishes: Option<String>,
+    pub(super) tokens_max: Option<u64>,
+    /// Markers begin with this.
+    pub(super) prefix: &'static str,
+}
+
+/// What it said, held against the pack.
+pub(super) struct Heard {
+    pub(super) told: Told,
+    pub(super) removed: Vec<String>,
+    /// Tokens of the question and of the answer, if it says.
+    pub(super) usage: Option<(u64, u64)>,
+}
+
+/// Asks the model. An error says what went wrong with it.
+pub(super) async fn ask(llm: &Llm, asked: &Asked<'_>, recalled: &Recalled) -> Result<Heard, Fault> {
+    let records = records(recalled, asked.prefix);
+    let most = u64::from(llm.output_tokens_max());
+    let tokens_max = asked.tokens_max.unwrap_or(TOKENS).min(most);
+    let task = Task {
+        task: asked.task.to_owned(),
+        wishes: asked.wishes.clone(),
+        records: records.iter().map(|record| record.shown.clone()).collect(),
+        tokens_max: u32::try_from(tokens_max).unwrap_or(u32::MAX),
+    };
+    let words = llm.tell(&task).await;
+    let usage = match words.spent {
+        Spent::Tokens(usage) => Some((usage.input, usage.output)),
+        Spent::Nothing | Spent::Unknown => None,
+    };
+    let said = words.said.map_err(|trouble| trouble.fault)?;
+    let texts: Vec<String> = records
+        .iter()
+        .map(|record| format!("{} {} {}", record.shown.day, record.shown.who, record.shown.text))
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let verified = verify(&said, asked.prefix, &texts);
+    let citations = verified.cited.iter().filter_map(|(at, support)| {
+        let record = records.get(*at)?;
+        Some(CitationBody {
+            marker: record.shown.marker.clone(),
+            layer: record.layer.singular(),
+            id: record.id.clone(),
+            support_strength: rounded(*support),
+        })
+    });
+    let told = Told { citations: citations.collect(), text: verified.text };
+    Ok(Heard { told, removed: verified.removed, usage })
+}
+
+/// A record of the pack.
+struct Record {
+    layer: Layer,
+    id: String,
+    shown: Shown,
+}
+
+fn records(recalled: &Recalled, prefix: &str) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    let mut put = |layer: Layer, id: String, (at, who): (Micros, &str), text: String| {
+        let marker = format!("[{prefix}{}]", records.len() + 1);
+        let day = time::print(at).get(..10).unwrap_or_default().to_owned();
+        let shown = Shown { marker, day, who: who.to_owned(), text };
+        records.push(Record { layer, id, shown });
+    };
+    for found in &recalled.events {
+        let event = &found.record.experience;
+        let who = match &event.content {
+            Content::Message { role, .. } => role.as_str(),
+            _ => event.observed_actor.id.as_str(),
+        };
+        let text = event.content.text().to_owned();
+        put(Layer::Events, found.record.id.to_string(), (event.context.observed_at.0, who), text);
+    }
+    for found in &recalled.facts {
+        let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
+        put(Layer::Facts, found.record.id.to_string(), (at, "fact"), fact_words(&found.record));
+    }
+    for found in &recalled.beliefs {
+        let at = found.record.valid_from.0;
+        let words = belief_words(&found.record);
+        put(Layer::Beliefs, found.record.id.to_string(), (at, "belief"), words);
+    }
+    for found in &recalled.episodes {
+        if let Some(summary) = &found.record.summary {
+            let at = found.record.started.0;
+            let id = found.record.id.to_string();
+            put(Layer::Episodes, id, (at, "episode"), summary.clone());
+        }
+    }
+    records
+}
