@@ -242,7 +242,9 @@ impl Client {
     pub fn stream(&self, request: &Request) -> anyhow::Result<Result<EventStream, Response>> {
         let deadline = Deadline::after(self.timeout);
         let mut connection = Connection::open(self.address)?;
-        connection.write(&request.head(self.address), &deadline)?;
+        let mut bytes = request.head(self.address);
+        bytes.extend(request.body.iter().flatten());
+        connection.write(&bytes, &deadline)?;
         let (status, headers) = connection.read_head(&deadline)?;
         let response = Response { status, headers, body: Vec::new() };
         let is_stream = response

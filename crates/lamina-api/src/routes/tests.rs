@@ -191,7 +191,9 @@ fn what_is_built() {
         POST /v1/auth/tokens
         POST /v1/admin/flush-views
         POST /v1/admin/compact
-        GET /v1/admin/layers/stats"#]]
+        GET /v1/admin/layers/stats
+        GET /v1/admin/events/{event_id}/chunks
+        POST /v1/admin/index-audit"#]]
     .assert_eq(&built.join("\n"));
 }
 

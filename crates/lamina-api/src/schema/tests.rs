@@ -111,6 +111,16 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     fixture!("token_claims", "agent"),
     fixture!("version", "built"),
     fixture!("whoami", "agent"),
+    fixture!("answer_request", "renewal"),
+    fixture!("answer", "renewal"),
+    fixture!("compose_request", "digest"),
+    fixture!("composition", "digest"),
+    fixture!("temporal_phrase_request", "fiscal_q3"),
+    fixture!("temporal_phrase", "fiscal_q3"),
+    fixture!("temporal_phrase_list", "one"),
+    fixture!("index_audit_request", "repair"),
+    fixture!("index_audit", "one"),
+    fixture!("event_chunks", "one"),
     fixture!("write_status", "unknown"),
 ];
 

@@ -185,3 +185,6 @@ pub(crate) fn commit(search: &Search, wake: &Wake) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

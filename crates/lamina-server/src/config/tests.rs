@@ -92,6 +92,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         models.budget_scope_money = none (default)
         models.budget_tokens = none (default)
         models.budget_money = none (default)
+        models.answers = false (default)
         log.filter = debug (file DIR/lamina.toml)
         log.format = auto (default)
         tls.cert = none (default)

@@ -15,7 +15,7 @@ use parking_lot::RwLock;
 
 use super::cors::Cors;
 use super::listen::Closing;
-use super::packs::Packs;
+use super::packs::{Gone, Packs};
 use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
@@ -162,9 +162,10 @@ impl App {
     }
 
     /// Something that was recalled may be gone: nothing of before is quoted or sent again.
-    pub(crate) fn forget_packs(&self) {
-        self.packs.forget();
-        self.replays.forget();
+    pub(crate) fn forget_packs(&self, scope: &ScopePath, id: &str) {
+        let gone = Gone { scope, id };
+        self.packs.forget(&gone);
+        self.replays.forget(&gone);
     }
 
     /// Work that has to be done from time to time.

@@ -10,7 +10,7 @@ use lamina_core::policy::Caller;
 use lamina_engine::read::recall::Recalled;
 use lamina_types::limits::PACK_TTL_US;
 use lamina_types::recall::Recall;
-use lamina_types::{ErrorCode, Micros, PackId};
+use lamina_types::{ErrorCode, Micros, PackId, ScopePath};
 use parking_lot::Mutex;
 
 /// Packs that are kept; the oldest make room.
@@ -25,6 +25,23 @@ pub(crate) struct Kept {
     pub(crate) question: Recall,
     /// What it was made of.
     pub(crate) recalled: Arc<Recalled>,
+}
+
+/// Something that was taken back: where it was, and its id.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gone<'a> {
+    pub(crate) scope: &'a ScopePath,
+    pub(crate) id: &'a str,
+}
+
+impl Gone<'_> {
+    /// Whether it may be in what was read from a scope: above, there or below, or under its own id.
+    pub(crate) fn is_in(&self, scope: &ScopePath, pieces: &[&Bytes]) -> bool {
+        let id = self.id.as_bytes();
+        scope.contains(self.scope)
+            || self.scope.contains(scope)
+            || pieces.iter().any(|piece| piece.windows(id.len().max(1)).any(|part| part == id))
+    }
 }
 
 /// Who may refer to a pack: only whoever it was made for.
@@ -68,10 +85,14 @@ impl Packs {
         (*of == owner(caller)).then(|| Arc::clone(kept))
     }
 
-    /// Something that packs may quote is gone: none of them is referred to any more, whoever's it is,
-    /// because what all tenants share may be in each.
-    pub(crate) fn forget(&self) {
-        *self.0.lock() = State::default();
+    /// Something is gone that was in this scope: no pack that may quote it is referred to any more,
+    /// whoever's it is, because what all tenants share may be in each.
+    pub(crate) fn forget(&self, gone: &Gone<'_>) {
+        let mut state = self.0.lock();
+        state.by_id.retain(|_, (_, kept)| !gone.is_in(&kept.question.scope, &[&kept.body]));
+        let State { by_id, by_key, made } = &mut *state;
+        by_key.retain(|_, id| by_id.contains_key(id));
+        made.retain(|(_, id)| by_id.contains_key(id));
     }
 
     /// The pack of a key, if it lives. Another question under the same key is a conflict.

@@ -9,10 +9,11 @@ use axum::response::Response;
 use bytes::Bytes;
 use lamina_core::policy::Caller;
 use lamina_types::limits::PACK_TTL_US;
-use lamina_types::{LifecycleId, Micros};
+use lamina_types::{LifecycleId, Micros, ScopePath};
 use parking_lot::Mutex;
 
 use super::listen::Closing;
+use super::packs::Gone;
 use super::sse::{self, Next, Source};
 
 /// Streams that are kept; the oldest make room.
@@ -23,6 +24,8 @@ const STREAMS_MAX: usize = 1_024;
 struct Kept {
     owner: (u32, String),
     made: Micros,
+    /// What it was read from.
+    scope: ScopePath,
     /// The ids of its events begin with this.
     base: [u8; 14],
     frames: Arc<Vec<Bytes>>,
@@ -37,9 +40,9 @@ impl Replays {
     pub(crate) fn keep(
         &self,
         caller: &Caller,
-        first: LifecycleId,
+        scope: &ScopePath,
+        (first, now): (LifecycleId, Micros),
         events: &[(&'static str, Vec<u8>)],
-        now: Micros,
     ) -> Replay {
         let base = base(first);
         let frame = |(at, (event, data)): (usize, &(&'static str, Vec<u8>))| {
@@ -51,7 +54,8 @@ impl Replays {
         if kept.len() >= STREAMS_MAX {
             kept.pop_front();
         }
-        kept.push_back(Kept { owner: owner(caller), made: now, base, frames: Arc::clone(&frames) });
+        let (owner, scope) = (owner(caller), scope.clone());
+        kept.push_back(Kept { owner, made: now, scope, base, frames: Arc::clone(&frames) });
         Replay { frames, next: 0 }
     }
 
@@ -65,9 +69,12 @@ impl Replays {
         Some(Replay { frames: Arc::clone(&found.frames), next })
     }
 
-    /// Something that streams may have in them is gone.
-    pub(crate) fn forget(&self) {
-        self.0.lock().clear();
+    /// Something is gone: no stream that may have it is sent again.
+    pub(crate) fn forget(&self, gone: &Gone<'_>) {
+        self.0.lock().retain(|kept| {
+            let frames: Vec<&Bytes> = kept.frames.iter().collect();
+            !gone.is_in(&kept.scope, &frames)
+        });
     }
 }
 

@@ -63,6 +63,7 @@ mod http2;
 mod rate;
 mod recall;
 
+#[cfg(test)]
 mod answers;
 #[cfg(test)]
 mod cors;

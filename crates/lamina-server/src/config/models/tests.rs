@@ -69,7 +69,8 @@ fn a_whole_setup_shows_everything_but_the_key() {
             models.budget_scope_money = none
             models.budget_tokens = none
             models.budget_money = 2.50
-            Some(ModelsConfig { wire: Wire { provider: OpenAi, model: "gpt-4o-mini", output_tokens_max: 4096, newer_limit: true }, endpoint: Endpoint(https://api.openai.com/v1/chat/completions), key: Held, timeout_ms: 60000, batch_events: 16, attempts: 5, pause_ms: 1000, prices: Prices { input_micros: 150000, output_micros: 600000 }, budget_scope: Budget { tokens: Some(100000), micros: None }, budget_all: Budget { tokens: None, micros: Some(2500000) } })
+            models.answers = false
+            Some(ModelsConfig { wire: Wire { provider: OpenAi, model: "gpt-4o-mini", output_tokens_max: 4096, newer_limit: true }, endpoint: Endpoint(https://api.openai.com/v1/chat/completions), key: Held, timeout_ms: 60000, batch_events: 16, attempts: 5, pause_ms: 1000, prices: Prices { input_micros: 150000, output_micros: 600000 }, budget_scope: Budget { tokens: Some(100000), micros: None }, budget_all: Budget { tokens: None, micros: Some(2500000) }, answers: false })
         "#]],
     );
     let config = load(&OPENAI).unwrap().models.unwrap();

@@ -63,8 +63,8 @@ pub(super) async fn answer(mut call: Call) -> Result<Response, Failure> {
     let shape = shaped(&asked, &packed, (said, answered_us), request);
     if asked.recall.stream {
         let events = told::events(&shape)?;
-        let now = app.env.clock.monotonic();
-        let sent = app.replays.keep(&caller, stream::first(app), &events, now);
+        let at = (stream::first(app), app.env.clock.monotonic());
+        let sent = app.replays.keep(&caller, &packed.kept.question.scope, at, &events);
         return Ok(sent.response(app.closing.clone()));
     }
     reply::json(StatusCode::OK, &shape)

@@ -245,7 +245,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let noted = call.noted(audit_note.as_deref().unwrap_or_default());
     let cancelled = engine.cancel(&permit, id, &noted).await?;
     // No pack of before is quoted any more.
-    call.app.forget_packs();
+    call.app.forget_packs(&scope, &id.to_string());
     let shape = CancelResponse {
         event_id: cancelled.event_id.to_string(),
         stages_cancelled: stage_names(&cancelled.cancelled),

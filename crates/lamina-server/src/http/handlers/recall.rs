@@ -84,7 +84,8 @@ async fn streamed(
         None => make(app, request, caller, may, question).await?,
     };
     let events = stream::events(&kept)?;
-    let sent = app.replays.keep(caller, stream::first(app), &events, now);
+    let at = (stream::first(app), now);
+    let sent = app.replays.keep(caller, &kept.question.scope, at, &events);
     Ok(sent.response(app.closing.clone()))
 }
 

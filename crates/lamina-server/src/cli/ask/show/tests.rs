@@ -31,7 +31,7 @@ fn a_pack_shows_days_scores_and_sources() {
          \x20 1  2025-03-14 10:00  1.00  The roof leaks.[31m\n\
          \x20    evt_1  user:ada\n\
          \nfacts\n\
-         \x20 1  2025-03-14 10:00  0.50  Acme count:seats 200  (90 % sure)\n\
+         \x20 1  2025-03-14 10:00  0.50  Acme count:seats 200 (90 % sure)\n\
          \x20    fact_1  from evt_1\n"
     );
     let coloured = pack(&shown, Paint { colours: true });
