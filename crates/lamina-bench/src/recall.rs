@@ -70,8 +70,11 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     );
     let questions: Vec<Asked> = (0..QUESTIONS).map(|number| base.question(number)).collect();
     runtime.block_on(ask(&env, &engine, &questions))?;
-    let (whole, found) = runtime.block_on(ask(&env, &engine, &questions))?;
+    let (whole, found, steps) = runtime.block_on(ask(&env, &engine, &questions))?;
     let p50 = tell("a whole recall", whole);
+    for (name, times) in steps {
+        tell(name, times);
+    }
     println!("{:<34} {:>9.0} MB resident", "", sample::rss_mb("/proc/self/statm"));
     let reads = tell("100 events by id", runtime.block_on(read(&env, &engine, &found))?);
     let busy = runtime.block_on(while_written(&env, &engine, &base, events, &questions))?;
@@ -131,15 +134,20 @@ fn tell(name: &str, mut times: Vec<f64>) -> f64 {
     p50
 }
 
-/// Milliseconds of each question, and events that were found.
+/// Milliseconds of one step, by question.
+type Steps = Vec<(&'static str, Vec<f64>)>;
+
+/// Milliseconds of each question, events that were found, and where the time went.
 async fn ask(
     env: &Env,
     engine: &Engine,
     questions: &[Asked],
-) -> anyhow::Result<(Vec<f64>, Vec<(ScopePath, EventId)>)> {
+) -> anyhow::Result<(Vec<f64>, Vec<(ScopePath, EventId)>, Steps)> {
     let policy = Policy::new(Preset::DevLocal).context("dev_local is built")?;
     let caller = Caller::local("agent:bench".parse()?, TENANT);
     let (mut times, mut found) = (Vec::new(), Vec::new());
+    let names = ["planning", "searching", "looking around", "ranking", "derived layers", "packing"];
+    let mut steps: Steps = names.map(|name| (name, Vec::new())).into();
     for asked in questions {
         let may = || -> Result<MayRecall, _> {
             let reach = policy.permit::<ScopeReadLocal>(&caller, Some(&asked.scope))?;
@@ -151,12 +159,24 @@ async fn ask(
         let started = env.clock.monotonic();
         let recalled = engine.recall(may, question(asked)).await?;
         times.push(since(&*env.clock, started));
+        let trail = &recalled.trail;
+        let took = [
+            trail.plan_us,
+            trail.search_us,
+            trail.expand_us,
+            trail.rank_us,
+            trail.derive_us,
+            trail.pack_us,
+        ];
+        for ((_, times), us) in steps.iter_mut().zip(took) {
+            times.push(us as f64 / 1e3);
+        }
         anyhow::ensure!(!recalled.events.is_empty(), "`{}` finds nothing", asked.words);
         found.extend(
             recalled.considered.iter().take(HITS).map(|event| (asked.scope.clone(), event.id)),
         );
     }
-    Ok((times, found))
+    Ok((times, found, steps))
 }
 
 fn question(asked: &Asked) -> Recall {

@@ -26,6 +26,7 @@ use crate::derive::answer::Answerer;
 use crate::derive::backlog::Backlog;
 use crate::derive::models::ModelDesk;
 use crate::index::{Search, Wake};
+use crate::read::episodes::ToldBefore;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -96,6 +97,8 @@ pub(crate) struct Shared {
     pub(crate) audit: Arc<AuditStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
     pub(crate) stages_failed: Mutex<Option<String>>,
+    /// What was told of episodes lately.
+    pub(crate) told: Arc<ToldBefore>,
     /// Wakes the thread that follows into the search index.
     pub(crate) wake: Arc<Wake>,
     /// A thread of the search index is gone.

@@ -56,7 +56,7 @@ pub(super) fn arrive(
     let (tenant, event) = (given.tenant, given.event.id);
     given.row.counts.episodes = 1;
     if let Some(member) = member(rows, tenant, event)? {
-        return speaks_of(rows, tenant, event, member, names.things());
+        return speaks_of(rows, given, member, names.things());
     }
     let session = given.who.session.as_ref();
     let session = session.map(|session| rows.tag(tenant, "derive.session", &[session.as_bytes()]));
@@ -79,7 +79,8 @@ pub(super) fn arrive(
     }));
     let actor = given.who.observed_actor.as_str();
     let actor = rows.tag(tenant, "derive.actor", &[actor.as_bytes()])?;
-    let row = EpisodeEventRow { joined: recorded, actor, things: names.things() };
+    let answer = given.offset;
+    let row = EpisodeEventRow { joined: recorded, actor, things: names.things(), answer };
     perform(rows, at, &windows, &actions, Some(&Joining { observed, shift, row }))
 }
 
@@ -340,25 +341,24 @@ fn remove(
 /// Another answer to an event of an episode may speak of other things.
 fn speaks_of(
     rows: &mut Rows<'_, '_>,
-    tenant: u32,
-    event: EventId,
+    given: &Given<'_>,
     member: MemberRow,
     things: Vec<EntityId>,
 ) -> Result<(), ViewError> {
-    let id = member.episode;
-    let event_key = key::event(tenant, id, member.observed, event);
+    let (tenant, id) = (given.tenant, member.episode);
+    let event_key = key::event(tenant, id, member.observed, given.event.id);
     let mut row = event_row(rows, &event_key)?;
-    if row.things == things {
-        return Ok(());
+    if row.things != things {
+        let scope = episode(rows, tenant, id)?.ok_or_else(gone)?.scope;
+        for thing in &row.things {
+            speaks_less(rows, tenant, scope, id, *thing)?;
+        }
+        for thing in &things {
+            speaks_more(rows, tenant, scope, id, *thing)?;
+        }
+        row.things = things;
     }
-    let scope = episode(rows, tenant, id)?.ok_or_else(gone)?.scope;
-    for thing in &row.things {
-        speaks_less(rows, tenant, scope, id, *thing)?;
-    }
-    for thing in &things {
-        speaks_more(rows, tenant, scope, id, *thing)?;
-    }
-    row.things = things;
+    row.answer = given.offset;
     rows.put(Space::Records, event_key, row.encode());
     Ok(())
 }

@@ -217,7 +217,8 @@ fn writing(
     let applied = || Arc::clone(&shared.applied);
     let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
     let applier = Applier::new(Arc::clone(views), applied());
-    (capture.with_room(room.clone()), applier.with_standing(Arc::clone(standing)), room)
+    let applier = applier.with_standing(Arc::clone(standing)).with_told(Arc::clone(&shared.told));
+    (capture.with_room(room.clone()), applier, room)
 }
 
 /// Opens the search index. One that cannot be opened is no reason not to serve: events are then found

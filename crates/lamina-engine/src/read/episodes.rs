@@ -24,7 +24,10 @@ use crate::read::facts::FactKey;
 use crate::read::{ReadPermit, Traversed};
 use crate::{Engine, Error};
 
+mod before;
 mod told;
+
+pub(crate) use before::ToldBefore;
 
 /// Rows that one page looks at before it ends early with a position to go on from.
 const ROWS_LOOKED_AT_MAX: usize = if cfg!(test) { 8 } else { 20_000 };
@@ -291,7 +294,7 @@ impl Inner {
                 path
             }
         };
-        let told = self.tell(tenant, &members, query.with_chain)?;
+        let told = self.told_of(tenant, id, &members, query.with_chain)?;
         let (state, ended_by, sealed_at) = standing(&row, query.recorded);
         let centrality = match query.in_the_past {
             true => None,

@@ -11,6 +11,7 @@ use lamina_store::view::{ViewError, Views};
 
 use crate::Error;
 use crate::admin::standing::Standing;
+use crate::read::episodes::ToldBefore;
 use crate::write::applied::Applied;
 use crate::write::capture::{Committed, Due, Placed, Registered, Slot};
 
@@ -20,17 +21,23 @@ pub struct Applier {
     views: Arc<Views>,
     applied: Arc<Applied>,
     standing: Option<Arc<Standing>>,
+    told: Option<Arc<ToldBefore>>,
 }
 
 impl Applier {
     /// An applier over views that have everything before `applied`.
     pub fn new(views: Arc<Views>, applied: Arc<Applied>) -> Applier {
-        Applier { views, applied, standing: None }
+        Applier { views, applied, standing: None, told: None }
     }
 
     /// The same, and what is in force follows what was committed.
     pub fn with_standing(self, standing: Arc<Standing>) -> Applier {
         Applier { standing: Some(standing), ..self }
+    }
+
+    /// The same, and words that were told are not kept beyond what is taken back.
+    pub(crate) fn with_told(self, told: Arc<ToldBefore>) -> Applier {
+        Applier { told: Some(told), ..self }
     }
 
     /// Folds what was committed, in order, as one batch, and gives back the entries for the stages
@@ -53,6 +60,9 @@ impl Applier {
         match self.views.apply(&entries, &tip) {
             Ok(()) => {
                 self.stood(&entries);
+                if let Some(told) = &self.told {
+                    told.folded(&entries);
+                }
                 self.applied.advance(tip.next_offset);
                 (Ok(entries), Answers(due))
             }

@@ -165,7 +165,14 @@ fn split_sentences(text: &str) -> Vec<&str> {
 }
 
 fn is_content(word: &str) -> bool {
-    word.chars().count() > 2 && !STOP_WORDS.contains(&word.to_lowercase().as_str())
+    let sought = |word: &str| STOP_WORDS.binary_search(&word).is_ok();
+    // Most words are written small: those need no copy.
+    let is_stop =
+        |word: &str| match word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
+            true => sought(word),
+            false => sought(&word.to_lowercase()),
+        };
+    word.chars().nth(2).is_some() && !is_stop(word)
 }
 
 fn capitalised(text: &str) -> String {
@@ -188,7 +195,7 @@ fn cut(text: &str, chars_max: usize) -> String {
 }
 
 /// Words that say nothing about what is talked about. English only: in other languages frequent
-/// words win, which is worse, not wrong.
+/// words win, which is worse, not wrong. Sorted.
 const STOP_WORDS: &[&str] = &[
     "about", "after", "again", "all", "also", "and", "any", "anyway", "are", "aren't", "been",
     "before", "being", "but", "can", "can't", "could", "did", "didn't", "does", "doesn't", "doing",

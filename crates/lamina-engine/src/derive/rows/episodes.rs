@@ -70,6 +70,8 @@ pub struct EpisodeEventRow {
     pub actor: Tag,
     /// What it speaks of.
     pub things: Vec<EntityId>,
+    /// The last answer to it.
+    pub answer: u64,
 }
 
 impl EpisodeRow {
@@ -174,6 +176,7 @@ impl EpisodeEventRow {
         for thing in &self.things {
             out.extend_from_slice(thing.as_bytes());
         }
+        put_varint(&mut out, self.answer);
         out
     }
 
@@ -183,6 +186,7 @@ impl EpisodeEventRow {
             joined: RecordedAt(instant(&mut from)?),
             actor: from.array()?,
             things: list(&mut from, |from| from.array().map(EntityId::from_bytes))?,
+            answer: from.varint()?,
         };
         done(&from, row)
     }

@@ -7,9 +7,10 @@ use lamina_core::derive::episodes::{Role, Step, chain};
 use lamina_store::codec::answer::Answer;
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_types::layer::Term;
-use lamina_types::{ActorId, Content, EventId};
+use lamina_types::{ActorId, Content, EpisodeId, EventId};
 
 use super::Member;
+use super::before::{Stamp, Text};
 use crate::Error;
 use crate::derive::fold::terms;
 use crate::derive::read::answers_placed;
@@ -37,12 +38,33 @@ struct Spoken {
 }
 
 impl Inner {
-    pub(super) fn tell(
+    /// What there is to tell, from before if nothing has changed since.
+    pub(super) fn told_of(
         &self,
         tenant: u32,
+        id: EpisodeId,
         members: &[Member],
         with_chain: bool,
     ) -> Result<Told, Error> {
+        if with_chain {
+            return self.tell(tenant, members, true);
+        }
+        let stamp = Stamp::of(members);
+        let asked = match self.shared.told.get(tenant, id, stamp) {
+            Ok(text) => {
+                let Text { name, summary, actors } = (*text).clone();
+                return Ok(Told { name, summary, actors, chain: None, read: 0 });
+            }
+            Err(asked) => asked,
+        };
+        let told = self.tell(tenant, members, false)?;
+        let Told { name, summary, actors, .. } = &told;
+        let text = Text { name: name.clone(), summary: summary.clone(), actors: actors.clone() };
+        self.shared.told.put(tenant, id, stamp, asked, text);
+        Ok(told)
+    }
+
+    fn tell(&self, tenant: u32, members: &[Member], with_chain: bool) -> Result<Told, Error> {
         let half = EVENTS_READ_MAX / 2;
         let quoted = |index: usize| index < half || index + half >= members.len();
         let (mut told, mut known) = (Told::default(), BTreeSet::new());

@@ -100,3 +100,8 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn words_that_say_nothing_are_sorted() {
+    assert!(STOP_WORDS.is_sorted());
+}
