@@ -527,22 +527,32 @@ impl Inner {
                 continue;
             };
             for scope in things.scopes {
-                let stored = key::digest(tenant, scope, episode);
-                let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
-                let items = digest.map_or_else(Vec::new, |digest| digest.items);
-                let graph = Stored::new(&*self.views, tenant, scope);
-                let ids: BTreeSet<ConceptId> =
-                    items.iter().filter_map(|item| graph.concept_of(*item)).collect();
-                found.extend(ids.into_iter().filter_map(|id| graph.concept(id)).filter_map(
-                    |one| {
-                        let here = items.iter().filter(|item| one.members.contains(item)).count();
-                        (one.standing == Standing::Held && here >= 2).then_some(one.id)
-                    },
-                ));
-                graph.finish(())?;
+                found.extend(self.concepts_of_episode(tenant, scope, episode)?);
             }
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// The concepts that gather at least two things of a sealed episode.
+    pub(crate) fn concepts_of_episode(
+        &self,
+        tenant: u32,
+        scope: u64,
+        episode: EpisodeId,
+    ) -> Result<Vec<ConceptId>, Error> {
+        let stored = key::digest(tenant, scope, episode);
+        let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
+        let items = digest.map_or_else(Vec::new, |digest| digest.items);
+        let graph = Stored::new(&*self.views, tenant, scope);
+        let ids: BTreeSet<ConceptId> =
+            items.iter().filter_map(|item| graph.concept_of(*item)).collect();
+        let concepts = ids.into_iter().filter_map(|id| graph.concept(id));
+        let gathering = concepts.filter(|one| {
+            let here = items.iter().filter(|item| one.members.contains(item)).count();
+            one.standing == Standing::Held && here >= 2
+        });
+        let found = gathering.map(|one| one.id).collect();
+        Ok(graph.finish(found)?)
     }
 }
 

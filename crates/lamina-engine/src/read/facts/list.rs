@@ -176,6 +176,17 @@ impl Inner {
         self.fact(tenant, id, &fact, query.pins.recorded, answers)
     }
 
+    /// Whether the question sees a fact, without its words.
+    pub(crate) fn fact_stands(
+        &self,
+        tenant: u32,
+        id: FactId,
+        query: &FactsQuery,
+    ) -> Result<bool, Error> {
+        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(false) };
+        Ok(query.admits(&fact.piece) && !self.has_lapsed(tenant, &fact, query)?)
+    }
+
     pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<FactRow>, Error> {
         Ok(row(&self.views, Space::Records, &key::fact(tenant, id), FactRow::decode)?)
     }

@@ -30,6 +30,8 @@ const OF_EVENT_MAX: usize = 64;
 const READ_MAX: usize = 60;
 /// Facts under one subject and predicate that are looked at for what came next.
 const SUCCESSORS_MAX: usize = 8;
+/// Episodes whose concepts are looked at.
+const EPISODES_UNDERSTOOD: usize = 6;
 /// What a record has of the score of its best event, whatever it says itself.
 const INHERITED: f64 = 0.6;
 
@@ -56,7 +58,8 @@ struct Standing {
     facts: BTreeMap<FactId, f64>,
     beliefs: BTreeMap<BeliefId, f64>,
     episodes: BTreeMap<EpisodeId, f64>,
-    concepts: BTreeMap<ConceptId, f64>,
+    /// The episodes of the events that were found, in the scopes of these.
+    threads: BTreeMap<(u64, EpisodeId), f64>,
 }
 
 fn raise<K: Ord>(scores: &mut BTreeMap<K, f64>, id: K, score: f64) {
@@ -124,7 +127,6 @@ impl Inner {
         order: &[usize],
     ) -> Result<Standing, Error> {
         let mut standing = Standing::default();
-        let wants_concepts = frame.question.wants(Layer::Understanding);
         for found in order.iter().take(tuning.derived_from).filter_map(|at| hits.events.get(*at)) {
             let (event, score) = (found.row.id, found.score);
             for id in self.on_event(frame.tenant, event)? {
@@ -136,11 +138,7 @@ impl Inner {
             }
             if let Some(thread) = found.thread {
                 raise(&mut standing.episodes, thread, score);
-            }
-            if wants_concepts {
-                for id in self.concepts_of_event(frame.tenant, event)? {
-                    raise(&mut standing.concepts, id, score);
-                }
+                raise(&mut standing.threads, (found.row.scope, thread), score);
             }
         }
         Ok(standing)
@@ -199,9 +197,13 @@ impl Inner {
         };
         let query = self.facts_asked(frame, superseded);
         let says = Says::new(frame);
+        let limit = super::pack::limit(frame.question, Layer::Facts);
         let mut answers = Answers::new();
         let mut facts = Vec::new();
         for (id, score) in best(&standing.facts) {
+            if cannot_enter(&facts, limit, score) {
+                break;
+            }
             let Some(record) = self.fact_if(frame.tenant, id, &query, &mut answers)? else {
                 continue;
             };
@@ -220,8 +222,12 @@ impl Inner {
         standing: &Standing,
     ) -> Result<Vec<Ranked<BeliefRecord>>, Error> {
         let says = Says::new(frame);
+        let limit = super::pack::limit(frame.question, Layer::Beliefs);
         let mut beliefs = Vec::new();
         for (id, score) in best(&standing.beliefs) {
+            if cannot_enter(&beliefs, limit, score) {
+                break;
+            }
             let Some(record) = self.belief_if(frame.tenant, id, frame.recorded)? else { continue };
             let hidden = match record.shown.hidden {
                 None => false,
@@ -290,8 +296,16 @@ impl Inner {
         };
         let says = Says::new(frame);
         let limit = super::pack::limit(frame.question, Layer::Understanding);
+        let mut understood: BTreeMap<ConceptId, f64> = BTreeMap::new();
+        for ((scope, episode), score) in
+            best(&standing.threads).into_iter().take(EPISODES_UNDERSTOOD)
+        {
+            for id in self.concepts_of_episode(frame.tenant, scope, episode)? {
+                raise(&mut understood, id, score);
+            }
+        }
         let mut concepts: Vec<Ranked<ConceptRecord>> = Vec::new();
-        for (id, score) in best(&standing.concepts).into_iter().take(2 * limit) {
+        for (id, score) in best(&understood).into_iter().take(2 * limit) {
             let record = match self.concept_if(frame.tenant, id, pins)? {
                 Some(record) if frame.reach.covers(&record.scope) => record,
                 _ => continue,
@@ -319,11 +333,21 @@ impl Inner {
         let past = self.facts_asked(frame, Superseded::Shown);
         let mut answers = Answers::new();
         let mut pairs = Vec::new();
+        // Several events may say the same.
+        let mut stands: HashMap<FactId, bool> = HashMap::new();
         for older in order.iter().take(tuning.derived_from) {
             let Some(event) = hits.events.get(*older).map(|found| found.row.id) else { continue };
             for on in self.on_event(frame.tenant, event)? {
                 let On::Fact(id) = on else { continue };
-                if self.fact_if(frame.tenant, id, &current, &mut answers)?.is_some() {
+                let stands = match stands.get(&id) {
+                    Some(stands) => *stands,
+                    None => {
+                        let now = self.fact_stands(frame.tenant, id, &current)?;
+                        stands.insert(id, now);
+                        now
+                    }
+                };
+                if stands {
                     continue;
                 }
                 let Some(fact) = self.fact_if(frame.tenant, id, &past, &mut answers)? else {
@@ -391,6 +415,12 @@ impl Says {
         let shared = self.0.iter().filter(|stem| said.contains(*stem)).count();
         INHERITED + (1.0 - INHERITED) * shared as f64 / self.0.len() as f64
     }
+}
+
+/// Whether nothing that stands on an event of this score can be among the first so many: what a record
+/// says itself never raises it above its event.
+fn cannot_enter<T>(found: &[Ranked<T>], limit: usize, score: f64) -> bool {
+    found.iter().filter(|other| other.score >= score).count() >= limit
 }
 
 fn ranked<T>(mut records: Vec<Ranked<T>>) -> Vec<Ranked<T>> {
