@@ -125,6 +125,13 @@ explain! {
         ],
         "Split what was merged last first.",
         "The entity that it was merged into was merged further; split that one first.";
+    PreviewDrifted:
+        "What the preview showed is not what there is any more.",
+        [
+            "Records were written, forgotten or derived since the preview was made, and the same request selects others now.",
+        ],
+        "Ask for a new preview, look at it, and send its id.",
+        "What the preview showed is not what there is any more; ask for a new one.";
     ResourceDeleted:
         "It was here and was forgotten.",
         ["The id belonged to a record that was erased, and you may know that it existed."],
@@ -195,6 +202,25 @@ explain! {
         ],
         "Use an id of the kind that `details.reason` names.",
         "`since_lifecycle_id`: expected an id that starts with `lce_`";
+    EmptySelectorWithoutConfirmation:
+        "Nothing is selected, and nobody said that everything is meant.",
+        [
+            "The selector of a request to forget is absent, or every field of it is null or empty, and `confirm_all` is not true.",
+        ],
+        "Say which records are meant, or send `confirm_all: true` without a selector to forget everything in the scope.",
+        "`selector`: selects nothing; send `confirm_all: true` to forget everything in the scope";
+    AmbiguousSelectorConfirmAll:
+        "Some records are selected, and everything is said to be meant.",
+        ["A request to forget has both a selector and `confirm_all: true`."],
+        "Send one of the two.",
+        "`confirm_all`: everything is meant, or what the selector says: send one of the two";
+    UnknownPreviewId:
+        "There is no such preview.",
+        [
+            "The preview was made for another caller, scope or selector, it is older than an hour, or the server was restarted since.",
+        ],
+        "Ask for a new preview with the same body, and send its id.",
+        "`from_preview_id`: is no preview of this request";
     UnregisteredScopeType:
         "The scope has a type that is neither built in nor allowed here.",
         [

@@ -33,6 +33,7 @@ use crate::v1::experience::{
     ExperienceEnvelope, WriteStatus,
 };
 use crate::v1::facts::{DerivationStatus, FactBody, FactsPage, TimelineBody};
+use crate::v1::forget::{ForgetPreviewBody, ForgetRequest, ForgottenBody};
 use crate::v1::lifecycle::{
     CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
 };
@@ -97,6 +98,9 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("answer", of::<AnswerBody>),
     ("compose_request", of::<ComposeRequest>),
     ("composition", of::<ComposeBody>),
+    ("forget_request", of::<ForgetRequest>),
+    ("forgotten", of::<ForgottenBody>),
+    ("forget_preview", of::<ForgetPreviewBody>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),
     ("resolve_request", of::<ResolveRequest>),

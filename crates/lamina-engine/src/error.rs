@@ -91,6 +91,12 @@ pub enum Error {
     /// What it was merged into was itself merged since, and has to be split off first.
     #[error("the entity that it was merged into was merged further")]
     EntityMergedFurther,
+    /// No preview of this caller and this request, or one that has expired.
+    #[error("there is no such preview")]
+    UnknownPreview,
+    /// What a preview showed is not what there is any more.
+    #[error("what the preview showed is not what there is any more")]
+    PreviewDrifted,
     /// Specified, but not built yet.
     #[error("{what} is not built yet")]
     NotBuilt {
@@ -166,6 +172,8 @@ impl Error {
             Error::NoSuchSide { .. } => ErrorCode::InvalidBody,
             Error::UnparseableTime { .. } => ErrorCode::UnparseableTemporal,
             Error::EntityMergedFurther => ErrorCode::EntityMergedFurther,
+            Error::UnknownPreview => ErrorCode::UnknownPreviewId,
+            Error::PreviewDrifted => ErrorCode::PreviewDrifted,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)

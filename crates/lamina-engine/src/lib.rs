@@ -12,6 +12,7 @@ pub mod derive;
 mod index;
 pub mod read;
 pub mod admin;
+pub mod forget;
 pub mod audit;
 mod blobs;
 mod health;

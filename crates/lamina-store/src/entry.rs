@@ -88,6 +88,14 @@ pub mod control {
     /// The tenant's words for stretches of time were changed; `what` has them whole.
     pub const PHRASES_SET: u16 = 60;
 
+    /// Derived records of the head's scope are forgotten, and not made again of the same events; `what`
+    /// has which.
+    pub const SUPPRESS: u16 = 70;
+    /// Records of the head's scope are about to be forgotten; `who` has on whose request.
+    pub const FORGET_BEGUN: u16 = 71;
+    /// They are; the head's causes name the entry that it began with.
+    pub const FORGOTTEN: u16 = 72;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

@@ -59,6 +59,8 @@ error_codes! {
     VocabularyExists = "VOCABULARY_EXISTS", 409, retriable: false;
     /// The entity that it was merged into was itself merged since.
     EntityMergedFurther = "ENTITY_MERGED_FURTHER", 409, retriable: false;
+    /// What a preview showed is not what there is any more (R281).
+    PreviewDrifted = "PREVIEW_DRIFTED", 409, retriable: false;
     /// It was forgotten.
     ResourceDeleted = "RESOURCE_DELETED", 410, retriable: false;
     /// The body is larger than the route takes.
@@ -81,6 +83,12 @@ error_codes! {
     InvalidWait = "INVALID_WAIT", 422, retriable: false;
     /// An id of another kind, or no id at all.
     InvalidId = "INVALID_ID", 422, retriable: false;
+    /// Nothing is selected, and nobody said that everything is meant (R276).
+    EmptySelectorWithoutConfirmation = "EMPTY_SELECTOR_WITHOUT_CONFIRMATION", 422, retriable: false;
+    /// Some records are selected, and everything is said to be meant.
+    AmbiguousSelectorConfirmAll = "AMBIGUOUS_SELECTOR_CONFIRM_ALL", 400, retriable: false;
+    /// No preview of this caller, or one that has expired.
+    UnknownPreviewId = "UNKNOWN_PREVIEW_ID", 422, retriable: false;
     /// The scope type is neither built in nor allowed.
     UnregisteredScopeType = "UNREGISTERED_SCOPE_TYPE", 422, retriable: false;
     /// The route needs a bearer token, and there is none.

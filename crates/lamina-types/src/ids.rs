@@ -87,6 +87,8 @@ prefixed_ids! {
     ExportId = "exp";
     /// A preview of an erasure.
     ErasurePreviewId = "ervw";
+    /// A preview of what a request to forget would remove.
+    ForgetPreviewId = "fpvw";
     /// An erasure.
     ErasureId = "erasure";
     /// A recall pack.

@@ -16,6 +16,7 @@ mod model_fault;
 pub mod layer;
 pub mod vocabulary;
 pub mod recall;
+pub mod forget;
 pub mod audit;
 pub mod capability;
 pub mod member;

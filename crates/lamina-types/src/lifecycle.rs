@@ -3,8 +3,10 @@
 //! A memory event (`evt_`) passes through several lifecycle events (`lce_`); the two words are
 //! never mixed.
 
+use crate::forget::Cascade;
 use crate::ids::{BatchId, ConceptId, EpisodeId, EventId, LifecycleId};
 use crate::model_fault::ModelFault;
+use crate::recall::Layer;
 use crate::scope::ScopePath;
 use crate::time::Micros;
 
@@ -71,6 +73,8 @@ pub enum LifecycleKind {
     Revised,
     /// A language model gave no answer that could be used; the first one stands.
     ModelFailed,
+    /// Records of a scope were forgotten; not about one memory event.
+    Forgotten,
 }
 
 impl LifecycleKind {
@@ -82,6 +86,7 @@ impl LifecycleKind {
             LifecycleKind::Cancelled => "cancelled",
             LifecycleKind::Revised => "revised",
             LifecycleKind::ModelFailed => "model_failed",
+            LifecycleKind::Forgotten => "forgotten",
         }
     }
 
@@ -89,7 +94,10 @@ impl LifecycleKind {
     pub fn stage(self) -> Option<Stage> {
         match self {
             LifecycleKind::Stage(stage) | LifecycleKind::Failed(stage) => Some(stage),
-            LifecycleKind::Cancelled | LifecycleKind::Revised | LifecycleKind::ModelFailed => None,
+            LifecycleKind::Cancelled
+            | LifecycleKind::Revised
+            | LifecycleKind::ModelFailed
+            | LifecycleKind::Forgotten => None,
         }
     }
 }
@@ -101,7 +109,7 @@ pub struct LifecycleEvent {
     pub id: LifecycleId,
     /// What it announces.
     pub kind: LifecycleKind,
-    /// The memory event.
+    /// The memory event; of what was forgotten, the entry that says so.
     pub event_id: EventId,
     /// The home scope of the event.
     pub scope: ScopePath,
@@ -180,6 +188,15 @@ pub enum Payload {
         output_tokens: u64,
         /// Money, in millionths of its unit.
         cost_micros: u64,
+    },
+    /// R383. Who asked for it is fetched from the log when the row is shown.
+    Forgotten {
+        /// The layer.
+        layer: Layer,
+        /// Records of it that are gone.
+        count: u64,
+        /// How far it went.
+        cascade: Cascade,
     },
     /// Why the model gave no answer that could be used.
     ModelFailed {

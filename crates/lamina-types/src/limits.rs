@@ -207,3 +207,11 @@ pub const COMPOSE_SECTION_CHARS_MAX: usize = 256;
 pub const PHRASES_MAX: usize = 256;
 /// Characters of the name of a phrase.
 pub const PHRASE_NAME_CHARS_MAX: usize = 64;
+/// Ids of one request to forget.
+pub const FORGET_IDS_MAX: usize = 1_000;
+/// Characters of a name or predicate in a request to forget.
+pub const FORGET_NAME_CHARS_MAX: usize = 512;
+/// Records that one request to forget selects; whoever wants more says so by stretches of time.
+pub const FORGET_RECORDS_MAX: usize = 1_000_000;
+/// How long a preview of a request to forget can be referred to.
+pub const FORGET_PREVIEW_TTL_US: i64 = 3_600 * 1_000_000;

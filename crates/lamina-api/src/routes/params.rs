@@ -150,3 +150,6 @@ pub(super) const ANSWER_ERRORS: &[E] = &[
     E::DerivedLayerUnavailable,
     E::AnswerUnavailable,
 ];
+#[rustfmt::skip]
+pub(super) const FORGET_ERRORS: &[E] =
+    &[E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::InvalidId, E::InvalidParameter, E::EmptySelectorWithoutConfirmation, E::AmbiguousSelectorConfirmAll, E::UnknownPreviewId, E::PreviewDrifted, E::IdempotencyConflict, E::PolicyDenied, E::UnsupportedMediaType, E::WalUnavailable];

@@ -7,11 +7,11 @@ use super::Method::{Any, Delete, Get, Patch, Post, Put};
 use super::Tier::{Beta, Experimental, Stable};
 use super::params::{
     ABOUT, ANSWER_ERRORS, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR,
-    CONFLICT_STATUS, CURSOR, DEPRECATED, IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE,
-    NAMED, OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS,
-    PREDICATE, RECORDED_DURING, RELATION, SCOPE, SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED,
-    TOPIC, UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW, WAIT, WRITE_ERRORS, answer, header, query,
-    required,
+    CONFLICT_STATUS, CURSOR, DEPRECATED, FORGET_ERRORS, IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT,
+    MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB,
+    ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING, RELATION, SCOPE, SINCE_LIFECYCLE, STANCE,
+    SUBJECT, SUPERSEDED, TOPIC, UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW, WAIT, WRITE_ERRORS,
+    answer, header, query, required,
 };
 use super::{AnswerBody, Body, RouteSpec, Values};
 
@@ -183,8 +183,7 @@ pub const ROUTES: &[RouteSpec] = &[
         &[],
     ),
     RouteSpec::new(Get, "/v1/openapi.json", Beta, "", "This document").built(
-        &[],
-        Body::None,
+        &[], Body::None,
         &[answer(200, "OpenAPI 3.1.", AnswerBody::OpenApi)],
         &[],
     ),
@@ -198,8 +197,8 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled").built(&[], Body::Json("answer_request"), &[answer(200, "The answer, with markers.", AnswerBody::Json("answer"))], ANSWER_ERRORS),
     RouteSpec::new(Post, "/v1/compose", Beta, "llm.invoke", "Write a document from what is recalled").built(&[], Body::Json("compose_request"), &[answer(200, "The document, in Markdown.", AnswerBody::Json("composition"))], ANSWER_ERRORS),
     // Forgetting.
-    RouteSpec::new(Post, "/v1/forget", Stable, "forget.cascade.derived_only", "Forget by selector"),
-    RouteSpec::new(Post, "/v1/forget/preview", Beta, "forget.cascade.derived_only", "What a forget would remove"),
+    RouteSpec::new(Post, "/v1/forget", Stable, "forget.cascade.derived_only", "Forget by selector").built(&[IDEMPOTENCY_KEY], Body::Json("forget_request"), &[answer(200, "What was forgotten.", AnswerBody::Json("forgotten"))], FORGET_ERRORS),
+    RouteSpec::new(Post, "/v1/forget/preview", Beta, "forget.cascade.derived_only", "What a forget would remove").built(&[], Body::Json("forget_request"), &[answer(200, "What would be forgotten.", AnswerBody::Json("forget_preview"))], FORGET_ERRORS),
     RouteSpec::new(Post, "/v1/erasures", Experimental, "forget.gdpr", "Erase a person's experiences"),
     RouteSpec::new(Post, "/v1/erasures/preview", Experimental, "forget.gdpr", "What an erasure would remove"),
     RouteSpec::new(Get, "/v1/erasures/preview/{preview_id}/manifest", Experimental, "forget.gdpr", "The full plan of an erasure"),

@@ -126,6 +126,8 @@ fn what_is_built() {
         POST /v1/recall
         POST /v1/answer
         POST /v1/compose
+        POST /v1/forget
+        POST /v1/forget/preview
         GET /v1/episodes
         POST /v1/episodes/build
         GET /v1/facts

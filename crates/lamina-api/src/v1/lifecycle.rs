@@ -71,12 +71,13 @@ pub struct LifecycleBody {
     pub payload: Value,
 }
 
-/// What a `captured` row shows beyond its own columns; read from the log when the row is shown.
+/// What a `captured` or `forgotten` row shows beyond its own columns; read from the log when the row is
+/// shown.
 #[derive(Debug, Clone, Copy)]
 pub struct CapturedDetail<'a> {
-    /// The observed actor.
+    /// The observed actor, or who asked.
     pub actor: &'a str,
-    /// The modality.
+    /// The modality; empty of what was forgotten.
     pub modality: &'a str,
 }
 
@@ -92,7 +93,7 @@ impl LifecycleBody {
             lifecycle_id: id.to_string(),
             event: kind.as_str().to_owned(),
             stage: kind.stage().map(|stage| stage.as_str().to_owned()),
-            event_id: Some(event_id.to_string()),
+            event_id: (*kind != LifecycleKind::Forgotten).then(|| event_id.to_string()),
             batch_id: batch_id.map(|batch| batch.to_string()),
             scope: scope.to_string(),
             timestamp: ts.clone(),
@@ -155,6 +156,12 @@ fn payload_body(
         Payload::Cancelled { from } => json!({
             "event_id": event_id,
             "stages_cancelled": remaining(*from),
+        }),
+        Payload::Forgotten { layer, count, cascade } => json!({
+            "layer": layer.as_str(),
+            "count": count,
+            "by_actor": captured.map(|detail| detail.actor),
+            "cascade": cascade.as_str(),
         }),
         Payload::Revised { .. } | Payload::ModelFailed { .. } => model_body(&event_id, payload),
         _ => json!({ "event_id": event_id }),

@@ -29,6 +29,7 @@ use lamina_types::AuditId;
 use lamina_types::capability::Capability;
 use tokio::sync::Mutex;
 
+use crate::forget::ForgetDesk;
 use crate::write::prepare::section;
 use standing::Standing;
 
@@ -57,6 +58,8 @@ pub(crate) struct Admin {
     pub(crate) deciding: Mutex<()>,
     /// Vocabularies are changed one after the other.
     naming: Mutex<()>,
+    /// What is forgotten, and what would be.
+    pub(crate) forgetting: ForgetDesk,
     /// Views are compacted once at a time.
     compacting: Mutex<()>,
 }
@@ -70,6 +73,7 @@ impl Admin {
             administering: Mutex::default(),
             deciding: Mutex::default(),
             naming: Mutex::default(),
+            forgetting: ForgetDesk::default(),
             compacting: Mutex::default(),
         }
     }

@@ -79,6 +79,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::REDERIVE_BEGUN
             | control::ENTITY_MERGED
             | control::ENTITY_SPLIT
+            | control::FORGET_BEGUN
     )
 }
 

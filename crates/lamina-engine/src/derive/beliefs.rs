@@ -11,6 +11,8 @@ mod again;
 pub(crate) mod declared;
 pub(super) mod moved;
 
+use std::collections::BTreeSet;
+
 use lamina_core::derive::beliefs::ledger::{Piece, Said};
 use lamina_core::derive::beliefs::{Evidence, Polarity, SupportId, Witness, trust};
 use lamina_core::derive::facts::{AssertionId, Saying};
@@ -29,6 +31,7 @@ use crate::derive::episodes::episode_of;
 use crate::derive::facts::{self, Keyed};
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key::beliefs::{self as key, ClaimKey};
+use crate::derive::suppress;
 
 pub(super) use claims::fire;
 pub(super) use declared::declared;
@@ -184,6 +187,9 @@ fn take(
     said: &Said,
 ) -> Result<(), ViewError> {
     let given = heard.given;
+    if suppress::of_belief(rows, given, &at.claim)? {
+        return Ok(());
+    }
     let source = AssertionId { offset: given.offset, ordinal };
     let id = mint(&given.row.seed, given.row.recorded, &at.claim, source);
     let piece = PieceRow {
@@ -272,6 +278,16 @@ pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Res
     }
     rows.delete(Space::Sources, key::made(tenant, offset));
     Ok(())
+}
+
+/// Takes back some of what was said about a claim, because the belief is forgotten.
+pub(super) fn forget(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    claim: ClaimKey,
+    gone: &BTreeSet<AssertionId>,
+) -> Result<(), ViewError> {
+    again::without_some(rows, tenant, claim, |source, _| gone.contains(&source))
 }
 
 /// Takes back what an answer said from now on, because another comes in its place: what both say keeps

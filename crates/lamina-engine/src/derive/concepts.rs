@@ -10,6 +10,7 @@ pub(crate) mod rows;
 pub(crate) mod graph;
 pub(crate) mod things;
 pub(super) mod again;
+pub(super) mod forget;
 pub(super) mod moved;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -210,7 +211,8 @@ fn digest_row(
     let answers = spoken.iter().map(|(answer, _)| *answer).collect();
     let ties = spoken.iter().flat_map(|(_, row)| &row.bonds);
     let bonds = ties.filter_map(|tie| tie.among(&items)).collect();
-    let mut row = DigestRow { at, began, answers, items, facts, bonds };
+    let row = DigestRow { at, began, answers, items, facts, bonds };
+    let mut row = forget::counted_for(rows, (tenant, scope, episode), row)?;
     row.trim();
     Ok(row)
 }

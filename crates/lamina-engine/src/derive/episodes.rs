@@ -26,6 +26,7 @@ use crate::derive::key::{Layer, of_event, tail_id};
 use crate::derive::rows::episodes::{
     Closed, EpisodeEventRow, EpisodeRow, MemberRow, Sealed, decode_count, encode_count,
 };
+use crate::derive::suppress;
 
 /// Where something happens to episodes, and with which entry.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +58,10 @@ pub(super) fn arrive(
     given.row.counts.episodes = 1;
     if let Some(member) = member(rows, tenant, event)? {
         return speaks_of(rows, given, member, names.things());
+    }
+    if suppress::of_episodes(rows, given)? {
+        given.row.counts.episodes = 0;
+        return Ok(());
     }
     let session = given.who.session.as_ref();
     let session = session.map(|session| rows.tag(tenant, "derive.session", &[session.as_bytes()]));

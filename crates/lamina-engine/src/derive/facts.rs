@@ -24,6 +24,7 @@ use crate::derive::entities::{CERTAIN, Names};
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key;
 use crate::derive::rows::{AnswerRow, Gone, InputRow, Spoken};
+use crate::derive::suppress;
 use pieces::Stored;
 
 pub(crate) use pieces::{current, maker, mint, origin};
@@ -60,6 +61,9 @@ pub(super) fn learn(
         let spoken = spoken(claim, subject, names);
         for scope in given.scopes.clone() {
             for track in tracks(rows, given.tenant, scope, &said, claim, value)? {
+                if suppress::of_fact(rows, given, (scope, &track), value)? {
+                    continue;
+                }
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
                 rows.put(Space::Sources, key::track(at.tenant, scope, &said, &track), Vec::new());
                 let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
@@ -285,19 +289,43 @@ pub(super) fn remake(
     offset: u64,
 ) -> Result<(), ViewError> {
     let inputs = inputs(rows, tenant, scope, &track)?;
-    let Some(first) = inputs.first() else { return Ok(()) };
-    let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
-    let turns = turns(&inputs);
-    let (before, _) = without_turns(&turns, &BTreeSet::new());
-    let buried = pieces::drop_rows(rows, at, before.pieces())?;
     let of_entry = inputs.iter().filter(|row| row.is_of(offset)).map(|row| row.input.source());
-    let withdrawn: BTreeSet<AssertionId> = turns
+    let withdrawn: BTreeSet<AssertionId> = turns(&inputs)
         .iter()
         .map(Turn::source)
         .filter(|source| source.offset == offset)
         .chain(of_entry)
         .collect();
-    let (after, heirs) = without_turns(&turns, &withdrawn);
+    remake_from(rows, tenant, (scope, track), inputs, &withdrawn, Some(offset))
+}
+
+/// Makes a track again without some of what was put into it.
+pub(super) fn remake_without(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    (scope, track): (u64, Tag),
+    withdrawn: &BTreeSet<AssertionId>,
+) -> Result<(), ViewError> {
+    let inputs = inputs(rows, tenant, scope, &track)?;
+    remake_from(rows, tenant, (scope, track), inputs, withdrawn, None)
+}
+
+/// Makes a track again from its inputs, without those that are withdrawn. `by` is the entry that goes as a
+/// whole, and with it what it took back.
+fn remake_from(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    (scope, track): (u64, Tag),
+    inputs: Vec<InputRow>,
+    withdrawn: &BTreeSet<AssertionId>,
+    by: Option<u64>,
+) -> Result<(), ViewError> {
+    let Some(first) = inputs.first() else { return Ok(()) };
+    let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
+    let turns = turns(&inputs);
+    let (before, _) = without_turns(&turns, &BTreeSet::new());
+    let buried = pieces::drop_rows(rows, at, before.pieces())?;
+    let (after, heirs) = without_turns(&turns, withdrawn);
     for mut row in inputs {
         let source = row.input.source();
         let input_key = key::input(tenant, scope, &track, source);
@@ -310,7 +338,7 @@ pub(super) fn remake(
         }
         let before = row.clone();
         // What took it back is itself taken back.
-        row.gone = row.gone.filter(|gone| gone.by.offset != offset);
+        row.gone = row.gone.filter(|gone| Some(gone.by.offset) != by);
         if let (Input::Said(assertion), Some(fact)) = (&mut row.input, heirs.get(&source)) {
             assertion.kept = Some(*fact);
         }

@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, entities, episodes, facts, key, models, phrases,
-    rederive, vocabularies,
+    beliefs, concepts, conflicts, deadlines, entities, episodes, facts, forgotten, key, models,
+    phrases, rederive, suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -27,6 +27,7 @@ impl Derivation for Derived {
     fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         match (entry.head.kind, entry.head.sub) {
             (Kind::Answer, _) => {
+                traces::note(rows, entry);
                 due(rows, entry)?;
                 answer(rows, entry)
             }
@@ -70,6 +71,11 @@ impl Derivation for Derived {
             (Kind::Control, control::ENTITY_SPLIT) => {
                 due(rows, entry)?;
                 entities::merge::split(rows, entry)
+            }
+            (Kind::Control, control::FORGOTTEN) => forgotten::keep(rows, entry),
+            (Kind::Control, control::SUPPRESS) => {
+                due(rows, entry)?;
+                suppress::suppress(rows, entry)
             }
             (Kind::Control, control::BELIEF_DECLARED) => {
                 due(rows, entry)?;
@@ -188,6 +194,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         beliefs::withdraw(rows, entry.head.tenant, target.offset)?;
         vocabularies::drop_at(rows, entry.head.tenant, target.offset)?;
         phrases::drop_at(rows, entry.head.tenant, target.offset)?;
+        traces::drop_all(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())
 }

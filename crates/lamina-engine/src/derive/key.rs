@@ -20,6 +20,7 @@ mod run;
 pub(crate) mod deadlines;
 pub(crate) mod episodes;
 pub(crate) mod beliefs;
+pub(crate) mod forget;
 
 pub(crate) use conflict::*;
 pub(crate) use entities::*;

@@ -23,6 +23,9 @@ pub(crate) mod concepts;
 pub(crate) mod beliefs;
 pub(crate) mod deadlines;
 pub(crate) mod topics;
+pub(crate) mod traces;
+mod forgotten;
+pub(crate) mod suppress;
 pub(crate) mod fold;
 mod alone;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lamina_core::policy::Permit;
+use lamina_store::codec::control::By;
 use lamina_store::kv::Direction;
 use lamina_store::view::LifecycleRow;
 use lamina_types::capability::LifecycleSubscribe;
@@ -253,6 +254,12 @@ impl Inner {
     pub(crate) fn show(&self, tenant: u32, row: &LifecycleRow) -> Result<Shown, Error> {
         let captured = matches!(row.kind, LifecycleKind::Stage(Stage::Captured));
         let entry = self.reader.entry(row.event_offset, row.event_place)?;
+        if row.kind == LifecycleKind::Forgotten {
+            let by = entry.who.live().and_then(|bytes| By::decode(bytes).ok());
+            let scope = self.scope_path(tenant, row.scope)?;
+            let event = shown_event(row, scope);
+            return Ok(Shown { tenant, event, actor: by.map(|by| by.caller), modality: None });
+        }
         let what = match self.decode_what(&entry) {
             Ok(what) => Some(what),
             Err(Error::Deleted) => None,
@@ -265,16 +272,7 @@ impl Inner {
         };
         Ok(Shown {
             tenant,
-            event: LifecycleEvent {
-                id: row.id,
-                kind: row.kind,
-                event_id: row.event_id,
-                scope,
-                at: row.at,
-                seq: row.seq,
-                batch_id: row.batch_id,
-                payload: row.payload.clone(),
-            },
+            event: shown_event(row, scope),
             actor: who.map(|who| who.observed_actor.id),
             modality: modality.filter(|_| captured),
         })
@@ -287,6 +285,19 @@ impl Inner {
         let bytes = entry.what.live().ok_or(Error::Deleted)?;
         let scope = lamina_store::codec::control::Scope::decode(bytes);
         Ok(scope.map_err(|_| Error::Undecodable { what: "a scope" })?.path)
+    }
+}
+
+fn shown_event(row: &LifecycleRow, scope: ScopePath) -> LifecycleEvent {
+    LifecycleEvent {
+        id: row.id,
+        kind: row.kind,
+        event_id: row.event_id,
+        scope,
+        at: row.at,
+        seq: row.seq,
+        batch_id: row.batch_id,
+        payload: row.payload.clone(),
     }
 }
 

@@ -17,7 +17,9 @@ use lamina_core::policy::Permit;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Views;
 use lamina_types::capability::UnderstandingRead;
+use lamina_types::forget::Layers;
 use lamina_types::layer::Confidence;
+use lamina_types::recall::Layer;
 use lamina_types::{ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
 
 use self::words::Words;
@@ -26,6 +28,7 @@ use crate::derive::concepts::key;
 use crate::derive::concepts::rows::{ConceptRow, DigestRow, ThingsRow};
 use crate::derive::concepts::things::THING;
 use crate::derive::key as fact_key;
+use crate::derive::key::forget as forget_key;
 use crate::derive::read::{answers_to, get, row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
@@ -481,7 +484,12 @@ impl Inner {
             return Ok((row, None));
         }
         let target = get(&self.views, Space::Records, &key::version_id(tenant, id))?;
-        let target = target.ok_or(Error::NotFound)?;
+        let Some(target) = target else {
+            let layer = Layers::of([Layer::Understanding]).bits();
+            let gone = forget_key::gone(tenant, layer, id.as_bytes());
+            let gone = get(&self.views, Space::Records, &gone)?.is_some();
+            return Err(if gone { Error::Deleted } else { Error::NotFound });
+        };
         let read = || {
             let (id, version) = target.split_first_chunk::<16>()?;
             let version = u32::from_be_bytes(version.try_into().ok()?);

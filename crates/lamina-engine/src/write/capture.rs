@@ -10,12 +10,11 @@ use std::sync::Arc;
 use lamina_env::Rng;
 use lamina_store::codec::control::PolicyTarget;
 use lamina_store::entry::{Kind, Place, SYSTEM_SCOPE, control};
-use lamina_store::log::{Appended, EraseTarget, Log, LogError, LogStats, NewEntry, Section};
+use lamina_store::log::{Appended, Log, LogError, LogStats, NewEntry, Section};
 use lamina_store::view::Views;
 use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
 
 use crate::Error;
-use crate::derive::read;
 use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::recent::{Recent, Remembered};
@@ -27,6 +26,7 @@ use crate::write::room::{self, Room};
 
 mod admin;
 mod blobs;
+mod erase;
 
 pub(super) use admin::PolicyAt;
 
@@ -197,14 +197,26 @@ impl Capture {
             self.scope_cache.clear();
         }
         let mut group = Group::default();
+        let mut erasures = Vec::new();
         self.look();
         for request in requests {
-            if self.low && request.grows() {
+            if let Request::Erase { tenant, targets, reply } = request {
+                erasures.push((tenant, targets, reply));
+            } else if self.low && request.grows() {
                 request.refuse(room::refusal());
             } else {
                 self.decide(request, &mut group);
             }
         }
+        let mut committed = self.append(group);
+        // After what came with them: an answer that is appended now is found and erased with its event.
+        for (tenant, targets, reply) in erasures {
+            self.take_erasure(tenant, &targets, reply, &mut committed);
+        }
+        committed
+    }
+
+    fn append(&mut self, mut group: Group) -> Committed {
         if group.entries.is_empty() {
             return Committed { appended: Vec::new(), due: group.due };
         }
@@ -303,6 +315,8 @@ impl Capture {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
             }
+            // Taken apart before: it is no entry of a batch.
+            Request::Erase { reply, .. } => group.due.push(Due::Plain { reply }),
             Request::BlobAdd { tenant, blob, key, who, what, reply } => {
                 let entry = system_entry(control::BLOB, tenant, who, what);
                 self.take_blob(blob, key, entry, reply, group);
@@ -474,33 +488,6 @@ impl Capture {
     /// `recorded_at` of the last entry.
     pub fn recorded_last(&self) -> RecordedAt {
         self.log.tip().recorded_at
-    }
-
-    /// Erases sections of entries that are applied, and with them the answers that were made of
-    /// their words: on return the bytes are gone.
-    pub fn erase(
-        &mut self,
-        tenant: u32,
-        targets: &[EraseTarget],
-        residue: &[u8],
-    ) -> Result<Committed, LogError> {
-        let mut all = targets.to_vec();
-        for target in targets {
-            // An erasure that leaves words behind is none: without the views it is not begun.
-            let known = read::answers_placed(&self.views, tenant, target.offset)
-                .map_err(|error| LogError::Views(error.to_string()))?;
-            let recent = self.recent.answers.get(&target.offset).into_iter().flatten().copied();
-            for (offset, place) in known.into_iter().chain(recent) {
-                if all.iter().all(|other| other.offset != offset) {
-                    all.push(EraseTarget { offset, place, who: true, what: true });
-                }
-            }
-        }
-        let appended = self.log.erase(tenant, &all, residue)?;
-        for target in targets {
-            self.recent.erased.insert(target.offset);
-        }
-        Ok(Committed { appended, due: Vec::new() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the writer can be asked to do, and how requests form a group.
 
 use lamina_store::codec::control::{BlobKey, PolicyTarget};
-use lamina_store::log::{NewEntry, Section};
+use lamina_store::log::{EraseTarget, NewEntry, Section};
 use lamina_types::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX, SCOPE_CHARS_MAX};
 use lamina_types::{ActorId, BlobId, MemberRole, ScopePath};
 use tokio::sync::oneshot;
@@ -118,6 +118,16 @@ pub enum Request {
         /// The entry to append.
         entry: Box<NewEntry>,
         /// The answer.
+        reply: Reply<()>,
+    },
+    /// Erase sections of entries that are applied, and the answers that were made of their words. Taken
+    /// also when room runs out.
+    Erase {
+        /// The tenant.
+        tenant: u32,
+        /// The sections.
+        targets: Vec<EraseTarget>,
+        /// The answer: the bytes are gone.
         reply: Reply<()>,
     },
     /// Append a control entry that needs no decision of the writer.
@@ -238,6 +248,8 @@ impl Request {
             Request::TakeBack { entry, .. } | Request::Control { entry, .. } => {
                 (1, bytes(&entry.who, &entry.what))
             }
+            // Written as batches of its own.
+            Request::Erase { .. } => (1, 0),
             Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
             Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
             Request::Tenant { name, .. } => (1, ENTRY_OVERHEAD + name.len()),
@@ -278,7 +290,7 @@ impl Request {
             Request::Policy { change, .. } => change.bytes() <= ENTRY_BYTES_MAX,
             Request::Scope { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
             Request::Declare { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
-            Request::BlobRemove { .. } | Request::Tenant { .. } => true,
+            Request::BlobRemove { .. } | Request::Erase { .. } | Request::Tenant { .. } => true,
         };
         (!fits).then_some(Error::TooLarge { limit: "ENTRY_BYTES_MAX" })
     }
@@ -292,6 +304,7 @@ impl Request {
             Request::Answers { reply, .. }
             | Request::TakeBack { reply, .. }
             | Request::Control { reply, .. }
+            | Request::Erase { reply, .. }
             | Request::BlobRemove { reply, .. } => {
                 drop(reply.send(Err(error)));
             }

@@ -25,6 +25,7 @@ use crate::write::hub::Hub;
 
 mod compress;
 mod indexed;
+mod forget;
 mod later;
 mod worker;
 
@@ -333,6 +334,8 @@ impl Stages {
                 self.arrived(event, done, Some(payload))
             }
             (Kind::Control, control::MODEL_GAVE_UP) => self.model_failed(entry),
+            (Kind::Control, control::FORGOTTEN) => self.forgotten(entry),
+            (Kind::Control, control::ERASE) => self.erased(entry),
             (Kind::Control, control::CANCEL) => {
                 let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
                 let Some(Cancel { event_id, .. }) = payload else { return Ok(()) };
@@ -501,7 +504,8 @@ impl Stages {
         self.out.touched.push(flight.event_id);
         // Who began to listen after the event set out reads its rows from the views.
         if let Some(words) = flight.words.as_ref().filter(|_| self.hub.has_listeners()) {
-            let captured = matches!(kind, LifecycleKind::Stage(Stage::Captured));
+            let captured =
+                matches!(kind, LifecycleKind::Stage(Stage::Captured) | LifecycleKind::Forgotten);
             self.out.shown.push(Arc::new(Shown {
                 tenant: flight.tenant,
                 event: LifecycleEvent {

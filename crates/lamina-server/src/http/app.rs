@@ -168,6 +168,13 @@ impl App {
         self.replays.forget(&gone);
     }
 
+    /// Much that was recalled may be gone, wherever it was recalled from: nothing of before is quoted or
+    /// sent again.
+    pub(crate) fn forget_all_packs(&self) {
+        self.packs.clear();
+        self.replays.clear();
+    }
+
     /// Work that has to be done from time to time.
     pub fn upkeep(&self) {
         self.meters.upkeep();

@@ -13,6 +13,7 @@ use lamina_api::ApiError;
 use lamina_core::policy::{Denial, DenialCode};
 use lamina_engine::Error as EngineError;
 use lamina_types::ErrorCode;
+use lamina_types::limits::FORGET_RECORDS_MAX;
 
 use super::reply;
 use super::request_id::Id;
@@ -111,6 +112,14 @@ impl From<EngineError> for Failure {
             EngineError::NoSuchSide { field } => ApiError::invalid_shape(
                 *field,
                 "is not a record that this conflict can be decided with",
+            ),
+            EngineError::UnknownPreview => {
+                ApiError::at(code, "from_preview_id", "is no preview of this request")
+            }
+            EngineError::LimitReached { limit: "FORGET_RECORDS_MAX" } => ApiError::at(
+                code,
+                "selector",
+                format!("selects more than {FORGET_RECORDS_MAX} records; name stretches of time"),
             ),
             EngineError::TooLarge { limit } => {
                 ApiError::new(code, format!("The write exceeds the limit {limit}."))

@@ -95,6 +95,11 @@ impl Packs {
         made.retain(|(_, id)| by_id.contains_key(id));
     }
 
+    /// Drops all of them.
+    pub(crate) fn clear(&self) {
+        *self.0.lock() = State::default();
+    }
+
     /// The pack of a key, if it lives. Another question under the same key is a conflict.
     pub(crate) fn by_key(
         &self,

@@ -69,6 +69,11 @@ impl Replays {
         Some(Replay { frames: Arc::clone(&found.frames), next })
     }
 
+    /// Drops all of them.
+    pub(crate) fn clear(&self) {
+        self.0.lock().clear();
+    }
+
     /// Something is gone: no stream that may have it is sent again.
     pub(crate) fn forget(&self, gone: &Gone<'_>) {
         self.0.lock().retain(|kept| {

@@ -154,6 +154,11 @@ fn phrase() -> Value {
     json!({"name": "covered", "pattern": "covered days", "resolves_to": meaning})
 }
 
+pub(crate) fn forgetting(scope: &str) -> Value {
+    let selector = json!({"predicate": "nothing_of_the_kind"});
+    json!({"scope": scope, "selector": selector})
+}
+
 pub(crate) fn upload() -> Request {
     Request::new("POST", "/v1/blobs").header("Content-Type", "a/b").bytes("x")
 }
@@ -246,6 +251,8 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         get(format!("/v1/lifecycle/event/{lce}")),
         get(format!("/v1/lifecycle/memory-event/{id}")),
         probe(Request::post(&format!("/v1/lifecycle/memory-event/{id}/cancel"), &json!({})), 200),
+        probe(Request::post("/v1/forget/preview", &forgetting(scope)), 200),
+        probe(Request::post("/v1/forget", &forgetting(scope)), 200),
         get("/v1/admin/health".to_owned()),
         get("/v1/admin/ready".to_owned()),
         get("/v1/admin/metrics".to_owned()),

@@ -21,6 +21,8 @@ mod events;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod forget;
+#[cfg(test)]
 mod entities;
 mod beliefs;
 #[cfg(test)]

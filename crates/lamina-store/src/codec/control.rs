@@ -13,6 +13,7 @@ use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, requi
 mod admin;
 mod beliefs;
 mod derive;
+mod forget;
 mod rederive;
 mod entities;
 mod phrases;
@@ -24,6 +25,7 @@ pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};
+pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
 pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};
 pub use synthesis::Synthesize;

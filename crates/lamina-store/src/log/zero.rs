@@ -48,8 +48,10 @@ pub(super) fn check_targets(
         let file = open(shared, target.place.segment())?;
         let head = start(shared, &*file, target)?.head;
         let own = head.kind == Kind::Control && control::OF_THE_LOG.contains(&head.sub);
-        // A revocation names nobody, and without it somebody would be let in again.
-        let kept = head.kind == Kind::Control && head.sub == control::TOKEN_REVOKED && target.what;
+        // A revocation names nobody, and without it somebody would be let in again; and without what
+        // says that something is forgotten it would be known again.
+        let kept = [control::TOKEN_REVOKED, control::SUPPRESS];
+        let kept = head.kind == Kind::Control && kept.contains(&head.sub) && target.what;
         if head.kind == Kind::Mark || own || kept {
             return Err(LogError::NotErasable { offset: target.offset });
         }

@@ -51,6 +51,9 @@ pub struct ViewCheck {
     /// The log has an erasure that the views have not applied yet. Then differences are expected:
     /// the replay already finds the words gone.
     pub behind_erasure: bool,
+    /// The log has an erasure. A derived record that lost its first evidence keeps its id and its
+    /// boundaries in the views; a replay, which never sees that evidence, makes it anew.
+    pub after_erasure: bool,
 }
 
 /// How one space differs from its replay.
@@ -84,6 +87,7 @@ pub fn verify(
     let mut check = compare(views.kv().as_ref(), replayed.kv().as_ref())?;
     if !check.differences.is_empty() {
         check.behind_erasure = erased_after(reader, views.applied())?;
+        check.after_erasure = erased_after(reader, None)?;
     }
     Ok(check)
 }

@@ -9,7 +9,9 @@
 
 use std::ops::ControlFlow;
 
+use lamina_types::forget::{Cascade, Layers};
 use lamina_types::lifecycle::Payload;
+use lamina_types::recall::Layer;
 use lamina_types::{
     BatchId, ConceptId, EpisodeId, EventId, LifecycleId, LifecycleKind, Micros, ModelFault, Stage,
 };
@@ -219,6 +221,7 @@ const FAILED: u8 = 16;
 const CANCELLED: u8 = 32;
 const REVISED: u8 = 33;
 const MODEL_FAILED: u8 = 34;
+const FORGOTTEN: u8 = 35;
 /// Rows of an event that goes through its stages without a stop.
 const STAGES_USUAL: usize = 4;
 
@@ -244,6 +247,7 @@ fn encode_run(first: &LifecycleRow, run: &[LifecycleRow]) -> Result<Vec<u8>, Cod
             LifecycleKind::Cancelled => CANCELLED,
             LifecycleKind::Revised => REVISED,
             LifecycleKind::ModelFailed => MODEL_FAILED,
+            LifecycleKind::Forgotten => FORGOTTEN,
             _ => return Err(CodecError::Malformed { field: "kind" }),
         });
         put_varint(&mut out, u64::from(row.seq));
@@ -290,6 +294,7 @@ fn kind(number: u8) -> Result<LifecycleKind, CodecError> {
         CANCELLED => Ok(LifecycleKind::Cancelled),
         REVISED => Ok(LifecycleKind::Revised),
         MODEL_FAILED => Ok(LifecycleKind::ModelFailed),
+        FORGOTTEN => Ok(LifecycleKind::Forgotten),
         FAILED..CANCELLED => {
             Stage::from_u8(number - FAILED).map(LifecycleKind::Failed).ok_or(MALFORMED)
         }
@@ -346,6 +351,9 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
         Payload::ModelFailed { fault, attempts } => {
             put(9, &[u64::from(fault as u8), u64::from(attempts)]);
         }
+        Payload::Forgotten { layer, count, cascade } => {
+            put(10, &[u64::from(Layers::of([layer]).bits()), count, u64::from(cascade as u8)]);
+        }
         _ => return Err(CodecError::Malformed { field: "payload" }),
     }
     Ok(())
@@ -392,8 +400,16 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
                 .ok_or(CodecError::Malformed { field: "payload" })?,
             attempts: small(from)?,
         },
+        10 => forgotten(from).ok_or(CodecError::Malformed { field: "payload" })?,
         _ => return Err(CodecError::Malformed { field: "payload" }),
     })
+}
+
+fn forgotten(from: &mut Cursor<'_>) -> Option<Payload> {
+    let layers = Layers::from_bits(small(from).ok()?);
+    let layer = Layer::ALL.into_iter().find(|layer| Layers::of([*layer]) == layers)?;
+    let count = from.varint().ok()?;
+    Some(Payload::Forgotten { layer, count, cascade: Cascade::from_u8(small(from).ok()?)? })
 }
 
 #[cfg(test)]

@@ -45,6 +45,26 @@ impl Views {
         Ok(at.map_err(row_error(Space::Events))?.map(|at| (at.tenant, at.id)))
     }
 
+    /// The events of a scope that were cancelled and not erased: no list leads to them. Looks at every
+    /// event of the tenant, unless none was ever cancelled.
+    pub fn events_cancelled(&self, tenant: u32, scope: u64) -> Result<Vec<EventRow>, ViewError> {
+        let mut found = Vec::new();
+        if self.counts().excluded == 0 {
+            return Ok(found);
+        }
+        let from = key::event(tenant, &EventId::from_bytes([0; 16]));
+        let to = key::after(key::event(tenant, &EventId::from_bytes([0xFF; 16])));
+        self.walk(Space::Events, (&from, &to), &mut |key, value| {
+            let id = key::tail_id(key).ok_or(CodecError::Truncated)?;
+            let row = EventRow::decode(tenant, EventId::from_bytes(id), value)?;
+            if row.scope == scope && row.is_excluded() {
+                found.push(row);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
     /// The last event that an idempotency key was used for; see [`IdempotencyRow::is_expired`].
     pub fn idempotency(
         &self,

@@ -6,7 +6,7 @@ use std::path::Path;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
 use lamina_store::kv::MemKv;
-use lamina_store::log::LogReader;
+use lamina_store::log::{EraseTarget, LogReader};
 use lamina_types::limits::BULK_ITEMS_MAX;
 use tokio::sync::oneshot;
 

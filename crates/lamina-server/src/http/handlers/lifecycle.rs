@@ -299,8 +299,9 @@ fn filter(tenant: u32, query: StreamQuery) -> LifecycleFilter {
 }
 
 fn row(shown: &Shown) -> LifecycleBody {
-    let detail = shown.actor.as_ref().zip(shown.modality.as_ref());
-    let detail = detail.map(|(actor, modality)| CapturedDetail { actor: actor.as_str(), modality });
+    let modality = shown.modality.as_deref().unwrap_or_default();
+    let actor = shown.actor.as_ref().map(ActorId::as_str);
+    let detail = actor.map(|actor| CapturedDetail { actor, modality });
     LifecycleBody::new(&shown.event, detail)
 }
 

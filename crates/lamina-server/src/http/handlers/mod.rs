@@ -15,6 +15,7 @@ mod beliefs;
 mod understanding;
 mod recall;
 mod answer;
+mod forget;
 mod vocabularies;
 mod phrases;
 mod blobs;
@@ -91,6 +92,8 @@ table! {
     Post "/v1/recall" => recall::recall;
     Post "/v1/answer" => answer::answer;
     Post "/v1/compose" => answer::compose;
+    Post "/v1/forget" => forget::forget;
+    Post "/v1/forget/preview" => forget::preview;
     Get "/v1/conflicts" => conflicts::list;
     Get "/v1/conflicts/{conflict_id}" => conflicts::one;
     Post "/v1/conflicts/{conflict_id}/resolve" => conflicts::resolve;

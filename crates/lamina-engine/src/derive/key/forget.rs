@@ -1,0 +1,66 @@
+//! What forgetting needs to find: the answers that were ever made of an event, what became of requests to
+//! forget, and what is not made again.
+
+use lamina_store::view::Tag;
+use lamina_types::EpisodeId;
+
+use super::Key;
+
+mod records {
+    pub(super) const FORGOTTEN: u8 = 90;
+    pub(super) const GONE: u8 = 91;
+}
+
+mod sources {
+    pub(super) const TRACE: u8 = 90;
+    pub(super) const SCOPE: u8 = 91;
+    pub(super) const EVENT: u8 = 92;
+    pub(super) const SUPPRESSED: u8 = 93;
+    pub(super) const THING: u8 = 94;
+}
+
+/// An answer that was made of an event, whatever became of either.
+pub(crate) fn trace(tenant: u32, event: u64, answer: u64) -> Vec<u8> {
+    Key::of(tenant, sources::TRACE).number(event).number(answer).0
+}
+
+/// The bounds of [`trace`] for one event.
+pub(crate) fn traces(tenant: u32, event: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::TRACE).number(event).all()
+}
+
+/// What became of a request to forget, by its idempotency key.
+pub(crate) fn forgotten(tenant: u32, key: &Tag) -> Vec<u8> {
+    Key::of(tenant, records::FORGOTTEN).bytes(key).0
+}
+
+/// A record that was forgotten, by the number of its layer.
+pub(crate) fn gone(tenant: u32, layer: u8, id: &[u8; 16]) -> Vec<u8> {
+    Key::of(tenant, records::GONE).bytes(&[layer]).bytes(id).0
+}
+
+/// Up to where nothing is made of the events of a scope. There if anything of the scope was forgotten.
+pub(crate) fn scope(tenant: u32, scope: u64) -> Vec<u8> {
+    Key::of(tenant, sources::SCOPE).number(scope).0
+}
+
+/// In which layers nothing is made of an event.
+pub(crate) fn event(tenant: u32, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::EVENT).number(event).0
+}
+
+/// Something that is not said again of the same event.
+pub(crate) fn suppressed(tenant: u32, key: &Tag) -> Vec<u8> {
+    Key::of(tenant, sources::SUPPRESSED).bytes(key).0
+}
+
+/// Something that an episode is not counted for.
+pub(crate) fn thing(tenant: u32, scope: u64, episode: EpisodeId, thing: &Tag) -> Vec<u8> {
+    let key = Key::of(tenant, sources::THING).number(scope).bytes(episode.as_bytes());
+    key.bytes(thing).0
+}
+
+/// The bounds of [`thing`] for one episode.
+pub(crate) fn things(tenant: u32, scope: u64, episode: EpisodeId) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::THING).number(scope).bytes(episode.as_bytes()).all()
+}

@@ -1,0 +1,63 @@
+//! Which answers were ever made of an event, and where the log keeps them.
+//!
+//! An answer holds words of its event. What it made may be taken back, because the event was cancelled or
+//! another answer came in its place; its words stay in the log until the event is erased, and whoever
+//! erases it has to find them all. An answer that was folded into nothing is among them.
+
+use std::ops::ControlFlow;
+
+use lamina_store::codec::wire::{Cursor, put_varint};
+use lamina_store::entry::{Entry, Place, SectionState};
+use lamina_store::kv::{Direction, Space};
+use lamina_store::view::derived::Rows;
+use lamina_store::view::{ViewError, Views};
+
+use crate::derive::fold::row_error;
+use crate::derive::key;
+use crate::derive::read::walk;
+
+/// Notes an answer; one whose words are gone leaves no trace.
+pub(super) fn note(rows: &mut Rows<'_, '_>, entry: &Entry) {
+    let gone = |section: &SectionState| matches!(section, SectionState::Erased);
+    if gone(&entry.who) || gone(&entry.what) {
+        return;
+    }
+    let head = &entry.head;
+    let Some(event) = head.causes.first() else { return };
+    let mut place = Vec::with_capacity(10);
+    put_varint(&mut place, entry.place.0);
+    rows.put(Space::Sources, key::forget::trace(head.tenant, *event, head.offset), place);
+}
+
+/// Forgets the answers of an event that is erased, and with it them.
+pub(super) fn drop_all(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) -> Result<(), ViewError> {
+    let (from, to) = key::forget::traces(tenant, event);
+    let mut keys = Vec::new();
+    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+        keys.push(key.to_vec());
+        ControlFlow::Continue(())
+    })?;
+    for key in keys {
+        rows.delete(Space::Sources, key);
+    }
+    Ok(())
+}
+
+/// The answers that were ever made of an event, oldest first.
+pub(crate) fn of_event(
+    views: &Views,
+    tenant: u32,
+    event: u64,
+) -> Result<Vec<(u64, Place)>, ViewError> {
+    let (from, to) = key::forget::traces(tenant, event);
+    let mut found = Vec::new();
+    let mut failed = None;
+    walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, value| {
+        match (key::tail_number(key), Cursor::new(value).varint()) {
+            (Some(answer), Ok(place)) => found.push((answer, Place(place))),
+            (_, read) => failed = read.err(),
+        }
+        ControlFlow::Continue(())
+    })?;
+    failed.map_or(Ok(found), |error| Err(row_error(Space::Sources)(error)))
+}

@@ -1,0 +1,305 @@
+//! Previewing and forgetting.
+
+use std::collections::BTreeSet;
+
+use lamina_env::rng::draw;
+use lamina_store::codec::control::{ForgetBegun, Forgotten as Entry, Suppress};
+use lamina_store::entry::{Kind, control};
+use lamina_store::kv::Space;
+use lamina_store::log::{EraseTarget, NewEntry};
+use lamina_types::forget::Forget;
+use lamina_types::{EventId, ForgetPreviewId};
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use super::falls::Removal;
+use super::previews::Previewed;
+use super::select::{Place, Selected};
+use super::{Counts, ForgetAsked, ForgetPermit, ForgetPreview, Forgotten, identity};
+use crate::admin::Noted;
+use crate::derive::key;
+use crate::derive::read::row;
+use crate::engine::Inner;
+use crate::write::capture::Request;
+use crate::write::prepare::section;
+use crate::{Engine, Error};
+
+/// Events whose words go at once: others write in between.
+const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
+/// Events that are asked for to see whether a blob is still in use. One that more refer to stays.
+const REFERENCES_MAX: usize = 10_000;
+
+/// Keyed hashes of an idempotency key, and of what was asked for under it.
+type KeyUsed = ([u8; 16], [u8; 16]);
+
+/// What a request comes to.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    scope: u64,
+    selected: Selected,
+    /// What is taken away.
+    pub(super) gone: Removal,
+    /// The entries that say what is not made again.
+    suppress: Vec<Suppress>,
+    deleted: Counts,
+}
+
+impl Engine {
+    /// What a request to forget would remove.
+    pub async fn forget_preview(
+        &self,
+        permit: &ForgetPermit,
+        asked: &ForgetAsked,
+    ) -> Result<ForgetPreview, Error> {
+        if !permit.allows(asked.forget.cascade, &asked.forget.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        self.inner.caught_up().await;
+        let plan = self.plan(permit, &asked.forget).await?;
+        let id = ForgetPreviewId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
+        let of = self.inner.previewed(permit, &asked.forget, plan.as_ref())?;
+        let expires = self.inner.admin.forgetting.previews.keep(id, of, self.now());
+        let (deleted, matched) = told(plan.as_ref());
+        Ok(ForgetPreview { id, deleted, requested: asked.requested, matched, expires })
+    }
+
+    /// Forgets. Goes on to its end also if whoever asked is gone.
+    pub async fn forget(
+        &self,
+        permit: ForgetPermit,
+        asked: ForgetAsked,
+        noted: Noted,
+    ) -> Result<Forgotten, Error> {
+        if !permit.allows(asked.forget.cascade, &asked.forget.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        let engine = self.clone();
+        let work = tokio::spawn(async move { engine.forget_now(&permit, &asked, &noted).await });
+        work.await.unwrap_or_else(|failed| match failed.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::ShuttingDown),
+        })
+    }
+
+    async fn forget_now(
+        &self,
+        permit: &ForgetPermit,
+        asked: &ForgetAsked,
+        noted: &Noted,
+    ) -> Result<Forgotten, Error> {
+        let _turn = self.inner.admin.forgetting.turn.lock().await;
+        self.inner.caught_up().await;
+        let key = self.inner.forget_key(permit, asked)?;
+        if let Some(before) = self.inner.forgotten_before(permit, key)? {
+            return Ok(before);
+        }
+        let plan = self.plan(permit, &asked.forget).await?;
+        if let Some(preview) = asked.preview {
+            let there = self.inner.previewed(permit, &asked.forget, plan.as_ref())?;
+            self.inner.admin.forgetting.previews.check(preview, &there, self.now())?;
+        }
+        let (deleted, matched) = told(plan.as_ref());
+        let (requested, audit_id) = (asked.requested, noted.audit_id);
+        let done = Forgotten { deleted, requested, matched, audit_id, replayed: false };
+        // Nothing was ever written there.
+        let Some(plan) = plan else { return Ok(done) };
+        if matched == 0 && plan.suppress.is_empty() && key.is_none() {
+            return Ok(done);
+        }
+        let begun = ForgetBegun { cascade: asked.forget.cascade, layers: asked.forget.layers };
+        let begun = begun.encode();
+        self.note(permit, noted, plan.scope, control::FORGET_BEGUN, &begun).await?;
+        for entry in &plan.suppress {
+            self.note(permit, noted, plan.scope, control::SUPPRESS, &entry.encode()).await?;
+        }
+        self.redact(permit.caller().tenant, &plan.gone.words).await?;
+        let through = Entry {
+            cascade: asked.forget.cascade,
+            deleted: deleted.in_order(),
+            requested,
+            matched,
+            audit_id,
+            key,
+        };
+        self.note(permit, noted, plan.scope, control::FORGOTTEN, &through.encode()).await?;
+        self.inner.caught_up().await;
+        Ok(done)
+    }
+
+    /// Appends an entry that says what is being done, and by whom.
+    async fn note(
+        &self,
+        permit: &ForgetPermit,
+        noted: &Noted,
+        scope: u64,
+        sub: u16,
+        what: &[u8],
+    ) -> Result<(), Error> {
+        let entry = NewEntry {
+            kind: Kind::Control,
+            sub,
+            tenant: permit.caller().tenant,
+            scope,
+            causes: Vec::new(),
+            who: permit.who(&self.inner.env, noted),
+            what: section(&*self.inner.env.rng, what),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.inner.submit(Request::TakeBack { entry: Box::new(entry), reply }, answer).await
+    }
+
+    /// What a request comes to; `None` if there is no such scope.
+    pub(super) async fn plan(
+        &self,
+        permit: &ForgetPermit,
+        forget: &Forget,
+    ) -> Result<Option<Plan>, Error> {
+        let (caller, forget) = (permit.caller().clone(), forget.clone());
+        self.blocking(move |inner| {
+            let tenant = caller.tenant;
+            let Some(scope) = inner.views.scope_ordinal(tenant, &forget.scope)? else {
+                return Ok(None);
+            };
+            let place = Place { inner, tenant, scope };
+            let up_to = inner.shared.applied.offset();
+            let selected = place.selected(&caller, &forget)?;
+            let (gone, suppress) = place.removal(&forget, &selected, up_to)?;
+            let deleted = place.falls(&gone)?;
+            Ok(Some(Plan { scope, selected, gone, suppress, deleted }))
+        })
+        .await
+    }
+
+    /// Removes the words of events, and the blobs that only they refer to.
+    async fn redact(&self, tenant: u32, events: &BTreeSet<EventId>) -> Result<(), Error> {
+        let events: Vec<EventId> = events.iter().copied().collect();
+        for some in events.chunks(EVENTS_AT_ONCE) {
+            let some: BTreeSet<EventId> = some.iter().copied().collect();
+            let found = self.blocking(move |inner| inner.targets(tenant, &some)).await?;
+            let (targets, files) = found;
+            if targets.is_empty() {
+                continue;
+            }
+            let (reply, answer) = oneshot::channel();
+            self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
+            for file in files {
+                // No entry names it any more; if it stays behind a crash, the collector takes it.
+                if let Err(error) = self.inner.blobs.remove(file) {
+                    tracing::warn!(%error, "a forgotten blob's file is still there");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// The sections that hold the words of events and of blobs that nothing else refers to, and the files
+    /// of these.
+    fn targets(
+        &self,
+        tenant: u32,
+        events: &BTreeSet<EventId>,
+    ) -> Result<(Vec<EraseTarget>, Vec<[u8; 16]>), Error> {
+        let mut targets = Vec::with_capacity(events.len());
+        let mut blobs = BTreeSet::new();
+        for event in events {
+            let Some(found) = self.views.event(tenant, *event)? else { continue };
+            let Some(facets) = found.facets else { continue };
+            blobs.extend(facets.blobs);
+            let (offset, place) = (found.offset, found.place);
+            targets.push(EraseTarget { offset, place, who: false, what: true });
+        }
+        let mut files = Vec::new();
+        for blob in blobs {
+            let users = self.views.blob_references(tenant, blob, REFERENCES_MAX)?;
+            if users.len() == REFERENCES_MAX || !users.iter().all(|user| events.contains(user)) {
+                continue;
+            }
+            let Some(found) = self.views.blob(tenant, blob)? else { continue };
+            let (offset, place) = (found.offset, found.place);
+            targets.push(EraseTarget { offset, place, who: true, what: true });
+            files.push(found.file);
+        }
+        Ok((targets, files))
+    }
+
+    /// Keyed hashes of the idempotency key and of what is asked for under it.
+    fn forget_key(
+        &self,
+        permit: &ForgetPermit,
+        asked: &ForgetAsked,
+    ) -> Result<Option<KeyUsed>, Error> {
+        let Some(key) = &asked.idempotency_key else { return Ok(None) };
+        let caller = permit.caller();
+        let keyed = self.keyed(caller.tenant)?;
+        let tag = |domain: &str, parts: &[&[u8]]| -> [u8; 16] {
+            *keyed.mac(domain, parts).first_chunk().expect("32 bytes have a first half")
+        };
+        let actor = caller.actor.as_str().as_bytes();
+        let used = tag("forget.key", &[actor, key.as_bytes()]);
+        Ok(Some((used, tag("forget.body", &[&identity(&asked.forget)]))))
+    }
+
+    /// What was answered to the same key before.
+    fn forgotten_before(
+        &self,
+        permit: &ForgetPermit,
+        key: Option<KeyUsed>,
+    ) -> Result<Option<Forgotten>, Error> {
+        let Some((used, body)) = key else { return Ok(None) };
+        let stored = key::forget::forgotten(permit.caller().tenant, &used);
+        let Some(before) = row(&self.views, Space::Records, &stored, Entry::decode)? else {
+            return Ok(None);
+        };
+        if before.key.is_none_or(|(_, known)| known != body) {
+            return Err(Error::IdempotencyConflict { index: 0 });
+        }
+        let Entry { deleted, requested, matched, audit_id, .. } = before;
+        let deleted = Counts::of(deleted);
+        Ok(Some(Forgotten { deleted, requested, matched, audit_id, replayed: true }))
+    }
+
+    /// What a preview of this request would be kept as.
+    fn previewed(
+        &self,
+        permit: &ForgetPermit,
+        forget: &Forget,
+        plan: Option<&Plan>,
+    ) -> Result<Previewed, Error> {
+        let caller = permit.caller();
+        let keyed = self.keyed(caller.tenant)?;
+        let mut shown = Sha256::new();
+        if let Some(Plan { scope: _, selected, gone, suppress: _, deleted }) = plan {
+            let Selected { events, episodes, facts, beliefs, concepts } = selected;
+            let mut put = |ids: &mut dyn Iterator<Item = [u8; 16]>| {
+                let mut count = 0u64;
+                for id in ids {
+                    shown.update(id);
+                    count += 1;
+                }
+                shown.update(count.to_le_bytes());
+            };
+            put(&mut events.iter().map(|id| *id.as_bytes()));
+            put(&mut episodes.iter().map(|id| *id.as_bytes()));
+            put(&mut facts.iter().map(|id| *id.as_bytes()));
+            put(&mut beliefs.iter().map(|id| *id.as_bytes()));
+            put(&mut concepts.iter().map(|id| *id.as_bytes()));
+            put(&mut gone.words.iter().map(|id| *id.as_bytes()));
+            for count in deleted.in_order() {
+                shown.update(count.to_le_bytes());
+            }
+        }
+        Ok(Previewed {
+            tenant: caller.tenant,
+            actor: caller.actor.to_string(),
+            asked: keyed.mac("forget.preview", &[&identity(forget)]),
+            shown: shown.finalize().into(),
+        })
+    }
+}
+
+/// What is told of a plan.
+fn told(plan: Option<&Plan>) -> (Counts, u64) {
+    plan.map_or((Counts::default(), 0), |plan| (plan.deleted, plan.selected.len() as u64))
+}

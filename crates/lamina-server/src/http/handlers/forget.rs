@@ -1,0 +1,76 @@
+//! `POST /v1/forget` and `POST /v1/forget/preview`.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::time;
+use lamina_api::v1::forget::{Asked, ForgetPreviewBody, ForgetRequest, ForgottenBody, LayerCounts};
+use lamina_core::policy::Caller;
+use lamina_engine::forget::{Counts, ForgetAsked, ForgetPermit};
+use lamina_types::forget::{Cascade, Forget};
+
+use crate::http::call::{Call, Desk};
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// Forgets what is selected.
+pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let asked = asked(&mut call).await?;
+    let permit = permit(&call.desk, &caller, &asked.forget).await?;
+    let noted = call.noted(&asked.note);
+    // A pack that is kept may hold what goes.
+    call.app.forget_all_packs();
+    let done = call.app.engine.forget(permit, wanted(asked), noted).await;
+    call.app.forget_all_packs();
+    let done = done?;
+    let body = ForgottenBody {
+        deleted: counts(done.deleted),
+        requested: done.requested,
+        matched: done.matched,
+        audit_id: done.audit_id.to_string(),
+    };
+    reply::json(StatusCode::OK, &body)
+}
+
+/// What would be forgotten.
+pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let asked = asked(&mut call).await?;
+    let permit = permit(&call.desk, &caller, &asked.forget).await?;
+    let scope = asked.forget.scope.to_string();
+    let shown = call.app.engine.forget_preview(&permit, &wanted(asked)).await?;
+    let body = ForgetPreviewBody {
+        preview_id: shown.id.to_string(),
+        scope,
+        estimated_deleted: counts(shown.deleted),
+        requested: shown.requested,
+        matched: shown.matched,
+        expires_at: time::print(shown.expires),
+    };
+    reply::json(StatusCode::OK, &body)
+}
+
+async fn asked(call: &mut Call) -> Result<Asked, Failure> {
+    let key = call.idempotency_key()?.map(str::to_owned);
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    Ok(ForgetRequest::read(&body, key.as_deref())?)
+}
+
+/// The right to go as far as it is asked (R270).
+async fn permit(desk: &Desk, caller: &Caller, forget: &Forget) -> Result<ForgetPermit, Failure> {
+    let scope = Some(&forget.scope);
+    Ok(match forget.cascade {
+        Cascade::DerivedOnly => ForgetPermit::DerivedOnly(desk.permit(caller, scope).await?),
+        Cascade::RedactEvents => ForgetPermit::RedactEvents(desk.permit(caller, scope).await?),
+    })
+}
+
+fn wanted(asked: Asked) -> ForgetAsked {
+    let Asked { forget, requested, note: _, preview, idempotency_key } = asked;
+    ForgetAsked { forget, requested: requested as u64, preview, idempotency_key }
+}
+
+fn counts(counts: Counts) -> LayerCounts {
+    let Counts { events, episodes, facts, beliefs, understanding } = counts;
+    LayerCounts { events, episodes, facts, beliefs, understanding }
+}

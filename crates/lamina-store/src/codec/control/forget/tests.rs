@@ -1,0 +1,68 @@
+//! Golden bytes, round trips, and bytes that are cut off.
+
+use expect_test::expect;
+use lamina_types::recall::Layer;
+use lamina_types::stdx::hex;
+
+use super::*;
+
+#[test]
+fn golden_bytes_and_back() {
+    let layers = Layers::of([Layer::Events, Layer::Facts]);
+    let begun = ForgetBegun { cascade: Cascade::RedactEvents, layers };
+    expect!["01010102020105"].assert_eq(&hex::encode(&begun.encode()));
+    assert_eq!(ForgetBegun::decode(&begun.encode()).unwrap(), begun);
+    let whole = Forgotten {
+        cascade: Cascade::DerivedOnly,
+        deleted: [0, 1, 2, 300, 4],
+        requested: 5,
+        matched: 6,
+        audit_id: AuditId::from_bytes([7; 16]),
+        key: Some(([8; 16], [9; 16])),
+    };
+    let bytes = whole.encode();
+    expect!["010101010201000201010201020202ac02020104030105040106051007070707070707070707070707070707061008080808080808080808080808080808071009090909090909090909090909090909"].assert_eq(&hex::encode(&bytes));
+    assert_eq!(Forgotten::decode(&bytes).unwrap(), whole);
+    let plain = Forgotten { key: None, ..whole };
+    assert_eq!(Forgotten::decode(&plain.encode()).unwrap(), plain);
+    for end in 0..bytes.len() {
+        // Whatever is cut off, nothing panics, and what is read was written.
+        if let Ok(read) = Forgotten::decode(bytes.get(..end).unwrap()) {
+            assert_eq!(read.deleted, whole.deleted);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_is_refused() {
+    let mut unknown = ForgetBegun { cascade: Cascade::DerivedOnly, layers: Layers::ALL }.encode();
+    *unknown.get_mut(3).unwrap() = 9;
+    assert!(ForgetBegun::decode(&unknown).is_err());
+}
+
+#[test]
+fn what_is_suppressed_is_read_back() {
+    let whole = Suppress {
+        up_to: 9,
+        whole: Layers::of([Layer::Facts, Layer::Understanding]),
+        events: vec![(Layers::of([Layer::Episodes]), 7)],
+        facts: vec![SuppressedFact { track: [1; 16], said: (2, 3), key: [4; 16] }],
+        beliefs: vec![SuppressedBelief {
+            question: [5; 16],
+            value: [6; 16],
+            said: (7, 8),
+            key: [9; 16],
+        }],
+        things: vec![([10; 16], [11; 16])],
+        gone: vec![(Layers::of([Layer::Beliefs]), [12; 16])],
+    };
+    let bytes = whole.encode();
+    expect![].assert_eq(&hex::encode(&bytes));
+    assert_eq!(Suppress::decode(&bytes).unwrap(), whole);
+    assert_eq!((whole.len(), Suppress::default().is_empty()), (5, true));
+    for end in 0..bytes.len() {
+        if let Ok(read) = Suppress::decode(bytes.get(..end).unwrap()) {
+            assert_eq!(read.up_to, whole.up_to);
+        }
+    }
+}
