@@ -33,12 +33,14 @@ pub struct ScopePolicies {
     /// How conflicts are settled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict_resolution: Option<String>,
-    /// Scopes whose members and rules apply here too.
+    /// Registered scopes whose members and rules hold here too, beside those above.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32))]
     pub inherit_from: Option<Vec<String>>,
-    /// How much of it is audited.
+    /// `full`: the row of every call here, also of a read, is on disk before the call is answered;
+    /// `standard`: as elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^(full|standard)$"))]
     pub audit: Option<String>,
     /// Rules for the scopes below.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +58,8 @@ pub struct ChildPolicies {
 
 /// Scopes an `inherit_from` may name.
 const INHERIT_MAX: usize = 32;
+/// What `audit` may be.
+const AUDITED: &[&str] = &["full", "standard"];
 
 /// `POST /v1/scopes`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -108,6 +112,12 @@ impl ScopePolicies {
         serde_json::from_str(text).unwrap_or_default()
     }
 
+    /// The scopes that `inherit_from` names, which were checked.
+    pub fn inherited(&self) -> Vec<ScopePath> {
+        let paths = self.inherit_from.iter().flatten();
+        paths.filter_map(|path| path.parse().ok()).collect()
+    }
+
     /// Whether a first write below the scope registers what it writes to.
     pub fn registers_children(&self) -> bool {
         self.children.as_ref().and_then(|children| children.auto_register) != Some(false)
@@ -117,12 +127,15 @@ impl ScopePolicies {
         let words = [
             ("policies.consolidation", &self.consolidation),
             ("policies.conflict_resolution", &self.conflict_resolution),
-            ("policies.audit", &self.audit),
         ];
         for (field, word) in words {
             if let Some(word) = word {
                 shape(field, check::short(word, SCOPE_POLICY_CHARS_MAX))?;
             }
+        }
+        if self.audit.as_ref().is_some_and(|audit| !AUDITED.contains(&audit.as_str())) {
+            let reason = "must be one of full, standard";
+            return Err(ApiError::invalid_shape("policies.audit", reason));
         }
         let inherited = self.inherit_from.as_deref().unwrap_or_default();
         if inherited.len() > INHERIT_MAX {

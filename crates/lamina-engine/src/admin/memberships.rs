@@ -1,9 +1,10 @@
 //! What registrations say about an actor: its part in a scope, its natural level.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use lamina_core::policy::{self, Membership};
-use lamina_store::view::Registration;
+use lamina_store::view::{Registration, StandingRow, Tag};
 use lamina_types::{ActorId, MemberRole, ScopePath};
 use parking_lot::RwLock;
 
@@ -15,6 +16,15 @@ const CACHED_MAX: usize = 65_536;
 /// Scopes of one actor that are looked at for its natural level.
 const MEMBERSHIPS_MAX: usize = 10_000;
 
+/// An actor's part in a scope.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// What registrations say of the actor.
+    pub(crate) membership: Membership,
+    /// Scopes whose rules hold there too, beside those above it.
+    pub(crate) inherited: Arc<[ScopePath]>,
+}
+
 /// Answers, for as long as no scope changes.
 #[derive(Debug, Default)]
 pub(crate) struct Cache(RwLock<Answers>);
@@ -22,17 +32,17 @@ pub(crate) struct Cache(RwLock<Answers>);
 #[derive(Debug, Default)]
 struct Answers {
     version: u64,
-    answers: HashMap<(u32, ActorId, ScopePath), Membership>,
+    answers: HashMap<(u32, ActorId, ScopePath), Part>,
 }
 
 impl Cache {
-    fn get(&self, version: u64, key: &(u32, ActorId, ScopePath)) -> Option<Membership> {
+    fn get(&self, version: u64, key: &(u32, ActorId, ScopePath)) -> Option<Part> {
         let cache = self.0.read();
-        if cache.version == version { cache.answers.get(key).copied() } else { None }
+        if cache.version == version { cache.answers.get(key).cloned() } else { None }
     }
 
     /// Keeps an answer that was found while scopes had this version.
-    fn put(&self, version: u64, key: (u32, ActorId, ScopePath), answer: Membership) {
+    fn put(&self, version: u64, key: (u32, ActorId, ScopePath), answer: Part) {
         let mut cache = self.0.write();
         if cache.version > version {
             return;
@@ -53,8 +63,19 @@ impl Engine {
         actor: &ActorId,
         scope: &ScopePath,
     ) -> Result<Membership, Error> {
-        let found = self.inner.membership(tenant, actor, scope)?;
-        if found.registered && found.role.is_some_and(MemberRole::writes) {
+        Ok(self.part(tenant, actor, scope).await?.membership)
+    }
+
+    /// The same, and whose rules hold there too.
+    pub(crate) async fn part(
+        &self,
+        tenant: u32,
+        actor: &ActorId,
+        scope: &ScopePath,
+    ) -> Result<Part, Error> {
+        let found = self.inner.part(tenant, actor, scope)?;
+        let Membership { registered, role, .. } = found.membership;
+        if registered && role.is_some_and(MemberRole::writes) {
             return Ok(found);
         }
         // A write is answered before it is folded: whoever has just made the scope by writing to it
@@ -63,7 +84,7 @@ impl Engine {
             return Ok(found);
         }
         self.inner.caught_up().await;
-        self.inner.membership(tenant, actor, scope)
+        self.inner.part(tenant, actor, scope)
     }
 
     /// The deepest scope where an actor is owner or writer (R425).
@@ -100,12 +121,12 @@ impl Engine {
 
 impl Inner {
     /// By the views as they are.
-    pub(super) fn membership(
+    pub(super) fn part(
         &self,
         tenant: u32,
         actor: &ActorId,
         scope: &ScopePath,
-    ) -> Result<Membership, Error> {
+    ) -> Result<Part, Error> {
         let version = self.admin.standing.scopes_version();
         let key = (tenant, actor.clone(), scope.clone());
         if let Some(known) = self.admin.memberships.get(version, &key) {
@@ -113,22 +134,82 @@ impl Inner {
         }
         let tag = self.views.tag_actor(tenant, actor.as_str())?;
         let mut found = Membership::OPEN;
-        let mut decided = false;
+        let mut inherited = Vec::new();
+        let mut nearer = Nearer::Nothing;
         for (depth, path) in scope.self_and_ancestors().iter().enumerate() {
-            let Some(ordinal) = self.views.scope_ordinal(tenant, path)? else { continue };
-            let Some(row) = self.views.scope_standing(tenant, ordinal)? else { continue };
-            let registered = row.registration != Registration::Removed;
-            found.registered |= depth == 0 && registered;
-            if !decided && registered && row.registration != Registration::Auto {
-                decided = true;
+            let Some((ordinal, row)) = self.registered(tenant, path)? else { continue };
+            found.registered |= depth == 0;
+            let role = self.views.member_role(tenant, &tag, ordinal)?;
+            found.role = found.role.max(reaching(role, row.registration, nearer));
+            nearer = nearer.max(Nearer::Written);
+            if row.registration != Registration::Auto && nearer != Nearer::Registered {
+                nearer = Nearer::Registered;
                 found.closed = row.is_closed();
             }
-            found.role = found.role.max(self.views.member_role(tenant, &tag, ordinal)?);
+            inherited.extend(self.said(&row)?.inherit_from.iter().cloned());
         }
+        inherited.sort_unstable();
+        inherited.dedup();
+        for path in &inherited {
+            found.role = found.role.max(self.inherited_role(tenant, &tag, path)?);
+        }
+        let part = Part { membership: found, inherited: inherited.into() };
         // What is not there yet will often be there at the next call.
         if found.registered {
-            self.admin.memberships.put(version, key, found);
+            self.admin.memberships.put(version, key, part.clone());
         }
-        Ok(found)
+        Ok(part)
+    }
+
+    /// The role in a scope that another inherits from. Only what somebody registered has members to hand
+    /// on: an owner by a first write could otherwise let themselves in.
+    fn inherited_role(
+        &self,
+        tenant: u32,
+        tag: &Tag,
+        path: &ScopePath,
+    ) -> Result<Option<MemberRole>, Error> {
+        let mut role = None;
+        for path in path.self_and_ancestors() {
+            if let Some((ordinal, row)) = self.registered(tenant, &path)?
+                && row.registration == Registration::Explicit
+            {
+                role = role.max(self.views.member_role(tenant, tag, ordinal)?);
+            }
+        }
+        Ok(role)
+    }
+
+    fn registered(
+        &self,
+        tenant: u32,
+        path: &ScopePath,
+    ) -> Result<Option<(u64, StandingRow)>, Error> {
+        let Some(ordinal) = self.views.scope_ordinal(tenant, path)? else { return Ok(None) };
+        let row = self.views.scope_standing(tenant, ordinal)?;
+        let row = row.filter(|row| row.registration != Registration::Removed);
+        Ok(row.map(|row| (ordinal, row)))
+    }
+}
+
+/// What lies between a scope and one above it, the scope itself included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Nearer {
+    /// Nothing that is anybody's.
+    Nothing,
+    /// What somebody has by a first write.
+    Written,
+    /// What somebody registered.
+    Registered,
+}
+
+/// What a role above a scope is worth in it. Whoever wrote first to a place above has that place and what
+/// is nobody's below it. What others have below is theirs, and what is registered there is closed to it:
+/// otherwise one write above a closed scope would let its writer in.
+fn reaching(role: Option<MemberRole>, how: Registration, nearer: Nearer) -> Option<MemberRole> {
+    match (how, nearer) {
+        (Registration::Auto, Nearer::Written) => role.min(Some(MemberRole::Writer)),
+        (Registration::Auto, Nearer::Registered) => None,
+        _ => role,
     }
 }

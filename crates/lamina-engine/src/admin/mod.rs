@@ -12,6 +12,7 @@ mod policies;
 mod vocabularies;
 mod phrases;
 mod tokens;
+mod said;
 mod memberships;
 pub(crate) mod sight;
 mod scopes;
@@ -50,6 +51,7 @@ pub(crate) struct Admin {
     /// What is in force.
     pub(crate) standing: Arc<Standing>,
     memberships: memberships::Cache,
+    registrations: said::Registrations,
     /// Tenants are made one after the other.
     registering: Mutex<()>,
     /// Scopes are changed by request one after the other.
@@ -69,6 +71,7 @@ impl Admin {
         Admin {
             standing,
             memberships: memberships::Cache::default(),
+            registrations: said::Registrations::default(),
             registering: Mutex::default(),
             administering: Mutex::default(),
             deciding: Mutex::default(),

@@ -14,6 +14,7 @@ use lamina_types::capability::{
 use lamina_types::limits::{POLICIES_MAX, POLICY_BYTES_MAX};
 use tokio::sync::{oneshot, watch};
 
+use super::memberships::Part;
 use super::{Boot, Noted, PolicyBook, PolicyRecord, by, by_in};
 use crate::write::capture::{PolicyChange, Request};
 use crate::{Engine, Error};
@@ -118,11 +119,12 @@ impl Engine {
         scope: Option<&ScopePath>,
     ) -> Result<Stack, Error> {
         let there = self.seat(boot, caller, scope).await?;
-        let membership = match scope {
-            Some(scope) => self.membership(there.tenant, &there.actor, scope).await?,
-            None => Membership::OPEN,
+        let part = match scope {
+            Some(scope) => Some((scope, self.part(there.tenant, &there.actor, scope).await?)),
+            None => None,
         };
-        Ok(stack(boot, &self.policies(), &there, scope, membership))
+        let place = part.as_ref().map(|(scope, part)| (*scope, part));
+        Ok(stack(boot, &self.policies(), &there, place))
     }
 
     fn policy_by(&self, permit: &PolicyPermit, noted: &Noted) -> Section {
@@ -141,8 +143,7 @@ pub(super) fn stack(
     boot: &Boot,
     book: &PolicyBook,
     caller: &Caller,
-    scope: Option<&ScopePath>,
-    membership: Membership,
+    place: Option<(&ScopePath, &Part)>,
 ) -> Stack {
     let (home, actor) = caller.origin();
     let guest = || Guest { actor: caller.actor.clone(), tenant: caller.tenant };
@@ -150,11 +151,26 @@ pub(super) fn stack(
         preset: boot.preset,
         deployment: book.deployment().unwrap_or_else(|| Arc::clone(&boot.document)),
         tenant: book.tenant(home),
-        scopes: scope.map(|scope| book.scopes(caller.tenant, scope)).unwrap_or_default(),
+        scopes: place.map(|place| rules(book, caller.tenant, place)).unwrap_or_default(),
         actor: book.actor(home, actor),
-        membership,
+        membership: place.map_or(Membership::OPEN, |(_, part)| part.membership),
         guest: caller.is_guest().then(guest),
     }
+}
+
+/// The rules of a scope, outermost first: those it inherits, then those of its own path.
+fn rules(
+    book: &PolicyBook,
+    tenant: u32,
+    (scope, part): (&ScopePath, &Part),
+) -> Vec<(ScopePath, Arc<Document>)> {
+    let mut rules: Vec<(ScopePath, Arc<Document>)> = Vec::new();
+    for path in part.inherited.iter().chain([scope]) {
+        let own = book.scopes(tenant, path);
+        rules.retain(|(known, _)| own.iter().all(|(path, _)| path != known));
+        rules.extend(own);
+    }
+    rules
 }
 
 fn tenant_of(permit: &PolicyPermit, target: &PolicyTarget) -> u32 {

@@ -26,6 +26,8 @@ const EVENTS_COUNTED_MAX: u64 = 1_000_000;
 const SCOPES_LOOKED_AT_MAX: usize = 10_000;
 /// Scopes read from the views at a time.
 const SCOPES_READ: usize = 256;
+/// Registered scopes below one that a change of it looks at.
+const REGISTERED_BELOW_MAX: usize = 10_000;
 /// Scopes that a prune removes at a time.
 const REMOVED_AT_ONCE: usize = 256;
 /// Candidates that a prune names; it counts all of them.
@@ -216,6 +218,21 @@ impl Engine {
         Ok(found)
     }
 
+    /// The scopes below one that somebody registered: whoever gets a role above them, or sets rules
+    /// there, reaches into them.
+    pub async fn scopes_registered_below(
+        &self,
+        permit: &Permit<PolicyAdministerScope>,
+        path: &ScopePath,
+    ) -> Result<Vec<ScopePath>, Error> {
+        if !permit.covers(path) {
+            return Err(Error::OutsidePermit);
+        }
+        self.inner.caught_up().await;
+        let (tenant, path) = (permit.caller().tenant, path.clone());
+        self.blocking(move |inner| inner.registered_below(tenant, &path)).await
+    }
+
     /// Removes a scope: nobody belongs to it, and its next write registers it anew.
     pub async fn scope_remove(
         &self,
@@ -370,6 +387,30 @@ impl Inner {
         Ok(row.zip(standing).map(|(row, standing)| (ordinal, row.recorded_at.0, standing)))
     }
 
+    fn registered_below(&self, tenant: u32, path: &ScopePath) -> Result<Vec<ScopePath>, Error> {
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let ordinals = self.views.scopes_below(tenant, path, after, SCOPES_READ)?;
+            let Some(last) = ordinals.last() else { return Ok(found) };
+            after = Some(*last);
+            for ordinal in ordinals {
+                let row = self.views.scope_standing(tenant, ordinal)?;
+                if row.is_none_or(|row| row.registration != Registration::Explicit) {
+                    continue;
+                }
+                match self.scope_path(tenant, ordinal) {
+                    Ok(below) if below != *path => found.push(below),
+                    Ok(_) | Err(Error::Deleted) => {}
+                    Err(error) => return Err(error),
+                }
+                if found.len() > REGISTERED_BELOW_MAX {
+                    return Err(Error::TooManyScopes { max: REGISTERED_BELOW_MAX });
+                }
+            }
+        }
+    }
+
     /// What a scope asks of derivation; empty if it asks nothing.
     pub(crate) fn scope_policies_of(&self, tenant: u32, ordinal: u64) -> Result<String, Error> {
         match self.views.scope_standing(tenant, ordinal)? {
@@ -489,7 +530,7 @@ impl Inner {
 }
 
 /// What the last entry of a scope says: its members, and what it asks of derivation.
-fn words(entry: &Entry) -> Result<(Vec<(ActorId, MemberRole)>, String), Error> {
+pub(super) fn words(entry: &Entry) -> Result<(Vec<(ActorId, MemberRole)>, String), Error> {
     // Closed to everybody, and nobody is left to be named.
     let Some(bytes) = entry.what.live() else { return Ok((Vec::new(), String::new())) };
     let undecodable = |_| Error::Undecodable { what: "a scope" };

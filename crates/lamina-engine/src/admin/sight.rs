@@ -37,8 +37,12 @@ pub struct Sight<C> {
 }
 
 impl Engine {
-    /// What the holder of a permit may use it on beyond the place it was asked for.
-    pub async fn sight<C: Capability>(&self, boot: Boot, permit: &Permit<C>) -> Sight<C> {
+    /// What the holder of a permit may use a capability on, beyond the place the permit was asked for.
+    pub async fn sight<C: Capability, D: Capability>(
+        &self,
+        boot: Boot,
+        permit: &Permit<D>,
+    ) -> Sight<C> {
         self.inner.caught_up().await;
         Sight {
             inner: Arc::clone(&self.inner),
@@ -86,7 +90,7 @@ impl Inner {
         caller: &Caller,
         scope: &ScopePath,
     ) -> Result<Stack, Error> {
-        let membership = self.membership(caller.tenant, &caller.actor, scope)?;
-        Ok(super::policies::stack(boot, book, caller, Some(scope), membership))
+        let part = self.part(caller.tenant, &caller.actor, scope)?;
+        Ok(super::policies::stack(boot, book, caller, Some((scope, &part))))
     }
 }

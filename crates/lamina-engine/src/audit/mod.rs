@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use lamina_core::policy::Permit;
+use lamina_core::policy::{Caller, Permit};
 use lamina_store::audit::{AuditReader, Peppers};
 use lamina_store::entry::Entry;
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
 use lamina_types::limits::AUDIT_TEXT_BYTES_MAX;
-use lamina_types::{ActorId, AuditId, AuditRow, AuditWho, Micros};
+use lamina_types::{ActorId, AuditId, AuditRow, AuditWho, Micros, ScopePath};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
@@ -24,6 +24,7 @@ pub use alone::AuditAlone;
 pub use lamina_store::audit::{AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified};
 pub use lamina_store::keys::Pieces;
 
+use crate::admin::Boot;
 use crate::{Engine, Error};
 use auditor::AuditStatus;
 use queue::{Message, Queue};
@@ -104,6 +105,17 @@ pub struct BodyVerdict {
     pub pepper_version: u32,
 }
 
+/// Whether the chain holds, and what there is of it for who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainVerdict {
+    /// The chain, or the caller's own rows in it.
+    pub chain: Chain,
+    /// Every row of the tenant is as it was written.
+    pub holds: bool,
+    /// The first row that is not, counted from 0, for who may see all rows.
+    pub first_broken_index: Option<u64>,
+}
+
 /// The right to see rows: one's own, or everybody's.
 #[derive(Debug, Clone)]
 pub struct AuditPermit {
@@ -151,6 +163,28 @@ impl Engine {
         if !self.inner.audit.queue.push(Message::Row(Box::new(cut(row)))) {
             self.inner.audit.status.lost.fetch_add(1, Ordering::Relaxed);
             metrics::counter!("lamina_audit_rows_lost").increment(1);
+        }
+    }
+
+    /// After a row was put in: where calls are audited in full, waits until it is on disk.
+    pub async fn audit_kept(&self, boot: &Boot, caller: &Caller, scope: &ScopePath) {
+        let tenant = match boot.preset.is_shared() && scope.is_shared() {
+            true => self.shared_tenant(boot),
+            false => Some(caller.origin().0),
+        };
+        let Some(tenant) = tenant else { return };
+        // What cannot be told is kept: a disk that fails will say so by itself.
+        if self.inner.audits_in_full(tenant, scope).unwrap_or(true) {
+            self.audit_flush().await;
+        }
+    }
+
+    /// Waits until everything that was put in before is in the log, or cannot be.
+    async fn audit_flush(&self) {
+        let (reply, flushed) = oneshot::channel();
+        if self.inner.audit.queue.push(Message::Flush(reply)) {
+            // A thread that is gone has left its reason in the health report.
+            drop(flushed.await);
         }
     }
 
@@ -214,16 +248,18 @@ impl Engine {
         Ok(verdict(pepper.ok_or(Error::Deleted)?.body(body) == hash))
     }
 
-    /// The head and the length of the tenant's chain, or of what one actor has in it.
+    /// The head and the length of the tenant's chain, or of what one actor has in it: for who sees only
+    /// their own rows always the latter, because a length counts what the others do.
     pub async fn audit_chain(
         &self,
         permit: &AuditPermit,
         actor: Option<ActorId>,
     ) -> Result<Chain, Error> {
-        let foreign = permit.only().zip(actor.as_ref()).is_some_and(|(only, actor)| only != actor);
-        if foreign {
-            return Err(Error::OutsidePermit);
-        }
+        let actor = match (permit.only(), actor) {
+            (Some(only), Some(actor)) if *only != actor => return Err(Error::OutsidePermit),
+            (Some(only), _) => Some(only.clone()),
+            (None, actor) => actor,
+        };
         let tenant = permit.tenant();
         self.audit_read(move |reader| match actor {
             Some(actor) => Ok(reader.chain_of(tenant, &actor)?),
@@ -232,10 +268,23 @@ impl Engine {
         .await
     }
 
-    /// Reads the tenant's whole chain and everything that vouches for it.
-    pub async fn audit_chain_verify(&self, permit: &AuditPermit) -> Result<Verified, Error> {
+    /// Reads the tenant's whole chain and everything that vouches for it. Who sees only their own rows
+    /// is told whether all of it holds, and not where it breaks: that is a number of others' rows.
+    pub async fn audit_chain_verify(&self, permit: &AuditPermit) -> Result<ChainVerdict, Error> {
         let (tenant, key) = (permit.tenant(), self.inner.keys.public());
-        self.audit_read(move |reader| Ok(reader.verify(tenant, key)?)).await
+        let only = permit.only().cloned();
+        self.audit_read(move |reader| {
+            let Verified { chain, first_broken_index } = reader.verify(tenant, key)?;
+            let holds = first_broken_index.is_none();
+            Ok(match only {
+                None => ChainVerdict { chain, holds, first_broken_index },
+                Some(only) => {
+                    let chain = reader.chain_of(tenant, &only)?;
+                    ChainVerdict { chain, holds, first_broken_index: None }
+                }
+            })
+        })
+        .await
     }
 
     /// Asks the audit log, after everything that was put in before is in it.
@@ -243,11 +292,7 @@ impl Engine {
         &self,
         ask: impl FnOnce(&AuditReader) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (reply, flushed) = oneshot::channel();
-        if self.inner.audit.queue.push(Message::Flush(reply)) {
-            // A thread that is gone has left its reason in the health report.
-            drop(flushed.await);
-        }
+        self.audit_flush().await;
         let reader = self.inner.audit.reader.clone();
         let asked = tokio::task::spawn_blocking(move || ask(&reader)).await;
         asked.map_err(|_| Error::ShuttingDown)?

@@ -96,7 +96,8 @@ pub(crate) async fn answer(
     let took_us = app.env.clock.monotonic().0 - started.0;
     site.count(status, took_us);
     if let Some(asked) = asked {
-        asked.write(&app, &site, &id, known, End { status: status.as_u16(), took_us });
+        let end = End { status: status.as_u16(), took_us };
+        asked.write(&app, &site, &id, known, end).await;
     }
     tracing::debug!(
         request_id = id.as_str(),

@@ -42,9 +42,12 @@ impl Asked {
         }
     }
 
-    /// Writes the row.
-    pub(super) fn write(self, app: &App, site: &Site, id: &Id, known: Known, end: End) {
+    /// Writes the row. Where calls are audited in full it is on disk then; that of a change is in any
+    /// case, because its entry carries it.
+    pub(super) async fn write(self, app: &App, site: &Site, id: &Id, known: Known, end: End) {
         let Some(decision) = known.decision else { return };
+        let place = decision.scope.clone().filter(|_| known.audit_id.is_none());
+        let place = place.map(|scope| (self.caller.clone(), scope));
         let (body_hash, body_bytes) = known.body.unzip();
         let row = AuditRow {
             id: known.audit_id.unwrap_or_else(|| app.engine.audit_id()),
@@ -75,6 +78,9 @@ impl Asked {
             }),
         };
         app.engine.audit(row);
+        if let Some((caller, scope)) = place {
+            app.engine.audit_kept(&app.boot(), &caller, &scope).await;
+        }
     }
 }
 

@@ -166,3 +166,32 @@ fn no_call_has_two_rows() {
     assert!(without.is_empty(), "made again: {without:?}");
     assert_eq!(rows.len(), calls);
 }
+
+/// R301: where calls are audited in full, the row of a read is on disk before its answer is sent.
+#[test]
+fn r301_a_scope_audited_in_full_loses_no_row_of_a_read() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let wrong = json!({"path": "ws:vault", "policies": {"audit": "sometimes"}});
+    alice.post("/v1/scopes", &wrong).fails_at(422, "INVALID_BODY", "policies.audit");
+    let vault = json!({"path": "ws:vault", "policies": {"audit": "full"}});
+    alice.post("/v1/scopes", &vault).ok(201);
+    let mut asked = Vec::new();
+    for target in ["/v1/events?scope=ws:vault", "/v1/facts?scope=ws:vault/user:alice"] {
+        let answer = alice.get(target);
+        asked.push(answer.header("x-cortex-request-id").unwrap().to_owned());
+        answer.ok(200);
+    }
+    let refused = bob.get("/v1/events?scope=ws:vault");
+    asked.push(refused.header("x-cortex-request-id").unwrap().to_owned());
+    refused.fails(403, "NOT_A_MEMBER");
+    // At once: elsewhere rows wait for about a second to be written.
+    let team = team.crash();
+    let rows = team.caller("acme", "user:alice").get("/v1/audit?limit=100").ok(200);
+    for id in asked {
+        let found =
+            rows["items"].as_array().unwrap().iter().any(|row| row["request_id"] == id.as_str());
+        assert!(found, "{id} left no row: {rows}");
+    }
+}

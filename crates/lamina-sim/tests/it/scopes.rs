@@ -118,3 +118,120 @@ fn r305_removing_a_scope_with_records_has_to_say_what_becomes_of_them() {
     alice.get("/v1/scopes?path=ws:plan").fails(404, "NOT_FOUND");
     alice.get(&format!("/v1/events/{id}")).ok(200);
 }
+
+/// A role or a rule above a closed scope comes neither by writing there first nor by registering it.
+#[test]
+fn nobody_gets_into_a_closed_scope_from_above() {
+    let operator = [("LAMINA_AUTH_OPERATORS", "acme/user:root")];
+    let team = Team::start_with("on_prem_enterprise", &operator);
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let closed = "org:acme/team:secret";
+    alice.post("/v1/scopes", &json!({"path": closed})).ok(201);
+    let id = string(&alice.post("/v1/experience", &envelope(closed, "hello")).ok(202), "event_id");
+    bob.post("/v1/experience", &envelope("org:acme", "I was first here")).ok(202);
+    assert_eq!(bob.get("/v1/scopes?path=org:acme").ok(200)["owner"], "user:bob");
+    bob.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
+    bob.get(&format!("/v1/events?scope={closed}")).fails(403, "NOT_A_MEMBER");
+    bob.post("/v1/experience", &envelope(closed, "hello")).fails(403, "NOT_A_MEMBER");
+    let page = bob.get("/v1/events?scope=org:acme&view=descend").ok(200);
+    assert_eq!(page["items"].as_array().unwrap().len(), 1, "{page}");
+    let put = |target: &str| Request::new("PUT", target);
+    let owner = json!([{"actor": "user:bob", "role": "owner"}]);
+    for request in [
+        Request::post("/v1/scopes", &json!({"path": "org:acme"})),
+        put("/v1/scopes/members?path=org:acme").json(&json!({"members": owner})),
+        put(&format!("/v1/scopes/members?path={closed}")).json(&json!({"members": owner})),
+        put("/v1/policy/scope?path=org:acme").json(&json!({"deny": ["scope.read.local"]})),
+        put("/v1/policy/scope?path=org:acme").json(&json!({"deny": ["scope.write"]})),
+    ] {
+        let target = request.target.clone();
+        let refused = bob.send(request).fails(403, "NOT_A_MEMBER");
+        let details = &refused["details"];
+        assert_eq!(details["capability"], "policy.administer.scope", "{target}");
+        assert_eq!(details["denied_by_tier"], "scope", "{target}");
+    }
+    // Above it nobody is, so nobody is asked; and the owner may, who has it anyway.
+    bob.post("/v1/scopes", &json!({"path": "org:other"})).ok(201);
+    alice.get(&format!("/v1/events/{id}")).ok(200);
+    // The operator may put somebody above it, and then the role reaches down.
+    let owners = json!([{"actor": "user:dave", "role": "owner"}]);
+    let mut root = team.caller("acme", "user:root");
+    root.post("/v1/scopes", &json!({"path": "org:acme", "members": owners})).ok(201);
+    team.caller("acme", "user:dave").get(&format!("/v1/events/{id}")).ok(200);
+    bob.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
+}
+
+/// What others have by a first write below one's own is theirs to register.
+#[test]
+fn a_first_write_above_takes_nothing_from_those_below() {
+    let team = Team::start("on_prem_enterprise");
+    let mut bob = team.caller("acme", "user:bob");
+    let mut carol = team.caller("acme", "user:carol");
+    bob.post("/v1/experience", &envelope("org:acme", "hello")).ok(202);
+    carol.post("/v1/experience", &envelope("org:acme/user:carol", "hello")).ok(202);
+    let deny = json!({"deny": ["policy.administer.tenant", "scope.write.elevated"]});
+    bob.send(Request::new("PUT", "/v1/policy/tenant/acme").json(&deny)).ok(200);
+    let take = json!({"path": "org:acme/user:carol"});
+    let refused = bob.post("/v1/scopes", &take).fails(403, "POLICY_DENIED");
+    assert_eq!(refused["details"]["capability"], "policy.administer.tenant");
+    // Writing there is ordinary for who has the place above (R425), and so is what is nobody's.
+    bob.post("/v1/experience", &envelope("org:acme/user:carol", "hello")).ok(202);
+    bob.post("/v1/scopes", &json!({"path": "org:acme/team:new"})).ok(201);
+    carol.post("/v1/scopes", &take).ok(201);
+}
+
+/// R301: a scope takes members and rules over from others that somebody registered.
+#[test]
+fn r301_members_and_rules_are_inherited() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let mut carol = team.caller("acme", "user:carol");
+    let mut erin = team.caller("acme", "user:erin");
+    let people = json!([
+        {"actor": "user:alice", "role": "owner"},
+        {"actor": "user:bob", "role": "writer"},
+        {"actor": "user:carol", "role": "reader"},
+    ]);
+    alice.post("/v1/scopes", &json!({"path": "org:acme", "members": people})).ok(201);
+    let policies = json!({"inherit_from": ["org:acme"]});
+    let launch = json!({"path": "ws:launch", "policies": policies,
+        "members": [{"actor": "user:dave", "role": "owner"}]});
+    assert_eq!(alice.post("/v1/scopes", &launch).ok(201)["policies"], policies);
+    for scope in ["ws:launch", "ws:launch/user:bob"] {
+        bob.post("/v1/experience", &envelope(scope, "hello")).ok(202);
+        carol.get(&format!("/v1/events?scope={scope}")).ok(200);
+        carol.post("/v1/experience", &envelope(scope, "hello")).fails(403, "NOT_A_MEMBER");
+        erin.get(&format!("/v1/events?scope={scope}")).fails(403, "NOT_A_MEMBER");
+    }
+    // Rules of the other hold here too, and are named.
+    let put = |target: &str, body: serde_json::Value| Request::new("PUT", target).json(&body);
+    let deny = json!({"deny": ["scope.read.holistic"]});
+    alice.send(put("/v1/policy/scope?path=org:acme", deny)).ok(200);
+    let refused = bob.get("/v1/events?scope=ws:launch&view=holistic").fails(403, "POLICY_DENIED");
+    assert_eq!(refused["details"]["denied_by_tier"], "scope");
+    assert!(string(&refused["details"], "remediation").contains("org:acme"), "{refused}");
+    alice.send(put("/v1/policy/scope?path=org:acme", json!({}))).ok(200);
+    // It is a bond, not a copy: who leaves there leaves here, also after a crash.
+    let fewer =
+        json!([{"actor": "user:alice", "role": "owner"}, {"actor": "user:erin", "role": "reader"}]);
+    members(&mut alice, "org:acme", fewer);
+    let team = team.crash();
+    let mut bob = team.caller("acme", "user:bob");
+    let mut erin = team.caller("acme", "user:erin");
+    bob.post("/v1/experience", &envelope("ws:launch", "hello")).fails(403, "NOT_A_MEMBER");
+    erin.get("/v1/events?scope=ws:launch").ok(200);
+    // Setting the scope's own members keeps what it inherits.
+    let mut dave = team.caller("acme", "user:dave");
+    members(&mut dave, "ws:launch", json!([{"actor": "user:dave", "role": "owner"}]));
+    assert_eq!(dave.get("/v1/scopes?path=ws:launch").ok(200)["policies"], policies);
+    erin.get("/v1/events?scope=ws:launch").ok(200);
+    // One inherits from what is registered and can be read.
+    bob.post("/v1/experience", &envelope("ws:written", "hello")).ok(202);
+    for from in ["org:nowhere", "ws:written", "ws:launch"] {
+        let policies = json!({"inherit_from": [from]});
+        let body = json!({"path": "ws:own", "policies": policies});
+        bob.post("/v1/scopes", &body).fails_at(422, "INVALID_BODY", "policies.inherit_from[0]");
+    }
+}

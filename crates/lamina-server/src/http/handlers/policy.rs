@@ -13,6 +13,7 @@ use lamina_types::{ActorId, ErrorCode, ScopePath};
 use serde_json::Value;
 
 use super::identity::body;
+use super::scopes;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -105,6 +106,9 @@ async fn put(mut call: Call, target: PolicyTarget) -> Result<Response, Failure> 
     let bytes = call.json_body(call.app.limits.body_bytes).await?;
     let body = PolicyBody::read(&bytes)?;
     let permit = permit(&call.desk, &caller, &target).await?;
+    if let (PolicyPermit::Scope(permit), PolicyTarget::Scope(path)) = (&permit, &target) {
+        scopes::reaches(&call.desk, &caller, permit, path).await?;
+    }
     let document = document(&body)?;
     // Below the deployment silence inherits; there it denies, and nobody could ever change it back.
     let kept = document.opinion(PolicyAdministerDeployment::NAME) == Some(Effect::Allow);

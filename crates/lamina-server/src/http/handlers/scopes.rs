@@ -8,7 +8,7 @@ use lamina_api::v1::scopes::{
     ScopeRegistration, path_of,
 };
 use lamina_api::{ApiError, Page, PageStart, cursor, time};
-use lamina_core::policy::{Caller, scope_policy_needs};
+use lamina_core::policy::{Caller, Denial, Permit, scope_policy_needs};
 use lamina_engine::{Noted, Records, ScopeListed, ScopeRecord, ScopesQuery};
 use lamina_types::capability::{
     ForgetGdpr, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
@@ -29,6 +29,10 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
     creates(&call.desk, &caller, &registration.path).await?;
     let permit =
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&registration.path)).await?;
+    reaches(&call.desk, &caller, &permit, &registration.path).await?;
+    if let Some(policies) = &registration.policies {
+        inherits(&call.desk, &caller, &registration.path, &policies.inherited()).await?;
+    }
     let policies =
         registration.policies.map(|policies| serde_json::to_string(&policies).unwrap_or_default());
     let noted = call.noted("");
@@ -47,6 +51,58 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
 async fn administers(desk: &Desk, caller: &Caller, path: &ScopePath) -> Result<(), Failure> {
     let stack = desk.app.stack(caller, Some(path)).await?;
     desk.ask(caller, &scope_policy_needs(&stack), Some(path)).await
+}
+
+/// A role or a rule above a scope reaches into it: where others have registered scopes below, it takes
+/// who looks after those.
+pub(super) async fn reaches(
+    desk: &Desk,
+    caller: &Caller,
+    permit: &Permit<PolicyAdministerScope>,
+    path: &ScopePath,
+) -> Result<(), Failure> {
+    for below in desk.app.engine.scopes_registered_below(permit, path).await? {
+        let stack = desk.app.stack(caller, Some(&below)).await?;
+        if let Err(denial) = stack.permit::<PolicyAdministerScope>(caller, Some(&below)) {
+            let remediation = "somebody has registered a scope below, and this would reach into it; \
+                               ask an owner of that one, or the operator";
+            let denial = Denial { remediation: remediation.to_owned(), ..denial };
+            desk.record.denied(&denial, Some(path));
+            return Err(denial.into());
+        }
+    }
+    Ok(())
+}
+
+/// What a scope inherits from is registered and can be read by who says so: members of a place that
+/// nobody has could be made by anybody.
+async fn inherits(
+    desk: &Desk,
+    caller: &Caller,
+    path: &ScopePath,
+    from: &[ScopePath],
+) -> Result<(), Failure> {
+    for (index, inherited) in from.iter().enumerate() {
+        let bad = |reason: &str| {
+            let field = format!("policies.inherit_from[{index}]");
+            Failure::from(ApiError::invalid_shape(field, reason))
+        };
+        if desk.app.preset().is_shared() && inherited.is_shared() != path.is_shared() {
+            return Err(bad(
+                "is shared by all tenants and the scope is not, or the other way round",
+            ));
+        }
+        let stack = desk.app.stack(caller, Some(inherited)).await?;
+        let permit = stack.permit::<ScopeReadLocal>(caller, Some(inherited)).ok();
+        let found = match &permit {
+            Some(permit) => desk.app.engine.scope_get(permit, inherited).await.ok(),
+            None => None,
+        };
+        if found.is_none_or(|scope| scope.auto_provisioned) {
+            return Err(bad("is no registered scope that you may read"));
+        }
+    }
+    Ok(())
 }
 
 /// Whoever registers what was not there makes a scope, as a first write would (C09, R156, R157).
@@ -125,6 +181,7 @@ pub(super) async fn members(mut call: Call) -> Result<Response, Failure> {
     let members = MembersBody::read(&body)?;
     administers(&call.desk, &caller, &path).await?;
     let permit = call.desk.permit::<PolicyAdministerScope>(&caller, Some(&path)).await?;
+    reaches(&call.desk, &caller, &permit, &path).await?;
     let noted = call.noted("");
     let changed = call.app.engine.scope_members_set(&permit, &path, members, &noted).await?;
     reply::json(StatusCode::OK, &shown(changed.scope))
