@@ -10,8 +10,10 @@ use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
 use lamina_store::blob::{BlobFile, BlobWriter};
 use lamina_store::codec::control::{Blob, BlobKey};
-use lamina_types::BlobId;
-use lamina_types::capability::{BlobRead, BlobUpload as UploadCapability};
+use lamina_types::capability::{
+    BlobRead, BlobUpload as UploadCapability, PolicyAdministerDeployment,
+};
+use lamina_types::{ActorId, BlobId};
 use tokio::sync::oneshot;
 
 use crate::admin::{Noted, by};
@@ -176,15 +178,28 @@ impl Engine {
         Ok((record(meta), BlobReader { file }))
     }
 
-    /// Removes a blob that no event refers to.
+    /// Who uploaded a blob.
+    pub fn blob_uploader(
+        &self,
+        permit: &Permit<UploadCapability>,
+        id: BlobId,
+    ) -> Result<ActorId, Error> {
+        Ok(self.inner.blob_meta(permit.caller().tenant, id)?.uploader)
+    }
+
+    /// Removes a blob that no event refers to: one's own, or with an operator's permit anybody's.
     pub async fn blob_delete(
         &self,
         permit: &Permit<UploadCapability>,
+        operator: Option<&Permit<PolicyAdministerDeployment>>,
         id: BlobId,
         noted: &Noted,
     ) -> Result<BlobRecord, Error> {
         let tenant = permit.caller().tenant;
         let meta = self.inner.blob_meta(tenant, id)?;
+        if meta.uploader != permit.caller().actor && operator.is_none() {
+            return Err(Error::OutsidePermit);
+        }
         let (reply, answer) = oneshot::channel();
         let who = by(&self.inner.env, permit, noted);
         let request = Request::BlobRemove { tenant, blob: id, who, reply };

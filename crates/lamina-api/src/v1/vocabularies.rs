@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use lamina_types::ScopePath;
 use lamina_types::layer::Cardinality;
 use lamina_types::limits::{
     TERM_ALIASES_MAX, TERM_CHARS_MAX, TERM_VALUES_MAX, VOCABULARY_NAME_CHARS_MAX,
@@ -186,6 +187,11 @@ impl VocabularyRequest {
             }
             _ => Ok(request),
         }
+    }
+
+    /// Where it shall be in force, if the request says.
+    pub fn place(&self) -> Result<Option<ScopePath>, ApiError> {
+        self.scope.as_ref().map(|scope| check::scope("scope", scope)).transpose()
     }
 
     /// What comes of a vocabulary: what the request names replaces what was there, terms by their id.

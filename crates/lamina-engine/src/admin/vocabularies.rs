@@ -7,6 +7,7 @@ use lamina_core::policy::{Caller, Permit};
 use lamina_store::codec::control::VocabularySet;
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::log::{NewEntry, Section};
+use lamina_types::ScopePath;
 use lamina_types::capability::{PolicyAdministerTenant, VocabularyRead, VocabularyWrite};
 use lamina_types::limits::VOCABULARIES_MAX;
 use lamina_types::vocabulary::Vocabulary;
@@ -83,6 +84,11 @@ impl Engine {
         let now = self.vocabularies(tenant);
         let record = now.get(name).ok_or(Error::NotFound)?;
         Ok(VocabularyChanged { record: Arc::clone(record), created: before.is_none() })
+    }
+
+    /// The scope that a vocabulary is for, if there is one of this name and it is for one.
+    pub fn vocabulary_scope(&self, permit: &VocabularyPermit, name: &str) -> Option<ScopePath> {
+        self.vocabularies(permit.caller().tenant).get(name)?.vocabulary.scope.clone()
     }
 
     /// One vocabulary.

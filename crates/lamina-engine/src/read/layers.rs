@@ -1,12 +1,13 @@
-//! How many records each layer of a tenant has. They are counted when somebody asks, up to a bound: a
+//! How many records each layer has, as far as the caller may read them. They are counted when somebody asks, up to a bound: a
 //! number that is kept up to date would cost every write something, and is asked for by operators only.
 
 use std::ops::ControlFlow;
 
 use lamina_core::policy::Permit;
 use lamina_store::kv::{Direction, Space};
-use lamina_types::capability::DiagnosticsRead;
+use lamina_types::capability::{DiagnosticsRead, ScopeReadLocal};
 
+use crate::admin::Sight;
 use crate::derive::read::walk;
 use crate::derive::{concepts, key};
 use crate::engine::Inner;
@@ -14,7 +15,7 @@ use crate::{Engine, Error};
 
 /// Records of one layer that are counted.
 const COUNTED_MAX: u64 = if cfg!(test) { 3 } else { 100_000 };
-/// Scopes whose events are counted.
+/// Scopes whose records are counted.
 const SCOPES_MAX: u64 = 10_000;
 
 /// The records of a layer.
@@ -26,7 +27,7 @@ pub struct Counted {
     pub more: bool,
 }
 
-/// How many records there are in each layer of a tenant.
+/// How many records there are in each layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LayerStats {
     /// Events that lists show.
@@ -44,56 +45,72 @@ pub struct LayerStats {
 }
 
 impl Engine {
-    /// Counts the records of the caller's tenant.
-    pub async fn layer_stats(&self, permit: &Permit<DiagnosticsRead>) -> Result<LayerStats, Error> {
+    /// Counts the records of the scopes that are in the caller's sight: how much there is in the others
+    /// is theirs.
+    pub async fn layer_stats(
+        &self,
+        permit: &Permit<DiagnosticsRead>,
+        mut sight: Sight<ScopeReadLocal>,
+    ) -> Result<LayerStats, Error> {
+        if sight.caller() != permit.caller() || permit.scope().is_some() {
+            return Err(Error::OutsidePermit);
+        }
         self.inner.caught_up().await;
-        let tenant = permit.caller().tenant;
-        self.blocking(move |inner| inner.layer_stats(tenant)).await
+        self.blocking(move |inner| inner.layer_stats(&mut sight)).await
     }
 }
 
 impl Inner {
-    fn layer_stats(&self, tenant: u32) -> Result<LayerStats, Error> {
-        // From the list of the first scope to that of the last.
-        let of = |listed: fn(u32, u64) -> (Vec<u8>, Vec<u8>)| {
-            self.counted(&listed(tenant, 0).0, &listed(tenant, u64::MAX).1)
-        };
-        Ok(LayerStats {
-            events: self.events_counted(tenant)?,
-            episodes: of(key::episodes::all_listed)?,
-            facts: of(key::facts_listed)?,
-            beliefs: of(key::beliefs::all_listed)?,
-            understanding: of(concepts::key::all_listed)?,
-            waiting: self.backlog.waiting(tenant) as u64,
-        })
+    fn layer_stats(&self, sight: &mut Sight<ScopeReadLocal>) -> Result<LayerStats, Error> {
+        let tenant = sight.caller().tenant;
+        let next = self.views.next_scope_ordinal(tenant)?;
+        let mut stats = LayerStats::default();
+        let mut scopes = Vec::new();
+        for scope in 1..next.min(SCOPES_MAX + 1) {
+            if !sight.sees(scope)? {
+                continue;
+            }
+            scopes.push(scope);
+            // One more than is told, to know whether there are more.
+            let events = self.views.scope_events(tenant, scope, COUNTED_MAX + 1)?;
+            stats.events.add(events);
+            for (layer, listed) in [
+                (&mut stats.episodes, key::episodes::all_listed(tenant, scope)),
+                (&mut stats.facts, key::facts_listed(tenant, scope)),
+                (&mut stats.beliefs, key::beliefs::all_listed(tenant, scope)),
+                (&mut stats.understanding, concepts::key::all_listed(tenant, scope)),
+            ] {
+                if !layer.more {
+                    layer.add(self.counted(&listed.0, &listed.1)?);
+                }
+            }
+        }
+        if next > SCOPES_MAX + 1 {
+            stats.events.more = true;
+        }
+        stats.waiting = self.derivation_of(tenant, scopes)?.waiting;
+        Ok(stats)
     }
 
-    fn counted(&self, from: &[u8], to: &[u8]) -> Result<Counted, Error> {
-        let mut found = Counted::default();
+    /// Records in a list, and one more than is told.
+    fn counted(&self, from: &[u8], to: &[u8]) -> Result<u64, Error> {
+        let mut found = 0;
         walk(&self.views, Space::Records, (from, to), Direction::Forward, &mut |_, _| {
-            found.more = found.count == COUNTED_MAX;
-            if found.more {
-                return ControlFlow::Break(());
+            found += 1;
+            match found > COUNTED_MAX {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
-            found.count += 1;
-            ControlFlow::Continue(())
         })?;
         Ok(found)
     }
+}
 
-    fn events_counted(&self, tenant: u32) -> Result<Counted, Error> {
-        let mut found = Counted::default();
-        let next = self.views.next_scope_ordinal(tenant)?;
-        for scope in 1..next.min(SCOPES_MAX + 1) {
-            // One more than is told, to know whether there are more.
-            let left = COUNTED_MAX + 1 - found.count;
-            found.count += self.views.scope_events(tenant, scope, left)?;
-            if found.count > COUNTED_MAX {
-                return Ok(Counted { count: COUNTED_MAX, more: true });
-            }
-        }
-        found.more = next > SCOPES_MAX + 1;
-        Ok(found)
+impl Counted {
+    fn add(&mut self, found: u64) {
+        let count = self.count.saturating_add(found);
+        self.more |= count > COUNTED_MAX;
+        self.count = count.min(COUNTED_MAX);
     }
 }
 

@@ -14,6 +14,7 @@ pub mod recall;
 pub mod answer;
 pub mod indexed;
 pub mod beliefs;
+mod derives;
 pub mod lifecycle;
 pub mod stream;
 

@@ -473,7 +473,7 @@ impl Inner {
     }
 
     /// The concept that an id names, and its version if it names one.
-    fn concept_named(
+    pub(super) fn concept_named(
         &self,
         tenant: u32,
         id: ConceptId,

@@ -44,6 +44,10 @@ pub struct Walked<C: Capability> {
 }
 
 impl<C: Capability> Walked<C> {
+    pub(super) fn permit(&self) -> &Permit<C> {
+        &self.permit
+    }
+
     /// The scopes that cannot be read.
     pub(crate) fn denied_scopes(&self) -> impl Iterator<Item = &ScopePath> {
         self.denied.iter().map(|(_, path, _)| path)

@@ -174,6 +174,21 @@ impl Desk {
         if stack.allows(caller, C::NAME, Some(scope)).is_ok() { Ok(found) } else { own }
     }
 
+    /// Before something that an id names is refused: whoever may read nowhere is told what they are told
+    /// of an id that is not there (C35).
+    pub(crate) async fn alike<C: Capability>(
+        &self,
+        caller: &Caller,
+        scope: &ScopePath,
+    ) -> Result<(), Failure> {
+        let stack = self.app.stack(caller, Some(scope)).await?;
+        if stack.allows(caller, C::NAME, Some(scope)).is_err() {
+            self.permit::<C>(caller, None).await?;
+            self.record.forget();
+        }
+        Ok(())
+    }
+
     fn decided<C: Capability>(
         &self,
         decided: Result<Permit<C>, Denial>,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::harness::{Api, Own, check_id, string};
+use crate::tokens::Team;
 
 fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -275,4 +276,24 @@ fn r197_r210_an_upload_sent_again_is_the_same_blob() {
     let anew = api.send(&keyed(raw("text/plain", "words")));
     assert_eq!(anew.response.header("x-cortex-replay"), None);
     assert_ne!(anew.made()["blob_id"], first["blob_id"], "what was removed can be uploaded anew");
+}
+
+/// Whoever uploads a blob can take it back; others' are for operators.
+#[test]
+fn a_blob_is_deleted_by_who_uploaded_it_or_an_operator() {
+    let operator = [("LAMINA_AUTH_OPERATORS", "acme/user:root")];
+    let team = Team::start_with("on_prem_enterprise", &operator);
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let mut root = team.caller("acme", "user:root");
+    let mut uploaded = || string(&alice.send(raw("text/plain", "mine")).ok(201), "blob_id");
+    let (one, other) = (uploaded(), uploaded());
+    let delete = |id: &str| Request::new("DELETE", &format!("/v1/blobs/{id}"));
+    let refused = bob.send(delete(&one)).fails(403, "POLICY_DENIED");
+    assert_eq!(refused["details"]["capability"], "policy.administer.deployment");
+    assert_eq!(bob.get(&format!("/v1/blobs/{one}")).response.body, b"mine");
+    team.caller("other", "user:alice").send(delete(&one)).fails(404, "NOT_FOUND");
+    alice.send(delete(&one)).ok(200);
+    root.send(delete(&other)).ok(200);
+    bob.get(&format!("/v1/blobs/{other}")).fails(404, "NOT_FOUND");
 }

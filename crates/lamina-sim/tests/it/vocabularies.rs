@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::coverage::check_schema;
 use crate::harness::{Answer, Api, Own, string};
+use crate::tokens::{Signed, Team};
 
 fn patch(api: &mut Api, name: &str, body: &Value) -> Answer {
     api.send(&Request::new("PATCH", &format!("/v1/vocabularies/{name}")).json(body))
@@ -160,4 +161,57 @@ fn limits_of_a_tenant_at_the_edge() {
     }
     put(&mut api, "v100", &json!({})).fails(422, "INVALID_PARAMETER");
     put(&mut api, "v99", &json!({"description": "again"})).ok(200);
+}
+
+/// Terms of a scope's vocabulary are words of that scope: they are for who may read it, and changed by
+/// who may write there.
+#[test]
+fn a_vocabulary_of_a_closed_scope_is_closed_too() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    alice.post("/v1/scopes", &json!({"path": "ws:plan"})).ok(201);
+    let body = json!({"name": "plan", "scope": "ws:plan", "terms": [{"id": "obsidian"}]});
+    alice.post("/v1/vocabularies", &body).ok(201);
+    alice.post("/v1/vocabularies", &json!({"name": "all", "terms": [{"id": "x"}]})).ok(201);
+    let names = |caller: &mut Signed| -> Vec<String> {
+        let list = caller.get("/v1/vocabularies").ok(200);
+        list["items"].as_array().unwrap().iter().map(|item| string(item, "name")).collect()
+    };
+    assert_eq!(names(&mut alice), ["all", "plan"]);
+    assert_eq!(names(&mut bob), ["all"]);
+    bob.get("/v1/vocabularies/plan").fails(403, "NOT_A_MEMBER");
+    let put = Request::new("PUT", "/v1/vocabularies/plan");
+    bob.send(put.json(&json!({"terms": []}))).fails(403, "NOT_A_MEMBER");
+    let patch = Request::new("PATCH", "/v1/vocabularies/plan");
+    bob.send(patch.json(&json!({"description": "mine"}))).fails(403, "NOT_A_MEMBER");
+    let into = json!({"name": "new", "scope": "ws:plan", "terms": []});
+    bob.post("/v1/vocabularies", &into).fails(403, "NOT_A_MEMBER");
+    let patch = Request::new("PATCH", "/v1/vocabularies/all");
+    bob.send(patch.json(&json!({"scope": "ws:plan"}))).fails(403, "NOT_A_MEMBER");
+}
+
+/// A vocabulary is one tenant's, and a `global:` scope all tenants': it is refused where it would do nothing.
+#[test]
+fn a_vocabulary_for_a_shared_scope_is_refused() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let body = json!({"name": "pool", "scope": "global:pool", "terms": [{"id": "x"}]});
+    alice.post("/v1/vocabularies", &body).fails_at(422, "INVALID_BODY", "scope");
+    let put = Request::new("PUT", "/v1/vocabularies/pool").json(&body);
+    alice.send(put).fails_at(422, "INVALID_BODY", "scope");
+    alice.post("/v1/vocabularies", &json!({"name": "own", "terms": []})).ok(201);
+    let patch = Request::new("PATCH", "/v1/vocabularies/own");
+    let patch = patch.json(&json!({"scope": "global:pool"}));
+    alice.send(patch).fails_at(422, "INVALID_BODY", "scope");
+    // Where there is one tenant, what it calls global is its own, and so is the vocabulary.
+    let own = Own::start();
+    let mut api = own.api("global");
+    api.scope = "global:pool".to_owned();
+    let terms = json!([{"id": "employer", "aliases": ["works at"]}]);
+    let body = json!({"name": "pool", "scope": "global:pool", "predicates": terms});
+    api.post("/v1/vocabularies", &body).ok(201);
+    triple(&mut api, "works at", &word("Initech"));
+    let found = facts(&mut api, "global:pool", "");
+    assert_eq!(found[0]["predicate"], "employer", "{found:?}");
 }

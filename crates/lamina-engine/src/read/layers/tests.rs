@@ -3,7 +3,7 @@
 use lamina_types::capability::ScopeWrite;
 
 use super::*;
-use crate::admin::testing::{open, path, permit_of, written};
+use crate::admin::testing::{boot, open, path, permit_of, written};
 use crate::{Until, Write};
 
 async fn say(engine: &Engine, scope: &str, text: &str) {
@@ -15,22 +15,27 @@ async fn say(engine: &Engine, scope: &str, text: &str) {
     engine.wait_for(1, id, stage, std::time::Duration::from_secs(60)).await.unwrap();
 }
 
+async fn stats_of(engine: &Engine, permit: &Permit<DiagnosticsRead>) -> LayerStats {
+    let sight = engine.sight(boot(), permit).await;
+    engine.layer_stats(permit, sight).await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn records_are_counted_up_to_a_bound() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     let permit = permit_of::<DiagnosticsRead>(1, "user:alice", None);
-    assert_eq!(engine.layer_stats(&permit).await.unwrap(), LayerStats::default());
+    assert_eq!(stats_of(&engine, &permit).await, LayerStats::default());
     say(&engine, "user:alice", "I live in Rome.").await;
     let one = Counted { count: 1, more: false };
-    let stats = engine.layer_stats(&permit).await.unwrap();
+    let stats = stats_of(&engine, &permit).await;
     assert_eq!((stats.events, stats.episodes, stats.facts, stats.beliefs), (one, one, one, one));
     assert_eq!((stats.understanding, stats.waiting), (Counted::default(), 0));
     for (scope, text) in [("user:alice", "I like tea."), ("user:bob", "I like jazz.")] {
         say(&engine, scope, text).await;
     }
     let three = Counted { count: 3, more: false };
-    let stats = engine.layer_stats(&permit).await.unwrap();
+    let stats = stats_of(&engine, &permit).await;
     assert_eq!(
         (stats.events, stats.facts),
         (three, three),
@@ -38,9 +43,9 @@ async fn records_are_counted_up_to_a_bound() {
     );
     say(&engine, "user:bob", "I own a boat.").await;
     let bounded = Counted { count: 3, more: true };
-    let stats = engine.layer_stats(&permit).await.unwrap();
+    let stats = stats_of(&engine, &permit).await;
     assert_eq!((stats.events, stats.facts), (bounded, bounded));
     let other = permit_of::<DiagnosticsRead>(2, "user:alice", None);
-    assert_eq!(engine.layer_stats(&other).await.unwrap(), LayerStats::default());
+    assert_eq!(stats_of(&engine, &other).await, LayerStats::default());
     engine.shutdown().await;
 }

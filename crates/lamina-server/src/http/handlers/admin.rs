@@ -115,12 +115,13 @@ pub(super) async fn version(_: Call) -> Result<Response, Failure> {
     reply::json(StatusCode::OK, &shape)
 }
 
-/// `GET /v1/admin/layers/stats`: of the caller's tenant.
+/// `GET /v1/admin/layers/stats`: of what the caller may read of its tenant.
 pub(super) async fn layers(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = call.desk.permit::<DiagnosticsRead>(&caller, None).await?;
+    let sight = call.app.engine.sight(call.app.boot(), &permit).await;
     let EngineStats { events, episodes, facts, beliefs, understanding, waiting } =
-        call.app.engine.layer_stats(&permit).await?;
+        call.app.engine.layer_stats(&permit, sight).await?;
     let layers = [
         ("events", events, 0),
         ("episodes", episodes, waiting),

@@ -194,6 +194,7 @@ async fn permit(
     };
     let missing = match found {
         Ok(Some(scope)) => {
+            desk.alike::<ScopeReadLocal>(&caller, &scope).await?;
             let permit = desk.permit_read(&caller, &scope, ScopeView::Local).await?;
             return Ok((permit, at.unwrap_or(RecordedAt(engine.now()))));
         }

@@ -17,7 +17,7 @@ use lamina_core::policy::Permit;
 use lamina_engine::{
     BlobReader, BlobRecord, BlobSaid, BlobUpload as Spool, Engine, Error as EngineError,
 };
-use lamina_types::capability::{BlobRead, BlobUpload};
+use lamina_types::capability::{BlobRead, BlobUpload, PolicyAdministerDeployment};
 use lamina_types::{BlobId, ErrorCode};
 use tokio::time::timeout;
 
@@ -113,12 +113,18 @@ pub(super) async fn download(mut call: Call) -> Result<Response, Failure> {
     Ok(response)
 }
 
-/// `DELETE /v1/blobs/{blob_id}`.
+/// `DELETE /v1/blobs/{blob_id}`: by who uploaded it, or an operator.
 pub(super) async fn delete(mut call: Call) -> Result<Response, Failure> {
     let id: BlobId = call.path_id("blob_id").await?;
-    let permit = call.desk.permit::<BlobUpload>(&call.caller()?, None).await?;
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<BlobUpload>(&caller, None).await?;
+    let engine = call.app.engine.clone();
+    let operator = match engine.blob_uploader(&permit, id)? == caller.actor {
+        true => None,
+        false => Some(call.desk.permit::<PolicyAdministerDeployment>(&caller, None).await?),
+    };
     let noted = call.noted("");
-    let record = call.app.engine.blob_delete(&permit, id, &noted).await?;
+    let record = engine.blob_delete(&permit, operator.as_ref(), id, &noted).await?;
     let shape = BlobDeleted { blob_id: record.id.to_string(), bytes_deleted: record.size_bytes };
     reply::json(StatusCode::OK, &shape)
 }

@@ -47,6 +47,7 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let recorded = recorded(&Params::new(&pairs))?;
     let caller = call.caller()?;
     let scope = home(call.desk.clone(), caller.clone(), id).await?;
+    call.desk.alike::<ScopeReadLocal>(&caller, &scope).await?;
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(&scope)).await?;
     let found = call.app.engine.conflict(&permit, id, recorded).await?;
     reply::json(StatusCode::OK, &shown(&found))

@@ -22,14 +22,14 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     // How far it reaches, scope by scope, before anything is read (R072, R164).
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
-    let tenant = permit.caller().tenant;
     let engine = call.app.engine.clone();
+    let mut sight = engine.sight_of(call.app.boot(), &permit).await;
     let question =
         question(&query, query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))?)?;
     let page = engine.events(permit, question).await?;
     let mut items = Vec::with_capacity(page.items.len());
     for record in &page.items {
-        let derives = engine.derived_from(tenant, record.id).await?;
+        let derives = engine.derived_in_sight(&mut sight, record.id).await?;
         items.push(EventBody::new(record, derives));
     }
     let next = page.next.map(|key| {
@@ -60,10 +60,12 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let engine = &call.app.engine;
     let (scope, _) = home(call.desk.clone(), caller.clone(), id).await?;
+    call.desk.alike::<ScopeReadLocal>(&caller, &scope).await?;
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(&scope)).await?;
     call.record.event(id);
     let record = engine.event(&permit, id).await?;
-    let derives = engine.derived_from(permit.caller().tenant, id).await?;
+    let mut sight = engine.sight(call.app.boot(), &permit).await;
+    let derives = engine.derived_in_sight(&mut sight, id).await?;
     reply::json(StatusCode::OK, &EventBody::new(&record, derives))
 }
 

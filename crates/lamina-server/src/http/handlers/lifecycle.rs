@@ -203,7 +203,8 @@ pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
     let MemoryEvent { event_id, progress, rows } =
         call.app.engine.memory_event(&permit, id).await?;
-    let derives = call.app.engine.derived_from(permit.caller().tenant, id).await?;
+    let mut sight = call.app.engine.sight(call.app.boot(), &permit).await;
+    let derives = call.app.engine.derived_in_sight(&mut sight, id).await?;
     let errors = rows.iter().filter_map(|shown| {
         let LifecycleKind::Failed(stage) = shown.event.kind else {
             return None;

@@ -143,7 +143,7 @@ pub(super) async fn make(
     let read = app.env.clock.monotonic();
     let random = lamina_env::rng::draw::<8>(&*app.env.rng);
     let id = PackId::mint(app.env.clock.wall(), random);
-    let mut body = pack(app, request, caller, &asked, (&recalled, id)).await?;
+    let mut body = pack(app, request, &reach, &asked, (&recalled, id)).await?;
     if asked.detail != Detail::None {
         let rendered = app.env.clock.monotonic();
         let times = times(&recalled, read.0 - started.0, rendered.0 - read.0);
@@ -163,17 +163,13 @@ pub(super) async fn make(
 async fn pack(
     app: &App,
     request_id: String,
-    caller: &Caller,
+    reach: &ReadPermit,
     question: &Recall,
     (recalled, id): (&Recalled, PackId),
 ) -> Result<PackBody, Failure> {
     let shows = !matches!(question.view, PackView::Narrative | PackView::Structured);
     let layers = match shows {
-        true => {
-            // What all tenants share is kept apart from what the caller's tenant has.
-            let there = app.engine.seat(&app.boot(), caller, Some(&question.scope)).await?;
-            layers(app, &there, recalled).await?
-        }
+        true => layers(app, reach, recalled).await?,
         false => LayersBody::default(),
     };
     let context_block = match question.view {
@@ -208,10 +204,11 @@ async fn pack(
     })
 }
 
-async fn layers(app: &App, caller: &Caller, recalled: &Recalled) -> Result<LayersBody, Failure> {
+async fn layers(app: &App, reach: &ReadPermit, recalled: &Recalled) -> Result<LayersBody, Failure> {
+    let mut sight = app.engine.sight_of(app.boot(), reach).await;
     let mut events = Vec::with_capacity(recalled.events.len());
     for found in &recalled.events {
-        let derives = app.engine.derived_from(caller.tenant, found.record.id).await?;
+        let derives = app.engine.derived_in_sight(&mut sight, found.record.id).await?;
         events.push(Found { record: EventBody::new(&found.record, derives), score: found.score });
     }
     Ok(LayersBody {

@@ -213,6 +213,7 @@ async fn home(
         }
         found => {
             let scope = found?;
+            desk.alike::<UnderstandingRead>(caller, &scope).await?;
             Ok((may(desk, caller, &scope, ScopeView::Local).await?, scope))
         }
     }

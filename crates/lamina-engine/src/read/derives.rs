@@ -1,0 +1,77 @@
+//! What stands on an event, as far as the reader may know of it. An event that is consolidated into
+//! another scope has records there too, and who reads the event may not read that scope.
+
+use std::ops::ControlFlow;
+
+use lamina_store::kv::{Direction, Space};
+use lamina_types::capability::ScopeReadLocal;
+use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId};
+
+use super::ReadPermit;
+use crate::admin::{Boot, Sight};
+use crate::derive::beliefs::rows::Found;
+use crate::derive::key::{self, Layer};
+use crate::derive::read::{episode, walk};
+use crate::engine::Inner;
+use crate::{Engine, Error};
+
+impl Engine {
+    /// What the reader may read beyond what it asked for.
+    pub async fn sight_of(&self, boot: Boot, permit: &ReadPermit) -> Sight<ScopeReadLocal> {
+        match permit {
+            ReadPermit::Local(permit) => self.sight(boot, permit).await,
+            ReadPermit::Holistic(walked) => self.sight(boot, walked.permit()).await,
+            ReadPermit::Descend(walked) => self.sight(boot, walked.permit()).await,
+        }
+    }
+
+    /// The records that stand on an event, of the scopes that are in sight: ids as they are written.
+    pub async fn derived_in_sight(
+        &self,
+        sight: &mut Sight<ScopeReadLocal>,
+        event: EventId,
+    ) -> Result<Vec<String>, Error> {
+        self.inner.caught_up().await;
+        let (inner, tenant) = (&self.inner, sight.caller().tenant);
+        let (from, to) = key::all_of_event(tenant, event);
+        let mut records = Vec::new();
+        walk(&inner.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {
+            let record = key::layer_of(key).zip(key::tail_id(key));
+            records.extend(record.zip(key::derived_id(key)));
+            ControlFlow::Continue(())
+        })?;
+        for concept in inner.concepts_of_event(tenant, event)? {
+            records.push(((Layer::Concept, *concept.as_bytes()), concept.to_string()));
+        }
+        let mut shown = Vec::with_capacity(records.len());
+        for ((layer, id), written) in records {
+            if let Some(scope) = inner.home_of(tenant, layer, id)?
+                && sight.sees(scope)?
+            {
+                shown.push(written);
+            }
+        }
+        Ok(shown)
+    }
+}
+
+impl Inner {
+    /// The scope that a derived record is in.
+    fn home_of(&self, tenant: u32, layer: Layer, id: [u8; 16]) -> Result<Option<u64>, Error> {
+        Ok(match layer {
+            Layer::Episode => {
+                episode(&self.views, tenant, EpisodeId::from_bytes(id))?.map(|row| row.scope)
+            }
+            Layer::Fact => self.fact_row(tenant, FactId::from_bytes(id))?.map(|row| row.scope),
+            Layer::Belief => match self.belief_found(tenant, BeliefId::from_bytes(id))? {
+                Some(Found::Stands(claim) | Found::Past(claim, _)) => Some(claim.scope),
+                Some(Found::Gone(_)) | None => None,
+            },
+            Layer::Concept => match self.concept_named(tenant, ConceptId::from_bytes(id)) {
+                Ok((row, _)) => Some(row.scope),
+                Err(Error::NotFound) => None,
+                Err(error) => return Err(error),
+            },
+        })
+    }
+}
