@@ -37,6 +37,7 @@ pub fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schema::components(),
+            "responses": error_responses(),
             "headers": headers(),
             "securitySchemes": {
                 "bearer": {
@@ -172,13 +173,17 @@ fn request_body(body: Body) -> Option<Value> {
     Some(json!({ "required": required, "content": content }))
 }
 
+/// The schema of refusals.
+const ERROR: &str = "error_envelope";
 /// Where a response keeps the schema of its JSON.
 const JSON_SCHEMA: &str = "/content/application~1json/schema";
 
 fn responses(route: &RouteSpec) -> Value {
+    let errors = errors(route);
     let mut responses: BTreeMap<u16, Value> = BTreeMap::new();
-    for (status, codes) in errors(route) {
-        responses.insert(status, error_response(&codes));
+    for (status, codes) in &errors {
+        let name = format!("#/components/responses/{}", error_name(*status, codes));
+        responses.insert(*status, json!({ "$ref": name }));
     }
     for Answer { status, about, body } in route.answers {
         let mut response = json!({
@@ -187,9 +192,9 @@ fn responses(route: &RouteSpec) -> Value {
             "content": answer_content(*body),
         });
         // A status may stand for an answer and an error, as 503 of the health routes does.
-        let error = responses.get(status).and_then(|error| error.pointer(JSON_SCHEMA));
-        if let (Some(error), Some(own)) = (error, response.pointer_mut(JSON_SCHEMA)) {
-            *own = json!({ "anyOf": [own, error] });
+        if let (true, Some(own)) = (errors.contains_key(status), response.pointer_mut(JSON_SCHEMA))
+        {
+            *own = json!({ "anyOf": [own, reference(ERROR)] });
         }
         responses.insert(*status, response);
     }
@@ -198,6 +203,22 @@ fn responses(route: &RouteSpec) -> Value {
         .map(|(status, response)| (status.to_string(), response))
         .collect::<Map<_, _>>()
         .into()
+}
+
+/// What routes answer when they refuse: many of them the same, so that each is described once.
+fn error_responses() -> Value {
+    let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+    for (status, codes) in ROUTES.iter().flat_map(errors) {
+        let name = error_name(status, &codes);
+        responses.entry(name).or_insert_with(|| error_response(&codes));
+    }
+    responses.into_iter().collect::<Map<_, _>>().into()
+}
+
+/// A refusal by its status and the codes that not every route has.
+fn error_name(status: u16, codes: &[ErrorCode]) -> String {
+    let own = codes.iter().filter(|code| !COMMON_ERRORS.contains(code));
+    own.fold(format!("error_{status}"), |name, code| format!("{name}.{}", code.as_str()))
 }
 
 /// The codes of a route by status.
@@ -225,7 +246,7 @@ fn error_response(codes: &[ErrorCode]) -> Value {
     json!({
         "description": about.join("\n"),
         "headers": header_references(),
-        "content": { "application/json": { "schema": reference("error_envelope") } },
+        "content": { "application/json": { "schema": reference(ERROR) } },
         "x-error-codes": names,
     })
 }

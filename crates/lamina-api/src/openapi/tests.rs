@@ -60,3 +60,23 @@ fn health_describes_both_bodies_of_503() {
         .unwrap();
     assert_eq!(schema.as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn a_refusal_is_described_once_and_names_its_codes() {
+    let document = document();
+    let pointer = "/paths/~1v1~1events/get/responses/403/$ref";
+    let target = document.pointer(pointer).and_then(Value::as_str).unwrap();
+    let refusal = document.pointer(target.strip_prefix('#').unwrap()).unwrap();
+    assert_eq!(refusal["x-error-codes"], serde_json::json!(["POLICY_DENIED"]));
+    let described: Vec<String> = document["components"]["responses"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, refusal)| {
+            let status = name.split('.').next().unwrap();
+            format!("{status} {}", refusal["x-error-codes"])
+        })
+        .collect();
+    let different: BTreeSet<&String> = described.iter().collect();
+    assert_eq!(described.len(), different.len(), "two names for the same");
+}
