@@ -97,6 +97,8 @@ mod minting;
 #[cfg(test)]
 mod policies;
 #[cfg(test)]
+mod permissions;
+#[cfg(test)]
 mod scopes;
 #[cfg(test)]
 mod traversal;

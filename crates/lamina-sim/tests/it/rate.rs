@@ -5,7 +5,8 @@ use std::time::Duration;
 use lamina_sim::client::Request;
 use serde_json::json;
 
-use crate::harness::{Answer, Api, Own, string};
+use crate::harness::{Answer, Api, Own, envelope, string};
+use crate::tokens::{Signed, Team};
 
 fn number(answer: &Answer, name: &str) -> u64 {
     answer.header(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap()
@@ -100,4 +101,30 @@ fn a_large_body_over_the_limit_is_answered() {
         let envelope = api.envelope(&text);
         api.post("/v1/experience", &envelope).fails(429, "RATE_LIMITED");
     }
+}
+
+/// R199, R457: a tenant's policy lowers the rates of its own callers, and nobody else's.
+#[test]
+fn r199_a_tenant_lowers_its_own_rates() {
+    let team = Team::start_with("cloud_shared_saas", &[("CORTEX_ENABLE_EXPERIMENTAL", "1")]);
+    let mut alice = team.caller("acme", "user:alice");
+    let mut other = team.caller("other", "user:alice");
+    let body = serde_json::json!({"defaults": {"rate_limit.write": "3/h"}});
+    alice.send(Request::new("PUT", "/v1/policy/tenant/acme").json(&body)).ok(200);
+    let write = |caller: &mut Signed| {
+        caller.post("/v1/experience", &envelope("user:alice", "hello"))
+    };
+    for left in [2, 1, 0] {
+        let answer = write(&mut alice);
+        assert_eq!(number(&answer, "x-ratelimit-limit"), 3);
+        assert_eq!(number(&answer, "x-ratelimit-remaining"), left);
+        answer.ok(202);
+    }
+    write(&mut alice).fails(429, "RATE_LIMITED");
+    assert_eq!(number(&write(&mut other), "x-ratelimit-limit"), 100);
+    // Reads have a bucket of their own, and raising a rate takes an operator.
+    assert_eq!(number(&alice.get("/v1/events?scope=user:alice"), "x-ratelimit-limit"), 500);
+    let more = serde_json::json!({"defaults": {"rate_limit.write": "500/s"}});
+    let put = Request::new("PUT", "/v1/policy/tenant/other").json(&more);
+    other.send(put).fails_at(422, "INVALID_BODY", "defaults");
 }
