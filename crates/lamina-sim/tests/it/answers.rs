@@ -100,7 +100,9 @@ fn what_is_not_there_is_not_known() {
 
 #[test]
 fn r267_r440_an_answer_from_a_pack_recalls_nothing() {
-    let mut api = Api::shared("answer-pack");
+    // Whatever is forgotten elsewhere on a shared server takes packs with it.
+    let own = Own::start();
+    let mut api = own.api("answer-pack");
     let (roof, _) = roof(&mut api);
     let body = json!({"scope": api.scope, "query": "Where does the roof leak?"});
     let pack = string(&api.post("/v1/recall", &body).ok(200), "pack_id");
@@ -230,7 +232,9 @@ fn names(events: &[StreamEvent]) -> Vec<&str> {
 
 #[test]
 fn r355_r356_r359_a_recall_streams_layer_by_layer_and_resumes() {
-    let mut api = Api::shared("recall-stream");
+    // Whatever is forgotten elsewhere on a shared server takes packs with it.
+    let own = Own::start();
+    let mut api = own.api("recall-stream");
     let (roof, _) = roof(&mut api);
     let body = json!({"scope": api.scope, "query": "Where does the roof of the barn leak?",
         "stream": true, "diagnostics": "summary", "idempotency_key": "stream-1"});
@@ -274,7 +278,9 @@ fn r355_r356_r359_a_recall_streams_layer_by_layer_and_resumes() {
 
 #[test]
 fn r357_r005_an_answer_streams_word_by_word() {
-    let mut api = Api::shared("answer-stream");
+    // Whatever is forgotten elsewhere on a shared server takes packs with it.
+    let own = Own::start();
+    let mut api = own.api("answer-stream");
     roof(&mut api);
     let question = "Where does the roof of the barn leak?";
     let body = json!({"scope": api.scope, "question": question, "stream": true});
