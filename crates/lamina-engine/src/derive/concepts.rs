@@ -36,7 +36,7 @@ use crate::derive::{episodes, facts};
 /// Assertions of one track that are counted: what is said again and again is not worth more.
 const PER_TRACK_MAX: usize = 8;
 /// Versions of one track that are looked at, the latest first, to find out what still stands.
-const PIECES_LOOKED_AT_MAX: usize = 64;
+const PIECES_LOOKED_AT_MAX: usize = 16;
 
 /// An episode whose events never change again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ fn digest_row(
             let before = counted(rows, tenant, scope, &stated.track)?;
             let before = before.iter().filter(|(_, other)| *other != episode).count();
             if here + before < PER_TRACK_MAX
-                && stands(rows, tenant, scope, &stated.track, stated.source)?
+                && Standing::of(rows, tenant, scope, &stated.track)?.has(stated.source)
             {
                 facts.push(claimed);
             }
@@ -259,10 +259,14 @@ fn recount(
     before: Vec<(AssertionId, EpisodeId)>,
     again: &[(AssertionId, EpisodeId)],
 ) -> Result<(), ViewError> {
+    if before.is_empty() && again.is_empty() {
+        return Ok(());
+    }
     let mut changed: BTreeMap<EpisodeId, (Vec<AssertionId>, Vec<AssertionId>)> = BTreeMap::new();
+    let stands = Standing::of(rows, step.tenant, scope, track)?;
     let mut standing = 0;
     for (source, episode) in &before {
-        if stands(rows, step.tenant, scope, track, *source)? {
+        if stands.has(*source) {
             standing += 1;
         } else {
             changed.entry(*episode).or_default().0.push(*source);
@@ -272,7 +276,7 @@ fn recount(
         if standing >= PER_TRACK_MAX || before.iter().any(|(known, _)| known == source) {
             continue;
         }
-        if stands(rows, step.tenant, scope, track, *source)? {
+        if stands.has(*source) {
             standing += 1;
             changed.entry(*episode).or_default().1.push(*source);
         }
@@ -385,37 +389,45 @@ fn countable(
     Ok(found)
 }
 
-/// Whether what was said still holds as far as is known: nothing replaced, ended or took it back.
-fn stands(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    scope: u64,
-    track: &Tag,
-    source: AssertionId,
-) -> Result<bool, ViewError> {
-    let (from, to) = fact_key::currents(tenant, scope, track, None, None);
-    let mut ids = Vec::new();
-    rows.scan(Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
-        ids.extend(fact_key::tail_id(key).map(FactId::from_bytes));
-        if ids.len() < PIECES_LOOKED_AT_MAX {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    })?;
-    for id in ids {
-        let Some(bytes) = rows.get(Space::Records, &fact_key::fact(tenant, id))? else { continue };
-        let piece = FactRow::decode(&bytes).map_err(row_error(Space::Records))?.piece;
-        let support = piece.supports.iter().find(|support| support.source == source);
-        if let Some(support) = support
-            && !matches!(piece.content, Content::Ended(_))
+/// What of a track still holds as far as is known: nothing replaced, ended or took it back.
+struct Standing(BTreeSet<AssertionId>);
+
+impl Standing {
+    fn of(
+        rows: &Rows<'_, '_>,
+        tenant: u32,
+        scope: u64,
+        track: &Tag,
+    ) -> Result<Standing, ViewError> {
+        let (from, to) = fact_key::currents(tenant, scope, track, None, None);
+        let mut ids = Vec::new();
+        rows.scan(Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
+            ids.extend(fact_key::tail_id(key).map(FactId::from_bytes));
+            if ids.len() < PIECES_LOOKED_AT_MAX {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        let mut standing = BTreeSet::new();
+        for id in ids {
+            let row = rows.get(Space::Records, &fact_key::fact(tenant, id))?;
+            let Some(bytes) = row else { continue };
+            let piece = FactRow::decode(&bytes).map_err(row_error(Space::Records))?.piece;
+            if matches!(piece.content, Content::Ended(_)) {
+                continue;
+            }
+            let to = piece.to();
             // One that was said to last so long is not over because of it.
-            && (piece.to().is_none() || piece.to() == support.to)
-        {
-            return Ok(true);
+            let holds = piece.supports.iter().filter(|support| to.is_none() || to == support.to);
+            standing.extend(holds.map(|support| support.source));
         }
+        Ok(Standing(standing))
     }
-    Ok(false)
+
+    fn has(&self, source: AssertionId) -> bool {
+        self.0.contains(&source)
+    }
 }
 
 /// What the answer speaks of in which something was said, also if it was brought to another track.

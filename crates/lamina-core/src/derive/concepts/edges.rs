@@ -28,9 +28,11 @@ pub struct Edge {
 /// weighs the largest share of episodes that two members have in common, and counts only where no
 /// fact connects the two concepts in either direction.
 pub fn edges(graph: &dyn Graph, concept: &Concept) -> Vec<Edge> {
-    let other = |item: Item| {
+    // Many facts and many neighbours lead to few concepts: each is looked at once.
+    let mut known: BTreeMap<ConceptId, Option<Concept>> = BTreeMap::new();
+    let mut other = |item: Item| {
         let id = graph.concept_of(item).filter(|id| *id != concept.id)?;
-        let held = graph.concept(id)?;
+        let held = known.entry(id).or_insert_with(|| graph.concept(id)).as_ref()?;
         (held.standing == Standing::Held && held.members.contains(&item)).then_some(id)
     };
     let mut said: BTreeMap<(ConceptId, Relation), u32> = BTreeMap::new();

@@ -29,7 +29,7 @@ pub fn absorb(
     digest: &Digest,
     mint: &mut dyn FnMut() -> ConceptId,
 ) -> Vec<Change> {
-    let (mut changes, affected) = count(graph, digest.items(), digest.counts(1));
+    let (mut changes, affected) = count(graph, digest.counts(1));
     let when = When { at: digest.at, valid: digest.began };
     changes.extend(settle(graph, &affected, when, mint));
     changes
@@ -55,17 +55,17 @@ pub fn revise(
     after: &Digest,
     at: RecordedAt,
 ) -> (Vec<Change>, BTreeSet<Item>) {
-    let touched: BTreeSet<Item> = before.items().iter().chain(after.items()).copied().collect();
+    let changes = difference(before, after);
+    let (moved, about) = touched(&changes);
     let mut held: BTreeMap<ConceptId, (Concept, Supports)> = BTreeMap::new();
-    for item in &touched {
+    for item in moved.union(&about) {
         let concept = graph.concept_of(*item).and_then(|id| graph.concept(id));
         if let Some(concept) = concept.filter(|concept| concept.standing == Standing::Held) {
             let before = supports(graph, concept.leader, &concept.members);
             held.insert(concept.id, (concept, before));
         }
     }
-    let touched: Vec<Item> = touched.into_iter().collect();
-    let (mut changes, affected) = count(graph, &touched, difference(before, after));
+    let (mut changes, affected) = count(graph, changes);
     for (mut concept, before) in held.into_values() {
         let now = supports(graph, concept.leader, &concept.members);
         let lost = before.total().saturating_sub(now.total());
@@ -95,12 +95,29 @@ pub fn staleness(concept: &Concept, now: Supports) -> u32 {
     u32::try_from(u64::from(new) * 10_000 / u64::from(now.total().max(1))).unwrap_or(10_000)
 }
 
-fn count(
-    graph: &mut dyn GraphMut,
-    touched: &[Item],
-    changes: Vec<Change>,
-) -> (Vec<Change>, BTreeSet<Item>) {
-    let touched: BTreeSet<Item> = touched.iter().copied().collect();
+/// The things that occur more or less often, alone or with another, and those about which more or
+/// fewer facts are known.
+fn touched(changes: &[Change]) -> (BTreeSet<Item>, BTreeSet<Item>) {
+    let (mut moved, mut about) = (BTreeSet::new(), BTreeSet::new());
+    for change in changes {
+        match change {
+            Change::Item { item, episodes: 0, .. } => {
+                about.insert(*item);
+            }
+            Change::Item { item, .. } => {
+                moved.insert(*item);
+            }
+            Change::Pair { one, other, .. } => moved.extend([*one, *other]),
+            Change::Link { .. } | Change::Member { .. } | Change::Concept(_) => {}
+        }
+    }
+    (moved, about)
+}
+
+/// Counts changes, and gives the things whose gathering may be another for it. Facts connect nothing:
+/// they count where the thing they are about is.
+fn count(graph: &mut dyn GraphMut, changes: Vec<Change>) -> (Vec<Change>, BTreeSet<Item>) {
+    let (touched, about) = touched(&changes);
     // A connection that ceases must be seen before it does, one that arises after.
     let before = Clusters::new(graph);
     let mut near = reach(&before, &touched);
@@ -111,6 +128,7 @@ fn count(
     let after = Clusters::new(graph);
     near.extend(reach(&after, &touched));
     affected.extend(reach(&after, &near));
+    affected.extend(about);
     (changes, affected)
 }
 

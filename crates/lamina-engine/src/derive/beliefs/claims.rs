@@ -217,7 +217,8 @@ fn bury(
         Some(Found::Stands(_) | Found::Past(..)) => {}
     }
     unlist(rows, at, belief);
-    for (_, piece) in pieces(rows, at.tenant, &at.claim)? {
+    // Its own begin with its first: what earlier beliefs in the claim stood on may be much more.
+    for (_, piece) in pieces_from(rows, at.tenant, &at.claim, belief.first)? {
         if piece.belief == belief.id {
             unlink(rows, at, &piece);
         }
@@ -303,7 +304,24 @@ pub(super) fn pieces(
     tenant: u32,
     claim: &ClaimKey,
 ) -> Result<Vec<(AssertionId, PieceRow)>, ViewError> {
-    let (from, to) = key::pieces(tenant, claim);
+    pieces_between(rows, key::pieces(tenant, claim))
+}
+
+/// What was said about a claim from somewhere on.
+fn pieces_from(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    claim: &ClaimKey,
+    first: AssertionId,
+) -> Result<Vec<(AssertionId, PieceRow)>, ViewError> {
+    let (_, to) = key::pieces(tenant, claim);
+    pieces_between(rows, (key::piece(tenant, claim, first), to))
+}
+
+fn pieces_between(
+    rows: &Rows<'_, '_>,
+    (from, to): (Vec<u8>, Vec<u8>),
+) -> Result<Vec<(AssertionId, PieceRow)>, ViewError> {
     let mut found: Vec<Result<(AssertionId, PieceRow), CodecError>> = Vec::new();
     rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, value| {
         found.push(match tail_source(key) {

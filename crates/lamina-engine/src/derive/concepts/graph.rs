@@ -136,13 +136,15 @@ impl<L: Look> Graph for Stored<L> {
 
     fn neighbours(&self, item: Item, at_least: u32) -> Vec<(Item, u32)> {
         // Pairs that occurred once are not listed, and nobody asks for them.
-        let bounds = key::nearest(self.tenant, self.scope, item, at_least.max(NEAR_MIN));
+        let at_least = at_least.max(NEAR_MIN);
+        let bounds = key::nearest(self.tenant, self.scope, item, step(at_least));
         let mut found = Vec::new();
         self.scan(Space::Sources, bounds, &mut |key, _| {
             found.extend(key::tail_near(key));
             ControlFlow::Continue(())
         });
-        found
+        let counted = found.into_iter().map(|other| (other, self.together(item, other)));
+        counted.filter(|(_, both)| *both >= at_least).collect()
     }
 
     fn links(&self, item: Item) -> Vec<(Way, Relation, Item, u32)> {
@@ -171,6 +173,13 @@ impl<L: Look> Graph for Stored<L> {
 /// Pairs are listed by how often they occur from here on.
 const NEAR_MIN: u32 = 2;
 
+/// Where a pair stands in the lists of its two: by the power of two that it has reached, so that it
+/// stays where it is most of the time it is counted. A list by the count itself would be written anew
+/// for every pair of every episode, and walks would pass over all that was taken out of it.
+fn step(count: u32) -> u8 {
+    count.checked_ilog2().map_or(0, |power| u8::try_from(power).unwrap_or(u8::MAX))
+}
+
 impl GraphMut for Stored<&mut Rows<'_, '_>> {
     fn apply(&mut self, change: &Change) {
         let (tenant, scope) = (self.tenant, self.scope);
@@ -191,13 +200,14 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
                 let before = self.together(*one, *other);
                 let now = before.saturating_add_signed(*by);
                 self.count(key::pair(tenant, scope, *one, *other), now);
-                for (from, to) in [(*one, *other), (*other, *one)] {
-                    if before >= NEAR_MIN {
-                        self.look
-                            .delete(Space::Sources, key::near(tenant, scope, from, before, to));
+                let [was, is] = [before, now].map(|n| (n >= NEAR_MIN).then(|| step(n)));
+                for (from, to) in [(*one, *other), (*other, *one)].into_iter().filter(|_| was != is)
+                {
+                    if let Some(was) = was {
+                        self.look.delete(Space::Sources, key::near(tenant, scope, from, was, to));
                     }
-                    if now >= NEAR_MIN {
-                        let row = key::near(tenant, scope, from, now, to);
+                    if let Some(is) = is {
+                        let row = key::near(tenant, scope, from, is, to);
                         self.look.put(Space::Sources, row, Vec::new());
                     }
                 }

@@ -101,16 +101,15 @@ pub(crate) fn pair(tenant: u32, scope: u64, one: Item, other: Item) -> Vec<u8> {
     Key::of(tenant, sources::PAIR).number(scope).item(low).item(high).0
 }
 
-/// Something that occurs with another so many times.
-pub(crate) fn near(tenant: u32, scope: u64, item: Item, count: u32, other: Item) -> Vec<u8> {
-    let key = Key::of(tenant, sources::NEAR).number(scope).item(item);
-    key.bytes(&count.to_be_bytes()).item(other).0
+/// Something that occurs with another about so often.
+pub(crate) fn near(tenant: u32, scope: u64, item: Item, step: u8, other: Item) -> Vec<u8> {
+    Key::of(tenant, sources::NEAR).number(scope).item(item).bytes(&[step]).item(other).0
 }
 
-/// The bounds of [`near`] for one thing and at least so many times.
-pub(crate) fn nearest(tenant: u32, scope: u64, item: Item, at_least: u32) -> (Vec<u8>, Vec<u8>) {
+/// The bounds of [`near`] for one thing from a step on.
+pub(crate) fn nearest(tenant: u32, scope: u64, item: Item, from: u8) -> (Vec<u8>, Vec<u8>) {
     let key = || Key::of(tenant, sources::NEAR).number(scope).item(item);
-    (key().bytes(&at_least.to_be_bytes()).0, key().all().1)
+    (key().bytes(&[from]).0, key().all().1)
 }
 
 /// How many facts lead from one thing to another.
@@ -152,10 +151,9 @@ pub(crate) fn all_counted(tenant: u32, scope: u64, track: &Tag) -> (Vec<u8>, Vec
     Key::of(tenant, sources::COUNTED).number(scope).bytes(track).all()
 }
 
-/// How often, and with what, at the end of a [`near`] key.
-pub(crate) fn tail_near(key: &[u8]) -> Option<(Item, u32)> {
-    let (rest, item) = key.split_last_chunk::<17>()?;
-    Some((item_of(item)?, u32::from_be_bytes(*rest.last_chunk::<4>()?)))
+/// With what, at the end of a [`near`] key.
+pub(crate) fn tail_near(key: &[u8]) -> Option<Item> {
+    item_of(key.last_chunk::<17>()?)
 }
 
 /// Which way, how, and to what, at the end of a [`link`] key.

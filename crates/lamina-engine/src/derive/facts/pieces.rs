@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{
-    AssertionId, Change, Content, Piece, PieceId, Pieces, Valid, Value, ValueKey,
+    AssertionId, Change, Content, Piece, PieceId, Pieces, Support, Valid, Value, ValueKey,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::kv::{Direction, Space};
@@ -44,7 +44,10 @@ pub(super) fn apply(
                         settled.insert(row.piece.id.fact);
                     }
                 }
-                link(rows, at, id, &row.piece)?;
+                // What it stood on before is noted already.
+                if let Change::Support { support, .. } = &change {
+                    link(rows, at, id, std::slice::from_ref(support))?;
+                }
                 rows.put(Space::Records, key::fact(at.tenant, id), row.encode());
             }
         }
@@ -67,7 +70,7 @@ pub(super) fn assert_row(rows: &mut Rows<'_, '_>, at: At, piece: Piece) -> Resul
     let learned = piece.recorded_from;
     rows.put(Space::Records, key::fact_listed(tenant, scope, learned, id), Vec::new());
     rows.put(Space::Records, key::fact_about(tenant, scope, subject, learned, id), Vec::new());
-    link(rows, at, id, &piece)?;
+    link(rows, at, id, &piece.supports)?;
     if matches!(piece.content, Content::Conflict(_)) {
         conflicts::note(rows, at, &piece, id)?;
     }
@@ -115,8 +118,13 @@ fn drop_row(rows: &mut Rows<'_, '_>, at: At, piece: &Piece, id: FactId) -> Resul
 }
 
 /// Notes with each event which facts stand on it.
-fn link(rows: &mut Rows<'_, '_>, at: At, id: FactId, piece: &Piece) -> Result<(), ViewError> {
-    for support in &piece.supports {
+fn link(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    id: FactId,
+    supports: &[Support],
+) -> Result<(), ViewError> {
+    for support in supports {
         if let Some(answer) = said_in(rows, at.tenant, support.source)? {
             let link = key::of_event(at.tenant, answer.event, Layer::Fact, id.as_bytes());
             rows.put(Space::Records, link, Vec::new());
