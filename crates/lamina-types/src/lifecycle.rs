@@ -3,8 +3,10 @@
 //! A memory event (`evt_`) passes through several lifecycle events (`lce_`); the two words are
 //! never mixed.
 
+use std::fmt;
+
 use crate::forget::Cascade;
-use crate::ids::{BatchId, ConceptId, EpisodeId, EventId, LifecycleId};
+use crate::ids::{BatchId, BeliefId, ConceptId, EpisodeId, EventId, FactId, LifecycleId};
 use crate::model_fault::ModelFault;
 use crate::recall::Layer;
 use crate::scope::ScopePath;
@@ -173,6 +175,8 @@ pub enum Payload {
     Cancelled {
         /// They start with this stage; `None`: every stage had run.
         from: Option<Stage>,
+        /// What became of the records that stood on the event.
+        dependants: Box<Dependants>,
     },
     /// What the answer that came in the place of the first has found, and what it took.
     Revised {
@@ -205,4 +209,111 @@ pub enum Payload {
         /// How often it was asked.
         attempts: u32,
     },
+}
+
+/// Records that a lifecycle event names of one fate; more are counted only.
+pub const DEPENDANTS_NAMED_MAX: usize = 32;
+
+/// A derived record, of whatever layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Derived {
+    /// What belongs together.
+    Episode(EpisodeId),
+    /// What is so.
+    Fact(FactId),
+    /// What is believed.
+    Belief(BeliefId),
+    /// What is understood.
+    Concept(ConceptId),
+}
+
+impl fmt::Display for Derived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Derived::Episode(id) => id.fmt(f),
+            Derived::Fact(id) => id.fmt(f),
+            Derived::Belief(id) => id.fmt(f),
+            Derived::Concept(id) => id.fmt(f),
+        }
+    }
+}
+
+/// What became of records when something was taken back that they stood on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Fate {
+    /// It was made again from what is left, or came to be in the place of another.
+    Rederived = 0,
+    /// It is less sure than before, or is shown to those only who ask for what was given up.
+    Demoted = 1,
+    /// It stands, and says that it does not know of the loss yet.
+    Stale = 2,
+    /// It is gone.
+    Removed = 3,
+}
+
+impl Fate {
+    /// All of them.
+    pub const ALL: [Fate; 4] = [Fate::Rederived, Fate::Demoted, Fate::Stale, Fate::Removed];
+
+    /// As lifecycle events say it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Fate::Rederived => "rederived",
+            Fate::Demoted => "demoted",
+            Fate::Stale => "stale",
+            Fate::Removed => "removed",
+        }
+    }
+}
+
+/// The records that stood on something that was taken back, by what became of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Dependants([Fated; 4]);
+
+/// The records of one fate.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Fated {
+    /// How many.
+    pub count: u32,
+    /// The first of them, at most [`DEPENDANTS_NAMED_MAX`].
+    pub named: Vec<Derived>,
+}
+
+impl Dependants {
+    /// Those of one fate.
+    pub fn of(&self, fate: Fate) -> &Fated {
+        let [rederived, demoted, stale, removed] = &self.0;
+        match fate {
+            Fate::Rederived => rederived,
+            Fate::Demoted => demoted,
+            Fate::Stale => stale,
+            Fate::Removed => removed,
+        }
+    }
+
+    /// The same, to change them.
+    pub fn of_mut(&mut self, fate: Fate) -> &mut Fated {
+        let [rederived, demoted, stale, removed] = &mut self.0;
+        match fate {
+            Fate::Rederived => rederived,
+            Fate::Demoted => demoted,
+            Fate::Stale => stale,
+            Fate::Removed => removed,
+        }
+    }
+
+    /// One more.
+    pub fn add(&mut self, fate: Fate, record: Derived) {
+        let fated = self.of_mut(fate);
+        fated.count = fated.count.saturating_add(1);
+        if fated.named.len() < DEPENDANTS_NAMED_MAX {
+            fated.named.push(record);
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|fated| fated.count == 0)
+    }
 }

@@ -2,7 +2,7 @@
 
 mod query;
 
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{Dependants, Fate, Payload};
 use lamina_types::limits::AUDIT_NOTE_CHARS_MAX;
 use lamina_types::{EventId, LifecycleEvent, LifecycleId, LifecycleKind, Stage};
 use schemars::JsonSchema;
@@ -153,9 +153,10 @@ fn payload_body(
             "stage": kind.stage().map(Stage::as_str),
             "attempts": attempts,
         }),
-        Payload::Cancelled { from } => json!({
+        Payload::Cancelled { from, dependants } => json!({
             "event_id": event_id,
             "stages_cancelled": remaining(*from),
+            "dependants": dependants_body(dependants),
         }),
         Payload::Forgotten { layer, count, cascade } => json!({
             "layer": layer.as_str(),
@@ -166,6 +167,16 @@ fn payload_body(
         Payload::Revised { .. } | Payload::ModelFailed { .. } => model_body(&event_id, payload),
         _ => json!({ "event_id": event_id }),
     }
+}
+
+/// What became of the records that stood on an event: how many of each fate, and the first of them.
+fn dependants_body(dependants: &Dependants) -> Value {
+    let fates = Fate::ALL.map(|fate| {
+        let fated = dependants.of(fate);
+        let ids: Vec<String> = fated.named.iter().map(ToString::to_string).collect();
+        (fate.as_str().to_owned(), json!({ "count": fated.count, "ids": ids }))
+    });
+    Value::Object(fates.into_iter().collect())
 }
 
 /// What a language model has to do with an event.

@@ -261,7 +261,7 @@ fn judge(rows: &mut Rows<'_, '_>, heard: &mut Heard<'_, '_>) -> Result<(), ViewE
 }
 
 /// The mean that is shown, without what fading takes away: exact.
-fn predicted(row: &rows::BeliefRow) -> Confidence {
+pub(super) fn predicted(row: &rows::BeliefRow) -> Confidence {
     let mass = row.held.state.visible();
     let share = u128::from(mass.supports) * 10_000 / u128::from(mass.total().max(1));
     Confidence::new(u16::try_from(share).unwrap_or(u16::MAX))

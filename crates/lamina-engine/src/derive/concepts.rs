@@ -140,6 +140,32 @@ pub(super) fn withdraw(
     Ok(())
 }
 
+/// The things whose concepts may stand on an answer: those it speaks of, and those that the facts of
+/// its tracks are counted with.
+pub(super) fn things_near(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    tracks: &[(u64, Tag)],
+) -> Result<BTreeSet<(u64, Item)>, ViewError> {
+    let mut near = BTreeSet::new();
+    let Some(things) = things_row(rows, tenant, offset)? else { return Ok(near) };
+    let nouns = things.spoken.nouns.iter();
+    let nouns = nouns.flat_map(|noun| [Some(noun.word), noun.with_next]).flatten();
+    for tag in things.spoken.names.iter().copied().chain(nouns) {
+        near.extend(things.scopes.iter().map(|scope| (*scope, Item::Value(tag))));
+    }
+    for (scope, track) in tracks {
+        for (_, episode) in counted(rows, tenant, *scope, track)? {
+            let digest = digest(rows, tenant, *scope, episode)?;
+            let facts = digest.into_iter().flat_map(|digest| digest.facts);
+            let here = facts.filter(|fact| fact.track == *track);
+            near.extend(here.map(|fact| (*scope, fact.subject)));
+        }
+    }
+    Ok(near)
+}
+
 /// Somebody decided what is so: what stands on a track may be other than before.
 pub(super) fn decided(
     rows: &mut Rows<'_, '_>,

@@ -7,16 +7,18 @@ use lamina_store::log::ErasePayload;
 use lamina_store::view::derived::{Derivation, Rows};
 use lamina_store::view::{EventRow, Tag, ViewError};
 use lamina_types::layer::Term;
+use lamina_types::lifecycle::Dependants;
 use lamina_types::{EventId, RecordedAt, ScopePath};
 use sha2::{Digest, Sha256};
 
 use std::ops::ControlFlow;
 
+use crate::derive::dependants::Before;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, entities, episodes, facts, forgotten, key, models,
-    phrases, rederive, suppress, traces, vocabularies,
+    beliefs, concepts, conflicts, deadlines, dependants, entities, episodes, facts, forgotten, key,
+    models, phrases, rederive, suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -34,9 +36,13 @@ impl Derivation for Derived {
             (Kind::Tick, _) => due(rows, entry),
             (Kind::Control, control::CANCEL) => {
                 due(rows, entry)?;
+                let mut fates = Dependants::default();
                 for event in &entry.head.causes {
+                    let before = Before::of(rows, *event)?;
                     withdraw_event(rows, *event, entry.head.recorded_at)?;
+                    before.compare(rows, &mut fates)?;
                 }
+                dependants::keep(rows, entry.head.tenant, entry.head.offset, &fates);
                 Ok(())
             }
             (Kind::Control, control::VOCABULARY_SET) => vocabularies::set(rows, entry),

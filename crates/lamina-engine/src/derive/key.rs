@@ -246,6 +246,14 @@ pub(crate) fn answers_to(tenant: u32, event: u64) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, sources::ANSWERED).number(event).all()
 }
 
+/// In the space of jobs: nothing else there begins like it.
+const WITHDRAWN: u8 = 64;
+
+/// What became of the dependants of what an entry took back.
+pub(crate) fn withdrawn(tenant: u32, by: u64) -> Vec<u8> {
+    Key::of(tenant, WITHDRAWN).number(by).0
+}
+
 /// An event that waits for a model.
 pub(crate) fn awaits(tenant: u32, scope: u64, event: u64) -> Vec<u8> {
     Key::of(tenant, sources::AWAITS).number(scope).number(event).0

@@ -22,6 +22,7 @@ pub(crate) mod episodes;
 pub(crate) mod concepts;
 pub(crate) mod beliefs;
 pub(crate) mod deadlines;
+pub(crate) mod dependants;
 pub(crate) mod topics;
 pub(crate) mod traces;
 mod forgotten;

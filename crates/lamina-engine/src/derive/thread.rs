@@ -13,7 +13,7 @@ use lamina_env::Clock;
 use lamina_store::codec::models::Cost;
 use lamina_store::log::{LogReader, NewEntry};
 use lamina_store::view::{ViewError, Views};
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{Dependants, Payload};
 use lamina_types::{EpisodeId, EventId, Stage};
 use tokio::sync::oneshot;
 
@@ -24,7 +24,7 @@ use crate::derive::pace::{Pace, background};
 use crate::derive::rows::AnswerCounts;
 use crate::derive::rows::episodes::EpisodeRow;
 use crate::derive::topics::Turns;
-use crate::derive::{alone, deadlines, read};
+use crate::derive::{alone, deadlines, dependants, read};
 use crate::index::Search;
 use crate::write::capture::Request;
 use crate::write::stages::{Fed, Flight, Performed, StageError, StageWorker};
@@ -324,6 +324,10 @@ impl StageWorker for DerivingStages {
             output_tokens,
             cost_micros: micros,
         }))
+    }
+
+    fn withdrew(&mut self, tenant: u32, by: u64) -> Result<Dependants, StageError> {
+        dependants::kept(&self.views, tenant, by).map_err(|error| StageError(error.to_string()))
     }
 
     fn sealed(&mut self, from: u64, to: u64) -> Result<Vec<(u32, EpisodeId)>, StageError> {

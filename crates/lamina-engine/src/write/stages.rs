@@ -15,7 +15,7 @@ use lamina_store::entry::{Entry, Kind, Place, control};
 use lamina_store::kv::Batch;
 use lamina_store::log::LogReader;
 use lamina_store::view::{ExceptionRow, ExceptionState, LifecycleRow, ViewError, Views};
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{Dependants, Payload};
 use lamina_types::{
     ActorId, BatchId, EventId, LifecycleEvent, LifecycleId, LifecycleKind, Micros, ScopePath, Stage,
 };
@@ -92,6 +92,8 @@ pub struct Stages {
     seen: u64,
     /// Events from here on were not taken because too many were in flight; the log has them.
     behind: Option<u64>,
+    /// What became of the dependants of the event that is being cancelled.
+    dependants: Box<Dependants>,
     out: Out,
 }
 
@@ -148,6 +150,7 @@ impl Stages {
             unindexed: BTreeMap::new(),
             seen: 0,
             behind: None,
+            dependants: Box::default(),
             out: Out::default(),
         }
     }
@@ -339,10 +342,12 @@ impl Stages {
             (Kind::Control, control::CANCEL) => {
                 let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
                 let Some(Cancel { event_id, .. }) = payload else { return Ok(()) };
+                let dependants = self.withdrew(entry);
                 let actions = self.pipeline.on(Input::Cancel { event: event_id });
                 if actions.is_empty() {
-                    return self.announce_late_cancel(entry.head.tenant, event_id);
+                    return self.announce_late_cancel(entry.head.tenant, event_id, dependants);
                 }
+                self.dependants = dependants;
                 self.perform(actions)
             }
             _ => Ok(()),
@@ -371,7 +376,8 @@ impl Stages {
     fn start_late(&mut self, flight: Flight) -> Result<(), ViewError> {
         let row = self.views.event(flight.tenant, flight.event_id)?;
         if row.is_some_and(|row| row.is_excluded()) {
-            return self.announce_late_cancel(flight.tenant, flight.event_id);
+            // What became of its dependants was told when the cancellation came.
+            return self.announce_late_cancel(flight.tenant, flight.event_id, Box::default());
         }
         self.start(flight)
     }
@@ -416,10 +422,11 @@ impl Stages {
                     self.publish(event, kind, payload)?;
                 }
                 Action::Cancelled { event, from } => {
+                    let dependants = std::mem::take(&mut self.dependants);
                     self.publish(
                         event,
                         LifecycleKind::Cancelled,
-                        Payload::Cancelled { from: Some(from) },
+                        Payload::Cancelled { from: Some(from), dependants },
                     )?;
                 }
                 Action::Finish { event } => {

@@ -15,3 +15,4 @@ mod deletion;
 mod believed;
 mod disputes;
 mod understood;
+mod told;

@@ -7,6 +7,7 @@
 pub mod experience;
 pub mod answer;
 pub mod control;
+pub mod dependants;
 pub mod models;
 pub mod wire;
 

@@ -17,6 +17,7 @@ use lamina_types::{
 };
 
 use crate::codec::CodecError;
+use crate::codec::dependants::{dependants, put_dependants};
 use crate::codec::wire::{Cursor, put_varint};
 use crate::entry::Place;
 use crate::kv::{Batch, Direction, Space};
@@ -334,8 +335,9 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
             put(4, &[beliefs_updated, conflicts_resolved, superseded_facts].map(u64::from));
         }
         Payload::Failed { attempts } => put(6, &[u64::from(attempts)]),
-        Payload::Cancelled { from } => {
-            put(7, &[from.map_or(NO_STAGE, |stage| u64::from(stage as u8))])
+        Payload::Cancelled { from, ref dependants } => {
+            put(11, &[from.map_or(NO_STAGE, |stage| u64::from(stage as u8))]);
+            put_dependants(out, dependants);
         }
         Payload::Revised {
             facts,
@@ -381,10 +383,15 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
             Payload::Compressed { episode, understanding: understanding.collect::<Result<_, _>>()? }
         }
         6 => Payload::Failed { attempts: small(from)? },
-        7 => Payload::Cancelled {
+        form @ (7 | 11) => Payload::Cancelled {
             from: match from.varint()? {
                 NO_STAGE => None,
                 stage => Some(stage_of(stage)?),
+            },
+            // Older rows do not say.
+            dependants: match form {
+                7 => Box::default(),
+                _ => Box::new(dependants(from)?),
             },
         },
         8 => Payload::Revised {

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 18: 55 rows, 55da66de1d3101488cc6c8417c4b563e5ede91762fc5ababeb20a1512ed84887"]
+    expect!["layout 19: 55 rows, 55da66de1d3101488cc6c8417c4b563e5ede91762fc5ababeb20a1512ed84887"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

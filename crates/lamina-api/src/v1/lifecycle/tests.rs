@@ -36,8 +36,18 @@ pub(crate) fn every_payload() -> Vec<LifecycleEvent> {
             },
         ),
         row(LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 4 }),
-        row(LifecycleKind::Cancelled, Payload::Cancelled { from: Some(Stage::Indexed) }),
+        row(LifecycleKind::Cancelled, cancelled()),
     ]
+}
+
+fn cancelled() -> Payload {
+    let mut dependants = lamina_types::lifecycle::Dependants::default();
+    let fact = lamina_types::FactId::from_bytes([0x66; 16]);
+    dependants.add(
+        lamina_types::lifecycle::Fate::Removed,
+        lamina_types::lifecycle::Derived::Fact(fact),
+    );
+    Payload::Cancelled { from: Some(Stage::Indexed), dependants: Box::new(dependants) }
 }
 
 #[test]

@@ -3,11 +3,13 @@
 
 use lamina_store::codec::models::ModelGaveUp;
 use lamina_store::entry::Entry;
+use lamina_store::kv::Space;
 use lamina_store::view::ViewError;
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{Dependants, Payload};
 use lamina_types::{EventId, LifecycleKind, ModelFault};
 
-use super::Stages;
+use super::{StageError, Stages};
+use crate::derive::key;
 
 impl Stages {
     /// Every stage had run when the cancellation came: it is announced all the same, once.
@@ -15,13 +17,27 @@ impl Stages {
         &mut self,
         tenant: u32,
         event: EventId,
+        dependants: Box<Dependants>,
     ) -> Result<(), ViewError> {
         let rows = self.views.lifecycle_of_event(tenant, event)?;
         if rows.iter().any(|row| row.kind == LifecycleKind::Cancelled) {
             return Ok(());
         }
-        let payload = Payload::Cancelled { from: None };
+        let payload = Payload::Cancelled { from: None, dependants };
         self.announce_later(tenant, event, LifecycleKind::Cancelled, payload)
+    }
+
+    /// What became of the records that stood on what an entry took back. An announcement without it is
+    /// better than none.
+    pub(super) fn withdrew(&mut self, entry: &Entry) -> Box<Dependants> {
+        let (tenant, by) = (entry.head.tenant, entry.head.offset);
+        let withdrew = self.worker.withdrew(tenant, by);
+        // It is written with the row that tells of it, or read again.
+        self.out.batch.delete(Space::Jobs, key::withdrawn(tenant, by));
+        Box::new(withdrew.unwrap_or_else(|StageError(reason)| {
+            tracing::warn!(offset = entry.head.offset, reason, "dependants are not readable");
+            Dependants::default()
+        }))
     }
 
     /// Announces something about an event, wherever it is in its stages.

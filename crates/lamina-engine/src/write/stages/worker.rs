@@ -1,7 +1,7 @@
 //! Who performs stages, and what the stage thread is told.
 
 use lamina_store::entry::Entry;
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{Dependants, Payload};
 use lamina_types::{EpisodeId, EventId, Stage};
 
 use super::Flight;
@@ -73,6 +73,11 @@ pub trait StageWorker: Send + std::fmt::Debug {
         episode: EpisodeId,
     ) -> Result<(Vec<EventId>, Payload), StageError> {
         Ok((Vec::new(), Payload::Compressed { episode, understanding: Vec::new() }))
+    }
+
+    /// What became of the records that stood on what an entry took back.
+    fn withdrew(&mut self, _tenant: u32, _by: u64) -> Result<Dependants, StageError> {
+        Ok(Dependants::default())
     }
 
     /// What is announced of an answer to an event that has been through its stages before.

@@ -18,6 +18,13 @@ fn row(n: u8, event: u8, kind: LifecycleKind, payload: Payload) -> LifecycleRow 
     }
 }
 
+fn cancelled(from: Option<Stage>) -> Payload {
+    let mut dependants = lamina_types::lifecycle::Dependants::default();
+    let episode = lamina_types::lifecycle::Derived::Episode(EpisodeId::from_bytes([4; 16]));
+    dependants.add(lamina_types::lifecycle::Fate::Removed, episode);
+    Payload::Cancelled { from, dependants: Box::new(dependants) }
+}
+
 /// One of each kind and payload.
 fn rows() -> Vec<LifecycleRow> {
     let stage = LifecycleKind::Stage;
@@ -48,7 +55,7 @@ fn rows() -> Vec<LifecycleRow> {
             },
         ),
         row(6, 8, LifecycleKind::Failed(Stage::Indexed), Payload::Failed { attempts: 5 }),
-        row(7, 9, LifecycleKind::Cancelled, Payload::Cancelled { from: Some(Stage::Extracted) }),
+        row(7, 9, LifecycleKind::Cancelled, cancelled(Some(Stage::Extracted))),
     ]
 }
 
@@ -138,8 +145,8 @@ fn damaged_runs_are_refused_and_never_panic() {
 fn a_cancellation_that_came_after_every_stage_is_kept_as_such() {
     for from in [None, Some(Stage::Captured), Some(Stage::Compressed)] {
         let mut bytes = Vec::new();
-        put_payload(&mut bytes, &Payload::Cancelled { from }).unwrap();
-        assert_eq!(payload(&mut Cursor::new(&bytes)), Ok(Payload::Cancelled { from }));
+        put_payload(&mut bytes, &cancelled(from)).unwrap();
+        assert_eq!(payload(&mut Cursor::new(&bytes)), Ok(cancelled(from)));
     }
 }
 
