@@ -22,12 +22,14 @@ use crate::derive::concepts::rows::ConceptRow;
 use crate::derive::fold::{answer_row, answers_to, row_error};
 use crate::derive::key::beliefs::{self as belief_key, ClaimKey};
 use crate::derive::rows::{FactRow, done};
-use crate::derive::{beliefs, concepts, episodes, facts, key, read};
+use crate::derive::{concepts, episodes, facts, key, read};
 
 /// Records that are looked at of one answer; what is beyond is taken back all the same.
 const LOOKED_AT_MAX: usize = 512;
 /// Versions of facts that are looked at in one track.
 const PER_TRACK_MAX: usize = 64;
+/// How finely it is told how sure a belief is.
+const BILLION: u128 = 1_000_000_000;
 
 /// Where records stand that may depend on an answer.
 #[derive(Debug, Default)]
@@ -188,7 +190,11 @@ fn look_at_claim(
         return Ok(());
     };
     let row = BeliefRow::decode(&bytes).map_err(row_error(Space::Sources))?;
-    let strength = u64::from(beliefs::predicted(&row).get());
+    // All that is known counts, also what is not shown yet.
+    let (prior, known) = (row.held.state.prior, row.held.state.known);
+    let supports = u128::from(prior.supports) + u128::from(known.supports);
+    let total = u128::from(prior.total()) + u128::from(known.total());
+    let strength = u64::try_from(supports * BILLION / total.max(1)).unwrap_or(u64::MAX);
     let is_shown = row.held.is_held();
     found.insert(Derived::Belief(row.id), State { strength, lost: 0, is_shown, bytes });
     Ok(())

@@ -43,10 +43,8 @@ pub(crate) fn every_payload() -> Vec<LifecycleEvent> {
 fn cancelled() -> Payload {
     let mut dependants = lamina_types::lifecycle::Dependants::default();
     let fact = lamina_types::FactId::from_bytes([0x66; 16]);
-    dependants.add(
-        lamina_types::lifecycle::Fate::Removed,
-        lamina_types::lifecycle::Derived::Fact(fact),
-    );
+    dependants
+        .add(lamina_types::lifecycle::Fate::Removed, lamina_types::lifecycle::Derived::Fact(fact));
     Payload::Cancelled { from: Some(Stage::Indexed), dependants: Box::new(dependants) }
 }
 
@@ -100,7 +98,7 @@ fn payloads() {
         consolidated "consolidated" {…,"beliefs_updated":1,"conflicts_resolved":2,"superseded_facts":3}
         compressed "compressed" {…,"episode_id":"ep_44444444444444444444444444444444","understanding_ids":["concept_55555555555555555555555555555555"]}
         failed "indexed" {…,"stage":"indexed","attempts":4}
-        cancelled "" {…,"stages_cancelled":["indexed","consolidated","compressed"]}"#]]);
+        cancelled "" {…,"stages_cancelled":["indexed","consolidated","compressed"],"dependants":{"rederived":{"count":0,"ids":[]},"demoted":{"count":0,"ids":[]},"stale":{"count":0,"ids":[]},"removed":{"count":1,"ids":["fact_66666666666666666666666666666666"]}}}"#]]);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! A cancellation says what became of the records that stood on the event.
 
+use std::time::Duration;
+
+use lamina_sim::client::Deadline;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, string};
@@ -24,10 +27,16 @@ fn lives_in(api: &mut Api, layer: &str, place: &str) -> Option<String> {
 
 fn cancelled(api: &mut Api, event: &str) -> Value {
     api.post(&format!("/v1/lifecycle/memory-event/{event}/cancel"), &json!({})).ok(200);
-    let page = api.get(&format!("/v1/lifecycle?event_id={event}&limit=100")).ok(200);
-    let rows = page["items"].as_array().cloned().unwrap_or_default();
-    let row = rows.iter().find(|row| row["stage"] == "cancelled");
-    row.unwrap_or_else(|| panic!("nothing was cancelled: {rows:?}"))["payload"]["dependants"].clone()
+    // It is announced when the stages come to it.
+    let deadline = Deadline::after(Duration::from_secs(120));
+    loop {
+        let page = api.get(&format!("/v1/lifecycle?event_id={event}&limit=100")).ok(200);
+        let rows = page["items"].as_array().cloned().unwrap_or_default();
+        if let Some(row) = rows.iter().find(|row| row["event"] == "cancelled") {
+            return row["payload"]["dependants"].clone();
+        }
+        assert!(!deadline.passed(), "nothing was cancelled: {rows:?}");
+    }
 }
 
 fn named(dependants: &Value, fate: &str) -> Vec<String> {
