@@ -8,6 +8,7 @@
 pub mod episodes;
 pub mod naming;
 pub mod entities;
+pub mod opposites;
 pub mod vocabulary;
 pub mod facts;
 pub mod conflicts;

@@ -21,7 +21,7 @@ use lamina_store::kv::Space;
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
 use lamina_types::layer::{Cardinality, Claim, Confidence};
-use lamina_types::{EpisodeId, RecordedAt, ValidAt};
+use lamina_types::{EntityId, EpisodeId, RecordedAt, ValidAt};
 
 use self::again::{Going, without};
 use self::claims::{At, Effect, belief_row, mint, rivals};
@@ -120,12 +120,38 @@ fn hear(
         Vec::new()
     };
     take(rows, heard, &at(value.0), ordinal, &said)?;
+    deny(rows, heard, &at(value.0), (ordinal, claim), &said)?;
     said.evidence.polarity = Polarity::Against;
     said.names = false;
     for rival in against {
         take(rows, heard, &At { tenant, claim: rival, about }, ordinal, &said)?;
     }
     Ok(())
+}
+
+/// What a claim denies of another relation: evidence against what is believed there, if anything is.
+fn deny(
+    rows: &mut Rows<'_, '_>,
+    heard: &mut Heard<'_, '_>,
+    at: &At,
+    (ordinal, claim): (u16, &Claim),
+    said: &Said,
+) -> Result<(), ViewError> {
+    let Some(denied) = facts::opposes(heard.given, claim) else { return Ok(()) };
+    let predicate = rows.tag(at.tenant, facts::PREDICATE, &[denied.as_bytes()])?;
+    let subject = EntityId::from_bytes(at.about.subject);
+    let question = facts::said(rows, at.tenant, subject, &predicate)?;
+    let claim = ClaimKey { said: question, ..at.claim };
+    let denied = At { claim, about: About { predicate, is_single: false, ..at.about }, ..*at };
+    let until = said.evidence.valid_from.max(heard.given.answer.observed_at);
+    let is_believed = belief_row(rows, &denied)?.is_some_and(|row| row.latest <= until);
+    if !is_believed {
+        return Ok(());
+    }
+    let mut against = said.clone();
+    against.evidence.polarity = Polarity::Against;
+    against.names = false;
+    take(rows, heard, &denied, ordinal, &against)
 }
 
 /// The values that a claim excludes. A late report excludes nothing that is known of a later time; it
@@ -261,7 +287,7 @@ fn judge(rows: &mut Rows<'_, '_>, heard: &mut Heard<'_, '_>) -> Result<(), ViewE
 }
 
 /// The mean that is shown, without what fading takes away: exact.
-pub(super) fn predicted(row: &rows::BeliefRow) -> Confidence {
+fn predicted(row: &rows::BeliefRow) -> Confidence {
     let mass = row.held.state.visible();
     let share = u128::from(mass.supports) * 10_000 / u128::from(mass.total().max(1));
     Confidence::new(u16::try_from(share).unwrap_or(u16::MAX))

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Decision, Input, Outcome, Resolution, Retraction, Saying, Track, Turn,
-    ValueKey, push, without_turns,
+    Assertion, AssertionId, Content, Decision, Input, Outcome, Piece, Resolution, Retraction,
+    Saying, Track, Turn, Value, ValueKey, push, without_turns,
 };
+use lamina_core::derive::opposites::opposite;
 use lamina_store::codec::CodecError;
 use lamina_store::keys::KeyedHash;
 use lamina_store::kv::{Direction, Space};
@@ -29,6 +30,10 @@ use pieces::Stored;
 
 pub(crate) use pieces::{current, maker, mint, origin};
 pub(super) use rehome::{Moved, rehome};
+
+/// The domains of the hashes of predicates and of tracks.
+pub(super) const PREDICATE: &str = "derive.predicate";
+const TRACK: &str = "derive.track";
 
 /// A track, and whom and what it is about.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +74,7 @@ pub(super) fn learn(
                 let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
                 said_of(rows, given, at, (assertion, spoken))?;
             }
+            oppose(rows, given, scope, (ordinal, claim), &keyed, spoken)?;
         }
     }
     Ok(())
@@ -106,7 +112,7 @@ pub(super) fn keyed(
     names: &Names,
 ) -> Result<Option<Keyed>, ViewError> {
     let Some(subject) = names.entity(&claim.subject) else { return Ok(None) };
-    let predicate = rows.tag(tenant, "derive.predicate", &[claim.predicate.as_bytes()])?;
+    let predicate = rows.tag(tenant, PREDICATE, &[claim.predicate.as_bytes()])?;
     let said = said(rows, tenant, subject, &predicate)?;
     let value = value(rows, tenant, claim, names)?;
     Ok(Some(Keyed { subject, predicate, said, value }))
@@ -154,6 +160,45 @@ fn said_of(
         Decision::Conflict => counts.conflicts += 1,
         Decision::Noop => {}
     }
+    given.row.counts.settled += pieces::apply(rows, at, outcome.changes)?;
+    Ok(())
+}
+
+/// Whether a claim denies what another relation says: only what holds from some time on does.
+pub(super) fn opposes(given: &Given<'_>, claim: &Claim) -> Option<&'static str> {
+    let holds = matches!(claim.effect, Effect::Holds | Effect::Corrects);
+    let denies = holds && claim.valid_to.is_none() && !given.answer.asked.no_supersede;
+    opposite(&claim.predicate).filter(|_| denies)
+}
+
+/// Ends what a claim denies, if it is known: nobody is said to have liked what they dislike.
+fn oppose(
+    rows: &mut Rows<'_, '_>,
+    given: &mut Given<'_>,
+    scope: u64,
+    (ordinal, claim): (u16, &Claim),
+    keyed: &Keyed,
+    spoken: Spoken,
+) -> Result<(), ViewError> {
+    let (Some(denied), Some(value)) = (opposes(given, claim), keyed.value) else { return Ok(()) };
+    let (tenant, subject) = (given.tenant, keyed.subject);
+    let predicate = rows.tag(tenant, PREDICATE, &[denied.as_bytes()])?;
+    let said = said(rows, tenant, subject, &predicate)?;
+    let track = rows.tag(tenant, TRACK, &[&said, &value.0])?;
+    let at = At { tenant, scope, track, subject, predicate };
+    let is_known = |piece: &Piece| piece.content == Content::One(Value::Is(value));
+    if rows.get(Space::Sources, &key::track(tenant, scope, &said, &track))?.is_none()
+        || current(rows, at, is_known)?.is_none()
+    {
+        return Ok(());
+    }
+    let Some(assertion) = assertion(given, ordinal, claim, Some(value)) else { return Ok(()) };
+    let assertion = Assertion { saying: Saying::Ends(Some(value)), ..assertion };
+    if !given.row.tracks.contains(&(scope, track)) {
+        given.row.tracks.push((scope, track));
+    }
+    let outcome = take(rows, at, Input::Said(assertion), spoken, None)?;
+    given.row.counts.superseded += u32::from(outcome.decision == Decision::End);
     given.row.counts.settled += pieces::apply(rows, at, outcome.changes)?;
     Ok(())
 }
@@ -441,8 +486,8 @@ fn tracks(
     value: Option<ValueKey>,
 ) -> Result<Vec<Tag>, ViewError> {
     match (claim.cardinality, value) {
-        (Some(Cardinality::One), _) => Ok(vec![rows.tag(tenant, "derive.track", &[said])?]),
-        (_, Some(value)) => Ok(vec![rows.tag(tenant, "derive.track", &[said, &value.0])?]),
+        (Some(Cardinality::One), _) => Ok(vec![rows.tag(tenant, TRACK, &[said])?]),
+        (_, Some(value)) => Ok(vec![rows.tag(tenant, TRACK, &[said, &value.0])?]),
         (_, None) if claim.effect == Effect::Ends => {
             let (from, to) = key::tracks(tenant, scope, said);
             let mut all = Vec::new();

@@ -97,6 +97,38 @@ fn r316_a_cancelled_event_leaves_no_fact() {
     assert!(ever.iter().all(|fact| fact["object"]["value"] != "Initech"), "{ever:?}");
 }
 
+/// Whoever dislikes something does not like it: the one ends with the other, on both layers, and stands
+/// again when the other is taken back. Nobody is said to have liked what they only ever disliked.
+#[test]
+fn what_is_disliked_is_liked_no_more() {
+    let mut api = Api::shared("facts-opposites");
+    say(&mut api, "2025-01-10T10:00:00Z", "I like jazz. I like tea.");
+    let jazz = |api: &mut Api| {
+        let page = api.get(&format!("/v1/beliefs?scope={}&limit=1000", api.scope)).ok(200);
+        let items = page["items"].as_array().cloned().expect("a page has items");
+        let likes = items.iter().find(|belief| {
+            belief["claim"]["predicate"] == "likes" && belief["claim"].to_string().contains("jazz")
+        });
+        let supports = likes.and_then(|belief| belief["supports"].as_array().cloned());
+        let supports = supports.expect("it is believed, on something");
+        supports.iter().any(|support| support["polarity"] == "against")
+    };
+    assert!(!jazz(&mut api), "nothing speaks against it");
+    let turned = say(&mut api, "2025-06-01T10:00:00Z", "I don't like jazz. I hate olives.");
+    let now = lines(&facts(&mut api, ""));
+    let told = ["user:local dislikes jazz", "user:local dislikes olives", "user:local likes tea"];
+    assert_eq!(now, told);
+    assert!(jazz(&mut api), "what was said since speaks against it");
+    let then = lines(&facts(&mut api, "&as_of_valid=2025-03-01T00:00:00Z"));
+    assert_eq!(then, ["user:local likes jazz", "user:local likes tea"]);
+    let ever = lines(&facts(&mut api, "&include_superseded=true"));
+    assert!(!ever.contains(&"user:local likes olives".to_owned()), "{ever:?}");
+    api.post(&format!("/v1/lifecycle/memory-event/{turned}/cancel"), &json!({})).ok(200);
+    let again = lines(&facts(&mut api, ""));
+    assert_eq!(again, ["user:local likes jazz", "user:local likes tea"]);
+    assert!(!jazz(&mut api), "nothing speaks against it any more");
+}
+
 #[test]
 fn r290_questions_narrow_and_bad_ones_are_refused() {
     let mut api = Api::shared("facts-asked");
