@@ -1,3 +1,5 @@
+//! What is kept of what was told, and for how long.
+
 use lamina_types::{Micros, RecordedAt, ValidAt};
 
 use super::*;
