@@ -99,6 +99,8 @@ mod policies;
 #[cfg(test)]
 mod permissions;
 #[cfg(test)]
+mod placeholders;
+#[cfg(test)]
 mod scopes;
 #[cfg(test)]
 mod traversal;

@@ -111,9 +111,8 @@ fn r199_a_tenant_lowers_its_own_rates() {
     let mut other = team.caller("other", "user:alice");
     let body = serde_json::json!({"defaults": {"rate_limit.write": "3/h"}});
     alice.send(Request::new("PUT", "/v1/policy/tenant/acme").json(&body)).ok(200);
-    let write = |caller: &mut Signed| {
-        caller.post("/v1/experience", &envelope("user:alice", "hello"))
-    };
+    let write =
+        |caller: &mut Signed| caller.post("/v1/experience", &envelope("user:alice", "hello"));
     for left in [2, 1, 0] {
         let answer = write(&mut alice);
         assert_eq!(number(&answer, "x-ratelimit-limit"), 3);
