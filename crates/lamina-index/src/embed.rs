@@ -7,7 +7,7 @@
 mod table;
 mod wordpiece;
 
-pub(crate) use table::vocabulary;
+pub(crate) use table::{Fnv, vocabulary};
 
 use crate::vector::{Space, Vector};
 use table::Table;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::read::words::Matter;
 
 /// Relevance below this is nothing, unless somebody asks otherwise.
-pub const FLOOR: f64 = 0.35;
+pub const FLOOR: f64 = 0.45;
 
 /// What speaks for the best records.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -21,6 +21,10 @@ pub struct Evidence {
     pub together: f64,
     /// How near the meaning of the nearest record is, 0 to 1; `None` if it was not measured.
     pub meaning: Option<f64>,
+    /// How far the words of the question are met by one record, word by word; `None` if none was read.
+    pub closest: Option<f64>,
+    /// The same without names.
+    pub matter: Option<f64>,
 }
 
 /// What the best records have of a question. `weight` says how telling a stem is.
@@ -42,17 +46,23 @@ pub fn evidence(
     let together = share(&anywhere);
     let named = matter.names.iter().filter(|name| anywhere(name)).count();
     let names = (!matter.names.is_empty()).then(|| named as f64 / matter.names.len() as f64);
-    Evidence { names, best, together, meaning }
+    Evidence { names, best, together, meaning, closest: None, matter: None }
 }
 
 /// How sure it is that the records have to do with the question, 0 to 1.
 ///
-/// A logistic of the evidence. A name that no record has weighs most: whoever asks about Ada is not
-/// served with what Ben did.
+/// A logistic of the evidence, its weights fitted to questions asked of the right memory and of a wrong
+/// one. A name that no record has weighs most: whoever asks about Ada is not served with what Ben did.
 pub fn relevance(evidence: &Evidence) -> f64 {
-    let names = evidence.names.map_or(0.0, |share| if share > 0.0 { 1.2 * share } else { -3.2 });
-    let meaning = evidence.meaning.map_or(0.0, |near| 2.4 * (near - 0.45));
-    let x = -2.2 + 2.6 * evidence.best + 2.2 * evidence.together + names + meaning;
+    let names = match evidence.names {
+        None => 0.65,
+        Some(share) if share > 0.0 => 1.4 * share,
+        Some(_) => -3.1,
+    };
+    // What was not read is taken to come as near as the words in common say.
+    let closest = evidence.closest.unwrap_or(evidence.best);
+    let matter = evidence.matter.unwrap_or(closest);
+    let x = -1.73 + names + 2.25 * evidence.best + 1.65 * closest + 0.9 * matter;
     1.0 / (1.0 + (-x).exp())
 }
 

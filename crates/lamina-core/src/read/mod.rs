@@ -1,4 +1,4 @@
-//! The read path, in the order it runs: plan -> (retrieve) -> fuse -> expand -> rank -> abstain -> pack.
+//! The read path, in the order it runs: plan -> (retrieve) -> fuse -> expand -> look closer -> rank -> abstain -> pack.
 //!
 //! Everything here is a function of values: what was retrieved, what is asked, what fits. Retrieving
 //! itself, and fetching words, belongs to the engine.
@@ -7,6 +7,8 @@ pub mod plan;
 pub mod words;
 pub mod fuse;
 pub mod expand;
+pub mod closer;
+pub mod voice;
 pub mod rank;
 pub mod abstain;
 pub mod tokens;

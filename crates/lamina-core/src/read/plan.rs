@@ -237,6 +237,43 @@ pub fn plan(question: &str) -> Plan {
     found.unwrap_or(Plan::Lookup)
 }
 
+/// Auxiliaries of how things are...
+const NOW: &[&str] = &["is", "are", "am", "do", "does", "have", "has", "s"];
+/// ...and of how they were, or might be.
+const NOT_NOW: &[&str] =
+    &["did", "was", "were", "had", "would", "could", "can", "should", "will", "might", "shall"];
+/// What asks for one value.
+const VALUES: &[&str] = &[
+    "how many",
+    "how much",
+    "how long",
+    "how often",
+    "how old",
+    "how far",
+    "what is",
+    "what are",
+    "what s",
+    "which",
+    "who is",
+    "when is",
+    "where is",
+    "where are",
+    "where do",
+    "where does",
+    "percentage",
+    "number of",
+];
+
+/// Whether a question asks for a value as it is now: of several statements of it the last one holds.
+/// Decided by the first auxiliary of the question.
+pub fn asks_for_present(question: &str) -> bool {
+    let said = words(&question.replace(['\'', '\u{2019}'], " "));
+    let stands_in = |word: &&String, list: &[&str]| list.contains(&word.as_str());
+    let first = said.iter().find(|word| stands_in(word, NOW) || stands_in(word, NOT_NOW));
+    first.is_some_and(|word| stands_in(&word, NOW))
+        && VALUES.iter().any(|phrase| stands(&said, phrase))
+}
+
 fn stands(said: &[String], phrase: &str) -> bool {
     let (anchored, phrase) = match phrase.strip_prefix('^') {
         Some(rest) => (true, rest),

@@ -9,31 +9,40 @@ use std::collections::BTreeSet;
 /// are written without spaces give one word per character.
 pub fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    each_word(text, &mut |word| found.push(word.to_owned()));
+    found
+}
+
+/// Hands every word of a text to `each`, as [`words`] gives them.
+pub fn each_word(text: &str, each: &mut dyn FnMut(&str)) {
     let mut word = String::new();
-    let flush = |word: &mut String, found: &mut Vec<String>| {
-        if !word.is_empty() {
-            found.push(std::mem::take(word));
-        }
-    };
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if is_unspaced(c) {
-            flush(&mut word, &mut found);
-            found.push(c.to_string());
-        } else if c.is_alphanumeric() {
+        if c.is_ascii_alphanumeric() {
+            word.push(c.to_ascii_lowercase());
+            continue;
+        }
+        if !is_unspaced(c) && c.is_alphanumeric() {
             word.extend(c.to_lowercase());
-        } else if matches!(c, '\'' | '\u{2019}') && !word.is_empty() {
+            continue;
+        }
+        if !word.is_empty() {
             // `Mel's`, `don't`: what follows says nothing about the matter.
-            while chars.peek().is_some_and(|next| next.is_alphanumeric()) {
-                chars.next();
+            if matches!(c, '\'' | '\u{2019}') {
+                while chars.next_if(|next| next.is_alphanumeric()).is_some() {}
             }
-            flush(&mut word, &mut found);
-        } else {
-            flush(&mut word, &mut found);
+            each(&word);
+            word.clear();
+        }
+        if is_unspaced(c) {
+            word.push(c);
+            each(&word);
+            word.clear();
         }
     }
-    flush(&mut word, &mut found);
-    found
+    if !word.is_empty() {
+        each(&word);
+    }
 }
 
 /// Scripts whose words are not separated.

@@ -4,6 +4,7 @@
 //! the events that were found, and seen with the knowledge that is asked with. So nothing can be recalled
 //! whose evidence cannot, and a question about the past gets the records of that time.
 
+mod closer;
 mod derived;
 mod frame;
 mod latest;
@@ -178,6 +179,7 @@ impl Inner {
         };
         trail.search_us = watch.lap();
         self.surround(&frame, tuning, &mut found, &mut trail)?;
+        self.look_closer(&frame, tuning, &mut found)?;
         trail.expand_us = watch.lap();
         let order = self.rank(&frame, tuning, &mut found)?;
         trail.rank_us = watch.lap();

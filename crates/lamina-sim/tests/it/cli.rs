@@ -38,7 +38,8 @@ pub(crate) fn text(path: &Path) -> &str {
 fn help_is_written_for_a_stranger() {
     let help = lamina(&["--help"]);
     code(&help, 0);
-    for command in ["serve", "check", "rebuild", "repair", "rederive", "config", "version"] {
+    for command in ["serve", "check", "rebuild", "repair", "rederive", "eval", "config", "version"]
+    {
         assert!(out(&help).contains(command), "{command}");
         let own = lamina(&[command, "--help"]);
         code(&own, 0);

@@ -68,6 +68,8 @@ mod recall;
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod quality;
+#[cfg(test)]
 mod cors;
 #[cfg(test)]
 mod certificate;

@@ -31,12 +31,21 @@ fn nothing_has_to_do_with_nothing() {
 proptest! {
     #[test]
     fn more_evidence_is_never_less(best in 0.0f64..1.0, together in 0.0f64..1.0, more in 0.0f64..1.0, meaning in 0.0f64..1.0) {
-        let less = Evidence { names: Some(0.5), best, together, meaning: Some(meaning) };
+        let less = Evidence {
+            names: Some(0.5),
+            best,
+            together,
+            meaning: Some(meaning),
+            closest: Some(best),
+            matter: Some(meaning),
+        };
         let most = Evidence {
             names: Some(1.0),
             best: (best + more).min(1.0),
             together: (together + more).min(1.0),
             meaning: Some((meaning + more).min(1.0)),
+            closest: Some((best + more).min(1.0)),
+            matter: Some((meaning + more).min(1.0)),
         };
         prop_assert!(relevance(&less) <= relevance(&most));
         prop_assert!((0.0..=1.0).contains(&relevance(&less)));

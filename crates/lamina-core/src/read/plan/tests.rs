@@ -1,6 +1,6 @@
 //! Questions and the plans they get.
 
-use super::{Plan, plan};
+use super::{Plan, asks_for_present, plan};
 
 #[test]
 fn questions_get_their_plans() {
@@ -38,4 +38,27 @@ fn names_are_distinct() {
     let names: std::collections::BTreeSet<&str> = plans.iter().map(|plan| plan.as_str()).collect();
     assert_eq!(names.len(), plans.len());
     assert_eq!(Plan::Lookup.as_str(), "DIRECT_LOOKUP_RECHECK", "R346");
+}
+
+#[test]
+fn the_present_is_told_from_the_past() {
+    for question in [
+        "How many seats does Acme have?",
+        "What is the deadline?",
+        "What's my budget?",
+        "How many books have I read?",
+        "Where does Ada work?",
+    ] {
+        assert!(asks_for_present(question), "{question}");
+    }
+    for question in [
+        "How many seats did Acme buy?",
+        "What was the deadline?",
+        "Can you tell me what is going on?",
+        "Have I ever been to Lisbon?",
+        "Why is the sky blue?",
+        "",
+    ] {
+        assert!(!asks_for_present(question), "{question}");
+    }
 }

@@ -54,7 +54,8 @@ impl Inner {
             if events.len() >= wanted {
                 break;
             }
-            let event = match self.record(&found.row) {
+            let read = found.seen.as_ref().map(|seen| seen.event.clone());
+            let event = match read.map_or_else(|| self.record(&found.row), Ok) {
                 Ok(event) => event,
                 Err(Error::Deleted) => continue,
                 Err(error) => return Err(error),

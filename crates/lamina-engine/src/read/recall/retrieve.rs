@@ -10,6 +10,7 @@ use lamina_store::view::EventRow;
 use lamina_types::recall::Layer;
 use lamina_types::{EpisodeId, EventId, ValidAt};
 
+use super::closer::Seen;
 use super::{Considered, Frame, Trail};
 use crate::Error;
 use crate::engine::Inner;
@@ -31,6 +32,8 @@ pub(super) struct Found {
     /// Its conversation, and its place there.
     pub(super) thread: Option<EpisodeId>,
     pub(super) position: Option<u64>,
+    /// What a closer look at its words has shown.
+    pub(super) seen: Option<Seen>,
     /// What each signal contributed.
     pub(super) contributions: Signals,
     pub(super) score: f64,
@@ -62,6 +65,8 @@ pub(super) struct Hits {
     pub(super) events: Vec<Found>,
     pub(super) at: HashMap<EventId, usize>,
     pub(super) evidence: Option<Evidence>,
+    /// The words of the question.
+    pub(super) asked: Vec<QueryTerm>,
 }
 
 impl Hits {
@@ -80,6 +85,7 @@ impl Hits {
             terms: 0,
             thread: None,
             position: None,
+            seen: None,
             contributions: Signals::default(),
             score: 0.0,
         });
@@ -87,7 +93,7 @@ impl Hits {
     }
 
     /// How well each event fits by itself: by its words, and by its meaning, weighed.
-    pub(super) fn own(&self, tuning: &Tuning) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn own(&self, weights: &Signals) -> (Vec<f64>, Vec<f64>) {
         let scaled = |scores: Vec<Option<f64>>, weight: f64| -> Vec<f64> {
             let lifted = |(score, found): (f64, &Option<f64>)| match found {
                 Some(_) => weight * (LIFT + (1.0 - LIFT) * score),
@@ -97,7 +103,7 @@ impl Hits {
         };
         let lexical = self.events.iter().map(|found| found.lexical).collect();
         let semantic = self.events.iter().map(|found| found.semantic).collect();
-        (scaled(lexical, tuning.weights.lexical), scaled(semantic, tuning.weights.semantic))
+        (scaled(lexical, weights.lexical), scaled(semantic, weights.semantic))
     }
 
     /// How sure it is that any of it has to do with the question.
@@ -163,6 +169,7 @@ impl Inner {
             }
         }
         hits.evidence = Some(evidence(&frame.question.query, &hits, &lexical.terms));
+        hits.asked = lexical.terms;
         Ok((hits, Vec::new()))
     }
 
@@ -209,5 +216,5 @@ fn evidence(question: &str, hits: &Hits, terms: &[QueryTerm]) -> Evidence {
     let named = matter.names.iter().filter(known).count() as f64;
     let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
     let meaning = hits.events.iter().filter_map(|found| found.semantic).max_by(f64::total_cmp);
-    Evidence { names, best, together: share(together), meaning }
+    Evidence { names, best, together: share(together), meaning, closest: None, matter: None }
 }

@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry as Slot;
 
 use lamina_core::read::expand::{Turn, around};
 use lamina_core::read::fuse::Signals;
+use lamina_core::read::plan::asks_for_present;
 use lamina_core::read::rank::{newer_first, order};
 use lamina_core::read::tuning::Tuning;
 use lamina_store::kv::Space;
@@ -37,7 +38,7 @@ impl Inner {
             let member = row(&self.views, Space::Sources, &member, MemberRow::decode)?;
             found.thread = member.map(|member| member.episode);
         }
-        let (lexical, semantic) = hits.own(tuning);
+        let (lexical, semantic) = hits.own(&tuning.first);
         let own: Vec<f64> = lexical.iter().zip(&semantic).map(|(one, other)| one + other).collect();
         let mut threads: HashMap<EpisodeId, Vec<EventId>> = HashMap::new();
         for at in order(&own).into_iter().take(tuning.surrounded) {
@@ -90,31 +91,25 @@ impl Inner {
         if frame.question.query.is_empty() {
             return Ok((0..hits.events.len()).collect());
         }
-        let (lexical, semantic) = hits.own(tuning);
-        let mut numbers: HashMap<EpisodeId, u64> = HashMap::new();
-        let mut turns = Vec::with_capacity(hits.events.len());
-        for (at, found) in hits.events.iter().enumerate() {
-            let next = numbers.len() as u64;
-            let thread = found.thread.map(|id| *numbers.entry(id).or_insert(next));
-            let own =
-                lexical.get(at).copied().unwrap_or(0.0) + semantic.get(at).copied().unwrap_or(0.0);
-            // Far from others, so that what has no place is nobody's neighbour.
-            let position = found.position.unwrap_or(u64::MAX / 2 + 4 * at as u64);
-            turns.push(Turn { thread: thread.unwrap_or(NO_THREAD - at as u64), position, own });
-        }
-        let graph = around(&turns, &tuning.spread);
+        let (lexical, semantic) = hits.own(&tuning.weights);
+        let closer = hits.closer(tuning);
+        let semantic: Vec<f64> = semantic.iter().zip(&closer).map(|(a, b)| a + b).collect();
+        let graph = hits.around(&lexical, &semantic, tuning);
+        let said = hits.said(frame, tuning);
         let instants = hits.events.iter().map(|found| found.observed.0.0);
         let (first, last) =
             instants.fold((i64::MAX, i64::MIN), |(a, b), at| (a.min(at), b.max(at)));
         let span = (last.saturating_sub(first)).max(1) as f64;
+        let of = |values: &[f64], at: usize| values.get(at).copied().unwrap_or(0.0);
         for (at, found) in hits.events.iter_mut().enumerate() {
             let recency = (found.observed.0.0 - first) as f64 / span;
             let hinted = if frame.is_hinted(found.observed) { tuning.in_time } else { 0.0 };
             found.contributions = Signals {
-                lexical: lexical.get(at).copied().unwrap_or(0.0),
-                semantic: semantic.get(at).copied().unwrap_or(0.0),
-                graph: tuning.weights.graph * graph.get(at).copied().unwrap_or(0.0),
+                lexical: of(&lexical, at),
+                semantic: of(&semantic, at),
+                graph: tuning.weights.graph * of(&graph, at),
                 recency: tuning.weights.recency * recency + hinted,
+                importance: tuning.weights.importance * of(&said, at),
                 ..Signals::default()
             };
             found.score = found.contributions.sum();
@@ -128,7 +123,28 @@ impl Inner {
         }
         let replaced = self.replaced(frame, tuning, hits, &scored(hits))?;
         let mut ranked = scored(hits);
+        if asks_for_present(&frame.question.query) {
+            let restated = hits.restated(&ranked);
+            newer_first(&mut ranked, &restated);
+        }
         newer_first(&mut ranked, &replaced);
         Ok(ranked)
+    }
+}
+
+impl Hits {
+    /// What each event gets from around it, given how well all fit by themselves.
+    pub(super) fn around(&self, lexical: &[f64], semantic: &[f64], tuning: &Tuning) -> Vec<f64> {
+        let mut numbers: HashMap<EpisodeId, u64> = HashMap::new();
+        let mut turns = Vec::with_capacity(self.events.len());
+        let own = lexical.iter().zip(semantic).map(|(one, other)| one + other);
+        for (at, (found, own)) in self.events.iter().zip(own).enumerate() {
+            let next = numbers.len() as u64;
+            let thread = found.thread.map(|id| *numbers.entry(id).or_insert(next));
+            // Far from others, so that what has no place is nobody's neighbour.
+            let position = found.position.unwrap_or(u64::MAX / 2 + 4 * at as u64);
+            turns.push(Turn { thread: thread.unwrap_or(NO_THREAD - at as u64), position, own });
+        }
+        around(&turns, &tuning.spread)
     }
 }

@@ -1,0 +1,135 @@
+//! A closer look at the best candidates, once their words are read: word against word, who speaks, and
+//! whether it states something at all.
+
+use crate::read::words::{each_word, is_empty_word, words};
+
+/// Nearness below this is chance.
+const NEAR_MIN: f32 = 0.3;
+/// How much a long text has to come nearer.
+const LENGTH: f64 = 0.25;
+
+/// What a part of a text is to a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Touch {
+    /// For each word of the question how far it is met, 0 to 1.
+    pub met: Vec<f32>,
+    /// Words that carry something.
+    pub length: usize,
+}
+
+impl Touch {
+    /// From how near the words of the question are.
+    pub fn new(near: &[f32], length: usize) -> Touch {
+        let met = |near: &f32| ((near - NEAR_MIN) / (1.0 - NEAR_MIN)).clamp(0.0, 1.0);
+        Touch { met: near.iter().map(met).collect(), length }
+    }
+
+    /// How well it fits, given how telling each word is and how long such texts are.
+    pub fn score(&self, weights: &[f64], average_length: f64) -> f64 {
+        self.meets(weights) / (1.0 - LENGTH + LENGTH * self.length as f64 / average_length.max(1.0))
+    }
+
+    /// What it meets of the question.
+    pub fn meets(&self, weights: &[f64]) -> f64 {
+        self.met.iter().zip(weights).map(|(met, weight)| f64::from(*met) * weight).sum()
+    }
+
+    /// Of what this one meets, the share that the other meets too.
+    pub fn shared_with(&self, other: &Touch, weights: &[f64]) -> f64 {
+        let (mut both, mut own) = (0.0, 0.0);
+        for ((mine, theirs), weight) in self.met.iter().zip(&other.met).zip(weights) {
+            both += f64::from(mine.min(*theirs)) * weight;
+            own += f64::from(*mine) * weight;
+        }
+        if own > 0.0 { both / own } else { 0.0 }
+    }
+}
+
+/// Hands every word of a text that carries something to `each`, and says how many there are.
+pub fn telling(text: &str, each: &mut dyn FnMut(&str)) -> usize {
+    let mut count = 0;
+    each_word(text, &mut |word| {
+        if !is_empty_word(word) {
+            count += 1;
+            each(word);
+        }
+    });
+    count
+}
+
+/// Whether a text ends by asking: it seldom answers.
+pub fn asks(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '\u{ff1f}'])
+}
+
+/// Words by which people say how they want things, from then on.
+const RULES: &[&str] = &["always", "avoid", "never", "prefer", "preferred", "whenever"];
+/// The same in two words.
+const RULES_OF_TWO: &[(&str, &str)] =
+    &[("instead", "of"), ("make", "sure"), ("now", "on"), ("rather", "than"), ("want", "you")];
+
+/// Whether somebody says how things are to be done: an instruction, or a preference.
+pub fn instructs(text: &str) -> bool {
+    let said = words(text);
+    let rule = said.iter().any(|word| RULES.binary_search(&word.as_str()).is_ok());
+    let of_two = |pair: &[String]| {
+        let [one, two] = pair else { return false };
+        RULES_OF_TWO.iter().any(|(first, second)| one == first && two == second)
+    };
+    rule || said.windows(2).any(of_two)
+}
+
+/// Words by which people say when something was or will be.
+const TIMES: &[&str] = &[
+    "ago",
+    "april",
+    "august",
+    "christmas",
+    "december",
+    "easter",
+    "february",
+    "friday",
+    "january",
+    "july",
+    "june",
+    "last",
+    "march",
+    "monday",
+    "month",
+    "months",
+    "next",
+    "november",
+    "october",
+    "recently",
+    "saturday",
+    "september",
+    "since",
+    "sunday",
+    "thursday",
+    "today",
+    "tomorrow",
+    "tonight",
+    "tuesday",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
+    "yesterday",
+];
+
+/// Whether a text says when something is.
+pub fn dates(text: &str) -> bool {
+    let year = |word: &str| {
+        word.len() == 4
+            && (word.starts_with("19") || word.starts_with("20"))
+            && word.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut found = false;
+    each_word(text, &mut |word| found |= TIMES.binary_search(&word).is_ok() || year(word));
+    found
+}
+
+#[cfg(test)]
+mod tests;
