@@ -36,7 +36,7 @@ fn recall_is_as_good_as_it_was() {
     let table = out(&run);
     assert!(table.contains("2 conversations") && table.contains("mean@10"), "{table}");
     let outcomes = lines(&results.join("own.jsonl"));
-    let of = |kind: &str| outcomes.iter().filter(move |outcome| outcome["kind"] == kind);
+    let of = |kind: &'static str| outcomes.iter().filter(move |outcome| outcome["kind"] == kind);
     let answerable: Vec<&Value> = of("answerable").collect();
     let recall = answerable.iter().filter_map(|outcome| outcome["recall_at_10"].as_f64());
     let mean = recall.sum::<f64>() / answerable.len() as f64;
