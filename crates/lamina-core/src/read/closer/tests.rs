@@ -1,4 +1,4 @@
-//! A closer look.
+//! What a closer look at a text shows: words met, questions, dates, instructions.
 
 use super::{RULES, TIMES, Touch, asks, dates, instructs, telling};
 
