@@ -103,9 +103,12 @@ pub(super) fn furnish(
         foreign.keys.push(key);
         foreign.labels.push(label);
     }
-    let items: Vec<Value> =
-        (0..3).map(|n| envelope("org:same/ws:one", n, &format!("bulk-{name}-{n}"))).collect();
-    learn(caller, Request::post("/v1/experience/bulk?wait=settled", &json!({"items": items})))?;
+    // One event each: how the stages of several interleave is a matter of the moment, on either server.
+    for number in 0..3 {
+        let item = envelope("org:same/ws:one", number, &format!("bulk-{name}-{number}"));
+        let bulk = json!({"items": [item]});
+        learn(caller, Request::post("/v1/experience/bulk?wait=settled", &bulk))?;
+    }
     for bytes in ["same bytes", "other bytes", name] {
         let upload = Request::new("POST", "/v1/blobs").header("Content-Type", "text/plain");
         learn(caller, upload.bytes(bytes))?;
