@@ -41,7 +41,7 @@ fn recall_is_as_good_as_it_was() {
     let recall = answerable.iter().filter_map(|outcome| outcome["recall_at_10"].as_f64());
     let mean = recall.sum::<f64>() / answerable.len() as f64;
     assert!(mean >= RECALL_AT_10_MIN, "{mean}\n{table}");
-    let silent = answerable.iter().copied().filter(|outcome| empty(outcome)).count();
+    let silent = answerable.iter().copied().filter(empty).count();
     assert!(silent <= SILENT_MAX, "{silent}\n{table}");
     let fooled: Vec<&Value> = of("unanswerable").filter(|outcome| !empty(outcome)).collect();
     assert!(fooled.len() <= FOOLED_MAX, "{fooled:?}");
