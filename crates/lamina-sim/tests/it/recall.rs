@@ -262,6 +262,16 @@ fn what_replaced_something_stands_above_it() {
 }
 
 #[test]
+fn what_replaced_something_else_does_not_come_before_the_answer() {
+    let mut api = Api::shared("recall-beside");
+    let due = "The Acme renewal is due on 2026-04-30. Maria works at Acme.";
+    let due = say(&mut api, "2026-03-16T09:00:00Z", due);
+    say(&mut api, "2026-04-02T09:00:00Z", "Maria works at Initech now. Acme has 200 seats.");
+    let pack = recall(&mut api, "When is the renewal due?", &json!({}));
+    assert_eq!(ids(&pack, "events").first(), Some(&due), "where she works was not asked");
+}
+
+#[test]
 fn nothing_is_an_answer_and_says_why() {
     let mut api = Api::shared("recall-nothing");
     roof(&mut api);

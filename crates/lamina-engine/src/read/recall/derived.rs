@@ -331,6 +331,7 @@ impl Inner {
     ) -> Result<Vec<Replaced>, Error> {
         let current = self.facts_asked(frame, Superseded::Hidden);
         let past = self.facts_asked(frame, Superseded::Shown);
+        let says = Says::new(frame);
         let mut answers = Answers::new();
         let mut pairs = Vec::new();
         // Several events may say the same.
@@ -353,6 +354,10 @@ impl Inner {
                 let Some(fact) = self.fact_if(frame.tenant, id, &past, &mut answers)? else {
                     continue;
                 };
+                // An event says several things; what became of the others is not what is asked.
+                if !says.touches(&super::pack::fact_words(&fact)) {
+                    continue;
+                }
                 for event in self.successors(frame, &current, &fact)? {
                     let Some(newer) = self.event_in(frame, hits, event)? else { continue };
                     let least = hits.events.get(*older).map_or(0.0, |found| found.score);
@@ -411,9 +416,17 @@ impl Says {
         if self.0.is_empty() {
             return 1.0;
         }
+        INHERITED + (1.0 - INHERITED) * self.shared(words) as f64 / self.0.len() as f64
+    }
+
+    /// Whether a record says any of a question.
+    fn touches(&self, words: &str) -> bool {
+        self.0.is_empty() || self.shared(words) > 0
+    }
+
+    fn shared(&self, words: &str) -> usize {
         let said = stems(words);
-        let shared = self.0.iter().filter(|stem| said.contains(*stem)).count();
-        INHERITED + (1.0 - INHERITED) * shared as f64 / self.0.len() as f64
+        self.0.iter().filter(|stem| said.contains(*stem)).count()
     }
 }
 
