@@ -234,9 +234,8 @@ fn a_withdrawn_denial_denies_nothing() {
               events    jazz not
               episodes  [jazz] [not]
               facts     user:local dislikes jazz 2025-02-10.. 0.90 (not)
-                        user:local likes jazz 2025-01-10.. 0.90 (jazz)
               beliefs   user:local dislikes jazz supported 0.66 +1-0
-                        user:local likes jazz supported 0.66 +1-0
+                        user:local likes jazz uncertain 0.50 +1-1
               concepts  -
               conflicts -
             > cancel not
