@@ -3,6 +3,7 @@
 //! This is not the analyzer of the index. It compares a question with a few dozen texts that were
 //! already found, and it must give the same answer whatever the index holds.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The words of a text in lower case, in order. Apostrophes end a word (`Mel's` is `mel`); scripts that
@@ -137,6 +138,40 @@ pub fn matter(question: &str) -> Matter {
         begins = piece.ends_with(['.', '!', '?', ':']) || (begins && bare.is_empty());
     }
     matter
+}
+
+/// The sentence that asks, if others stand around it; the last of several.
+pub fn asking(question: &str) -> Option<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    for (at, c) in question.char_indices() {
+        let end = at + c.len_utf8();
+        let next = question.get(end..).and_then(|rest| rest.chars().next());
+        let ends = match c {
+            // Within a number or a name it ends nothing.
+            '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
+            '。' | '！' | '？' | '\n' => true,
+            _ => false,
+        };
+        if ends {
+            sentences.extend(question.get(start..end));
+            start = end;
+        }
+    }
+    sentences.extend(question.get(start..));
+    sentences.retain(|sentence| sentence.contains(char::is_alphanumeric));
+    let asks = |sentence: &&str| sentence.trim_end().ends_with(['?', '？']);
+    let found = sentences.iter().rev().copied().find(asks).map(str::trim);
+    found.filter(|_| sentences.len() > 1)
+}
+
+/// The question with the sentence that asks at its beginning: of a long one only the first words are
+/// told apart.
+pub fn asking_first(question: &str) -> Cow<'_, str> {
+    match asking(question).and_then(|asks| question.split_once(asks).map(|rest| (asks, rest))) {
+        Some((asks, (before, after))) => Cow::Owned(format!("{asks} {before} {after}")),
+        None => Cow::Borrowed(question),
+    }
 }
 
 /// The stems of a text.

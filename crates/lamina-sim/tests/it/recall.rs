@@ -289,6 +289,19 @@ fn nothing_is_an_answer_and_says_why() {
 }
 
 #[test]
+fn a_question_behind_other_matters_is_still_asked() {
+    let mut api = Api::shared("recall-behind");
+    let (roof, _, _) = roof(&mut api);
+    let chat = "What a week this was! The trains were late again and the coffee machine at work is broken. \
+                Somebody ought to look at the printer as well, it prints green. Where does the roof leak?";
+    let pack = recall(&mut api, chat, &json!({}));
+    assert_eq!(ids(&pack, "events").first(), Some(&roof), "{pack}");
+    let chat = chat.replace("Where does the roof leak?", "Who painted the Sistine Chapel?");
+    let pack = recall(&mut api, &chat, &json!({}));
+    assert!(ids(&pack, "events").is_empty(), "{pack}");
+}
+
+#[test]
 fn a_star_asks_for_the_latest() {
     let mut api = Api::shared("recall-star");
     let (roof, cat, roofer) = roof(&mut api);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{EMPTY, matter, stem, stems, words};
+use super::{EMPTY, asking, asking_first, matter, stem, stems, words};
 
 #[test]
 fn words_are_folded_and_cut() {
@@ -50,4 +50,24 @@ proptest! {
         prop_assert_eq!(stems(&text).len() <= found.len(), true);
         matter(&text);
     }
+}
+
+#[test]
+fn the_sentence_that_asks_is_found_among_others() {
+    for (question, asks) in [
+        ("Where does Ada live?", None),
+        ("where does ada live", None),
+        ("It rains. I like soup.", None),
+        ("It rains again. Where does Ada live?", Some("Where does Ada live?")),
+        ("Where does Ada live? It rains.", Some("Where does Ada live?")),
+        ("Who? It rains. Where does Ada live?", Some("Where does Ada live?")),
+        ("Is version 2.5 out?", None),
+        ("今天天气真好。她在哪里工作？", Some("她在哪里工作？")),
+        ("...?!", None),
+        ("", None),
+    ] {
+        assert_eq!(asking(question), asks, "{question}");
+    }
+    assert_eq!(asking_first("It rains. Where is Ada? I ask."), "Where is Ada? It rains.   I ask.");
+    assert_eq!(asking_first("Where is Ada?"), "Where is Ada?");
 }

@@ -5,7 +5,7 @@ use lamina_core::read::plan::Plan;
 use lamina_core::read::rank::{Replaced, order};
 use lamina_core::read::tuning::Tuning;
 use lamina_core::read::voice::voice;
-use lamina_core::read::words::{matter, stem};
+use lamina_core::read::words::stem;
 use lamina_index::Focus;
 use lamina_types::{Content, EventRecord};
 
@@ -78,7 +78,7 @@ impl Inner {
                 found.seen = Some(Seen::new(frame.plan, event, touch, fits));
             }
         }
-        hits.weigh(&frame.question.query);
+        hits.weigh();
         Ok(())
     }
 }
@@ -129,21 +129,24 @@ impl Hits {
     }
 
     /// Adds to the evidence how far one record meets the question.
-    fn weigh(&mut self, question: &str) {
-        let weights = self.weights();
-        let names = matter(question).names;
-        let is_name = |term: &QueryTerm| names.contains(&stem(&term.word));
-        let plain: Vec<f64> =
-            self.asked.iter().map(|term| if is_name(term) { 0.0 } else { term.weight }).collect();
-        let seen = || self.events.iter().filter_map(|found| found.seen.as_ref());
+    fn weigh(&mut self) {
+        let touches: Vec<&Touch> = self
+            .events
+            .iter()
+            .filter_map(|found| found.seen.as_ref())
+            .map(|seen| &seen.touch)
+            .collect();
         let met = |weights: &[f64]| {
             let total: f64 = weights.iter().sum();
-            let best = seen().map(|seen| seen.touch.meets(weights)).fold(0.0, f64::max);
-            (total > 0.0 && seen().next().is_some()).then(|| best / total)
+            let best = touches.iter().map(|touch| touch.meets(weights)).fold(0.0, f64::max);
+            (total > 0.0 && !touches.is_empty()).then(|| best / total)
         };
-        let (closest, matter) = (met(&weights), met(&plain));
-        if let Some(evidence) = &mut self.evidence {
-            (evidence.closest, evidence.matter) = (closest, matter);
+        for side in &mut self.sides {
+            let is_name = |term: &QueryTerm| side.names.contains(&stem(&term.word));
+            let weighed = self.asked.iter().zip(&side.weights);
+            let plain: Vec<f64> =
+                weighed.map(|(term, weight)| if is_name(term) { 0.0 } else { *weight }).collect();
+            (side.evidence.closest, side.evidence.matter) = (met(&side.weights), met(&plain));
         }
     }
 

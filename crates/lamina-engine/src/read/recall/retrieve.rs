@@ -1,11 +1,11 @@
 //! What is found: events that share words or meaning with the question.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lamina_core::read::abstain::{self, Evidence};
 use lamina_core::read::fuse::{Signals, min_max};
 use lamina_core::read::tuning::Tuning;
-use lamina_core::read::words::{matter, stem};
+use lamina_core::read::words::{asking, asking_first, matter, stem};
 use lamina_store::view::EventRow;
 use lamina_types::recall::Layer;
 use lamina_types::{EpisodeId, EventId, ValidAt};
@@ -64,9 +64,19 @@ pub(super) struct Channel {
 pub(super) struct Hits {
     pub(super) events: Vec<Found>,
     pub(super) at: HashMap<EventId, usize>,
-    pub(super) evidence: Option<Evidence>,
+    /// What speaks for it: of the whole question, and of the sentence that asks if there are others.
+    pub(super) sides: Vec<Side>,
     /// The words of the question.
     pub(super) asked: Vec<QueryTerm>,
+}
+
+/// What a text asks for, and what speaks for what was found.
+#[derive(Debug)]
+pub(super) struct Side {
+    /// How telling each word of the question is in it.
+    pub(super) weights: Vec<f64>,
+    pub(super) names: BTreeSet<String>,
+    pub(super) evidence: Evidence,
 }
 
 impl Hits {
@@ -108,10 +118,13 @@ impl Hits {
 
     /// How sure it is that any of it has to do with the question.
     pub(super) fn relevance(&self, order: &[usize]) -> f64 {
-        match &self.evidence {
-            Some(evidence) if !order.is_empty() => abstain::relevance(evidence),
-            Some(_) => 0.0,
-            None => 1.0,
+        match (self.sides.is_empty(), order.is_empty()) {
+            (true, _) => 1.0,
+            (false, true) => 0.0,
+            (false, false) => {
+                let sides = self.sides.iter().map(|side| abstain::relevance(&side.evidence));
+                sides.fold(0.0, f64::max)
+            }
         }
     }
 
@@ -146,7 +159,7 @@ impl Inner {
         trail: &mut Trail,
     ) -> Result<(Hits, Vec<Layer>), Error> {
         let mut hits = Hits::default();
-        let query = &frame.question.query;
+        let query = &*asking_first(&frame.question.query);
         let (lexical, near) = match self.search.as_ref().filter(|_| frame.indexed) {
             Some(search) => self.look_up(search, frame, query, tuning.hits)?,
             None => (self.scan(frame, query, tuning.hits)?, Vec::new()),
@@ -168,7 +181,9 @@ impl Inner {
                 found.semantic = Some(found.semantic.map_or(similarity, |s| s.max(similarity)));
             }
         }
-        hits.evidence = Some(evidence(&frame.question.query, &hits, &lexical.terms));
+        let whole = frame.question.query.as_str();
+        let texts = std::iter::once(whole).chain(asking(whole));
+        hits.sides = texts.map(|text| side(text, text == whole, &hits, &lexical.terms)).collect();
         hits.asked = lexical.terms;
         Ok((hits, Vec::new()))
     }
@@ -193,11 +208,15 @@ impl Inner {
 }
 
 /// What speaks for the best hits, from the words of the question that they have.
-fn evidence(question: &str, hits: &Hits, terms: &[QueryTerm]) -> Evidence {
-    let total: f64 = terms.iter().map(|term| term.weight).sum();
+fn side(text: &str, whole: bool, hits: &Hits, terms: &[QueryTerm]) -> Side {
+    let lower = text.to_lowercase();
+    let says = |term: &QueryTerm| whole || lower.contains(&term.word);
+    let weights: Vec<f64> =
+        terms.iter().map(|term| if says(term) { term.weight } else { 0.0 }).collect();
+    let total: f64 = weights.iter().sum();
     let share = |bits: u64| {
-        let here = terms.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-        let weight: f64 = here.map(|(_, term)| term.weight).sum();
+        let here = weights.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+        let weight: f64 = here.map(|(_, weight)| weight).sum();
         if total > 0.0 { weight / total } else { 0.0 }
     };
     let best = hits.events.iter().map(|found| share(found.terms)).fold(0.0, f64::max);
@@ -208,7 +227,7 @@ fn evidence(question: &str, hits: &Hits, terms: &[QueryTerm]) -> Evidence {
         .collect();
     scored.sort_by(|one, other| other.0.total_cmp(&one.0));
     let together = scored.iter().take(TOGETHER).fold(0, |bits, (_, terms)| bits | terms);
-    let matter = matter(question);
+    let matter = matter(text);
     let known = |name: &&String| {
         let called = |term: &QueryTerm| term.documents > 0 && stem(&term.word) == **name;
         terms.iter().any(called)
@@ -216,5 +235,7 @@ fn evidence(question: &str, hits: &Hits, terms: &[QueryTerm]) -> Evidence {
     let named = matter.names.iter().filter(known).count() as f64;
     let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
     let meaning = hits.events.iter().filter_map(|found| found.semantic).max_by(f64::total_cmp);
-    Evidence { names, best, together: share(together), meaning, closest: None, matter: None }
+    let together = share(together);
+    let evidence = Evidence { names, best, together, meaning, closest: None, matter: None };
+    Side { weights, names: matter.names, evidence }
 }
