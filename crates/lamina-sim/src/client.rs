@@ -185,10 +185,11 @@ impl Client {
         let head = request.head(self.address);
         let deadline = Deadline::after(self.timeout);
         let mut connection = self.take_connection()?;
-        let sent = connection.write(&head, &deadline).and_then(|()| {
-            let body = request.body.as_deref().unwrap_or_default();
-            connection.write(body, &deadline)
-        });
+        // In one piece: a server that does not want the body may answer and close before a second one
+        // comes, and what comes after that makes it take its answer back.
+        let mut bytes = head;
+        bytes.extend(request.body.iter().flatten());
+        let sent = connection.write(&bytes, &deadline);
         // A server that refuses a body early may close before all of it was taken; what it said is
         // the answer.
         let answer = connection.read_response(&request.method, &deadline);
