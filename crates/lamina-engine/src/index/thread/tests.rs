@@ -20,9 +20,10 @@ async fn say(engine: &Engine, text: &str) -> EventId {
     engine.experience(&permit, write).await.unwrap().event_id
 }
 
-/// Waits until the index has everything that the views have.
+/// Waits until the index has everything that was answered: an answer does not wait for the views.
 async fn settle(engine: &Engine) {
     let inner = &engine.inner;
+    inner.caught_up().await;
     let search = inner.search.as_ref().unwrap();
     for _ in 0..6_000 {
         if search.found.offset() >= inner.shared.applied.offset() {
