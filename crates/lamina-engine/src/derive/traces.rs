@@ -32,15 +32,7 @@ pub(super) fn note(rows: &mut Rows<'_, '_>, entry: &Entry) {
 /// Forgets the answers of an event that is erased, and with it them.
 pub(super) fn drop_all(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) -> Result<(), ViewError> {
     let (from, to) = key::forget::traces(tenant, event);
-    let mut keys = Vec::new();
-    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-        keys.push(key.to_vec());
-        ControlFlow::Continue(())
-    })?;
-    for key in keys {
-        rows.delete(Space::Sources, key);
-    }
-    Ok(())
+    rows.delete_all(Space::Sources, (&from, &to))
 }
 
 /// The answers that were ever made of an event, oldest first.

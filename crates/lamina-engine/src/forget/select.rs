@@ -13,7 +13,7 @@ use lamina_core::derive::concepts::things::folded as folded_thing;
 use lamina_core::derive::facts::Piece;
 use lamina_core::policy::Caller;
 use lamina_store::kv::{Direction, Space};
-use lamina_store::view::{Axis, EventRow, EventScan, Tag};
+use lamina_store::view::{EventRow, EventScan, Tag};
 use lamina_types::forget::{Cascade, Forget, MemoryId, Selector};
 use lamina_types::limits::FORGET_RECORDS_MAX;
 use lamina_types::recall::Layer;
@@ -221,19 +221,11 @@ impl Place<'_> {
     ) -> Result<(), Error> {
         let Place { inner, tenant, scope } = self;
         let mut scan = EventScan {
-            tenant,
-            scopes: vec![scope],
-            axis: Axis::Recorded,
-            direction: Direction::Forward,
             observed_from: filter.valid.map(|(from, _)| from),
             observed_to: filter.valid.map(|(_, to)| to),
             recorded_from: filter.recorded.map(|(from, _)| from),
             recorded_to: filter.recorded.map(|(_, to)| to),
-            tags: Vec::new(),
-            after: None,
-            skip: 0,
-            limit: EVENTS_AT_ONCE,
-            scan_max: EVENTS_AT_ONCE,
+            ..EventScan::recorded(tenant, vec![scope], Direction::Forward, EVENTS_AT_ONCE)
         };
         loop {
             let page = inner.views.event_scan(&scan)?;

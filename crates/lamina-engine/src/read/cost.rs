@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use lamina_store::codec::models::Cost;
 use lamina_store::kv::{Direction, Space};
-use lamina_store::view::{Axis, EventScan};
+use lamina_store::view::EventScan;
 use lamina_types::ScopePath;
 
 use crate::derive::key;
@@ -143,21 +143,12 @@ impl Inner {
         if scopes.is_empty() {
             return Ok(Some(estimate));
         }
-        let page = self.views.event_scan(&EventScan {
+        let page = self.views.event_scan(&EventScan::recorded(
             tenant,
             scopes,
-            axis: Axis::Recorded,
-            direction: Direction::Backward,
-            observed_from: None,
-            observed_to: None,
-            recorded_from: None,
-            recorded_to: None,
-            tags: Vec::new(),
-            after: None,
-            skip: 0,
-            limit: ESTIMATED_MAX,
-            scan_max: ESTIMATED_MAX,
-        })?;
+            Direction::Backward,
+            ESTIMATED_MAX,
+        ))?;
         estimate.truncated = page.rows.len() >= ESTIMATED_MAX;
         let mut bytes = 0;
         let mut most = Cost::default();

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{Basis, Pins, Value};
 use lamina_store::kv::{Direction, Space};
-use lamina_store::view::{Axis, EventScan};
+use lamina_store::view::EventScan;
 use lamina_types::layer::{Confidence, Object, Term};
 use lamina_types::{
     ActorId, ConflictId, EntityId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
@@ -255,21 +255,12 @@ impl Inner {
         for scope in &scopes {
             status.episodes += self.episodes_count(tenant, *scope)?;
         }
-        let events = self.views.event_scan(&EventScan {
+        let events = self.views.event_scan(&EventScan::recorded(
             tenant,
             scopes,
-            axis: Axis::Recorded,
-            direction: Direction::Backward,
-            observed_from: None,
-            observed_to: None,
-            recorded_from: None,
-            recorded_to: None,
-            tags: Vec::new(),
-            after: None,
-            skip: 0,
-            limit: WAITING_COUNTED_MAX as usize,
-            scan_max: WAITING_COUNTED_MAX as usize,
-        })?;
+            Direction::Backward,
+            WAITING_COUNTED_MAX as usize,
+        ))?;
         status.last_write = events.rows.first().map(|event| event.recorded_at);
         for event in &events.rows {
             // In order: what was written before an event that is answered is answered too.

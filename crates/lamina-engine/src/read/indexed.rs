@@ -3,7 +3,7 @@
 use lamina_core::policy::Permit;
 use lamina_index::{Change, Layer, RecordKey};
 use lamina_store::kv::Direction;
-use lamina_store::view::{Axis, EventRow, EventScan};
+use lamina_store::view::{EventRow, EventScan};
 use lamina_types::capability::{AdminHealth, ScopeReadLocal};
 use lamina_types::{EventId, ScopePath};
 
@@ -102,19 +102,8 @@ impl Inner {
             let mut after = None;
             loop {
                 let page = self.views.event_scan(&EventScan {
-                    tenant,
-                    scopes: vec![scope],
-                    axis: Axis::Recorded,
-                    direction: Direction::Forward,
-                    observed_from: None,
-                    observed_to: None,
-                    recorded_from: None,
-                    recorded_to: None,
-                    tags: Vec::new(),
                     after,
-                    skip: 0,
-                    limit: PAGE,
-                    scan_max: PAGE,
+                    ..EventScan::recorded(tenant, vec![scope], Direction::Forward, PAGE)
                 })?;
                 let there = page.rows.iter().filter(|row| row.offset < found);
                 self.audit_page(search, tenant, there.collect(), repair, &mut audit)?;

@@ -7,7 +7,7 @@ use lamina_core::policy::Permit;
 use lamina_store::entry::{Kind, control};
 use lamina_store::kv::Direction;
 use lamina_store::log::{NewEntry, Section};
-use lamina_store::view::{Axis, EventScan};
+use lamina_store::view::EventScan;
 use lamina_types::capability::ScopeWrite;
 use lamina_types::{EventId, ScopePath, Stage};
 use tokio::sync::oneshot;
@@ -84,21 +84,12 @@ impl Engine {
 impl Inner {
     /// The event of a scope that was recorded last.
     fn last_event(&self, tenant: u32, scope: u64) -> Result<Option<EventId>, Error> {
-        let page = self.views.event_scan(&EventScan {
+        let page = self.views.event_scan(&EventScan::recorded(
             tenant,
-            scopes: vec![scope],
-            axis: Axis::Recorded,
-            direction: Direction::Backward,
-            observed_from: None,
-            observed_to: None,
-            recorded_from: None,
-            recorded_to: None,
-            tags: Vec::new(),
-            after: None,
-            skip: 0,
-            limit: 1,
-            scan_max: 1,
-        })?;
+            vec![scope],
+            Direction::Backward,
+            1,
+        ))?;
         Ok(page.rows.first().map(|row| row.id))
     }
 }

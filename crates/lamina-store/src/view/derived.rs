@@ -59,6 +59,19 @@ impl<'a, 'f> Rows<'a, 'f> {
         self.fold.delete(space, key);
     }
 
+    /// Removes every key in `from..to`.
+    pub fn delete_all(&mut self, space: Space, range: (&[u8], &[u8])) -> Result<(), ViewError> {
+        let mut keys = Vec::new();
+        self.scan(space, range, Direction::Forward, &mut |key, _| {
+            keys.push(key.to_vec());
+            ControlFlow::Continue(())
+        })?;
+        for key in keys {
+            self.delete(space, key);
+        }
+        Ok(())
+    }
+
     /// The keyed hash that stands for words, in a domain of its own.
     pub fn tag(&self, tenant: u32, domain: &str, parts: &[&[u8]]) -> Result<Tag, ViewError> {
         self.fold.tags.derived(tenant, domain, parts)

@@ -115,6 +115,25 @@ impl Views {
 }
 
 impl EventScan {
+    /// Everything in some scopes as it was recorded, so many rows at a time.
+    pub fn recorded(tenant: u32, scopes: Vec<u64>, direction: Direction, rows: usize) -> EventScan {
+        EventScan {
+            tenant,
+            scopes,
+            axis: Axis::Recorded,
+            direction,
+            observed_from: None,
+            observed_to: None,
+            recorded_from: None,
+            recorded_to: None,
+            tags: Vec::new(),
+            after: None,
+            skip: 0,
+            limit: rows,
+            scan_max: rows,
+        }
+    }
+
     fn matches(&self, row: &EventRow, facets: &EventFacets) -> bool {
         within(facets.observed_at, self.observed_from, self.observed_to)
             && within(row.recorded_at, self.recorded_from, self.recorded_to)

@@ -415,14 +415,7 @@ fn count(rows: &Rows<'_, '_>, key: &[u8]) -> Result<u32, ViewError> {
 
 pub(super) fn forget_voices(rows: &mut Rows<'_, '_>, at: &At) -> Result<(), ViewError> {
     for (from, to) in key::voices(at.tenant, &at.claim) {
-        let mut keys = Vec::new();
-        rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-            keys.push(key.to_vec());
-            ControlFlow::Continue(())
-        })?;
-        for key in keys {
-            rows.delete(Space::Sources, key);
-        }
+        rows.delete_all(Space::Sources, (&from, &to))?;
     }
     Ok(())
 }

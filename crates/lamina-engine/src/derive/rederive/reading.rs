@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::entry::Entry;
 use lamina_store::kv::{Direction, Space};
-use lamina_store::view::{Axis, EventRow, EventScan, ScanKey};
+use lamina_store::view::{EventRow, EventScan, ScanKey};
 
 use super::ModelAnswers;
 use super::tally::Told;
@@ -63,19 +63,8 @@ impl Inner {
     ) -> Result<Round, Error> {
         let answerer = self.answerer.as_ref().ok_or(Error::NotBuilt { what: "derivation" })?;
         let page = self.views.event_scan(&EventScan {
-            tenant,
-            scopes: vec![scope],
-            axis: Axis::Recorded,
-            direction: Direction::Forward,
-            observed_from: None,
-            observed_to: None,
-            recorded_from: None,
-            recorded_to: None,
-            tags: Vec::new(),
             after,
-            skip: 0,
-            limit: ROUND_EVENTS,
-            scan_max: ROUND_EVENTS,
+            ..EventScan::recorded(tenant, vec![scope], Direction::Forward, ROUND_EVENTS)
         })?;
         let mut round = Round { drafts: Vec::new(), next: page.next, told: Vec::new() };
         for row in &page.rows {
