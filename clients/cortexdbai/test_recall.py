@@ -1,4 +1,4 @@
-"""The published client's recall, answer and compose, and the adapters for two frameworks."""
+"""The published client's recall, answer and compose."""
 
 import unittest
 
