@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lamina_env::{Env, SteadyClock};
 use lamina_store::audit::{AuditLog, AuditOptions, row_at};
 use lamina_store::keys::Keys;
-use lamina_store::kv::{FjallKv, Space};
+use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
 use lamina_store::log::{self, Checkpoint, Log, OpenOptions, SegmentLog};
 use lamina_store::view::check::{Difference, ViewCheck, verify};
@@ -186,13 +186,12 @@ fn check_views(
     let hasher = Arc::new(TenantKeys(Arc::clone(keys)));
     let checked = verify(&stored, &*reader, kv, hasher, &mut |_, _| {});
     env.disk.remove_dir_all(&scratch).map_err(gone)?;
-    let ViewCheck { rows, differences, behind_erasure, after_erasure } = checked?;
+    let ViewCheck { rows, differences, behind_erasure } = checked?;
     for difference in differences {
         let Difference { space, extra, missing, changed, first } = difference;
         add(
-            // The next start applies the erasure to the views; and what is derived may have kept an id
-            // that a replay makes anew.
-            behind_erasure || (after_erasure && matches!(space, Space::Records | Space::Sources)),
+            // The next start applies the erasure to the views.
+            behind_erasure,
             format!(
                 "{}: a replay of the log gives other rows: {extra} too many, {missing} missing, \
                  {changed} changed, the first at key {}. `lamina rebuild` makes them anew",

@@ -16,7 +16,7 @@ use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
 use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
-use lamina_store::view::{Hasher, ViewError, Views};
+use lamina_store::view::{Hasher, Residues, ViewError, Views};
 use lamina_types::Micros;
 
 use crate::derive::Derived;
@@ -409,11 +409,18 @@ pub fn catch_up(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64, OpenError> {
     let mut replayed = 0;
+    let mut residues = false;
     loop {
         let applied = views.applied();
         let from = applied.as_ref().map_or(0, |applied| applied.next_offset);
         if from >= tip.next_offset {
+            views.set_residues(Residues::default());
             return Ok(replayed);
+        }
+        if !residues {
+            // Erased entries come before what is left of them.
+            views.set_residues(Residues::of(reader, applied.as_ref())?);
+            residues = true;
         }
         let place = applied.filter(|applied| applied.next_offset > 0).map(|applied| applied.place);
         let mut entries = reader.read(from, place, CATCH_UP_ENTRIES, CATCH_UP_BYTES)?;

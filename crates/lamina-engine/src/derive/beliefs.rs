@@ -32,6 +32,7 @@ use crate::derive::facts::{self, Keyed};
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key::beliefs::{self as key, ClaimKey};
 use crate::derive::suppress;
+use crate::derive::words::hash;
 
 pub(super) use claims::fire;
 pub(super) use declared::declared;
@@ -58,8 +59,7 @@ pub(super) fn learn(
     names: &Names,
 ) -> Result<(), ViewError> {
     let answer = given.answer;
-    let who = given.who.observed_actor.as_str();
-    let actor = rows.tag(given.tenant, "derive.actor", &[who.as_bytes()])?;
+    let actor = given.words.actor(&hash(rows, given.tenant), &given.who.observed_actor)?;
     let episode = episode_of(rows, given.tenant, given.row.event)?;
     let mut heard = Heard { given, actor, episode, made: MadeRow::default() };
     if answer.asked.feedback {
@@ -70,7 +70,7 @@ pub(super) fn learn(
             if answer.ungrounded.contains(&ordinal) {
                 continue;
             }
-            let Some(keyed) = facts::keyed(rows, given.tenant, claim, names)? else { continue };
+            let Some(keyed) = facts::keyed(rows, given, claim, names)? else { continue };
             for scope in given.scopes.clone() {
                 hear(rows, &mut heard, scope, (ordinal, claim), &keyed)?;
             }
@@ -137,8 +137,7 @@ fn deny(
     (ordinal, claim): (u16, &Claim),
     said: &Said,
 ) -> Result<(), ViewError> {
-    let Some(denied) = facts::opposes(heard.given, claim) else { return Ok(()) };
-    let predicate = rows.tag(at.tenant, facts::PREDICATE, &[denied.as_bytes()])?;
+    let Some(predicate) = facts::opposes(rows, heard.given, claim)? else { return Ok(()) };
     let subject = EntityId::from_bytes(at.about.subject);
     let question = facts::said(rows, at.tenant, subject, &predicate)?;
     let claim = ClaimKey { said: question, ..at.claim };

@@ -13,7 +13,7 @@ pub(crate) mod withdraw;
 
 use std::collections::BTreeMap;
 
-use lamina_core::derive::entities::{Bearer, NameKey, meant, near_keys};
+use lamina_core::derive::entities::{Bearer, NameKey, meant};
 use lamina_store::codec::answer::Match;
 use lamina_store::kv::Space;
 use lamina_store::view::derived::Rows;
@@ -26,6 +26,7 @@ use self::rows::{BearerRow, EntityRow, Pointer, SoughtRow, UseRow, put_bearers, 
 use crate::derive::fold::{Given, row_error, terms};
 use crate::derive::key;
 use crate::derive::rows::NameUse;
+use crate::derive::words::{NameIs, Near, hash};
 
 pub(super) use withdraw::withdraw;
 
@@ -113,7 +114,7 @@ impl Names {
         let bearer = match term {
             Term::Named { name, kind } => named(rows, given, (name, *kind), at)?,
             Term::Actor(actor) => {
-                let tag = rows.tag(given.tenant, ACTOR, &[actor.as_str().as_bytes()])?;
+                let tag = given.words.actor(&hash(rows, given.tenant), actor)?;
                 let found = first_bearer(rows, given.tenant, TENANT_WIDE, &tag)?;
                 let found = found.map_or(Owned::New, Owned::Known);
                 owned(rows, given, found, (tag, EntityKind::Person), at)?
@@ -121,10 +122,11 @@ impl Names {
             Term::Of { owner, relation } => {
                 let of_it = Place { depth: at.depth.saturating_add(1), ..at };
                 let owner = self.resolve(rows, given, owner, of_it)?;
-                let tag = of(rows, given.tenant, owner.id, relation)?;
+                let relation = given.words.relation(&hash(rows, given.tenant), relation)?;
+                let tag = of(rows, given.tenant, owner.id, &relation)?;
                 let found = match first_bearer(rows, given.tenant, TENANT_WIDE, &tag)? {
                     Some(known) => Owned::Known(known),
-                    None => of_group(rows, given.tenant, &owner, relation)?,
+                    None => of_group(rows, given.tenant, &owner, &relation)?,
                 };
                 owned(rows, given, found, (tag, EntityKind::Thing), at)?
             }
@@ -145,7 +147,8 @@ impl Names {
         };
         let at = Place { term: u16::try_from(position).unwrap_or(u16::MAX), depth: 0 };
         let whom = self.resolve(rows, given, &matched.is, at)?;
-        let tag = name_tag(rows, given.tenant, &matched.name, matched.kind)?;
+        let named = (&*matched.name, matched.kind);
+        let tag = given.words.name(&hash(rows, given.tenant), named.0, named.1)?.tag;
         // What somebody is called is known where it was said; an address belongs to one everywhere.
         let domain = match (matched.kind, given.scopes.first()) {
             (EntityKind::Person | EntityKind::Animal | EntityKind::Thing, Some(scope)) => *scope,
@@ -167,9 +170,8 @@ fn named(
     (name, kind): (&str, EntityKind),
     at: Place,
 ) -> Result<BearerRow, ViewError> {
-    let folded = NameKey::new(name, kind);
-    let tag = name_tag(rows, given.tenant, name, kind)?;
-    let is_full = folded.as_ref().is_some_and(NameKey::is_full);
+    let NameIs { tag, is_full, is_sought } =
+        given.words.name(&hash(rows, given.tenant), name, kind)?;
     let here = given.scopes.first().copied().unwrap_or(TENANT_WIDE);
     let own = if is_personal(kind) && !is_full { here } else { TENANT_WIDE };
     let found = look(rows, given.tenant, (here, &tag), (kind, is_full))?;
@@ -202,9 +204,10 @@ fn named(
         }
     };
     note_use(rows, given, NameUse { domain, name: tag, entity: bearer.id }, at, kind);
-    if let Some(folded) = folded.filter(|_| bearer.confidence == CERTAIN && is_proper(name)) {
+    if is_sought && bearer.confidence == CERTAIN {
         let pointer = Pointer { answer: given.offset, term: at.term };
-        seek(rows, given, (&folded, &tag), (kind, is_known), (here, pointer))?;
+        let sought = Sought { name, kind, is_full, tag, is_known };
+        seek(rows, given, &sought, (here, pointer))?;
     }
     Ok(bearer)
 }
@@ -218,23 +221,28 @@ fn meant_by(
     let here = given.scopes.first().copied().unwrap_or(TENANT_WIDE);
     let found = match &guess.is {
         Term::Named { name, kind } => {
-            let is_full = NameKey::new(name, *kind).is_some_and(|name| name.is_full());
-            let tag = name_tag(rows, given.tenant, name, *kind)?;
+            let NameIs { tag, is_full, .. } =
+                given.words.name(&hash(rows, given.tenant), name, *kind)?;
             look(rows, given.tenant, (here, &tag), (*kind, is_full))?.map(|found| found.bearer)
         }
         Term::Actor(actor) => {
-            let tag = rows.tag(given.tenant, ACTOR, &[actor.as_str().as_bytes()])?;
+            let tag = given.words.actor(&hash(rows, given.tenant), actor)?;
             first_bearer(rows, given.tenant, TENANT_WIDE, &tag)?
         }
         Term::Of { .. } => None,
     };
     let Some(bearer) = found else { return Ok(None) };
-    let is_full = |name: &str| NameKey::new(name, guess.kind).is_some_and(|name| name.is_full());
-    if is_full(&guess.name)
+    let is_full = |rows: &Rows<'_, '_>, name: &str| -> Result<bool, ViewError> {
+        Ok(given.words.name(&hash(rows, given.tenant), name, guess.kind)?.is_full)
+    };
+    if is_full(rows, &guess.name)?
         && let Some(mut row) = entity_row(rows, given.tenant, bearer.id)?
     {
         // Somebody else's full name was heard since this was guessed from a first name.
-        let first = matches!(&guess.is, Term::Named { name, .. } if !is_full(name));
+        let first = match &guess.is {
+            Term::Named { name, .. } => !is_full(rows, name)?,
+            Term::Actor(_) | Term::Of { .. } => false,
+        };
         if first && row.is_full {
             return Ok(None);
         }
@@ -315,7 +323,7 @@ fn of_group(
     rows: &Rows<'_, '_>,
     tenant: u32,
     owner: &BearerRow,
-    relation: &str,
+    relation: &Tag,
 ) -> Result<Owned, ViewError> {
     for other in merge::group(rows, tenant, owner.home)? {
         let tag = of(rows, tenant, other, relation)?;
@@ -326,8 +334,8 @@ fn of_group(
     Ok(Owned::New)
 }
 
-fn of(rows: &Rows<'_, '_>, tenant: u32, owner: EntityId, relation: &str) -> Result<Tag, ViewError> {
-    rows.tag(tenant, OF, &[owner.as_bytes(), relation.as_bytes()])
+fn of(rows: &Rows<'_, '_>, tenant: u32, owner: EntityId, relation: &Tag) -> Result<Tag, ViewError> {
+    rows.tag(tenant, OF, &[owner.as_bytes(), relation])
 }
 
 /// Somebody new.
@@ -385,41 +393,44 @@ fn note_use(
     given.row.names.push(used);
 }
 
+/// A name that others may write differently.
+struct Sought<'a> {
+    name: &'a str,
+    kind: EntityKind,
+    is_full: bool,
+    tag: Tag,
+    is_known: bool,
+}
+
 /// Keeps the keys by which a name is sought where somebody may have written another one. A name that
 /// is the same throughout the tenant has them from its beginning; one that may be a person's in each
 /// scope in which it is said.
 fn seek(
     rows: &mut Rows<'_, '_>,
     given: &mut Given<'_>,
-    (folded, tag): (&NameKey, &Tag),
-    (kind, is_known): (EntityKind, bool),
+    &Sought { name, kind, is_full, tag, is_known }: &Sought<'_>,
     (here, pointer): (u64, Pointer),
 ) -> Result<(), ViewError> {
     let tenant = given.tenant;
     let personal = is_personal(kind);
     let domain = if personal { here } else { TENANT_WIDE };
-    if kind == EntityKind::Identifier || personal && !folded.is_full() || !personal && is_known {
+    if kind == EntityKind::Identifier || personal && !is_full || !personal && is_known {
         return Ok(());
     }
-    let sought = key::sought(tenant, domain, tag);
+    let sought = key::sought(tenant, domain, &tag);
     if rows.get(Space::Sources, &sought)?.is_some() {
         return Ok(());
     }
-    let mut row = SoughtRow { answer: given.offset, near: Vec::new(), parts: Vec::new() };
-    for near in near_keys(folded) {
-        let near = rows.tag(tenant, NEAR, &[near.as_bytes()])?;
-        rows.put(Space::Sources, key::near(tenant, domain, &near, tag), pointer.encode());
-        row.near.push(near);
+    let Near { near, parts } = given.words.near(&hash(rows, tenant), name, kind)?;
+    for near in &near {
+        rows.put(Space::Sources, key::near(tenant, domain, near, &tag), pointer.encode());
     }
-    if personal && let [first, .., last] = folded.words() {
-        for word in [first, last] {
-            let part = rows.tag(tenant, PART, &[word.as_bytes()])?;
-            rows.put(Space::Sources, key::part(tenant, domain, &part, tag), pointer.encode());
-            row.parts.push(part);
-        }
+    for part in &parts {
+        rows.put(Space::Sources, key::part(tenant, domain, part, &tag), pointer.encode());
     }
+    let row = SoughtRow { answer: given.offset, near, parts };
     rows.put(Space::Sources, sought, row.encode());
-    given.row.sought.push((domain, *tag));
+    given.row.sought.push((domain, tag));
     Ok(())
 }
 
@@ -489,15 +500,6 @@ pub(super) fn entropy(seed: &[u8; 16], layer: u8, place: u64) -> [u8; 8] {
     let hash = Sha256::new().chain_update(seed).chain_update([layer]);
     let hash: [u8; 32] = hash.chain_update(place.to_be_bytes()).finalize().into();
     *hash.first_chunk().expect("32 bytes have a first eighth")
-}
-
-fn name_tag(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    name: &str,
-    kind: EntityKind,
-) -> Result<Tag, ViewError> {
-    rows.tag(tenant, NAME, &[fold_name(name, kind).as_bytes()])
 }
 
 /// A name without what people write differently.

@@ -27,6 +27,7 @@ use crate::derive::rows::episodes::{
     Closed, EpisodeEventRow, EpisodeRow, MemberRow, Sealed, decode_count, encode_count,
 };
 use crate::derive::suppress;
+use crate::derive::words::hash;
 
 /// Where something happens to episodes, and with which entry.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +65,7 @@ pub(super) fn arrive(
         return Ok(());
     }
     let session = given.who.session.as_ref();
-    let session = session.map(|session| rows.tag(tenant, "derive.session", &[session.as_bytes()]));
+    let session = session.map(|session| given.words.session(&hash(rows, tenant), session));
     let thread = Thread { scope: given.event.scope, session: session.transpose()? };
     let at = At { tenant, thread, by: given.offset };
     let (recorded, observed) = (given.row.recorded, given.answer.observed_at);
@@ -82,8 +83,7 @@ pub(super) fn arrive(
         continues,
         fresh,
     }));
-    let actor = given.who.observed_actor.as_str();
-    let actor = rows.tag(tenant, "derive.actor", &[actor.as_bytes()])?;
+    let actor = given.words.actor(&hash(rows, tenant), &given.who.observed_actor)?;
     let answer = given.offset;
     let row = EpisodeEventRow { joined: recorded, actor, things: names.things(), answer };
     perform(rows, at, &windows, &actions, Some(&Joining { observed, shift, row }))

@@ -10,7 +10,6 @@ use lamina_core::derive::facts::{
     Assertion, AssertionId, Content, Decision, Input, Outcome, Piece, Resolution, Retraction,
     Saying, Track, Turn, Value, ValueKey, push, without_turns,
 };
-use lamina_core::derive::opposites::opposite;
 use lamina_store::codec::CodecError;
 use lamina_store::keys::KeyedHash;
 use lamina_store::kv::{Direction, Space};
@@ -26,6 +25,7 @@ use crate::derive::fold::{Given, row_error};
 use crate::derive::key;
 use crate::derive::rows::{AnswerRow, Gone, InputRow, Spoken};
 use crate::derive::suppress;
+use crate::derive::words::hash;
 use pieces::Stored;
 
 pub(crate) use pieces::{current, maker, mint, origin};
@@ -33,6 +33,8 @@ pub(super) use rehome::{Moved, rehome};
 
 /// The domains of the hashes of predicates and of tracks.
 pub(super) const PREDICATE: &str = "derive.predicate";
+/// The domain of the hashes of objects.
+pub(super) const VALUE: &str = "derive.value";
 const TRACK: &str = "derive.track";
 
 /// A track, and whom and what it is about.
@@ -61,7 +63,7 @@ pub(super) fn learn(
             given.row.counts.ungrounded += 1;
             continue;
         }
-        let Some(keyed) = keyed(rows, given.tenant, claim, names)? else { continue };
+        let Some(keyed) = keyed(rows, given, claim, names)? else { continue };
         let Keyed { subject, predicate, said, value } = keyed;
         let spoken = spoken(claim, subject, names);
         for scope in given.scopes.clone() {
@@ -107,14 +109,15 @@ pub(super) struct Keyed {
 /// What a claim is known by; `None` if its subject is nobody.
 pub(super) fn keyed(
     rows: &Rows<'_, '_>,
-    tenant: u32,
+    given: &Given<'_>,
     claim: &Claim,
     names: &Names,
 ) -> Result<Option<Keyed>, ViewError> {
     let Some(subject) = names.entity(&claim.subject) else { return Ok(None) };
-    let predicate = rows.tag(tenant, PREDICATE, &[claim.predicate.as_bytes()])?;
+    let tenant = given.tenant;
+    let predicate = given.words.predicate(&hash(rows, tenant), &claim.predicate)?;
     let said = said(rows, tenant, subject, &predicate)?;
-    let value = value(rows, tenant, claim, names)?;
+    let value = value(rows, given, claim, names)?;
     Ok(Some(Keyed { subject, predicate, said, value }))
 }
 
@@ -165,10 +168,17 @@ fn said_of(
 }
 
 /// Whether a claim denies what another relation says: only what holds from some time on does.
-pub(super) fn opposes(given: &Given<'_>, claim: &Claim) -> Option<&'static str> {
+pub(super) fn opposes(
+    rows: &Rows<'_, '_>,
+    given: &Given<'_>,
+    claim: &Claim,
+) -> Result<Option<Tag>, ViewError> {
     let holds = matches!(claim.effect, Effect::Holds | Effect::Corrects);
     let denies = holds && claim.valid_to.is_none() && !given.answer.asked.no_supersede;
-    opposite(&claim.predicate).filter(|_| denies)
+    if !denies {
+        return Ok(None);
+    }
+    given.words.denied(&hash(rows, given.tenant), &claim.predicate)
 }
 
 /// Ends what a claim denies, if it is known: nobody is said to have liked what they dislike.
@@ -180,9 +190,9 @@ fn oppose(
     keyed: &Keyed,
     spoken: Spoken,
 ) -> Result<(), ViewError> {
-    let (Some(denied), Some(value)) = (opposes(given, claim), keyed.value) else { return Ok(()) };
+    let Some(value) = keyed.value else { return Ok(()) };
+    let Some(predicate) = opposes(rows, given, claim)? else { return Ok(()) };
     let (tenant, subject) = (given.tenant, keyed.subject);
-    let predicate = rows.tag(tenant, PREDICATE, &[denied.as_bytes()])?;
     let said = said(rows, tenant, subject, &predicate)?;
     let track = rows.tag(tenant, TRACK, &[&said, &value.0])?;
     let at = At { tenant, scope, track, subject, predicate };
@@ -424,39 +434,18 @@ fn inputs(
 /// What a claim's object is known by: equal objects have equal keys.
 fn value(
     rows: &Rows<'_, '_>,
-    tenant: u32,
+    given: &Given<'_>,
     claim: &Claim,
     names: &Names,
 ) -> Result<Option<ValueKey>, ViewError> {
-    let lower = |words: &str| words.trim().to_lowercase().into_bytes();
-    let parts: Vec<Vec<u8>> = match &claim.object {
-        Object::Text(words) if words.trim().is_empty() => return Ok(None),
+    let tag = match &claim.object {
         Object::Entity(term) => match names.entity(term) {
-            Some(id) => vec![b"entity".to_vec(), id.as_bytes().to_vec()],
-            None => return Ok(None),
+            Some(id) => Some(rows.tag(given.tenant, VALUE, &[b"entity", id.as_bytes()])?),
+            None => None,
         },
-        Object::Text(words) => return text_value(rows, tenant, words).map(Some),
-        Object::Number { value, unit } => {
-            vec![b"number".to_vec(), lower(value), lower(unit.as_deref().unwrap_or(""))]
-        }
-        Object::Money { amount, currency } => {
-            vec![b"money".to_vec(), lower(amount), lower(currency)]
-        }
-        Object::Date(date) => vec![b"date".to_vec(), lower(date)],
-        Object::Bool(yes) => vec![b"bool".to_vec(), vec![u8::from(*yes)]],
+        other => given.words.value(&hash(rows, given.tenant), other)?,
     };
-    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-    Ok(Some(ValueKey(rows.tag(tenant, "derive.value", &parts)?)))
-}
-
-/// What words are known by.
-pub(super) fn text_value(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    words: &str,
-) -> Result<ValueKey, ViewError> {
-    let words = words.trim().to_lowercase();
-    Ok(ValueKey(rows.tag(tenant, "derive.value", &[b"text", words.as_bytes()])?))
+    Ok(tag.map(ValueKey))
 }
 
 /// A subject and a predicate.

@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 use crate::derive::dependants::Before;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
+use crate::derive::words::{Kept, Words};
 use crate::derive::{
     beliefs, concepts, conflicts, deadlines, dependants, entities, episodes, facts, forgotten, key,
     models, phrases, rederive, suppress, traces, vocabularies,
@@ -38,6 +39,7 @@ impl Derivation for Derived {
                 due(rows, entry)?;
                 let mut fates = Dependants::default();
                 for event in &entry.head.causes {
+                    traces::cancel(rows, entry.head.tenant, *event);
                     let before = Before::of(rows, *event)?;
                     withdraw_event(rows, *event, entry.head.recorded_at)?;
                     before.compare(rows, &mut fates)?;
@@ -105,6 +107,8 @@ pub(super) struct Given<'a> {
     pub(super) answer: &'a Answer,
     /// Who spoke, and in which session.
     pub(super) who: &'a AnswerWho,
+    /// What its words are known by.
+    pub(super) words: &'a Words,
     /// The event it is about.
     pub(super) event: &'a EventRow,
     /// The scopes that learn of it: the event's own, and the one it is consolidated into.
@@ -116,24 +120,29 @@ pub(super) struct Given<'a> {
 
 fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let head = &entry.head;
-    let Some(answer) = section(entry, &entry.what, Answer::decode)? else { return Ok(()) };
-    let Some(who) = section(entry, &entry.who, AnswerWho::decode)? else { return Ok(()) };
+    let Some((answer, who, words)) = read(rows, entry)? else { return Ok(()) };
     let event = head.causes.first().copied().map(|offset| rows.event_of(offset)).transpose()?;
     let Some(event) = event.flatten() else {
         return Err(contradiction(entry, "an answer names no event in its causes"));
     };
-    // Cancelled or erased while its answer was under way.
-    if event.listed().is_none() {
+    // Cancelled or erased while its answer was under way. An event whose answer has left something came
+    // before its erasure, although a replay finds it erased from the start.
+    let is_over = match words {
+        Words::Said => event.listed().is_none(),
+        Words::Kept(_) => traces::is_cancelled(rows, head.tenant, event.offset)?,
+    };
+    if is_over {
         return Ok(());
     }
     let of_run = rederive::fold::answered(rows, head)?;
     let earlier = answers_to(rows, head.tenant, event.offset)?;
-    let scopes = scopes(rows, &event, &answer)?;
+    let scopes = scopes(rows, &event, &answer, &words)?;
     let mut given = Given {
         tenant: head.tenant,
         offset: head.offset,
         answer: &answer,
         who: &who,
+        words: &words,
         event: &event,
         scopes,
         row: AnswerRow {
@@ -172,11 +181,33 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     Ok(())
 }
 
-fn scopes(rows: &Rows<'_, '_>, event: &EventRow, answer: &Answer) -> Result<Vec<u64>, ViewError> {
+/// What an answer says, from its sections or from what was kept of them; `None` if nothing was.
+fn read(
+    rows: &Rows<'_, '_>,
+    entry: &Entry,
+) -> Result<Option<(Answer, AnswerWho, Words)>, ViewError> {
+    let answer = section(entry, &entry.what, Answer::decode)?;
+    let who = section(entry, &entry.who, AnswerWho::decode)?;
+    if let (Some(answer), Some(who)) = (answer, who) {
+        return Ok(Some((answer, who, Words::Said)));
+    }
+    let Some(bytes) = rows.residue(entry.head.offset) else { return Ok(None) };
+    let kept = Kept::decode(bytes)
+        .map_err(|source| ViewError::Entry { offset: entry.head.offset, source })?;
+    let (answer, who) = (kept.answer.clone(), kept.who.clone());
+    Ok(Some((answer, who, Words::Kept(Box::new(kept)))))
+}
+
+fn scopes(
+    rows: &Rows<'_, '_>,
+    event: &EventRow,
+    answer: &Answer,
+    words: &Words,
+) -> Result<Vec<u64>, ViewError> {
     let mut scopes = vec![event.scope];
     let into: Option<&ScopePath> = answer.asked.consolidate_into.as_ref();
     if let Some(path) = into
-        && let Some(ordinal) = rows.scope_ordinal(event.tenant, path.as_str())?
+        && let Some(ordinal) = words.scope(rows, event.tenant, path)?
         && ordinal != event.scope
     {
         scopes.push(ordinal);

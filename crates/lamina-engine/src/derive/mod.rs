@@ -25,6 +25,7 @@ pub(crate) mod deadlines;
 pub(crate) mod dependants;
 pub(crate) mod topics;
 pub(crate) mod traces;
+pub(crate) mod words;
 mod forgotten;
 pub(crate) mod suppress;
 pub(crate) mod fold;

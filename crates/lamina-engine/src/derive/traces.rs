@@ -16,13 +16,13 @@ use crate::derive::fold::row_error;
 use crate::derive::key;
 use crate::derive::read::walk;
 
-/// Notes an answer; one whose words are gone leaves no trace.
+/// Notes an answer; one that nothing is left of leaves no trace.
 pub(super) fn note(rows: &mut Rows<'_, '_>, entry: &Entry) {
     let gone = |section: &SectionState| matches!(section, SectionState::Erased);
-    if gone(&entry.who) || gone(&entry.what) {
+    let head = &entry.head;
+    if (gone(&entry.who) || gone(&entry.what)) && rows.residue(head.offset).is_none() {
         return;
     }
-    let head = &entry.head;
     let Some(event) = head.causes.first() else { return };
     let mut place = Vec::with_capacity(10);
     put_varint(&mut place, entry.place.0);
@@ -32,7 +32,22 @@ pub(super) fn note(rows: &mut Rows<'_, '_>, entry: &Entry) {
 /// Forgets the answers of an event that is erased, and with it them.
 pub(super) fn drop_all(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) -> Result<(), ViewError> {
     let (from, to) = key::forget::traces(tenant, event);
+    rows.delete(Space::Sources, key::forget::cancelled(tenant, event));
     rows.delete_all(Space::Sources, (&from, &to))
+}
+
+/// Notes that an event is cancelled: a replay that finds it erased has to know when.
+pub(super) fn cancel(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) {
+    rows.put(Space::Sources, key::forget::cancelled(tenant, event), Vec::new());
+}
+
+/// Whether an event is cancelled.
+pub(super) fn is_cancelled(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    event: u64,
+) -> Result<bool, ViewError> {
+    Ok(rows.get(Space::Sources, &key::forget::cancelled(tenant, event))?.is_some())
 }
 
 /// The answers that were ever made of an event, oldest first.

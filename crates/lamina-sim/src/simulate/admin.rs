@@ -116,7 +116,7 @@ fn erase_policy(world: &mut World, choices: &SimRng) -> String {
         return "no policy to erase".to_owned();
     };
     let targets = [EraseTarget { offset: row.offset, place: row.place, who: true, what: true }];
-    let erased = process.capture.erase(FIRST_TENANT, &targets, b"");
+    let erased = process.capture.erase(FIRST_TENANT, &targets);
     let done = erased.is_ok();
     if let Ok(committed) = erased {
         process.committed(committed);

@@ -249,7 +249,7 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
         return "nothing to erase".to_owned();
     }
     targets.sort_by_key(|target| target.offset);
-    let outcome = process.capture.erase(FIRST_TENANT, &targets, b"");
+    let outcome = process.capture.erase(FIRST_TENANT, &targets);
     let done = outcome.is_ok();
     if let Ok(committed) = outcome {
         process.committed(committed);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::entry::{Head, Kind, Place, control};
 use crate::kv::{Direction, Kv, Space};
 use crate::log::{LogError, LogReader, Tip};
-use crate::view::{Hasher, REPLAYED, ViewError, Views, key};
+use crate::view::{Hasher, REPLAYED, Residues, ViewError, Views, key};
 
 /// Entries and bytes replayed at a time.
 const ENTRIES_MAX: usize = 1_024;
@@ -51,9 +51,6 @@ pub struct ViewCheck {
     /// The log has an erasure that the views have not applied yet. Then differences are expected:
     /// the replay already finds the words gone.
     pub behind_erasure: bool,
-    /// The log has an erasure. A derived record that lost its first evidence keeps its id and its
-    /// boundaries in the views; a replay, which never sees that evidence, makes it anew.
-    pub after_erasure: bool,
 }
 
 /// How one space differs from its replay.
@@ -82,12 +79,12 @@ pub fn verify(
 ) -> Result<ViewCheck, CheckError> {
     let replayed = Views::open(scratch, hasher, Arc::clone(views.derivation()))?;
     if let Some(applied) = views.applied() {
+        replayed.set_residues(Residues::of(reader, None)?);
         replay(&replayed, reader, &applied, progress)?;
     }
     let mut check = compare(views.kv().as_ref(), replayed.kv().as_ref())?;
     if !check.differences.is_empty() {
         check.behind_erasure = erased_after(reader, views.applied())?;
-        check.after_erasure = erased_after(reader, None)?;
     }
     Ok(check)
 }

@@ -92,6 +92,16 @@ impl<'a, 'f> Rows<'a, 'f> {
         self.fold.scope_ordinal(tenant, path)
     }
 
+    /// The same by the keyed hash of its path.
+    pub fn scope_of_tag(&self, tenant: u32, path: &Tag) -> Result<Option<u64>, ViewError> {
+        self.fold.scope_of_tag(tenant, path)
+    }
+
+    /// What is left of an entry that is erased.
+    pub fn residue(&self, offset: u64) -> Option<&[u8]> {
+        self.fold.residues.get(offset)
+    }
+
     /// Walks keys in `from..to` and shows each to `visit` until it stops.
     pub fn scan(
         &self,

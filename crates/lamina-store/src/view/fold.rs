@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use lamina_types::{BlobId, MemberRole, RecordedAt};
 
@@ -17,6 +18,7 @@ use crate::kv::{Batch, Kv, Space};
 use crate::log::{ChainHead, Tip};
 use crate::view::known::Known;
 use crate::view::members::Registration;
+use crate::view::residue::Residues;
 use crate::view::revoked::Ends;
 use crate::view::row::{
     BlobRow, BlobUse, EventAt, EventFacets, EventRow, IdempotencyRow, Made, ScopeRow, TenantRow,
@@ -36,6 +38,8 @@ pub(crate) struct Fold<'a> {
     /// Rows of the store that need not be read again.
     pub(super) known: RefCell<Known>,
     pub(crate) counts: Counts,
+    /// What is left of erased entries.
+    pub(super) residues: Arc<Residues>,
     sweep: Sweep,
     pub(super) ends: Ends,
 }
@@ -56,6 +60,7 @@ impl<'a> Fold<'a> {
             pending: BTreeMap::new(),
             known: RefCell::default(),
             counts: state.counts,
+            residues: Arc::default(),
             sweep: sweep.map_err(row_error(Space::Events))?,
             ends: Ends::start(state.revoked_earliest),
         })
@@ -409,7 +414,12 @@ impl<'a> Fold<'a> {
     /// The ordinal of a registered scope.
     pub(crate) fn scope_ordinal(&self, tenant: u32, path: &str) -> Result<Option<u64>, ViewError> {
         let tag = self.tags.path(tenant, path)?;
-        let bytes = self.get(Space::Scopes, &key::scope_by_path(tenant, &tag))?;
+        self.scope_of_tag(tenant, &tag)
+    }
+
+    /// The same by the keyed hash of the path.
+    pub(crate) fn scope_of_tag(&self, tenant: u32, path: &Tag) -> Result<Option<u64>, ViewError> {
+        let bytes = self.get(Space::Scopes, &key::scope_by_path(tenant, path))?;
         bytes.map(|bytes| number(&bytes).map_err(row_error(Space::Scopes))).transpose()
     }
 

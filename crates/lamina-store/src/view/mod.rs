@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use lamina_types::{EventId, Micros};
+use lamina_types::{EventId, Micros, ScopePath};
 use parking_lot::Mutex;
 
 use crate::codec::CodecError;
@@ -33,6 +33,7 @@ mod lookup;
 mod scan;
 mod lifecycle;
 mod jobs;
+mod residue;
 pub mod derived;
 pub mod check;
 
@@ -40,6 +41,7 @@ pub use jobs::{ExceptionRow, ExceptionState, VisitException};
 pub use lifecycle::{LifecycleRow, VisitLifecycle};
 pub use members::{Registration, StandingRow};
 pub use policy::PolicyRow;
+pub use residue::{Residue, Residues};
 pub use revoked::RevokedRow;
 pub use row::{BlobRow, BlobUse, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
 pub use scan::{Axis, EventScan, EventScanPage, ScanKey};
@@ -47,7 +49,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 19;
+pub const LAYOUT: u32 = 20;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -152,6 +154,8 @@ pub struct Views {
     state: Mutex<State>,
     /// Rows that the next fold need not read.
     known: Mutex<known::Known>,
+    /// What is left of erased entries; there while a log is replayed.
+    residues: Mutex<Arc<Residues>>,
     applied: AtomicU64,
     needs_rebuild: AtomicBool,
 }
@@ -187,6 +191,7 @@ impl Views {
             derivation,
             state: Mutex::new(opened.unwrap_or_default()),
             known: Mutex::default(),
+            residues: Mutex::default(),
             applied: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
         };
@@ -261,6 +266,7 @@ impl Views {
         )?;
         // Taken, and given back when all went well: after a failure nothing is known.
         fold = fold.knowing(std::mem::take(&mut *self.known.lock()));
+        fold.residues = Arc::clone(&self.residues.lock());
         for entry in entries {
             fold.entry(entry)?;
             self.derivation.entry(&mut derived::Rows::new(&mut fold), entry)?;
@@ -276,6 +282,11 @@ impl Views {
         *state = next;
         self.publish(&state);
         Ok(())
+    }
+
+    /// What is left of erased entries, for a replay. To be set before it begins, and to nothing after.
+    pub fn set_residues(&self, residues: Residues) {
+        *self.residues.lock() = Arc::new(residues);
     }
 
     /// Writes rows outside replay that were put into a batch.
@@ -313,6 +324,11 @@ impl Views {
         parts: &[&[u8]],
     ) -> Result<Tag, ViewError> {
         self.tags.derived(tenant, domain, parts)
+    }
+
+    /// The keyed hash that stands for the path of a scope.
+    pub fn path_tag(&self, tenant: u32, path: &ScopePath) -> Result<Tag, ViewError> {
+        self.tags.path(tenant, path.as_str())
     }
 
     /// The store below.

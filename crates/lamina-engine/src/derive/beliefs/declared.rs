@@ -7,7 +7,7 @@ use lamina_core::derive::beliefs::declare::Declaration;
 use lamina_core::derive::beliefs::ledger::Piece;
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::control::BeliefDeclared;
-use lamina_store::entry::{Entry, SectionState};
+use lamina_store::entry::Entry;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
@@ -19,19 +19,18 @@ use super::rows::{About, MadeRow, PieceRow};
 use crate::derive::facts;
 use crate::derive::fold::seed;
 use crate::derive::key::beliefs::{self as key, ClaimKey};
+use crate::derive::words;
+use crate::derive::words::declared::Known;
 
 /// Takes a declaration.
 pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
-    let SectionState::Live(bytes) = &entry.what else { return Ok(()) };
+    let Some((what, known)) = words::declared::read(rows, entry)? else { return Ok(()) };
     let head = &entry.head;
-    let what = BeliefDeclared::decode(bytes)
-        .map_err(|source| ViewError::Entry { offset: head.offset, source })?;
     let tenant = head.tenant;
-    let (subject, is_entity) = subject(rows, tenant, head.scope, &what)?;
-    let predicate = rows.tag(tenant, "derive.predicate", &[what.predicate.as_bytes()])?;
+    let (subject, is_entity) = subject(rows, tenant, head.scope, (&what, &known))?;
+    let predicate = known.predicate;
     let said = facts::said(rows, tenant, EntityId::from_bytes(subject), &predicate)?;
-    let value = facts::text_value(rows, tenant, &what.statement)?.0;
-    let claim = ClaimKey { scope: head.scope, said, value };
+    let claim = ClaimKey { scope: head.scope, said, value: known.value };
     let at = At { tenant, claim, about: About { subject, is_entity, predicate, is_single: false } };
     let recorded = head.recorded_at;
     let source = AssertionId { offset: head.offset, ordinal: 0 };
@@ -87,13 +86,13 @@ fn subject(
     rows: &Rows<'_, '_>,
     tenant: u32,
     scope: u64,
-    what: &BeliefDeclared,
+    (what, known): (&BeliefDeclared, &Known),
 ) -> Result<(Tag, bool), ViewError> {
     if let Some(entity) = what.subject {
         return Ok((*entity.as_bytes(), true));
     }
-    let tag = match &what.subject_name {
-        Some(name) => rows.tag(tenant, SUBJECT, &[folded(name).as_bytes()])?,
+    let tag = match known.subject {
+        Some(name) => name,
         None => rows.tag(tenant, "derive.declared.scope", &[&scope.to_be_bytes()])?,
     };
     Ok((tag, false))

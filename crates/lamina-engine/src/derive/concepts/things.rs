@@ -10,6 +10,7 @@ use lamina_types::layer::{ByteSpan, Claim, Effect, EntityKind, Mention, Object, 
 
 use super::rows::{Stated, ThingsRow, Tie};
 use crate::derive::fold::Given;
+use crate::derive::words::{Hash, hash};
 
 /// The domain of the hashes of things.
 pub(crate) const THING: &str = "derive.thing";
@@ -25,28 +26,40 @@ pub(crate) struct Said {
     pub(crate) shown: String,
 }
 
-/// What an answer speaks of.
+/// What an answer speaks of, with the claims that were learned.
 pub(super) fn of_answer(rows: &Rows<'_, '_>, given: &Given<'_>) -> Result<ThingsRow, ViewError> {
-    let answer = given.answer;
-    let hash = |said: Option<&Said>| -> Result<Option<Tag>, ViewError> {
-        let tag = |said: &Said| rows.tag(given.tenant, THING, &[said.folded.as_bytes()]);
-        said.map(tag).transpose()
-    };
-    let hashes = |all: Vec<Said>| -> Result<Vec<Tag>, ViewError> {
-        all.iter().map(|said| rows.tag(given.tenant, THING, &[said.folded.as_bytes()])).collect()
-    };
-    let mut spoken = Spoken::default();
-    for said in names(answer) {
-        spoken.names.extend(hash(Some(&said))?.filter(|tag| !spoken.names.contains(tag)));
-    }
-    for (noun, both, maybe_name) in nouns(answer) {
-        if let Some(word) = hash(Some(&noun))? {
-            spoken.nouns.push(Noun { word, with_next: hash(both.as_ref())?, maybe_name });
-        }
-    }
+    let all = given.words.things(&hash(rows, given.tenant), given.answer)?;
     let mut facts = Vec::new();
     for (ordinal, scope, track) in &given.learned {
-        let Some(claim) = answer.extraction.claims.get(usize::from(*ordinal)) else { continue };
+        let stated = all.facts.iter().find(|stated| stated.source.ordinal == *ordinal);
+        facts.extend(stated.map(|stated| Stated {
+            scope: *scope,
+            track: *track,
+            source: AssertionId { offset: given.offset, ordinal: *ordinal },
+            ..stated.clone()
+        }));
+    }
+    Ok(ThingsRow { scopes: given.scopes.clone(), facts, ..all })
+}
+
+/// What an answer speaks of, with all that it claims to hold: of which track is not known yet.
+pub(crate) fn spoken(hash: &Hash<'_>, answer: &Answer) -> Result<ThingsRow, ViewError> {
+    let tag = |said: &Said| hash(THING, &[said.folded.as_bytes()]);
+    let hashes = |all: Vec<Said>| -> Result<Vec<Tag>, ViewError> { all.iter().map(tag).collect() };
+    let mut spoken = Spoken::default();
+    for said in names(answer) {
+        let tag = tag(&said)?;
+        if !spoken.names.contains(&tag) {
+            spoken.names.push(tag);
+        }
+    }
+    for (noun, both, maybe_name) in nouns(answer) {
+        let with_next = both.as_ref().map(tag).transpose()?;
+        spoken.nouns.push(Noun { word: tag(&noun)?, with_next, maybe_name });
+    }
+    let mut facts = Vec::new();
+    for (position, claim) in answer.extraction.claims.iter().enumerate() {
+        let Ok(ordinal) = u16::try_from(position) else { break };
         if !matches!(claim.effect, Effect::Holds | Effect::Corrects) {
             continue;
         }
@@ -57,21 +70,16 @@ pub(super) fn of_answer(rows: &Rows<'_, '_>, given: &Given<'_>) -> Result<Things
         if subjects.is_empty() {
             continue;
         }
-        facts.push(Stated {
-            scope: *scope,
-            track: *track,
-            source: AssertionId { offset: given.offset, ordinal: *ordinal },
-            relation: Relation::of_predicate(&claim.predicate),
-            subjects,
-            objects,
-        });
+        let source = AssertionId { offset: 0, ordinal };
+        let relation = Relation::of_predicate(&claim.predicate);
+        facts.push(Stated { scope: 0, track: Tag::default(), source, relation, subjects, objects });
     }
     let mut bonds = Vec::new();
     for bond in &answer.extraction.bonds {
         let (from, to) = (hashes(at(answer, bond.from))?, hashes(at(answer, bond.to))?);
         bonds.push(Tie { from, relation: Relation::of_predicate(&bond.relation), to });
     }
-    Ok(ThingsRow { scopes: given.scopes.clone(), episode: None, spoken, facts, bonds })
+    Ok(ThingsRow { scopes: Vec::new(), episode: None, spoken, facts, bonds })
 }
 
 /// The names in an answer: those that claims are about, and those that merely occur. What is written

@@ -17,6 +17,7 @@ mod sources {
     pub(super) const EVENT: u8 = 92;
     pub(super) const SUPPRESSED: u8 = 93;
     pub(super) const THING: u8 = 94;
+    pub(super) const CANCELLED: u8 = 95;
 }
 
 /// An answer that was made of an event, whatever became of either.
@@ -27,6 +28,11 @@ pub(crate) fn trace(tenant: u32, event: u64, answer: u64) -> Vec<u8> {
 /// The bounds of [`trace`] for one event.
 pub(crate) fn traces(tenant: u32, event: u64) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, sources::TRACE).number(event).all()
+}
+
+/// An event that is cancelled and not erased.
+pub(crate) fn cancelled(tenant: u32, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::CANCELLED).number(event).0
 }
 
 /// What became of a request to forget, by its idempotency key.

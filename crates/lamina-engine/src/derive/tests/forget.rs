@@ -43,21 +43,6 @@ impl World {
         done
     }
 
-    /// What is known stays known when the views are made again from the log. Ids need not be the same: a
-    /// record that lost its first evidence has the id of what is left.
-    async fn rebuilt(self, dir: &Path) {
-        let before = self.said(SCOPE, |query| query.pins.superseded = Superseded::Shown).await;
-        let next = self.next;
-        self.engine.shutdown().await;
-        drop(self);
-        crate::maintenance::rebuild(dir, &Env::real(), &mut |_, _| {}).unwrap();
-        let mut world = World::open(dir);
-        world.next = next;
-        let after = world.said(SCOPE, |query| query.pins.superseded = Superseded::Shown).await;
-        assert_eq!(after, before);
-        world.engine.shutdown().await;
-    }
-
     /// Whether a word stands anywhere in the log.
     fn log_has(&self, word: &str) -> bool {
         let reader = &self.engine.inner.reader;
@@ -107,7 +92,7 @@ async fn r274_r362_the_words_of_events_go_and_what_stood_on_them() {
     };
     assert_eq!(done.deleted.events, 1);
     assert!(!world.log_has("Zyxwen"), "neither in an event nor in an answer");
-    world.rebuilt(dir.path()).await;
+    world.check().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +106,7 @@ async fn what_was_cancelled_before_is_found_with_its_answers() {
     let done = world.forget(asked(Cascade::RedactEvents, Selector::default())).await;
     assert_eq!(done.deleted, Counts { events: 1, ..Counts::default() });
     assert!(!world.log_has("quilling"));
-    world.rebuilt(dir.path()).await;
+    world.check().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,7 +150,7 @@ async fn r364_r365_filters_narrow_and_ids_add() {
     let recorded = Some((at, RecordedAt(Micros(at.0.0 + 1))));
     let recorded = Selector { recorded_during: recorded, ..Selector::default() };
     assert_eq!(selects(recorded, Layers::of([Layer::Events])).await, set(&[id]));
-    world.rebuilt(dir.path()).await;
+    world.check().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,7 +178,7 @@ async fn a_key_is_answered_the_same_and_a_preview_must_agree() {
     wanted.forget.selector = events(&[third]);
     let other = world.engine.forget(permit(Cascade::RedactEvents), wanted, noted()).await;
     assert!(matches!(other, Err(Error::IdempotencyConflict { .. })));
-    world.rebuilt(dir.path()).await;
+    world.check().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,7 +194,7 @@ async fn an_event_that_is_forgotten_under_way_settles() {
     let last = world.say(SCOPE, "Bob likes tea").await;
     world.engine.wait_for(1, last, Until::Settled, Duration::from_secs(60)).await.unwrap();
     assert_eq!(world.said(SCOPE, |_| {}).await.len(), 1);
-    world.rebuilt(dir.path()).await;
+    world.check().await;
 }
 
 impl World {

@@ -1,26 +1,37 @@
 //! Erasing sections of entries, and with them the answers that were made of their words.
+//!
+//! An erasure carries what the fold had used of each entry, without its words, so that a replay comes to
+//! the rows that are there (`derive::words`).
 
+use lamina_store::codec::answer::{Answer, AnswerWho};
+use lamina_store::codec::control::BeliefDeclared;
+use lamina_store::entry::{Kind, Place, control};
 use lamina_store::log::{Appended, EraseTarget, LogError};
+use lamina_store::view::{Residue, ViewError};
 use lamina_types::limits::CAUSES_MAX;
 
 use super::{Capture, Committed, Due};
 use crate::Error;
 use crate::derive::traces;
+use crate::derive::words::{Kept, declared};
 use crate::write::request::Reply;
+
+/// Bytes that one erasure carries of its targets: an entry has a limit of its own.
+const RESIDUE_BYTES_MAX: usize = if cfg!(test) { 2_048 } else { 1_024 * 1_024 };
+
+/// An entry that is erased, and what is left of it.
+struct Gone {
+    target: EraseTarget,
+    kept: Option<Vec<u8>>,
+}
 
 impl Capture {
     /// Erases sections of entries that are applied, and with them the answers that were made of
     /// their words: on return the bytes are gone.
-    pub fn erase(
-        &mut self,
-        tenant: u32,
-        targets: &[EraseTarget],
-        residue: &[u8],
-    ) -> Result<Committed, LogError> {
-        let all = self.with_answers(tenant, targets)?;
-        let appended = self.log.erase(tenant, &all, residue)?;
-        self.note_erased(targets);
-        Ok(Committed { appended, due: Vec::new() })
+    pub fn erase(&mut self, tenant: u32, targets: &[EraseTarget]) -> Result<Committed, LogError> {
+        let mut committed = Committed::default();
+        self.erase_all(tenant, targets, &mut committed.appended)?;
+        Ok(committed)
     }
 
     /// Does what a request asks for. However many answers there are, an event goes with its own.
@@ -44,45 +55,87 @@ impl Capture {
         targets: &[EraseTarget],
         appended: &mut Vec<Appended>,
     ) -> Result<(), LogError> {
-        let mut batch: Vec<EraseTarget> = Vec::new();
+        let mut batch: Vec<Gone> = Vec::new();
+        let mut bytes = 0;
         for target in targets {
-            let with = self.with_answers(tenant, std::slice::from_ref(target))?;
-            if batch.len() + with.len() > CAUSES_MAX {
-                appended.extend(self.log.erase(tenant, &batch, &[])?);
-                batch.clear();
+            for gone in self.with_answers(tenant, target)? {
+                let more = gone.kept.as_ref().map_or(0, Vec::len);
+                if batch.len() == CAUSES_MAX || bytes + more > RESIDUE_BYTES_MAX {
+                    self.erase_some(tenant, &mut batch, appended)?;
+                    bytes = 0;
+                }
+                bytes += more;
+                batch.push(gone);
             }
-            batch.extend(with);
         }
-        for some in batch.chunks(CAUSES_MAX) {
-            appended.extend(self.log.erase(tenant, some, &[])?);
-        }
-        self.note_erased(targets);
+        self.erase_some(tenant, &mut batch, appended)?;
+        self.recent.erased.extend(targets.iter().map(|target| target.offset));
         Ok(())
     }
 
-    /// The targets, and every answer that was made of one of them.
-    fn with_answers(
-        &self,
+    fn erase_some(
+        &mut self,
         tenant: u32,
-        targets: &[EraseTarget],
-    ) -> Result<Vec<EraseTarget>, LogError> {
-        let mut all = targets.to_vec();
-        for target in targets {
-            // An erasure that leaves words behind is none: without the views it is not begun.
-            let known = traces::of_event(&self.views, tenant, target.offset)
-                .map_err(|error| LogError::Views(error.to_string()))?;
-            let recent = self.recent.answers.get(&target.offset).into_iter().flatten().copied();
-            for (offset, place) in known.into_iter().chain(recent) {
-                if all.iter().all(|other| other.offset != offset) {
-                    all.push(EraseTarget { offset, place, who: true, what: true });
-                }
+        batch: &mut Vec<Gone>,
+        appended: &mut Vec<Appended>,
+    ) -> Result<(), LogError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let targets: Vec<EraseTarget> = batch.iter().map(|gone| gone.target).collect();
+        let kept = batch.drain(..).filter_map(|gone| Some((gone.target.offset, gone.kept?)));
+        let residue = Residue { kept: kept.collect() };
+        appended.extend(self.log.erase(tenant, &targets, &residue.encode())?);
+        Ok(())
+    }
+
+    /// Every answer that was made of an entry, and the entry itself: last, so that whoever finds it there
+    /// after a crash finds what is left of its answers.
+    fn with_answers(&self, tenant: u32, target: &EraseTarget) -> Result<Vec<Gone>, LogError> {
+        // An erasure that leaves words behind is none: without the views it is not begun.
+        let known = traces::of_event(&self.views, tenant, target.offset).map_err(unknown)?;
+        let recent = self.recent.answers.get(&target.offset).into_iter().flatten().copied();
+        let mut all: Vec<Gone> = Vec::new();
+        for (offset, place) in known.into_iter().chain(recent) {
+            if all.iter().all(|other| other.target.offset != offset) {
+                let target = EraseTarget { offset, place, who: true, what: true };
+                all.push(Gone { target, kept: self.kept(tenant, offset, place)? });
             }
         }
+        let is_event = self.views.event_at(target.offset).map_err(unknown)?.is_some();
+        let kept = match is_event {
+            true => None,
+            false => self.kept(tenant, target.offset, target.place)?,
+        };
+        all.push(Gone { target: *target, kept });
         Ok(all)
     }
 
-    /// An answer that is under way must not bring the words back.
-    fn note_erased(&mut self, targets: &[EraseTarget]) {
-        self.recent.erased.extend(targets.iter().map(|target| target.offset));
+    /// What the fold needs of an entry that is about to be erased; `None` if it is nothing, or gone already.
+    fn kept(&self, tenant: u32, offset: u64, place: Place) -> Result<Option<Vec<u8>>, LogError> {
+        let entry = self.log.reader().entry(offset, place)?;
+        let Some(what) = entry.what.live() else { return Ok(None) };
+        let hash = |domain: &str, parts: &[&[u8]]| self.views.derived_tag(tenant, domain, parts);
+        let unreadable = |source| unknown(ViewError::Entry { offset, source });
+        match (entry.head.kind, entry.head.sub) {
+            (Kind::Answer, _) => {
+                let Some(who) = entry.who.live() else { return Ok(None) };
+                let answer = Answer::decode(what).map_err(unreadable)?;
+                let who = AnswerWho::decode(who).map_err(unreadable)?;
+                let path = |path: &_| self.views.path_tag(tenant, path);
+                let kept = Kept::of(&hash, &path, &answer, &who).map_err(unknown)?;
+                Ok(Some(kept.encode()))
+            }
+            (Kind::Control, control::BELIEF_DECLARED) => {
+                let what = BeliefDeclared::decode(what).map_err(unreadable)?;
+                let kept = declared::without_words(&hash, &what).map_err(unknown)?;
+                Ok(Some(kept.encode()))
+            }
+            _ => Ok(None),
+        }
     }
+}
+
+fn unknown(error: ViewError) -> LogError {
+    LogError::Views(error.to_string())
 }

@@ -164,7 +164,7 @@ fn an_erasure_that_cannot_be_closed_yet_leaves_no_gap_in_the_views() {
         let target =
             EraseTarget { offset: placed.offset, place: placed.place, who: true, what: true };
         world.disk.set_capacity(Some(world.disk.used_bytes()));
-        let erased = world.capture.erase(FIRST_TENANT, &[target], &[]);
+        let erased = world.capture.erase(FIRST_TENANT, &[target]);
         world.disk.set_capacity(None);
         if let Ok(committed) = erased {
             let entry = world.reader.entry(placed.offset, placed.place).unwrap();
