@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 19: 55 rows, f7c112764a922b5652a0e93b7fa984dec4f8fd373c0dba70f36a179011d03559"]
+    expect!["layout 20: 55 rows, 498fbcbfdb691283cbf6a3fa29dbf64d0b23bad3fc7c31e84ea7fc94237685e8"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
