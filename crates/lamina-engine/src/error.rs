@@ -67,6 +67,9 @@ pub enum Error {
     /// The scope is registered already.
     #[error("the scope is registered already")]
     ScopeExists,
+    /// There is a vocabulary of this name in this place.
+    #[error("there is a vocabulary of this name")]
+    VocabularyExists,
     /// The scope has records, and nobody said what becomes of them.
     #[error("the scope has {events} records")]
     ScopeHasRecords {
@@ -167,6 +170,7 @@ impl Error {
             | Error::ViewsStopped { .. } => ErrorCode::DerivedLayerUnavailable,
             Error::ShuttingDown => ErrorCode::Overloaded,
             Error::ScopeExists => ErrorCode::ScopeRegistrationExists,
+            Error::VocabularyExists => ErrorCode::VocabularyExists,
             Error::ScopeHasRecords { .. } => ErrorCode::ScopeHasRecords,
             Error::ConflictNotOpen => ErrorCode::ConflictNotOpen,
             Error::NoSuchSide { .. } => ErrorCode::InvalidBody,

@@ -165,6 +165,8 @@ pub const POLICY_DEFAULTS_MAX: usize = 64;
 pub const MEMBERS_MAX: usize = 1_000;
 /// Characters of a word in the policies of a scope.
 pub const SCOPE_POLICY_CHARS_MAX: usize = 128;
+/// Characters of the words that audit rows are searched by.
+pub const AUDIT_WORDS_CHARS_MAX: usize = 256;
 /// Vocabularies of one tenant.
 pub const VOCABULARIES_MAX: usize = 100;
 /// Characters of the name of a vocabulary.

@@ -465,7 +465,7 @@ pub const ROUTES: &[RouteSpec] = &[
     ),
     // Audit.
     RouteSpec::new(Get, "/v1/audit", Stable, "audit.read", "List rows of the audit log").built(
-        &[SCOPE, query("actor", "Of this actor; another than the caller takes `audit.read.cross_actor`.", Values::Text), query("capability", "About this capability.", Values::Text), query("decision", "Only these.", Values::OneOf(&["allow", "deny"])), query("since", "Not before.", Values::Time), query("until", "Before.", Values::Time), LIMIT, CURSOR],
+        &[SCOPE, query("actor", "Of this actor; another than the caller takes `audit.read.cross_actor`.", Values::Text), query("capability", "About this capability.", Values::Text), query("decision", "Only these.", Values::OneOf(&["allow", "deny"])), query("since", "Not before.", Values::Time), query("until", "Before.", Values::Time), query("q", "With all these words, or words that begin with them, in what the row says.", Values::Text), LIMIT, CURSOR],
         Body::None,
         &[answer(200, "A page of rows, newest first.", AnswerBody::Json("audit_row_page"))],
         &[E::InvalidParameter, E::InvalidScopeGrammar, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
@@ -519,10 +519,10 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::VocabularyExists, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
     ),
     RouteSpec::new(Get, "/v1/vocabularies/{name}", Beta, "vocabulary.read", "Read a vocabulary").built(
-        &[],
+        &[query("scope", "The one of this scope, if there are several of the name.", Values::Text)],
         Body::None,
         &[answer(200, "What is in force.", AnswerBody::Json("vocabulary"))],
-        &[E::NotFound, E::PolicyDenied],
+        &[E::NotFound, E::InvalidScopeGrammar, E::PolicyDenied],
     ),
     RouteSpec::new(Put, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Replace a vocabulary").built(
         &[],
@@ -531,13 +531,13 @@ pub const ROUTES: &[RouteSpec] = &[
             answer(200, "It replaces what was in force.", AnswerBody::Json("vocabulary")),
             answer(201, "There was none of this name.", AnswerBody::Json("vocabulary")),
         ],
-        &[E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+        &[E::VocabularyExists, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
     ),
     RouteSpec::new(Patch, "/v1/vocabularies/{name}", Beta, "vocabulary.write", "Merge into a vocabulary").built(
         &[],
         Body::Json("vocabulary_request"),
         &[answer(200, "What is in force now, whole.", AnswerBody::Json("vocabulary"))],
-        &[E::NotFound, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
+        &[E::VocabularyExists, E::NotFound, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
     ),
     RouteSpec::new(Post, "/v1/temporal/phrases", Beta, "temporal.phrases.write", "Register a phrase for a time").built(&[], Body::Json("temporal_phrase_request"), &[answer(201, "The phrase.", AnswerBody::Json("temporal_phrase"))], &[E::InvalidBody, E::InvalidTimestamp, E::InvalidParameter, E::PolicyDenied, E::WalUnavailable]),
     RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times").built(&[], Body::None, &[answer(200, "All of them.", AnswerBody::Json("temporal_phrase_list"))], &[E::PolicyDenied]),

@@ -1,6 +1,6 @@
 //! The audit log: rows, verification of bodies, the chain (R318-R320, R390-R394).
 
-use lamina_types::limits::{CAPABILITY_CHARS_MAX, PAGE_DEFAULT_LIFECYCLE};
+use lamina_types::limits::{AUDIT_WORDS_CHARS_MAX, CAPABILITY_CHARS_MAX, PAGE_DEFAULT_LIFECYCLE};
 use lamina_types::{ActorId, AuditId, ErrorCode, Micros, ScopePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,8 @@ pub struct AuditQuery {
     pub since: Option<Micros>,
     /// Before.
     pub until: Option<Micros>,
+    /// With all these words.
+    pub words: Option<String>,
     /// Rows on a page.
     pub limit: usize,
     /// Where to go on, as it was sent.
@@ -104,6 +106,14 @@ impl AuditQuery {
             check::short(name, CAPABILITY_CHARS_MAX)
                 .map_err(|reason| ApiError::invalid_parameter("capability", reason))?;
         }
+        let words = params.one("q")?.map(str::to_owned);
+        if let Some(words) = &words {
+            let bad = |reason: &str| ApiError::invalid_parameter("q", reason);
+            check::short(words, AUDIT_WORDS_CHARS_MAX).map_err(|reason| bad(&reason))?;
+            if !words.chars().any(char::is_alphanumeric) {
+                return Err(bad("must have a word"));
+            }
+        }
         let allowed = params
             .choice("decision", &[("", None), ("allow", Some(true)), ("deny", Some(false))])?;
         Ok(AuditQuery {
@@ -113,6 +123,7 @@ impl AuditQuery {
             allowed,
             since: params.time("since")?,
             until: params.time("until")?,
+            words,
             limit: params.limit(PAGE_DEFAULT_LIFECYCLE)?,
             cursor: params.one("cursor")?.map(str::to_owned),
         })
@@ -143,8 +154,17 @@ impl AuditQuery {
     /// What a cursor of this list is good for. Named in full, so that an added filter does not compile
     /// until it is bound.
     fn binding(&self, caller: &ActorId) -> [u8; 32] {
-        let AuditQuery { scope, actor, capability, allowed, since, until, limit: _, cursor: _ } =
-            self;
+        let AuditQuery {
+            scope,
+            actor,
+            capability,
+            allowed,
+            since,
+            until,
+            words,
+            limit: _,
+            cursor: _,
+        } = self;
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
@@ -155,6 +175,7 @@ impl AuditQuery {
         part(scope.as_ref().map_or("", ScopePath::as_str));
         part(actor.as_ref().map_or("", ActorId::as_str));
         part(capability.as_deref().unwrap_or_default());
+        part(words.as_deref().unwrap_or_default());
         part(&format!("{allowed:?} {since:?} {until:?}"));
         hash.finalize().into()
     }

@@ -48,20 +48,26 @@ pub struct VocabularyChanged {
 }
 
 impl Engine {
-    /// Changes a vocabulary: `change` is given what is in force under the name and says what is to be.
-    /// When it returns, the vocabulary is durable and names the predicates of all that is written after.
+    /// Changes the vocabulary of a name in a place, or makes one: `change` is given what is in force and says
+    /// what is to be. It may be in another place then, unless there is one. When it returns, the vocabulary
+    /// is durable and names the predicates of all that is written after.
     pub async fn vocabulary_change<E: From<Error>>(
         &self,
         permit: &VocabularyPermit,
-        name: &str,
+        (name, place): (&str, Option<&ScopePath>),
         change: impl FnOnce(Option<&VocabularyRecord>) -> Result<Vocabulary, E> + Send,
         noted: &Noted,
     ) -> Result<VocabularyChanged, E> {
         let _turn = self.inner.admin.naming.lock().await;
         let tenant = permit.caller().tenant;
         let known = self.vocabularies(tenant);
-        let before = known.get(name);
+        let before = known.get(name, place);
         let vocabulary = change(before.map(|record| &**record))?;
+        let to = vocabulary.scope.clone();
+        let taken = known.get(name, to.as_ref());
+        if taken.is_some_and(|taken| before.is_none_or(|before| before.offset != taken.offset)) {
+            return Err(Error::VocabularyExists.into());
+        }
         if before.is_none() && known.len() >= VOCABULARIES_MAX {
             return Err(Error::LimitReached { limit: "VOCABULARIES_MAX" }.into());
         }
@@ -82,23 +88,27 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         self.inner.submit(Request::Control { entry: Box::new(entry), reply }, answer).await?;
         let now = self.vocabularies(tenant);
-        let record = now.get(name).ok_or(Error::NotFound)?;
+        let record = now.get(name, to.as_ref()).ok_or(Error::NotFound)?;
         Ok(VocabularyChanged { record: Arc::clone(record), created: before.is_none() })
     }
 
-    /// The scope that a vocabulary is for, if there is one of this name and it is for one.
-    pub fn vocabulary_scope(&self, permit: &VocabularyPermit, name: &str) -> Option<ScopePath> {
-        self.vocabularies(permit.caller().tenant).get(name)?.vocabulary.scope.clone()
+    /// Where there are vocabularies of a name: the whole tenant first, then scopes by path.
+    pub fn vocabulary_places(
+        &self,
+        permit: &VocabularyPermit,
+        name: &str,
+    ) -> Vec<Option<ScopePath>> {
+        let known = self.vocabularies(permit.caller().tenant);
+        known.named(name).map(|record| record.vocabulary.scope.clone()).collect()
     }
 
-    /// One vocabulary.
-    pub fn vocabulary(
+    /// The vocabularies of a name: the whole tenant's first, then by path.
+    pub fn vocabularies_named(
         &self,
         permit: &Permit<VocabularyRead>,
         name: &str,
-    ) -> Result<Arc<VocabularyRecord>, Error> {
-        let known = self.vocabularies(permit.caller().tenant);
-        known.get(name).cloned().ok_or(Error::NotFound)
+    ) -> Vec<Arc<VocabularyRecord>> {
+        self.vocabularies(permit.caller().tenant).named(name).cloned().collect()
     }
 
     /// All vocabularies of the tenant, by name.

@@ -21,7 +21,9 @@ pub(crate) mod queue;
 pub(crate) mod retention;
 
 pub use alone::AuditAlone;
-pub use lamina_store::audit::{AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified};
+pub use lamina_store::audit::{
+    AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified, words_of,
+};
 pub use lamina_store::keys::Pieces;
 
 use crate::admin::Boot;

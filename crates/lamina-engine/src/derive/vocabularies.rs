@@ -40,15 +40,22 @@ pub struct VocabularyRecord {
 /// The vocabularies of one tenant.
 #[derive(Debug, Clone, Default)]
 pub struct Vocabularies {
-    records: BTreeMap<String, Arc<VocabularyRecord>>,
+    /// By name and place. A name is taken where it is in force and nowhere else: whether it is used in a
+    /// scope that one may not read cannot be found out by using it.
+    records: BTreeMap<(String, Option<ScopePath>), Arc<VocabularyRecord>>,
     /// Their predicates, folded; by where they are in force, the innermost first.
     lexicons: Vec<(Option<ScopePath>, Arc<Lexicon>)>,
 }
 
 impl Vocabularies {
-    /// One of them.
-    pub fn get(&self, name: &str) -> Option<&Arc<VocabularyRecord>> {
-        self.records.get(name)
+    /// The one of a name in a place: a scope, or the whole tenant.
+    pub fn get(&self, name: &str, place: Option<&ScopePath>) -> Option<&Arc<VocabularyRecord>> {
+        self.records.get(&(name.to_owned(), place.cloned()))
+    }
+
+    /// All of a name: the whole tenant's first, then by path.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = &Arc<VocabularyRecord>> {
+        self.records.values().filter(move |record| record.vocabulary.name == name)
     }
 
     /// All of them, by name.
@@ -81,6 +88,8 @@ impl Vocabularies {
     pub(crate) fn take(&mut self, entry: &Entry) {
         let set = entry.what.live().and_then(|bytes| VocabularySet::decode(bytes).ok());
         let Some(VocabularySet { vocabulary, version, created }) = set else { return };
+        // One that moves to another place leaves the one it was in.
+        self.records.retain(|_, record| !entry.head.causes.contains(&record.offset));
         let updated = entry.head.recorded_at;
         let record = VocabularyRecord {
             vocabulary,
@@ -89,7 +98,8 @@ impl Vocabularies {
             updated,
             offset: entry.head.offset,
         };
-        self.records.insert(record.vocabulary.name.clone(), Arc::new(record));
+        let at = (record.vocabulary.name.clone(), record.vocabulary.scope.clone());
+        self.records.insert(at, Arc::new(record));
         self.fold_names();
     }
 
@@ -184,7 +194,7 @@ fn folded(vocabulary: &Vocabulary) -> vocabulary::Vocabulary {
     vocabulary::Vocabulary { name: vocabulary.name.clone(), terms }
 }
 
-/// Notes where the newest vocabulary of a name is. An entry whose words are gone cannot say what it was
+/// Notes where the newest vocabulary of a name and a place is. An entry whose words are gone cannot say what it was
 /// about, but it names the one it replaced: in the end neither is in force.
 pub(super) fn set(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let tenant = entry.head.tenant;
@@ -192,7 +202,9 @@ pub(super) fn set(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewErro
         drop_at(rows, tenant, *replaced)?;
     }
     let Some(set) = section(entry, &entry.what, VocabularySet::decode)? else { return Ok(()) };
-    let name: Tag = rows.tag(tenant, "derive.vocabulary", &[set.vocabulary.name.as_bytes()])?;
+    let place = set.vocabulary.scope.as_ref().map_or("", ScopePath::as_str);
+    let parts = [set.vocabulary.name.as_bytes(), place.as_bytes()];
+    let name: Tag = rows.tag(tenant, "derive.vocabulary", &parts)?;
     let mut row = entry.head.offset.to_be_bytes().to_vec();
     row.extend_from_slice(&entry.place.0.to_be_bytes());
     rows.put(Space::Sources, key::vocabulary(tenant, &name), row);

@@ -20,30 +20,32 @@ use crate::{Engine, Error};
 const ROWS_LOOKED_AT_MAX: usize = 20_000;
 
 impl Engine {
-    /// The home scope of an event, to ask the policy for a permit.
+    /// The home scope of an event, to ask the policy for a permit: also of one whose words are gone, because that it
+    /// was there is for those who may read in its scope (R204).
     pub async fn event_scope(&self, tenant: u32, id: EventId) -> Result<ScopePath, Error> {
         self.inner.caught_up().await;
         let row = self.inner.event_row(tenant, id)?;
         if row.is_erased() {
-            return Err(Error::Deleted);
+            return self.inner.scope_path(tenant, row.scope);
         }
         let entry = self.inner.reader.entry(row.offset, row.place)?;
         Ok(self.inner.decode_what(&entry)?.scope)
     }
 
-    /// The home scope of an event and who wrote it, to ask the policy for a permit.
+    /// The home scope of an event and who wrote it, if that is still known, to ask the policy for a permit.
     pub async fn event_home(
         &self,
         tenant: u32,
         id: EventId,
-    ) -> Result<(ScopePath, ActorId), Error> {
-        self.inner.caught_up().await;
+    ) -> Result<(ScopePath, Option<ActorId>), Error> {
+        let scope = self.event_scope(tenant, id).await?;
         let row = self.inner.event_row(tenant, id)?;
-        if row.is_erased() {
-            return Err(Error::Deleted);
-        }
         let entry = self.inner.reader.entry(row.offset, row.place)?;
-        Ok((self.inner.decode_what(&entry)?.scope, self.inner.decode_who(&entry)?.caller))
+        match self.inner.decode_who(&entry) {
+            Ok(who) => Ok((scope, Some(who.caller))),
+            Err(Error::Deleted) => Ok((scope, None)),
+            Err(error) => Err(error),
+        }
     }
 
     /// One event.

@@ -60,6 +60,9 @@ impl Engine {
     ) -> Result<MemoryEvent, Error> {
         let tenant = permit.caller().tenant;
         let progress = self.progress(tenant, event).await?;
+        if self.inner.event_row(tenant, event)?.is_erased() {
+            return Err(Error::Deleted);
+        }
         let rows = self.inner.views.lifecycle_of_event(tenant, event)?;
         let rows =
             rows.iter().map(|row| self.inner.show(tenant, row)).collect::<Result<Vec<_>, _>>()?;

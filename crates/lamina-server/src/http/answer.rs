@@ -81,8 +81,8 @@ pub(crate) async fn answer(
         }
     };
     let mut response = result.unwrap_or_else(|failure| failure.into_response(&id));
-    site.dress(&mut response);
     let known = record.take();
+    site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
         response.headers_mut().insert(reply::POLICY, decision);
     }

@@ -219,6 +219,16 @@ impl Call {
         self.identity.clone()
     }
 
+    /// What the body asks for is experimental, though its route is not (R035): the answer says so, and
+    /// there is none where that is switched off (R041).
+    pub(crate) fn experimental(&self) -> Result<(), ApiError> {
+        self.record.experimental();
+        match self.app.experimental_enabled {
+            true => Ok(()),
+            false => Err(ApiError::of(ErrorCode::ExperimentalDisabled)),
+        }
+    }
+
     pub(crate) fn pairs(&self) -> Result<Vec<(String, String)>, ApiError> {
         query::pairs(self.head.uri.query())
     }

@@ -31,6 +31,8 @@ pub(crate) struct Known {
     pub(crate) event: Option<EventId>,
     /// Peppered hash and size of the body.
     pub(crate) body: Option<([u8; 32], u64)>,
+    /// What the body asks for is experimental, though the route is not.
+    pub(crate) experimental: bool,
 }
 
 impl Record {
@@ -67,6 +69,11 @@ impl Record {
 
     pub(crate) fn body(&self, hash: [u8; 32], bytes: u64) {
         self.known.lock().body = Some((hash, bytes));
+    }
+
+    /// What is asked for is less stable than its route.
+    pub(crate) fn experimental(&self) {
+        self.known.lock().experimental = true;
     }
 
     pub(crate) fn take(&self) -> Known {

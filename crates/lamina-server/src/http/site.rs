@@ -78,12 +78,14 @@ impl Site {
         self.capability
     }
 
-    /// Adds the headers that depend on the route only.
-    pub(crate) fn dress(&self, response: &mut axum::response::Response) {
+    /// Adds the headers that say how stable the answer is: as the route, unless the body asked for
+    /// something that is experimental (R035).
+    pub(crate) fn dress(&self, response: &mut axum::response::Response, experimental: bool) {
         const NOTICE: HeaderValue = HeaderValue::from_static(EXPERIMENTAL_NOTICE);
         let headers = response.headers_mut();
-        headers.insert(reply::STABILITY, HeaderValue::from_static(self.tier.as_str()));
-        if self.tier == Tier::Experimental {
+        let tier = if experimental { Tier::Experimental } else { self.tier };
+        headers.insert(reply::STABILITY, HeaderValue::from_static(tier.as_str()));
+        if tier == Tier::Experimental {
             headers.insert(reply::EXPERIMENTAL_NOTICE, NOTICE);
         }
     }

@@ -195,3 +195,40 @@ fn r301_a_scope_audited_in_full_loses_no_row_of_a_read() {
         assert!(found, "{id} left no row: {rows}");
     }
 }
+
+/// R394: rows are found by their words, by who may see them, and are in no recall.
+#[test]
+fn r394_rows_are_found_by_their_words_and_never_recalled() {
+    let team = Team::start("cloud_shared_saas");
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let known =
+        string(&alice.post("/v1/experience?wait=settled", &envelope("hello")).ok(200), "event_id");
+    let mut other = envelope("hello");
+    other["scope"] = json!("user:bob");
+    bob.post("/v1/experience", &other).ok(202);
+    let marked =
+        Request::get("/v1/events?scope=user:alice").header("User-Agent", "zebra-crawler/7");
+    alice.send(marked).ok(200);
+    let found = |caller: &mut Signed, words: &str| -> Vec<Value> {
+        let page = caller.get(&format!("/v1/audit?limit=100&q={words}")).ok(200);
+        page["items"].as_array().unwrap().clone()
+    };
+    let of_agent = found(&mut alice, "ZEBRA%20crawl");
+    assert_eq!(of_agent.len(), 1, "{of_agent:?}");
+    assert_eq!(of_agent[0]["endpoint"], "GET /v1/events");
+    assert_eq!(found(&mut alice, &known).len(), 1, "the write");
+    assert!(found(&mut alice, "crawler%20experience").is_empty(), "all words are asked for");
+    let writes = found(&mut alice, "experience");
+    assert!(writes.iter().all(|row| row["actor"] == "user:alice"), "{writes:?}");
+    assert_eq!(writes.len(), 1, "{writes:?}");
+    // Nobody finds by words what they may not see.
+    assert!(found(&mut bob, "zebra").is_empty() && found(&mut bob, &known).is_empty());
+    assert!(found(&mut team.caller("other", "user:alice"), "zebra").is_empty());
+    for (bad, code) in [("%20", "INVALID_PARAMETER"), (":", "INVALID_PARAMETER")] {
+        alice.get(&format!("/v1/audit?q={bad}")).fails(422, code);
+    }
+    let body = json!({"scope": "user:alice", "query": "zebra crawler", "view": "raw"});
+    let pack = alice.post("/v1/recall", &body).ok(200);
+    assert!(!pack["layers"].to_string().contains("zebra"), "{pack}");
+}

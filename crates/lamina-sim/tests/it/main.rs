@@ -24,6 +24,7 @@ mod facts;
 mod forget;
 #[cfg(test)]
 mod entities;
+#[cfg(test)]
 mod beliefs;
 #[cfg(test)]
 mod episodes;
@@ -100,6 +101,8 @@ mod minting;
 mod policies;
 #[cfg(test)]
 mod permissions;
+#[cfg(test)]
+mod rights;
 #[cfg(test)]
 mod placeholders;
 #[cfg(test)]

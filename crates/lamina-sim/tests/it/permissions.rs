@@ -9,27 +9,27 @@ use crate::tokens::{Signed, Team};
 
 const OPERATOR: &[(&str, &str)] = &[("LAMINA_AUTH_OPERATORS", "acme/user:root")];
 
-fn put(caller: &mut Signed, target: &str, body: &Value) -> Answer {
+pub(crate) fn put(caller: &mut Signed, target: &str, body: &Value) -> Answer {
     caller.send(Request::new("PUT", target).json(body))
 }
 
-fn tenant_denies(caller: &mut Signed, capabilities: &[&str]) {
+pub(crate) fn tenant_denies(caller: &mut Signed, capabilities: &[&str]) {
     put(caller, "/v1/policy/tenant/acme", &json!({"deny": capabilities})).ok(200);
 }
 
 /// Which capability was missing, and which tier said so.
 #[track_caller]
-fn missing(answer: Answer, code: &str) -> (String, String) {
+pub(crate) fn missing(answer: Answer, code: &str) -> (String, String) {
     let details = answer.fails(403, code)["details"].clone();
     (string(&details, "capability"), string(&details, "denied_by_tier"))
 }
 
 #[track_caller]
-fn denied(answer: Answer, capability: &str, tier: &str) {
+pub(crate) fn denied(answer: Answer, capability: &str, tier: &str) {
     assert_eq!(missing(answer, "POLICY_DENIED"), (capability.to_owned(), tier.to_owned()));
 }
 
-fn write(caller: &mut Signed, scope: &str, text: &str) -> String {
+pub(crate) fn write(caller: &mut Signed, scope: &str, text: &str) -> String {
     string(&caller.post("/v1/experience?wait=settled", &envelope(scope, text)).ok(200), "event_id")
 }
 

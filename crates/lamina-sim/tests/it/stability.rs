@@ -106,6 +106,47 @@ fn r042_experimental_routes_carry_a_notice() {
     assert_eq!(api.get("/v1/health").header("x-cortex-experimental-notice"), None);
 }
 
+/// R035: a story and a streamed answer are experimental, though their routes are stable.
+#[test]
+fn r035_stories_and_streamed_answers_are_experimental() {
+    let mut api = Api::shared("tiers");
+    let scope = api.scope.clone();
+    api.write_settled("The roof was mended in May.");
+    let asked = |more: serde_json::Value| {
+        let mut body = json!({"scope": scope, "query": "roof"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Request::post("/v1/recall", &body)
+    };
+    let question = json!({"scope": scope, "question": "When was the roof mended?"});
+    let mut streamed = question.clone();
+    streamed["stream"] = json!(true);
+    let stable = [
+        asked(json!({})),
+        asked(json!({"view": "granular", "stream": true})),
+        Request::post("/v1/answer", &question),
+    ];
+    let experimental = [
+        asked(json!({"view": "narrative"})),
+        asked(json!({"view": "narrative", "stream": true})),
+        Request::post("/v1/answer", &streamed),
+    ];
+    let off = Own::start_with(&[("LAMINA_EXPERIMENTAL_ENABLED", "false")]);
+    let mut off = off.api("tiers");
+    for request in stable {
+        assert_eq!(api.send(&request).header("x-cortex-stability"), Some("stable"));
+        assert_eq!(off.send(&request).response.status, 200);
+    }
+    for request in experimental {
+        let answer = api.send(&request);
+        assert_eq!(answer.response.status, 200);
+        assert_eq!(answer.header("x-cortex-stability"), Some("experimental"));
+        assert!(answer.header("x-cortex-experimental-notice").is_some());
+        let refused = off.send(&request);
+        assert_eq!(refused.header("x-cortex-stability"), Some("experimental"));
+        refused.fails(403, "EXPERIMENTAL_DISABLED");
+    }
+}
+
 /// R041: on in `dev_local`; an operator can switch them off, and then they say so.
 #[test]
 fn r041_experimental_routes_can_be_switched_off() {

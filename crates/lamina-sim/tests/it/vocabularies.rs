@@ -180,15 +180,54 @@ fn a_vocabulary_of_a_closed_scope_is_closed_too() {
     };
     assert_eq!(names(&mut alice), ["all", "plan"]);
     assert_eq!(names(&mut bob), ["all"]);
-    bob.get("/v1/vocabularies/plan").fails(403, "NOT_A_MEMBER");
-    let put = Request::new("PUT", "/v1/vocabularies/plan");
-    bob.send(put.json(&json!({"terms": []}))).fails(403, "NOT_A_MEMBER");
-    let patch = Request::new("PATCH", "/v1/vocabularies/plan");
-    bob.send(patch.json(&json!({"description": "mine"}))).fails(403, "NOT_A_MEMBER");
     let into = json!({"name": "new", "scope": "ws:plan", "terms": []});
     bob.post("/v1/vocabularies", &into).fails(403, "NOT_A_MEMBER");
     let patch = Request::new("PATCH", "/v1/vocabularies/all");
     bob.send(patch.json(&json!({"scope": "ws:plan"}))).fails(403, "NOT_A_MEMBER");
+}
+
+/// That a name is used in a closed scope cannot be found out: whoever may not read there is answered as if
+/// it were free, by every route that takes a name.
+#[test]
+fn a_name_in_a_closed_scope_cannot_be_probed() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    alice.post("/v1/scopes", &json!({"path": "ws:plan"})).ok(201);
+    let own = json!({"name": "used", "scope": "ws:plan", "terms": [{"id": "obsidian"}]});
+    let secret = alice.post("/v1/vocabularies", &own).ok(201);
+    // The same for a name that is used there and one that nobody has.
+    let mut ask = |name: &str| -> Vec<String> {
+        let target = format!("/v1/vocabularies/{name}");
+        let put = |body: &Value| Request::new("PUT", &target).json(body);
+        let mut said = Vec::new();
+        let mut say = |answer: Answer| {
+            let mut body = answer.response.json().unwrap_or_default();
+            for moving in ["request_id", "created_at", "updated_at"] {
+                body[moving] = Value::Null;
+            }
+            said.push(format!("{} {body}", answer.response.status).replace(name, "NAME"));
+        };
+        say(bob.get(&target));
+        say(bob.get(&format!("{target}?scope=ws:plan")));
+        let patch = Request::new("PATCH", &target);
+        say(bob.send(patch.json(&json!({"description": "mine"}))));
+        let closed = json!({"name": name, "scope": "ws:plan", "terms": []});
+        say(bob.post("/v1/vocabularies", &closed));
+        say(bob.send(put(&json!({"scope": "ws:plan", "terms": []}))));
+        say(bob.post("/v1/vocabularies", &json!({"name": name, "terms": [{"id": "x"}]})));
+        say(bob.send(put(&json!({"terms": [{"id": "y"}]}))));
+        say(bob.get(&target));
+        said
+    };
+    let (used, free) = (ask("used"), ask("free"));
+    assert_eq!(used, free);
+    let status: Vec<&str> = used.iter().map(|line| &line[..3]).collect();
+    assert_eq!(status, ["404", "404", "404", "403", "403", "201", "200", "200"]);
+    // What is in the closed scope is as it was, and who may read there says which of the two is meant.
+    assert_eq!(alice.get("/v1/vocabularies/used?scope=ws:plan").ok(200), secret);
+    assert_eq!(alice.get("/v1/vocabularies/used").ok(200)["scope"], Value::Null);
+    alice.post("/v1/vocabularies", &own).fails(409, "VOCABULARY_EXISTS");
 }
 
 /// A vocabulary is one tenant's, and a `global:` scope all tenants': it is refused where it would do nothing.

@@ -19,6 +19,7 @@ mod verify;
 mod name;
 mod retain;
 mod pepper;
+mod words;
 
 pub use log::{AuditLog, AuditOpenReport, AuditOptions};
 pub use name::row_at;
@@ -27,6 +28,7 @@ pub use reader::{AuditCursor, AuditFilter, AuditPage, AuditReader, Chain};
 pub use retain::Retained;
 pub use row::{decode_what, decode_who, encode_what, encode_who};
 pub use verify::Verified;
+pub use words::words_of;
 
 /// The scope ordinal that all rows of a tenant have, so that they are one chain. Entries of the
 /// log itself are in the chain of the system scope.

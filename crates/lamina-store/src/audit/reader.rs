@@ -10,7 +10,7 @@ use lamina_types::{ActorId, AuditId, Decision, Micros, ScopePath};
 
 use super::index::{GONE, IndexRow};
 use super::shared::{Index, Shared};
-use super::{StoredRow, decode};
+use super::{StoredRow, decode, words};
 use crate::entry::Place;
 use crate::log::{ChainHead, LogError, LogReader, Span};
 
@@ -34,6 +34,8 @@ pub struct AuditFilter {
     pub since: Option<Micros>,
     /// Before this instant.
     pub until: Option<Micros>,
+    /// With all these words in what it says, or words that begin with them.
+    pub words: Vec<String>,
 }
 
 /// A page of rows, newest first.
@@ -334,6 +336,7 @@ impl<'a> Wanted<'a> {
                 .scope
                 .as_ref()
                 .is_none_or(|wanted| scope.is_some_and(|scope| wanted.contains(scope)))
+            && words::has_all(row, &self.filter.words)
     }
 }
 

@@ -25,6 +25,8 @@ fn bad_filters_are_refused() {
         ("scope", "x", ErrorCode::InvalidScopeGrammar),
         ("actor", "x", ErrorCode::InvalidParameter),
         ("since", "yesterday", ErrorCode::InvalidTimestamp),
+        ("q", " .:", ErrorCode::InvalidParameter),
+        ("q", "x".repeat(257).leak(), ErrorCode::InvalidParameter),
     ] {
         assert_eq!(parse(&[(name, value)]).unwrap_err().code, code, "{name}={value}");
     }

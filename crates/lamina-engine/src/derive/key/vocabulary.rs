@@ -4,7 +4,7 @@ use lamina_store::view::Tag;
 
 use super::{Key, sources};
 
-/// The newest vocabulary of a name.
+/// The newest vocabulary of a name and a place.
 pub(crate) fn vocabulary(tenant: u32, name: &Tag) -> Vec<u8> {
     Key::of(tenant, sources::VOCABULARY).bytes(name).0
 }

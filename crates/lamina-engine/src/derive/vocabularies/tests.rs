@@ -34,9 +34,10 @@ async fn put(engine: &Engine, vocabulary: Vocabulary) -> u64 {
     let permit: lamina_core::policy::Permit<PolicyAdministerTenant> =
         permit_of(1, "user:root", None);
     let permit = VocabularyPermit::Tenant(permit);
-    let name = vocabulary.name.clone();
+    let (name, place) = (vocabulary.name.clone(), vocabulary.scope.clone());
     let change = |_: Option<&VocabularyRecord>| Ok::<_, Error>(vocabulary);
-    engine.vocabulary_change(&permit, &name, change, &noted()).await.unwrap().record.version
+    let at = (name.as_str(), place.as_ref());
+    engine.vocabulary_change(&permit, at, change, &noted()).await.unwrap().record.version
 }
 
 async fn said(world: &World, scope: &str) -> Vec<String> {
@@ -133,17 +134,52 @@ async fn changes_are_merged_into_what_is_in_force_one_after_the_other() {
                 now.predicates.push(term(&format!("p{index}"), &[]));
                 Ok::<_, Error>(now)
             };
-            engine.vocabulary_change(&permit, "one", change, &noted()).await.unwrap();
+            engine.vocabulary_change(&permit, ("one", None), change, &noted()).await.unwrap();
         }));
     }
     for one in waiting {
         one.await.unwrap();
     }
     let permit = permit_of::<VocabularyRead>(1, "user:root", None);
-    let record = world.engine.vocabulary(&permit, "one").unwrap();
+    let named = world.engine.vocabularies_named(&permit, "one");
+    let [record] = named.as_slice() else { panic!("{named:?}") };
     assert_eq!((record.version, record.vocabulary.predicates.len()), (8, 8));
     assert!(record.created < record.updated);
     assert_eq!(world.engine.vocabulary_list(&permit).len(), 1);
-    assert!(matches!(world.engine.vocabulary(&permit, "two"), Err(Error::NotFound)));
+    assert!(world.engine.vocabularies_named(&permit, "two").is_empty());
     world.check().await;
+}
+
+/// A name is taken where it is in force: one that is used elsewhere can neither be found out nor lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_is_taken_in_its_place_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    fn of(place: Option<&str>) -> Vocabulary {
+        vocabulary("plan", place, vec![term("phase", &["pipeline"])])
+    }
+    let places = [None, Some("user:alice"), Some("user:bob")];
+    for place in places {
+        assert_eq!(put(&world.engine, of(place)).await, 1);
+    }
+    let permit = VocabularyPermit::Tenant(permit_of(1, "user:root", None));
+    let all = places.map(|place| place.map(path));
+    assert_eq!(world.engine.vocabulary_places(&permit, "plan"), all);
+    // It moves to a place that is free, and to no other.
+    let (alice, carol) = (path("user:alice"), path("user:carol"));
+    let moved = |to: &str| {
+        let to = of(Some(to));
+        let (engine, permit) = (&world.engine, &permit);
+        let at = ("plan", Some(&alice));
+        async move { engine.vocabulary_change(permit, at, |_| Ok::<_, Error>(to), &noted()).await }
+    };
+    assert!(matches!(moved("user:bob").await, Err(Error::VocabularyExists)));
+    assert_eq!(moved("user:carol").await.unwrap().record.version, 2);
+    let all = [None, Some(path("user:bob")), Some(carol)];
+    assert_eq!(world.engine.vocabulary_places(&permit, "plan"), all);
+    world.say("user:carol", "I pipeline open").await;
+    world.check().await;
+    let world = reopen(dir.path());
+    assert_eq!(world.engine.vocabulary_places(&permit, "plan"), all);
+    world.engine.shutdown().await;
 }

@@ -46,6 +46,9 @@ const QUOTES_OF_SEVERAL: usize = 6;
 pub(super) async fn answer(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(BODY_BYTES_MAX as u64).await?;
     let asked = AnswerRequest::read(&body)?;
+    if asked.recall.stream {
+        call.experimental()?;
+    }
     let caller = call.caller()?;
     let (desk, request) = (call.desk.clone(), call.id.as_str().to_owned());
     let app = &desk.app;

@@ -9,7 +9,7 @@ use lamina_api::v1::audit::{
 };
 use lamina_api::{Page, time};
 use lamina_core::policy::Caller;
-use lamina_engine::audit::{self, AuditFilter, AuditPermit, CHAIN, HASH};
+use lamina_engine::audit::{self, AuditFilter, AuditPermit, CHAIN, HASH, words_of};
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
 use lamina_types::stdx::hex;
 use lamina_types::{AuditId, AuditRow, Decision};
@@ -36,6 +36,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
             scope: query.scope.clone(),
             since: query.since,
             until: query.until,
+            words: query.words.as_deref().map(words_of).into_iter().flatten().collect(),
         },
         before: query.before(&caller.actor, &mac)?,
         limit: query.limit,

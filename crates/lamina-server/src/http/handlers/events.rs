@@ -75,7 +75,7 @@ pub(super) async fn home(
     desk: Desk,
     caller: Caller,
     id: EventId,
-) -> Result<(ScopePath, ActorId), Failure> {
+) -> Result<(ScopePath, Option<ActorId>), Failure> {
     let engine = &desk.app.engine;
     let own = engine.event_home(caller.tenant, id).await;
     let shared = |tenant| engine.event_home(tenant, id);

@@ -238,7 +238,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let (scope, writer) = home(&call, &caller, id).await?;
     // Somebody else's event is for who looks after the scope (R314, C23).
     let there = engine.seat(&call.app.boot(), &caller, Some(&scope)).await?;
-    if writer != there.actor {
+    if writer != Some(there.actor) {
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&scope)).await?;
     }
     let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
@@ -262,7 +262,7 @@ fn home(
     call: &Call,
     caller: &Caller,
     id: EventId,
-) -> impl Future<Output = Result<(ScopePath, ActorId), Failure>> + Send + use<> {
+) -> impl Future<Output = Result<(ScopePath, Option<ActorId>), Failure>> + Send + use<> {
     events::home(call.desk.clone(), caller.clone(), id)
 }
 

@@ -42,6 +42,9 @@ const ITEMS_SHOWN_MAX: usize = 500;
 pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(BODY_BYTES_MAX as u64).await?;
     let question = RecallRequest::read(&body)?;
+    if question.view == PackView::Narrative {
+        call.experimental()?;
+    }
     let caller = call.caller()?;
     let seen = if question.stream { stream::seen(&call)? } else { None };
     let may = may(&call.desk, &caller, &question).await?;

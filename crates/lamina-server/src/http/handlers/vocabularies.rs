@@ -2,21 +2,29 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use lamina_api::query::Params;
 use lamina_api::v1::vocabularies::{
     TermBody, VocabularyBody, VocabularyList, VocabularyRequest, kind, name,
 };
 use lamina_api::{ApiError, time};
+use lamina_core::policy::Caller;
 use lamina_engine::{Error as EngineError, VocabularyChanged, VocabularyRecord};
 use lamina_types::capability::{Capability, ScopeReadLocal, ScopeWrite, VocabularyRead};
 use lamina_types::vocabulary::Vocabulary;
 use lamina_types::{ErrorCode, ScopePath};
 
-use crate::http::call::Call;
+use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
 
-/// What a vocabulary of one scope takes to be shown.
-const READ: &str = ScopeReadLocal::NAME;
+/// Which of several vocabularies of one name is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// The one of the place that is named.
+    There,
+    /// That one or, without it, the first that the caller may know of.
+    Known,
+}
 
 /// All vocabularies of the tenant that the caller may see.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
@@ -24,11 +32,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<VocabularyRead>(&caller, None).await?;
     let mut items = Vec::new();
     for record in call.app.engine.vocabulary_list(&permit) {
-        let scope = record.vocabulary.scope.as_ref();
         // Its terms are words of that scope.
-        if scope.is_none()
-            || call.app.stack(&caller, scope).await?.allows(&caller, READ, scope).is_ok()
-        {
+        let needs = &[ScopeReadLocal::NAME];
+        if is_open(&call.desk, &caller, record.vocabulary.scope.as_ref(), needs).await? {
             items.push(shown(&record));
         }
     }
@@ -38,23 +44,43 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
 /// One vocabulary.
 pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let named = call.path_text("name").await?;
+    let place = Params::new(&call.pairs()?).scope_opt()?;
     let caller = call.caller()?;
     let permit = call.desk.permit::<VocabularyRead>(&caller, None).await?;
-    let record = call.app.engine.vocabulary(&permit, &named)?;
-    if let Some(scope) = &record.vocabulary.scope {
-        call.desk.permit::<ScopeReadLocal>(&caller, Some(scope)).await?;
+    for record in call.app.engine.vocabularies_named(&permit, &named) {
+        let scope = record.vocabulary.scope.as_ref();
+        if place.is_some() && place.as_ref() != scope {
+            continue;
+        }
+        // What one may not read is as unknown as what is not there.
+        if is_open(&call.desk, &caller, scope, &[ScopeReadLocal::NAME]).await? {
+            return reply::json(StatusCode::OK, &shown(&record));
+        }
     }
-    reply::json(StatusCode::OK, &shown(&record))
+    Err(EngineError::NotFound.into())
 }
 
-/// Registers a vocabulary; its name must be free.
+/// Whether one of these is given where a vocabulary is for.
+async fn is_open(
+    desk: &Desk,
+    caller: &Caller,
+    place: Option<&ScopePath>,
+    needs: &[&'static str],
+) -> Result<bool, Failure> {
+    let Some(scope) = place else { return Ok(true) };
+    let stack = desk.app.stack(caller, Some(scope)).await?;
+    Ok(needs.iter().any(|name| stack.allows(caller, name, Some(scope)).is_ok()))
+}
+
+/// Registers a vocabulary; its name must be free where it is for.
 pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let vocabulary = VocabularyRequest::read(&body)?;
     let named = vocabulary.name.clone();
     let taken = || Failure::from(ApiError::of(ErrorCode::VocabularyExists));
     let wished = vocabulary.scope.clone();
-    let changed = change(call, &named, wished.as_ref(), |before| match before {
+    let to = (Which::There, wished.as_ref());
+    let changed = change(call, &named, to, |before| match before {
         None => Ok(vocabulary),
         Some(_) => Err(taken()),
     });
@@ -69,7 +95,8 @@ pub(super) async fn replace(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let vocabulary = VocabularyRequest::read_for(&named, &body)?;
     let wished = vocabulary.scope.clone();
-    let changed = change(call, &named, wished.as_ref(), |_| Ok(vocabulary)).await?;
+    let to = (Which::Known, wished.as_ref());
+    let changed = change(call, &named, to, |_| Ok(vocabulary)).await?;
     let status = if changed.created { StatusCode::CREATED } else { StatusCode::OK };
     reply::json(status, &shown(&changed.record))
 }
@@ -80,7 +107,7 @@ pub(super) async fn merge(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let request = VocabularyRequest::read_part(&named, &body)?;
     let wished = request.place()?;
-    let changed = change(call, &named, wished.as_ref(), |before| {
+    let changed = change(call, &named, (Which::Known, wished.as_ref()), |before| {
         let before = before.ok_or(EngineError::NotFound)?;
         Ok(request.onto(before.vocabulary.clone())?)
     });
@@ -91,7 +118,7 @@ pub(super) async fn merge(mut call: Call) -> Result<Response, Failure> {
 async fn change(
     call: Call,
     named: &str,
-    wished: Option<&ScopePath>,
+    (which, wished): (Which, Option<&ScopePath>),
     change: impl FnOnce(Option<&VocabularyRecord>) -> Result<Vocabulary, Failure> + Send,
 ) -> Result<VocabularyChanged, Failure> {
     let caller = call.caller()?;
@@ -103,12 +130,23 @@ async fn change(
         return Err(ApiError::invalid_shape("scope", reason).into());
     }
     // Whoever names the predicates of a scope has to be let into it.
-    let before = engine.vocabulary_scope(&permit, named);
-    for scope in before.iter().chain(wished) {
+    let mut known = Vec::new();
+    for place in engine.vocabulary_places(&permit, named) {
+        let needs = &[ScopeReadLocal::NAME, ScopeWrite::NAME];
+        if is_open(&desk, &caller, place.as_ref(), needs).await? {
+            known.push(place);
+        }
+    }
+    let there = known.iter().find(|place| place.as_ref() == wished);
+    let before = match which {
+        Which::There => wished,
+        Which::Known => there.or(known.first()).map_or(wished, Option::as_ref),
+    };
+    for scope in before.into_iter().chain(wished) {
         desk.ask(&caller, &[ScopeWrite::NAME], Some(scope)).await?;
     }
     let noted = call.noted("");
-    engine.vocabulary_change(&permit, named, change, &noted).await
+    engine.vocabulary_change(&permit, (named, before), change, &noted).await
 }
 
 fn shown(record: &VocabularyRecord) -> VocabularyBody {

@@ -73,6 +73,7 @@ fn every_filter_agrees_with_the_oracle() {
                             scope: scope.clone(),
                             since,
                             until,
+                            words: Vec::new(),
                         };
                         let (rows, _) = all(&log.reader(), 1, &filter, 7);
                         let ids: Vec<AuditId> = rows.iter().map(|row| row.row.id).collect();
@@ -147,4 +148,28 @@ fn the_chain_of_an_actor_counts_its_rows() {
     assert_eq!(chain.head, rows.last().unwrap().seal);
     let nobody = log.reader().chain_of(1, &"user:nobody".parse().unwrap()).unwrap();
     assert_eq!(nobody, Chain { head: [0; 32], length: 0 });
+}
+
+#[test]
+fn r394_rows_are_found_by_their_words() {
+    let (_world, log, written) = filled();
+    let found = |text: &str| {
+        let words = super::super::words_of(text).collect();
+        let (rows, _) = all(&log.reader(), 1, &AuditFilter { words, ..AuditFilter::default() }, 7);
+        rows.iter().map(|row| row.row.id).collect::<Vec<_>>()
+    };
+    let with = |filter: AuditFilter| oracle(&written, 1, &filter);
+    let denied = AuditFilter { decision: Some(Decision::Deny), ..AuditFilter::default() };
+    assert_eq!(found("scope.write"), with(denied.clone()));
+    assert_eq!(found("DENY"), with(denied.clone()));
+    let scope = Some("org:acme".parse().unwrap());
+    assert_eq!(found("denial"), [], "another word");
+    assert_eq!(found("den org"), {
+        let scoped = |row: &&AuditRow| row.who.as_ref().is_some_and(|who| who.scope.is_some());
+        let mine = written.iter().filter(|row| row.tenant == 1 && row.decision == Decision::Deny);
+        mine.filter(scoped).map(|row| row.id).collect::<Vec<_>>()
+    });
+    assert_eq!(found("write org:acme"), with(AuditFilter { scope, ..denied }));
+    assert_eq!(found("user:a nothing"), []);
+    assert_eq!(found("").len(), with(AuditFilter::default()).len());
 }
