@@ -28,8 +28,9 @@ use sha2::{Digest as _, Sha256};
 use self::graph::Stored;
 use self::rows::{Claimed, DigestRow, ThingsRow};
 use crate::derive::entities::entropy;
-use crate::derive::fold::{Given, answers_to, row_error};
+use crate::derive::fold::{Given, row_error};
 use crate::derive::key::{self as fact_key, Layer};
+use crate::derive::rows::episodes::EpisodeEventRow;
 use crate::derive::rows::{AnswerRow, FactRow};
 use crate::derive::{episodes, facts};
 
@@ -91,11 +92,9 @@ pub(super) fn sealed(
 fn count(rows: &mut Rows<'_, '_>, sealed: &Sealed, step: &Step) -> Result<(), ViewError> {
     let Sealed { tenant, episode, .. } = *sealed;
     let mut spoken: Vec<(u64, ThingsRow)> = Vec::new();
-    for (_, event, _) in episodes::events(rows, tenant, episode)? {
-        let Some(event) = rows.event(tenant, event)? else { continue };
-        for answer in answers_to(rows, tenant, event.offset)? {
-            spoken.extend(things_row(rows, tenant, answer)?.map(|row| (answer, row)));
-        }
+    // The last answer to an event is the one that counts: of those before it nothing is left to count.
+    for (_, _, EpisodeEventRow { answer, .. }) in episodes::events(rows, tenant, episode)? {
+        spoken.extend(things_row(rows, tenant, answer)?.map(|row| (answer, row)));
     }
     let scopes: BTreeSet<u64> = spoken.iter().flat_map(|(_, row)| row.scopes.clone()).collect();
     for scope in scopes {
@@ -355,26 +354,30 @@ fn index(
     before: &DigestRow,
     after: &DigestRow,
 ) {
-    for item in &before.items {
-        let row = key::item_episode(tenant, scope, *item, before.at, episode);
-        rows.delete(Space::Sources, row);
-    }
-    for fact in &before.facts {
-        rows.delete(Space::Sources, key::counted(tenant, scope, &fact.track, fact.source));
+    let found = |row: &DigestRow| -> BTreeSet<Vec<u8>> {
+        let items = row.items.iter();
+        items.map(|item| key::item_episode(tenant, scope, *item, row.at, episode)).collect()
+    };
+    let counted = |row: &DigestRow| -> BTreeSet<Vec<u8>> {
+        let facts = row.facts.iter();
+        facts.map(|fact| key::counted(tenant, scope, &fact.track, fact.source)).collect()
+    };
+    for (old, new, value) in [
+        (found(before), found(after), Vec::new()),
+        (counted(before), counted(after), episode.as_bytes().to_vec()),
+    ] {
+        for gone in old.difference(&new) {
+            rows.delete(Space::Sources, gone.clone());
+        }
+        for come in new.difference(&old) {
+            rows.put(Space::Sources, come.clone(), value.clone());
+        }
     }
     let digest = key::digest(tenant, scope, episode);
-    if after.items.is_empty() {
-        return rows.delete(Space::Sources, digest);
+    match after.items.is_empty() {
+        true => rows.delete(Space::Sources, digest),
+        false => rows.put(Space::Sources, digest, after.encode()),
     }
-    for item in &after.items {
-        let row = key::item_episode(tenant, scope, *item, after.at, episode);
-        rows.put(Space::Sources, row, Vec::new());
-    }
-    for fact in &after.facts {
-        let row = key::counted(tenant, scope, &fact.track, fact.source);
-        rows.put(Space::Sources, row, episode.as_bytes().to_vec());
-    }
-    rows.put(Space::Sources, digest, after.encode());
 }
 
 /// The assertions of a track that are counted, and the episodes they are from.

@@ -72,14 +72,31 @@ pub(super) fn learn(
                     continue;
                 }
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
-                rows.put(Space::Sources, key::track(at.tenant, scope, &said, &track), Vec::new());
                 let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
-                said_of(rows, given, at, (assertion, spoken))?;
+                let known = begin(rows, at, &said)?;
+                said_of(rows, given, (at, known), (assertion, spoken))?;
             }
             oppose(rows, given, scope, (ordinal, claim), &keyed, spoken)?;
         }
     }
     Ok(())
+}
+
+/// Whether anything was ever said about a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    Before,
+    Now,
+}
+
+/// Notes that something is said about a track.
+fn begin(rows: &mut Rows<'_, '_>, at: At, said: &Tag) -> Result<Begun, ViewError> {
+    let track = key::track(at.tenant, at.scope, said, &at.track);
+    if rows.get(Space::Sources, &track)?.is_some() {
+        return Ok(Begun::Before);
+    }
+    rows.put(Space::Sources, track, Vec::new());
+    Ok(Begun::Now)
 }
 
 /// Whom and what a claim names.
@@ -144,14 +161,21 @@ fn assertion(
 fn said_of(
     rows: &mut Rows<'_, '_>,
     given: &mut Given<'_>,
-    at: At,
+    (at, begun): (At, Begun),
     (assertion, spoken): (Assertion, Spoken),
 ) -> Result<(), ViewError> {
     given.learned.push((assertion.source.ordinal, at.scope, at.track));
     if !given.row.tracks.contains(&(at.scope, at.track)) {
         given.row.tracks.push((at.scope, at.track));
     }
-    let outcome = take(rows, at, Input::Said(assertion), spoken, None)?;
+    let outcome = match begun {
+        Begun::Before => take(rows, at, Input::Said(assertion), spoken, None)?,
+        // Nothing is there to be read.
+        Begun::Now => {
+            let row = keep(rows, at, Input::Said(assertion), spoken, None);
+            Track::default().push(&row.input)
+        }
+    };
     let counts = &mut given.row.counts;
     match outcome.decision {
         Decision::Add => counts.facts += 1,
@@ -234,11 +258,23 @@ fn take(
     spoken: Spoken,
     origin: Option<AssertionId>,
 ) -> Result<Outcome, ViewError> {
+    let row = keep(rows, at, input, spoken, origin);
+    push(&Stored { rows, at }, &row.input)
+}
+
+/// Keeps an input of a track.
+fn keep(
+    rows: &mut Rows<'_, '_>,
+    at: At,
+    input: Input,
+    spoken: Spoken,
+    origin: Option<AssertionId>,
+) -> InputRow {
     let At { subject, predicate, .. } = at;
     let row = InputRow { input, subject, predicate, spoken, origin, gone: None };
     let input_key = key::input(at.tenant, at.scope, &at.track, row.input.source());
     rows.put(Space::Sources, input_key, row.encode());
-    push(&Stored { rows, at }, &row.input)
+    row
 }
 
 /// Takes back what an answer said about its tracks.

@@ -1,8 +1,9 @@
 //! One entry at a time: answers make records, cancellations and erasures take them back.
 
+use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::entry::{Entry, Head, Kind, SectionState, control};
-use lamina_store::kv::{Direction, Space};
+use lamina_store::kv::Space;
 use lamina_store::log::ErasePayload;
 use lamina_store::view::derived::{Derivation, Rows};
 use lamina_store::view::{EventRow, Tag, ViewError};
@@ -10,8 +11,6 @@ use lamina_types::layer::Term;
 use lamina_types::lifecycle::Dependants;
 use lamina_types::{EventId, RecordedAt, ScopePath};
 use sha2::{Digest, Sha256};
-
-use std::ops::ControlFlow;
 
 use crate::derive::dependants::Before;
 use crate::derive::entities::Names;
@@ -163,11 +162,13 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     // Written first: records are named after it while they are made.
     let answer_key = key::answer(given.tenant, given.offset);
     rows.put(Space::Sources, answer_key.clone(), given.row.encode());
-    rows.put(Space::Sources, key::answered(given.tenant, event.offset, given.offset), Vec::new());
+    let mut answers = earlier.clone();
+    answers.push(given.offset);
+    put_answers(rows, given.tenant, event.offset, &answers);
     let names = Names::of(rows, &mut given)?;
     if answer.awaits_model {
         models::fold::wait(rows, &event);
-    } else {
+    } else if !earlier.is_empty() {
         models::fold::done(rows, &event);
     }
     episodes::arrive(rows, &mut given, &names)?;
@@ -279,7 +280,9 @@ fn withdraw_answer(
     entities::withdraw(rows, tenant, offset, &row)?;
     rows.delete(Space::Sources, key::answer(tenant, offset));
     if let Some(event) = event_offset(rows, tenant, row.event)? {
-        rows.delete(Space::Sources, key::answered(tenant, event, offset));
+        let mut answers = answers_to(rows, tenant, event)?;
+        answers.retain(|answer| *answer != offset);
+        put_answers(rows, tenant, event, &answers);
     }
     Ok(())
 }
@@ -298,13 +301,29 @@ pub(super) fn answers_to(
     tenant: u32,
     event: u64,
 ) -> Result<Vec<u64>, ViewError> {
-    let (from, to) = key::answers_to(tenant, event);
-    let mut answers = Vec::new();
-    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-        answers.extend(key::tail_number(key));
-        ControlFlow::Continue(())
-    })?;
-    Ok(answers)
+    let bytes = rows.get(Space::Sources, &key::answered(tenant, event))?;
+    let answers = bytes.map(|bytes| offsets(&bytes)).transpose();
+    Ok(answers.map_err(row_error(Space::Sources))?.unwrap_or_default())
+}
+
+fn put_answers(rows: &mut Rows<'_, '_>, tenant: u32, event: u64, answers: &[u64]) {
+    let row = key::answered(tenant, event);
+    match answers {
+        [] => rows.delete(Space::Sources, row),
+        _ => {
+            let bytes = answers.iter().flat_map(|answer| answer.to_be_bytes()).collect();
+            rows.put(Space::Sources, row, bytes);
+        }
+    }
+}
+
+/// The offsets of answers, oldest first.
+pub(super) fn offsets(bytes: &[u8]) -> Result<Vec<u64>, CodecError> {
+    let (all, rest) = bytes.as_chunks::<8>();
+    match rest {
+        [] => Ok(all.iter().map(|offset| u64::from_be_bytes(*offset)).collect()),
+        _ => Err(CodecError::Truncated),
+    }
 }
 
 /// What an answer made.
@@ -338,7 +357,7 @@ pub(super) fn seed(seal: &[u8; 32]) -> [u8; 16] {
 pub(super) fn section<T>(
     entry: &Entry,
     state: &SectionState,
-    decode: impl Fn(&[u8]) -> Result<T, lamina_store::codec::CodecError>,
+    decode: impl Fn(&[u8]) -> Result<T, CodecError>,
 ) -> Result<Option<T>, ViewError> {
     match state {
         SectionState::Erased => Ok(None),
@@ -354,6 +373,6 @@ fn contradiction(entry: &Entry, what: &'static str) -> ViewError {
     ViewError::Contradiction { offset: entry.head.offset, what }
 }
 
-pub(crate) fn row_error(space: Space) -> impl Fn(lamina_store::codec::CodecError) -> ViewError {
+pub(crate) fn row_error(space: Space) -> impl Fn(CodecError) -> ViewError {
     move |source| ViewError::Row { space: space.name(), source }
 }

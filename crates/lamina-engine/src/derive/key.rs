@@ -236,14 +236,10 @@ pub(crate) fn tracks(tenant: u32, scope: u64, said: &Tag) -> (Vec<u8>, Vec<u8>) 
     Key::of(tenant, sources::TRACK).number(scope).bytes(said).all()
 }
 
-/// The answers that were given to an event, by its offset.
-pub(crate) fn answered(tenant: u32, event: u64, answer: u64) -> Vec<u8> {
-    Key::of(tenant, sources::ANSWERED).number(event).number(answer).0
-}
-
-/// The bounds of [`answered`] for one event.
-pub(crate) fn answers_to(tenant: u32, event: u64) -> (Vec<u8>, Vec<u8>) {
-    Key::of(tenant, sources::ANSWERED).number(event).all()
+/// The answers that were given to an event, by its offset. One row: most events have none or one, and a
+/// walk over nothing costs more than a look.
+pub(crate) fn answered(tenant: u32, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::ANSWERED).number(event).0
 }
 
 /// In the space of jobs: nothing else there begins like it.

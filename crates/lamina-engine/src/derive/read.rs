@@ -11,7 +11,7 @@ use lamina_types::{ConceptId, EpisodeId, EventId, ValidAt};
 use crate::derive::beliefs::rows::MadeRow;
 use crate::derive::concepts;
 use crate::derive::concepts::rows::{ConceptRow, DigestRow};
-use crate::derive::fold::row_error;
+use crate::derive::fold::{offsets, row_error};
 use crate::derive::key;
 use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, MemberRow};
 use crate::derive::rows::{AnswerCounts, AnswerRow};
@@ -55,13 +55,7 @@ pub(crate) fn answer_row(
 
 /// The offsets of the answers to an event, oldest first.
 pub(crate) fn answers_to(views: &Views, tenant: u32, event: u64) -> Result<Vec<u64>, ViewError> {
-    let (from, to) = key::answers_to(tenant, event);
-    let mut answers = Vec::new();
-    walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-        answers.extend(key::tail_number(key));
-        ControlFlow::Continue(())
-    })?;
-    Ok(answers)
+    Ok(row(views, Space::Sources, &key::answered(tenant, event), offsets)?.unwrap_or_default())
 }
 
 /// The answer that was given to an event first.
@@ -167,6 +161,29 @@ pub(crate) fn events_of(
     found.into_iter().collect::<Result<_, _>>().map_err(row_error(Space::Records))
 }
 
+/// What came of an event.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Came {
+    /// What the fold decided.
+    pub(crate) counts: AnswerCounts,
+    /// Beliefs that took something of it.
+    pub(crate) touched: u32,
+    /// Those of them that show something else since.
+    pub(crate) updated: u32,
+}
+
+/// What came of an event; `None` if it has no answer yet.
+pub(crate) fn came_of_event(
+    views: &Views,
+    tenant: u32,
+    event: u64,
+) -> Result<Option<Came>, ViewError> {
+    let Some(answer) = answers_to(views, tenant, event)?.pop() else { return Ok(None) };
+    let Some(row) = answer_row(views, tenant, answer)? else { return Ok(None) };
+    let (touched, updated) = beliefs_of_answer(views, tenant, answer)?;
+    Ok(Some(Came { counts: row.counts, touched, updated }))
+}
+
 /// How many beliefs took something of an answer, and how many of them show something else since.
 pub(crate) fn beliefs_of_answer(
     views: &Views,
@@ -175,27 +192,4 @@ pub(crate) fn beliefs_of_answer(
 ) -> Result<(u32, u32), ViewError> {
     let made = row(views, Space::Sources, &key::beliefs::made(tenant, answer), MadeRow::decode)?;
     Ok(made.map_or((0, 0), |made| (made.touched, made.updated)))
-}
-
-/// The same of an event.
-pub(crate) fn beliefs_of_event(
-    views: &Views,
-    tenant: u32,
-    event: u64,
-) -> Result<(u32, u32), ViewError> {
-    match answers_to(views, tenant, event)?.last() {
-        Some(answer) => beliefs_of_answer(views, tenant, *answer),
-        None => Ok((0, 0)),
-    }
-}
-
-/// What came of an event; `None` if it has no answer yet.
-pub(crate) fn counts_of_event(
-    views: &Views,
-    tenant: u32,
-    event: u64,
-) -> Result<Option<AnswerCounts>, ViewError> {
-    let answers = answers_to(views, tenant, event)?;
-    let row = answers.last().map(|offset| answer_row(views, tenant, *offset)).transpose()?;
-    Ok(row.flatten().map(|row| row.counts))
 }

@@ -1,6 +1,7 @@
 //! From the wire of the engine to its facts and back: answers are appended, facts are read with their
 //! words, what is taken back is gone, and a replay gives the same rows.
 
+mod cost;
 mod erased;
 mod forget;
 mod laws;

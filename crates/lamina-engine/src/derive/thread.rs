@@ -21,6 +21,7 @@ use crate::derive::answer::{Answerer, Draft};
 use crate::derive::backlog::{Backlog, Job, Taken};
 use crate::derive::models::Bell;
 use crate::derive::pace::{Pace, background};
+use crate::derive::read::Came;
 use crate::derive::rows::AnswerCounts;
 use crate::derive::rows::episodes::EpisodeRow;
 use crate::derive::topics::Turns;
@@ -242,13 +243,9 @@ impl DerivingStages {
 
 impl StageWorker for DerivingStages {
     fn run(&mut self, flight: &Flight, stage: Stage, _: u32) -> Result<Performed, StageError> {
-        let counts = || {
-            let counts = read::counts_of_event(&self.views, flight.tenant, flight.offset);
-            counts.map_err(|error| StageError(error.to_string()))
-        };
-        let beliefs = || {
-            let beliefs = read::beliefs_of_event(&self.views, flight.tenant, flight.offset);
-            beliefs.map_err(|error| StageError(error.to_string()))
+        let came = || {
+            let came = read::came_of_event(&self.views, flight.tenant, flight.offset);
+            came.map_err(|error| StageError(error.to_string()))
         };
         Ok(match stage {
             Stage::Captured => Performed::Done(None),
@@ -260,8 +257,8 @@ impl StageWorker for DerivingStages {
                 let payload = sealed.map(|(id, row)| self.payload(flight.tenant, id, &row));
                 Performed::Done(payload.transpose()?)
             }
-            Stage::Extracted => match counts()? {
-                Some(counts) => Performed::Done(Some(extracted(counts, beliefs()?.0))),
+            Stage::Extracted => match came()? {
+                Some(came) => Performed::Done(Some(extracted(came.counts, came.touched))),
                 None => {
                     self.backlog.push(Job {
                         tenant: flight.tenant,
@@ -274,17 +271,17 @@ impl StageWorker for DerivingStages {
             },
             Stage::Indexed if !self.finding.has(flight.offset)? => Performed::WhenIndexed,
             Stage::Indexed => {
-                let counts = counts()?.unwrap_or_default();
+                let Came { counts, touched, .. } = came()?.unwrap_or_default();
                 let episodes = if counts.episodes > 0 { EPISODES } else { 0 };
                 let facts = if counts.facts > 0 { FACTS } else { 0 };
-                let beliefs = if beliefs()?.0 > 0 { BELIEFS } else { 0 };
+                let beliefs = if touched > 0 { BELIEFS } else { 0 };
                 let layers = EVENTS | episodes | facts | beliefs;
                 Performed::Done(Some(Payload::Indexed { layers }))
             }
             Stage::Consolidated => {
-                let counts = counts()?.unwrap_or_default();
+                let Came { counts, updated, .. } = came()?.unwrap_or_default();
                 Performed::Done(Some(Payload::Consolidated {
-                    beliefs_updated: beliefs()?.1,
+                    beliefs_updated: updated,
                     conflicts_resolved: counts.settled,
                     superseded_facts: counts.superseded,
                 }))

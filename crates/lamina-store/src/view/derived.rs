@@ -23,6 +23,32 @@ pub trait Derivation: Send + Sync + std::fmt::Debug {
     fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError>;
 }
 
+/// How much derivation had the fold do. A measure of cost that no busy machine disturbs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Rows that were asked for or walked over.
+    pub read: u64,
+    /// Stretches that were walked over.
+    pub walks: u64,
+    /// Rows that were put or deleted.
+    pub written: u64,
+    /// Bytes of the rows that were read and put.
+    pub bytes: u64,
+}
+
+impl Work {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Work) -> Work {
+        Work {
+            read: self.read + other.read,
+            walks: self.walks + other.walks,
+            written: self.written + other.written,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
 /// Derives nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRecords;
@@ -46,16 +72,20 @@ impl<'a, 'f> Rows<'a, 'f> {
 
     /// The value of a key.
     pub fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
-        self.fold.get(space, key)
+        let value = self.fold.get(space, key)?;
+        self.fold.work(Work { read: 1, bytes: length(&value), ..Work::default() });
+        Ok(value)
     }
 
     /// Sets a key.
     pub fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
+        self.fold.work(Work { written: 1, bytes: value.len() as u64, ..Work::default() });
         self.fold.put(space, key, value);
     }
 
     /// Removes a key.
     pub fn delete(&mut self, space: Space, key: Vec<u8>) {
+        self.fold.work(Work { written: 1, ..Work::default() });
         self.fold.delete(space, key);
     }
 
@@ -110,8 +140,19 @@ impl<'a, 'f> Rows<'a, 'f> {
         direction: Direction,
         visit: &mut Visit<'_>,
     ) -> Result<(), ViewError> {
-        self.fold.scan(space, (from, to), direction, visit)
+        let mut seen = Work { walks: 1, ..Work::default() };
+        let walked = self.fold.scan(space, (from, to), direction, &mut |key, value| {
+            seen.read += 1;
+            seen.bytes += value.len() as u64;
+            visit(key, value)
+        });
+        self.fold.work(seen);
+        walked
     }
+}
+
+fn length(value: &Option<Vec<u8>>) -> u64 {
+    value.as_ref().map_or(0, Vec::len) as u64
 }
 
 impl Fold<'_> {

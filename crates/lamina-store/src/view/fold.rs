@@ -3,7 +3,7 @@
 //! It reads heads, control entries, and of an experience only what it hashes or counts. What must
 //! survive an erasure (ordinals, causes, positions) it takes from heads alone.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use crate::codec::experience::{ExperienceWhat, ExperienceWho};
 use crate::entry::{DEPLOYMENT, Entry, Head, Kind, SectionState, control};
 use crate::kv::{Batch, Kv, Space};
 use crate::log::{ChainHead, Tip};
+use crate::view::derived::Work;
 use crate::view::known::Known;
 use crate::view::members::Registration;
 use crate::view::residue::Residues;
@@ -37,6 +38,8 @@ pub(crate) struct Fold<'a> {
     pub(super) pending: BTreeMap<Space, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
     /// Rows of the store that need not be read again.
     pub(super) known: RefCell<Known>,
+    /// What derivation did.
+    pub(super) worked: Cell<Work>,
     pub(crate) counts: Counts,
     /// What is left of erased entries.
     pub(super) residues: Arc<Residues>,
@@ -59,6 +62,7 @@ impl<'a> Fold<'a> {
             tags,
             pending: BTreeMap::new(),
             known: RefCell::default(),
+            worked: Cell::default(),
             counts: state.counts,
             residues: Arc::default(),
             sweep: sweep.map_err(row_error(Space::Events))?,
@@ -69,6 +73,11 @@ impl<'a> Fold<'a> {
     /// With rows that folds before this one have read or written.
     pub(crate) fn knowing(self, known: Known) -> Fold<'a> {
         Fold { known: RefCell::new(known), ..self }
+    }
+
+    /// Counts what derivation did.
+    pub(super) fn work(&self, work: Work) {
+        self.worked.set(self.worked.get().and(work));
     }
 
     /// Applies one entry.

@@ -49,7 +49,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 20;
+pub const LAYOUT: u32 = 21;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -156,6 +156,8 @@ pub struct Views {
     known: Mutex<known::Known>,
     /// What is left of erased entries; there while a log is replayed.
     residues: Mutex<Arc<Residues>>,
+    /// What derivation had the folds do since the views were opened.
+    worked: Mutex<derived::Work>,
     applied: AtomicU64,
     needs_rebuild: AtomicBool,
 }
@@ -192,6 +194,7 @@ impl Views {
             state: Mutex::new(opened.unwrap_or_default()),
             known: Mutex::default(),
             residues: Mutex::default(),
+            worked: Mutex::default(),
             applied: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
         };
@@ -207,6 +210,11 @@ impl Views {
     /// How far the log is applied; `None` if nothing is.
     pub fn applied(&self) -> Option<Tip> {
         self.state.lock().tip
+    }
+
+    /// What derivation had the folds do since the views were opened.
+    pub fn worked(&self) -> derived::Work {
+        *self.worked.lock()
     }
 
     /// How many of each there are.
@@ -271,6 +279,7 @@ impl Views {
             fold.entry(entry)?;
             self.derivation.entry(&mut derived::Rows::new(&mut fold), entry)?;
         }
+        let worked = fold.worked.get();
         let (batch, next, mut known) = fold.finish(*tip);
         for (space, key, value) in &batch.writes {
             known.learn(*space, key, value.as_deref());
@@ -279,6 +288,8 @@ impl Views {
             .write(batch)
             .map_err(|source| ViewError::Kv { doing: "applying entries", source })?;
         *self.known.lock() = known;
+        let mut all = self.worked.lock();
+        *all = all.and(worked);
         *state = next;
         self.publish(&state);
         Ok(())

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 20: 55 rows, 498fbcbfdb691283cbf6a3fa29dbf64d0b23bad3fc7c31e84ea7fc94237685e8"]
+    expect!["layout 21: 55 rows, ee4da87c148e36b1e41e1aad1c5673d96d024de01d01d52b7bbf8e77c1f6e478"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

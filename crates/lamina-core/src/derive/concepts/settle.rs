@@ -58,8 +58,10 @@ pub fn revise(
     let changes = difference(before, after);
     let (moved, about) = touched(&changes);
     let mut held: BTreeMap<ConceptId, (Concept, Supports)> = BTreeMap::new();
+    let mut asked: BTreeSet<ConceptId> = BTreeSet::new();
     for item in moved.union(&about) {
-        let concept = graph.concept_of(*item).and_then(|id| graph.concept(id));
+        let id = graph.concept_of(*item).filter(|id| asked.insert(*id));
+        let concept = id.and_then(|id| graph.concept(id));
         if let Some(concept) = concept.filter(|concept| concept.standing == Standing::Held) {
             let before = supports(graph, concept.leader, &concept.members);
             held.insert(concept.id, (concept, before));

@@ -4,6 +4,8 @@
 //! the list of changes. Only the pieces that overlap or touch the stretch are read, so that a push
 //! costs the same after a year as on the first day.
 
+use std::collections::BTreeMap;
+
 use lamina_types::{Micros, RecordedAt, ValidAt};
 
 use super::piece::{basis_at, bounded};
@@ -58,7 +60,8 @@ impl Canvas {
         let mut old: Vec<Piece> = Vec::new();
         let stops = |piece: &Piece| {
             open.is_some_and(|mark| {
-                cut(piece).iter().any(|segment| segment.from >= mark.from && blocks(segment, mark))
+                let mut later = cut(piece, mark.from).into_iter();
+                later.any(|segment| segment.from >= mark.from && blocks(&segment, mark))
             })
         };
         let touching = pieces.before(span.from)?;
@@ -337,10 +340,14 @@ fn retire(piece: &Piece, asserted: &[Piece], cause: Cause) -> Change {
 /// The evidence that is new, each with what goes for it. `None` if evidence went for another reason:
 /// then it is another version.
 fn added(old: &[Support], new: &[Support]) -> Option<Vec<(Support, Option<SupportKey>)>> {
-    let additions: Vec<Support> =
-        new.iter().filter(|mark| !old.iter().any(|had| had == *mark)).copied().collect();
-    let gone: Vec<SupportKey> =
-        old.iter().filter(|had| !new.iter().any(|mark| mark == *had)).map(Support::key).collect();
+    let by_key = |all: &[Support]| -> BTreeMap<SupportKey, Support> {
+        all.iter().map(|support| (support.key(), *support)).collect()
+    };
+    let (before, after) = (by_key(old), by_key(new));
+    let is_new = |mark: &&Support| before.get(&mark.key()) != Some(*mark);
+    let is_gone = |had: &&Support| after.get(&had.key()) != Some(*had);
+    let additions: Vec<Support> = new.iter().filter(is_new).copied().collect();
+    let gone: Vec<SupportKey> = old.iter().filter(is_gone).map(Support::key).collect();
     let is_full = new.len() >= super::piece::SUPPORTS_MAX;
     if !gone.is_empty() && (!is_full || gone.len() > additions.len()) {
         return None;
@@ -355,8 +362,10 @@ fn blocks(segment: &Segment, mark: &Support) -> bool {
     is_blocked && segment.cell.as_ref().is_some_and(Cell::is_open)
 }
 
-/// A piece, cut where its evidence begins and ends.
-fn cut(piece: &Piece) -> Vec<Segment> {
+/// A piece, cut where its evidence begins and ends. What lies before the cut at or before an instant is
+/// left in one segment with all its evidence: nothing is painted there, and a fact that was repeated many
+/// times would be cut into as many segments each with as much evidence.
+fn cut(piece: &Piece, since: ValidAt) -> Vec<Segment> {
     let Some(from) = piece.from() else { return Vec::new() };
     let mut bounds: Vec<ValidAt> = piece
         .supports
@@ -367,14 +376,20 @@ fn cut(piece: &Piece) -> Vec<Segment> {
         .collect();
     bounds.sort_unstable();
     bounds.dedup();
+    let earlier = bounds.iter().filter(|bound| **bound <= since).count().saturating_sub(1);
+    bounds.drain(..earlier);
+    let first = bounds.first().copied().or(piece.to());
     let begins = [from].into_iter().chain(bounds.iter().copied());
     let ends = bounds.iter().copied().map(Some).chain([piece.to()]);
     begins
         .zip(ends)
-        .map(|(from, to)| {
-            let covers = |support: &&Support| support.covers(from);
-            let marks = piece.supports.iter().filter(covers).copied().collect();
-            Segment { from, to, cell: Some(Cell { content: piece.content.clone(), marks }) }
+        .map(|(begin, to)| {
+            let speaks = |support: &&Support| match begin == from {
+                true => support.reaches(Span { from, to: first }),
+                false => support.covers(begin),
+            };
+            let marks = piece.supports.iter().filter(speaks).copied().collect();
+            Segment { from: begin, to, cell: Some(Cell { content: piece.content.clone(), marks }) }
         })
         .collect()
 }
@@ -391,7 +406,7 @@ fn lay(old: &[Piece], span: Span, is_stopped: bool) -> Vec<Segment> {
         if at < from {
             segments.push(gap(at, Some(from)));
         }
-        segments.extend(cut(piece));
+        segments.extend(cut(piece, span.from));
         position = piece.to();
     }
     if let Some(at) = position

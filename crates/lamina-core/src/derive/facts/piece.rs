@@ -7,6 +7,7 @@
 use lamina_types::layer::extraction::Confidence;
 use lamina_types::{RecordedAt, ValidAt};
 
+use super::canvas::Span;
 use super::{AssertionId, ValueKey};
 
 /// How many repetitions a piece keeps. Beyond it the oldest one that adds no time of its own goes.
@@ -228,6 +229,11 @@ impl Support {
 
     pub(super) fn covers(&self, point: ValidAt) -> bool {
         self.from <= point && self.to.is_none_or(|to| point < to)
+    }
+
+    /// Whether it speaks of any of the time.
+    pub(super) fn reaches(&self, span: Span) -> bool {
+        span.to.is_none_or(|to| self.from < to) && self.to.is_none_or(|to| span.from < to)
     }
 
     /// Whether it speaks of all the time that the other does, and says the same.

@@ -1,9 +1,12 @@
 //! The counts of one scope as a graph, over rows.
 //!
 //! The decisions ask plain questions and get plain answers. A row that cannot be read is remembered
-//! and makes the whole step fail at its end: nothing is decided from a count that is not known.
+//! and makes the whole step fail at its end: nothing is decided from a count that is not known. What
+//! was answered once is remembered: one step asks for the same few counts again and again.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::ControlFlow;
 
 use lamina_core::derive::concepts::{
@@ -72,11 +75,46 @@ pub(crate) struct Stored<L> {
     tenant: u32,
     scope: u64,
     failed: RefCell<Option<ViewError>>,
+    counts: Remembered<Item, Counts>,
+    pairs: Remembered<(Item, Item), u32>,
+    /// The lists of neighbours, by the step from which on they were read.
+    near: Remembered<Item, (u8, Vec<Item>)>,
+    members: Remembered<Item, Option<ConceptId>>,
+}
+
+/// Answers that hold until something is applied that changes them.
+type Remembered<K, V> = RefCell<HashMap<K, V>>;
+
+fn remembered<K: Copy + Eq + Hash, V: Clone>(
+    all: &Remembered<K, V>,
+    key: K,
+    ask: impl FnOnce() -> V,
+) -> V {
+    if let Some(known) = all.borrow().get(&key) {
+        return known.clone();
+    }
+    let answer = ask();
+    all.borrow_mut().insert(key, answer.clone());
+    answer
+}
+
+/// Two things, whichever is named first.
+fn both(one: Item, other: Item) -> (Item, Item) {
+    (one.min(other), one.max(other))
 }
 
 impl<L: Look> Stored<L> {
     pub(crate) fn new(look: L, tenant: u32, scope: u64) -> Stored<L> {
-        Stored { look, tenant, scope, failed: RefCell::new(None) }
+        Stored {
+            look,
+            tenant,
+            scope,
+            failed: RefCell::new(None),
+            counts: RefCell::default(),
+            pairs: RefCell::default(),
+            near: RefCell::default(),
+            members: RefCell::default(),
+        }
     }
 
     /// What was decided, if every row could be read.
@@ -110,8 +148,10 @@ impl<L: Look> Stored<L> {
     }
 
     fn counts(&self, item: Item) -> Counts {
-        let row = key::item(self.tenant, self.scope, item);
-        self.get(Space::Sources, &row, Counts::decode).unwrap_or_default()
+        remembered(&self.counts, item, || {
+            let row = key::item(self.tenant, self.scope, item);
+            self.get(Space::Sources, &row, Counts::decode).unwrap_or_default()
+        })
     }
 
     /// A concept with what its rows add to it.
@@ -130,18 +170,26 @@ impl<L: Look> Graph for Stored<L> {
     }
 
     fn together(&self, one: Item, other: Item) -> u32 {
-        let row = key::pair(self.tenant, self.scope, one, other);
-        self.get(Space::Sources, &row, count_of).unwrap_or(0)
+        remembered(&self.pairs, both(one, other), || {
+            let row = key::pair(self.tenant, self.scope, one, other);
+            self.get(Space::Sources, &row, count_of).unwrap_or(0)
+        })
     }
 
     fn neighbours(&self, item: Item, at_least: u32) -> Vec<(Item, u32)> {
         // Pairs that occurred once are not listed, and nobody asks for them.
         let at_least = at_least.max(NEAR_MIN);
-        let bounds = key::nearest(self.tenant, self.scope, item, step(at_least));
-        let mut found = Vec::new();
-        self.scan(Space::Sources, bounds, &mut |key, _| {
-            found.extend(key::tail_near(key));
-            ControlFlow::Continue(())
+        let from = step(at_least);
+        let known = self.near.borrow().get(&item).filter(|(since, _)| *since <= from).cloned();
+        let (_, found) = known.unwrap_or_else(|| {
+            let mut found = Vec::new();
+            let bounds = key::nearest(self.tenant, self.scope, item, from);
+            self.scan(Space::Sources, bounds, &mut |key, _| {
+                found.extend(key::tail_near(key));
+                ControlFlow::Continue(())
+            });
+            self.near.borrow_mut().insert(item, (from, found.clone()));
+            (from, found)
         });
         let counted = found.into_iter().map(|other| (other, self.together(item, other)));
         counted.filter(|(_, both)| *both >= at_least).collect()
@@ -159,10 +207,11 @@ impl<L: Look> Graph for Stored<L> {
     }
 
     fn concept_of(&self, item: Item) -> Option<ConceptId> {
-        let row = key::member(self.tenant, self.scope, item);
-        let id = self
-            .get(Space::Sources, &row, |bytes| bytes.try_into().map_err(|_| CodecError::Truncated));
-        id.map(ConceptId::from_bytes)
+        remembered(&self.members, item, || {
+            let row = key::member(self.tenant, self.scope, item);
+            let read = |bytes: &[u8]| bytes.try_into().map_err(|_| CodecError::Truncated);
+            self.get(Space::Sources, &row, read).map(ConceptId::from_bytes)
+        })
     }
 
     fn concept(&self, id: ConceptId) -> Option<Concept> {
@@ -190,6 +239,7 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
                     episodes: before.episodes.saturating_add_signed(*episodes),
                     facts: before.facts.saturating_add_signed(*facts),
                 };
+                self.counts.get_mut().insert(*item, now);
                 let row = key::item(tenant, scope, *item);
                 match now == Counts::default() {
                     true => self.look.delete(Space::Sources, row),
@@ -199,10 +249,12 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
             Change::Pair { one, other, by } => {
                 let before = self.together(*one, *other);
                 let now = before.saturating_add_signed(*by);
+                self.pairs.get_mut().insert(both(*one, *other), now);
                 self.count(key::pair(tenant, scope, *one, *other), now);
                 let [was, is] = [before, now].map(|n| (n >= NEAR_MIN).then(|| step(n)));
                 for (from, to) in [(*one, *other), (*other, *one)].into_iter().filter(|_| was != is)
                 {
+                    self.near.get_mut().remove(&from);
                     if let Some(was) = was {
                         self.look.delete(Space::Sources, key::near(tenant, scope, from, was, to));
                     }
@@ -220,6 +272,7 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
                 }
             }
             Change::Member { item, concept } => {
+                self.members.get_mut().insert(*item, Some(*concept));
                 let row = key::member(tenant, scope, *item);
                 self.look.put(Space::Sources, row, concept.as_bytes().to_vec());
             }

@@ -111,7 +111,7 @@ async fn invented_claims_are_kept_apart() {
     assert_eq!(world.said("user:alice").await, ["works_at Acme"]);
     let views = &world.engine.inner.views;
     let offset = views.event(1, event).unwrap().unwrap().offset;
-    let counts = read::counts_of_event(views, 1, offset).unwrap().unwrap();
+    let counts = read::came_of_event(views, 1, offset).unwrap().unwrap().counts;
     assert_eq!(counts.ungrounded, 2);
     world.check().await;
 }
