@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use lamina_core::policy::Denial;
 use lamina_store::keys::KeyError;
+use lamina_store::ledger::LedgerError;
 use lamina_store::log::LogError;
 use lamina_store::view::ViewError;
 use lamina_store::view::check::CheckError;
@@ -118,6 +119,9 @@ pub enum Error {
     /// The log takes no writes now.
     #[error("the log takes no writes")]
     LogUnavailable(#[source] Box<LogError>),
+    /// What was to be taken back could not be noted where a restore would find it.
+    #[error("the ledger of erasures cannot be written")]
+    LedgerUnavailable,
     /// The views are out of order; the log is intact.
     #[error("the views cannot be read or written")]
     ViewsUnavailable(#[source] Box<ViewError>),
@@ -163,7 +167,7 @@ impl Error {
             Error::BlobInUse { .. } => ErrorCode::BlobInUse,
             Error::TooManyScopes { .. } | Error::LimitReached { .. } => ErrorCode::InvalidParameter,
             Error::TooLarge { .. } => ErrorCode::BodyTooLarge,
-            Error::LogUnavailable(_) => ErrorCode::WalUnavailable,
+            Error::LogUnavailable(_) | Error::LedgerUnavailable => ErrorCode::WalUnavailable,
             Error::ViewsUnavailable(_)
             | Error::SearchUnavailable(_)
             | Error::NoIndex
@@ -243,6 +247,25 @@ pub enum OpenError {
     /// The views cannot be compared with the log.
     #[error("the views cannot be checked")]
     Check(#[from] CheckError),
+    /// The ledger of erasures cannot be read, or belongs to another log.
+    #[error("the ledger of erasures cannot be used")]
+    Ledger(#[from] LedgerError),
+    /// The ledger knows of erasures that the directory does not: it is an older copy.
+    #[error("{} is older than the ledger {}", data.display(), ledger.display())]
+    BehindLedger {
+        /// The directory.
+        data: PathBuf,
+        /// The ledger.
+        ledger: PathBuf,
+    },
+    /// A backup cannot be made or used.
+    #[error("{}: {what}", path.display())]
+    Backup {
+        /// The backup, or a file of it.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The disk answered with an error.
     #[error("{} cannot be {doing}", path.display())]
     Io {

@@ -20,6 +20,8 @@ mod scrub;
 mod threads;
 mod upkeep;
 pub mod maintenance;
+mod ledger;
+pub mod backup;
 
 pub use admin::{
     Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,

@@ -282,7 +282,7 @@ fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
 }
 
 /// A directory that is not there is a mistake in the command, not an empty database.
-fn existing(data: &Path, env: &Env) -> Result<(), OpenError> {
+pub(crate) fn existing(data: &Path, env: &Env) -> Result<(), OpenError> {
     if env.disk.exists(&data.join("FORMAT")) {
         return Ok(());
     }

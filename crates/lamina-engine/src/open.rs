@@ -193,6 +193,14 @@ pub(crate) enum Stored {
     Drop,
 }
 
+/// How a directory is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct How {
+    pub(crate) stored: Stored,
+    /// Which life of the log this is, unless the log knows of a later one.
+    pub(crate) epoch: u32,
+}
+
 pub(crate) fn open_reporting(
     settings: &Settings,
     env: Env,
@@ -201,6 +209,18 @@ pub(crate) fn open_reporting(
     stored: Stored,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Opened, OpenError> {
+    open_how(settings, env, kv, lock, How { stored, epoch: 0 }, progress)
+}
+
+pub(crate) fn open_how(
+    settings: &Settings,
+    env: Env,
+    kv: Arc<dyn Kv>,
+    lock: Box<dyn DiskFile>,
+    how: How,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Opened, OpenError> {
+    let How { stored, epoch } = how;
     let data = &settings.data;
     let fresh = format(&env, data)?;
     let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
@@ -221,7 +241,7 @@ pub(crate) fn open_reporting(
         keys: Arc::clone(&keys),
         segment_bytes: settings.segment_bytes,
         ballast_bytes: settings.ballast_bytes,
-        epoch: 0,
+        epoch,
     })?;
     let views = Arc::new(views(kv, &keys)?);
     let reader = log.reader();

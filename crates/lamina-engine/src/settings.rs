@@ -10,6 +10,8 @@ use lamina_types::limits;
 pub struct Settings {
     /// The data directory.
     pub data: PathBuf,
+    /// Where it is noted what was taken back; best on another disk.
+    pub ledger: Option<PathBuf>,
     /// Bytes of a log segment.
     pub segment_bytes: u64,
     /// Bytes kept back so that erasing still works on a full disk.
@@ -51,6 +53,7 @@ impl Settings {
     pub fn new(data: impl Into<PathBuf>) -> Settings {
         Settings {
             data: data.into(),
+            ledger: None,
             segment_bytes: Settings::SEGMENT_BYTES,
             ballast_bytes: Settings::BALLAST_BYTES,
             free_bytes_min: Settings::FREE_BYTES_MIN,

@@ -11,3 +11,4 @@ pub mod view;
 pub mod keys;
 pub mod blob;
 pub mod audit;
+pub mod ledger;

@@ -26,6 +26,7 @@ use crate::derive::thread::{Deriving, DerivingStages, Finding};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::index::Search;
 use crate::index::thread::{Follower, commit};
+use crate::ledger::Keeper;
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
@@ -158,7 +159,7 @@ pub(super) fn start(
     let (to_writer, requests) = mpsc::channel();
     let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
     let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
-    let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings);
+    let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings)?;
     let pace = Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) };
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
@@ -206,19 +207,27 @@ pub(super) fn start(
     Ok((Engine { inner: Arc::new(inner) }, report))
 }
 
+/// Opens the ledger of erasures, if there is to be one.
+fn ledger(settings: &Settings, env: &Env, log: &dyn Log) -> Result<Option<Keeper>, OpenError> {
+    let Some(path) = &settings.ledger else { return Ok(None) };
+    let (reader, next) = (log.reader(), log.tip().next_offset);
+    Keeper::open(&env.disk, &settings.data, path, &*reader, next).map(Some)
+}
+
 /// What the writer and the applier work with.
 fn writing(
     log: Box<dyn Log>,
     (views, env): (&Arc<Views>, &Env),
     (shared, standing): (&Arc<Shared>, &Arc<Standing>),
     settings: &Settings,
-) -> (Capture, Applier, Room) {
+) -> Result<(Capture, Applier, Room), OpenError> {
+    let ledger = ledger(settings, env, &*log)?;
     let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let applied = || Arc::clone(&shared.applied);
     let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
     let applier = Applier::new(Arc::clone(views), applied());
     let applier = applier.with_standing(Arc::clone(standing)).with_told(Arc::clone(&shared.told));
-    (capture.with_room(room.clone()), applier, room)
+    Ok((capture.with_room(room.clone()).with_ledger(ledger), applier, room))
 }
 
 /// Opens the search index. One that cannot be opened is no reason not to serve: events are then found

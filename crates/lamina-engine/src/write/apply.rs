@@ -111,7 +111,7 @@ impl Answers {
                     let placed: Option<Vec<Placed>> = slots.into_iter().map(known).collect();
                     drop(reply.send(placed.ok_or_else(lost)));
                 }
-                Due::Plain { reply } => drop(reply.send(Ok(()))),
+                Due::Plain { reply } | Due::TakenBack { reply } => drop(reply.send(Ok(()))),
                 Due::Blob { placed, reply } => drop(reply.send(Ok(placed))),
                 Due::Version { version, reply } => drop(reply.send(Ok(version))),
                 Due::Tenant { ordinal, reply } => {

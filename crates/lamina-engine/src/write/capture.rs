@@ -15,6 +15,7 @@ use lamina_store::view::Views;
 use lamina_types::{ActorId, BlobId, EventId, RecordedAt, ScopePath};
 
 use crate::Error;
+use crate::ledger::Keeper;
 use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::recent::{Recent, Remembered};
@@ -27,6 +28,7 @@ use crate::write::room::{self, Room};
 mod admin;
 mod blobs;
 mod erase;
+mod ledger;
 
 pub(super) use admin::PolicyAt;
 
@@ -67,11 +69,29 @@ pub struct Placed {
 /// An answer that is due once the entries are applied to the views.
 #[derive(Debug)]
 pub(crate) enum Due {
-    Write { slots: Vec<Slot>, reply: Reply<Vec<Placed>> },
-    Plain { reply: Reply<()> },
-    Blob { placed: BlobPlaced, reply: Reply<BlobPlaced> },
-    Tenant { ordinal: u32, reply: Reply<Registered> },
-    Version { version: u64, reply: Reply<u64> },
+    Write {
+        slots: Vec<Slot>,
+        reply: Reply<Vec<Placed>>,
+    },
+    Plain {
+        reply: Reply<()>,
+    },
+    /// Something is gone, and noted in the ledger.
+    TakenBack {
+        reply: Reply<()>,
+    },
+    Blob {
+        placed: BlobPlaced,
+        reply: Reply<BlobPlaced>,
+    },
+    Tenant {
+        ordinal: u32,
+        reply: Reply<Registered>,
+    },
+    Version {
+        version: u64,
+        reply: Reply<u64>,
+    },
 }
 
 /// One item of a write: found, or the index of its entry in the batch.
@@ -131,6 +151,8 @@ pub struct Capture {
     room: Option<Room>,
     /// The last look found too little room.
     low: bool,
+    /// Where it is noted what was taken back.
+    ledger: Option<Keeper>,
 }
 
 /// The batch that is being put together.
@@ -175,6 +197,7 @@ impl Capture {
             recent: Recent::default(),
             room: None,
             low: false,
+            ledger: None,
         }
     }
 
@@ -200,7 +223,9 @@ impl Capture {
         let mut erasures = Vec::new();
         self.look();
         for request in requests {
-            if let Request::Erase { tenant, targets, reply } = request {
+            if self.waits_for_ledger(&request) {
+                request.refuse(Error::LedgerUnavailable);
+            } else if let Request::Erase { tenant, targets, reply } = request {
                 erasures.push((tenant, targets, reply));
             } else if self.low && request.grows() {
                 request.refuse(room::refusal());
@@ -213,6 +238,7 @@ impl Capture {
         for (tenant, targets, reply) in erasures {
             self.take_erasure(tenant, &targets, reply, &mut committed);
         }
+        self.note(&mut committed);
         committed
     }
 
@@ -311,7 +337,11 @@ impl Capture {
                 group.entries.extend(entries.into_iter().filter(|answer| !self.is_erased(answer)));
                 group.due.push(Due::Plain { reply });
             }
-            Request::TakeBack { entry, reply } | Request::Control { entry, reply } => {
+            Request::TakeBack { entry, reply } => {
+                group.entries.push(*entry);
+                group.due.push(Due::TakenBack { reply });
+            }
+            Request::Control { entry, reply } => {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
             }
@@ -464,19 +494,20 @@ impl Capture {
         // One append at a time: if a second one failed, the first would never reach the views. The
         // log itself appends a checkpoint that is due, and a mark when it is asked again.
         let appended = self.log.idle()?.into_iter().collect();
-        Ok(Committed { appended, due: Vec::new() })
+        Ok(self.noted(appended))
     }
 
     /// A checkpoint, if one is due while writes go on.
     pub fn checkpoint_if_due(&mut self) -> Result<Committed, LogError> {
         let appended =
             if self.log.checkpoint_due() { vec![self.log.checkpoint()?] } else { Vec::new() };
-        Ok(Committed { appended, due: Vec::new() })
+        Ok(self.noted(appended))
     }
 
     /// The last entries before the process ends.
     pub fn close(&mut self) -> Result<Committed, LogError> {
-        Ok(Committed { appended: self.log.close()?, due: Vec::new() })
+        let appended = self.log.close()?;
+        Ok(self.noted(appended))
     }
 
     /// Numbers of the log.
@@ -539,7 +570,7 @@ fn refuse_all(due: Vec<Due>, error: LogError) {
         };
         match due {
             Due::Write { reply, .. } => drop(reply.send(Err(error))),
-            Due::Plain { reply } => drop(reply.send(Err(error))),
+            Due::Plain { reply } | Due::TakenBack { reply } => drop(reply.send(Err(error))),
             Due::Blob { reply, .. } => drop(reply.send(Err(error))),
             Due::Tenant { reply, .. } => drop(reply.send(Err(error))),
             Due::Version { reply, .. } => drop(reply.send(Err(error))),

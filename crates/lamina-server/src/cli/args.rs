@@ -61,6 +61,23 @@ left as it is: no program can know what stood there. The directory must not be i
 database; views are disposable. Use it after `lamina check` has found a damaged view. The directory \
 must not be in use.")]
     Rebuild(DataArgs),
+    /// Copy a data directory, also while a server uses it
+    #[command(
+        long_about = "Copy a data directory, also while a server uses it.\n\nThe copy has what cannot \
+be made again: the log, the audit log, blobs and keys. Given the same place again, it copies only what \
+changed since, and takes away what is not there any more: what was erased leaves the backup with the \
+next run. The copy is read and verified before the command ends. It holds the keys of the directory: \
+keep it where only its operators can read it. `lamina restore` puts it back."
+    )]
+    Backup(BackupArgs),
+    /// Put a backup in place of a data directory that is empty or not there
+    #[command(
+        long_about = "Put a backup in place of a data directory that is empty or not there.\n\nEverything \
+that was erased, suppressed or revoked after the backup was made is taken back again before the \
+directory can be served: the ledger says what. A server writes one to the path set as `storage.ledger`, \
+which is best on another disk. Views and the search index are made anew."
+    )]
+    Restore(RestoreArgs),
     /// Read the events of a scope again with this version's extractor, and show what changes
     #[command(
         long_about = "Read the events of a scope again with this version's extractor, and show what \
@@ -144,6 +161,36 @@ pub(super) struct CheckArgs {
     /// A checkpoint kept elsewhere: proves that nothing before it was changed or cut
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BackupArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// Where to: a directory that is empty, not there, or an earlier backup of the same data
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: PathBuf,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RestoreArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// The backup
+    #[arg(long, value_name = "DIR")]
+    pub(super) from: PathBuf,
+    /// The ledger of erasures [default: the setting `storage.ledger`]
+    #[arg(long, value_name = "FILE")]
+    pub(super) ledger: Option<PathBuf>,
+    /// Restore although nobody knows what was erased since
+    #[arg(long, conflicts_with = "ledger")]
+    pub(super) without_ledger: bool,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -194,6 +194,15 @@ impl Progress {
         }
     }
 
+    /// For work whose end is not known.
+    pub(super) fn show_bytes(&mut self, bytes: u64) {
+        let mib = bytes >> 20;
+        if self.wanted && self.shown != Some(mib) {
+            self.shown = Some(mib);
+            let _ = write!(stderr(), "\r{} {mib} MiB", self.doing);
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         if self.shown.take().is_some() {
             let _ = write!(stderr(), "\r{:30}\r", "");

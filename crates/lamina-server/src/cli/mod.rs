@@ -6,6 +6,7 @@ mod exit;
 mod opening;
 mod serve;
 mod maintenance;
+mod backup;
 mod rederive;
 mod eval;
 mod ask;
@@ -47,6 +48,8 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => maintenance::check(args),
         Command::Repair(data) => maintenance::repair(&load(data.into())?),
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
+        Command::Backup(args) => backup::backup(args),
+        Command::Restore(args) => backup::restore(args),
         Command::Rederive(args) => rederive::rederive(args),
         Command::Eval(args) => eval::eval(args),
         Command::Recall(args) => ask::recall(&args),

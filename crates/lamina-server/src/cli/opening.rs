@@ -16,6 +16,9 @@ pub(super) fn failure(error: OpenError) -> Failure {
         OpenError::InUse { .. } => {
             Some("stop the server that uses it, or name another directory with --data")
         }
+        OpenError::BehindLedger { .. } => Some(
+            "it is an older copy, in which erased words are still there: put it in place with `lamina restore`",
+        ),
         OpenError::Log(error) => advice(error),
         _ => None,
     };

@@ -50,6 +50,7 @@ fn open(config: &Config, env: Env) -> Result<(Engine, lamina_engine::OpenReport)
     let settings = Settings {
         segment_bytes: config.segment_bytes,
         free_bytes_min: config.free_bytes_min,
+        ledger: config.ledger.clone(),
         ..Settings::new(&config.data)
     };
     Engine::open(settings, env).map_err(opening::failure)

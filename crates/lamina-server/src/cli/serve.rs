@@ -143,6 +143,7 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
     let settings = Settings {
         segment_bytes: config.segment_bytes,
         free_bytes_min: config.free_bytes_min,
+        ledger: config.ledger.clone(),
         blob_bytes_max: config.limits.blob_bytes,
         stream_lag_ms: config.limits.stream_lag_ms,
         ..Settings::new(&config.data)

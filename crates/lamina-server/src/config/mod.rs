@@ -79,6 +79,8 @@ pub struct Config {
     pub segment_bytes: u64,
     /// Bytes of the disk that writes leave free.
     pub free_bytes_min: u64,
+    /// Where it is noted what was taken back, so that no restore brings it back.
+    pub ledger: Option<PathBuf>,
     shown: Vec<Shown>,
 }
 
@@ -272,6 +274,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("process.core_dumps", "LAMINA_PROCESS_CORE_DUMPS"),
     key("storage.segment_bytes", "LAMINA_STORAGE_SEGMENT_BYTES"),
     key("storage.free_bytes_min", "LAMINA_STORAGE_FREE_BYTES_MIN"),
+    key("storage.ledger", "LAMINA_STORAGE_LEDGER"),
 ];
 
 impl Config {
@@ -315,6 +318,7 @@ impl Config {
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         let free_bytes_min =
             settings.number("storage.free_bytes_min", FREE_BYTES_MIN, 0..=1 << 60)?;
+        let ledger = settings.optional("storage.ledger")?.map(PathBuf::from);
         Ok(Config {
             data,
             listen,
@@ -337,6 +341,7 @@ impl Config {
             core_dumps,
             segment_bytes,
             free_bytes_min,
+            ledger,
             shown: settings.into_shown(),
         })
     }

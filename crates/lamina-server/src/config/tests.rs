@@ -117,6 +117,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         process.core_dumps = false (default)
         storage.segment_bytes = 67108864 (default)
         storage.free_bytes_min = 67108864 (default)
+        storage.ledger = none (default)
     "#]]
     .assert_eq(&report(&file, &flags, &environment));
 }

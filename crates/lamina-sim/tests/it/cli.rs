@@ -13,7 +13,7 @@ pub(crate) fn lamina(arguments: &[&str]) -> Output {
     process::run(&binary(), arguments).unwrap()
 }
 
-fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Output {
+pub(crate) fn with(environment: &[(&str, &str)], arguments: &[&str]) -> Output {
     process::run_with(&binary(), arguments, environment).unwrap()
 }
 

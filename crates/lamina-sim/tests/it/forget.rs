@@ -10,12 +10,12 @@ use crate::coverage::check_schema;
 use crate::harness::{Api, Own, check_id, data, expect_event, ids, string, unique_key};
 
 /// Says something and waits until it is derived from.
-fn say(api: &mut Api, text: &str) -> String {
+pub(crate) fn say(api: &mut Api, text: &str) -> String {
     let envelope = api.envelope(text);
     string(&api.post("/v1/experience?wait=settled", &envelope).ok(200), "event_id")
 }
 
-fn redact(api: &Api, ids: &[&str]) -> Value {
+pub(crate) fn redact(api: &Api, ids: &[&str]) -> Value {
     json!({
         "scope": api.scope, "cascade": "redact_events", "confirm_all": false,
         "selector": {"memory_ids": ids}, "reason": "asked to",
@@ -302,7 +302,7 @@ fn a_broken_client_deletes_nothing_that_it_did_not_name() {
 }
 
 /// Every file below a directory that holds a text.
-fn holding(directory: &std::path::Path, text: &str) -> Vec<String> {
+pub(crate) fn holding(directory: &std::path::Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_path_buf()];
     while let Some(folder) = open.pop() {

@@ -118,6 +118,8 @@ mod coverage;
 #[cfg(test)]
 mod authorization;
 #[cfg(test)]
+mod backup;
+#[cfg(test)]
 mod cursors;
 #[cfg(test)]
 mod isolation;

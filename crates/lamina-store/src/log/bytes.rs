@@ -43,7 +43,7 @@ impl<'a> Take<'a> {
 }
 
 /// The bytes from `position` on; empty past the end.
-pub(super) fn from(bytes: &[u8], position: usize) -> &[u8] {
+pub(crate) fn from(bytes: &[u8], position: usize) -> &[u8] {
     bytes.get(position..).unwrap_or(&[])
 }
 

@@ -115,11 +115,40 @@ pub fn id(disk: &dyn Disk, dir: &Path) -> Result<Option<[u8; 16]>, LogError> {
         return Ok(None);
     }
     let Some(first) = list(disk, &paths)?.first().copied() else { return Ok(None) };
-    let file = disk.open_read(&paths.segment(&file_name(first))).map_err(opening)?;
+    let head = head_of(disk, &paths.segment(&file_name(first)))?;
+    Ok(head.map(|head| head.log_id))
+}
+
+/// A segment file as its head describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentFile {
+    /// The file's name under `log/`.
+    pub name: String,
+    /// Which life of the log it belongs to.
+    pub epoch: u32,
+    /// How often something in it was erased; `None` while that is being written.
+    pub erase_gen: Option<u32>,
+}
+
+/// The segment files of the log in this data directory, in order; also while a server writes it. One
+/// whose head is not written yet holds nothing and is left out.
+pub fn segment_files(disk: &dyn Disk, dir: &Path) -> Result<Vec<SegmentFile>, LogError> {
+    let paths = Paths::new(dir);
+    let mut files = Vec::new();
+    for first in list(disk, &paths)? {
+        let name = file_name(first);
+        if let Some(head) = head_of(disk, &paths.segment(&name))? {
+            files.push(SegmentFile { name, epoch: head.epoch, erase_gen: head.erase_gen });
+        }
+    }
+    Ok(files)
+}
+
+fn head_of(disk: &dyn Disk, path: &Path) -> Result<Option<SegmentHead>, LogError> {
+    let file = disk.open_read(path).map_err(opening)?;
     let mut head = [0; HEAD_LEN];
     let read = file.read_at(&mut head, 0).map_err(opening)?;
-    let head = SegmentHead::decode(head.get(..read).unwrap_or(&[]));
-    Ok(head.ok().map(|head| head.log_id))
+    Ok(SegmentHead::decode(head.get(..read).unwrap_or(&[])).ok())
 }
 
 /// What an opened log begins with.

@@ -43,7 +43,7 @@ impl Capture {
         committed: &mut Committed,
     ) {
         match self.erase_all(tenant, targets, &mut committed.appended) {
-            Ok(()) => committed.due.push(Due::Plain { reply }),
+            Ok(()) => committed.due.push(Due::TakenBack { reply }),
             Err(error) => drop(reply.send(Err(Error::LogUnavailable(Box::new(error))))),
         }
     }

@@ -1,0 +1,139 @@
+//! What is taken back is noted in a ledger beside the data, so that no restore brings it back.
+//!
+//! The ledger follows the log: erasures, suppressions and revocations are noted after they are durable
+//! and before anybody hears that they are done. What a crash leaves in between is noted at the next
+//! start, before anything is served.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lamina_env::Disk;
+use lamina_store::entry::{Entry, Kind, Place, control};
+use lamina_store::ledger::{Ledger, LedgerError, Taken, Target, Until};
+use lamina_store::log::{self, ErasePayload, LogError, LogReader};
+
+use crate::OpenError;
+
+/// Entries and bytes read at a time while catching up.
+const ENTRIES_AT_ONCE: usize = 8_192;
+const BYTES_AT_ONCE: usize = 16 * 1_024 * 1_024;
+
+/// The ledger of the log that is open.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    ledger: Ledger,
+    epoch: u32,
+}
+
+impl Keeper {
+    /// Opens the ledger and brings it up to the log. Refuses a log that the ledger is ahead of: that is
+    /// an older copy, in which words that were taken back are still there.
+    pub(crate) fn open(
+        disk: &Arc<dyn Disk>,
+        data: &Path,
+        path: &Path,
+        reader: &dyn LogReader,
+        next_offset: u64,
+    ) -> Result<Keeper, OpenError> {
+        let log_id = log::id(&**disk, data)?.unwrap_or_default();
+        let epoch = epoch_of(&**disk, data)?;
+        let ledger = Ledger::open(disk, path, log_id)?;
+        let until = ledger.until();
+        if (until.epoch, until.offset) > (epoch, next_offset) {
+            return Err(OpenError::BehindLedger { data: data.to_owned(), ledger: path.to_owned() });
+        }
+        let mut keeper = Keeper { ledger, epoch };
+        // Of an earlier life it says nothing about this one.
+        let from = if until.epoch == epoch { until.offset } else { 0 };
+        keeper.catch_up(reader, from, next_offset)?;
+        Ok(keeper)
+    }
+
+    fn catch_up(
+        &mut self,
+        reader: &dyn LogReader,
+        from: u64,
+        next_offset: u64,
+    ) -> Result<(), OpenError> {
+        let mut at: (u64, Option<Place>) = (from, None);
+        while at.0 < next_offset {
+            let entries = reader.read(at.0, at.1, ENTRIES_AT_ONCE, BYTES_AT_ONCE)?;
+            let fresh: Vec<&Entry> =
+                entries.iter().filter(|entry| entry.head.offset >= from).collect();
+            for entry in &fresh {
+                self.take(reader, entry)?;
+            }
+            let Some(last) = entries.last() else { break };
+            if last.head.offset + 1 >= next_offset || entries.len() < 2 {
+                break;
+            }
+            // Overlaps by one entry, whose place is known; noting something twice changes nothing.
+            at = (last.head.offset, Some(last.place));
+        }
+        self.ledger.flush(Until { epoch: self.epoch, offset: next_offset })?;
+        Ok(())
+    }
+
+    /// Whether something could not be written yet.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.ledger.is_behind()
+    }
+
+    /// Takes an entry in, if it takes something back.
+    pub(crate) fn take(&mut self, reader: &dyn LogReader, entry: &Entry) -> Result<(), LogError> {
+        if let Some(taken) = taken(reader, entry, self.epoch)? {
+            self.ledger.take(&taken);
+        }
+        Ok(())
+    }
+
+    /// Makes durable what was taken in.
+    pub(crate) fn flush(&mut self, next_offset: u64) -> Result<(), LedgerError> {
+        self.ledger.flush(Until { epoch: self.epoch, offset: next_offset })
+    }
+
+    /// Notes how far the log was looked at.
+    pub(crate) fn reached(&mut self, next_offset: u64) -> Result<(), LedgerError> {
+        self.ledger.reached(Until { epoch: self.epoch, offset: next_offset })
+    }
+}
+
+/// Which life of the log its last segment belongs to.
+pub(crate) fn epoch_of(disk: &dyn Disk, data: &Path) -> Result<u32, LogError> {
+    Ok(log::segment_files(disk, data)?.iter().map(|file| file.epoch).max().unwrap_or(0))
+}
+
+/// Whether a ledger keeps entries of this kind.
+pub(crate) fn keeps(entry: &Entry) -> bool {
+    let kept = [control::ERASE, control::SUPPRESS, control::TOKEN_REVOKED];
+    entry.head.kind == Kind::Control && kept.contains(&entry.head.sub)
+}
+
+/// What the ledger keeps of an entry; `None` if it takes nothing back.
+pub(crate) fn taken(
+    reader: &dyn LogReader,
+    entry: &Entry,
+    epoch: u32,
+) -> Result<Option<Taken>, LogError> {
+    let head = &entry.head;
+    let Some(what) = entry.what.live().filter(|_| keeps(entry)) else { return Ok(None) };
+    let mut taken = Taken {
+        epoch,
+        offset: head.offset,
+        seal: head.seal,
+        sub: head.sub,
+        tenant: head.tenant,
+        scope: head.scope,
+        targets: Vec::new(),
+        what: what.to_vec(),
+    };
+    if head.sub == control::ERASE {
+        let Some(payload) = ErasePayload::decode(what) else { return Ok(None) };
+        for target in payload.targets {
+            let seal = reader.entry(target.offset, target.place)?.head.seal;
+            taken.targets.push(Target { target, seal });
+        }
+        taken.what = payload.residue;
+    }
+    Ok(Some(taken))
+}

@@ -1,0 +1,225 @@
+//! Backups beside a running server, and restores that bring back everything but what was taken back.
+
+use std::path::{Path, PathBuf};
+
+use lamina_env::disk::read_file;
+use lamina_env::{Disk, RealDisk};
+use lamina_sim::client::Request;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::cli::{code, lamina, out, text};
+use crate::forget::{holding, redact, say};
+use crate::harness::{Own, data, directory, launch, string};
+
+/// A server that notes what is taken back.
+struct Noting {
+    own: Own,
+    ledger: PathBuf,
+}
+
+impl Noting {
+    fn start() -> Noting {
+        let directory = directory();
+        let ledger = directory.path().join("ledger");
+        let server =
+            launch(directory.path(), &[("LAMINA_STORAGE_LEDGER", text(&ledger))]).start().unwrap();
+        Noting { own: Own { server, directory }, ledger }
+    }
+
+    fn data(&self) -> PathBuf {
+        data(self.own.directory.path())
+    }
+
+    fn backup(&self, name: &str) -> (PathBuf, Value) {
+        let to = self.own.directory.path().join(name);
+        (to.clone(), backup(&self.data(), &to))
+    }
+}
+
+fn backup(data: &Path, to: &Path) -> Value {
+    let made = lamina(&["backup", "--data", text(data), "--to", text(to), "--json"]);
+    code(&made, 0);
+    serde_json::from_str(&out(&made)).unwrap()
+}
+
+/// Serves a data directory that a restore made, with the ledger.
+fn serve(root: TempDir, ledger: &Path) -> Own {
+    let noting = [("LAMINA_STORAGE_LEDGER", text(ledger))];
+    let server = launch(root.path(), &noting).start().unwrap();
+    Own { server, directory: root }
+}
+
+fn restore(from: &Path, root: &Path, more: &[&str]) -> Value {
+    let to = data(root);
+    let mut words = vec!["restore", "--from", text(from), "--data", text(&to), "--json"];
+    words.extend(more);
+    let done = lamina(&words);
+    code(&done, 0);
+    serde_json::from_str(&out(&done)).unwrap()
+}
+
+#[test]
+fn a_restore_gives_back_what_was_there_and_a_new_life_of_the_log() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("backup");
+    let upload = Request::new("POST", "/v1/blobs")
+        .header("Content-Type", "text/plain")
+        .bytes("a scanned deed");
+    let blob = string(&api.send(&upload).made(), "blob_id");
+    let mut envelope = api.envelope("I live in Rome.");
+    envelope["content"]["media"] = json!([{"blob_id": blob}]);
+    let first = string(&api.post("/v1/experience?wait=settled", &envelope).ok(200), "event_id");
+    // Beside the running server.
+    let (place, made) = noting.backup("copy");
+    assert_eq!(made["verdict"], "the backup verifies");
+    let scope = api.scope.clone();
+    let facts = api.get(&format!("/v1/facts?scope={scope}")).ok(200);
+    let later = say(&mut api, "I live in Paris.");
+
+    let root = directory();
+    let done = restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
+    assert_eq!((&done["epoch"], &done["erased_again"]), (&json!(1), &json!(0)));
+    let restored = serve(root, &noting.ledger);
+    let mut again = restored.api("restored");
+    assert_eq!(again.event(&first)["content"]["text"], "I live in Rome.");
+    again.get(&format!("/v1/events/{later}")).fails(404, "NOT_FOUND");
+    assert_eq!(again.get(&format!("/v1/facts?scope={scope}")).ok(200)["items"], facts["items"]);
+    let bytes = again.send(&Request::get(&format!("/v1/blobs/{blob}")));
+    assert_eq!(bytes.response.text(), "a scanned deed");
+    // It goes on from there.
+    again.scope = scope;
+    say(&mut again, "I live in Oslo.");
+}
+
+#[test]
+fn a_second_run_copies_what_changed_and_drops_what_is_gone() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("increment");
+    let filler = "x".repeat(600_000);
+    for _ in 0..10 {
+        api.write(&filler);
+    }
+    let secret = say(&mut api, "The safe is behind Quaxley.");
+    let (place, first) = noting.backup("copy");
+    assert!(first["files"].as_u64().unwrap() > 8, "{first}");
+    assert_eq!(holding(&place, "Quaxley").len(), 1);
+    api.write("nothing much");
+    let (_, second) = noting.backup("copy");
+    assert!(second["bytes_copied"].as_u64() < first["bytes_copied"].as_u64(), "{second}");
+    // The segment in which something was erased is copied again.
+    api.post("/v1/forget", &redact(&api, &[&secret])).ok(200);
+    let (_, third) = noting.backup("copy");
+    assert!(third["bytes_copied"].as_u64() > second["bytes_copied"].as_u64(), "{third}");
+    assert!(holding(&place, "Quaxley").is_empty());
+    let root = directory();
+    restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
+    let checked = lamina(&["check", "--data", text(&data(root.path()))]);
+    code(&checked, 0);
+}
+
+#[test]
+fn what_was_erased_after_the_backup_does_not_come_back() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("ledger");
+    let upload = Request::new("POST", "/v1/blobs")
+        .header("Content-Type", "text/plain")
+        .bytes("the blob says Wibblewort");
+    let blob = string(&api.send(&upload).made(), "blob_id");
+    let mut envelope = api.envelope("I live in Quaxley.");
+    envelope["content"]["media"] = json!([{"blob_id": blob}]);
+    let gone = string(&api.post("/v1/experience?wait=settled", &envelope).ok(200), "event_id");
+    let kept = say(&mut api, "My dog is called Vimto.");
+    let scope = api.scope.clone();
+    let facts = api.get(&format!("/v1/facts?scope={scope}")).ok(200);
+    let names = |fact: &&Value| fact.to_string().contains("Vimto");
+    let suppressed: Vec<&Value> = facts["items"].as_array().unwrap().iter().filter(names).collect();
+    let suppressed: Vec<String> = suppressed.iter().map(|fact| string(fact, "id")).collect();
+    assert!(!suppressed.is_empty(), "{facts}");
+    let (place, _) = noting.backup("copy");
+    api.post("/v1/forget", &redact(&api, &[&gone])).ok(200);
+    let derived = json!({
+        "scope": scope, "cascade": "derived_only", "selector": {"memory_ids": suppressed},
+        "reason": "asked to",
+    });
+    api.post("/v1/forget", &derived).ok(200);
+
+    let root = directory();
+    let done = restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
+    assert!(done["erased_again"].as_u64().unwrap() >= 2, "{done}");
+    assert!(done["noted_again"].as_u64().unwrap() >= 1, "{done}");
+    assert_eq!(done["blobs_removed_again"], 1);
+    for word in ["Quaxley", "Wibblewort"] {
+        let found = holding(&data(root.path()), word);
+        assert!(found.is_empty(), "{word}: {found:?}");
+    }
+    code(&lamina(&["check", "--data", text(&data(root.path()))]), 0);
+    let restored = serve(root, &noting.ledger);
+    let mut again = restored.api("restored");
+    again.get(&format!("/v1/events/{gone}")).fails(410, "RESOURCE_DELETED");
+    assert_eq!(again.event(&kept)["content"]["text"], "My dog is called Vimto.");
+    let facts = again.get(&format!("/v1/facts?scope={scope}&include_superseded=true")).ok(200);
+    let facts = facts.to_string();
+    assert!(!facts.contains("Quaxley") && !facts.contains("Vimto"), "{facts}");
+}
+
+#[test]
+fn an_old_copy_put_in_place_by_hand_is_not_served() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("by-hand");
+    let gone = say(&mut api, "I live in Quaxley.");
+    let (place, _) = noting.backup("copy");
+    api.post("/v1/forget", &redact(&api, &[&gone])).ok(200);
+    let ledger = noting.ledger.clone();
+    let kept = noting.own.stop();
+    let variable = [("LAMINA_STORAGE_LEDGER", text(&ledger))];
+    let refused =
+        crate::cli::with(&variable, &["serve", "--data", text(&place), "--listen", "127.0.0.1:0"]);
+    code(&refused, 4);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("older than the ledger") && said.contains("lamina restore"), "{said}");
+    drop(kept);
+}
+
+#[test]
+fn a_restore_refuses_what_it_must_not_guess() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("refused");
+    say(&mut api, "I live in Rome.");
+    let (place, _) = noting.backup("copy");
+    let root = directory();
+    let to = data(root.path());
+    let words = ["restore", "--from", text(&place), "--data", text(&to)];
+    // Without a ledger, unless that is said.
+    let refused = lamina(&words);
+    code(&refused, 64);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--without-ledger"));
+    assert!(!RealDisk.exists(&to));
+    // Of another log.
+    let other = Noting::start();
+    say(&mut other.own.api("other"), "I live in Oslo.");
+    code(&lamina(&[&words[..], &["--ledger", text(&other.ledger)]].concat()), 4);
+    // A backup with a byte changed.
+    let segment = place.join("log").join("0000000000000000.seg");
+    let bytes = read_file(&RealDisk, &segment, 1 << 30).unwrap();
+    let file = RealDisk.open(&segment).unwrap();
+    file.write_at(&[bytes[300] ^ 1], 300).unwrap();
+    let refused = lamina(&[&words[..], &["--without-ledger"]].concat());
+    code(&refused, 4);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("damaged"));
+    assert!(!RealDisk.exists(&to));
+    file.write_at(&[bytes[300]], 300).unwrap();
+    let done = restore(&place, root.path(), &["--without-ledger"]);
+    assert!(done["verdict"].as_str().unwrap().contains("WITHOUT"), "{done}");
+    // Over something.
+    let refused = lamina(&[&words[..], &["--without-ledger"]].concat());
+    code(&refused, 4);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("not empty"));
+    // Into the data itself, or something else.
+    let inside = noting.data().join("copy");
+    let own = noting.data();
+    code(&lamina(&["backup", "--data", text(&own), "--to", text(&inside)]), 4);
+    let full = directory();
+    RealDisk.create_new(&full.path().join("letters.txt")).unwrap();
+    code(&lamina(&["backup", "--data", text(&own), "--to", text(full.path())]), 4);
+}
