@@ -96,11 +96,12 @@ fn a_restore_gives_back_what_was_there_and_a_new_life_of_the_log() {
 fn a_second_run_copies_what_changed_and_drops_what_is_gone() {
     let noting = Noting::start();
     let mut api = noting.own.api("increment");
+    let secret = say(&mut api, "The safe is behind Quaxley.");
+    // The segment that has it is sealed.
     let filler = "x".repeat(600_000);
     for _ in 0..10 {
         api.write(&filler);
     }
-    let secret = say(&mut api, "The safe is behind Quaxley.");
     let (place, first) = noting.backup("copy");
     assert!(first["files"].as_u64().unwrap() > 8, "{first}");
     assert_eq!(holding(&place, "Quaxley").len(), 1);
