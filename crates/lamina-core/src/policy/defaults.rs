@@ -35,6 +35,8 @@ pub struct Defaults {
     pub rate_read: Option<Rate>,
     /// `rate_limit.importer` (R426)
     pub rate_importer: Option<Rate>,
+    /// `confidence_floor`: beliefs under this are not kept, in ten-thousandths (R232).
+    pub confidence_floor: Option<u16>,
     /// `allowed_scope_types`: types beside the built-in ones (C09).
     pub allowed_scope_types: Vec<String>,
 }
@@ -92,6 +94,12 @@ pub enum DefaultsError {
         /// Why.
         source: PeriodError,
     },
+    /// Not a share.
+    #[error("`{key}` is a number from 0 to 1")]
+    NotShare {
+        /// The key.
+        key: &'static str,
+    },
     /// Not a scope type.
     #[error(
         "`{key}`: `{kind}` does not match [a-z][a-z0-9_]*, or is longer than {POLICY_SCOPE_TYPE_CHARS_MAX} characters"
@@ -136,6 +144,7 @@ const PEPPER_BUFFER: &str = "audit.pepper_retention_buffer";
 const RATE_WRITE: &str = "rate_limit.write";
 const RATE_READ: &str = "rate_limit.read";
 const RATE_IMPORTER: &str = "rate_limit.importer";
+const FLOOR: &str = "confidence_floor";
 const SCOPE_TYPES: &str = "allowed_scope_types";
 
 const KEYS: &[&str] = &[
@@ -149,6 +158,7 @@ const KEYS: &[&str] = &[
     RATE_WRITE,
     RATE_READ,
     RATE_IMPORTER,
+    FLOOR,
     SCOPE_TYPES,
 ];
 
@@ -164,6 +174,7 @@ const TENANT_KEYS: &[&str] = &[
     RATE_WRITE,
     RATE_READ,
     RATE_IMPORTER,
+    FLOOR,
 ];
 const SCOPE_KEYS: &[&str] = &[AUTO_REGISTER, CASCADE];
 
@@ -186,6 +197,7 @@ impl Defaults {
             RATE_WRITE => put(RATE_WRITE, &mut self.rate_write, value, rate),
             RATE_READ => put(RATE_READ, &mut self.rate_read, value, rate),
             RATE_IMPORTER => put(RATE_IMPORTER, &mut self.rate_importer, value, rate),
+            FLOOR => put(FLOOR, &mut self.confidence_floor, value, share),
             SCOPE_TYPES => self.set_scope_types(value),
             _ => Err(DefaultsError::Unknown { key: key.to_owned() }),
         }
@@ -223,6 +235,7 @@ impl Defaults {
             rate_write,
             rate_read,
             rate_importer,
+            confidence_floor,
             allowed_scope_types,
         } = self;
         let boolean = |value: &Option<bool>| value.map(|value| value.to_string());
@@ -240,6 +253,7 @@ impl Defaults {
             (RATE_WRITE, rate(rate_write)),
             (RATE_READ, rate(rate_read)),
             (RATE_IMPORTER, rate(rate_importer)),
+            (FLOOR, confidence_floor.map(|floor| (f64::from(floor) / SHARES).to_string())),
             (SCOPE_TYPES, types),
         ]
         .into_iter()
@@ -316,6 +330,14 @@ fn period(key: &'static str, value: &str) -> Result<i64, DefaultsError> {
 
 fn rate(key: &'static str, value: &str) -> Result<Rate, DefaultsError> {
     value.parse().map_err(|source| DefaultsError::NotRate { key, source })
+}
+
+/// What a whole is made of.
+const SHARES: f64 = 10_000.0;
+
+fn share(key: &'static str, value: &str) -> Result<u16, DefaultsError> {
+    let share: Option<f64> = value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.map(|share| (share * SHARES).round() as u16).ok_or(DefaultsError::NotShare { key })
 }
 
 /// The grammar of a type in a scope path (R065).

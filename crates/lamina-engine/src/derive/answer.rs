@@ -212,11 +212,19 @@ impl Answerer {
         documents.any(|document| document.opinion(LlmInvoke::NAME) == Some(Effect::Deny))
     }
 
+    /// Under which confidence a tenant wants no beliefs, if that is said.
+    fn floor(&self, tenant: u32) -> Option<u16> {
+        let book = self.standing.as_ref()?.policies();
+        let tiers = [book.tenant(tenant), book.deployment()].into_iter().flatten();
+        tiers.filter_map(|document| document.defaults.confidence_floor).next()
+    }
+
     /// What was found, with the names that are in force for it.
     fn answer_of(&self, event: &Entry, what: &ExperienceWhat, mut found: Extracted) -> Answer {
         let known = self.standing.as_ref().map(|known| known.vocabularies(event.head.tenant));
         let mapped = known.map(|known| known.name(&what.scope, &mut found.extraction));
-        let asked = asked(&what.directives, &what.modality, event.head.recorded_at);
+        let mut asked = asked(&what.directives, &what.modality, event.head.recorded_at);
+        asked.confidence_floor = asked.confidence_floor.or_else(|| self.floor(event.head.tenant));
         let mut answer = Answer {
             observed_at: what.context.observed_at,
             extraction: found.extraction,

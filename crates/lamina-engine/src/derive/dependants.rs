@@ -55,9 +55,29 @@ struct State {
 
 type Records = BTreeMap<Derived, State>;
 
+/// Takes back events, by their offsets, and says what became of everything that stood on them.
+///
+/// Whatever takes back uses it in the same way: call it from the fold of the entry, with what the entry
+/// does to one event; give the result to [`keep`] under the offset of the entry; and let the stage thread
+/// announce what [`kept`] then has. It looks around each event before and after, so that nothing else may
+/// be changed by `take_back`.
+pub(super) fn watched<'a, 'f>(
+    rows: &mut Rows<'a, 'f>,
+    events: &[u64],
+    mut take_back: impl FnMut(&mut Rows<'a, 'f>, u64) -> Result<(), ViewError>,
+) -> Result<Dependants, ViewError> {
+    let mut fates = Dependants::default();
+    for event in events {
+        let before = Before::of(rows, *event)?;
+        take_back(rows, *event)?;
+        before.compare(rows, &mut fates)?;
+    }
+    Ok(fates)
+}
+
 /// What depends on some answers, as it was before they were taken back.
 #[derive(Debug)]
-pub(super) struct Before {
+struct Before {
     tenant: u32,
     places: Places,
     records: Records,
@@ -65,7 +85,7 @@ pub(super) struct Before {
 
 impl Before {
     /// Looks at what depends on the answers to an event.
-    pub(super) fn of(rows: &mut Rows<'_, '_>, offset: u64) -> Result<Before, ViewError> {
+    fn of(rows: &mut Rows<'_, '_>, offset: u64) -> Result<Before, ViewError> {
         let mut places = Places::default();
         let Some(event) = rows.event_of(offset)? else {
             return Ok(Before { tenant: 0, places, records: Records::new() });
@@ -80,11 +100,7 @@ impl Before {
     }
 
     /// Adds what has become of it since.
-    pub(super) fn compare(
-        mut self,
-        rows: &Rows<'_, '_>,
-        fates: &mut Dependants,
-    ) -> Result<(), ViewError> {
+    fn compare(mut self, rows: &Rows<'_, '_>, fates: &mut Dependants) -> Result<(), ViewError> {
         let mut after = self.places.look(rows, self.tenant)?;
         for (record, was) in std::mem::take(&mut self.records) {
             if let Some(fate) = fate(&was, after.remove(&record).as_ref(), record) {

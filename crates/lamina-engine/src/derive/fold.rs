@@ -8,11 +8,9 @@ use lamina_store::log::ErasePayload;
 use lamina_store::view::derived::{Derivation, Rows};
 use lamina_store::view::{EventRow, Tag, ViewError};
 use lamina_types::layer::Term;
-use lamina_types::lifecycle::Dependants;
 use lamina_types::{EventId, RecordedAt, ScopePath};
 use sha2::{Digest, Sha256};
 
-use crate::derive::dependants::Before;
 use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
@@ -36,13 +34,10 @@ impl Derivation for Derived {
             (Kind::Tick, _) => due(rows, entry),
             (Kind::Control, control::CANCEL) => {
                 due(rows, entry)?;
-                let mut fates = Dependants::default();
-                for event in &entry.head.causes {
-                    traces::cancel(rows, entry.head.tenant, *event);
-                    let before = Before::of(rows, *event)?;
-                    withdraw_event(rows, *event, entry.head.recorded_at)?;
-                    before.compare(rows, &mut fates)?;
-                }
+                let fates = dependants::watched(rows, &entry.head.causes, |rows, event| {
+                    traces::cancel(rows, entry.head.tenant, event);
+                    withdraw_event(rows, event, entry.head.recorded_at)
+                })?;
                 dependants::keep(rows, entry.head.tenant, entry.head.offset, &fates);
                 Ok(())
             }

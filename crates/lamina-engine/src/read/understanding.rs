@@ -20,7 +20,9 @@ use lamina_types::capability::UnderstandingRead;
 use lamina_types::forget::Layers;
 use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
-use lamina_types::{ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
+use lamina_types::{
+    BeliefId, ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt,
+};
 
 use self::words::Words;
 use crate::derive::concepts::graph::Stored;
@@ -143,6 +145,8 @@ pub struct ConceptRecord {
     pub episodes: Vec<EpisodeId>,
     /// The facts it stands on.
     pub facts: Vec<FactId>,
+    /// The beliefs in what these say.
+    pub beliefs: Vec<BeliefId>,
     /// Its edges, heaviest first.
     pub edges: Vec<Edge>,
 }

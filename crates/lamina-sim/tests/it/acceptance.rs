@@ -10,18 +10,17 @@ use lamina_env::{Disk, RealDisk};
 const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The numbers of the sections, first and last.
 const SECTIONS: &[(u32, u32)] = &[
-    (1, 44),
+    (1, 63),
     (64, 122),
     (123, 196),
-    (197, 213),
+    (197, 244),
     (245, 253),
     (270, 286),
     (287, 300),
     (301, 307),
     (308, 317),
     (318, 341),
-    (362, 371),
-    (377, 389),
+    (362, 389),
     (390, 394),
     (410, 420),
     (443, 457),
@@ -84,13 +83,14 @@ fn every_line_is_ticked_with_a_test_that_exists_or_open_with_a_reason() {
 
 #[test]
 fn no_line_of_the_sections_is_missing() {
-    let listed: BTreeSet<String> = rows().into_iter().map(|(number, _)| number).collect();
+    let rows = rows();
+    let listed: BTreeSet<&str> = rows.iter().flat_map(|(numbers, _)| numbers.split(", ")).collect();
     for (first, last) in SECTIONS {
         for number in *first..=*last {
-            assert!(listed.contains(&format!("R{number:03}")), "R{number:03} is missing");
+            assert!(listed.contains(format!("R{number:03}").as_str()), "R{number:03} is missing");
         }
     }
     for number in 1..=21 {
-        assert!(listed.contains(&format!("ruling {number}")), "ruling {number} is missing");
+        assert!(listed.contains(format!("ruling {number}").as_str()), "ruling {number} is missing");
     }
 }

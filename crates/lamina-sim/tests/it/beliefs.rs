@@ -1,9 +1,11 @@
 //! Beliefs over HTTP: how sure one may be, why, since when, and what becomes of them.
 
 use lamina_api::time;
+use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, string};
+use crate::harness::{Api, string, unique_key};
+use crate::tokens::Team;
 
 /// Says something with directives at an instant and waits until it is derived from.
 fn say_with(api: &mut Api, at: &str, text: &str, directives: Value) -> String {
@@ -219,6 +221,31 @@ fn r098_r099_r232_floors_and_lives_are_obeyed() {
     assert_eq!(built["items"].as_array().unwrap().len(), 2);
     let empty = api.post("/v1/beliefs/build", &json!({"scope": "user:nobody-at-all"})).ok(200);
     assert_eq!((&empty["built"], &empty["reasons"]), (&json!(0), &json!({"no_facts_in_scope": 1})));
+}
+
+#[test]
+fn r232_a_tenant_has_a_floor_of_its_own() {
+    let team = Team::start("on_prem_enterprise");
+    let believes = |tenant: &str, floor: Option<&str>| {
+        let mut caller = team.caller(tenant, "user:ann");
+        if let Some(floor) = floor {
+            let body = json!({"defaults": {"confidence_floor": floor}});
+            let put = Request::new("PUT", &format!("/v1/policy/tenant/{tenant}")).json(&body);
+            caller.send(put).ok(200);
+        }
+        let said = json!({
+            "scope": "user:ann",
+            "modality": "conversation",
+            "content": {"kind": "message", "role": "user", "text": "I like jazz."},
+            "context": {"observed_at": "2026-05-13T15:42:00Z"},
+            "idempotency_key": unique_key(),
+        });
+        caller.post("/v1/experience?wait=consolidated", &said).ok(200);
+        let page = caller.get("/v1/beliefs?scope=user:ann").ok(200);
+        page["items"].as_array().expect("a page has items").len()
+    };
+    assert_eq!(believes("acme", None), 1);
+    assert_eq!(believes("other", Some("0.9")), 0);
 }
 
 #[test]

@@ -48,6 +48,21 @@ fn r377_r311_every_row_says_what_when_and_where() {
 }
 
 #[test]
+fn r057_reading_announces_nothing() {
+    let mut api = Api::shared("quiet-reads");
+    let id = api.write_settled("I live in Rome.");
+    let before = rows_of(&mut api, &id);
+    let scope = api.scope.clone();
+    api.post("/v1/recall", &json!({"scope": scope, "query": "where do I live"})).ok(200);
+    for layer in ["events", "episodes", "facts", "beliefs", "understanding"] {
+        api.get(&format!("/v1/{layer}?scope={scope}")).ok(200);
+    }
+    assert_eq!(rows_of(&mut api, &id), before);
+    let all = api.get(&format!("/v1/lifecycle?scope={scope}&limit=100")).ok(200);
+    assert_eq!(all["items"].as_array().expect("a page has items").len(), before.len());
+}
+
+#[test]
 fn r378_r382_payloads() {
     let mut api = Api::shared("payloads");
     let envelope = api.envelope("x");

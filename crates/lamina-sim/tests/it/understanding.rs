@@ -81,6 +81,9 @@ fn r049_r241_r467_what_keeps_occurring_together_is_a_whole_concept() {
     let facts = api.get(&format!("/v1/facts?scope={}", api.scope)).ok(200);
     let supports = strings(&concept["supported_by"]["facts"]);
     assert_eq!(supports, [string(&facts["items"][0], "id")]);
+    let beliefs = api.get(&format!("/v1/beliefs?scope={}", api.scope)).ok(200);
+    let believed = strings(&concept["supported_by"]["beliefs"]);
+    assert_eq!(believed, [string(&beliefs["items"][0], "id")]);
     assert!(string(concept, "valid_from").starts_with("2025-03-0"), "{concept}");
     assert_eq!((&concept["valid_to"], &concept["recorded_to"]), (&Value::Null, &Value::Null));
     assert_ne!(concept["stance"], "deprecated");

@@ -40,13 +40,17 @@ fn mistakes_name_the_key() {
     check(
         &[("retention", "P1Y")],
         expect![
-            "`retention` is not a setting; the settings are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, allowed_scope_types"
+            "`retention` is not a setting; the settings are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
         ],
     );
     check(
         &[("audit.retention", "P1Y"), ("audit.retention", "P2Y")],
         expect!["`audit.retention` is set twice"],
     );
+    for floor in ["1.1", "-0.1", "NaN", "most"] {
+        let key = "confidence_floor";
+        check(&[(key, floor)], expect!["`confidence_floor` is a number from 0 to 1"]);
+    }
     check(&[("actor.require_signed", "yes")], expect!["`actor.require_signed` is true or false"]);
     check(
         &[("forget.cascade.default", "everything")],
@@ -73,7 +77,7 @@ fn mistakes_name_the_key() {
 #[test]
 fn every_key_can_be_set_and_is_written_back() {
     for key in Defaults::KEYS {
-        let mut values = ["true", "derived_only", "P7D", "5/s"].into_iter();
+        let mut values = ["true", "derived_only", "P7D", "5/s", "0.3"].into_iter();
         let value = values.find(|value| Defaults::default().set(key, value).is_ok());
         let value = value.unwrap_or_else(|| panic!("{key}"));
         let mut defaults = Defaults::default();

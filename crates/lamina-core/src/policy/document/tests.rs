@@ -50,7 +50,7 @@ fn mistakes_name_the_key() {
     refused(
         Document::from_pairs([("defaults.rate_limit.wrte", "1/s")]),
         expect![
-            "`defaults` is refused: `rate_limit.wrte` is not a setting; the settings are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, allowed_scope_types"
+            "`defaults` is refused: `rate_limit.wrte` is not a setting; the settings are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
         ],
     );
     refused("allow *\ndeny".parse(), expect!["line 2 is not `key value`"]);
@@ -115,6 +115,7 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("rate_limit.write", &["100/s", "1/m"]),
     ("rate_limit.read", &["500/s", "9/h"]),
     ("rate_limit.importer", &["1000/s"]),
+    ("confidence_floor", &["0.3", "0", "1", "0.6667", "0.00009"]),
     ("allowed_scope_types", &["ns", "ns,verify", "a b c"]),
 ];
 

@@ -22,6 +22,7 @@ use crate::derive::facts::said_outside;
 use crate::derive::key;
 use crate::derive::key::beliefs::ClaimKey;
 use crate::derive::read::walk;
+use crate::derive::rows::FactRow;
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::Answers;
@@ -351,20 +352,44 @@ impl Inner {
             if fact.piece.recorded_to.is_some() {
                 continue;
             }
-            let values: Vec<Value> = match &fact.piece.content {
-                Content::One(value) => vec![*value],
-                Content::Conflict(values) => values.clone(),
-                Content::Ended(_) => continue,
-            };
-            let keyed = self.keyed(tenant)?;
-            let said = said_outside(&keyed, fact.subject, &fact.predicate);
-            for value in values {
-                let (Value::Is(value) | Value::IsNot(value)) = value;
-                let claim = ClaimKey { scope, said, value: value.0 };
+            for claim in self.claims_of_fact(tenant, &fact)? {
                 *claims.entry(claim).or_default() += 1;
             }
         }
         Ok(claims)
+    }
+
+    /// The claims that a fact makes: one, or as many as a conflict has sides.
+    fn claims_of_fact(&self, tenant: u32, fact: &FactRow) -> Result<Vec<ClaimKey>, Error> {
+        let values: &[Value] = match &fact.piece.content {
+            Content::One(value) => std::slice::from_ref(value),
+            Content::Conflict(values) => values,
+            Content::Ended(_) => return Ok(Vec::new()),
+        };
+        let said = said_outside(&self.keyed(tenant)?, fact.subject, &fact.predicate);
+        let scope = fact.scope;
+        Ok(values.iter().map(|value| ClaimKey { scope, said, value: value.key().0 }).collect())
+    }
+
+    /// The beliefs that are held at a time in what facts say.
+    pub(in crate::read) fn believed(
+        &self,
+        tenant: u32,
+        facts: &[FactId],
+        at: RecordedAt,
+    ) -> Result<Vec<BeliefId>, Error> {
+        let mut found = Vec::new();
+        for id in facts {
+            let Some(fact) = self.fact_row(tenant, *id)? else { continue };
+            for claim in self.claims_of_fact(tenant, &fact)? {
+                let Some(current) = self.claim_row(tenant, &claim)? else { continue };
+                let then = self.belief_at(tenant, &claim, current.id, at)?;
+                if then.is_some_and(|then| then.held.is_held()) && !found.contains(&current.id) {
+                    found.push(current.id);
+                }
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -26,6 +26,8 @@ use crate::engine::Inner;
 pub(crate) const EPISODES_NAMED_MAX: usize = 100;
 /// Facts that it names.
 pub(crate) const FACTS_NAMED_MAX: usize = 200;
+/// Facts of which it names the beliefs in what they say.
+const BELIEFS_NAMED_MAX: usize = 50;
 /// Versions of one track that are looked at to find the one that a claim is about.
 const PIECES_LOOKED_AT_MAX: usize = 64;
 /// Episodes of a thing that are looked at for those it shares with others.
@@ -188,6 +190,11 @@ impl Inner {
             support_loss: reading.support_loss,
             coverage: reading.coverage,
             episodes: support.episodes,
+            beliefs: self.believed(
+                tenant,
+                support.facts.get(..BELIEFS_NAMED_MAX).unwrap_or(&support.facts),
+                recorded,
+            )?,
             facts: support.facts,
             edges,
         })

@@ -303,7 +303,7 @@ pub(super) fn shown(concept: ConceptRecord) -> ConceptBody {
         supported_by: SupportedBy {
             facts: concept.facts.iter().map(ToString::to_string).collect(),
             episodes: concept.episodes.iter().map(ToString::to_string).collect(),
-            beliefs: Vec::new(),
+            beliefs: concept.beliefs.iter().map(ToString::to_string).collect(),
             external: Vec::new(),
         },
         edges: concept.edges.iter().map(edge).collect(),

@@ -539,3 +539,53 @@ fn nothing_of_this_is_lost_in_a_crash() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_disliked_is_liked_no_more_until_that_is_withdrawn() {
+    check(
+        "
+        say likes 2025-01-10: I like jazz.
+        say turned 2025-03-01: I don't like jazz.
+        look valid=2025-02-01
+        look
+        cancel turned
+        look
+        say again 2025-05-01: I don't like jazz.
+        say back 2025-06-01: I like jazz.
+        look
+        ",
+        expect![[r#"
+            @ valid=2025-02-01
+              events    likes
+              episodes  [likes]
+              facts     user:local likes jazz 2025-01-10..2025-03-01 0.90 (likes)
+              beliefs   user:local likes jazz supported 0.66 +1-1 revision_in_progress
+              concepts  -
+              conflicts -
+            @ now
+              events    likes turned
+              episodes  [likes] [turned]
+              facts     user:local dislikes jazz 2025-03-01.. 0.90 (turned)
+              beliefs   user:local dislikes jazz supported 0.66 +1-0
+                        user:local likes jazz supported 0.66 +1-1 revision_in_progress
+              concepts  -
+              conflicts -
+            > cancel turned
+            @ now
+              events    likes
+              episodes  [likes]
+              facts     user:local likes jazz 2025-01-10.. 0.90 (likes)
+              beliefs   user:local likes jazz supported 0.66 +1-0
+              concepts  -
+              conflicts -
+            @ now
+              events    likes again back
+              episodes  [likes] [again] [back]
+              facts     user:local likes jazz 2025-06-01.. 0.90 (back)
+              beliefs   user:local dislikes jazz supported 0.66 +1-1 revision_in_progress
+                        user:local likes jazz supported 0.66 +2-1 revision_in_progress
+              concepts  -
+              conflicts -
+        "#]],
+    );
+}
