@@ -214,6 +214,11 @@ explain! {
         ["A request to forget has both a selector and `confirm_all: true`."],
         "Send one of the two.",
         "`confirm_all`: everything is meant, or what the selector says: send one of the two";
+    AmbiguousSelector:
+        "Some events are named, and everything is said to be meant.",
+        ["A request to erase has both a selector and `confirm_all: true`."],
+        "Send one of the two.",
+        "`confirm_all`: everything is meant, or what the selector says: send one of the two";
     UnknownPreviewId:
         "There is no such preview.",
         [

@@ -27,6 +27,10 @@ use crate::v1::conflicts::{ConflictBody, ConflictsPage, ResolveRequest};
 use crate::v1::cost::CostBody;
 use crate::v1::entities::{EntitiesPage, KnownEntityBody, MergeRequest, SplitRequest};
 use crate::v1::episodes::{BuildRequest, EpisodeBody, EpisodesBuilt, EpisodesPage};
+use crate::v1::erasures::{
+    ErasureCancelled, ErasureJobBody, ErasureManifestBody, ErasurePreviewBody, ErasureRequest,
+    ErasureStarted, LegalHoldBody, LegalHoldList, LegalHoldRequest,
+};
 use crate::v1::events::{EventBody, EventsPage};
 use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
@@ -101,6 +105,15 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("forget_request", of::<ForgetRequest>),
     ("forgotten", of::<ForgottenBody>),
     ("forget_preview", of::<ForgetPreviewBody>),
+    ("erasure_request", of::<ErasureRequest>),
+    ("erasure_preview", of::<ErasurePreviewBody>),
+    ("erasure_manifest", of::<ErasureManifestBody>),
+    ("erasure_started", of::<ErasureStarted>),
+    ("erasure_job", of::<ErasureJobBody>),
+    ("erasure_cancelled", of::<ErasureCancelled>),
+    ("legal_hold_request", of::<LegalHoldRequest>),
+    ("legal_hold", of::<LegalHoldBody>),
+    ("legal_hold_list", of::<LegalHoldList>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),
     ("resolve_request", of::<ResolveRequest>),

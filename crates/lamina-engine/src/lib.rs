@@ -13,6 +13,7 @@ mod index;
 pub mod read;
 pub mod admin;
 pub mod forget;
+pub mod erasure;
 pub mod audit;
 mod blobs;
 mod health;

@@ -96,6 +96,17 @@ pub mod control {
     /// They are; the head's causes name the entry that it began with.
     pub const FORGOTTEN: u16 = 72;
 
+    /// What belongs to the head's scope is about to be erased; `who` has on whose request.
+    pub const ERASURE_BEGUN: u16 = 73;
+    /// An erasure has come to its next phase.
+    pub const ERASURE_STEP: u16 = 74;
+    /// It is through, or was cancelled.
+    pub const ERASURE_ENDED: u16 = 75;
+    /// Nothing that belongs to the head's scope may be erased.
+    pub const LEGAL_HOLD_SET: u16 = 76;
+    /// It may again.
+    pub const LEGAL_HOLD_LIFTED: u16 = 77;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

@@ -87,6 +87,8 @@ error_codes! {
     EmptySelectorWithoutConfirmation = "EMPTY_SELECTOR_WITHOUT_CONFIRMATION", 422, retriable: false;
     /// Some records are selected, and everything is said to be meant.
     AmbiguousSelectorConfirmAll = "AMBIGUOUS_SELECTOR_CONFIRM_ALL", 400, retriable: false;
+    /// Some events are named, and everything of the scope is said to be erased (C37).
+    AmbiguousSelector = "AMBIGUOUS_SELECTOR", 400, retriable: false;
     /// No preview of this caller, or one that has expired.
     UnknownPreviewId = "UNKNOWN_PREVIEW_ID", 422, retriable: false;
     /// The scope type is neither built in nor allowed.

@@ -215,5 +215,7 @@ pub const FORGET_IDS_MAX: usize = 1_000;
 pub const FORGET_NAME_CHARS_MAX: usize = 512;
 /// Records that one request to forget selects; whoever wants more says so by stretches of time.
 pub const FORGET_RECORDS_MAX: usize = 1_000_000;
+/// How long the manifest of an erasure can be read (R279).
+pub const ERASURE_MANIFEST_TTL_US: i64 = 24 * 3_600 * 1_000_000;
 /// How long a preview of a request to forget can be referred to.
 pub const FORGET_PREVIEW_TTL_US: i64 = 3_600 * 1_000_000;

@@ -7,11 +7,11 @@ use super::Method::{Any, Delete, Get, Patch, Post, Put};
 use super::Tier::{Beta, Experimental, Stable};
 use super::params::{
     ABOUT, ANSWER_ERRORS, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR,
-    CONFLICT_STATUS, CURSOR, DEPRECATED, FORGET_ERRORS, IDEMPOTENCY_KEY, KNOWN_AS_OF, LIMIT,
-    MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB,
-    ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING, RELATION, SCOPE, SINCE_LIFECYCLE, STANCE,
-    SUBJECT, SUPERSEDED, TOPIC, UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW, WAIT, WRITE_ERRORS,
-    answer, header, query, required,
+    CONFLICT_STATUS, CURSOR, DEPRECATED, ERASURE_ERRORS, FORGET_ERRORS, IDEMPOTENCY_KEY,
+    KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT,
+    OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING, RELATION, SCOPE,
+    SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, TOPIC, UPLOAD_KEY, VALID_AS_OF, VALID_DURING,
+    VIEW, WAIT, WRITE_ERRORS, answer, header, query, required,
 };
 use super::{AnswerBody, Body, RouteSpec, Values};
 
@@ -199,11 +199,15 @@ pub const ROUTES: &[RouteSpec] = &[
     // Forgetting.
     RouteSpec::new(Post, "/v1/forget", Stable, "forget.cascade.derived_only", "Forget by selector").built(&[IDEMPOTENCY_KEY], Body::Json("forget_request"), &[answer(200, "What was forgotten.", AnswerBody::Json("forgotten"))], FORGET_ERRORS),
     RouteSpec::new(Post, "/v1/forget/preview", Beta, "forget.cascade.derived_only", "What a forget would remove").built(&[], Body::Json("forget_request"), &[answer(200, "What would be forgotten.", AnswerBody::Json("forget_preview"))], FORGET_ERRORS),
-    RouteSpec::new(Post, "/v1/erasures", Experimental, "forget.gdpr", "Erase a person's experiences"),
-    RouteSpec::new(Post, "/v1/erasures/preview", Experimental, "forget.gdpr", "What an erasure would remove"),
-    RouteSpec::new(Get, "/v1/erasures/preview/{preview_id}/manifest", Experimental, "forget.gdpr", "The full plan of an erasure"),
-    RouteSpec::new(Get, "/v1/erasures/{erasure_id}", Experimental, "forget.gdpr", "How far an erasure has come"),
-    RouteSpec::new(Post, "/v1/erasures/{erasure_id}/cancel", Experimental, "forget.gdpr", "Stop an erasure at a phase boundary"),
+    RouteSpec::new(Post, "/v1/erasures", Experimental, "forget.gdpr", "Erase a person's experiences").built(&[IDEMPOTENCY_KEY], Body::Json("erasure_request"), &[answer(202, "It has begun.", AnswerBody::Json("erasure_started"))], ERASURE_ERRORS),
+    RouteSpec::new(Post, "/v1/erasures/preview", Experimental, "forget.gdpr", "What an erasure would remove").built(&[], Body::Json("erasure_request"), &[answer(200, "What would become of the records.", AnswerBody::Json("erasure_preview"))], ERASURE_ERRORS),
+    RouteSpec::new(Get, "/v1/erasures/preview/{preview_id}/manifest", Experimental, "forget.gdpr", "The full plan of an erasure").built(&[], Body::None, &[answer(200, "The plan, line by line.", AnswerBody::Json("erasure_manifest"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
+    RouteSpec::new(Get, "/v1/erasures/{erasure_id}", Experimental, "forget.gdpr", "How far an erasure has come").built(&[], Body::None, &[answer(200, "Its phase and its numbers.", AnswerBody::Json("erasure_job"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
+    RouteSpec::new(Get, "/v1/erasures/{erasure_id}/manifest", Experimental, "forget.gdpr", "The plan of an erasure that has begun").built(&[], Body::None, &[answer(200, "The plan, line by line.", AnswerBody::Json("erasure_manifest"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
+    RouteSpec::new(Post, "/v1/erasures/{erasure_id}/cancel", Experimental, "forget.gdpr", "Stop an erasure at a phase boundary").built(&[], Body::None, &[answer(200, "Whether it stops.", AnswerBody::Json("erasure_cancelled"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
+    RouteSpec::new(Put, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "Keep a scope from being erased").built(&[], Body::Json("legal_hold_request"), &[answer(200, "The hold.", AnswerBody::Json("legal_hold"))], &[E::InvalidBody, E::InvalidScopeGrammar, E::NotFound, E::PolicyDenied, E::UnsupportedMediaType, E::WalUnavailable]),
+    RouteSpec::new(Get, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "The scopes that are kept from being erased").built(&[], Body::None, &[answer(200, "The holds.", AnswerBody::Json("legal_hold_list"))], &[E::PolicyDenied]),
+    RouteSpec::new(Delete, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "Lift the hold of a scope").built(&[required(SCOPE)], Body::None, &[answer(204, "It is lifted.", AnswerBody::Nothing)], &[E::MissingRequiredField, E::InvalidScopeGrammar, E::NotFound, E::PolicyDenied, E::WalUnavailable]),
     // Derived layers.
     RouteSpec::new(Get, "/v1/episodes", Stable, "scope.read.local", "List episodes").built(
         &[required(SCOPE), VIEW, query("actor", "With this actor among those who take part; also `observed_actor`.", Values::Text), query("overlapping", "Under way at some time in `from..to`.", Values::Text), query("with_causal_chain", "Also what led to what.", Values::OneOf(&["false", "true"])), AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, LIMIT, CURSOR], Body::None,

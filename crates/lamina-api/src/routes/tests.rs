@@ -128,6 +128,15 @@ fn what_is_built() {
         POST /v1/compose
         POST /v1/forget
         POST /v1/forget/preview
+        POST /v1/erasures
+        POST /v1/erasures/preview
+        GET /v1/erasures/preview/{preview_id}/manifest
+        GET /v1/erasures/{erasure_id}
+        GET /v1/erasures/{erasure_id}/manifest
+        POST /v1/erasures/{erasure_id}/cancel
+        PUT /v1/admin/legal-holds
+        GET /v1/admin/legal-holds
+        DELETE /v1/admin/legal-holds
         GET /v1/episodes
         POST /v1/episodes/build
         GET /v1/facts

@@ -14,6 +14,7 @@ pub mod understanding;
 pub mod recall;
 pub mod answer;
 pub mod phrases;
+pub mod erasures;
 pub mod forget;
 pub mod vocabularies;
 pub mod lifecycle;

@@ -30,6 +30,7 @@ use lamina_types::AuditId;
 use lamina_types::capability::Capability;
 use tokio::sync::Mutex;
 
+use crate::erasure::ErasureDesk;
 use crate::forget::ForgetDesk;
 use crate::write::prepare::section;
 use standing::Standing;
@@ -62,6 +63,8 @@ pub(crate) struct Admin {
     naming: Mutex<()>,
     /// What is forgotten, and what would be.
     pub(crate) forgetting: ForgetDesk,
+    /// What is erased, and what would be.
+    pub(crate) erasing: ErasureDesk,
     /// Views are compacted once at a time.
     compacting: Mutex<()>,
 }
@@ -77,6 +80,7 @@ impl Admin {
             deciding: Mutex::default(),
             naming: Mutex::default(),
             forgetting: ForgetDesk::default(),
+            erasing: ErasureDesk::default(),
             compacting: Mutex::default(),
         }
     }

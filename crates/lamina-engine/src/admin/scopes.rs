@@ -411,6 +411,18 @@ impl Inner {
         }
     }
 
+    /// Those who own a scope; nobody if it is not registered any more.
+    pub(crate) fn owners_of(&self, tenant: u32, ordinal: u64) -> Result<Vec<ActorId>, Error> {
+        match self.views.scope_standing(tenant, ordinal)? {
+            Some(row) if row.registration != Registration::Removed => {
+                let (members, _) = words(&self.reader.entry(row.offset, row.place)?)?;
+                let owners = members.into_iter().filter(|(_, role)| *role == MemberRole::Owner);
+                Ok(owners.map(|(actor, _)| actor).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// What a scope asks of derivation; empty if it asks nothing.
     pub(crate) fn scope_policies_of(&self, tenant: u32, ordinal: u64) -> Result<String, Error> {
         match self.views.scope_standing(tenant, ordinal)? {

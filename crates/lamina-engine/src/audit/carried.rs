@@ -80,6 +80,9 @@ fn by_somebody(sub: u16) -> bool {
             | control::ENTITY_MERGED
             | control::ENTITY_SPLIT
             | control::FORGET_BEGUN
+            | control::ERASURE_BEGUN
+            | control::LEGAL_HOLD_SET
+            | control::LEGAL_HOLD_LIFTED
     )
 }
 
@@ -104,7 +107,7 @@ pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
         response_status: None,
         event_id: None,
         elapsed_ms: None,
-        gdpr: false,
+        gdpr: entry.head.sub == control::ERASURE_BEGUN && entry.head.kind == Kind::Control,
         recovered: true,
     };
     match (entry.head.kind, entry.head.sub) {

@@ -15,8 +15,8 @@ use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, dependants, entities, episodes, facts, forgotten, key,
-    models, phrases, rederive, suppress, traces, vocabularies,
+    beliefs, concepts, conflicts, deadlines, dependants, entities, episodes, erasures, facts,
+    forgotten, key, models, phrases, rederive, suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -75,12 +75,16 @@ impl Derivation for Derived {
                 entities::merge::split(rows, entry)
             }
             (Kind::Control, control::FORGOTTEN) => forgotten::keep(rows, entry),
+            (Kind::Control, control::ERASURE_BEGUN..=control::LEGAL_HOLD_LIFTED) => {
+                erasures::control(rows, entry)
+            }
             (Kind::Control, control::SUPPRESS) => {
                 due(rows, entry)?;
                 suppress::suppress(rows, entry)
             }
             (Kind::Control, control::BELIEF_DECLARED) => {
                 due(rows, entry)?;
+                traces::declared(rows, entry);
                 beliefs::declared(rows, entry)
             }
             _ => Ok(()),

@@ -26,6 +26,7 @@ pub(crate) mod dependants;
 pub(crate) mod topics;
 pub(crate) mod traces;
 pub(crate) mod words;
+pub(crate) mod erasures;
 mod forgotten;
 pub(crate) mod suppress;
 pub(crate) mod fold;

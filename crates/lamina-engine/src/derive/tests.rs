@@ -3,6 +3,7 @@
 
 mod cost;
 mod erased;
+mod erasures;
 mod forget;
 mod laws;
 

@@ -29,10 +29,38 @@ pub(super) fn note(rows: &mut Rows<'_, '_>, entry: &Entry) {
     rows.put(Space::Sources, key::forget::trace(head.tenant, *event, head.offset), place);
 }
 
+/// Notes a declaration: its words go with the scope it was declared in.
+pub(super) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) {
+    let head = &entry.head;
+    if entry.what.live().is_none() && rows.residue(head.offset).is_none() {
+        return;
+    }
+    let (mut place, mut scope) = (Vec::with_capacity(10), Vec::with_capacity(10));
+    put_varint(&mut place, entry.place.0);
+    put_varint(&mut scope, head.scope);
+    rows.put(Space::Sources, key::forget::declared(head.tenant, head.scope, head.offset), place);
+    rows.put(Space::Sources, key::forget::declared_at(head.tenant, head.offset), scope);
+}
+
+/// The beliefs that were declared in a scope and are not erased, oldest first.
+pub(crate) fn declared_in(
+    views: &Views,
+    tenant: u32,
+    scope: u64,
+) -> Result<Vec<(u64, Place)>, ViewError> {
+    placed(views, key::forget::all_declared(tenant, scope))
+}
+
 /// Forgets the answers of an event that is erased, and with it them.
 pub(super) fn drop_all(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) -> Result<(), ViewError> {
     let (from, to) = key::forget::traces(tenant, event);
     rows.delete(Space::Sources, key::forget::cancelled(tenant, event));
+    let at = key::forget::declared_at(tenant, event);
+    if let Some(bytes) = rows.get(Space::Sources, &at)? {
+        let scope = Cursor::new(&bytes).varint().map_err(row_error(Space::Sources))?;
+        rows.delete(Space::Sources, key::forget::declared(tenant, scope, event));
+        rows.delete(Space::Sources, at);
+    }
     rows.delete_all(Space::Sources, (&from, &to))
 }
 
@@ -56,7 +84,11 @@ pub(crate) fn of_event(
     tenant: u32,
     event: u64,
 ) -> Result<Vec<(u64, Place)>, ViewError> {
-    let (from, to) = key::forget::traces(tenant, event);
+    placed(views, key::forget::traces(tenant, event))
+}
+
+/// Entries and their places.
+fn placed(views: &Views, (from, to): (Vec<u8>, Vec<u8>)) -> Result<Vec<(u64, Place)>, ViewError> {
     let mut found = Vec::new();
     let mut failed = None;
     walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, value| {

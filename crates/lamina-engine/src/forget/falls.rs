@@ -17,27 +17,27 @@ use crate::derive::read::{events_of, walk};
 
 /// Evidence that is taken away.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Removal {
+pub(crate) struct Removal {
     /// Events whose words go.
-    pub(super) words: BTreeSet<EventId>,
+    pub(crate) words: BTreeSet<EventId>,
     /// What was said about tracks.
-    pub(super) facts: BTreeSet<(Tag, AssertionId)>,
+    pub(crate) facts: BTreeSet<(Tag, AssertionId)>,
     /// What was said about claims.
-    pub(super) beliefs: BTreeSet<(ClaimKey, AssertionId)>,
+    pub(crate) beliefs: BTreeSet<(ClaimKey, AssertionId)>,
     /// Events that are in no episode any more.
-    pub(super) leaving: BTreeSet<EventId>,
+    pub(crate) leaving: BTreeSet<EventId>,
     /// Concepts that go.
-    pub(super) concepts: BTreeSet<ConceptId>,
+    pub(crate) concepts: BTreeSet<ConceptId>,
     /// Events that something of all this was said in.
-    pub(super) touched: BTreeSet<EventId>,
+    pub(crate) touched: BTreeSet<EventId>,
     /// Beliefs that nobody has to have said anything about: those that were declared.
-    pub(super) declared: BTreeSet<BeliefId>,
+    pub(crate) declared: BTreeSet<BeliefId>,
 }
 
 impl Place<'_> {
     /// How many records go with it. A concept whose evidence goes is not gone: it is less sure, until it
     /// is not shown any more (§7.5.1).
-    pub(super) fn falls(self, gone: &Removal) -> Result<Counts, Error> {
+    pub(crate) fn falls(self, gone: &Removal) -> Result<Counts, Error> {
         let (mut episodes, mut facts) = (BTreeSet::new(), BTreeSet::new());
         let mut beliefs = gone.declared.clone();
         for event in gone.words.iter().chain(&gone.leaving).chain(&gone.touched) {
@@ -71,6 +71,28 @@ impl Place<'_> {
             counts.beliefs += u64::from(self.belief_falls(id, gone)?);
         }
         Ok(counts)
+    }
+
+    /// The beliefs that lose evidence with the words of events and stand on other.
+    pub(crate) fn weakened(self, gone: &Removal) -> Result<BTreeSet<BeliefId>, Error> {
+        let mut beliefs = BTreeSet::new();
+        for event in &gone.words {
+            let (from, to) = key::all_of_event(self.tenant, *event);
+            let views = &self.inner.views;
+            walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {
+                if let (Some(Layer::Belief), Some(id)) = (key::layer_of(key), key::tail_id(key)) {
+                    beliefs.insert(BeliefId::from_bytes(id));
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        let mut weakened = BTreeSet::new();
+        for id in beliefs {
+            if !self.belief_falls(id, gone)? {
+                weakened.insert(id);
+            }
+        }
+        Ok(weakened)
     }
 
     fn fact_falls(self, id: FactId, gone: &Removal) -> Result<bool, Error> {

@@ -10,6 +10,8 @@ mod falls;
 mod derived;
 mod previews;
 mod run;
+pub(crate) use falls::Removal;
+pub(crate) use select::Place;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -130,8 +132,20 @@ pub struct ForgetPreview {
 #[derive(Debug, Default)]
 pub(crate) struct ForgetDesk {
     /// One at a time: what is counted is what goes.
-    turn: Mutex<()>,
+    pub(crate) turn: Mutex<()>,
     previews: Previews,
+}
+
+impl ForgetDesk {
+    /// Whether a preview is the caller's and can still be referred to.
+    pub(crate) fn knows(
+        &self,
+        caller: &Caller,
+        id: ForgetPreviewId,
+        now: Micros,
+    ) -> Result<(), crate::Error> {
+        self.previews.knows(id, (caller.tenant, caller.actor.as_str()), now)
+    }
 }
 
 /// What tells two requests apart, as bytes.

@@ -36,6 +36,21 @@ impl Previews {
         expires
     }
 
+    /// Whether a preview is somebody's and can still be referred to.
+    pub(super) fn knows(
+        &self,
+        id: ForgetPreviewId,
+        (tenant, actor): (u32, &str),
+        now: Micros,
+    ) -> Result<(), Error> {
+        let kept = self.0.lock();
+        let found = kept.get(&id).filter(|(until, _)| *until > now);
+        match found.is_some_and(|(_, of)| of.tenant == tenant && of.actor == actor) {
+            true => Ok(()),
+            false => Err(Error::UnknownPreview),
+        }
+    }
+
     /// Whether a preview was of this, and showed it.
     pub(super) fn check(
         &self,

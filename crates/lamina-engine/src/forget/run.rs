@@ -112,7 +112,11 @@ impl Engine {
         for entry in &plan.suppress {
             self.note(permit, noted, plan.scope, control::SUPPRESS, &entry.encode()).await?;
         }
-        self.redact(permit.caller().tenant, &plan.gone.words).await?;
+        let words: Vec<EventId> = plan.gone.words.iter().copied().collect();
+        for some in words.chunks(EVENTS_AT_ONCE) {
+            let some = some.iter().copied().collect();
+            self.erase_words(permit.caller().tenant, &some, false).await?;
+        }
         let through = Entry {
             cascade: asked.forget.cascade,
             deleted: deleted.in_order(),
@@ -170,23 +174,25 @@ impl Engine {
         .await
     }
 
-    /// Removes the words of events, and the blobs that only they refer to.
-    async fn redact(&self, tenant: u32, events: &BTreeSet<EventId>) -> Result<(), Error> {
-        let events: Vec<EventId> = events.iter().copied().collect();
-        for some in events.chunks(EVENTS_AT_ONCE) {
-            let some: BTreeSet<EventId> = some.iter().copied().collect();
-            let found = self.blocking(move |inner| inner.targets(tenant, &some)).await?;
-            let (targets, files) = found;
-            if targets.is_empty() {
-                continue;
-            }
-            let (reply, answer) = oneshot::channel();
-            self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
-            for file in files {
-                // No entry names it any more; if it stays behind a crash, the collector takes it.
-                if let Err(error) = self.inner.blobs.remove(file) {
-                    tracing::warn!(%error, "a forgotten blob's file is still there");
-                }
+    /// Removes the words of events, with or without who wrote them, and the blobs that only they refer to.
+    pub(crate) async fn erase_words(
+        &self,
+        tenant: u32,
+        events: &BTreeSet<EventId>,
+        who: bool,
+    ) -> Result<(), Error> {
+        let some = events.clone();
+        let found = self.blocking(move |inner| inner.targets(tenant, &some, who)).await?;
+        let (targets, files) = found;
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let (reply, answer) = oneshot::channel();
+        self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
+        for file in files {
+            // No entry names it any more; if it stays behind a crash, the collector takes it.
+            if let Err(error) = self.inner.blobs.remove(file) {
+                tracing::warn!(%error, "a forgotten blob's file is still there");
             }
         }
         Ok(())
@@ -200,6 +206,7 @@ impl Inner {
         &self,
         tenant: u32,
         events: &BTreeSet<EventId>,
+        who: bool,
     ) -> Result<(Vec<EraseTarget>, Vec<[u8; 16]>), Error> {
         let mut targets = Vec::with_capacity(events.len());
         let mut blobs = BTreeSet::new();
@@ -208,7 +215,7 @@ impl Inner {
             let Some(facets) = found.facets else { continue };
             blobs.extend(facets.blobs);
             let (offset, place) = (found.offset, found.place);
-            targets.push(EraseTarget { offset, place, who: false, what: true });
+            targets.push(EraseTarget { offset, place, who, what: true });
         }
         let mut files = Vec::new();
         for blob in blobs {

@@ -101,6 +101,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let routes = router(Arc::clone(&app));
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), closing));
+    resume(&engine).await;
     let signal = signals.last(&Reloads { tls, app: Arc::clone(&app) }).await;
     tracing::info!(signal, "closing");
     // Nobody may be left to hear it; then there is nothing to close.
@@ -117,6 +118,15 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
+}
+
+/// Erasures that a crash cut short go on beside serving; what they had erased stays so.
+async fn resume(engine: &Engine) {
+    match engine.erasures_resume().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "erasures are carried on"),
+        Err(error) => tracing::error!(%error, "erasures could not be carried on"),
+    }
 }
 
 /// The certificate, read before anything else is opened: a server that cannot keep its promise does

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::coverage::{
-    Known, covered_vocabulary, declaration, disputing, name, probes, recurring, route_of, sample,
-    upload,
+    Known, covered_vocabulary, declaration, disputing, erasing, name, probes, recurring, route_of,
+    sample, upload,
 };
 use crate::harness::{Answer, directory, envelope, string};
 use crate::minting::key_file;
@@ -136,6 +136,9 @@ impl Walk {
         root.post("/v1/understanding/synthesize", &asked).ok(202);
         let page = root.get(&format!("/v1/understanding?scope={SCOPE}")).ok(200);
         let concept = string(&page["items"][0], "id");
+        let nothing = erasing(SCOPE);
+        let erasure = string(&root.post("/v1/erasures", &nothing).ok(202), "erasure_id");
+        let shown = root.post("/v1/erasures/preview", &nothing).ok(200);
         let known = Known {
             tenant: TENANT.to_owned(),
             caller: CALLER.to_owned(),
@@ -149,6 +152,8 @@ impl Walk {
             belief,
             concept,
             entity,
+            erasure,
+            erasure_preview: string(&shown, "preview_id"),
         };
         Walk { client: team.own.server.client(), team, known, _folder: folder }
     }

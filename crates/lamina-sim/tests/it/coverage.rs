@@ -69,6 +69,9 @@ pub(crate) struct Known {
     pub(crate) belief: String,
     pub(crate) concept: String,
     pub(crate) entity: String,
+    /// An erasure, and the preview of one.
+    pub(crate) erasure: String,
+    pub(crate) erasure_preview: String,
 }
 
 impl Known {
@@ -84,6 +87,9 @@ impl Known {
         api.post("/v1/vocabularies", &covered_vocabulary()).ok(201);
         let belief = string(&api.post("/v1/beliefs", &declaration(&api.scope)).ok(201), "id");
         let conflict = disputed(api);
+        let nothing = erasing(&api.scope);
+        let erasure = string(&api.post("/v1/erasures", &nothing).ok(202), "erasure_id");
+        let shown = api.post("/v1/erasures/preview", &nothing).ok(200);
         let about = api.get(&format!("/v1/conflicts/{conflict}")).ok(200);
         Known {
             tenant: "default".to_owned(),
@@ -98,6 +104,8 @@ impl Known {
             belief,
             concept: understood(api),
             entity: string(&about, "subject_id"),
+            erasure,
+            erasure_preview: string(&shown, "preview_id"),
         }
     }
 }
@@ -154,6 +162,12 @@ fn phrase() -> Value {
     json!({"name": "covered", "pattern": "covered days", "resolves_to": meaning})
 }
 
+/// An erasure of an event that is not there.
+pub(crate) fn erasing(scope: &str) -> Value {
+    let nobody = format!("evt_{}", "0".repeat(32));
+    json!({"scope": scope, "selector": {"memory_ids": [nobody]}})
+}
+
 pub(crate) fn forgetting(scope: &str) -> Value {
     let selector = json!({"predicate": "nothing_of_the_kind"});
     json!({"scope": scope, "selector": selector})
@@ -179,6 +193,8 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         belief,
         concept,
         entity,
+        erasure,
+        erasure_preview,
     } = known;
     let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
@@ -253,6 +269,15 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         probe(Request::post(&format!("/v1/lifecycle/memory-event/{id}/cancel"), &json!({})), 200),
         probe(Request::post("/v1/forget/preview", &forgetting(scope)), 200),
         probe(Request::post("/v1/forget", &forgetting(scope)), 200),
+        probe(Request::post("/v1/erasures/preview", &erasing(scope)), 200),
+        get(format!("/v1/erasures/preview/{erasure_preview}/manifest")),
+        probe(Request::post("/v1/erasures", &erasing(scope)), 202),
+        get(format!("/v1/erasures/{erasure}")),
+        get(format!("/v1/erasures/{erasure}/manifest")),
+        probe(Request::new("POST", &format!("/v1/erasures/{erasure}/cancel")), 200),
+        probe(put("/v1/admin/legal-holds", &json!({"scope": scope, "reason": "covered"})), 200),
+        get("/v1/admin/legal-holds".to_owned()),
+        probe(Request::new("DELETE", &format!("/v1/admin/legal-holds?scope={scope}")), 204),
         get("/v1/admin/health".to_owned()),
         get("/v1/admin/ready".to_owned()),
         get("/v1/admin/metrics".to_owned()),

@@ -21,6 +21,7 @@ mod events;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]
+mod erasures;
 mod forget;
 #[cfg(test)]
 mod entities;

@@ -47,6 +47,10 @@ const APART: &[(&str, &str)] = &[
     ("GET /v1/policy/deployment", "the operator's"),
     ("GET /v1/policy/tenant/{tenant_id}", "the tenant's"),
     ("GET /v1/policy/actor/{actor_id}", "an actor's"),
+    ("GET /v1/erasures/preview/{preview_id}/manifest", "for whoever may erase the scope"),
+    ("GET /v1/erasures/{erasure_id}", "the same"),
+    ("GET /v1/erasures/{erasure_id}/manifest", "the same"),
+    ("GET /v1/admin/legal-holds", "the tenant's administrators'"),
     ("GET /v1/temporal/phrases", "the tenant's, in no scope"),
 ];
 

@@ -13,6 +13,7 @@ use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, requi
 mod admin;
 mod beliefs;
 mod derive;
+mod erasure;
 mod forget;
 mod rederive;
 mod entities;
@@ -25,6 +26,7 @@ pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};
+pub use erasure::{ErasureBegun, ErasureCounts, ErasureStep, LegalHold};
 pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
 pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};

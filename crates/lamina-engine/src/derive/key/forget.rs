@@ -2,13 +2,16 @@
 //! forget, and what is not made again.
 
 use lamina_store::view::Tag;
-use lamina_types::EpisodeId;
+use lamina_types::{EpisodeId, ErasureId};
 
 use super::Key;
 
 mod records {
     pub(super) const FORGOTTEN: u8 = 90;
     pub(super) const GONE: u8 = 91;
+    pub(super) const ERASURE: u8 = 92;
+    pub(super) const ERASURE_KEY: u8 = 93;
+    pub(super) const HOLD: u8 = 94;
 }
 
 mod sources {
@@ -18,6 +21,8 @@ mod sources {
     pub(super) const SUPPRESSED: u8 = 93;
     pub(super) const THING: u8 = 94;
     pub(super) const CANCELLED: u8 = 95;
+    pub(super) const DECLARED: u8 = 96;
+    pub(super) const DECLARED_AT: u8 = 97;
 }
 
 /// An answer that was made of an event, whatever became of either.
@@ -38,6 +43,46 @@ pub(crate) fn cancelled(tenant: u32, event: u64) -> Vec<u8> {
 /// What became of a request to forget, by its idempotency key.
 pub(crate) fn forgotten(tenant: u32, key: &Tag) -> Vec<u8> {
     Key::of(tenant, records::FORGOTTEN).bytes(key).0
+}
+
+/// An erasure.
+pub(crate) fn erasure(tenant: u32, id: ErasureId) -> Vec<u8> {
+    Key::of(tenant, records::ERASURE).bytes(id.as_bytes()).0
+}
+
+/// The bounds of [`erasure`].
+pub(crate) fn erasures(tenant: u32) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::ERASURE).all()
+}
+
+/// An erasure, by its idempotency key.
+pub(crate) fn erasure_key(tenant: u32, key: &Tag) -> Vec<u8> {
+    Key::of(tenant, records::ERASURE_KEY).bytes(key).0
+}
+
+/// A legal hold on a scope.
+pub(crate) fn hold(tenant: u32, scope: u64) -> Vec<u8> {
+    Key::of(tenant, records::HOLD).number(scope).0
+}
+
+/// The bounds of [`hold`].
+pub(crate) fn holds(tenant: u32) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::HOLD).all()
+}
+
+/// A belief that was declared in a scope, whatever became of it: its words are in the log.
+pub(crate) fn declared(tenant: u32, scope: u64, entry: u64) -> Vec<u8> {
+    Key::of(tenant, sources::DECLARED).number(scope).number(entry).0
+}
+
+/// The bounds of [`declared`] for one scope.
+pub(crate) fn all_declared(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::DECLARED).number(scope).all()
+}
+
+/// The scope of a declaration.
+pub(crate) fn declared_at(tenant: u32, entry: u64) -> Vec<u8> {
+    Key::of(tenant, sources::DECLARED_AT).number(entry).0
 }
 
 /// A record that was forgotten, by the number of its layer.

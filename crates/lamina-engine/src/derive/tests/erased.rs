@@ -73,7 +73,7 @@ impl World {
         assert_eq!(done.deleted.events, events.len() as u64);
     }
 
-    async fn declares(&self, scope: &str, subject: Option<&str>, statement: &str) {
+    pub(super) async fn declares(&self, scope: &str, subject: Option<&str>, statement: &str) {
         let permit = permit_of::<ScopeWrite>(1, "user:alice", Some(&path(scope)));
         let belief = BeliefToDeclare {
             scope: path(scope),

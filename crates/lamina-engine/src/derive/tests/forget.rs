@@ -44,7 +44,7 @@ impl World {
     }
 
     /// Whether a word stands anywhere in the log.
-    fn log_has(&self, word: &str) -> bool {
+    pub(super) fn log_has(&self, word: &str) -> bool {
         let reader = &self.engine.inner.reader;
         let has = |bytes: &[u8]| bytes.windows(word.len()).any(|at| at == word.as_bytes());
         let mut from = 0;

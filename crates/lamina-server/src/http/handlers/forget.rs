@@ -70,7 +70,7 @@ fn wanted(asked: Asked) -> ForgetAsked {
     ForgetAsked { forget, requested: requested as u64, preview, idempotency_key }
 }
 
-fn counts(counts: Counts) -> LayerCounts {
+pub(super) fn counts(counts: Counts) -> LayerCounts {
     let Counts { events, episodes, facts, beliefs, understanding } = counts;
     LayerCounts { events, episodes, facts, beliefs, understanding }
 }

@@ -1,0 +1,140 @@
+//! Erasing a person or a place: everything that belongs to a scope and what is below it, as far as nothing
+//! outside refers to it.
+//!
+//! What goes and what stays is found by one function (`plan`), for the preview and for the execution. An
+//! erasure is a job: its beginning, each of its phases and its end are entries of the log, so that one that
+//! a crash cut short is taken up again by the next start and finishes, whatever has changed since.
+
+mod holds;
+mod plan;
+mod previews;
+mod run;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lamina_store::codec::control::ErasureCounts;
+use lamina_types::{
+    ActorId, AuditId, BeliefId, ErasureId, ErasurePreviewId, EventId, ForgetPreviewId, Micros,
+    ScopePath,
+};
+use parking_lot::Mutex;
+
+pub use crate::derive::erasures::Outcome;
+use crate::forget::Counts;
+pub use holds::Hold;
+use previews::{Manifests, Previews};
+
+/// The phases of an erasure, in their order (R366-R370).
+pub const PHASES: [&str; 5] = ["enumerate", "refcount", "categorize", "delete", "demote"];
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct ErasureAsked {
+    /// The scope, with everything below it.
+    pub scope: ScopePath,
+    /// Only these events; none: all.
+    pub events: Vec<EventId>,
+    /// Only if this preview showed what there still is.
+    pub preview: Option<PreviewOf>,
+    /// The same key again is the same erasure.
+    pub idempotency_key: Option<String>,
+}
+
+/// A preview that a request refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PreviewOf {
+    /// Of an erasure.
+    Erasure(ErasurePreviewId),
+    /// Of a request to forget.
+    Forget(ForgetPreviewId),
+}
+
+/// A scope outside that an erasure reaches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Affected {
+    /// The scope.
+    pub scope: ScopePath,
+    /// Events that it refers to or that were written into it.
+    pub events: u64,
+    /// Those who own it and not what is erased.
+    pub co_owners: Vec<ActorId>,
+}
+
+/// What an erasure would do, or did, line by line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// The scope.
+    pub scope: ScopePath,
+    /// Events that go as if never said.
+    pub delete: Vec<EventId>,
+    /// Events whose words go, and that others refer to.
+    pub redact: Vec<EventId>,
+    /// Events that a hold keeps.
+    pub held: Vec<EventId>,
+    /// Which event is referred to from which scope.
+    pub references: Vec<(EventId, ScopePath)>,
+    /// Beliefs that lose evidence and stand on other.
+    pub demoted: Vec<BeliefId>,
+    /// Events of others that speak of an owner: they stay.
+    pub mentions: Vec<EventId>,
+    /// Until when it can be read.
+    pub expires: Micros,
+}
+
+/// What an erasure would do.
+#[derive(Debug, Clone)]
+pub struct ErasurePreview {
+    /// Its id.
+    pub id: ErasurePreviewId,
+    /// Records that would go, by layer.
+    pub affected: Counts,
+    /// Line by line.
+    pub manifest: Arc<Manifest>,
+    /// Where else it reaches.
+    pub reaches: Vec<Affected>,
+    /// Holds on the scope, above it or below it.
+    pub holds: Vec<Hold>,
+    /// How long it would take, roughly.
+    pub duration_ms: u64,
+}
+
+/// How far an erasure has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErasureStatus {
+    /// Which.
+    pub id: ErasureId,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The number of its phase, from 0.
+    pub phase: usize,
+    /// How much of it is done, in ten-thousandths.
+    pub done: u16,
+    /// What was done.
+    pub counts: ErasureCounts,
+    /// How long it took, or has taken so far.
+    pub elapsed_ms: u64,
+    /// The row of the audit log.
+    pub audit_id: AuditId,
+}
+
+/// An erasure at work.
+#[derive(Debug, Default)]
+struct Work {
+    /// Somebody wants it to stop at the next boundary.
+    stop: AtomicBool,
+    /// Events whose words are gone, and all that are to go.
+    done: AtomicU64,
+    all: AtomicU64,
+}
+
+/// What erasures keep in memory.
+#[derive(Debug, Default)]
+pub(crate) struct ErasureDesk {
+    previews: Previews,
+    manifests: Manifests,
+    at_work: Mutex<HashMap<ErasureId, Arc<Work>>>,
+    /// They begin one after the other.
+    beginning: tokio::sync::Mutex<()>,
+}

@@ -1,0 +1,308 @@
+//! What an erasure comes to: the one function that previews, executions and resumptions share.
+//!
+//! Candidates are the events of the scope and of what is below it, and what its owners did elsewhere (R366).
+//! One that a record or an event of a scope outside refers to is redacted; one under a hold stays; the rest
+//! is deleted (R367, R368, ruling 4). The owner of a scope that was registered by its first write counts
+//! only if it is the scope's own: whoever wrote first somewhere did not say that it is about them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use lamina_store::codec::experience::ExperienceWhat;
+use lamina_store::kv::{Direction, Space};
+use lamina_store::log::EraseTarget;
+use lamina_store::view::{Axis, EventRow, EventScan, Registration};
+use lamina_types::limits::FORGET_RECORDS_MAX;
+use lamina_types::{ActorId, BeliefId, EpisodeId, EventId, FactId, ScopePath};
+
+use super::Affected;
+use crate::Error;
+use crate::derive::entities::rows::read_bearers;
+use crate::derive::entities::{ACTOR, TENANT_WIDE};
+use crate::derive::key::{self, Layer};
+use crate::derive::read::{answer_row, episode, row, walk};
+use crate::derive::traces;
+use crate::engine::Inner;
+use crate::forget::{Counts, Place, Removal};
+
+/// Scopes and events read at a time.
+const SCOPES_AT_ONCE: usize = 256;
+const EVENTS_AT_ONCE: usize = 1_000;
+/// Events of others that are listed because they speak of an owner.
+const MENTIONS_MAX: usize = 1_000;
+
+/// What is asked to be erased.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) tenant: u32,
+    pub(super) scope: ScopePath,
+    /// Only these; none: all.
+    pub(super) events: BTreeSet<EventId>,
+    /// Only what stands before this offset.
+    pub(super) up_to: u64,
+}
+
+/// What an erasure comes to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    pub(super) delete: BTreeSet<EventId>,
+    /// And from which scopes outside they are referred to.
+    pub(super) redact: BTreeMap<EventId, BTreeSet<u64>>,
+    pub(super) held: BTreeSet<EventId>,
+    /// Beliefs that were declared in the scopes: their words go with them.
+    pub(super) declared: Vec<EraseTarget>,
+    pub(super) affected: Counts,
+    pub(super) demoted: BTreeSet<BeliefId>,
+    pub(super) mentions: Vec<EventId>,
+    pub(super) reaches: Vec<Affected>,
+    /// The scopes that holds are on.
+    pub(super) holds: Vec<u64>,
+}
+
+impl Plan {
+    /// All events whose words go.
+    pub(super) fn words(&self) -> BTreeSet<EventId> {
+        self.delete.iter().chain(self.redact.keys()).copied().collect()
+    }
+}
+
+/// What is known about the scopes of a plan.
+struct Scopes {
+    inside: BTreeSet<u64>,
+    held: BTreeSet<u64>,
+    owners: Vec<ActorId>,
+}
+
+impl Inner {
+    /// What an erasure comes to.
+    pub(super) fn erasure_plan(&self, wanted: &Wanted) -> Result<Plan, Error> {
+        let tenant = wanted.tenant;
+        let mut plan = Plan::default();
+        let inside = self.scopes_under(tenant, &wanted.scope)?;
+        let root = self.views.scope_ordinal(tenant, &wanted.scope)?;
+        let owners = match root {
+            Some(root) => self.owners_for_erasure(tenant, root, &wanted.scope)?,
+            None => Vec::new(),
+        };
+        let held = self.held_scopes(tenant, &wanted.scope, &mut plan.holds)?;
+        let scopes = Scopes { inside, held, owners };
+        let mut reached: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut candidates = 0;
+        for event in self.candidates(wanted, &scopes)? {
+            candidates += 1;
+            if candidates > FORGET_RECORDS_MAX {
+                return Err(Error::LimitReached { limit: "FORGET_RECORDS_MAX" });
+            }
+            if scopes.held.contains(&event.scope) {
+                plan.held.insert(event.id);
+                continue;
+            }
+            let from = self.references(tenant, &event, &scopes.inside)?;
+            let home = (!scopes.inside.contains(&event.scope)).then_some(event.scope);
+            for scope in from.iter().copied().chain(home).collect::<BTreeSet<u64>>() {
+                *reached.entry(scope).or_default() += 1;
+            }
+            match from.is_empty() {
+                true => drop(plan.delete.insert(event.id)),
+                false => drop(plan.redact.insert(event.id, from)),
+            }
+        }
+        if wanted.events.is_empty() {
+            for scope in scopes.inside.difference(&scopes.held) {
+                for (offset, place) in traces::declared_in(&self.views, tenant, *scope)? {
+                    if offset < wanted.up_to {
+                        plan.declared.push(EraseTarget { offset, place, who: false, what: true });
+                    }
+                }
+            }
+            plan.mentions = self.mentions_of(tenant, &scopes.owners, &plan)?;
+        }
+        let place = Place { inner: self, tenant, scope: root.unwrap_or_default() };
+        let gone = Removal { words: plan.words(), ..Removal::default() };
+        plan.affected = place.falls(&gone)?;
+        plan.demoted = place.weakened(&gone)?;
+        for (scope, events) in reached {
+            let of = self.owners_of(tenant, scope)?;
+            let co_owners = of.into_iter().filter(|owner| !scopes.owners.contains(owner)).collect();
+            let scope = self.scope_path(tenant, scope)?;
+            plan.reaches.push(Affected { scope, events, co_owners });
+        }
+        Ok(plan)
+    }
+
+    /// The scopes at and below a path.
+    fn scopes_under(&self, tenant: u32, path: &ScopePath) -> Result<BTreeSet<u64>, Error> {
+        let mut found = BTreeSet::new();
+        let mut after = None;
+        loop {
+            let some = self.views.scopes_below(tenant, path, after, SCOPES_AT_ONCE)?;
+            let Some(last) = some.last() else { return Ok(found) };
+            after = Some(*last);
+            found.extend(some);
+        }
+    }
+
+    /// Whom an erasure of a scope is about.
+    fn owners_for_erasure(
+        &self,
+        tenant: u32,
+        ordinal: u64,
+        path: &ScopePath,
+    ) -> Result<Vec<ActorId>, Error> {
+        let mut owners = self.owners_of(tenant, ordinal)?;
+        let standing = self.views.scope_standing(tenant, ordinal)?;
+        if standing.is_none_or(|row| row.registration != Registration::Explicit) {
+            let own = path.segments().next_back().map(|(kind, id)| format!("{kind}:{id}"));
+            owners.retain(|owner| Some(owner.as_str()) == own.as_deref());
+        }
+        Ok(owners)
+    }
+
+    /// The scopes that a hold at, above or below them keeps, of those that an erasure may touch.
+    fn held_scopes(
+        &self,
+        tenant: u32,
+        scope: &ScopePath,
+        holds: &mut Vec<u64>,
+    ) -> Result<BTreeSet<u64>, Error> {
+        let mut held = BTreeSet::new();
+        for ordinal in self.hold_scopes(tenant)? {
+            let path = self.scope_path(tenant, ordinal)?;
+            held.extend(self.scopes_under(tenant, &path)?);
+            if path.contains(scope) || scope.contains(&path) {
+                holds.push(ordinal);
+            }
+        }
+        Ok(held)
+    }
+
+    /// Events of the scopes, and of their owners elsewhere.
+    fn candidates(&self, wanted: &Wanted, scopes: &Scopes) -> Result<Vec<EventRow>, Error> {
+        let tenant = wanted.tenant;
+        let mut found: BTreeMap<EventId, EventRow> = BTreeMap::new();
+        let mut take = |row: EventRow| {
+            let is_named = wanted.events.is_empty() || wanted.events.contains(&row.id);
+            if is_named && row.offset < wanted.up_to && !row.is_erased() {
+                found.insert(row.id, row);
+            }
+        };
+        for scope in &scopes.inside {
+            let scan =
+                EventScan::recorded(tenant, vec![*scope], Direction::Forward, EVENTS_AT_ONCE);
+            self.each_event(scan, &mut take)?;
+            // What was cancelled is in no list; its words are there all the same.
+            self.views.events_cancelled(tenant, *scope)?.into_iter().for_each(&mut take);
+        }
+        for owner in &scopes.owners {
+            let tag = self.views.tag_actor(tenant, owner.as_str())?;
+            let mut after = None;
+            loop {
+                let some = self.views.scopes(tenant, after, SCOPES_AT_ONCE)?;
+                let Some(last) = some.last() else { break };
+                after = Some(*last);
+                let outside = some.into_iter().filter(|scope| !scopes.inside.contains(scope));
+                let scan = EventScan {
+                    axis: Axis::Observed,
+                    tags: vec![vec![tag]],
+                    ..EventScan::recorded(
+                        tenant,
+                        outside.collect(),
+                        Direction::Forward,
+                        EVENTS_AT_ONCE,
+                    )
+                };
+                self.each_event(scan, &mut take)?;
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    fn each_event(&self, mut scan: EventScan, take: &mut dyn FnMut(EventRow)) -> Result<(), Error> {
+        loop {
+            let page = self.views.event_scan(&scan)?;
+            page.rows.into_iter().for_each(&mut *take);
+            match page.next {
+                Some(next) => scan.after = Some(next),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The scopes outside that refer to an event: by a record that stands on it, or because it was to be
+    /// consolidated there.
+    fn references(
+        &self,
+        tenant: u32,
+        event: &EventRow,
+        inside: &BTreeSet<u64>,
+    ) -> Result<BTreeSet<u64>, Error> {
+        let mut ids: Vec<(Layer, [u8; 16])> = Vec::new();
+        let (from, to) = key::all_of_event(tenant, event.id);
+        walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {
+            ids.extend(key::layer_of(key).zip(key::tail_id(key)));
+            ControlFlow::Continue(())
+        })?;
+        let place = Place { inner: self, tenant, scope: event.scope };
+        let mut from = BTreeSet::new();
+        for (layer, id) in ids {
+            from.extend(match layer {
+                Layer::Fact => self.fact_row(tenant, FactId::from_bytes(id))?.map(|row| row.scope),
+                Layer::Belief => {
+                    place.claim_of(BeliefId::from_bytes(id))?.map(|(claim, _)| claim.scope)
+                }
+                Layer::Episode => {
+                    episode(&self.views, tenant, EpisodeId::from_bytes(id))?.map(|row| row.scope)
+                }
+                _ => None,
+            });
+        }
+        let entry = self.reader.entry(event.offset, event.place)?;
+        let what = entry.what.live().and_then(|bytes| ExperienceWhat::decode(bytes).ok());
+        if let Some(into) = what.and_then(|what| what.directives.consolidate_into) {
+            from.extend(self.views.scope_ordinal(tenant, &into)?);
+        }
+        from.retain(|scope| !inside.contains(scope));
+        Ok(from)
+    }
+
+    /// Events that speak of an owner and are none of theirs.
+    fn mentions_of(
+        &self,
+        tenant: u32,
+        owners: &[ActorId],
+        plan: &Plan,
+    ) -> Result<Vec<EventId>, Error> {
+        let mut found = BTreeSet::new();
+        for owner in owners {
+            let tag = self.views.derived_tag(tenant, ACTOR, &[owner.as_str().as_bytes()])?;
+            let alias = key::alias(tenant, TENANT_WIDE, &tag);
+            let bearers = row(&self.views, Space::Sources, &alias, read_bearers)?;
+            for bearer in bearers.unwrap_or_default() {
+                let (from, to) = key::name_uses(tenant, TENANT_WIDE, &tag, bearer.id);
+                let mut answers = Vec::new();
+                walk(
+                    &self.views,
+                    Space::Sources,
+                    (&from, &to),
+                    Direction::Forward,
+                    &mut |key, _| {
+                        answers.extend(key::tail_number(key));
+                        match answers.len() < MENTIONS_MAX {
+                            true => ControlFlow::Continue(()),
+                            false => ControlFlow::Break(()),
+                        }
+                    },
+                )?;
+                for answer in answers {
+                    let event = answer_row(&self.views, tenant, answer)?.map(|row| row.event);
+                    found.extend(event.filter(|event| {
+                        !plan.delete.contains(event)
+                            && !plan.redact.contains_key(event)
+                            && !plan.held.contains(event)
+                    }));
+                }
+            }
+        }
+        Ok(found.into_iter().take(MENTIONS_MAX).collect())
+    }
+}

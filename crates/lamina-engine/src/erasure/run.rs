@@ -1,0 +1,498 @@
+//! Previewing, beginning, carrying on and stopping erasures.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lamina_core::policy::Permit;
+use lamina_env::rng::draw;
+use lamina_store::codec::control::{ErasureBegun, ErasureCounts, ErasureStep};
+use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
+use lamina_store::kv::{Direction, Space};
+use lamina_store::log::{NewEntry, Section};
+use lamina_types::capability::{ForgetGdpr, ForgetGdprCrossWorkspace};
+use lamina_types::{ErasureId, ErasurePreviewId, EventId, ScopePath};
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use super::plan::{Plan, Wanted};
+use super::previews::{Previewed, expires};
+use super::{ErasureAsked, ErasurePreview, ErasureStatus, Manifest, Outcome, PreviewOf, Work};
+use crate::admin::{Noted, by};
+use crate::derive::erasures::ErasureRow;
+use crate::derive::key;
+use crate::derive::read::{get, row, walk};
+use crate::engine::Inner;
+use crate::write::capture::Request;
+use crate::write::prepare::section;
+use crate::{Engine, Error};
+
+/// Events whose words go at once: others write in between.
+const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
+/// What one event takes, roughly, in microseconds.
+const EVENT_US: u64 = 1_500;
+
+/// The number of the phase in which words go, and of the last.
+const DELETE: u8 = 4;
+const LAST: u8 = 5;
+
+/// An erasure to be carried on.
+#[derive(Debug, Clone)]
+struct Job {
+    id: ErasureId,
+    /// The scope of its entries.
+    ordinal: u64,
+    wanted: Wanted,
+    /// On whose request, as its entries say.
+    who: Section,
+    /// What an earlier run has done.
+    before: ErasureCounts,
+}
+
+impl Engine {
+    /// What an erasure would do.
+    pub async fn erasure_preview(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        asked: &ErasureAsked,
+    ) -> Result<ErasurePreview, Error> {
+        if !permit.covers(&asked.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        self.inner.caught_up().await;
+        let (plan, manifest) = self.planned(permit, asked).await?;
+        let id = ErasurePreviewId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
+        let of = previewed(permit, asked, &plan);
+        self.inner.admin.erasing.previews.keep(id, of, Arc::clone(&manifest));
+        let tenant = permit.caller().tenant;
+        let holds = plan.holds.iter().map(|scope| self.inner.hold(tenant, *scope));
+        Ok(ErasurePreview {
+            id,
+            affected: plan.affected,
+            duration_ms: plan.words().len() as u64 * EVENT_US / 1_000 + 1,
+            holds: holds.collect::<Result<_, _>>()?,
+            reaches: plan.reaches,
+            manifest,
+        })
+    }
+
+    /// Whether an erasure reaches beyond its scope, and needs the right to (R283).
+    pub async fn erasure_crosses(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        asked: &ErasureAsked,
+    ) -> Result<bool, Error> {
+        self.inner.caught_up().await;
+        Ok(!self.planned(permit, asked).await?.0.reaches.is_empty())
+    }
+
+    /// Begins an erasure. It goes on to its end also if whoever asked is gone, and after a crash.
+    pub async fn erase(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        crosses: Option<&Permit<ForgetGdprCrossWorkspace>>,
+        asked: &ErasureAsked,
+        noted: &Noted,
+    ) -> Result<ErasureId, Error> {
+        if !permit.covers(&asked.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        let _turn = self.inner.admin.erasing.beginning.lock().await;
+        self.inner.caught_up().await;
+        let tenant = permit.caller().tenant;
+        let key = self.inner.erasure_key(permit, asked)?;
+        if let Some((used, body)) = &key
+            && let Some(known) =
+                get(&self.inner.views, Space::Records, &key::forget::erasure_key(tenant, used))?
+        {
+            let (id, same) = known.split_first_chunk::<16>().ok_or(Error::NotFound)?;
+            return match same == body.as_slice() {
+                true => Ok(ErasureId::from_bytes(*id)),
+                false => Err(Error::IdempotencyConflict { index: 0 }),
+            };
+        }
+        let (plan, manifest) = self.planned(permit, asked).await?;
+        if !plan.reaches.is_empty() && crosses.is_none_or(|permit| !permit.covers(&asked.scope)) {
+            return Err(Error::OutsidePermit);
+        }
+        self.previewed_before(permit, asked, &plan)?;
+        let id = ErasureId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
+        let ordinal = self.inner.views.scope_ordinal(tenant, &asked.scope)?;
+        let begun = ErasureBegun {
+            id,
+            audit_id: noted.audit_id,
+            up_to: self.inner.shared.applied.offset(),
+            events: asked.events.clone(),
+            crosses: crosses.is_some(),
+            key,
+        };
+        let job = Job {
+            id,
+            ordinal: ordinal.unwrap_or(SYSTEM_SCOPE),
+            wanted: Wanted {
+                tenant,
+                scope: asked.scope.clone(),
+                events: asked.events.iter().copied().collect(),
+                up_to: begun.up_to,
+            },
+            who: by(&self.inner.env, permit, noted),
+            before: ErasureCounts::default(),
+        };
+        let work = self.inner.taken_up(id);
+        self.note_erasure(&job, control::ERASURE_BEGUN, &begun.encode()).await?;
+        self.inner.admin.erasing.manifests.keep(id, tenant, manifest);
+        self.carry_on(job, work);
+        Ok(id)
+    }
+
+    /// How far an erasure has come.
+    pub async fn erasure(&self, tenant: u32, id: ErasureId) -> Result<ErasureStatus, Error> {
+        self.inner.caught_up().await;
+        let stored = key::forget::erasure(tenant, id);
+        let found = row(&self.inner.views, Space::Records, &stored, ErasureRow::decode)?;
+        let found = found.ok_or(Error::NotFound)?;
+        let at_work = self.inner.admin.erasing.at_work.lock().get(&id).map(Arc::clone);
+        let (done, all) = at_work.map_or((0, 0), |work| {
+            (work.done.load(Ordering::Relaxed), work.all.load(Ordering::Relaxed))
+        });
+        let within = if found.phase == DELETE && all > 0 { done * 2_000 / all } else { 0 };
+        let mut status = ErasureStatus {
+            id,
+            outcome: found.outcome,
+            phase: usize::from(found.phase.clamp(1, LAST)) - 1,
+            done: match found.outcome {
+                Outcome::Completed => 10_000,
+                _ => {
+                    u16::from(found.phase.clamp(1, LAST) - 1) * 2_000
+                        + u16::try_from(within).unwrap_or(2_000)
+                }
+            },
+            counts: found.counts,
+            elapsed_ms: 0,
+            audit_id: found.audit_id,
+        };
+        let until = match found.outcome {
+            Outcome::Running => self.now(),
+            _ => found.changed_at.0,
+        };
+        let elapsed = u64::try_from(until.0 - found.began_at.0.0).unwrap_or(0);
+        status.elapsed_ms = elapsed / 1_000;
+        Ok(status)
+    }
+
+    /// The scope that an erasure is about.
+    pub async fn erasure_home(&self, tenant: u32, id: ErasureId) -> Result<ScopePath, Error> {
+        self.inner.caught_up().await;
+        if let Some(manifest) = self.inner.admin.erasing.manifests.get(id, tenant, self.now()) {
+            return Ok(manifest.scope.clone());
+        }
+        let stored = key::forget::erasure(tenant, id);
+        let found = row(&self.inner.views, Space::Records, &stored, ErasureRow::decode)?;
+        let found = found.ok_or(Error::NotFound)?;
+        self.inner.scope_path(tenant, found.scope)
+    }
+
+    /// Asks an erasure to stop at the next boundary between two phases. `false` if it is over.
+    pub async fn erasure_cancel(&self, tenant: u32, id: ErasureId) -> Result<bool, Error> {
+        let status = self.erasure(tenant, id).await?;
+        if status.outcome != Outcome::Running || status.phase + 1 >= usize::from(DELETE) {
+            return Ok(false);
+        }
+        let at_work = self.inner.admin.erasing.at_work.lock().get(&id).map(Arc::clone);
+        let Some(work) = at_work else { return Ok(false) };
+        work.stop.store(true, Ordering::Release);
+        Ok(true)
+    }
+
+    /// The manifest of a preview.
+    pub fn erasure_preview_manifest(
+        &self,
+        tenant: u32,
+        id: ErasurePreviewId,
+    ) -> Result<Arc<Manifest>, Error> {
+        self.inner.admin.erasing.previews.manifest(tenant, id, self.now()).ok_or(Error::NotFound)
+    }
+
+    /// The manifest of an erasure that began in the last day, since the start.
+    pub fn erasure_manifest(&self, tenant: u32, id: ErasureId) -> Result<Arc<Manifest>, Error> {
+        self.inner.admin.erasing.manifests.get(id, tenant, self.now()).ok_or(Error::NotFound)
+    }
+
+    /// Takes up what a crash or a shutdown left. Erasures finish whatever has changed since (law 7).
+    pub async fn erasures_resume(&self) -> Result<usize, Error> {
+        self.inner.caught_up().await;
+        let jobs = self.blocking(Inner::erasures_left).await?;
+        let count = jobs.len();
+        for job in jobs {
+            let work = self.inner.taken_up(job.id);
+            self.carry_on(job, work);
+        }
+        Ok(count)
+    }
+
+    async fn planned(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        asked: &ErasureAsked,
+    ) -> Result<(Plan, Arc<Manifest>), Error> {
+        let wanted = Wanted {
+            tenant: permit.caller().tenant,
+            scope: asked.scope.clone(),
+            events: asked.events.iter().copied().collect(),
+            up_to: self.inner.shared.applied.offset(),
+        };
+        let now = self.now();
+        self.blocking(move |inner| {
+            let plan = inner.erasure_plan(&wanted)?;
+            let manifest = inner.manifest(&wanted, &plan, expires(now))?;
+            Ok((plan, Arc::new(manifest)))
+        })
+        .await
+    }
+
+    fn previewed_before(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        asked: &ErasureAsked,
+        plan: &Plan,
+    ) -> Result<(), Error> {
+        match asked.preview {
+            None => Ok(()),
+            Some(PreviewOf::Erasure(id)) => {
+                let there = previewed(permit, asked, plan);
+                self.inner.admin.erasing.previews.check(id, &there, self.now())
+            }
+            // Of the same scope, but of less than an erasure takes: it cannot agree.
+            Some(PreviewOf::Forget(id)) => {
+                self.inner.admin.forgetting.knows(permit.caller(), id, self.now())
+            }
+        }
+    }
+
+    /// Carries a job on, beside everything else.
+    fn carry_on(&self, job: Job, work: Arc<Work>) {
+        let engine = self.clone();
+        tokio::spawn(async move {
+            let id = job.id;
+            match engine.perform(&job, &work).await {
+                Ok(()) => {}
+                // The next start takes it up again.
+                Err(Error::ShuttingDown) => {}
+                Err(error) => {
+                    tracing::error!(%error, %id, "an erasure stopped; the next start carries it on");
+                }
+            }
+            engine.inner.admin.erasing.at_work.lock().remove(&id);
+        });
+    }
+
+    /// The five phases. Each is announced in the log when it begins.
+    async fn perform(&self, job: &Job, work: &Work) -> Result<(), Error> {
+        let _turn = self.inner.admin.forgetting.turn.lock().await;
+        let mut counts = job.before;
+        // Enumerating, counting references and sorting read what is there: one look at one state.
+        for phase in 2..DELETE {
+            if self.stopped(job, work, phase - 1, counts).await? {
+                return Ok(());
+            }
+            self.step(job, phase, counts).await?;
+        }
+        self.inner.caught_up().await;
+        let wanted = job.wanted.clone();
+        let plan = self.blocking(move |inner| inner.erasure_plan(&wanted)).await?;
+        if self.stopped(job, work, DELETE - 1, counts).await? {
+            return Ok(());
+        }
+        counts.held_events = plan.held.len() as u64;
+        counts.deleted_facts += plan.affected.facts;
+        counts.deleted_beliefs += plan.affected.beliefs;
+        counts.deleted_episodes += plan.affected.episodes;
+        counts.demoted_beliefs += plan.demoted.len() as u64;
+        self.step(job, DELETE, counts).await?;
+        let words: Vec<EventId> = plan.words().into_iter().collect();
+        work.all.store(words.len() as u64, Ordering::Relaxed);
+        for some in words.chunks(EVENTS_AT_ONCE) {
+            let some: BTreeSet<EventId> = some.iter().copied().collect();
+            self.erase_words(job.wanted.tenant, &some, true).await?;
+            let redacted = some.iter().filter(|id| plan.redact.contains_key(id)).count() as u64;
+            counts.redacted_events += redacted;
+            counts.deleted_events += some.len() as u64 - redacted;
+            work.done.fetch_add(some.len() as u64, Ordering::Relaxed);
+            // What is done is known after a crash.
+            self.step(job, DELETE, counts).await?;
+        }
+        for targets in plan.declared.chunks(EVENTS_AT_ONCE) {
+            let (reply, answer) = oneshot::channel();
+            let (tenant, targets) = (job.wanted.tenant, targets.to_vec());
+            self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
+        }
+        self.step(job, LAST, counts).await?;
+        self.end(job, LAST, counts, false).await
+    }
+
+    /// Ends a job that somebody wants to stop.
+    async fn stopped(
+        &self,
+        job: &Job,
+        work: &Work,
+        phase: u8,
+        counts: ErasureCounts,
+    ) -> Result<bool, Error> {
+        if !work.stop.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        self.end(job, phase, counts, true).await?;
+        Ok(true)
+    }
+
+    async fn step(&self, job: &Job, phase: u8, counts: ErasureCounts) -> Result<(), Error> {
+        let step = ErasureStep { id: job.id, phase, counts, cancelled: false };
+        self.note_erasure(job, control::ERASURE_STEP, &step.encode()).await
+    }
+
+    async fn end(
+        &self,
+        job: &Job,
+        phase: u8,
+        counts: ErasureCounts,
+        cancelled: bool,
+    ) -> Result<(), Error> {
+        let step = ErasureStep { id: job.id, phase, counts, cancelled };
+        self.note_erasure(job, control::ERASURE_ENDED, &step.encode()).await
+    }
+
+    async fn note_erasure(&self, job: &Job, sub: u16, what: &[u8]) -> Result<(), Error> {
+        let entry = NewEntry {
+            kind: Kind::Control,
+            sub,
+            tenant: job.wanted.tenant,
+            scope: job.ordinal,
+            causes: Vec::new(),
+            who: if sub == control::ERASURE_BEGUN { job.who.clone() } else { Section::absent() },
+            what: section(&*self.inner.env.rng, what),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.inner.submit(Request::TakeBack { entry: Box::new(entry), reply }, answer).await
+    }
+}
+
+impl Inner {
+    /// Notes that an erasure is at work.
+    fn taken_up(&self, id: ErasureId) -> Arc<Work> {
+        let mut at_work = self.admin.erasing.at_work.lock();
+        Arc::clone(at_work.entry(id).or_default())
+    }
+
+    /// Erasures that are not at their end, of all tenants.
+    fn erasures_left(&self) -> Result<Vec<Job>, Error> {
+        let mut jobs = Vec::new();
+        for tenant in self.views.tenants()? {
+            let tenant = tenant.ordinal;
+            let (from, to) = key::forget::erasures(tenant);
+            let mut found: Vec<(ErasureId, ErasureRow)> = Vec::new();
+            walk(
+                &self.views,
+                Space::Records,
+                (&from, &to),
+                Direction::Forward,
+                &mut |key, value| {
+                    let id = key::tail_id(key).map(ErasureId::from_bytes);
+                    found.extend(id.zip(ErasureRow::decode(value).ok()));
+                    ControlFlow::Continue(())
+                },
+            )?;
+            for (id, row) in found.into_iter().filter(|(_, row)| row.outcome == Outcome::Running) {
+                let entry = self.reader.entry(row.begun, row.place)?;
+                let undecodable = || Error::Undecodable { what: "an erasure" };
+                let begun = entry.what.live().ok_or_else(undecodable)?;
+                let begun = ErasureBegun::decode(begun).map_err(|_| undecodable())?;
+                // One of a scope that nobody ever wrote to has nothing left to do.
+                let scope = match row.scope {
+                    SYSTEM_SCOPE => continue,
+                    scope => self.scope_path(tenant, scope)?,
+                };
+                jobs.push(Job {
+                    id,
+                    ordinal: row.scope,
+                    wanted: Wanted {
+                        tenant,
+                        scope,
+                        events: begun.events.into_iter().collect(),
+                        up_to: begun.up_to,
+                    },
+                    who: Section::absent(),
+                    before: row.counts,
+                });
+            }
+        }
+        Ok(jobs)
+    }
+
+    fn manifest(
+        &self,
+        wanted: &Wanted,
+        plan: &Plan,
+        expires: lamina_types::Micros,
+    ) -> Result<Manifest, Error> {
+        let mut references = Vec::new();
+        for (event, scopes) in &plan.redact {
+            for scope in scopes {
+                references.push((*event, self.scope_path(wanted.tenant, *scope)?));
+            }
+        }
+        Ok(Manifest {
+            scope: wanted.scope.clone(),
+            delete: plan.delete.iter().copied().collect(),
+            redact: plan.redact.keys().copied().collect(),
+            held: plan.held.iter().copied().collect(),
+            references,
+            demoted: plan.demoted.iter().copied().collect(),
+            mentions: plan.mentions.clone(),
+            expires,
+        })
+    }
+
+    /// Keyed hashes of the idempotency key and of what is asked for under it.
+    fn erasure_key(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        asked: &ErasureAsked,
+    ) -> Result<Option<([u8; 16], [u8; 16])>, Error> {
+        let Some(key) = &asked.idempotency_key else { return Ok(None) };
+        let caller = permit.caller();
+        let keyed = self.keyed(caller.tenant)?;
+        let tag = |domain: &str, parts: &[&[u8]]| -> [u8; 16] {
+            *keyed.mac(domain, parts).first_chunk().expect("32 bytes have a first half")
+        };
+        let used = tag("erasure.key", &[caller.actor.as_str().as_bytes(), key.as_bytes()]);
+        Ok(Some((used, tag("erasure.body", &[&identity(asked)]))))
+    }
+}
+
+/// What tells two requests apart.
+fn identity(asked: &ErasureAsked) -> [u8; 32] {
+    let mut hash = Sha256::new().chain_update(asked.scope.as_str()).chain_update([0]);
+    let mut events = asked.events.clone();
+    events.sort_unstable();
+    for event in events {
+        hash.update(event.as_bytes());
+    }
+    hash.finalize().into()
+}
+
+fn previewed(permit: &Permit<ForgetGdpr>, asked: &ErasureAsked, plan: &Plan) -> Previewed {
+    let mut shown = Sha256::new();
+    for events in [&plan.delete, &plan.redact.keys().copied().collect(), &plan.held] {
+        shown.update((events.len() as u64).to_le_bytes());
+        events.iter().for_each(|event| shown.update(event.as_bytes()));
+    }
+    shown.update((plan.declared.len() as u64).to_le_bytes());
+    let caller = permit.caller();
+    Previewed {
+        tenant: caller.tenant,
+        actor: caller.actor.to_string(),
+        asked: identity(asked),
+        shown: shown.finalize().into(),
+    }
+}

@@ -1,0 +1,256 @@
+//! `/v1/erasures` and `/v1/admin/legal-holds`.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use lamina_api::query::Params;
+use lamina_api::time;
+use lamina_api::v1::erasures::{
+    AffectedWorkspace, Asked, CrossScopeReference, ErasureCancelled, ErasureJobBody,
+    ErasureManifestBody, ErasurePreviewBody, ErasureProgress, ErasureRequest, ErasureStarted,
+    LegalHoldBody, LegalHoldList, LegalHoldRequest, Preview, Propagation, RefcountBreakdown,
+};
+use lamina_core::policy::Caller;
+use lamina_engine::Error as EngineError;
+use lamina_engine::erasure::{
+    Affected, ErasureAsked, ErasureStatus, Hold, Manifest, Outcome, PHASES, PreviewOf,
+};
+use lamina_types::capability::{
+    Capability as _, ForgetGdpr, ForgetGdprCrossWorkspace, PolicyAdministerTenant,
+};
+use lamina_types::{ErasureId, ErasurePreviewId, ScopePath};
+
+use super::forget::counts;
+use crate::http::call::{Call, Desk};
+use crate::http::failure::Failure;
+use crate::http::reply;
+
+/// What an erasure would do.
+pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let asked = asked(&mut call).await?;
+    let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&asked.scope)).await?;
+    let scope = asked.scope.to_string();
+    let shown = call.app.engine.erasure_preview(&permit, &wanted(asked)).await?;
+    let manifest = &shown.manifest;
+    let crosses = !shown.reaches.is_empty();
+    let body = ErasurePreviewBody {
+        preview_id: shown.id.to_string(),
+        scope,
+        estimated_affected: counts(shown.affected),
+        refcount_breakdown: RefcountBreakdown {
+            events_to_delete: manifest.delete.len() as u64,
+            events_to_redact: manifest.redact.len() as u64,
+            events_under_legal_hold: manifest.held.len() as u64,
+        },
+        cross_scope_propagation: Propagation {
+            affected_workspaces: shown.reaches.iter().map(workspace).collect(),
+            requires_capability: crosses.then(|| ForgetGdprCrossWorkspace::NAME.to_owned()),
+        },
+        legal_holds: shown.holds.iter().map(hold).collect(),
+        estimated_duration_ms: shown.duration_ms,
+        mentions: manifest.mentions.len() as u64,
+        manifest_url: format!("/v1/erasures/preview/{}/manifest", shown.id),
+    };
+    reply::json(StatusCode::OK, &body)
+}
+
+/// The full plan that a preview showed.
+pub(super) async fn preview_manifest(mut call: Call) -> Result<Response, Failure> {
+    let id: ErasurePreviewId = call.path_id("preview_id").await?;
+    let caller = call.caller()?;
+    let found = call.app.engine.erasure_preview_manifest(caller.tenant, id);
+    let scope = found.as_ref().map(|manifest| manifest.scope.clone());
+    sees(&call.desk, &caller, scope.ok().as_ref()).await?;
+    reply::json(StatusCode::OK, &plan(&*found?))
+}
+
+/// Begins an erasure.
+pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let asked = asked(&mut call).await?;
+    let scope = asked.scope.clone();
+    let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&scope)).await?;
+    let noted = call.noted(&asked.note);
+    let wanted = wanted(asked);
+    let engine = &call.app.engine;
+    let crosses = match engine.erasure_crosses(&permit, &wanted).await? {
+        true => Some(call.desk.permit::<ForgetGdprCrossWorkspace>(&caller, Some(&scope)).await?),
+        false => None,
+    };
+    // A pack that is kept may hold what goes.
+    call.app.forget_all_packs();
+    let id = engine.erase(&permit, crosses.as_ref(), &wanted, &noted).await?;
+    let body = ErasureStarted {
+        erasure_id: id.to_string(),
+        status: "running".to_owned(),
+        manifest_url: format!("/v1/erasures/{id}/manifest"),
+        lifecycle_stream: format!("/v1/lifecycle/stream?erasure_id={id}"),
+    };
+    reply::json(StatusCode::ACCEPTED, &body)
+}
+
+/// How far an erasure has come.
+pub(super) async fn status(mut call: Call) -> Result<Response, Failure> {
+    let id = found(&mut call).await?;
+    let tenant = call.caller()?.tenant;
+    let status = call.app.engine.erasure(tenant, id).await?;
+    if status.outcome != Outcome::Running {
+        // What was packed while words were going is not kept either.
+        call.app.forget_all_packs();
+    }
+    reply::json(StatusCode::OK, &job(&status))
+}
+
+/// The full plan of an erasure.
+pub(super) async fn manifest(mut call: Call) -> Result<Response, Failure> {
+    let id = found(&mut call).await?;
+    let tenant = call.caller()?.tenant;
+    reply::json(StatusCode::OK, &plan(&*call.app.engine.erasure_manifest(tenant, id)?))
+}
+
+/// Asks an erasure to stop.
+pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
+    let id = found(&mut call).await?;
+    let tenant = call.caller()?.tenant;
+    let accepted = call.app.engine.erasure_cancel(tenant, id).await?;
+    let status = call.app.engine.erasure(tenant, id).await?;
+    let body = ErasureCancelled {
+        erasure_id: id.to_string(),
+        cancellation_accepted: accepted,
+        deleted_events_before_cancel: status.counts.deleted_events,
+        audit_id: status.audit_id.to_string(),
+    };
+    reply::json(StatusCode::OK, &body)
+}
+
+/// Puts a hold on a scope.
+pub(super) async fn hold_put(mut call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    let (scope, reason) = LegalHoldRequest::read(&body)?;
+    let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
+    let noted = call.noted("");
+    let put = call.app.engine.legal_hold_put(&permit, &scope, &reason, &noted).await?;
+    reply::json(StatusCode::OK, &hold(&put))
+}
+
+/// The holds of the tenant.
+pub(super) async fn holds(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
+    let all = call.app.engine.legal_holds(&permit).await?;
+    reply::json(StatusCode::OK, &LegalHoldList { items: all.iter().map(hold).collect() })
+}
+
+/// Lifts the hold of a scope.
+pub(super) async fn hold_lift(call: Call) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let pairs = call.pairs()?;
+    let scope = Params::new(&pairs).scope()?;
+    let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
+    let noted = call.noted("");
+    call.app.engine.legal_hold_lift(&permit, &scope, &noted).await?;
+    Ok(reply::empty())
+}
+
+async fn asked(call: &mut Call) -> Result<Asked, Failure> {
+    let key = call.idempotency_key()?.map(str::to_owned);
+    let body = call.json_body(call.app.limits.body_bytes).await?;
+    Ok(ErasureRequest::read(&body, key.as_deref())?)
+}
+
+fn wanted(asked: Asked) -> ErasureAsked {
+    let Asked { scope, events, note: _, preview, idempotency_key } = asked;
+    let preview = preview.map(|preview| match preview {
+        Preview::Erasure(id) => PreviewOf::Erasure(id),
+        Preview::Forget(id) => PreviewOf::Forget(id),
+    });
+    ErasureAsked { scope, events, preview, idempotency_key }
+}
+
+/// The erasure that a path names, for whoever may erase its scope.
+async fn found(call: &mut Call) -> Result<ErasureId, Failure> {
+    let id: ErasureId = call.path_id("erasure_id").await?;
+    let caller = call.caller()?;
+    let scope = call.app.engine.erasure_home(caller.tenant, id).await;
+    sees(&call.desk, &caller, scope.as_ref().ok()).await?;
+    scope?;
+    Ok(id)
+}
+
+/// Whoever may not erase there does not learn whether it exists.
+async fn sees(desk: &Desk, caller: &Caller, scope: Option<&ScopePath>) -> Result<(), Failure> {
+    desk.permit::<ForgetGdpr>(caller, scope).await?;
+    match scope {
+        Some(_) => Ok(()),
+        None => {
+            desk.record.forget();
+            Err(EngineError::NotFound.into())
+        }
+    }
+}
+
+fn workspace(reached: &Affected) -> AffectedWorkspace {
+    AffectedWorkspace {
+        scope: reached.scope.to_string(),
+        events_referenced: reached.events,
+        co_owners: reached.co_owners.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn hold(hold: &Hold) -> LegalHoldBody {
+    LegalHoldBody {
+        scope: hold.scope.to_string(),
+        reason: hold.reason.clone(),
+        placed_by: hold.by.as_ref().map(ToString::to_string),
+        placed_at: time::print(hold.since),
+    }
+}
+
+fn plan(manifest: &Manifest) -> ErasureManifestBody {
+    fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
+        ids.iter().map(ToString::to_string).collect()
+    }
+    ErasureManifestBody {
+        scope: manifest.scope.to_string(),
+        events_to_delete: texts(&manifest.delete),
+        events_to_redact: texts(&manifest.redact),
+        events_under_legal_hold: texts(&manifest.held),
+        cross_scope_references: manifest
+            .references
+            .iter()
+            .map(|(event, scope)| CrossScopeReference {
+                event_id: event.to_string(),
+                scope: scope.to_string(),
+            })
+            .collect(),
+        beliefs_to_demote: texts(&manifest.demoted),
+        mentions: texts(&manifest.mentions),
+        expires_at: time::print(manifest.expires),
+    }
+}
+
+fn job(status: &ErasureStatus) -> ErasureJobBody {
+    let name = match status.outcome {
+        Outcome::Running => "running",
+        Outcome::Completed => "completed",
+        Outcome::Cancelled => "cancelled",
+    };
+    let counts = status.counts;
+    ErasureJobBody {
+        erasure_id: status.id.to_string(),
+        status: name.to_owned(),
+        phase: PHASES.get(status.phase).copied().unwrap_or_default().to_owned(),
+        fraction_complete: f64::from(status.done) / 10_000.0,
+        progress: ErasureProgress {
+            deleted_events: counts.deleted_events,
+            redacted_events: counts.redacted_events,
+            held_events: counts.held_events,
+            deleted_facts: counts.deleted_facts,
+            deleted_beliefs: counts.deleted_beliefs,
+            demoted_beliefs: counts.demoted_beliefs,
+            elapsed_ms: status.elapsed_ms,
+        },
+        audit_id: (status.outcome == Outcome::Completed).then(|| status.audit_id.to_string()),
+    }
+}

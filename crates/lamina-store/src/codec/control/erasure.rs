@@ -1,0 +1,217 @@
+//! Erasures of what belongs to a scope and everything below it, and holds that keep them off. The scope is
+//! the head's. Ids, numbers and keyed hashes: no word of what goes is kept.
+
+use lamina_types::{AuditId, ErasureId, EventId};
+
+use super::VERSION;
+use crate::codec::CodecError;
+use crate::codec::wire::{FieldWriter, array, fields, number, once, required, string};
+
+/// An erasure begins; `who` says on whose request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasureBegun {
+    /// Its id.
+    pub id: ErasureId,
+    /// The row of the audit log.
+    pub audit_id: AuditId,
+    /// Only what stands before this offset goes.
+    pub up_to: u64,
+    /// Only these events are meant; none: all.
+    pub events: Vec<EventId>,
+    /// The right to reach beyond the scope was there.
+    pub crosses: bool,
+    /// A keyed hash of the idempotency key, and one of what was asked for under it.
+    pub key: Option<([u8; 16], [u8; 16])>,
+}
+
+/// How far an erasure has come, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ErasureCounts {
+    /// Events that are gone as if never said.
+    pub deleted_events: u64,
+    /// Events whose words are gone while others refer to them.
+    pub redacted_events: u64,
+    /// Events under a legal hold.
+    pub held_events: u64,
+    /// Versions of facts that are gone.
+    pub deleted_facts: u64,
+    /// Beliefs that are gone.
+    pub deleted_beliefs: u64,
+    /// Beliefs that lost evidence and stand on other.
+    pub demoted_beliefs: u64,
+    /// Episodes that are gone.
+    pub deleted_episodes: u64,
+}
+
+/// An erasure has reached a boundary between two phases, or its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErasureStep {
+    /// Which.
+    pub id: ErasureId,
+    /// The number of the phase that it is in, from 1.
+    pub phase: u8,
+    /// What was done.
+    pub counts: ErasureCounts,
+    /// It was cancelled; only at its end.
+    pub cancelled: bool,
+}
+
+/// Nothing that belongs to the head's scope is erased while this stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LegalHold {
+    /// Why.
+    pub reason: String,
+}
+
+impl ErasureCounts {
+    /// All of them, in one order.
+    pub fn in_order(self) -> [u64; 7] {
+        let ErasureCounts {
+            deleted_events,
+            redacted_events,
+            held_events,
+            deleted_facts,
+            deleted_beliefs,
+            demoted_beliefs,
+            deleted_episodes,
+        } = self;
+        [
+            deleted_events,
+            redacted_events,
+            held_events,
+            deleted_facts,
+            deleted_beliefs,
+            demoted_beliefs,
+            deleted_episodes,
+        ]
+    }
+
+    /// From all of them, in the same order.
+    pub fn of(numbers: [u64; 7]) -> ErasureCounts {
+        let [
+            deleted_events,
+            redacted_events,
+            held_events,
+            deleted_facts,
+            deleted_beliefs,
+            demoted_beliefs,
+            deleted_episodes,
+        ] = numbers;
+        ErasureCounts {
+            deleted_events,
+            redacted_events,
+            held_events,
+            deleted_facts,
+            deleted_beliefs,
+            demoted_beliefs,
+            deleted_episodes,
+        }
+    }
+}
+
+impl ErasureBegun {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = FieldWriter::new(VERSION, 96 + self.events.len() * 18);
+        out.field(1, self.id.as_bytes());
+        out.field(2, self.audit_id.as_bytes());
+        out.number(3, self.up_to);
+        for event in &self.events {
+            out.field(4, event.as_bytes());
+        }
+        out.number(5, u64::from(self.crosses));
+        if let Some((key, body)) = &self.key {
+            out.field(6, key);
+            out.field(7, body);
+        }
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<ErasureBegun, CodecError> {
+        let (mut id, mut audit, mut up_to, mut crosses) = (None, None, None, None);
+        let (mut key, mut body, mut events) = (None, None, Vec::new());
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                1 => once(&mut id, array(value, "erasure")?, "erasure")?,
+                2 => once(&mut audit, array(value, "audit")?, "audit")?,
+                3 => once(&mut up_to, number(value, "up_to")?, "up_to")?,
+                4 => events.push(EventId::from_bytes(array(value, "event")?)),
+                5 => once(&mut crosses, number(value, "crosses")?, "crosses")?,
+                6 => once(&mut key, array(value, "key")?, "key")?,
+                7 => once(&mut body, array(value, "body")?, "body")?,
+                _ => {}
+            }
+        }
+        Ok(ErasureBegun {
+            id: ErasureId::from_bytes(required(id, "erasure")?),
+            audit_id: AuditId::from_bytes(required(audit, "audit")?),
+            up_to: required(up_to, "up_to")?,
+            events,
+            crosses: required(crosses, "crosses")? != 0,
+            key: key.zip(body),
+        })
+    }
+}
+
+impl ErasureStep {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = FieldWriter::new(VERSION, 64);
+        out.field(1, self.id.as_bytes());
+        out.number(2, u64::from(self.phase));
+        for count in self.counts.in_order() {
+            out.number(3, count);
+        }
+        out.number(4, u64::from(self.cancelled));
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<ErasureStep, CodecError> {
+        let (mut id, mut phase, mut cancelled, mut counts) = (None, None, None, Vec::new());
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                1 => once(&mut id, array(value, "erasure")?, "erasure")?,
+                2 => once(&mut phase, number(value, "phase")?, "phase")?,
+                3 => counts.push(number(value, "counts")?),
+                4 => once(&mut cancelled, number(value, "cancelled")?, "cancelled")?,
+                _ => {}
+            }
+        }
+        let phase = u8::try_from(required(phase, "phase")?);
+        let counts = counts.try_into().map_err(|_| CodecError::Malformed { field: "counts" })?;
+        Ok(ErasureStep {
+            id: ErasureId::from_bytes(required(id, "erasure")?),
+            phase: phase.map_err(|_| CodecError::Malformed { field: "phase" })?,
+            counts: ErasureCounts::of(counts),
+            cancelled: required(cancelled, "cancelled")? != 0,
+        })
+    }
+}
+
+impl LegalHold {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = FieldWriter::new(VERSION, 16 + self.reason.len());
+        out.field(1, self.reason.as_bytes());
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<LegalHold, CodecError> {
+        let mut reason = None;
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            if tag == 1 {
+                once(&mut reason, string(value, "reason")?, "reason")?;
+            }
+        }
+        Ok(LegalHold { reason: required(reason, "reason")? })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! What is written reads back, whole or not at all.
+
+use super::*;
+
+fn id<T>(of: fn([u8; 16]) -> T, byte: u8) -> T {
+    of([byte; 16])
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    let begun = ErasureBegun {
+        id: id(ErasureId::from_bytes, 1),
+        audit_id: id(AuditId::from_bytes, 2),
+        up_to: 300,
+        events: vec![id(EventId::from_bytes, 3), id(EventId::from_bytes, 4)],
+        crosses: true,
+        key: Some(([5; 16], [6; 16])),
+    };
+    assert_eq!(ErasureBegun::decode(&begun.encode()), Ok(begun.clone()));
+    let plain = ErasureBegun { events: Vec::new(), crosses: false, key: None, ..begun };
+    assert_eq!(ErasureBegun::decode(&plain.encode()), Ok(plain));
+    let step = ErasureStep {
+        id: id(ErasureId::from_bytes, 1),
+        phase: 4,
+        counts: ErasureCounts::of([1, 2, 3, 4, 5, 6, 700]),
+        cancelled: true,
+    };
+    assert_eq!(ErasureStep::decode(&step.encode()), Ok(step));
+    let hold = LegalHold { reason: "a trial".to_owned() };
+    assert_eq!(LegalHold::decode(&hold.encode()), Ok(hold));
+}
+
+#[test]
+fn what_is_cut_does_not_read() {
+    let counts = ErasureCounts::default();
+    let step = ErasureStep { id: id(ErasureId::from_bytes, 1), phase: 1, counts, cancelled: false };
+    let bytes = step.encode();
+    for cut in 0..bytes.len() {
+        assert!(ErasureStep::decode(&bytes[..cut]).is_err(), "{cut}");
+    }
+}
