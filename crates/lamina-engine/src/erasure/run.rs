@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
@@ -24,6 +25,7 @@ use crate::derive::erasures::ErasureRow;
 use crate::derive::key;
 use crate::derive::read::{get, row, walk};
 use crate::engine::Inner;
+use crate::forget::KeyUsed;
 use crate::write::capture::Request;
 use crate::write::prepare::section;
 use crate::{Engine, Error};
@@ -32,6 +34,9 @@ use crate::{Engine, Error};
 const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
 /// What one event takes, roughly, in microseconds.
 const EVENT_US: u64 = 1_500;
+
+/// How long an erasure waits for the search index; one that is broken does not keep it from its end.
+const INDEX_PATIENCE: Duration = Duration::from_secs(60);
 
 /// The number of the phase in which words go, and of the last.
 const DELETE: u8 = 4;
@@ -328,6 +333,11 @@ impl Engine {
             self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
         }
         self.step(job, LAST, counts).await?;
+        // It is not over while its words are in files of the search index.
+        let committed = self.inner.shared.writer.committed.load(Ordering::Acquire);
+        if let Some(search) = &self.inner.search {
+            search.reached(committed, INDEX_PATIENCE).await;
+        }
         self.end(job, LAST, counts, false).await
     }
 
@@ -458,7 +468,7 @@ impl Inner {
         &self,
         permit: &Permit<ForgetGdpr>,
         asked: &ErasureAsked,
-    ) -> Result<Option<([u8; 16], [u8; 16])>, Error> {
+    ) -> Result<Option<KeyUsed>, Error> {
         let Some(key) = &asked.idempotency_key else { return Ok(None) };
         let caller = permit.caller();
         let keyed = self.keyed(caller.tenant)?;

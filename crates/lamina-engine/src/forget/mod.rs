@@ -11,6 +11,7 @@ mod derived;
 mod previews;
 mod run;
 pub(crate) use falls::Removal;
+pub(crate) use run::KeyUsed;
 pub(crate) use select::Place;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -30,7 +30,7 @@ const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
 const REFERENCES_MAX: usize = 10_000;
 
 /// Keyed hashes of an idempotency key, and of what was asked for under it.
-type KeyUsed = ([u8; 16], [u8; 16]);
+pub(crate) type KeyUsed = ([u8; 16], [u8; 16]);
 
 /// What a request comes to.
 #[derive(Debug, Clone)]

@@ -22,6 +22,7 @@ mod events;
 mod facts;
 #[cfg(test)]
 mod erasures;
+#[cfg(test)]
 mod forget;
 #[cfg(test)]
 mod entities;
