@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 21: 55 rows, ee4da87c148e36b1e41e1aad1c5673d96d024de01d01d52b7bbf8e77c1f6e478"]
+    expect!["layout 22: 55 rows, 9a2996a0a0f0ce187d05060ed9fab35b2102d99949643f590ad7006cafaa9f81"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
