@@ -141,8 +141,9 @@ fn asked(route: &RouteSpec, scope: &str, known: &Ids) -> Vec<Request> {
     let takes = |name: &str| route.params.iter().find(|param| param.name == name && !param.header);
     let mut queries = vec![Vec::new()];
     for (parameter, value) in [("scope", scope), ("path", scope), ("prefix", scope)] {
-        // One scope is asked for by its path, several by a prefix.
-        if takes(parameter).is_some() {
+        // One scope is asked for by its path, several by a prefix. A vocabulary's scope is its place, and the
+        // one that everybody may know is in none.
+        if takes(parameter).is_some() && route.path != "/v1/vocabularies/{name}" {
             let with = |query: &Vec<(String, String)>| {
                 [query.clone(), vec![(parameter.to_owned(), encode(value))]].concat()
             };
@@ -435,5 +436,6 @@ fn by_id(reader: &mut Signed, secret: &Ids) {
 }
 
 fn prefix_known(part: &str) -> bool {
-    !matches!(part, "blob_id" | "audit_id" | "tenant_id" | "actor_id") && prefix(part).is_some()
+    let apart = ["blob_id", "audit_id", "tenant_id", "actor_id", "preview_id", "erasure_id"];
+    !apart.contains(&part) && prefix(part).is_some()
 }
