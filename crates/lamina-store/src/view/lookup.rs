@@ -1,6 +1,7 @@
 //! Single rows and short lists: events by id, scopes, tenants, idempotency keys, blobs.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_types::{BlobId, EventId, RecordedAt, ScopePath};
 
@@ -36,6 +37,16 @@ impl Views {
             .map(|bytes| EventRow::decode(tenant, id, &bytes))
             .transpose()
             .map_err(row_error(Space::Events))
+    }
+
+    /// The same, perhaps from memory ([`crate::view::remembering`]).
+    pub fn event_again(
+        &self,
+        tenant: u32,
+        id: EventId,
+    ) -> Result<Option<Arc<EventRow>>, ViewError> {
+        let key = key::event(tenant, &id);
+        self.derived_record(Space::Events, &key, |bytes| EventRow::decode(tenant, id, bytes))
     }
 
     /// The tenant and event of the entry at this offset, if it is one.

@@ -24,6 +24,7 @@ mod row;
 mod tag;
 mod sweep;
 mod known;
+mod remembered;
 mod fold;
 mod retract;
 mod members;
@@ -41,6 +42,7 @@ pub use jobs::{ExceptionRow, ExceptionState, VisitException};
 pub use lifecycle::{LifecycleRow, VisitLifecycle};
 pub use members::{Registration, StandingRow};
 pub use policy::PolicyRow;
+pub use remembered::remembering;
 pub use residue::{Residue, Residues};
 pub use revoked::RevokedRow;
 pub use row::{BlobRow, BlobUse, EventFacets, EventRow, IdempotencyRow, ScopeRow, TenantRow};
@@ -158,6 +160,8 @@ pub struct Views {
     residues: Mutex<Arc<Residues>>,
     /// What derivation had the folds do since the views were opened.
     worked: Mutex<derived::Work>,
+    /// Rows that readers asked for lately.
+    remembered: remembered::Remembered,
     applied: AtomicU64,
     needs_rebuild: AtomicBool,
 }
@@ -195,6 +199,7 @@ impl Views {
             known: Mutex::default(),
             residues: Mutex::default(),
             worked: Mutex::default(),
+            remembered: remembered::Remembered::default(),
             applied: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
         };
@@ -250,6 +255,7 @@ impl Views {
         end.put(Space::Meta, key::LAYOUT, LAYOUT.to_be_bytes());
         self.kv.write(end).map_err(clearing)?;
         self.kv.persist().map_err(clearing)?;
+        self.remembered.clear();
         self.needs_rebuild.store(false, Ordering::Release);
         Ok(())
     }
@@ -284,8 +290,8 @@ impl Views {
         for (space, key, value) in &batch.writes {
             known.learn(*space, key, value.as_deref());
         }
-        self.kv
-            .write(batch)
+        self.remembered
+            .write(self.kv.as_ref(), batch)
             .map_err(|source| ViewError::Kv { doing: "applying entries", source })?;
         *self.known.lock() = known;
         let mut all = self.worked.lock();
@@ -345,6 +351,44 @@ impl Views {
     /// The store below.
     pub fn kv(&self) -> &Arc<dyn Kv> {
         &self.kv
+    }
+
+    /// A derived row, perhaps from memory ([`remembering`]).
+    pub fn derived_row(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
+        Ok(self.remembered_row(space, key)?.map(|row| row.bytes.to_vec()))
+    }
+
+    /// The same, decoded; perhaps it was before.
+    pub fn derived_record<T: Send + Sync + 'static>(
+        &self,
+        space: Space,
+        key: &[u8],
+        decode: impl Fn(&[u8]) -> Result<T, CodecError>,
+    ) -> Result<Option<Arc<T>>, ViewError> {
+        let row = self.remembered_row(space, key)?;
+        let read = row.map(|row| row.decoded(decode)).transpose();
+        read.map_err(|source| ViewError::Row { space: space.name(), source })
+    }
+
+    fn remembered_row(
+        &self,
+        space: Space,
+        key: &[u8],
+    ) -> Result<Option<Arc<remembered::Row>>, ViewError> {
+        let read = self.remembered.get(self.kv.as_ref(), space, key);
+        read.map_err(|source| ViewError::Kv { doing: "reading a derived row", source })
+    }
+
+    /// Walks derived rows, perhaps from memory ([`remembering`]).
+    pub fn derived_rows(
+        &self,
+        space: Space,
+        bounds: (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut crate::kv::Visit<'_>,
+    ) -> Result<(), ViewError> {
+        let walked = self.remembered.scan(self.kv.as_ref(), space, bounds, direction, visit);
+        walked.map_err(|source| ViewError::Kv { doing: "walking derived rows", source })
     }
 
     fn publish(&self, state: &State) {

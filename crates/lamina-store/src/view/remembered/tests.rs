@@ -1,0 +1,123 @@
+//! What is remembered is what the store has.
+
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use super::{Remembered, remembering};
+use crate::kv::{Batch, Direction, Kv, MemKv, Space};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Get(u8),
+    Scan(u8, u8, bool, usize),
+    Write(Vec<(u8, Option<u8>)>),
+    Clear,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let written = prop::collection::vec((any::<u8>(), any::<Option<u8>>()), 0..4);
+    let step = prop_oneof![
+        4 => any::<u8>().prop_map(Step::Get),
+        4 => (any::<u8>(), any::<u8>(), any::<bool>(), 1_usize..40)
+            .prop_map(|(from, to, back, most)| Step::Scan(from.min(to), from.max(to), back, most)),
+        3 => written.prop_map(Step::Write),
+        1 => Just(Step::Clear),
+    ];
+    prop::collection::vec(step, 0..120)
+}
+
+type Seen = Vec<(Vec<u8>, Vec<u8>)>;
+
+fn walked(
+    most: usize,
+    scan: impl FnOnce(&mut crate::kv::Visit<'_>) -> std::io::Result<()>,
+) -> Seen {
+    let mut seen = Vec::new();
+    scan(&mut |key, value| {
+        seen.push((key.to_vec(), value.to_vec()));
+        if seen.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })
+    .unwrap();
+    seen
+}
+
+proptest! {
+    #[test]
+    fn reading_through_it_is_reading(steps in steps()) {
+        let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Sources);
+        for step in steps {
+            match step {
+                Step::Get(key) => {
+                    let read = remembering(|| remembered.get(&kv, space, &[key])).unwrap();
+                    prop_assert_eq!(read.map(|row| row.bytes.to_vec()), kv.get(space, &[key]).unwrap());
+                }
+                Step::Scan(from, to, back, most) => {
+                    let way = if back { Direction::Backward } else { Direction::Forward };
+                    let (from, to) = ([from], [to]);
+                    let through = remembering(|| {
+                        walked(most, |visit| remembered.scan(&kv, space, (&from, &to), way, visit))
+                    });
+                    let plain = walked(most, |visit| kv.scan(space, &from, &to, way, visit));
+                    prop_assert_eq!(through, plain);
+                }
+                Step::Write(rows) => {
+                    let mut batch = Batch::default();
+                    for (key, value) in rows {
+                        match value {
+                            Some(value) => batch.put(space, [key], [value]),
+                            None => batch.delete(space, [key]),
+                        }
+                    }
+                    remembered.write(&kv, batch).unwrap();
+                }
+                Step::Clear => remembered.clear(),
+            }
+        }
+    }
+}
+
+#[test]
+fn only_work_that_says_so_is_remembered() {
+    let (kv, remembered) = (MemKv::default(), Remembered::default());
+    remembered.get(&kv, Space::Sources, b"a").unwrap();
+    assert_eq!(remembered.kept.read().recent.bytes, 0);
+    remembering(|| remembered.get(&kv, Space::Sources, b"a")).unwrap();
+    assert!(remembered.kept.read().recent.bytes > 0);
+    remembered.get(&kv, Space::Sources, b"b").unwrap();
+    assert_eq!(remembered.kept.read().recent.rows[&Space::Sources].len(), 1);
+}
+
+#[test]
+fn what_was_read_before_a_write_is_not_kept_after_it() {
+    let (kv, remembered) = (MemKv::default(), Remembered::default());
+    let mut batch = Batch::default();
+    batch.put(Space::Sources, *b"a", *b"1");
+    remembered.write(&kv, batch).unwrap();
+    let from_to: (&[u8], &[u8]) = (b"a", b"b");
+    // The visitor of a walk writes: what the walk has seen is no longer so when it ends.
+    remembering(|| {
+        remembered.scan(&kv, Space::Sources, from_to, Direction::Forward, &mut |_, _| {
+            let mut batch = Batch::default();
+            batch.put(Space::Sources, *b"a", *b"2");
+            remembered.write(&kv, batch).unwrap();
+            ControlFlow::Continue(())
+        })
+    })
+    .unwrap();
+    let seen =
+        walked(9, |visit| remembered.scan(&kv, Space::Sources, from_to, Direction::Forward, visit));
+    assert_eq!(seen, [(b"a".to_vec(), b"2".to_vec())]);
+}
+
+#[test]
+fn no_more_is_kept_than_may_be() {
+    let (kv, remembered) = (MemKv::default(), Remembered::default());
+    for key in 0_u16..1_000 {
+        remembering(|| remembered.get(&kv, Space::Records, &key.to_be_bytes())).unwrap();
+    }
+    let kept = remembered.kept.read();
+    assert!(kept.recent.bytes <= super::BYTES_MAX && kept.older.bytes <= super::BYTES_MAX);
+    let rows = |generation: &super::Generation| generation.rows[&Space::Records].len();
+    assert!(rows(&kept.recent) + rows(&kept.older) < 1_000);
+}
