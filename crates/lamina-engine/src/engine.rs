@@ -27,6 +27,7 @@ use crate::derive::backlog::Backlog;
 use crate::derive::models::ModelDesk;
 use crate::index::{Search, Wake};
 use crate::read::episodes::ToldBefore;
+use crate::read::recall::texts::Texts;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
@@ -99,6 +100,8 @@ pub(crate) struct Shared {
     pub(crate) stages_failed: Mutex<Option<String>>,
     /// What was told of episodes lately.
     pub(crate) told: Arc<ToldBefore>,
+    /// Texts and answers that were read lately.
+    pub(crate) texts: Arc<Texts>,
     /// Wakes the thread that follows into the search index.
     pub(crate) wake: Arc<Wake>,
     /// A thread of the search index is gone.

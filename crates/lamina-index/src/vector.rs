@@ -69,10 +69,20 @@ impl Vector {
         self.values.len()
     }
 
+    /// What a byte is worth.
+    pub(crate) fn scale(&self) -> f32 {
+        self.scale
+    }
+
     /// How far two directions agree: 1 for the same, 0 for nothing in common.
     pub fn cosine(&self, other: &Vector) -> f32 {
-        dot(&self.values, &other.values) as f32 * self.scale * other.scale
+        cosine_of(self, &other.values, other.scale)
     }
+}
+
+/// The same with a vector that is kept as its bytes and what they are worth.
+pub(crate) fn cosine_of(one: &Vector, values: &[i8], scale: f32) -> f32 {
+    dot(&one.values, values) as f32 * one.scale * scale
 }
 
 fn scale_of(square: i32) -> f32 {

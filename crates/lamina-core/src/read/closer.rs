@@ -79,6 +79,43 @@ pub fn instructs(text: &str) -> bool {
     rule || said.windows(2).any(of_two)
 }
 
+/// Words by which people say that something is not any more what it was.
+const CHANGES: &[&str] = &[
+    "adjusted",
+    "changed",
+    "corrected",
+    "decreased",
+    "dropped",
+    "extended",
+    "grew",
+    "grown",
+    "improved",
+    "increased",
+    "moved",
+    "new",
+    "now",
+    "postponed",
+    "pushed",
+    "raised",
+    "reached",
+    "reduced",
+    "rescheduled",
+    "revised",
+    "risen",
+    "rose",
+    "shifted",
+    "switched",
+    "update",
+    "updated",
+];
+
+/// Whether a text says that something changed.
+pub fn changes(text: &str) -> bool {
+    let mut found = false;
+    each_word(text, &mut |word| found |= CHANGES.binary_search(&word).is_ok());
+    found
+}
+
 /// Words by which people say when something was or will be.
 const TIMES: &[&str] = &[
     "ago",

@@ -8,6 +8,7 @@ pub mod words;
 pub mod fuse;
 pub mod expand;
 pub mod closer;
+pub mod units;
 pub mod voice;
 pub mod rank;
 pub mod abstain;

@@ -1,12 +1,13 @@
 //! Looking into the derived views from outside the fold.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_store::codec::CodecError;
 use lamina_store::entry::Place;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{ViewError, Views};
-use lamina_types::{ConceptId, EpisodeId, EventId, ValidAt};
+use lamina_types::{ConceptId, EpisodeId, EventId, RecordedAt, ValidAt};
 
 use crate::derive::beliefs::rows::MadeRow;
 use crate::derive::concepts;
@@ -17,19 +18,17 @@ use crate::derive::rows::episodes::{EpisodeEventRow, EpisodeRow, MemberRow};
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 
 pub(crate) fn get(views: &Views, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
-    let read = views.kv().get(space, key);
-    read.map_err(|source| ViewError::Kv { doing: "reading a derived row", source })
+    views.derived_row(space, key)
 }
 
 /// A row, decoded.
-pub(crate) fn row<T>(
+pub(crate) fn row<T: Clone + Send + Sync + 'static>(
     views: &Views,
     space: Space,
     key: &[u8],
     decode: impl Fn(&[u8]) -> Result<T, CodecError>,
 ) -> Result<Option<T>, ViewError> {
-    let bytes = get(views, space, key)?;
-    bytes.map(|bytes| decode(&bytes)).transpose().map_err(row_error(space))
+    Ok(views.derived_record(space, key, decode)?.map(Arc::unwrap_or_clone))
 }
 
 /// Walks rows until the visitor stops.
@@ -40,8 +39,7 @@ pub(crate) fn walk(
     direction: Direction,
     visit: &mut lamina_store::kv::Visit<'_>,
 ) -> Result<(), ViewError> {
-    let walked = views.kv().scan(space, from, to, direction, visit);
-    walked.map_err(|source| ViewError::Kv { doing: "walking derived rows", source })
+    views.derived_rows(space, (from, to), direction, visit)
 }
 
 /// What an answer made.
@@ -49,8 +47,8 @@ pub(crate) fn answer_row(
     views: &Views,
     tenant: u32,
     offset: u64,
-) -> Result<Option<AnswerRow>, ViewError> {
-    row(views, Space::Sources, &key::answer(tenant, offset), AnswerRow::decode)
+) -> Result<Option<Arc<AnswerRow>>, ViewError> {
+    views.derived_record(Space::Sources, &key::answer(tenant, offset), AnswerRow::decode)
 }
 
 /// The offsets of the answers to an event, oldest first.
@@ -143,6 +141,26 @@ pub(crate) fn sealed_by(
         ControlFlow::Continue(())
     })?;
     Ok(sealed)
+}
+
+/// The ids of the events of an episode in their order, as far as they had come by some time.
+pub(crate) fn turns_of(
+    views: &Views,
+    tenant: u32,
+    id: EpisodeId,
+    by: RecordedAt,
+) -> Result<Vec<EventId>, ViewError> {
+    let (from, to) = key::episodes::events(tenant, id);
+    let mut found: Vec<Result<EventId, CodecError>> = Vec::new();
+    walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
+        match (key::episodes::read_event(key), EpisodeEventRow::decode_joined(value)) {
+            (Some((_, event)), Ok(joined)) if joined <= by => found.push(Ok(event)),
+            (Some(_), Ok(_)) => {}
+            (_, joined) => found.push(Err(joined.err().unwrap_or(CodecError::Truncated))),
+        }
+        ControlFlow::Continue(())
+    })?;
+    found.into_iter().collect::<Result<_, _>>().map_err(row_error(Space::Records))
 }
 
 /// The events of an episode, in the order in which they happened.

@@ -207,7 +207,7 @@ impl Place<'_> {
             let id = FactId::from_bytes(id);
             let Some(fact) = inner.fact_row(tenant, id)? else { continue };
             if filter.speaks(&fact) {
-                found.push((id, fact.piece));
+                found.push((id, fact.piece.clone()));
             }
         }
         Ok(found)
@@ -282,7 +282,7 @@ impl Place<'_> {
     fn mentions(self, event: &EventRow, entities: &BTreeSet<EntityId>) -> Result<bool, Error> {
         let Place { inner, tenant, .. } = self;
         for answer in answers_to(&inner.views, tenant, event.offset)? {
-            let names = answer_row(&inner.views, tenant, answer)?.map(|row| row.names);
+            let names = answer_row(&inner.views, tenant, answer)?.map(|row| row.names.clone());
             if names.into_iter().flatten().any(|used| entities.contains(&used.entity)) {
                 return Ok(true);
             }

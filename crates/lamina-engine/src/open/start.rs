@@ -226,7 +226,9 @@ fn writing(
     let applied = || Arc::clone(&shared.applied);
     let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
     let applier = Applier::new(Arc::clone(views), applied());
-    let applier = applier.with_standing(Arc::clone(standing)).with_told(Arc::clone(&shared.told));
+    let applier = applier
+        .with_standing(Arc::clone(standing))
+        .with_told(Arc::clone(&shared.told), Arc::clone(&shared.texts));
     Ok((capture.with_room(room.clone()).with_ledger(ledger), applier, room))
 }
 

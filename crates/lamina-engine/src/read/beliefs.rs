@@ -30,6 +30,7 @@ use crate::derive::read::{row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
+use crate::read::recall::held_words;
 use crate::{Engine, Error};
 
 /// Rows that one page looks at before it ends early with a position to go on from.
@@ -172,10 +173,10 @@ pub(crate) type Pieces = Vec<(AssertionId, PieceRow)>;
 
 /// A belief, where it stands, and at which moment.
 #[derive(Debug, Clone)]
-pub(super) struct Stood {
+pub(crate) struct Stood {
     pub(super) tenant: u32,
-    pub(super) claim: ClaimKey,
-    pub(super) row: BeliefRow,
+    pub(crate) claim: ClaimKey,
+    pub(crate) row: BeliefRow,
     pub(super) at: RecordedAt,
 }
 
@@ -342,18 +343,24 @@ impl Inner {
         Ok(stood)
     }
 
-    /// A belief as it stood at a time, if it did.
-    pub(crate) fn belief_if(
+    /// A belief as it stood at a time, if it did: what it shows, and its words.
+    pub(crate) fn belief_seen(
         &self,
         tenant: u32,
         id: BeliefId,
         at: RecordedAt,
-    ) -> Result<Option<BeliefRecord>, Error> {
-        match self.belief_stood(tenant, id, at).and_then(|stood| self.belief_record(&stood)) {
-            Ok(record) => Ok(Some(record)),
-            Err(Error::Deleted | Error::NotFound) => Ok(None),
-            Err(error) => Err(error),
-        }
+    ) -> Result<Option<(Stood, Shown, String)>, Error> {
+        let seen = self.belief_stood(tenant, id, at).and_then(|stood| {
+            let shown = self.belief_shown(&stood)?;
+            let record::Words { subject, predicate, object } = self.belief_words(&stood)?;
+            Ok((stood, shown, held_words(&subject, &predicate, &object)))
+        });
+        if_there(seen)
+    }
+
+    /// All of it.
+    pub(crate) fn belief_whole(&self, stood: &Stood) -> Result<Option<BeliefRecord>, Error> {
+        if_there(self.belief_record(stood))
     }
 
     fn belief_stood(&self, tenant: u32, id: BeliefId, at: RecordedAt) -> Result<Stood, Error> {
@@ -446,6 +453,15 @@ impl Inner {
         })?;
         let pieces = found.into_iter().collect::<Result<_, _>>();
         Ok(pieces.map_err(crate::derive::row_error(Space::Sources))?)
+    }
+}
+
+/// Nothing instead of an error, if it is gone.
+fn if_there<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::Deleted | Error::NotFound) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

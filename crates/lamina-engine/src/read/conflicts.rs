@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_core::derive::conflicts::{Conflict, Status, conflicts};
 use lamina_core::derive::facts::{Action, AssertionId, Piece, Resolution};
@@ -244,7 +245,9 @@ impl Inner {
         let mut versions: Vec<(FactId, FactRow)> = Vec::new();
         for version in self.ids(Space::Records, key::conflict_versions(tenant, id))? {
             let version = FactId::from_bytes(version);
-            versions.extend(self.fact_row(tenant, version)?.map(|row| (version, row)));
+            versions.extend(
+                self.fact_row(tenant, version)?.map(|row| (version, Arc::unwrap_or_clone(row))),
+            );
         }
         let mut decisions: Vec<(u64, DecisionRow)> = Vec::new();
         for offset in self.numbers(Space::Sources, key::decisions(tenant, id))? {

@@ -283,11 +283,17 @@ impl Inner {
 
     /// The path of a scope, from the entry that registered it.
     pub(crate) fn scope_path(&self, tenant: u32, ordinal: u64) -> Result<ScopePath, Error> {
+        let asked = match self.shared.texts.path(tenant, ordinal) {
+            Ok(path) => return Ok(path),
+            Err(asked) => asked,
+        };
         let row = self.views.scope_row(tenant, ordinal)?.ok_or(Error::NotFound)?;
         let entry = self.reader.entry(row.offset, row.place)?;
         let bytes = entry.what.live().ok_or(Error::Deleted)?;
         let scope = lamina_store::codec::control::Scope::decode(bytes);
-        Ok(scope.map_err(|_| Error::Undecodable { what: "a scope" })?.path)
+        let path = scope.map_err(|_| Error::Undecodable { what: "a scope" })?.path;
+        self.shared.texts.put_path(tenant, ordinal, asked, &path);
+        Ok(path)
     }
 }
 

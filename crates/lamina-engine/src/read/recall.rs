@@ -13,6 +13,7 @@ mod pack;
 mod retrieve;
 mod scan;
 mod surround;
+pub(crate) mod texts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use lamina_core::read::fuse::Signals;
 use lamina_core::read::plan::{Plan, plan};
 use lamina_core::read::tuning::Tuning;
 use lamina_models::asked::Window;
+use lamina_store::view::remembering;
 use lamina_types::capability::UnderstandingRead;
 use lamina_types::recall::{Layer, Recall};
 use lamina_types::{EventId, EventRecord, Micros, RecordedAt};
@@ -38,6 +40,7 @@ use crate::{Engine, Error};
 
 use frame::Frame;
 pub use pack::{belief_words, fact_words};
+pub(crate) use pack::{held_words, said_words};
 
 /// How long a recall waits for the index to have everything that was answered.
 const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -156,7 +159,10 @@ impl Engine {
             // An index that is made again takes a while; then events are found by reading.
             search.reached(answered, INDEX_WAIT_MAX).await;
         }
-        self.blocking(move |inner| inner.recall(&may, &question, answered, &Tuning::USUAL)).await
+        self.blocking(move |inner| {
+            remembering(|| inner.recall(&may, &question, answered, &Tuning::USUAL))
+        })
+        .await
     }
 }
 
@@ -203,7 +209,7 @@ impl Inner {
         };
         if !abstains {
             let derived = self.derived(may, &frame, tuning, &found, &order)?;
-            trail.derived = derived.count();
+            trail.derived = derived.count;
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
         }
@@ -259,3 +265,6 @@ impl<'a> Watch<'a> {
         step
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::concepts::explore::{self, Reached};
 use lamina_core::derive::concepts::things::folded;
-use lamina_core::derive::concepts::{Concept, Edge, Graph as _, Item, Relation, Standing};
+use lamina_core::derive::concepts::{Concept, Edge, Graph as _, Item, Reading, Relation, Standing};
 use lamina_core::derive::naming;
 use lamina_core::policy::Permit;
 use lamina_store::kv::{Direction, Space};
@@ -24,7 +24,8 @@ use lamina_types::{
     BeliefId, ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt,
 };
 
-use self::words::Words;
+use self::record::Version;
+pub(crate) use self::words::Words;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
 use crate::derive::concepts::rows::{ConceptRow, DigestRow, ThingsRow};
@@ -504,19 +505,41 @@ impl Inner {
     }
 }
 
+/// A concept, before what it stands on is looked up.
+#[derive(Debug)]
+pub(crate) struct ConceptSeen {
+    pub(crate) id: ConceptId,
+    pub(crate) scope: ScopePath,
+    /// What it is about, in words.
+    pub(crate) things: Vec<String>,
+    pub(crate) reading: Reading,
+    version: Version,
+}
+
 impl Inner {
-    /// One concept, if the question sees it. Whoever asks has asked for leave.
-    pub(crate) fn concept_if(
+    /// One concept, if the question sees it, and what it is about. Whoever asks has asked for leave.
+    pub(crate) fn concept_seen(
         &self,
-        tenant: u32,
+        words: &mut Words<'_>,
         id: ConceptId,
-        pins: ConceptPins,
+        pins: &ConceptPins,
+    ) -> Result<Option<ConceptSeen>, Error> {
+        let seen = self.concept_at(words.tenant, id, pins.recorded)?;
+        let Some(version) = seen.filter(|seen| seen.passes(pins)) else { return Ok(None) };
+        let reading = self.reading(words.tenant, &version)?;
+        let scope = self.scope_path(words.tenant, version.row.scope)?;
+        let things = words.things(version.row.scope, &version.row.concept)?;
+        Ok(Some(ConceptSeen { id: version.row.concept.id, scope, things, reading, version }))
+    }
+
+    /// All of it.
+    pub(crate) fn concept_whole(
+        &self,
+        words: &mut Words<'_>,
+        seen: &ConceptSeen,
+        recorded: RecordedAt,
     ) -> Result<Option<ConceptRecord>, Error> {
-        let seen = self.concept_at(tenant, id, pins.recorded)?;
-        let Some(seen) = seen.filter(|seen| seen.passes(&pins)) else { return Ok(None) };
-        let reading = self.reading(tenant, &seen)?;
-        let words = &mut Words::new(self, tenant);
-        match self.concept_record(words, &seen, reading, pins.recorded) {
+        match self.concept_record(words, &seen.version, seen.reading, recorded) {
             Ok(record) => Ok(Some(record)),
             Err(Error::Deleted) => Ok(None),
             Err(error) => Err(error),

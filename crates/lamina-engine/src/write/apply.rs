@@ -12,6 +12,7 @@ use lamina_store::view::{ViewError, Views};
 use crate::Error;
 use crate::admin::standing::Standing;
 use crate::read::episodes::ToldBefore;
+use crate::read::recall::texts::Texts;
 use crate::write::applied::Applied;
 use crate::write::capture::{Committed, Due, Placed, Registered, Slot};
 
@@ -22,12 +23,13 @@ pub struct Applier {
     applied: Arc<Applied>,
     standing: Option<Arc<Standing>>,
     told: Option<Arc<ToldBefore>>,
+    texts: Option<Arc<Texts>>,
 }
 
 impl Applier {
     /// An applier over views that have everything before `applied`.
     pub fn new(views: Arc<Views>, applied: Arc<Applied>) -> Applier {
-        Applier { views, applied, standing: None, told: None }
+        Applier { views, applied, standing: None, told: None, texts: None }
     }
 
     /// The same, and what is in force follows what was committed.
@@ -36,8 +38,8 @@ impl Applier {
     }
 
     /// The same, and words that were told are not kept beyond what is taken back.
-    pub(crate) fn with_told(self, told: Arc<ToldBefore>) -> Applier {
-        Applier { told: Some(told), ..self }
+    pub(crate) fn with_told(self, told: Arc<ToldBefore>, texts: Arc<Texts>) -> Applier {
+        Applier { told: Some(told), texts: Some(texts), ..self }
     }
 
     /// Folds what was committed, in order, as one batch, and gives back the entries for the stages
@@ -62,6 +64,9 @@ impl Applier {
                 self.stood(&entries);
                 if let Some(told) = &self.told {
                     told.folded(&entries);
+                }
+                if let Some(texts) = &self.texts {
+                    texts.folded(&entries);
                 }
                 self.applied.advance(tip.next_offset);
                 (Ok(entries), Answers(due))

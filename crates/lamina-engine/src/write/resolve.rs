@@ -170,7 +170,7 @@ impl Inner {
             return Err(REFUSED);
         };
         let fact = self.fact_row(tenant, FactId::from_bytes(*record.as_bytes()))?;
-        let supports = fact.map(|fact| fact.piece.supports).unwrap_or_default();
+        let supports = fact.map(|fact| fact.piece.supports.clone()).unwrap_or_default();
         for support in supports.iter().filter(|one| one.said == Said::Value(Value::Is(value))) {
             // A decision is no evidence of its own.
             let said = self.origin(tenant, support.source)?;

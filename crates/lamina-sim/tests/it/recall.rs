@@ -302,6 +302,19 @@ fn a_question_behind_other_matters_is_still_asked() {
 }
 
 #[test]
+fn a_question_without_spaces_is_not_taken_for_one_about_nothing() {
+    let mut api = Api::shared("recall-unspaced");
+    say(&mut api, "2026-05-01T10:00:00Z", "我的邻居养了两只鹦鹉。");
+    let roof = say(&mut api, "2026-05-02T10:00:00Z", "厨房的屋顶漏水了。");
+    say(&mut api, "2026-05-03T10:00:00Z", "我姐姐在图书馆上班。");
+    let chat = "今天的火车又晚点了，咖啡机也坏了。对了，我想知道的是，那个漏水的地方是什么？";
+    let pack = recall(&mut api, chat, &json!({}));
+    assert_eq!(ids(&pack, "events").first(), Some(&roof), "{pack}");
+    let pack = recall(&mut api, "火星的卫星是什么？", &json!({}));
+    assert!(ids(&pack, "events").is_empty(), "{pack}");
+}
+
+#[test]
 fn a_star_asks_for_the_latest() {
     let mut api = Api::shared("recall-star");
     let (roof, cat, roofer) = roof(&mut api);

@@ -38,6 +38,7 @@ proptest! {
             meaning: Some(meaning),
             closest: Some(best),
             matter: Some(meaning),
+            unspaced: 0.0,
         };
         let most = Evidence {
             names: Some(1.0),
@@ -46,6 +47,7 @@ proptest! {
             meaning: Some((meaning + more).min(1.0)),
             closest: Some((best + more).min(1.0)),
             matter: Some((meaning + more).min(1.0)),
+            unspaced: 0.0,
         };
         prop_assert!(relevance(&less) <= relevance(&most));
         prop_assert!((0.0..=1.0).contains(&relevance(&less)));

@@ -1,6 +1,6 @@
 //! What a closer look at a text shows: words met, questions, dates, instructions.
 
-use super::{RULES, TIMES, Touch, asks, dates, instructs, telling};
+use super::{CHANGES, RULES, TIMES, Touch, asks, changes, dates, instructs, telling};
 
 #[test]
 fn what_meets_more_of_the_question_fits_better() {
@@ -46,4 +46,12 @@ fn instructions_and_preferences() {
     }
     assert!(!instructs("I took the train to Bern.") && !instructs(""));
     assert!(RULES.is_sorted());
+}
+
+#[test]
+fn somebody_says_that_something_changed() {
+    assert!(CHANGES.is_sorted(), "looked up by halving");
+    assert!(changes("The number of mentees has increased to 7."));
+    assert!(changes("We have a new deadline: April 5."));
+    assert!(!changes("The deadline is April 5."));
 }

@@ -190,6 +190,11 @@ impl EpisodeEventRow {
         };
         done(&from, row)
     }
+
+    /// When it came, without the rest.
+    pub(crate) fn decode_joined(bytes: &[u8]) -> Read<RecordedAt> {
+        instant(&mut Cursor::new(bytes)).map(RecordedAt)
+    }
 }
 
 /// A count; no row stands for none.

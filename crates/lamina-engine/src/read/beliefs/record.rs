@@ -1,6 +1,7 @@
 //! A belief with its words, what it stands on and what it is in tension with.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry as Slot;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::calibration::{Calibration, SAMPLES_MAX, Sample, calibrate};
@@ -22,6 +23,7 @@ use crate::derive::beliefs::sample;
 use crate::derive::key;
 use crate::derive::key::beliefs::{self as belief_key, ClaimKey};
 use crate::derive::read::walk;
+use crate::derive::rows::FactRow;
 use crate::engine::Inner;
 use crate::read::facts::Answers;
 
@@ -33,6 +35,28 @@ const SUPPORTS_MAX: usize = 100;
 const RIVALS_COMPARED_MAX: usize = 16;
 /// One full piece of evidence.
 const UNIT: f64 = 10_000.0;
+
+/// Facts that beliefs stand on, looked up once each.
+#[derive(Debug, Default)]
+pub(super) struct Grounds(HashMap<FactId, Option<Stretch>>);
+
+/// Where a fact is, and what it stands on itself.
+#[derive(Debug)]
+struct Stretch {
+    scope: u64,
+    recorded: RecordedAt,
+    /// Nothing, if it only says that something ended.
+    sources: HashSet<AssertionId>,
+}
+
+impl Stretch {
+    fn of(fact: &FactRow) -> Stretch {
+        let shown = !matches!(fact.piece.content, lamina_core::derive::facts::Content::Ended(_));
+        let supports = fact.piece.supports.iter().filter(|_| shown);
+        let sources = supports.map(|support| support.source).collect();
+        Stretch { scope: fact.scope, recorded: fact.piece.recorded_from, sources }
+    }
+}
 
 /// What a belief says.
 pub(super) struct Words {
@@ -154,9 +178,10 @@ impl Inner {
             let there = self.named_supports(stood.tenant, &declared)?;
             weights.extend(there.into_iter().map(|id| ((id, Polarity::Supports), 0.0)));
         }
+        let mut grounds = Grounds::default();
         for (source, piece) in self.pieces_of(stood)? {
             let (Piece::Said(said), Some(event)) = (&piece.piece, piece.event) else { continue };
-            let ground = self.ground(stood, source, event)?;
+            let ground = self.ground(stood, source, event, &mut grounds)?;
             let weight = f64::from(piece.weight) / UNIT;
             *weights.entry((ground, said.evidence.polarity)).or_default() += weight;
         }
@@ -208,6 +233,7 @@ impl Inner {
         stood: &Stood,
         source: AssertionId,
         event: EventId,
+        grounds: &mut Grounds,
     ) -> Result<Ground, Error> {
         let (from, to) = key::all_of_event(stood.tenant, event);
         let mut ids = Vec::new();
@@ -219,17 +245,19 @@ impl Inner {
         })?;
         let mut best: Option<(RecordedAt, FactId)> = None;
         for id in ids {
-            let Some(fact) = self.fact_row(stood.tenant, id)? else { continue };
-            let piece = &fact.piece;
-            let stands = piece.supports.iter().any(|support| support.source == source);
-            let shown = !matches!(piece.content, lamina_core::derive::facts::Content::Ended(_));
+            let known = match grounds.0.entry(id) {
+                Slot::Occupied(known) => known.into_mut(),
+                Slot::Vacant(slot) => {
+                    slot.insert(self.fact_row(stood.tenant, id)?.map(|fact| Stretch::of(&fact)))
+                }
+            };
+            let Some(fact) = known else { continue };
             if fact.scope == stood.claim.scope
-                && shown
-                && stands
-                && piece.recorded_from <= stood.at
-                && best.is_none_or(|(at, _)| at <= piece.recorded_from)
+                && fact.sources.contains(&source)
+                && fact.recorded <= stood.at
+                && best.is_none_or(|(at, _)| at <= fact.recorded)
             {
-                best = Some((piece.recorded_from, id));
+                best = Some((fact.recorded, id));
             }
         }
         Ok(best.map_or(Ground::Event(event), |(_, id)| Ground::Fact(id)))

@@ -16,6 +16,7 @@ use lamina_types::capability::ScopeWrite;
 use lamina_types::layer::{Object, Term};
 use lamina_types::{BeliefId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
 
+use super::record::Grounds;
 use super::record::Words;
 use super::{BeliefRecord, BeliefSubject, Ground, Stood, begun_as};
 use crate::derive::facts::said_outside;
@@ -148,10 +149,10 @@ impl Inner {
                 grounds.insert((ground.id, ground.polarity), ground);
             }
         }
-        let mut answers = Answers::new();
+        let (mut answers, mut facts) = (Answers::new(), Grounds::default());
         for (source, piece) in self.pieces_of(stood)? {
             let (Piece::Said(said), Some(event)) = (&piece.piece, piece.event) else { continue };
-            let id = match self.ground(stood, source, event)? {
+            let id = match self.ground(stood, source, event, &mut facts)? {
                 Ground::Fact(fact) => SupportId::Fact(fact),
                 Ground::Event(event) => SupportId::Event(event),
             };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_core::derive::facts::{Input, Piece};
 use lamina_store::kv::{Direction, Space};
@@ -169,26 +170,27 @@ impl Inner {
         query: &FactsQuery,
         answers: &mut Answers,
     ) -> Result<Option<FactRecord>, Error> {
-        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(None) };
-        if !query.admits(&fact.piece) || self.has_lapsed(tenant, &fact, query)? {
-            return Ok(None);
+        match self.fact_standing(tenant, id, query)? {
+            Some(fact) => self.fact(tenant, id, &fact, query.pins.recorded, answers),
+            None => Ok(None),
         }
-        self.fact(tenant, id, &fact, query.pins.recorded, answers)
     }
 
-    /// Whether the question sees a fact, without its words.
-    pub(crate) fn fact_stands(
+    /// A fact, if the question sees it, without its words.
+    pub(crate) fn fact_standing(
         &self,
         tenant: u32,
         id: FactId,
         query: &FactsQuery,
-    ) -> Result<bool, Error> {
-        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(false) };
-        Ok(query.admits(&fact.piece) && !self.has_lapsed(tenant, &fact, query)?)
+    ) -> Result<Option<Arc<FactRow>>, Error> {
+        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(None) };
+        let stands = query.admits(&fact.piece) && !self.has_lapsed(tenant, &fact, query)?;
+        Ok(stands.then_some(fact))
     }
 
-    pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<FactRow>, Error> {
-        Ok(row(&self.views, Space::Records, &key::fact(tenant, id), FactRow::decode)?)
+    pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<Arc<FactRow>>, Error> {
+        let key = key::fact(tenant, id);
+        Ok(self.views.derived_record(Space::Records, &key, FactRow::decode)?)
     }
 }
 

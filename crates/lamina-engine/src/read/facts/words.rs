@@ -2,10 +2,12 @@
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use lamina_core::derive::facts::{AssertionId, Content, Piece, PieceId, Said, Support, Value};
 use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
+use lamina_store::entry::Place;
 use lamina_store::kv::Space;
 use lamina_types::layer::{Claim, Confidence, Object};
 use lamina_types::{ActorId, ConflictId, EventId, FactId, RecordedAt};
@@ -19,15 +21,16 @@ use crate::derive::read::{answer_row, row};
 use crate::derive::rows::{AnswerRow, FactRow, InputRow};
 use crate::derive::{facts, key};
 use crate::engine::Inner;
+use crate::read::recall::said_words;
+use crate::read::recall::texts::Answered;
 
 /// Answers that were read for one page, with who spoke.
-pub(crate) type Answers = HashMap<u64, (Answer, Option<ActorId>)>;
+pub(crate) type Answers = HashMap<u64, Arc<Answered>>;
 
 /// A claim with where it comes from.
 pub(in crate::read) struct Told {
     pub(in crate::read) claim: Claim,
     extractor: String,
-    event: EventId,
     said_by: Option<ActorId>,
     mapping: Option<FactMapping>,
     /// How sure it is who is meant by the subject.
@@ -83,6 +86,35 @@ impl Inner {
         }))
     }
 
+    /// What a version says, in words; `None` if they are being erased right now.
+    pub(crate) fn fact_told(
+        &self,
+        tenant: u32,
+        fact: &FactRow,
+        recorded: RecordedAt,
+        answers: &mut Answers,
+    ) -> Result<Option<String>, Error> {
+        let values: &[Value] = match &fact.piece.content {
+            Content::One(value) => std::slice::from_ref(value),
+            Content::Conflict(values) => values,
+            Content::Ended(_) => return Ok(None),
+        };
+        let mut claims: Vec<(bool, Claim)> = Vec::new();
+        for value in values {
+            let says = |support: &&Support| {
+                support.recorded <= recorded && support.said == Said::Value(*value)
+            };
+            for support in fact.piece.supports.iter().filter(says) {
+                if let Some(told) = self.told(tenant, support.source, answers)? {
+                    claims.push((matches!(value, Value::IsNot(_)), told.claim));
+                    break;
+                }
+            }
+        }
+        let sides = claims.iter().map(|(negated, claim)| (*negated, &claim.object));
+        Ok(claims.first().map(|(_, first)| said_words(&first.subject, &first.predicate, sides)))
+    }
+
     /// What a version says of one value, and the first claim that says so.
     fn object(
         &self,
@@ -96,12 +128,23 @@ impl Inner {
             |support: &&Support| support.recorded <= recorded && support.said == Said::Value(value);
         let mut first: Option<(Told, AssertionId)> = None;
         let (mut supports, mut said_by, mut confidence) = (Vec::new(), None, Confidence::new(0));
+        let mut last = None;
         for support in fact.piece.supports.iter().filter(says) {
             confidence = confidence.max(support.confidence);
-            let Some(told) = self.told(tenant, support.source, answers)? else { continue };
-            supports.push(told.event);
-            said_by.clone_from(&told.said_by);
-            first.get_or_insert((told, support.source));
+            let Some((source, row)) = self.said_in(tenant, support.source)? else { continue };
+            // The words of the first tell what is said, and those of the last who said it last.
+            if first.is_none() {
+                let Some(told) = self.told_in(source, &row, answers)? else { continue };
+                said_by.clone_from(&told.said_by);
+                first = Some((told, support.source));
+            }
+            supports.push(row.event);
+            last = Some((source, row));
+        }
+        if let Some((source, row)) = last.filter(|_| supports.len() > 1)
+            && let Some(told) = self.told_in(source, &row, answers)?
+        {
+            said_by = told.said_by;
         }
         let Some((mut first, source)) = first else { return Ok(None) };
         let input = key::input(tenant, fact.scope, &fact.track, source);
@@ -215,34 +258,38 @@ impl Inner {
         source: AssertionId,
         answers: &mut Answers,
     ) -> Result<Option<Told>, Error> {
-        let (source, row) = match answer_row(&self.views, tenant, source.offset)? {
-            Some(row) => (source, row),
-            None => {
-                let source = self.origin(tenant, source)?;
-                if let Some(row) = answer_row(&self.views, tenant, source.offset)? {
-                    return self.told_in(source, row, answers);
-                }
-                let decision = self.decision_row(tenant, source.offset)?;
-                let Some(said) = decision.and_then(|decision| decision.said) else {
-                    return Ok(None);
-                };
-                let Some(row) = answer_row(&self.views, tenant, said.offset)? else {
-                    return Ok(None);
-                };
-                (said, row)
-            }
-        };
-        self.told_in(source, row, answers)
+        match self.said_in(tenant, source)? {
+            Some((source, row)) => self.told_in(source, &row, answers),
+            None => Ok(None),
+        }
+    }
+
+    /// The answer that evidence is from, and which of its claims it is.
+    fn said_in(
+        &self,
+        tenant: u32,
+        source: AssertionId,
+    ) -> Result<Option<(AssertionId, Arc<AnswerRow>)>, Error> {
+        if let Some(row) = answer_row(&self.views, tenant, source.offset)? {
+            return Ok(Some((source, row)));
+        }
+        let source = self.origin(tenant, source)?;
+        if let Some(row) = answer_row(&self.views, tenant, source.offset)? {
+            return Ok(Some((source, row)));
+        }
+        let decision = self.decision_row(tenant, source.offset)?;
+        let Some(said) = decision.and_then(|decision| decision.said) else { return Ok(None) };
+        Ok(answer_row(&self.views, tenant, said.offset)?.map(|row| (said, row)))
     }
 
     /// The claim of an answer.
     fn told_in(
         &self,
         source: AssertionId,
-        row: AnswerRow,
+        row: &AnswerRow,
         answers: &mut Answers,
     ) -> Result<Option<Told>, Error> {
-        let Some((answer, said_by)) = self.answer_of(source.offset, &row, answers)? else {
+        let Some((answer, said_by)) = self.answer_of(source.offset, row, answers)? else {
             return Ok(None);
         };
         let claim = answer.extraction.claims.get(usize::from(source.ordinal)).cloned();
@@ -250,7 +297,6 @@ impl Inner {
         Ok(claim.map(|claim| Told {
             claim,
             extractor: answer.extraction.extractor.clone(),
-            event: row.event,
             said_by: said_by.clone(),
             mapping: mapped.map(|mapped| FactMapping {
                 vocabulary: mapped.vocabulary.clone(),
@@ -267,18 +313,34 @@ impl Inner {
         offset: u64,
         row: &AnswerRow,
         answers: &'a mut Answers,
-    ) -> Result<Option<&'a (Answer, Option<ActorId>)>, Error> {
+    ) -> Result<Option<&'a Answered>, Error> {
         Ok(match answers.entry(offset) {
             Slot::Occupied(known) => Some(known.into_mut()),
             Slot::Vacant(slot) => {
-                let entry = self.reader.entry(offset, row.place)?;
-                let Some(bytes) = entry.what.live() else { return Ok(None) };
-                let answer = Answer::decode(bytes);
-                let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
-                let who = entry.who.live().and_then(|who| AnswerWho::decode(who).ok());
-                Some(slot.insert((answer, who.map(|who| who.observed_actor))))
+                let Some(said) = self.answer_at(offset, row.place)? else { return Ok(None) };
+                Some(slot.insert(said))
             }
         })
+    }
+
+    /// The same by its place in the log, perhaps from memory.
+    pub(in crate::read) fn answer_at(
+        &self,
+        offset: u64,
+        place: Place,
+    ) -> Result<Option<Arc<Answered>>, Error> {
+        let asked = match self.shared.texts.answer(offset) {
+            Ok(said) => return Ok(Some(said)),
+            Err(asked) => asked,
+        };
+        let entry = self.reader.entry(offset, place)?;
+        let Some(bytes) = entry.what.live() else { return Ok(None) };
+        let answer = Answer::decode(bytes);
+        let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
+        let who = entry.who.live().and_then(|who| AnswerWho::decode(who).ok());
+        let said = Arc::new((answer, who.map(|who| who.observed_actor)));
+        self.shared.texts.put_answer(offset, asked, &said);
+        Ok(Some(said))
     }
 
     /// An answer by its entry.
@@ -289,7 +351,7 @@ impl Inner {
         answers: &'a mut Answers,
     ) -> Result<Option<&'a Answer>, Error> {
         let Some(row) = answer_row(&self.views, tenant, offset)? else { return Ok(None) };
-        Ok(self.answer_of(offset, &row, answers)?.map(|(answer, _)| answer))
+        Ok(self.answer_of(offset, &row, answers)?.map(|said| &said.0))
     }
 
     pub(in crate::read) fn predicate_tag(

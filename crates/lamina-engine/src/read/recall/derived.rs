@@ -22,7 +22,7 @@ use crate::engine::Inner;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::episodes::{EpisodeRecord, EpisodesQuery};
 use crate::read::facts::{Answers, FactRecord, FactsQuery, Order};
-use crate::read::understanding::{ConceptPins, ConceptRecord};
+use crate::read::understanding::{ConceptPins, ConceptRecord, ConceptSeen, Words};
 
 /// Records that stand on one event and are looked at.
 const OF_EVENT_MAX: usize = 64;
@@ -43,13 +43,8 @@ pub(super) struct Reached {
     pub(super) episodes: Vec<Ranked<EpisodeRecord>>,
     pub(super) concepts: Vec<Ranked<ConceptRecord>>,
     pub(super) failed: Vec<Layer>,
-}
-
-impl Reached {
-    pub(super) fn count(&self) -> u64 {
-        let Reached { facts, beliefs, episodes, concepts, failed: _ } = self;
-        (facts.len() + beliefs.len() + episodes.len() + concepts.len()) as u64
-    }
+    /// Records that could have been in it.
+    pub(super) count: u64,
 }
 
 /// Ids of what stands on events, with the score of the best of these.
@@ -87,26 +82,30 @@ impl Inner {
     ) -> Result<Reached, Error> {
         let standing = self.standing(frame, tuning, hits, order)?;
         let mut reached = Reached::default();
+        let count = &mut 0;
         let wants = |layer: Layer| {
             let limit = frame.question.layer_limits.get(layer as usize).copied().flatten();
             frame.question.wants(layer) && limit != Some(0)
         };
         let mut layers: Vec<(Layer, Result<(), Error>)> = Vec::new();
         if wants(Layer::Facts) {
-            let facts = self.facts_of(frame, &standing).map(|facts| reached.facts = facts);
+            let facts = self.facts_of(frame, &standing, count).map(|facts| reached.facts = facts);
             layers.push((Layer::Facts, facts));
         }
         if wants(Layer::Beliefs) {
-            let beliefs = self.beliefs_of(frame, &standing).map(|found| reached.beliefs = found);
+            let beliefs =
+                self.beliefs_of(frame, &standing, count).map(|found| reached.beliefs = found);
             layers.push((Layer::Beliefs, beliefs));
         }
         if wants(Layer::Episodes) {
-            let episodes = self.episodes_of(frame, &standing).map(|found| reached.episodes = found);
+            let episodes =
+                self.episodes_of(frame, &standing, count).map(|found| reached.episodes = found);
             layers.push((Layer::Episodes, episodes));
         }
         if wants(Layer::Understanding) {
-            let concepts =
-                self.concepts_of(may, frame, &standing).map(|found| reached.concepts = found);
+            let concepts = self
+                .concepts_of(may, frame, &standing, count)
+                .map(|found| reached.concepts = found);
             layers.push((Layer::Understanding, concepts));
         }
         for (layer, result) in layers {
@@ -116,6 +115,7 @@ impl Inner {
                 reached.failed.push(layer);
             }
         }
+        reached.count = *count;
         Ok(reached)
     }
 
@@ -149,10 +149,7 @@ impl Inner {
         let mut found = Vec::new();
         let bounds = (from.as_slice(), to.as_slice());
         walk(&self.views, Space::Records, bounds, Direction::Forward, &mut |key, _| {
-            let id = key::derived_id(key).unwrap_or_default();
-            found.extend(id.parse().map(On::Fact));
-            found.extend(id.parse().map(On::Belief));
-            found.extend(id.parse().map(On::Episode));
+            found.extend(key::layer_of(key).zip(key::tail_id(key)).and_then(On::new));
             match found.len() < OF_EVENT_MAX {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
@@ -190,6 +187,7 @@ impl Inner {
         &self,
         frame: &Frame<'_>,
         standing: &Standing,
+        count: &mut u64,
     ) -> Result<Vec<Ranked<FactRecord>>, Error> {
         let superseded = match frame.plan.wants_history() {
             true => Superseded::Shown,
@@ -197,59 +195,66 @@ impl Inner {
         };
         let query = self.facts_asked(frame, superseded);
         let says = Says::new(frame);
-        let limit = super::pack::limit(frame.question, Layer::Facts);
         let mut answers = Answers::new();
-        let mut facts = Vec::new();
+        let mut seen = Vec::new();
         for (id, score) in best(&standing.facts) {
-            if cannot_enter(&facts, limit, score) {
-                break;
-            }
-            let Some(record) = self.fact_if(frame.tenant, id, &query, &mut answers)? else {
+            let Some(fact) = self.fact_standing(frame.tenant, id, &query)? else { continue };
+            let confidence = fact.piece.confidence(frame.recorded).as_f64();
+            let scope = self.scope_path(frame.tenant, fact.scope)?;
+            if !frame.reach.covers(&scope) || !frame.admits_confidence(confidence) {
                 continue;
-            };
-            let confidence = record.confidence.as_f64();
-            if frame.reach.covers(&record.scope) && frame.admits_confidence(confidence) {
-                let score = score * says.share(&super::pack::fact_words(&record));
-                facts.push(Ranked { record, score });
             }
+            let said = self.fact_told(frame.tenant, &fact, frame.recorded, &mut answers)?;
+            let score = said.map(|said| score * says.share(&said));
+            seen.extend(score.map(|score| Ranked { record: (id, fact), score }));
         }
-        Ok(ranked(facts))
+        *count += seen.len() as u64;
+        let mut facts = Vec::new();
+        for Ranked { record: (id, fact), score } in first(seen, frame, Layer::Facts) {
+            let record = self.fact(frame.tenant, id, &fact, frame.recorded, &mut answers)?;
+            facts.extend(record.map(|record| Ranked { record, score }));
+        }
+        Ok(facts)
     }
 
     fn beliefs_of(
         &self,
         frame: &Frame<'_>,
         standing: &Standing,
+        count: &mut u64,
     ) -> Result<Vec<Ranked<BeliefRecord>>, Error> {
         let says = Says::new(frame);
-        let limit = super::pack::limit(frame.question, Layer::Beliefs);
-        let mut beliefs = Vec::new();
+        let mut seen = Vec::new();
         for (id, score) in best(&standing.beliefs) {
-            if cannot_enter(&beliefs, limit, score) {
-                break;
-            }
-            let Some(record) = self.belief_if(frame.tenant, id, frame.recorded)? else { continue };
-            let hidden = match record.shown.hidden {
+            let found = self.belief_seen(frame.tenant, id, frame.recorded)?;
+            let Some((stood, shown, said)) = found else { continue };
+            let hidden = match shown.hidden {
                 None => false,
                 Some(Hidden::Deprecated) => !frame.plan.wants_history(),
                 Some(Hidden::Deleted | Hidden::Faded) => true,
             };
-            let over = record.valid_to.is_some_and(|to| to.0 <= frame.now);
+            let over = stood.row.held.valid_to.is_some_and(|to| to.0 <= frame.now);
             let over = over && !frame.plan.wants_history() && frame.window.is_none();
-            let confident = frame.admits_confidence(record.shown.confidence);
-            if hidden || over || !confident || !frame.reach.covers(&record.scope) {
-                continue;
+            let scope = self.scope_path(frame.tenant, stood.claim.scope)?;
+            let confident = frame.admits_confidence(shown.confidence);
+            if !hidden && !over && confident && frame.reach.covers(&scope) {
+                seen.push(Ranked { record: stood, score: score * says.share(&said) });
             }
-            let score = score * says.share(&super::pack::belief_words(&record));
-            beliefs.push(Ranked { record, score });
         }
-        Ok(ranked(beliefs))
+        *count += seen.len() as u64;
+        let mut beliefs = Vec::new();
+        for Ranked { record: stood, score } in first(seen, frame, Layer::Beliefs) {
+            let record = self.belief_whole(&stood)?;
+            beliefs.extend(record.map(|record| Ranked { record, score }));
+        }
+        Ok(beliefs)
     }
 
     fn episodes_of(
         &self,
         frame: &Frame<'_>,
         standing: &Standing,
+        count: &mut u64,
     ) -> Result<Vec<Ranked<EpisodeRecord>>, Error> {
         let query = EpisodesQuery {
             scope: frame.question.scope.clone(),
@@ -275,6 +280,7 @@ impl Inner {
             };
             episodes.push(Ranked { record, score: score * INHERITED });
         }
+        *count += episodes.len() as u64;
         Ok(ranked(episodes))
     }
 
@@ -283,6 +289,7 @@ impl Inner {
         may: &MayRecall,
         frame: &Frame<'_>,
         standing: &Standing,
+        count: &mut u64,
     ) -> Result<Vec<Ranked<ConceptRecord>>, Error> {
         if may.concepts.is_none() {
             return Ok(Vec::new());
@@ -304,20 +311,26 @@ impl Inner {
                 raise(&mut understood, id, score);
             }
         }
-        let mut concepts: Vec<Ranked<ConceptRecord>> = Vec::new();
+        let words = &mut Words::new(self, frame.tenant);
+        let mut seen: Vec<Ranked<ConceptSeen>> = Vec::new();
         for (id, score) in best(&understood).into_iter().take(2 * limit) {
-            let record = match self.concept_if(frame.tenant, id, pins)? {
-                Some(record) if frame.reach.covers(&record.scope) => record,
-                _ => continue,
+            let found = self.concept_seen(words, id, &pins)?;
+            let Some(record) = found.filter(|found| frame.reach.covers(&found.scope)) else {
+                continue;
             };
-            let known = concepts.iter().any(|other| other.record.id == record.id);
-            if !known && frame.admits_confidence(record.confidence.as_f64()) {
-                let words = record.things.join(" ");
-                let score = INHERITED * score * says.share(&words);
-                concepts.push(Ranked { record, score });
+            let known = seen.iter().any(|other| other.record.id == record.id);
+            if !known && frame.admits_confidence(record.reading.confidence.as_f64()) {
+                let score = INHERITED * score * says.share(&record.things.join(" "));
+                seen.push(Ranked { record, score });
             }
         }
-        Ok(ranked(concepts))
+        *count += seen.len() as u64;
+        let mut concepts = Vec::new();
+        for Ranked { record, score } in first(seen, frame, Layer::Understanding) {
+            let record = self.concept_whole(words, &record, frame.recorded)?;
+            concepts.extend(record.map(|record| Ranked { record, score }));
+        }
+        Ok(concepts)
     }
 
     /// Which of the best events say what others have replaced. Those others are brought in, as good as
@@ -343,7 +356,7 @@ impl Inner {
                 let stands = match stands.get(&id) {
                     Some(stands) => *stands,
                     None => {
-                        let now = self.fact_stands(frame.tenant, id, &current)?;
+                        let now = self.fact_standing(frame.tenant, id, &current)?.is_some();
                         stands.insert(id, now);
                         now
                     }
@@ -404,6 +417,17 @@ enum On {
     Episode(EpisodeId),
 }
 
+impl On {
+    fn new((layer, id): (key::Layer, [u8; 16])) -> Option<On> {
+        match layer {
+            key::Layer::Fact => Some(On::Fact(FactId::from_bytes(id))),
+            key::Layer::Belief => Some(On::Belief(BeliefId::from_bytes(id))),
+            key::Layer::Episode => Some(On::Episode(EpisodeId::from_bytes(id))),
+            key::Layer::Concept => None,
+        }
+    }
+}
+
 /// How much of a question a record says itself.
 struct Says(std::collections::BTreeSet<String>);
 
@@ -430,10 +454,11 @@ impl Says {
     }
 }
 
-/// Whether nothing that stands on an event of this score can be among the first so many: what a record
-/// says itself never raises it above its event.
-fn cannot_enter<T>(found: &[Ranked<T>], limit: usize, score: f64) -> bool {
-    found.iter().filter(|other| other.score >= score).count() >= limit
+/// The first of a layer that a pack has place for, the best first.
+fn first<T>(seen: Vec<Ranked<T>>, frame: &Frame<'_>, layer: Layer) -> Vec<Ranked<T>> {
+    let mut first = ranked(seen);
+    first.truncate(super::pack::limit(frame.question, layer));
+    first
 }
 
 fn ranked<T>(mut records: Vec<Ranked<T>>) -> Vec<Ranked<T>> {

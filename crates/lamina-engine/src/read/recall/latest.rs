@@ -1,5 +1,7 @@
 //! Nothing in particular is asked for: the latest, as a diary would be opened at its last page.
 
+use std::sync::Arc;
+
 use super::Frame;
 use super::retrieve::Hits;
 use crate::Error;
@@ -17,7 +19,7 @@ impl Inner {
         let mut hits = Hits::default();
         for (place, row) in self.rows_in(frame, limit)?.into_iter().enumerate() {
             let Some(observed) = row.listed().map(|facets| facets.observed_at) else { continue };
-            let at = hits.add(row, observed);
+            let at = hits.add(Arc::new(row), observed);
             if let Some(found) = hits.events.get_mut(at) {
                 found.score = 1.0 / (1.0 + place as f64);
             }

@@ -54,8 +54,7 @@ impl Inner {
             if events.len() >= wanted {
                 break;
             }
-            let read = found.seen.as_ref().map(|seen| seen.event.clone());
-            let event = match read.map_or_else(|| self.record(&found.row), Ok) {
+            let event = match self.record(&found.row) {
                 Ok(event) => event,
                 Err(Error::Deleted) => continue,
                 Err(error) => return Err(error),
@@ -64,7 +63,7 @@ impl Inner {
                 events.push(Ranked { record: event, score: found.score });
             }
         }
-        let Reached { facts, beliefs, episodes, concepts, failed } = reached;
+        let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
         recalled.failed.extend(failed);
         let mut candidates = Vec::new();
         let mut put = |layer: Layer, words: &str, score: f64| {
@@ -168,27 +167,38 @@ fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<String>> {
 
 /// A fact as words.
 pub fn fact_words(fact: &FactRecord) -> String {
-    let subject = term(&fact.subject.term);
-    let sides: Vec<String> = fact
-        .objects
-        .iter()
-        .map(|side| match side.negated {
-            true => format!("not {}", object(&side.object)),
-            false => object(&side.object),
+    let sides = fact.objects.iter().map(|side| (side.negated, &side.object));
+    said_words(&fact.subject.term, &fact.predicate, sides)
+}
+
+/// The same from what it says: whether each side is denied, and the side.
+pub(crate) fn said_words<'a>(
+    subject: &Term,
+    predicate: &str,
+    sides: impl Iterator<Item = (bool, &'a Object)>,
+) -> String {
+    let sides: Vec<String> = sides
+        .map(|(negated, side)| match negated {
+            true => format!("not {}", object(side)),
+            false => object(side),
         })
         .collect();
-    format!("{subject} {} {}", fact.predicate.replace('_', " "), sides.join(" or "))
+    format!("{} {} {}", term(subject), predicate.replace('_', " "), sides.join(" or "))
 }
 
 /// A belief as words.
 pub fn belief_words(belief: &BeliefRecord) -> String {
-    let subject = match &belief.subject {
+    held_words(&belief.subject, &belief.predicate, &belief.object)
+}
+
+/// The same from what it says.
+pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object) -> String {
+    let subject = match subject {
         BeliefSubject::Entity { name, .. } => term(name),
         BeliefSubject::Named(name) => name.clone(),
         BeliefSubject::Scope => String::new(),
     };
-    let words =
-        format!("{subject} {} {}", belief.predicate.replace('_', " "), object(&belief.object));
+    let words = format!("{subject} {} {}", predicate.replace('_', " "), object(held));
     words.trim().to_owned()
 }
 

@@ -1,10 +1,12 @@
 //! What is found: events that share words or meaning with the question.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use lamina_core::read::abstain::{self, Evidence};
 use lamina_core::read::fuse::{Signals, min_max};
 use lamina_core::read::tuning::Tuning;
+use lamina_core::read::units::{Unit, share, units, unspaced};
 use lamina_core::read::words::{asking, asking_first, matter, stem};
 use lamina_store::view::EventRow;
 use lamina_types::recall::Layer;
@@ -23,7 +25,7 @@ const LIFT: f64 = 0.1;
 /// An event that was found.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    pub(super) row: EventRow,
+    pub(super) row: Arc<EventRow>,
     pub(super) observed: ValidAt,
     pub(super) lexical: Option<f64>,
     pub(super) semantic: Option<f64>,
@@ -73,15 +75,13 @@ pub(super) struct Hits {
 /// What a text asks for, and what speaks for what was found.
 #[derive(Debug)]
 pub(super) struct Side {
-    /// How telling each word of the question is in it.
-    pub(super) weights: Vec<f64>,
-    pub(super) names: BTreeSet<String>,
+    pub(super) units: Vec<Unit>,
     pub(super) evidence: Evidence,
 }
 
 impl Hits {
     /// One more event, unless it is there.
-    pub(super) fn add(&mut self, row: EventRow, observed: ValidAt) -> usize {
+    pub(super) fn add(&mut self, row: Arc<EventRow>, observed: ValidAt) -> usize {
         if let Some(at) = self.at.get(&row.id) {
             return *at;
         }
@@ -198,7 +198,7 @@ impl Inner {
         if let Some(at) = hits.at.get(&id) {
             return Ok(Some(*at));
         }
-        let Some(row) = self.views.event(frame.tenant, id)? else { return Ok(None) };
+        let Some(row) = self.views.event_again(frame.tenant, id)? else { return Ok(None) };
         let Some(observed) = row.listed().map(|facets| facets.observed_at) else { return Ok(None) };
         if !frame.in_time(observed, row.recorded_at) {
             return Ok(None);
@@ -209,16 +209,11 @@ impl Inner {
 
 /// What speaks for the best hits, from the words of the question that they have.
 fn side(text: &str, whole: bool, hits: &Hits, terms: &[QueryTerm]) -> Side {
-    let lower = text.to_lowercase();
-    let says = |term: &QueryTerm| whole || lower.contains(&term.word);
-    let weights: Vec<f64> =
-        terms.iter().map(|term| if says(term) { term.weight } else { 0.0 }).collect();
-    let total: f64 = weights.iter().sum();
-    let share = |bits: u64| {
-        let here = weights.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-        let weight: f64 = here.map(|(_, weight)| weight).sum();
-        if total > 0.0 { weight / total } else { 0.0 }
-    };
+    let matter = matter(text);
+    let weighed: Vec<(&str, f64)> =
+        terms.iter().map(|term| (term.word.as_str(), term.weight)).collect();
+    let units = units(text, whole, &weighed, &matter.names);
+    let share = |bits: u64| share(&units, bits);
     let best = hits.events.iter().map(|found| share(found.terms)).fold(0.0, f64::max);
     let mut scored: Vec<(f64, u64)> = hits
         .events
@@ -227,7 +222,6 @@ fn side(text: &str, whole: bool, hits: &Hits, terms: &[QueryTerm]) -> Side {
         .collect();
     scored.sort_by(|one, other| other.0.total_cmp(&one.0));
     let together = scored.iter().take(TOGETHER).fold(0, |bits, (_, terms)| bits | terms);
-    let matter = matter(text);
     let known = |name: &&String| {
         let called = |term: &QueryTerm| term.documents > 0 && stem(&term.word) == **name;
         terms.iter().any(called)
@@ -235,7 +229,8 @@ fn side(text: &str, whole: bool, hits: &Hits, terms: &[QueryTerm]) -> Side {
     let named = matter.names.iter().filter(known).count() as f64;
     let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
     let meaning = hits.events.iter().filter_map(|found| found.semantic).max_by(f64::total_cmp);
-    let together = share(together);
-    let evidence = Evidence { names, best, together, meaning, closest: None, matter: None };
-    Side { weights, names: matter.names, evidence }
+    let (together, unspaced) = (share(together), unspaced(&units));
+    let evidence =
+        Evidence { names, best, together, meaning, closest: None, matter: None, unspaced };
+    Side { units, evidence }
 }

@@ -15,7 +15,7 @@ use super::retrieve::Hits;
 use super::{Frame, Trail};
 use crate::Error;
 use crate::derive::key::episodes as key;
-use crate::derive::read::{events_of, row};
+use crate::derive::read::{row, turns_of};
 use crate::derive::rows::episodes::MemberRow;
 use crate::engine::Inner;
 
@@ -46,7 +46,9 @@ impl Inner {
             let Some(thread) = found.thread else { continue };
             let turns = match threads.entry(thread) {
                 Slot::Occupied(known) => known.into_mut(),
-                Slot::Vacant(slot) => slot.insert(self.turns(frame, thread)?),
+                Slot::Vacant(slot) => {
+                    slot.insert(turns_of(&self.views, frame.tenant, thread, frame.recorded)?)
+                }
             };
             let Some(place) = turns.iter().position(|event| *event == found.row.id) else {
                 continue;
@@ -72,13 +74,6 @@ impl Inner {
             }
         }
         Ok(())
-    }
-
-    /// The turns of a conversation in their order, as far as they were known.
-    fn turns(&self, frame: &Frame<'_>, thread: EpisodeId) -> Result<Vec<EventId>, Error> {
-        let turns = events_of(&self.views, frame.tenant, thread)?;
-        let known = turns.into_iter().filter(|(_, _, member)| member.joined <= frame.recorded);
-        Ok(known.map(|(_, event, _)| event).collect())
     }
 
     /// Scores what was found, and gives its order.
@@ -124,7 +119,7 @@ impl Inner {
         let replaced = self.replaced(frame, tuning, hits, &scored(hits))?;
         let mut ranked = scored(hits);
         if asks_for_present(&frame.question.query) {
-            let restated = hits.restated(&ranked);
+            let restated = hits.restated(frame.plan, &ranked);
             newer_first(&mut ranked, &restated);
         }
         newer_first(&mut ranked, &replaced);

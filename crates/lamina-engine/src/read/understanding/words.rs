@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::sync::Arc;
 
 use lamina_core::derive::concepts::{Concept, Item, Reading, describe, name};
 use lamina_core::derive::facts::AssertionId;
@@ -16,6 +17,7 @@ use crate::derive::concepts::rows::DigestRow;
 use crate::derive::concepts::things::{self, THING};
 use crate::derive::read::{answer_row, row};
 use crate::engine::Inner;
+use crate::read::recall::texts::Answered;
 
 /// Things of one concept that are named.
 const THINGS_NAMED_MAX: usize = 64;
@@ -27,15 +29,15 @@ const QUOTE_CHARS_MAX: usize = 240;
 const EPISODES_SEARCHED_MAX: usize = 4;
 
 /// The words of one page.
-pub(super) struct Words<'a> {
+pub(crate) struct Words<'a> {
     inner: &'a Inner,
-    pub(super) tenant: u32,
-    answers: HashMap<u64, Option<Answer>>,
+    pub(crate) tenant: u32,
+    answers: HashMap<u64, Option<Arc<Answered>>>,
     called: HashMap<(u64, Item), Option<String>>,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(inner: &'a Inner, tenant: u32) -> Words<'a> {
+    pub(crate) fn new(inner: &'a Inner, tenant: u32) -> Words<'a> {
         Words { inner, tenant, answers: HashMap::new(), called: HashMap::new() }
     }
 
@@ -124,7 +126,7 @@ impl<'a> Words<'a> {
         let Some(answer) = answer_row(&self.inner.views, self.tenant, source.offset)? else {
             return Ok(None);
         };
-        let Some(event) = self.inner.views.event(self.tenant, answer.event)? else {
+        let Some(event) = self.inner.views.event_again(self.tenant, answer.event)? else {
             return Ok(None);
         };
         let entry = self.inner.reader.entry(event.offset, event.place)?;
@@ -139,14 +141,11 @@ impl<'a> Words<'a> {
 
     fn answer(&mut self, offset: u64) -> Result<Option<&Answer>, Error> {
         let slot = match self.answers.entry(offset) {
-            Slot::Occupied(known) => return Ok(known.into_mut().as_ref()),
+            Slot::Occupied(known) => return Ok(known.into_mut().as_ref().map(|said| &said.0)),
             Slot::Vacant(slot) => slot,
         };
         let row = answer_row(&self.inner.views, self.tenant, offset)?;
-        let entry = row.map(|row| self.inner.reader.entry(offset, row.place)).transpose()?;
-        let bytes = entry.as_ref().and_then(|entry| entry.what.live());
-        let answer = bytes.map(Answer::decode).transpose();
-        let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
-        Ok(slot.insert(answer).as_ref())
+        let answer = row.map(|row| self.inner.answer_at(offset, row.place)).transpose()?;
+        Ok(slot.insert(answer.flatten()).as_ref().map(|said| &said.0))
     }
 }

@@ -1,0 +1,222 @@
+//! Texts that were looked at: what a question asks of a text is found out once, not once for every question.
+//!
+//! A text is kept as the numbers of its words, and what it is like: who speaks, whether it asks, names a
+//! time, gives a rule. Answers of the extractor are kept as they were read. All of it is made from the log
+//! and never changes; when anything is erased all of it is forgotten, so that no word outlives what it was
+//! taken from.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use lamina_core::read::closer::{asks, changes, dates, instructs, telling};
+use lamina_index::Lexicon;
+use lamina_store::codec::answer::Answer;
+use lamina_store::entry::{Entry, Kind, control};
+use lamina_types::{ActorId, Content, EventRecord, ScopePath};
+use parking_lot::Mutex;
+
+use crate::index::document::{parts, readable, speaker};
+
+/// Parts of one text that are looked at.
+const PARTS_MAX: usize = 8;
+/// Bytes of texts that are kept in each of two generations, roughly.
+const TEXTS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// Answers that are kept in each of two generations: about a kilobyte each.
+const ANSWERS_MAX: usize = 6_000;
+
+/// Paths of scopes that are kept.
+const PATHS_MAX: usize = 20_000;
+
+/// What a text is like.
+#[derive(Debug)]
+pub(crate) struct Digest {
+    pub(super) parts: Vec<Words>,
+    pub(super) speaker: String,
+    pub(super) role: &'static str,
+    /// It ends by asking.
+    pub(super) asks: bool,
+    /// It names a time.
+    pub(super) dates: bool,
+    /// It says how things are to be done.
+    pub(super) instructs: bool,
+    /// It says that something changed.
+    pub(super) changes: bool,
+    /// It has one part.
+    pub(super) is_short: bool,
+}
+
+/// The words of a part of a text.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// Numbers in a lexicon, ascending.
+    pub(super) numbers: Box<[u32]>,
+    /// How many carry something.
+    pub(super) length: usize,
+}
+
+impl Digest {
+    pub(super) fn of(event: &EventRecord, lexicon: &Lexicon) -> Digest {
+        let content = &event.experience.content;
+        let readable = readable(content);
+        let parts = parts(&readable);
+        let words = |part: &str| {
+            let mut words = Vec::new();
+            let length = telling(part, &mut |word| words.push(word.to_owned()));
+            Words { numbers: lexicon.numbers(&words), length }
+        };
+        let text = content.text();
+        Digest {
+            is_short: parts.len() == 1,
+            parts: parts.into_iter().take(PARTS_MAX).map(words).collect(),
+            speaker: speaker(event.experience.observed_actor.id.as_str()),
+            role: match content {
+                Content::Message { role, .. } => role.as_str(),
+                _ => "user",
+            },
+            asks: asks(text),
+            dates: dates(text),
+            instructs: instructs(text),
+            changes: changes(text),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let words = self.parts.iter().map(|part| 4 * part.numbers.len() + size_of::<Words>());
+        words.sum::<usize>() + self.speaker.len() + size_of::<Digest>() + 64
+    }
+}
+
+/// An answer with who spoke.
+pub(crate) type Answered = (Answer, Option<ActorId>);
+
+/// Texts and answers that were read lately, by the offsets of their entries.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lexicon: Arc<Lexicon>,
+    recent: HashMap<u64, Arc<Digest>>,
+    older: HashMap<u64, Arc<Digest>>,
+    /// Of the recent ones.
+    bytes: usize,
+    answers: HashMap<u64, Arc<Answered>>,
+    older_answers: HashMap<u64, Arc<Answered>>,
+    /// Scopes by tenant and ordinal: an ordinal never means another path.
+    paths: HashMap<(u32, u64), ScopePath>,
+    /// Grows when anything is erased: what was read before that is not kept after it.
+    erased: u64,
+}
+
+/// One question's look at texts: the lexicon that their words are numbered by.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) lexicon: Arc<Lexicon>,
+    erased: u64,
+}
+
+impl Texts {
+    pub(super) fn look(&self) -> Look {
+        let mut kept = self.kept.lock();
+        if kept.lexicon.is_full() {
+            kept.lexicon = Arc::default();
+            (kept.recent, kept.older, kept.bytes) = (HashMap::new(), HashMap::new(), 0);
+        }
+        Look { lexicon: Arc::clone(&kept.lexicon), erased: kept.erased }
+    }
+
+    /// A text that was looked at before.
+    pub(super) fn get(&self, look: &Look, offset: u64) -> Option<Arc<Digest>> {
+        let mut kept = self.kept.lock();
+        if !Arc::ptr_eq(&kept.lexicon, &look.lexicon) {
+            return None;
+        }
+        if let Some(found) = kept.recent.get(&offset) {
+            return Some(Arc::clone(found));
+        }
+        let found = kept.older.remove(&offset)?;
+        kept.put(offset, &found);
+        Some(found)
+    }
+
+    /// Keeps a text, unless something was erased since it was read.
+    pub(super) fn put(&self, look: &Look, offset: u64, digest: &Arc<Digest>) {
+        let mut kept = self.kept.lock();
+        if kept.erased == look.erased && Arc::ptr_eq(&kept.lexicon, &look.lexicon) {
+            kept.put(offset, digest);
+        }
+    }
+
+    /// An answer that was read before; otherwise, when it is asked.
+    pub(crate) fn answer(&self, offset: u64) -> Result<Arc<Answered>, u64> {
+        let mut kept = self.kept.lock();
+        if let Some(found) = kept.answers.get(&offset) {
+            return Ok(Arc::clone(found));
+        }
+        let found = kept.older_answers.remove(&offset).ok_or(kept.erased)?;
+        kept.put_answer(offset, &found);
+        Ok(found)
+    }
+
+    /// Keeps an answer, unless something was erased since it was asked for.
+    pub(crate) fn put_answer(&self, offset: u64, asked: u64, said: &Arc<Answered>) {
+        let mut kept = self.kept.lock();
+        if kept.erased == asked {
+            kept.put_answer(offset, said);
+        }
+    }
+
+    /// The path of a scope that was read before; otherwise, when it is asked.
+    pub(crate) fn path(&self, tenant: u32, ordinal: u64) -> Result<ScopePath, u64> {
+        let kept = self.kept.lock();
+        kept.paths.get(&(tenant, ordinal)).cloned().ok_or(kept.erased)
+    }
+
+    /// Keeps a path, unless something was erased since it was asked for.
+    pub(crate) fn put_path(&self, tenant: u32, ordinal: u64, asked: u64, path: &ScopePath) {
+        let mut kept = self.kept.lock();
+        if kept.paths.len() >= PATHS_MAX {
+            kept.paths.clear();
+        }
+        if kept.erased == asked {
+            kept.paths.insert((tenant, ordinal), path.clone());
+        }
+    }
+
+    /// Forgets what may have been erased.
+    pub(crate) fn folded(&self, entries: &[Entry]) {
+        let erases =
+            |entry: &Entry| entry.head.kind == Kind::Control && entry.head.sub == control::ERASE;
+        if entries.iter().any(erases) {
+            self.forget();
+        }
+    }
+
+    fn forget(&self) {
+        let mut kept = self.kept.lock();
+        *kept = Kept { erased: kept.erased + 1, ..Kept::default() };
+    }
+}
+
+impl Kept {
+    fn put(&mut self, offset: u64, digest: &Arc<Digest>) {
+        if self.bytes + digest.bytes() > TEXTS_BYTES_MAX {
+            (self.older, self.bytes) = (std::mem::take(&mut self.recent), 0);
+        }
+        if self.recent.insert(offset, Arc::clone(digest)).is_none() {
+            self.bytes += digest.bytes();
+        }
+    }
+
+    fn put_answer(&mut self, offset: u64, said: &Arc<Answered>) {
+        if self.answers.len() >= ANSWERS_MAX {
+            self.older_answers = std::mem::take(&mut self.answers);
+        }
+        self.answers.insert(offset, Arc::clone(said));
+    }
+}
+
+#[cfg(test)]
+mod tests;

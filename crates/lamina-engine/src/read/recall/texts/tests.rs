@@ -1,0 +1,53 @@
+//! What is kept of texts, and when it goes.
+
+use std::sync::Arc;
+
+use lamina_index::Lexicon;
+
+use super::{Digest, Texts, Words};
+
+fn digest(lexicon: &Lexicon, words: usize) -> Arc<Digest> {
+    let said: Vec<String> = ["river", "bank"].map(str::to_owned).into();
+    let part = Words { numbers: lexicon.numbers(&said), length: words };
+    Arc::new(Digest {
+        parts: vec![part],
+        speaker: "ada".to_owned(),
+        role: "user",
+        asks: false,
+        dates: false,
+        instructs: false,
+        changes: false,
+        is_short: true,
+    })
+}
+
+#[test]
+fn a_text_is_kept_for_those_who_number_words_alike() {
+    let texts = Texts::default();
+    let look = texts.look();
+    texts.put(&look, 7, &digest(&look.lexicon, 2));
+    assert_eq!(texts.get(&look, 7).map(|text| text.parts[0].length), Some(2));
+    assert!(texts.get(&look, 8).is_none());
+    let words: Vec<String> = (0..70_000).map(|number| format!("w{number}")).collect();
+    look.lexicon.numbers(&words);
+    let other = texts.look();
+    assert!(!Arc::ptr_eq(&look.lexicon, &other.lexicon), "a full one is given up");
+    assert!(texts.get(&look, 7).is_none() && texts.get(&other, 7).is_none());
+    texts.put(&look, 7, &digest(&look.lexicon, 2));
+    assert!(texts.get(&other, 7).is_none(), "its numbers mean other words");
+}
+
+#[test]
+fn nothing_is_kept_that_was_read_before_an_erasure() {
+    let texts = Texts::default();
+    let look = texts.look();
+    let text = digest(&look.lexicon, 2);
+    texts.put(&look, 7, &text);
+    let asked = texts.answer(3).expect_err("no answer is known");
+    texts.forget();
+    assert!(texts.get(&look, 7).is_none());
+    texts.put(&look, 7, &text);
+    assert!(texts.get(&texts.look(), 7).is_none(), "it was read before");
+    let again = texts.answer(3).expect_err("no answer is known");
+    assert_ne!(asked, again, "an answer that was asked for before is not kept");
+}

@@ -1,0 +1,158 @@
+//! Words that texts were made of, with their meanings: each is cut and looked up once, not once for every
+//! question.
+//!
+//! A text that was looked at is kept as the numbers of its words, and a question is held against words
+//! instead of texts: a word that a hundred texts have is compared once. Nothing but the compiled-in table is
+//! used, so the same words always come to the same numbers.
+
+use std::collections::HashMap;
+
+use parking_lot::{RwLock, RwLockReadGuard};
+
+use crate::embed::{Fnv, StaticEmbedder};
+use crate::vector::{Vector, cosine_of};
+
+/// Words that are kept at most; those that come after them have no meaning.
+const WORDS_MAX: usize = 120_000;
+/// From here on it is time to begin anew.
+const WORDS_MANY: usize = 60_000;
+/// A word that has no meaning.
+const NOTHING: u32 = u32::MAX;
+
+/// Words that were met.
+#[derive(Debug, Default)]
+pub struct Lexicon {
+    embedder: StaticEmbedder,
+    words: RwLock<Words>,
+}
+
+#[derive(Debug, Default)]
+struct Words {
+    /// A word's number, or [`NOTHING`].
+    numbers: HashMap<Box<str>, u32, Fnv>,
+    /// By number, one after the other.
+    values: Vec<i8>,
+    scales: Vec<f32>,
+}
+
+impl Lexicon {
+    /// Whether it has so many words that it should be given up for a new one.
+    pub fn is_full(&self) -> bool {
+        self.words.read().numbers.len() > WORDS_MANY
+    }
+
+    /// The numbers of those of these words that have a meaning: ascending, each once.
+    pub fn numbers(&self, words: &[String]) -> Box<[u32]> {
+        let mut numbers = Vec::with_capacity(words.len());
+        let mut unknown: Vec<&str> = Vec::new();
+        {
+            let known = self.words.read();
+            for word in words {
+                match known.numbers.get(word.as_str()) {
+                    Some(number) => numbers.push(*number),
+                    None => unknown.push(word),
+                }
+            }
+        }
+        unknown.sort_unstable();
+        unknown.dedup();
+        if !unknown.is_empty() {
+            let meant = unknown.into_iter().map(|word| (word, self.embedder.embed_one(word)));
+            let meant: Vec<(&str, Option<Vector>)> = meant.collect();
+            let mut known = self.words.write();
+            numbers.extend(meant.into_iter().map(|(word, vector)| known.number(word, vector)));
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.retain(|number| *number != NOTHING);
+        numbers.into()
+    }
+
+    /// Looks for these words.
+    pub fn focus<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Focus<'_> {
+        let asked: Vec<Option<Vector>> =
+            words.into_iter().map(|word| self.embedder.embed_one(word)).collect();
+        let words = self.words.read();
+        let places = vec![NOTHING; words.scales.len()];
+        Focus { words, asked, places, near: Vec::new() }
+    }
+}
+
+impl Words {
+    fn number(&mut self, word: &str, vector: Option<Vector>) -> u32 {
+        if let Some(known) = self.numbers.get(word) {
+            return *known;
+        }
+        if self.numbers.len() >= WORDS_MAX {
+            return NOTHING;
+        }
+        let next = u32::try_from(self.scales.len()).unwrap_or(NOTHING);
+        let number = match vector {
+            Some(vector) => {
+                self.values.extend_from_slice(vector.bytes());
+                self.scales.push(vector.scale());
+                next
+            }
+            None => NOTHING,
+        };
+        self.numbers.insert(word.into(), number);
+        number
+    }
+}
+
+/// The words of a question, held against those of a lexicon. No word can be added while it is there.
+#[derive(Debug)]
+pub struct Focus<'a> {
+    words: RwLockReadGuard<'a, Words>,
+    asked: Vec<Option<Vector>>,
+    /// By number of a word: where in `near` its row begins.
+    places: Vec<u32>,
+    /// How near each word met so far is to each that is asked for.
+    near: Vec<f32>,
+}
+
+impl Focus<'_> {
+    /// Whether a word of the question has a meaning that can be compared.
+    pub fn knows(&self, word: usize) -> bool {
+        self.asked.get(word).is_some_and(Option::is_some)
+    }
+
+    /// How near the nearest of these words is to each word of the question, 0 to 1.
+    pub fn nearest(&mut self, numbers: &[u32]) -> Vec<f32> {
+        let mut nearest = vec![0.0_f32; self.asked.len()];
+        for number in numbers {
+            let place = self.place(*number);
+            let row = self.near.get(place..).unwrap_or_default();
+            for (best, near) in nearest.iter_mut().zip(row) {
+                *best = best.max(*near);
+            }
+        }
+        nearest
+    }
+
+    fn place(&mut self, number: u32) -> usize {
+        let index = number as usize;
+        match self.places.get(index) {
+            Some(place) if *place != NOTHING => return *place as usize,
+            Some(_) => {}
+            // Not a number of this lexicon: nothing is near it.
+            None => return self.near.len(),
+        }
+        let dims = self.words.values.len() / self.words.scales.len().max(1);
+        let values = self.words.values.get(index * dims..(index + 1) * dims).unwrap_or_default();
+        let scale = self.words.scales.get(index).copied().unwrap_or(0.0);
+        let place = self.near.len();
+        let cosine = |asked: &Option<Vector>| {
+            let near = asked.as_ref().map(|asked| cosine_of(asked, values, scale));
+            near.map_or(0.0, |near| near.clamp(0.0, 1.0))
+        };
+        self.near.extend(self.asked.iter().map(cosine));
+        if let Some(known) = self.places.get_mut(index) {
+            *known = u32::try_from(place).unwrap_or(NOTHING);
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests;
