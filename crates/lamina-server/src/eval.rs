@@ -40,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) conversations_max: usize,
     /// Questions are also asked of a memory that does not know.
     pub(crate) elsewhere: bool,
+    /// Each half of a set is also shown by itself: what was chosen on one can be held against the other.
+    pub(crate) halves: bool,
 }
 
 /// Measures, and gives the tables.
@@ -81,8 +83,32 @@ async fn all(
             write(&*env.disk, dir, &measured)?;
         }
         tables.push(measured.table());
+        if plan.halves {
+            tables.extend(halves(measured, set).iter().map(Measured::table));
+        }
     }
     Ok(tables.join("\n"))
+}
+
+/// The first, third, ... conversations of a set, and the others.
+fn halves(measured: Measured, set: &[Conversation]) -> [Measured; 2] {
+    let Measured { name, outcomes, .. } = measured;
+    let half = |which: usize, called: &str| Measured {
+        name: format!("{name}, {called} half"),
+        conversations: set.iter().skip(which).step_by(2).count(),
+        records: set.iter().skip(which).step_by(2).map(|one| one.records.len()).sum(),
+        outcomes: Vec::new(),
+    };
+    let mut halves = [half(0, "first"), half(1, "second")];
+    let places: HashMap<&str, usize> =
+        set.iter().enumerate().map(|(at, one)| (one.name.as_str(), at)).collect();
+    for outcome in outcomes {
+        let place = places.get(outcome.conversation.as_str()).copied().unwrap_or(0);
+        if let Some(half) = halves.get_mut(place % 2) {
+            half.outcomes.push(outcome);
+        }
+    }
+    halves
 }
 
 async fn ask_set(

@@ -261,6 +261,9 @@ pub(super) struct EvalArgs {
     /// Do not ask questions of memories that cannot know
     #[arg(long)]
     pub(super) no_cross: bool,
+    /// Also show each half of a set by itself: its first, third, ... conversations, and the others
+    #[arg(long)]
+    pub(super) halves: bool,
 }
 
 #[derive(Debug, Args)]

@@ -44,6 +44,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         out,
         conversations,
         no_cross,
+        halves,
     } = args;
     let given = [
         (Layout::Locomo, locomo),
@@ -76,5 +77,6 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         out,
         conversations_max: conversations.unwrap_or(usize::MAX),
         elsewhere: !no_cross,
+        halves,
     })
 }
