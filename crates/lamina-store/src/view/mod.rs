@@ -308,7 +308,8 @@ impl Views {
 
     /// Writes rows outside replay that were put into a batch.
     pub fn commit(&self, batch: Batch) -> Result<(), ViewError> {
-        self.kv.write(batch).map_err(|source| ViewError::Kv { doing: "writing rows", source })
+        let written = self.remembered.write(self.kv.as_ref(), batch);
+        written.map_err(|source| ViewError::Kv { doing: "writing rows", source })
     }
 
     /// Makes everything applied so far durable.
