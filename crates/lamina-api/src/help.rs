@@ -113,6 +113,16 @@ explain! {
         ],
         "Read the conflict again; its status says what became of it.",
         "The conflict was decided otherwise, or there is nothing left to decide.";
+    RetentionSweepRunning:
+        "A sweep of retention is running.",
+        ["Two sweeps at once; also one that nobody asked for, which runs from time to time."],
+        "Wait until `GET /v1/admin/retention` says that none is running, and ask again.",
+        "A sweep of retention is running.";
+    WalCompactionRunning:
+        "A compaction is running.",
+        ["Two compactions at once, by whichever route."],
+        "Wait for the other one, and ask again.",
+        "A compaction is running.";
     VocabularyExists:
         "A vocabulary of this name is registered already.",
         ["`POST /v1/vocabularies` with a name that is taken."],

@@ -45,12 +45,16 @@ use crate::v1::lifecycle::{
 use crate::v1::phrases::{PhraseBody, PhraseList, PhraseRequest};
 use crate::v1::policy::{Effective, PolicyBody, PolicyRecord};
 use crate::v1::recall::{PackBody, RecallRequest, TemporalBlock};
+use crate::v1::retention::{
+    PolicyBody as RetentionPolicyBody, RuleRequest, StatusBody, SweepRequest, SweptBody,
+};
 use crate::v1::scopes::{MembersBody, PruneRequest, Pruned, ScopeBody, ScopeRegistration};
 use crate::v1::understanding::{
     ConceptBody, ConceptHistory, ConceptsPage, CoverageBody, RelatedPage, SynthesizeRequest,
     Synthesized,
 };
 use crate::v1::vocabularies::{VocabularyBody, VocabularyList, VocabularyRequest};
+use crate::v1::wal::{CompactRequest, CompactedBody, WalBody};
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -114,6 +118,14 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("legal_hold_request", of::<LegalHoldRequest>),
     ("legal_hold", of::<LegalHoldBody>),
     ("legal_hold_list", of::<LegalHoldList>),
+    ("retention_policy_request", of::<RuleRequest>),
+    ("retention_policy", of::<RetentionPolicyBody>),
+    ("retention_status", of::<StatusBody>),
+    ("retention_sweep_request", of::<SweepRequest>),
+    ("retention_swept", of::<SweptBody>),
+    ("wal_status", of::<WalBody>),
+    ("wal_compact_request", of::<CompactRequest>),
+    ("wal_compacted", of::<CompactedBody>),
     ("conflict", of::<ConflictBody>),
     ("conflict_page", of::<ConflictsPage>),
     ("resolve_request", of::<ResolveRequest>),

@@ -68,6 +68,12 @@ pub enum Error {
     /// The scope is registered already.
     #[error("the scope is registered already")]
     ScopeExists,
+    /// A sweep of retention runs.
+    #[error("a sweep of retention is running")]
+    SweepRunning,
+    /// The tables are being compacted.
+    #[error("a compaction is running")]
+    CompactionRunning,
     /// There is a vocabulary of this name in this place.
     #[error("there is a vocabulary of this name")]
     VocabularyExists,
@@ -175,6 +181,8 @@ impl Error {
             Error::ShuttingDown => ErrorCode::Overloaded,
             Error::ScopeExists => ErrorCode::ScopeRegistrationExists,
             Error::VocabularyExists => ErrorCode::VocabularyExists,
+            Error::SweepRunning => ErrorCode::RetentionSweepRunning,
+            Error::CompactionRunning => ErrorCode::WalCompactionRunning,
             Error::ScopeHasRecords { .. } => ErrorCode::ScopeHasRecords,
             Error::ConflictNotOpen => ErrorCode::ConflictNotOpen,
             Error::NoSuchSide { .. } => ErrorCode::InvalidBody,

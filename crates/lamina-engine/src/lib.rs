@@ -14,6 +14,7 @@ pub mod read;
 pub mod admin;
 pub mod forget;
 pub mod erasure;
+pub mod retention;
 pub mod audit;
 mod blobs;
 mod health;
@@ -27,7 +28,7 @@ pub mod backup;
 pub use admin::{
     Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
     PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery, Sight,
-    VocabularyChanged, VocabularyPermit,
+    VocabularyChanged, VocabularyPermit, WalStatus, WalVerdict,
 };
 pub use blobs::{BlobReader, BlobRecord, BlobSaid, BlobStored, BlobUpload};
 pub use derive::phrases::Phrases;

@@ -18,7 +18,7 @@ const STEP_BYTES: usize = 4 * 1_024 * 1_024;
 const STEP_ENTRIES: usize = 4_096;
 
 /// The next entry to verify, and a place to look for it.
-type At = (u64, Option<Place>);
+pub(crate) type At = (u64, Option<Place>);
 
 /// How fast the scrub goes.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ pub(crate) fn run(
 }
 
 /// Verifies a few entries; gives where to go on, or `None` at the end of the log.
-fn step(reader: &dyn LogReader, (from, place): At) -> Result<Option<At>, String> {
+pub(crate) fn step(reader: &dyn LogReader, (from, place): At) -> Result<Option<At>, String> {
     let entries =
         reader.read(from, place, STEP_ENTRIES, STEP_BYTES).map_err(|error| error.to_string())?;
     // The place of the last entry is a good place to look for the next one.

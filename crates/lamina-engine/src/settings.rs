@@ -28,6 +28,8 @@ pub struct Settings {
     pub audit_segment_bytes: u64,
     /// How long rows of the audit log are kept.
     pub audit_retention_us: i64,
+    /// Days that events are kept where no rule says so; `None`: for good.
+    pub retention_days: Option<u32>,
     /// How long a pepper of the audit log is used.
     pub pepper_rotation_us: i64,
     /// How long a pepper is kept when no row made with it is left.
@@ -62,6 +64,7 @@ impl Settings {
             writes_in_flight_max: Settings::WRITES_IN_FLIGHT_MAX,
             audit_segment_bytes: AuditOptions::SEGMENT_BYTES,
             audit_retention_us: Settings::AUDIT_RETENTION_US,
+            retention_days: None,
             pepper_rotation_us: Settings::PEPPER_ROTATION_US,
             pepper_buffer_us: Settings::PEPPER_ROTATION_US,
         }

@@ -12,4 +12,5 @@ pub mod models;
 pub mod logging;
 pub mod http;
 pub mod meters;
+mod sweeping;
 mod eval;

@@ -95,6 +95,8 @@ pub mod control {
     pub const FORGET_BEGUN: u16 = 71;
     /// They are; the head's causes name the entry that it began with.
     pub const FORGOTTEN: u16 = 72;
+    /// How long events are kept.
+    pub const RETENTION_SET: u16 = 79;
 
     /// What belongs to the head's scope is about to be erased; `who` has on whose request.
     pub const ERASURE_BEGUN: u16 = 73;

@@ -81,6 +81,32 @@ pub struct AuditRow {
     pub recovered: bool,
 }
 
+impl AuditRow {
+    /// The row of something that was let through, before anything else is known of it.
+    pub fn blank(id: AuditId, at: Micros, tenant: u32) -> AuditRow {
+        AuditRow {
+            id,
+            at,
+            tenant,
+            who: None,
+            endpoint: String::new(),
+            capability: String::new(),
+            decision: Decision::Allow,
+            decided_by_tier: String::new(),
+            method: String::new(),
+            body_hash: None,
+            headers_hash: None,
+            body_bytes: None,
+            pepper_version: 0,
+            response_status: None,
+            event_id: None,
+            elapsed_ms: None,
+            gdpr: false,
+            recovered: false,
+        }
+    }
+}
+
 /// What can name a person.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AuditWho {

@@ -56,6 +56,8 @@ error_codes! {
     /// The conflict was decided otherwise, or there is nothing left to decide.
     ConflictNotOpen = "CONFLICT_NOT_OPEN", 409, retriable: false;
     /// A vocabulary of this name is registered already.
+    RetentionSweepRunning = "RETENTION_SWEEP_RUNNING", 409, retriable: true;
+    WalCompactionRunning = "WAL_COMPACTION_RUNNING", 409, retriable: true;
     VocabularyExists = "VOCABULARY_EXISTS", 409, retriable: false;
     /// The entity that it was merged into was itself merged since.
     EntityMergedFurther = "ENTITY_MERGED_FURTHER", 409, retriable: false;

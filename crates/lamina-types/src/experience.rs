@@ -75,6 +75,8 @@ pub struct Directives {
     pub confidence_floor: Option<f64>,
     /// ISO-8601 duration, as submitted.
     pub ttl_for_belief_layer: Option<String>,
+    /// How long the event itself is kept, an ISO-8601 duration, as submitted.
+    pub ttl_for_event_layer: Option<String>,
     /// When to embed (`lazy`, `eager`), as submitted.
     pub embed: Option<String>,
     /// What is learned from it stands beside what is known and does not end it.

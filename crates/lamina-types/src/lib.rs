@@ -17,6 +17,7 @@ pub mod layer;
 pub mod vocabulary;
 pub mod recall;
 pub mod forget;
+pub mod retention;
 pub mod audit;
 pub mod capability;
 pub mod member;

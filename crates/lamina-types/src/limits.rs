@@ -167,6 +167,16 @@ pub const MEMBERS_MAX: usize = 1_000;
 pub const SCOPE_POLICY_CHARS_MAX: usize = 128;
 /// Characters of the words that audit rows are searched by.
 pub const AUDIT_WORDS_CHARS_MAX: usize = 256;
+/// Rules of retention of one tenant.
+pub const RETENTION_RULES_MAX: usize = 256;
+/// Sources that one rule of retention names.
+pub const RETENTION_SOURCES_MAX: usize = 64;
+/// Characters of the name of a source.
+pub const RETENTION_SOURCE_CHARS_MAX: usize = 128;
+/// The longest retention, in days: a hundred years.
+pub const RETENTION_DAYS_MAX: u32 = 36_500;
+/// Events that one sweep of retention looks at.
+pub const RETENTION_EVENTS_MAX: u64 = 100_000;
 /// Vocabularies of one tenant.
 pub const VOCABULARIES_MAX: usize = 100;
 /// Characters of the name of a vocabulary.

@@ -204,7 +204,14 @@ fn what_is_built() {
         POST /v1/admin/compact
         GET /v1/admin/layers/stats
         GET /v1/admin/events/{event_id}/chunks
-        POST /v1/admin/index-audit"#]]
+        POST /v1/admin/index-audit
+        GET /v1/admin/retention
+        PUT /v1/admin/retention/policies
+        GET /v1/admin/retention/policies
+        DELETE /v1/admin/retention/policies
+        POST /v1/admin/retention/sweep
+        GET /v1/admin/wal
+        POST /v1/admin/wal/compact"#]]
     .assert_eq(&built.join("\n"));
 }
 

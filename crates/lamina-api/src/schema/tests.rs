@@ -133,6 +133,14 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     fixture!("index_audit_request", "repair"),
     fixture!("index_audit", "one"),
     fixture!("event_chunks", "one"),
+    fixture!("retention_policy_request", "thirty_days"),
+    fixture!("retention_policy", "thirty_days"),
+    fixture!("retention_status", "one_rule"),
+    fixture!("retention_sweep_request", "a_scope"),
+    fixture!("retention_swept", "twelve"),
+    fixture!("wal_status", "verified"),
+    fixture!("wal_compact_request", "full"),
+    fixture!("wal_compacted", "full"),
     fixture!("write_status", "unknown"),
 ];
 

@@ -167,6 +167,9 @@ pub struct EventDirectives {
     /// How long beliefs drawn from it live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_for_belief_layer: Option<String>,
+    /// How long the event itself is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl_for_event_layer: Option<String>,
     /// When to embed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embed: Option<String>,
@@ -263,6 +266,7 @@ fn event_directives(directives: &Directives) -> Option<EventDirectives> {
         consolidate_into,
         confidence_floor,
         ttl_for_belief_layer,
+        ttl_for_event_layer,
         embed,
         no_supersede,
     } = directives;
@@ -271,6 +275,7 @@ fn event_directives(directives: &Directives) -> Option<EventDirectives> {
         consolidate_into: consolidate_into.as_ref().map(ToString::to_string),
         confidence_floor: *confidence_floor,
         ttl_for_belief_layer: ttl_for_belief_layer.clone(),
+        ttl_for_event_layer: ttl_for_event_layer.clone(),
         embed: embed.clone(),
         no_supersede: *no_supersede,
     })

@@ -164,6 +164,8 @@ pub struct DirectivesBody {
     pub confidence_floor: Option<f64>,
     /// How long beliefs drawn from it live, an ISO 8601 duration such as `P30D`.
     pub ttl_for_belief_layer: Option<String>,
+    /// How long the event itself is kept, an ISO 8601 duration such as `P30D`; then its words are forgotten.
+    pub ttl_for_event_layer: Option<String>,
     /// When to embed: `lazy` or `eager`.
     #[schemars(regex(pattern = "^(lazy|eager)$"))]
     pub embed: Option<String>,

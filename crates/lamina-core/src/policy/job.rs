@@ -47,6 +47,14 @@ impl Capability for Derive {
     const NAME: &'static str = "system.derive";
 }
 
+/// What retention may do: have the words forgotten that are past their time. Not in the catalog either.
+#[derive(Debug, Clone, Copy)]
+pub struct Retain;
+
+impl Capability for Retain {
+    const NAME: &'static str = "system.retain";
+}
+
 /// The entry that is derived from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Derivation {
@@ -91,6 +99,13 @@ impl Stack {
             return Ok(Permit::new(caller, Reach::of::<C>(grant.scope.as_ref()), Tier::Deployment));
         }
         self.permit(&caller, grant.scope.as_ref())
+    }
+
+    /// The permit that retention runs with when it is time. What goes was decided by whoever set the rules.
+    pub fn permit_retain(&self, tenant: u32) -> Permit<Retain> {
+        let actor = "system:retention".parse().expect("the name is well formed");
+        let caller = Caller { actor, tenant, operator: false, grant: None, home: None };
+        Permit::new(caller, Reach::Tenant, Tier::Deployment)
     }
 
     /// The permit that derivation runs with: exactly the entry's scopes, not what lies below them.

@@ -26,7 +26,7 @@ pub use defaults::{Cascade, CascadeError, Defaults, DefaultsError};
 pub use denial::{Denial, DenialCode, Tier};
 pub use document::{Document, DocumentError, Effect};
 pub use grant::{Caller, Grant, GrantError, Guest, Home};
-pub use job::{ALWAYS_FINISHES, Derivation, Derive, JobGrant};
+pub use job::{ALWAYS_FINISHES, Derivation, Derive, JobGrant, Retain};
 pub use needs::{
     Write, actor_policy_needs, create_needs, natural_level, scope_policy_needs, write_needs,
 };

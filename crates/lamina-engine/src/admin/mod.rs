@@ -17,6 +17,7 @@ mod memberships;
 pub(crate) mod sight;
 mod scopes;
 mod storage;
+mod wal;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -32,6 +33,7 @@ use tokio::sync::Mutex;
 
 use crate::erasure::ErasureDesk;
 use crate::forget::ForgetDesk;
+use crate::retention::RetentionDesk;
 use crate::write::prepare::section;
 use standing::Standing;
 
@@ -45,6 +47,7 @@ pub use scopes::{
 pub use sight::{Boot, Sight};
 pub use storage::Compacted;
 pub use vocabularies::{VocabularyChanged, VocabularyPermit};
+pub use wal::{WalStatus, WalVerdict};
 
 /// What administration keeps in memory.
 #[derive(Debug)]
@@ -65,6 +68,8 @@ pub(crate) struct Admin {
     pub(crate) forgetting: ForgetDesk,
     /// What is erased, and what would be.
     pub(crate) erasing: ErasureDesk,
+    /// What is past its time.
+    pub(crate) retention: RetentionDesk,
     /// Views are compacted once at a time.
     compacting: Mutex<()>,
 }
@@ -81,6 +86,7 @@ impl Admin {
             naming: Mutex::default(),
             forgetting: ForgetDesk::default(),
             erasing: ErasureDesk::default(),
+            retention: RetentionDesk::default(),
             compacting: Mutex::default(),
         }
     }

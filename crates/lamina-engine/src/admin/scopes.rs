@@ -7,7 +7,8 @@ use lamina_store::codec::control::{Scope, ScopeSet};
 use lamina_store::entry::{Entry, control};
 use lamina_store::view::{Registration, StandingRow};
 use lamina_types::capability::{
-    Capability, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal, ScopeWrite,
+    Capability, ForgetGdpr, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
+    ScopeWrite,
 };
 use lamina_types::limits::{MEMBERS_MAX, PAGE_MAX, POLICY_BYTES_MAX};
 use lamina_types::{ActorId, MemberRole, Micros, ScopePath};
@@ -233,12 +234,13 @@ impl Engine {
         self.blocking(move |inner| inner.registered_below(tenant, &path)).await
     }
 
-    /// Removes a scope: nobody belongs to it, and its next write registers it anew.
+    /// Removes a scope: nobody belongs to it, and its next write registers it anew. Its records are forgotten before,
+    /// if that is asked for and `forgets` allows it (R305).
     pub async fn scope_remove(
         &self,
         permit: &Permit<PolicyAdministerScope>,
         path: &ScopePath,
-        records: Option<Records>,
+        (records, forgets): (Option<Records>, Option<&Permit<ForgetGdpr>>),
         noted: &Noted,
     ) -> Result<(), Error> {
         let _turn = self.inner.admin.administering.lock().await;
@@ -250,8 +252,12 @@ impl Engine {
             None => Records::Keep,
             Some(records) => records,
         };
-        if records == Records::Forget && scope.events > 0 {
-            return Err(Error::NotBuilt { what: "forgetting the records of a removed scope" });
+        match (records, forgets) {
+            (Records::Forget, Some(forgets)) => self.forget_scope(forgets, path, noted).await?,
+            (Records::Forget, None) if scope.events > 0 => {
+                return Err(Error::ScopeHasRecords { events: scope.events });
+            }
+            (Records::Forget, None) | (Records::Keep, _) => {}
         }
         self.scope_change(permit, path, ScopeChange::Remove, noted).await
     }

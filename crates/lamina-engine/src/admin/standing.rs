@@ -19,8 +19,10 @@ use tokio::sync::watch;
 use super::book::PolicyBook;
 use super::revoked::Revoked;
 use crate::OpenError;
-use crate::derive::phrases::{self, Phrases};
+use crate::derive::phrases::Phrases;
+use crate::derive::retention::Rules;
 use crate::derive::vocabularies::{self, Vocabularies};
+use crate::derive::{key, newest};
 
 /// What is in force now.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ pub struct Standing {
     revoked: RwLock<Revoked>,
     vocabularies: RwLock<BTreeMap<u32, Arc<Vocabularies>>>,
     phrases: RwLock<BTreeMap<u32, Arc<Phrases>>>,
+    retention: RwLock<BTreeMap<u32, Arc<Rules>>>,
     /// Grows whenever what the views say about scopes may have changed.
     scopes: AtomicU64,
 }
@@ -49,6 +52,7 @@ impl Default for Standing {
             revoked: RwLock::default(),
             vocabularies: RwLock::default(),
             phrases: RwLock::default(),
+            retention: RwLock::default(),
             scopes: AtomicU64::new(0),
         }
     }
@@ -74,8 +78,11 @@ impl Standing {
             for (offset, place) in vocabularies::places(views, ordinal)? {
                 standing.name_predicates(&reader.entry(offset, place)?);
             }
-            if let Some((offset, place)) = phrases::place(views, ordinal)? {
+            if let Some((offset, place)) = newest::place(views, &key::phrases(ordinal))? {
                 standing.name_times(&reader.entry(offset, place)?);
+            }
+            if let Some((offset, place)) = newest::place(views, &key::retention::rules(ordinal))? {
+                standing.retain(&reader.entry(offset, place)?);
             }
         }
         standing.policies.send_replace(Arc::new(book));
@@ -94,6 +101,7 @@ impl Standing {
                 control::TOKEN_REVOKED => self.revoked.write().take(entry),
                 control::VOCABULARY_SET => self.name_predicates(entry),
                 control::PHRASES_SET => self.name_times(entry),
+                control::RETENTION_SET => self.retain(entry),
                 control::ERASE => self.erase(entry),
                 _ => {}
             }
@@ -135,6 +143,10 @@ impl Standing {
         self.phrases.write().insert(entry.head.tenant, Arc::new(Phrases::of(entry)));
     }
 
+    fn retain(&self, entry: &Entry) {
+        self.retention.write().insert(entry.head.tenant, Arc::new(Rules::of(entry)));
+    }
+
     fn change_policies(&self, change: impl FnOnce(&mut PolicyBook) -> bool) -> bool {
         self.policies.send_if_modified(|book| {
             let mut next = PolicyBook::clone(book);
@@ -156,6 +168,7 @@ impl Standing {
             Arc::make_mut(known).erase(&offsets);
         }
         self.phrases.write().retain(|_, known| !offsets.contains(&known.offset()));
+        self.retention.write().retain(|_, known| !offsets.contains(&known.offset()));
         let mut names = self.tenants.write();
         let Names { by_name, by_ordinal } = &mut *names;
         for (_, (name, _)) in by_ordinal.extract_if(.., |_, (_, at)| offsets.contains(at)) {
@@ -191,6 +204,11 @@ impl Standing {
     /// The words for stretches of time that are in force in a tenant.
     pub(crate) fn phrases(&self, tenant: u32) -> Arc<Phrases> {
         self.phrases.read().get(&tenant).cloned().unwrap_or_default()
+    }
+
+    /// How long a tenant keeps events.
+    pub(crate) fn retention(&self, tenant: u32) -> Arc<Rules> {
+        self.retention.read().get(&tenant).cloned().unwrap_or_default()
     }
 
     /// The policies, and a wake-up whenever one changes.

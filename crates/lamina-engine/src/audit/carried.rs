@@ -6,7 +6,7 @@
 use lamina_store::codec::control::{By, Cancel};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::entry::{DEPLOYMENT, Entry, Kind, Place, control};
-use lamina_types::{ActorId, AuditId, AuditRow, AuditWho, Decision, EventId};
+use lamina_types::{ActorId, AuditId, AuditRow, AuditWho, EventId};
 
 /// An entry that carries a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::CONFLICT_RESOLVED
             | control::VOCABULARY_SET
             | control::PHRASES_SET
+            | control::RETENTION_SET
             | control::BLOB
             | control::BLOB_REMOVED
             | control::EPISODES_SEALED
@@ -89,26 +90,12 @@ fn by_somebody(sub: u16) -> bool {
 /// The row, as far as the entry tells.
 pub(crate) fn recreate(entry: &Entry) -> Option<AuditRow> {
     let (id, home) = row_of(entry)?;
+    let tenant = home.unwrap_or(entry.head.tenant);
+    // Nothing is in the log that was not let in.
     let mut row = AuditRow {
-        id,
-        at: entry.head.at(),
-        tenant: home.unwrap_or(entry.head.tenant),
-        who: None,
-        endpoint: String::new(),
-        capability: String::new(),
-        // Nothing is in the log that was not let in.
-        decision: Decision::Allow,
-        decided_by_tier: String::new(),
-        method: String::new(),
-        body_hash: None,
-        headers_hash: None,
-        body_bytes: None,
-        pepper_version: 0,
-        response_status: None,
-        event_id: None,
-        elapsed_ms: None,
         gdpr: entry.head.sub == control::ERASURE_BEGUN && entry.head.kind == Kind::Control,
         recovered: true,
+        ..AuditRow::blank(id, entry.head.at(), tenant)
     };
     match (entry.head.kind, entry.head.sub) {
         (Kind::Experience, _) => {

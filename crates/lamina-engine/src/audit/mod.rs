@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use lamina_core::policy::{Caller, Permit};
 use lamina_store::audit::{AuditReader, Peppers};
 use lamina_store::entry::Entry;
-use lamina_types::capability::{AuditRead, AuditReadCrossActor};
+use lamina_types::capability::{AuditRead, AuditReadCrossActor, Capability};
 use lamina_types::limits::AUDIT_TEXT_BYTES_MAX;
 use lamina_types::{ActorId, AuditId, AuditRow, AuditWho, Micros, ScopePath};
 use parking_lot::Mutex;
@@ -165,6 +165,28 @@ impl Engine {
         if !self.inner.audit.queue.push(Message::Row(Box::new(cut(row)))) {
             self.inner.audit.status.lost.fetch_add(1, Ordering::Relaxed);
             metrics::counter!("lamina_audit_rows_lost").increment(1);
+        }
+    }
+
+    /// The row of something that no request asked for, done with a permit. Its entry carries enough to make it
+    /// again.
+    pub fn audit_row_of<C: Capability>(
+        &self,
+        permit: &Permit<C>,
+        scope: Option<&ScopePath>,
+        endpoint: &str,
+        id: AuditId,
+    ) -> AuditRow {
+        AuditRow {
+            who: Some(AuditWho {
+                actor: Some(permit.caller().actor.clone()),
+                scope: scope.cloned(),
+                ..AuditWho::default()
+            }),
+            endpoint: endpoint.to_owned(),
+            capability: permit.capability().to_owned(),
+            decided_by_tier: permit.decided_by().as_str().to_owned(),
+            ..AuditRow::blank(id, self.now(), permit.caller().tenant)
         }
     }
 

@@ -333,13 +333,14 @@ fn judged(content: &Content) -> Option<(BeliefId, bool)> {
 }
 
 fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked {
-    let ttl = directives.ttl_for_belief_layer.as_deref();
+    let lasting = |ttl: Option<&str>| ttl.and_then(|ttl| lamina_models::duration_us(ttl, at.0));
     let wanted = directives.extract.as_ref();
     let floor = directives.confidence_floor.map(|floor| (floor.clamp(0.0, 1.0) * 10_000.0) as u16);
     Asked {
         no_supersede: directives.no_supersede,
         confidence_floor: floor,
-        belief_ttl: ttl.and_then(|ttl| lamina_models::duration_us(ttl, at.0)),
+        belief_ttl: lasting(directives.ttl_for_belief_layer.as_deref()),
+        event_ttl: lasting(directives.ttl_for_event_layer.as_deref()),
         consolidate_into: directives.consolidate_into.clone(),
         no_beliefs: wanted.is_some_and(|wanted| !wanted.iter().any(|layer| layer == "beliefs")),
         feedback: modality.as_str() == "feedback",

@@ -16,7 +16,7 @@ use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
     beliefs, concepts, conflicts, deadlines, dependants, entities, episodes, erasures, facts,
-    forgotten, key, models, phrases, rederive, suppress, traces, vocabularies,
+    forgotten, key, models, newest, rederive, retention, suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -42,7 +42,10 @@ impl Derivation for Derived {
                 Ok(())
             }
             (Kind::Control, control::VOCABULARY_SET) => vocabularies::set(rows, entry),
-            (Kind::Control, control::PHRASES_SET) => phrases::set(rows, entry),
+            (Kind::Control, control::PHRASES_SET | control::RETENTION_SET) => {
+                newest::set(rows, entry);
+                Ok(())
+            }
             (Kind::Control, control::CONFLICT_RESOLVED) => {
                 due(rows, entry)?;
                 conflicts::decide(rows, entry)
@@ -177,6 +180,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     }
     beliefs::learn(rows, &given, &names)?;
     concepts::learn(rows, &given)?;
+    retention::learn(rows, &given);
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
 }
@@ -230,7 +234,9 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
         beliefs::withdraw(rows, entry.head.tenant, target.offset)?;
         vocabularies::drop_at(rows, entry.head.tenant, target.offset)?;
-        phrases::drop_at(rows, entry.head.tenant, target.offset)?;
+        newest::drop_at(rows, key::phrases(entry.head.tenant), target.offset)?;
+        newest::drop_at(rows, key::retention::rules(entry.head.tenant), target.offset)?;
+        retention::drop_at(rows, entry.head.tenant, target.offset)?;
         traces::drop_all(rows, entry.head.tenant, target.offset)?;
     }
     Ok(())

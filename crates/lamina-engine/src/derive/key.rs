@@ -21,6 +21,7 @@ pub(crate) mod deadlines;
 pub(crate) mod episodes;
 pub(crate) mod beliefs;
 pub(crate) mod forget;
+pub(crate) mod retention;
 
 pub(crate) use conflict::*;
 pub(crate) use entities::*;
@@ -124,6 +125,9 @@ mod sources {
     pub(super) const VOCABULARY: u8 = 14;
     pub(super) const VOCABULARY_AT: u8 = 15;
     pub(super) const PHRASES: u8 = 64;
+    pub(super) const RETENTION: u8 = 65;
+    pub(super) const EVENT_ENDS: u8 = 66;
+    pub(super) const EVENT_END: u8 = 67;
 }
 
 /// The newest words of a tenant for stretches of time.

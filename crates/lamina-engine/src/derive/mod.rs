@@ -18,6 +18,8 @@ pub(crate) mod facts;
 pub(crate) mod conflicts;
 pub(crate) mod vocabularies;
 pub(crate) mod phrases;
+pub(crate) mod newest;
+pub(crate) mod retention;
 pub(crate) mod episodes;
 pub(crate) mod concepts;
 pub(crate) mod beliefs;

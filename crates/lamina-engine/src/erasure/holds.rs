@@ -105,7 +105,7 @@ impl Engine {
 
 impl Inner {
     /// The scopes that have a hold.
-    pub(super) fn hold_scopes(&self, tenant: u32) -> Result<Vec<u64>, Error> {
+    pub(crate) fn hold_scopes(&self, tenant: u32) -> Result<Vec<u64>, Error> {
         let (from, to) = key::forget::holds(tenant);
         let mut scopes = Vec::new();
         walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {

@@ -10,16 +10,19 @@ mod falls;
 mod derived;
 mod previews;
 mod run;
+mod scope;
 pub(crate) use falls::Removal;
 pub(crate) use run::KeyUsed;
 pub(crate) use select::Place;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use lamina_core::policy::{Caller, Permit};
+use lamina_core::policy::{Caller, Permit, Retain};
 use lamina_env::Env;
 use lamina_store::log::Section;
-use lamina_types::capability::{ForgetCascadeDerivedOnly, ForgetCascadeRedactEvents};
+use lamina_types::capability::{
+    AdminCompact, ForgetCascadeDerivedOnly, ForgetCascadeRedactEvents, ForgetGdpr,
+};
 use lamina_types::forget::{Cascade, Forget, Layers};
 use lamina_types::{AuditId, ForgetPreviewId, Micros, ScopePath};
 use tokio::sync::Mutex;
@@ -34,6 +37,12 @@ pub enum ForgetPermit {
     DerivedOnly(Permit<ForgetCascadeDerivedOnly>),
     /// Also the words of events.
     RedactEvents(Permit<ForgetCascadeRedactEvents>),
+    /// Everything of a scope that is removed (R305).
+    Gdpr(Permit<ForgetGdpr>),
+    /// What is past its time, when it is time.
+    Retention(Permit<Retain>),
+    /// What is past its time, because an operator asks.
+    Operator(Permit<AdminCompact>),
 }
 
 impl ForgetPermit {
@@ -42,6 +51,9 @@ impl ForgetPermit {
         match self {
             ForgetPermit::DerivedOnly(permit) => permit.caller(),
             ForgetPermit::RedactEvents(permit) => permit.caller(),
+            ForgetPermit::Gdpr(permit) => permit.caller(),
+            ForgetPermit::Retention(permit) => permit.caller(),
+            ForgetPermit::Operator(permit) => permit.caller(),
         }
     }
 
@@ -49,6 +61,9 @@ impl ForgetPermit {
         match (self, cascade) {
             (ForgetPermit::DerivedOnly(permit), Cascade::DerivedOnly) => permit.covers(scope),
             (ForgetPermit::RedactEvents(permit), Cascade::RedactEvents) => permit.covers(scope),
+            (ForgetPermit::Gdpr(permit), Cascade::RedactEvents) => permit.covers(scope),
+            (ForgetPermit::Retention(permit), Cascade::RedactEvents) => permit.covers(scope),
+            (ForgetPermit::Operator(permit), Cascade::RedactEvents) => permit.covers(scope),
             _ => false,
         }
     }
@@ -57,6 +72,9 @@ impl ForgetPermit {
         match self {
             ForgetPermit::DerivedOnly(permit) => by(env, permit, noted),
             ForgetPermit::RedactEvents(permit) => by(env, permit, noted),
+            ForgetPermit::Gdpr(permit) => by(env, permit, noted),
+            ForgetPermit::Retention(permit) => by(env, permit, noted),
+            ForgetPermit::Operator(permit) => by(env, permit, noted),
         }
     }
 }

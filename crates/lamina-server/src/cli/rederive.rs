@@ -12,7 +12,7 @@ use lamina_core::policy::{Caller, Derivation, Derive, Permit};
 use lamina_engine::derive::rederive::{How, ModelAnswers, Rederive};
 use lamina_engine::{Boot, Engine, Error, Noted, Settings};
 use lamina_env::Env;
-use lamina_types::{AuditRow, AuditWho, Decision, JobId, ScopePath};
+use lamina_types::{JobId, ScopePath};
 
 use super::args::RederiveArgs;
 use super::exit::{Exit, Failure};
@@ -117,7 +117,8 @@ impl Wanted {
             other => Failure::unreadable(other),
         })?;
         if report.run.is_some() && !report.resumed {
-            engine.audit(audited(engine, &permit, &scope, &noted));
+            let row = engine.audit_row_of(&permit, Some(&scope), ENDPOINT, noted.audit_id);
+            engine.audit(row);
         }
         Ok(Done::Read { tenant: tenant.to_owned(), scope, asked, apply, report })
     }
@@ -134,32 +135,4 @@ async fn permit(
     let stack = engine.stack(boot, &Caller::local(actor, tenant), None).await?;
     let entry = Derivation { tenant, scope: scope.clone(), consolidate_into: None };
     Ok(stack.permit_derive(&entry))
-}
-
-/// The row of a run in the audit log. Its entry carries enough to make it again.
-fn audited(engine: &Engine, permit: &Permit<Derive>, scope: &ScopePath, noted: &Noted) -> AuditRow {
-    AuditRow {
-        id: noted.audit_id,
-        at: engine.now(),
-        tenant: permit.caller().tenant,
-        who: Some(AuditWho {
-            actor: Some(permit.caller().actor.clone()),
-            scope: Some(scope.clone()),
-            ..AuditWho::default()
-        }),
-        endpoint: ENDPOINT.to_owned(),
-        capability: permit.capability().to_owned(),
-        decision: Decision::Allow,
-        decided_by_tier: permit.decided_by().as_str().to_owned(),
-        method: String::new(),
-        body_hash: None,
-        headers_hash: None,
-        body_bytes: None,
-        pepper_version: 0,
-        response_status: None,
-        event_id: None,
-        elapsed_ms: None,
-        gdpr: false,
-        recovered: false,
-    }
 }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use lamina_core::policy::Preset;
@@ -22,6 +23,7 @@ use crate::http::failure::chain;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
 use crate::meters::{Meters, RELOADS, UPKEEP};
+use crate::sweeping;
 use crate::tls::Tls;
 
 /// Runs the server until a signal ends it.
@@ -95,9 +97,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         tracing::warn!(%address, "{warning}");
     }
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
-    let mut chores = JoinSet::new();
-    chores.spawn(upkeep(Arc::clone(&app)));
-    app.gate.keep(&mut chores);
+    let mut chores = chores(&app);
     let routes = router(Arc::clone(&app));
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), closing));
@@ -156,6 +156,7 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         ledger: config.ledger.clone(),
         blob_bytes_max: config.limits.blob_bytes,
         stream_lag_ms: config.limits.stream_lag_ms,
+        retention_days: config.retention_days,
         ..Settings::new(&config.data)
     };
     let settings = match config.deployment.defaults.audit_retention_us {
@@ -230,6 +231,17 @@ fn announce(config: &Config, address: SocketAddr) {
     let mut out = std::io::stdout().lock();
     // A closed standard output is no reason not to serve.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// What is done from time to time, whoever calls.
+fn chores(app: &Arc<App>) -> JoinSet<()> {
+    let mut chores = JoinSet::new();
+    chores.spawn(upkeep(Arc::clone(app)));
+    app.gate.keep(&mut chores);
+    if app.sweep_every_s > 0 {
+        chores.spawn(sweeping::keep(Arc::clone(app), Duration::from_secs(app.sweep_every_s)));
+    }
+    chores
 }
 
 async fn upkeep(app: Arc<App>) {

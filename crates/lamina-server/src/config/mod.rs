@@ -21,8 +21,8 @@ use lamina_core::policy::{Document, Preset, Rate};
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::limits::{
-    BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, SERVICE_TOKEN_LIFE_US_MAX,
-    STREAM_LAG_MS_MAX, TOKEN_LIFE_US_MAX,
+    BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, RETENTION_DAYS_MAX,
+    SERVICE_TOKEN_LIFE_US_MAX, STREAM_LAG_MS_MAX, TOKEN_LIFE_US_MAX,
 };
 use lamina_types::{ActorId, TenantName};
 
@@ -73,6 +73,10 @@ pub struct Config {
     pub envelope_lenient: bool,
     /// Whether experimental routes answer (R041).
     pub experimental_enabled: bool,
+    /// Days that events are kept where no rule says so; `None`: for good.
+    pub retention_days: Option<u32>,
+    /// How often what is past its time is looked for, in seconds; 0 is never.
+    pub sweep_every_s: u64,
     /// Whether a crash may write the memory of the process to a file.
     pub core_dumps: bool,
     /// Bytes of one segment file of the log.
@@ -271,11 +275,23 @@ pub(crate) const KEYS: &[Key] = &[
         foreign_variable: Some("CORTEX_ENABLE_EXPERIMENTAL"),
         ..key("experimental.enabled", "LAMINA_EXPERIMENTAL_ENABLED")
     },
+    key("retention.days", "LAMINA_RETENTION_DAYS"),
+    key("retention.sweep_every_s", "LAMINA_RETENTION_SWEEP_EVERY_S"),
     key("process.core_dumps", "LAMINA_PROCESS_CORE_DUMPS"),
     key("storage.segment_bytes", "LAMINA_STORAGE_SEGMENT_BYTES"),
     key("storage.free_bytes_min", "LAMINA_STORAGE_FREE_BYTES_MIN"),
     key("storage.ledger", "LAMINA_STORAGE_LEDGER"),
 ];
+
+/// How often what is past its time is looked for unless set: once an hour.
+const SWEEP_EVERY_S: u64 = 3_600;
+
+/// How long events are kept where no rule says so, and how often what is past its time is looked for.
+fn retention(settings: &mut Settings) -> Result<(Option<u32>, u64), ConfigError> {
+    let days = settings.number("retention.days", 0, 0..=u64::from(RETENTION_DAYS_MAX))?;
+    let every_s = settings.number("retention.sweep_every_s", SWEEP_EVERY_S, 0..=31 * 24 * 3_600)?;
+    Ok((u32::try_from(days).ok().filter(|days| *days > 0), every_s))
+}
 
 impl Config {
     /// Puts the layers together. Reads the configuration file through `disk`.
@@ -313,6 +329,7 @@ impl Config {
         let experimental = preset.experimental_by_default();
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
+        let (retention_days, sweep_every_s) = retention(&mut settings)?;
         let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
@@ -338,6 +355,8 @@ impl Config {
             limits,
             envelope_lenient,
             experimental_enabled,
+            retention_days,
+            sweep_every_s,
             core_dumps,
             segment_bytes,
             free_bytes_min,

@@ -39,6 +39,8 @@ pub struct App {
     quotas: Quotas,
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
+    /// How often retention looks by itself; 0 is never.
+    pub(crate) sweep_every_s: u64,
     pub(crate) started_at: Micros,
     /// Packs that can still be referred to.
     pub(crate) packs: Packs,
@@ -95,6 +97,7 @@ impl App {
                 Strictness::Strict
             },
             experimental_enabled: config.experimental_enabled,
+            sweep_every_s: config.sweep_every_s,
         }
     }
 

@@ -313,6 +313,22 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         probe(Request::get("/v1/admin/layers/stats"), 200),
         probe(Request::post("/v1/admin/index-audit", &json!({"scope": scope})), 200),
         get(format!("/v1/admin/events/{id}/chunks")),
+        probe(
+            put(
+                "/v1/admin/retention/policies",
+                &json!({"scope": format!("{scope}/ws:kept"), "default_retention_days": 30}),
+            ),
+            200,
+        ),
+        get("/v1/admin/retention".to_owned()),
+        get(format!("/v1/admin/retention/policies?scope={scope}/ws:kept")),
+        probe(
+            Request::new("DELETE", &format!("/v1/admin/retention/policies?scope={scope}/ws:kept")),
+            204,
+        ),
+        probe(Request::post("/v1/admin/retention/sweep", &json!({"scope": scope})), 200),
+        get("/v1/admin/wal?verify=true".to_owned()),
+        probe(Request::post("/v1/admin/wal/compact", &json!({})), 200),
     ]
 }
 

@@ -106,6 +106,8 @@ mod permissions;
 #[cfg(test)]
 mod rights;
 #[cfg(test)]
+mod retention;
+#[cfg(test)]
 mod placeholders;
 #[cfg(test)]
 mod scopes;

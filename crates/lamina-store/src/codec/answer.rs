@@ -65,6 +65,8 @@ pub struct Asked {
     pub confidence_floor: Option<u16>,
     /// How long beliefs hold, in microseconds.
     pub belief_ttl: Option<i64>,
+    /// How long the event itself is kept, in microseconds.
+    pub event_ttl: Option<i64>,
     /// A second scope that learns of it; the writer's permit covered it.
     pub consolidate_into: Option<ScopePath>,
     /// Nothing of it is evidence for beliefs.
@@ -140,6 +142,7 @@ mod tag {
     pub(super) const NO_SUPERSEDE: u8 = 10;
     pub(super) const CONFIDENCE_FLOOR: u8 = 11;
     pub(super) const BELIEF_TTL: u8 = 12;
+    pub(super) const EVENT_TTL: u8 = 33;
     pub(super) const CONSOLIDATE_INTO: u8 = 13;
     pub(super) const FEEDBACK: u8 = 14;
     pub(super) const PRECEDED_BY: u8 = 15;
@@ -192,6 +195,7 @@ impl Answer {
             no_supersede,
             confidence_floor,
             belief_ttl,
+            event_ttl,
             consolidate_into,
             no_beliefs,
             feedback,
@@ -212,6 +216,9 @@ impl Answer {
         }
         if let Some(ttl) = belief_ttl {
             out.field(tag::BELIEF_TTL, &ttl.to_le_bytes());
+        }
+        if let Some(ttl) = event_ttl {
+            out.field(tag::EVENT_TTL, &ttl.to_le_bytes());
         }
         let into = consolidate_into.as_ref().map(|scope| scope.as_str().as_bytes());
         out.optional(tag::CONSOLIDATE_INTO, into);
@@ -270,6 +277,9 @@ impl Answer {
                     once(&mut floor, small(value, "confidence_floor")?, "confidence_floor")?;
                 }
                 tag::BELIEF_TTL => once(&mut ttl, instant(value)?.0.0, "belief_ttl")?,
+                tag::EVENT_TTL => {
+                    once(&mut answer.asked.event_ttl, instant(value)?.0.0, "event_ttl")?;
+                }
                 tag::CONSOLIDATE_INTO => {
                     once(&mut into, parsed(value, "consolidate_into")?, "consolidate_into")?;
                 }

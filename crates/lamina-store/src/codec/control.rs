@@ -16,6 +16,7 @@ mod derive;
 mod erasure;
 mod forget;
 mod rederive;
+mod retention;
 mod entities;
 mod phrases;
 mod synthesis;
@@ -30,6 +31,7 @@ pub use erasure::{ErasureBegun, ErasureCounts, ErasureStep, LegalHold};
 pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
 pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};
+pub use retention::RetentionSet;
 pub use synthesis::Synthesize;
 pub use vocabulary::VocabularySet;
 

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 22: 55 rows, 9a2996a0a0f0ce187d05060ed9fab35b2102d99949643f590ad7006cafaa9f81"]
+    expect!["layout 23: 55 rows, f5e49a85c09a21147c36e3dd0f50f8e2cad4bb1876734e1cc058976ce8d7dd98"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -66,6 +66,7 @@ pub(crate) fn full() -> EventRecord {
         consolidate_into: Some("ws:x".parse().unwrap()),
         confidence_floor: Some(0.5),
         ttl_for_belief_layer: Some("P30D".to_owned()),
+        ttl_for_event_layer: Some("P90D".to_owned()),
         embed: Some("lazy".to_owned()),
         no_supersede: true,
     };
@@ -131,7 +132,7 @@ fn an_event_with_every_option() {
         r#""location":{"city":"Berlin"}"#,
         r#""preceded_by":["evt_33333333333333333333333333333333"]"#,
         r#""timezone":"Europe/Berlin","refers_to":[{"from":"2026-05-01","zone":"UTC"}]"#,
-        r#""directives":{"extract":["facts"],"consolidate_into":"ws:x","confidence_floor":0.5,"ttl_for_belief_layer":"P30D","embed":"lazy","no_supersede":true}"#,
+        r#""directives":{"extract":["facts"],"consolidate_into":"ws:x","confidence_floor":0.5,"ttl_for_belief_layer":"P30D","ttl_for_event_layer":"P90D","embed":"lazy","no_supersede":true}"#,
         r#""source":{"schema_version":2,"#,
         r#""language":"en","scripts":["Latn"]"#,
         r#""derives":["fact_1"]"#,

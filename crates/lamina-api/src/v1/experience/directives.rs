@@ -23,6 +23,7 @@ pub(super) fn admit(
         consolidate_into,
         confidence_floor,
         ttl_for_belief_layer,
+        ttl_for_event_layer,
         embed,
         no_supersede,
     } = body;
@@ -40,8 +41,13 @@ pub(super) fn admit(
     if confidence_floor.is_some_and(|floor| !(0.0..=1.0).contains(&floor)) {
         return Err(invalid("confidence_floor", "must be between 0 and 1"));
     }
-    if let Some(ttl) = &ttl_for_belief_layer {
-        admit_duration("ttl_for_belief_layer", ttl)?;
+    for (field, ttl) in [
+        ("ttl_for_belief_layer", &ttl_for_belief_layer),
+        ("ttl_for_event_layer", &ttl_for_event_layer),
+    ] {
+        if let Some(ttl) = ttl {
+            admit_duration(field, ttl)?;
+        }
     }
     if embed.as_deref().is_some_and(|embed| !EMBED.contains(&embed)) {
         return Err(invalid("embed", format!("must be one of {}", EMBED.join(", "))));
@@ -51,6 +57,7 @@ pub(super) fn admit(
         consolidate_into,
         confidence_floor,
         ttl_for_belief_layer,
+        ttl_for_event_layer,
         embed,
         no_supersede: no_supersede.unwrap_or_default(),
     })

@@ -39,6 +39,10 @@ pub fn identity(experience: &Experience) -> Vec<u8> {
     if directives.no_supersede {
         out.text("no_supersede");
     }
+    if let Some(ttl) = &directives.ttl_for_event_layer {
+        out.text("ttl_for_event_layer");
+        out.text(ttl);
+    }
     out.0
 }
 
@@ -122,6 +126,7 @@ fn write_directives(out: &mut Writer, directives: &Directives) {
         confidence_floor,
         ttl_for_belief_layer,
         embed,
+        ttl_for_event_layer: _,
         no_supersede: _,
     } = directives;
     match extract {

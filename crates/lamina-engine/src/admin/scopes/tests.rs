@@ -162,17 +162,20 @@ async fn r305_a_removed_scope_is_open_keeps_its_records_and_comes_back_with_a_wr
     write(&engine, 1, "user:alice", "ws:q3", "a").await;
     register(&engine, "ws:q3", &[member("user:alice", Owner)]).await;
     let q3 = path("ws:q3");
-    let forget = engine.scope_remove(&permit(), &q3, Some(Records::Forget), &noted()).await;
-    assert!(matches!(forget, Err(Error::NotBuilt { .. })), "{forget:?}");
-    engine.scope_remove(&permit(), &q3, Some(Records::Keep), &noted()).await.unwrap();
+    let forget = engine.scope_remove(&permit(), &q3, (Some(Records::Forget), None), &noted()).await;
+    assert!(matches!(forget, Err(Error::ScopeHasRecords { events: 1 })), "{forget:?}");
+    engine.scope_remove(&permit(), &q3, (Some(Records::Keep), None), &noted()).await.unwrap();
     assert!(matches!(get(&engine, "ws:q3").await, Err(Error::NotFound)));
-    let again = engine.scope_remove(&permit(), &q3, Some(Records::Keep), &noted()).await;
+    let again = engine.scope_remove(&permit(), &q3, (Some(Records::Keep), None), &noted()).await;
     assert!(matches!(again, Err(Error::NotFound)));
     assert_eq!(part(&engine, "user:alice", "ws:q3").await, Membership::OPEN);
     assert_eq!(list(&engine, None, None).await, Vec::<String>::new());
     for (restart, actor) in [(false, "user:bob"), (true, "user:carol")] {
         if restart {
-            engine.scope_remove(&permit(), &q3, Some(Records::Keep), &noted()).await.unwrap();
+            engine
+                .scope_remove(&permit(), &q3, (Some(Records::Keep), None), &noted())
+                .await
+                .unwrap();
         }
         write(&engine, 1, actor, "ws:q3", actor).await;
         let record = get(&engine, "ws:q3").await.unwrap();
@@ -185,7 +188,7 @@ async fn r305_a_removed_scope_is_open_keeps_its_records_and_comes_back_with_a_wr
     assert_eq!(get(&engine, "ws:q3").await.unwrap().events, 5);
     let empty = path("ws:empty");
     register(&engine, "ws:empty", &[]).await;
-    engine.scope_remove(&permit(), &empty, Some(Records::Forget), &noted()).await.unwrap();
+    engine.scope_remove(&permit(), &empty, (Some(Records::Forget), None), &noted()).await.unwrap();
     engine.shutdown().await;
 }
 

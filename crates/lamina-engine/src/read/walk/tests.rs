@@ -103,7 +103,8 @@ async fn perform(engine: &Engine, steps: &[Step]) {
             }
             Step::Remove(scope) => {
                 let keep = Some(crate::Records::Keep);
-                let removed = engine.scope_remove(&permit(), &path(scope), keep, &noted()).await;
+                let removed =
+                    engine.scope_remove(&permit(), &path(scope), (keep, None), &noted()).await;
                 assert!(matches!(removed, Ok(()) | Err(Error::NotFound)));
             }
             Step::Deny(scope, name) => {

@@ -17,6 +17,7 @@ mod recall;
 mod answer;
 mod erasures;
 mod forget;
+mod retention;
 mod vocabularies;
 mod phrases;
 mod blobs;
@@ -163,5 +164,12 @@ table! {
     Post "/v1/admin/compact" => tokens::compact;
     Get "/v1/admin/layers/stats" => admin::layers;
     Post "/v1/admin/index-audit" => indexed::audit;
+    Get "/v1/admin/retention" => retention::status;
+    Get "/v1/admin/retention/policies" => retention::get;
+    Put "/v1/admin/retention/policies" => retention::set;
+    Delete "/v1/admin/retention/policies" => retention::remove;
+    Post "/v1/admin/retention/sweep" => retention::sweep;
+    Get "/v1/admin/wal" => retention::wal;
+    Post "/v1/admin/wal/compact" => retention::compact;
     Get "/v1/admin/events/{event_id}/chunks" => indexed::chunks;
 }

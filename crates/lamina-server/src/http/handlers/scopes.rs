@@ -198,12 +198,21 @@ pub(super) async fn remove(call: Call) -> Result<Response, Failure> {
         &[("", None), ("keep", Some(Records::Keep)), ("forget", Some(Records::Forget))],
     )?;
     administers(&call.desk, &caller, &path).await?;
-    if records == Some(Records::Forget) {
-        call.desk.permit::<ForgetGdpr>(&caller, Some(&path)).await?;
-    }
     let permit = call.desk.permit::<PolicyAdministerScope>(&caller, Some(&path)).await?;
+    let mut forgets = None;
+    if records == Some(Records::Forget)
+        && call.app.engine.scope_get(&permit, &path).await?.events > 0
+    {
+        forgets = Some(call.desk.permit::<ForgetGdpr>(&caller, Some(&path)).await?);
+    }
     let noted = call.noted("");
-    call.app.engine.scope_remove(&permit, &path, records, &noted).await?;
+    let how = (records, forgets.as_ref());
+    let removed = call.app.engine.scope_remove(&permit, &path, how, &noted).await;
+    if forgets.is_some() {
+        // A pack that is kept may hold what went.
+        call.app.forget_all_packs();
+    }
+    removed?;
     Ok(reply::empty())
 }
 

@@ -100,6 +100,7 @@ fn answer(claims: Vec<Claim>) -> Answer {
             no_supersede: true,
             confidence_floor: Some(3_000),
             belief_ttl: Some(60_000_000),
+            event_ttl: None,
             consolidate_into: Some("org:acme".parse().unwrap()),
             no_beliefs: false,
             feedback: false,

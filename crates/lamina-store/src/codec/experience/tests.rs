@@ -73,6 +73,7 @@ fn full() -> ExperienceWhat {
             consolidate_into: Some("org:acme".parse().unwrap()),
             confidence_floor: Some(0.5),
             ttl_for_belief_layer: Some("P1D".to_owned()),
+            ttl_for_event_layer: None,
             embed: Some("lazy".to_owned()),
             no_supersede: false,
         },

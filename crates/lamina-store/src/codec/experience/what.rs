@@ -43,6 +43,7 @@ mod what_tag {
     pub(super) const BODY_MAC: u8 = 27;
     pub(super) const BATCH: u8 = 28;
     pub(super) const NO_SUPERSEDE: u8 = 29;
+    pub(super) const EVENT_TTL: u8 = 30;
 }
 
 mod kind {
@@ -165,6 +166,7 @@ fn encode_directives(out: &mut FieldWriter, directives: &Directives) {
         consolidate_into,
         confidence_floor,
         ttl_for_belief_layer,
+        ttl_for_event_layer,
         embed,
         no_supersede,
     } = directives;
@@ -184,6 +186,7 @@ fn encode_directives(out: &mut FieldWriter, directives: &Directives) {
         out.field(what_tag::CONFIDENCE_FLOOR, &floor.to_bits().to_le_bytes());
     }
     out.optional(what_tag::BELIEF_TTL, bytes_of(ttl_for_belief_layer));
+    out.optional(what_tag::EVENT_TTL, bytes_of(ttl_for_event_layer));
     out.optional(what_tag::EMBED, bytes_of(embed));
     if *no_supersede {
         out.field(what_tag::NO_SUPERSEDE, &[]);
@@ -241,6 +244,7 @@ struct RawWhat<'a> {
     consolidate_into: Option<ScopePath>,
     confidence_floor: Option<f64>,
     belief_ttl: Option<String>,
+    event_ttl: Option<String>,
     embed: Option<String>,
     no_supersede: bool,
     source: Option<String>,
@@ -261,7 +265,9 @@ impl<'a> RawWhat<'a> {
             what_tag::MODALITY => once(&mut self.modality, string(value, "modality")?, "modality"),
             what_tag::CONTENT_KIND..=what_tag::MEDIA => self.set_content(tag, value),
             what_tag::OBSERVED_AT..=what_tag::REFERS_TO => self.set_context(tag, value),
-            what_tag::EXTRACT..=what_tag::EMBED => self.set_directive(tag, value),
+            what_tag::EXTRACT..=what_tag::EMBED | what_tag::EVENT_TTL => {
+                self.set_directive(tag, value)
+            }
             what_tag::SOURCE => once(&mut self.source, string(value, "source")?, "source"),
             what_tag::LANGUAGE => once(&mut self.language, string(value, "language")?, "language"),
             what_tag::SCRIPT => {
@@ -336,6 +342,10 @@ impl<'a> RawWhat<'a> {
                 let ttl = string(value, "ttl_for_belief_layer")?;
                 once(&mut self.belief_ttl, ttl, "ttl_for_belief_layer")
             }
+            what_tag::EVENT_TTL => {
+                let ttl = string(value, "ttl_for_event_layer")?;
+                once(&mut self.event_ttl, ttl, "ttl_for_event_layer")
+            }
             _ => once(&mut self.embed, string(value, "embed")?, "embed"),
         }
     }
@@ -399,6 +409,7 @@ impl<'a> RawWhat<'a> {
                 consolidate_into: self.consolidate_into,
                 confidence_floor: self.confidence_floor,
                 ttl_for_belief_layer: self.belief_ttl,
+                ttl_for_event_layer: self.event_ttl,
                 embed: self.embed,
                 no_supersede: self.no_supersede,
             },

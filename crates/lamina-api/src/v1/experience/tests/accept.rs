@@ -81,7 +81,7 @@ fn the_specified_envelope() {
             intent deal_close
             labels ["sales", "q3-launch"]
             preceded_by ["evt_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b"]
-            Directives { extract: Some(["facts", "entities", "beliefs"]), consolidate_into: Some(ws:acme-q3-launch), confidence_floor: Some(0.5), ttl_for_belief_layer: Some("P30D"), embed: Some("lazy"), no_supersede: false }
+            Directives { extract: Some(["facts", "entities", "beliefs"]), consolidate_into: Some(ws:acme-q3-launch), confidence_floor: Some(0.5), ttl_for_belief_layer: Some("P30D"), ttl_for_event_layer: None, embed: Some("lazy"), no_supersede: false }
         "#]],
     );
 }

@@ -1,0 +1,27 @@
+//! Keys of retention: the rules of a tenant, and the events that came with a time of their own, in its order, so that a
+//! sweep reads only those that are past it.
+
+use lamina_types::RecordedAt;
+
+use super::{Key, sources};
+
+/// The newest rules of a tenant.
+pub(crate) fn rules(tenant: u32) -> Vec<u8> {
+    Key::of(tenant, sources::RETENTION).0
+}
+
+/// An event that is kept until an instant, by its offset.
+pub(crate) fn ends(tenant: u32, at: RecordedAt, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::EVENT_ENDS).instant(at.0.0).number(event).0
+}
+
+/// The bounds of [`ends`] up to an instant.
+pub(crate) fn ended(tenant: u32, now: RecordedAt) -> (Vec<u8>, Vec<u8>) {
+    let (from, _) = Key::of(tenant, sources::EVENT_ENDS).all();
+    (from, Key::of(tenant, sources::EVENT_ENDS).instant(now.0.0).number(u64::MAX).0)
+}
+
+/// Until when an event is kept.
+pub(crate) fn end_of(tenant: u32, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::EVENT_END).number(event).0
+}
