@@ -37,6 +37,8 @@ const EVENT_US: u64 = 1_500;
 
 /// How long an erasure waits for the search index; one that is broken does not keep it from its end.
 const INDEX_PATIENCE: Duration = Duration::from_secs(60);
+/// How often it is looked whether the engine closes meanwhile.
+const INDEX_LOOK: Duration = Duration::from_secs(1);
 
 /// The number of the phase in which words go, and of the last.
 const DELETE: u8 = 4;
@@ -333,12 +335,24 @@ impl Engine {
             self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
         }
         self.step(job, LAST, counts).await?;
-        // It is not over while its words are in files of the search index.
-        let committed = self.inner.shared.writer.committed.load(Ordering::Acquire);
-        if let Some(search) = &self.inner.search {
-            search.reached(committed, INDEX_PATIENCE).await;
-        }
+        self.purged().await?;
         self.end(job, LAST, counts, false).await
+    }
+
+    /// Waits for the search index: a job is not over while its words are in files of it.
+    async fn purged(&self) -> Result<(), Error> {
+        let committed = self.inner.shared.writer.committed.load(Ordering::Acquire);
+        let Some(search) = &self.inner.search else { return Ok(()) };
+        let mut waited = Duration::ZERO;
+        while search.found.offset() < committed && waited < INDEX_PATIENCE {
+            // Nothing follows any more; the next start waits again.
+            if self.inner.shared.closing.load(Ordering::Acquire) {
+                return Err(Error::ShuttingDown);
+            }
+            search.reached(committed, INDEX_LOOK).await;
+            waited += INDEX_LOOK;
+        }
+        Ok(())
     }
 
     /// Ends a job that somebody wants to stop.

@@ -103,7 +103,8 @@ fn a_second_run_copies_what_changed_and_drops_what_is_gone() {
         api.write(&filler);
     }
     let (place, first) = noting.backup("copy");
-    assert!(first["files"].as_u64().unwrap() > 8, "{first}");
+    // Two segments of the log, one of the audit log, keys, the format.
+    assert!(first["files"].as_u64().unwrap() > 4, "{first}");
     assert_eq!(holding(&place, "Quaxley").len(), 1);
     api.write("nothing much");
     let (_, second) = noting.backup("copy");

@@ -90,8 +90,10 @@ pub(super) struct Remembered {
 struct Kept {
     recent: Generation,
     older: Generation,
-    /// Odd while a batch is written; other numbers before and after it.
+    /// Grows when a batch begins to be written, and when it ends.
     writes: u64,
+    /// Batches that are being written: those of the log's entries and those of stages may overlap.
+    writing: u32,
 }
 
 #[derive(Debug, Default)]
@@ -134,6 +136,11 @@ impl Generation {
 }
 
 impl Kept {
+    /// Whether nothing was written since this number was read, nor is now.
+    fn is_as_read(&self, writes: u64) -> bool {
+        self.writes == writes && self.writing == 0
+    }
+
     fn make_room(&mut self, bytes: usize) {
         if self.recent.bytes + bytes > BYTES_MAX {
             self.older = std::mem::take(&mut self.recent);
@@ -174,7 +181,7 @@ impl Remembered {
         };
         if REMEMBERS.get() {
             let mut kept = self.kept.write();
-            if kept.writes == writes && writes % 2 == 0 {
+            if kept.is_as_read(writes) {
                 kept.put_row(space, key, value.clone());
             }
         }
@@ -204,7 +211,7 @@ impl Remembered {
             None => match read(kv, space, (from, to), direction, visit)? {
                 Some(rows) => {
                     let mut kept = self.kept.write();
-                    if kept.writes == writes && writes % 2 == 0 {
+                    if kept.is_as_read(writes) {
                         kept.put_list(space, from, (to.to_vec(), Arc::new(rows)));
                     }
                     return Ok(());
@@ -214,7 +221,7 @@ impl Remembered {
         };
         if is_new {
             let mut kept = self.kept.write();
-            if kept.writes == writes && writes % 2 == 0 {
+            if kept.is_as_read(writes) {
                 kept.put_list(space, from, (to.to_vec(), Arc::clone(&rows)));
             }
         }
@@ -231,8 +238,9 @@ impl Remembered {
         let changed: Vec<(Space, Vec<u8>)> = {
             let mut kept = self.kept.write();
             kept.writes += 1;
+            kept.writing += 1;
             let is_empty = kept.recent.bytes == 0 && kept.older.bytes == 0;
-            // Nothing is remembered while the number is odd, so what is here now is all there is.
+            // Nothing is remembered while a batch is written, so what is here now is all there is.
             let writes = batch.writes.iter().filter(|_| !is_empty);
             writes.map(|(space, key, _)| (*space, key.clone())).collect()
         };
@@ -243,14 +251,15 @@ impl Remembered {
             kept.older.forget(*space, key);
         }
         kept.writes += 1;
+        kept.writing -= 1;
         written
     }
 
     /// Forgets everything.
     pub(super) fn clear(&self) {
         let mut kept = self.kept.write();
-        // A reader that is under way finds another number, and an even one.
-        *kept = Kept { writes: kept.writes + 2, ..Kept::default() };
+        // A reader that is under way finds another number.
+        *kept = Kept { writes: kept.writes + 1, writing: kept.writing, ..Kept::default() };
     }
 }
 

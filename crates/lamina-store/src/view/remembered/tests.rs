@@ -1,11 +1,12 @@
 //! What is remembered is what the store has.
 
+use std::io;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
 use super::{Remembered, remembering};
-use crate::kv::{Batch, Direction, Kv, MemKv, Space};
+use crate::kv::{Batch, Direction, Kv, MemKv, Space, Visit};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -120,4 +121,66 @@ fn no_more_is_kept_than_may_be() {
     assert!(kept.recent.bytes <= super::BYTES_MAX && kept.older.bytes <= super::BYTES_MAX);
     let rows = |generation: &super::Generation| generation.rows[&Space::Records].len();
     assert!(rows(&kept.recent) + rows(&kept.older) < 1_000);
+}
+
+/// A store in which something happens before a batch is written.
+struct Meanwhile<'a> {
+    kv: &'a MemKv,
+    first: &'a (dyn Fn() + Sync),
+}
+
+impl std::fmt::Debug for Meanwhile<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Meanwhile")
+    }
+}
+
+impl Kv for Meanwhile<'_> {
+    fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        self.kv.get(space, key)
+    }
+
+    fn scan(
+        &self,
+        space: Space,
+        from: &[u8],
+        to: &[u8],
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        self.kv.scan(space, from, to, direction, visit)
+    }
+
+    fn write(&self, batch: Batch) -> io::Result<()> {
+        (self.first)();
+        self.kv.write(batch)
+    }
+
+    fn persist(&self) -> io::Result<()> {
+        self.kv.persist()
+    }
+
+    fn disk_bytes(&self) -> io::Result<u64> {
+        self.kv.disk_bytes()
+    }
+
+    fn compact(&self) -> io::Result<()> {
+        self.kv.compact()
+    }
+}
+
+#[test]
+fn what_is_read_while_two_batches_are_written_is_not_kept() {
+    let (kv, remembered) = (MemKv::default(), Remembered::default());
+    let put = |key: u8, value: u8| {
+        let mut batch = Batch::default();
+        batch.put(Space::Sources, [key], [value]);
+        batch
+    };
+    kv.write(put(1, 1)).unwrap();
+    let read = || drop(remembering(|| remembered.get(&kv, Space::Sources, &[1])).unwrap());
+    let second = || remembered.write(&Meanwhile { kv: &kv, first: &read }, put(2, 2)).unwrap();
+    remembered.write(&Meanwhile { kv: &kv, first: &second }, put(1, 3)).unwrap();
+    let now = remembered.get(&kv, Space::Sources, &[1]).unwrap().unwrap();
+    assert_eq!(&*now.bytes, [3]);
 }
