@@ -52,6 +52,9 @@ const APART: &[(&str, &str)] = &[
     ("GET /v1/erasures/{erasure_id}/manifest", "the same"),
     ("GET /v1/admin/legal-holds", "the tenant's administrators'"),
     ("GET /v1/temporal/phrases", "the tenant's, in no scope"),
+    ("GET /v1/admin/retention", "the operators'"),
+    ("GET /v1/admin/retention/policies", "the same"),
+    ("GET /v1/admin/wal", "the same"),
 ];
 
 /// What changes by itself from one question to the next.
