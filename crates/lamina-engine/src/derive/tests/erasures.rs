@@ -199,9 +199,6 @@ async fn what_was_cut_short_in_any_phase_is_finished() {
         }
         world.engine.shutdown().await;
         // The job hears of it at its next step, and holds the directory until then.
-        while !world.engine.inner.admin.erasing.at_work.lock().is_empty() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
         while Arc::strong_count(&world.engine.inner) > 1 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
