@@ -22,6 +22,7 @@ mod scrub;
 mod threads;
 mod upkeep;
 pub mod maintenance;
+pub mod absent;
 mod ledger;
 pub mod backup;
 

@@ -10,10 +10,12 @@ mod tail;
 mod score;
 mod search;
 mod store;
+mod inspect;
 
 pub use score::Statistics;
 pub use search::{LexicalAnswer, LexicalHit, LexicalQuery, QueryTerm};
 
+pub(crate) use inspect::inspect;
 pub(crate) use search::nothing;
 pub(crate) use store::{Applied, Store};
 

@@ -12,6 +12,7 @@ mod error;
 mod filter;
 pub mod frequency;
 mod index;
+pub mod inspect;
 mod lexical;
 mod lexicon;
 mod tenant;

@@ -10,8 +10,10 @@ mod state;
 mod cache;
 mod scan;
 mod store;
+mod inspect;
 
 pub(crate) use cache::Budget;
+pub(crate) use inspect::inspect;
 pub(crate) use scan::nearest;
 pub use scan::{VectorHit, VectorQuery};
 pub(crate) use store::Store;

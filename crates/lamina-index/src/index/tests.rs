@@ -19,6 +19,7 @@ use crate::vector::{Space, Vector, VectorQuery};
 
 mod oracle;
 mod crash;
+mod inspected;
 
 const DIR: &str = "/data/search";
 const NONE: [u64; 0] = [];

@@ -63,6 +63,13 @@ impl Segment {
         u32::try_from(len.get_val(doc)).unwrap_or(u32::MAX)
     }
 
+    /// Documents that have a term, deleted ones included.
+    pub(super) fn documents_with(&self, term: &str, fields: &Fields) -> Result<Vec<DocId>, Error> {
+        let mut docs = Vec::new();
+        add_docs(&self.words, &fields.word_term(term), &mut docs)?;
+        Ok(docs)
+    }
+
     /// Live documents of a record.
     pub(super) fn docs_of(&self, record: Record, fields: &Fields) -> Result<Vec<DocId>, Error> {
         let mut docs = Vec::new();

@@ -22,7 +22,7 @@ use crate::filter::{Candidate, Filter, Reach};
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 20;
 /// Bytes of a state file at most: a count of removed rows limits it.
-const STATE_BYTES_MAX: u64 = 1 << 30;
+pub(super) const STATE_BYTES_MAX: u64 = 1 << 30;
 
 /// One tenant's vectors.
 #[derive(Debug)]

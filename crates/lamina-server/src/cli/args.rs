@@ -46,7 +46,11 @@ then on it answers. Ctrl-C or SIGTERM lets requests finish and loses nothing; ne
     #[command(long_about = "Verify a data directory: every record, section, seal, checkpoint and \
 view.\n\nReads everything, changes nothing. The directory must not be in use. Exit code 0 means that \
 nothing acknowledged is damaged, 2 that something is; the report says which file, where, and what does \
-not hold. A half-written end of the log is not damage: the next start cuts it.")]
+not hold. A half-written end of the log is not damage: the next start cuts it.\n\nWith --absent it says \
+instead whether strings are nowhere in the directory: in no file, byte by byte and with what is compressed in \
+uploads, in no row of the views, in no document of the search index. Each is looked for as it is, in \
+either case, and as JSON, UTF-16, base64, hex and percent-encoded. The report names lines of the file, never \
+what they say. Exit code 0 means that none is there and everything could be looked at, 2 that it is not so.")]
     Check(CheckArgs),
     /// Mend what can be mended without losing an acknowledged write, and say what was done
     #[command(
@@ -161,6 +165,9 @@ pub(super) struct CheckArgs {
     /// A checkpoint kept elsewhere: proves that nothing before it was changed or cut
     #[arg(long, value_name = "FILE")]
     pub(super) checkpoint: Option<PathBuf>,
+    /// A file of strings, one in each line, that must be nowhere in the directory
+    #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
+    pub(super) absent: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::args::CheckArgs;
 use super::exit::{Exit, Failure};
-use super::{load, opening, print};
+use super::{absent, load, opening, print};
 use crate::config::Config;
 
 /// Larger than any checkpoint.
@@ -21,10 +21,13 @@ const CHECKPOINT_BYTES_MAX: u64 = 1 << 20;
 
 /// Verifies everything and changes nothing.
 pub(super) fn check(args: CheckArgs) -> Result<Exit, Failure> {
-    let CheckArgs { data, checkpoint, json } = args;
+    let CheckArgs { data, checkpoint, absent, json } = args;
     let config = load(data.into())?;
     let env = Env::real();
     must_exist(&config, &env)?;
+    if let Some(strings) = absent {
+        return absent::check(&config, &env, &strings, json);
+    }
     let checkpoint = match checkpoint {
         None => None,
         Some(path) => Some(

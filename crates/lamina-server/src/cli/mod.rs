@@ -6,6 +6,7 @@ mod exit;
 mod opening;
 mod serve;
 mod maintenance;
+mod absent;
 mod backup;
 mod rederive;
 mod eval;

@@ -71,7 +71,7 @@ impl Asked {
                 token_jti: self.caller.grant.as_ref().map(|grant| grant.jti.clone()),
                 actor: Some(self.caller.actor),
                 scope: decision.scope,
-                path: self.path,
+                path: kept(self.path, site),
                 client_ip: self.client_ip,
                 user_agent: self.user_agent,
                 request_id: id.as_str().to_owned(),
@@ -81,6 +81,14 @@ impl Asked {
         if let Some((caller, scope)) = place {
             app.engine.audit_kept(&app.boot(), &caller, &scope).await;
         }
+    }
+}
+
+/// The path that a row keeps. A key that a writer chose is its words, and goes with the event; a row stays.
+fn kept(path: String, site: &Site) -> String {
+    match site.label().contains("{key}") {
+        true => site.label().to_owned(),
+        false => path,
     }
 }
 

@@ -124,6 +124,8 @@ mod authorization;
 #[cfg(test)]
 mod backup;
 #[cfg(test)]
+mod erased_bytes;
+#[cfg(test)]
 mod cursors;
 #[cfg(test)]
 mod isolation;

@@ -3,7 +3,7 @@
 //! Opening looks at the last segment; this looks at every record, section, chain, tip, footer and
 //! signature, and goes on after damage as far as it can.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -83,6 +83,8 @@ pub struct CheckReport {
     pub entries: u64,
     /// Sections that were erased.
     pub erased_sections: u64,
+    /// Offsets of the entries whose words were erased.
+    pub erased_words: BTreeSet<u64>,
     /// Erasures that are not finished.
     pub erasures_open: u64,
     /// Checkpoints in the log whose signature and statement hold.
@@ -353,7 +355,12 @@ impl Checker {
             let position = usize::try_from(suspect.position).unwrap_or(usize::MAX);
             let open = self.open.iter().any(|e| e.names(suspect.offset, suspect.part));
             match suspect.damage {
-                None if self.erased.contains_key(&key) => self.report.erased_sections += 1,
+                None if self.erased.contains_key(&key) => {
+                    self.report.erased_sections += 1;
+                    if suspect.part == Part::What {
+                        self.report.erased_words.insert(suspect.offset);
+                    }
+                }
                 None => {
                     let what = "a section is blank that no erasure names";
                     self.last_batch_or_corrupt(&file, position, suspect.batch, what);

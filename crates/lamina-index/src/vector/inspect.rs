@@ -1,0 +1,70 @@
+//! Rows of vectors as they lie on disk, in every file of them.
+
+use std::path::Path;
+
+use lamina_env::Disk;
+use lamina_env::disk::read_file;
+
+use super::rows::{Row, Slot, row_bytes};
+use super::state::State;
+use super::store::STATE_BYTES_MAX;
+use crate::error::Error;
+use crate::inspect::{Inspected, Kind, Lies};
+
+/// Rows read at a time.
+const ROWS_AT_ONCE: usize = 4_096;
+
+/// Shows every row of the vectors in `dir`.
+pub(crate) fn inspect(
+    disk: &dyn Disk,
+    dir: &Path,
+    place: &str,
+    seen: &mut Inspected,
+    show: &mut dyn FnMut(Lies),
+) -> Result<(), Error> {
+    let state = dir.join("state");
+    let state = match disk.exists(&state) {
+        true => State::decode(&read_file(disk, &state, STATE_BYTES_MAX)?),
+        false => None,
+    };
+    for name in disk.list(dir)?.into_iter().filter(|name| name.starts_with("rows-")) {
+        let file = disk.open_read(&dir.join(&name))?;
+        let place = format!("{place}/{name}");
+        let Some(state) = &state else {
+            if file.len()? > 0 {
+                seen.unread.push((place, "vectors without a state that says of what".to_owned()));
+            }
+            continue;
+        };
+        let length = row_bytes(state.space.dims);
+        let mut buffer = vec![0; length * ROWS_AT_ONCE];
+        let (mut at, mut damaged) = (0, 0_u64);
+        loop {
+            let read = file.read_at(&mut buffer, at)?;
+            for bytes in buffer.get(..read).unwrap_or_default().chunks(length) {
+                match Row::decode(bytes) {
+                    Slot::Removed => {}
+                    Slot::Damaged => damaged += 1,
+                    Slot::Live(row) => {
+                        seen.vectors += 1;
+                        show(Lies {
+                            place: place.clone(),
+                            kind: Kind::Vector,
+                            key: row.candidate.key,
+                            offset: row.candidate.offset,
+                            strings: Vec::new(),
+                        });
+                    }
+                }
+            }
+            at += read as u64;
+            if read < buffer.len() {
+                break;
+            }
+        }
+        if damaged > 0 {
+            seen.unread.push((place, format!("{damaged} rows cannot be read")));
+        }
+    }
+    Ok(())
+}
