@@ -20,6 +20,9 @@ const OPEN: &str = "fixtures/extraction/open.jsonl";
 /// The table that no rule is made for.
 #[cfg(test)]
 const LOCKED: &str = "fixtures/extraction/locked.jsonl";
+/// A table that was read once before rules were mended for it.
+#[cfg(test)]
+const FRESH: &str = "fixtures/extraction/fresh.jsonl";
 
 pub(crate) fn extraction(options: &[&str]) -> anyhow::Result<()> {
     let (mut table, mut verbose) = (process::root().join(OPEN), false);

@@ -205,11 +205,27 @@ fn scene_names(scene: &Scene<'_>) -> Vec<Referent> {
                 referent.nature = Nature::Thing;
             }
             discourse.note(&referent, usize::MAX, false);
+            found.extend(owner_of(&referent, at));
             found.push(referent);
         }
         at = to;
     }
     found
+}
+
+/// "Mei's favourite colour" speaks of Mei too.
+fn owner_of(referent: &Referent, at: usize) -> Option<Referent> {
+    let owner = referent.attribute.as_ref().map(|attribute| &attribute.owner)?;
+    matches!(owner, Term::Named { .. }).then(|| Referent {
+        term: owner.clone(),
+        start: at,
+        end: at + 1,
+        nature: Nature::Name,
+        plain: None,
+        gender: phrase::Gender::Unknown,
+        pronoun: false,
+        attribute: None,
+    })
 }
 
 /// A name behind "at" or "in", a language, a tool: not somebody.

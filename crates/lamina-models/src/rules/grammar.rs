@@ -31,6 +31,8 @@ pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
         .or_else(|| verbal::habit(scene, subjects))
         .unwrap_or_default();
     found.extend(said.into_iter().filter_map(|draft| with_mood(scene, draft)));
+    found.extend(verbal::described(scene, subjects));
+    found.extend(nominal::versioned(scene));
     found
 }
 
@@ -179,7 +181,9 @@ fn subject_item(subject: &Referent) -> Item {
 
 fn verb_item(scene: &Scene<'_>) -> Item {
     let at = scene.clause.verb.as_ref().map_or(scene.clause.start, |verb| verb.at);
-    Item::text(scene, at, at + 1)
+    // "fell through" is the state, not "fell".
+    let particle = scene.tokens.at(at + 1).word(&["through", "apart", "behind"]);
+    Item::text(scene, at, at + 1 + usize::from(particle))
 }
 
 /// What ends without being named: the words that say so.

@@ -87,6 +87,10 @@ pub(crate) fn referents(
     if to > from + 1 && !joined && last.word(&["i", "we", "he", "she", "they", "you", "it"]) {
         return refer(tokens, to - 1, to, parties, discourse).into_iter().collect();
     }
+    let from = after_setting(tokens, from, to);
+    if let Some(one) = apposition(tokens, from, to, parties, discourse) {
+        return vec![one];
+    }
     let mut found = Vec::new();
     // "my brother and his wife": the first part can be meant by the second.
     let mut discourse = discourse.clone();
@@ -104,6 +108,96 @@ pub(crate) fn referents(
         }
     }
     found
+}
+
+/// "After the workshop the team decided": where the subject begins behind what sets the scene.
+fn after_setting(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
+    let sets = tokens.at(from).word(&[
+        "after",
+        "before",
+        "during",
+        "following",
+        "despite",
+        "at",
+        "in",
+        "on",
+        "with",
+        "for",
+    ]);
+    if !sets {
+        return from;
+    }
+    let mut at = to;
+    while at > from + 2 && is_name_token(tokens, at - 1) {
+        at -= 1;
+    }
+    if at < to {
+        // The name of the setting itself: "at Acme".
+        let led = tokens.before(at).is(Class::PREPOSITION.or(Class::DETERMINER));
+        return if led { from } else { at };
+    }
+    let closed = Class::PREPOSITION.or(Class::CONJUNCTION);
+    while at > from + 2 && tokens.at(at - 1).kind == Kind::Word && !tokens.at(at - 1).is(closed) {
+        at -= 1;
+        if tokens.at(at).is(Class::DETERMINER.or(Class::POSSESSIVE)) {
+            return at;
+        }
+    }
+    from
+}
+
+/// "Camila, my girlfriend," and "my girlfriend, Camila,": one person, by name.
+fn apposition(
+    tokens: &Tokens<'_>,
+    from: usize,
+    to: usize,
+    parties: Parties<'_>,
+    discourse: &Discourse,
+) -> Option<Referent> {
+    let (name, whose) = appositive(tokens, from, to, parties, discourse)?;
+    let attribute = Attribute { named: true, ..whose.attribute.clone()? };
+    let (term, start, end) = (name.term, name.start, name.end);
+    Some(Referent { term, start, end, attribute: Some(attribute), ..whose })
+}
+
+/// A name and the relative it is, between commas.
+pub(crate) fn appositive(
+    tokens: &Tokens<'_>,
+    from: usize,
+    to: usize,
+    parties: Parties<'_>,
+    discourse: &Discourse,
+) -> Option<(Referent, Referent)> {
+    let comma = (from..to).find(|at| tokens.at(*at).punct(','))?;
+    let end = (comma + 1..to).find(|at| tokens.at(*at).punct(','))?;
+    let joined = (from..to).any(|at| tokens.at(at).word(&["and", "&"]));
+    if joined || end + 1 != to {
+        return None;
+    }
+    let one = refer(tokens, from, comma, parties, discourse)?;
+    let other = of_mine(tokens, comma + 1, end, parties)
+        .or_else(|| refer(tokens, comma + 1, end, parties, discourse))?;
+    let is_kin = |referent: &Referent| {
+        let kin = referent.attribute.as_ref().filter(|attribute| !attribute.named);
+        kin.is_some_and(|attribute| attribute.kin.is_some())
+    };
+    let is_name = |referent: &Referent| referent.nature == Nature::Name;
+    match (is_kin(&one), is_kin(&other)) {
+        (true, false) if is_name(&other) => Some((other, one)),
+        (false, true) if is_name(&one) => Some((one, other)),
+        _ => None,
+    }
+}
+
+/// "a friend of mine".
+fn of_mine(tokens: &Tokens<'_>, from: usize, to: usize, parties: Parties<'_>) -> Option<Referent> {
+    let end = to.checked_sub(2).filter(|end| *end > from + 1)?;
+    let mine = tokens.at(end).fold == "of" && tokens.at(end + 1).word(&["mine", "ours"]);
+    if !mine || !tokens.at(from).word(&["a", "an", "one"]) {
+        return None;
+    }
+    let noun = kin_noun(tokens, from + 1, end).filter(|noun| noun + 1 == end)?;
+    relative(tokens, from, from + 1, noun, end, parties.speaker.clone())
 }
 
 /// What tokens `from..to` refer to.

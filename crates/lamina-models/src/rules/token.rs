@@ -120,6 +120,7 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn run(&mut self) {
+        self.skip_foreign_line();
         while let Some(c) = self.peek() {
             if self.list.len() >= TOKENS_MAX {
                 break;

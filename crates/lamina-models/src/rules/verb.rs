@@ -82,7 +82,13 @@ pub(crate) fn is_finite(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
     if verb.forms.has(Form::THIRD) {
         return at > start || !token.capital;
     }
-    verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
+    // "the boiler cost 3,200 euros": past and base are one word.
+    let costs = token.fold == "cost"
+        && at > start
+        && (after.kind == Kind::Number
+            || after.word(&["$", "€", "£", "about", "around", "me", "us", "over"])
+            || after.is(Class::NUMBER_WORD));
+    costs || verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
 }
 
 /// What may stand between a subject and its verb: adverbs, "never", "no longer".
@@ -124,6 +130,10 @@ pub(crate) fn is_contracted_verb(tokens: &Tokens<'_>, at: usize) -> bool {
         return before.fold != "let";
     }
     let (next, after) = (tokens.at(at + 1), tokens.at(at + 2));
+    // "my name's Teodoro".
+    if before.word(&["name", "nickname"]) && next.capital {
+        return true;
+    }
     let closed = Class::DETERMINER
         .or(Class::PREPOSITION)
         .or(Class::NEGATION)

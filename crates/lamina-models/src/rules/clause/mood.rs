@@ -69,6 +69,13 @@ const HEARSAY: &[&[&str]] = &[
     &["i", "read", "somewhere"],
     &["i", "saw", "that"],
     &["i", "gather"],
+    &["saying", "that"],
+    &["saying", "i"],
+    &["stating", "that"],
+    &["claiming", "that"],
+    &["telling", "them", "that"],
+    &["telling", "her", "that"],
+    &["telling", "him", "that"],
     &["the", "grapevine"],
 ];
 

@@ -139,7 +139,8 @@ fn is_own_fragment(tokens: &Tokens<'_>, at: usize, comma: bool, word: &str) -> b
     }
     let joined = comma || matches!(word, "and" | "but" | "so");
     let on = token.word(&["on", "based", "born", "originally", "only", "not"]) && joined && comma;
-    on || token.word(&["allergic", "married"]) && joined
+    let origin = token.fold == "from" && tokens.before(at).fold == "originally" && comma;
+    on || origin || token.word(&["allergic", "married"]) && joined
 }
 
 /// A base form that goes on with a plain present: "I am tall and weigh 79 kg".
@@ -383,7 +384,7 @@ fn push(
             clause.subject = Subject::Relative;
             clause.verb = verb::group(tokens, at, end);
         }
-        (_, Some(at)) if at > body && is_subject(tokens, body, at) => {
+        (_, Some(at)) if at > body && is_subject(tokens, body, at) && !orders(tokens, body) => {
             let mut first = at;
             while first > body + 1 && verb::is_between(tokens, first - 1) {
                 first -= 1;
@@ -394,6 +395,15 @@ fn push(
         (_, found) => elided(tokens, body, end, found, &mut clause),
     }
     clauses.push(clause);
+}
+
+/// "Show me the tickets that are blocked": a verb with its object, and no subject before it.
+fn orders(tokens: &Tokens<'_>, at: usize) -> bool {
+    let (token, next) = (tokens.at(at), tokens.at(at + 1));
+    let base = token.verb.is_some_and(|verb| verb.forms.has(Form::BASE));
+    let object = next.is(Class::POSSESSIVE)
+        || next.word(&["me", "us", "him", "them", "it", "the", "a", "an", "this", "these", "all"]);
+    base && object && (!token.is(Class::OCCASION) || next.word(&["me", "us", "him", "them"]))
 }
 
 /// Verbs that people begin with when they speak of themselves and leave out the "I".

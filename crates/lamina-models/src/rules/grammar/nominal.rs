@@ -7,7 +7,9 @@ use crate::rules::claims::Draft;
 use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Kin};
 use crate::rules::pattern::Aspect;
-use crate::rules::phrase::{Attribute, Nature, Referent, is_name_token, name_run, refer};
+use crate::rules::phrase::{
+    Attribute, Nature, Referent, appositive, is_name_token, name_run, refer,
+};
 use crate::rules::scene::{Scene, Times};
 use crate::rules::table::TRAITS;
 use crate::rules::take::{Item, Take, fold_space, take};
@@ -24,6 +26,13 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         return drafts;
     }
     let tokens = scene.tokens;
+    if let Subject::Said(from, to) = scene.clause.subject
+        && let Some((name, whose)) = appositive(tokens, from, to, scene.parties, scene.discourse)
+        && let Some(Attribute { owner, kin: Some(kin), former: false, .. }) = &whose.attribute
+    {
+        let item = Item::text(scene, name.start, name.end);
+        drafts.push(Draft::new(owner.clone(), kin.predicate(), &item, Aspect::Timeless));
+    }
     // "my cousin Nacho and his dog": who is named here can be meant a few words later.
     let mut discourse = scene.discourse.clone();
     for at in scene.clause.start..scene.end() {
@@ -106,6 +115,24 @@ pub(super) fn is_a(scene: &Scene<'_>, named: &Item, kind: &str) -> Option<Draft>
     let name = tokens.slice(named.start, named.end).to_owned();
     let subject = Term::Named { name, kind: EntityKind::Animal };
     Some(Draft::new(subject, "is_a", &item, Aspect::Timeless))
+}
+
+/// "Condor v3.4 shipped yesterday": the version is that of the product.
+pub(super) fn versioned(scene: &Scene<'_>) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let verb = scene.clause.verb.as_ref()?;
+    let Subject::Said(from, to) = scene.clause.subject else { return None };
+    let out = matches!(verb.lemma, "ship" | "launch" | "release" | "land")
+        || verb.lemma == "be"
+            && tokens.at(verb.end).word(&["out", "live", "released", "shipped", "launched"]);
+    let end = name_run(tokens, from, to).filter(|end| out && *end + 1 == to && !verb.negated)?;
+    if tokens.at(end).fold.strip_prefix('v').is_none_or(str::is_empty) {
+        return None;
+    }
+    let (items, _) = take(Take::Version, scene, end)?;
+    let product = tokens.slice(from, end).to_owned();
+    let product = Term::Named { name: product, kind: EntityKind::Product };
+    Some(Draft::new(product, "version", items.first()?, Aspect::Begin))
 }
 
 /// "my name is", "Initech's revenue was", "the deadline for Wombat is", "my manager is".
@@ -222,15 +249,17 @@ fn named_kin(scene: &Scene<'_>, attribute: &Attribute, kin: Kin, at: usize) -> O
         .or(Class::LANGUAGE)
         .or(Class::OCCUPATION)
         .or(Class::DIET);
-    if token.is(described) {
+    if token.is(described) && !tokens.before(at).word(&["called", "named"]) {
         return None;
     }
     let end = name_run(tokens, at, scene.before_time(at))?;
-    let item = Item::text(scene, at, end);
-    let mut drafts =
-        vec![Draft::new(attribute.owner.clone(), kin.predicate(), &item, Aspect::State)];
-    if kin == Kin::Pet {
-        drafts.extend(is_a(scene, &item, tokens.slice(attribute.end - 1, attribute.end)));
+    let mut drafts = Vec::new();
+    for (at, end) in names(scene, at, end, attribute.end) {
+        let item = Item::text(scene, at, end);
+        drafts.push(Draft::new(attribute.owner.clone(), kin.predicate(), &item, Aspect::State));
+        if kin == Kin::Pet && !tokens.before(attribute.end).fold.ends_with('s') {
+            drafts.extend(is_a(scene, &item, tokens.slice(attribute.end - 1, attribute.end)));
+        }
     }
     Some(drafts)
 }
@@ -244,6 +273,16 @@ fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
     let words = fold_space(tokens.slice(start, joint)).to_lowercase();
     let whole = refer(tokens, joint + 1, to, scene.parties, scene.discourse)?;
     let owner = subject_term(&whole, "deadline");
+    // "The deadline for Wombat was moved to Friday".
+    let moved = scene.skip(at);
+    let is_moved = tokens.at(moved).word(&["moved", "pushed", "postponed", "extended", "set"])
+        && matches!(words.as_str(), "deadline" | "due date");
+    let at = match is_moved {
+        true => {
+            moved + 1 + usize::from(tokens.at(moved + 1).word(&["back", "out", "forward", "for"]))
+        }
+        false => at,
+    };
     if let Some(drafts) = trait_value(scene, &words, owner.clone(), at) {
         return Some(drafts);
     }
@@ -477,9 +516,9 @@ fn role_or_kind(scene: &Scene<'_>, subjects: &[Referent], at: usize) -> Option<V
         subjects.iter().filter(|subject| matches!(subject.nature, Nature::Animal | Nature::Name))
     {
         let item = items.first()?;
-        let head = tokens.before(item.end);
         // An animal is often said with its breed alone.
-        if subject.nature == Nature::Name && subject.pronoun && !head.is(Class::ANIMAL) {
+        let breed = (item.start..item.end).any(|at| tokens.at(at).is(Class::ANIMAL));
+        if subject.nature == Nature::Name && subject.pronoun && !breed {
             continue;
         }
         drafts.push(Draft::new(subject.term.clone(), "is_a", item, Aspect::State));

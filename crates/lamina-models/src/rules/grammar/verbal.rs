@@ -7,7 +7,7 @@ use crate::rules::claims::{Draft, is_plain_present};
 use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Kin};
 use crate::rules::pattern::{self, Aspect, Who};
-use crate::rules::phrase::{Referent, is_name_token, name_run};
+use crate::rules::phrase::{Referent, name_run};
 use crate::rules::scene::{Scene, Times};
 use crate::rules::take::{Item, Take, Value, activity, base_form, fold_space, take};
 use crate::rules::time::{Bound, Tense, days};
@@ -71,18 +71,27 @@ fn called(scene: &Scene<'_>, verb: &Group) -> Vec<Draft> {
 /// "You can reach me at ann@mail.example".
 fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
     let me = scene.tokens.at(verb.end).word(&["me", "us"]);
-    let at = verb.end + 1;
-    let at = at + usize::from(scene.tokens.at(at).word(&["at", "on", "via", "under"]));
     let verbs = ["reach", "contact", "email", "mail", "write", "text", "message", "ping"];
     if !me || !verbs.contains(&verb.lemma) {
         return None;
     }
-    let (kind, predicate) = match scene.tokens.at(at).kind {
-        Kind::Email => (Take::Email, "email"),
-        _ => (Take::Phone, "phone"),
-    };
-    let (items, _) = take(kind, scene, at)?;
-    Some(vec![Draft::new(scene.parties.speaker.clone(), predicate, items.first()?, Aspect::State)])
+    let mut drafts = Vec::new();
+    let mut at = verb.end + 1;
+    loop {
+        at += usize::from(scene.tokens.at(at).word(&["at", "on", "via", "under", "by"]));
+        let (kind, predicate) = match scene.tokens.at(at).kind {
+            Kind::Email => (Take::Email, "email"),
+            _ => (Take::Phone, "phone"),
+        };
+        let Some((items, end)) = take(kind, scene, at) else { break };
+        let speaker = scene.parties.speaker.clone();
+        drafts.push(Draft::new(speaker, predicate, items.first()?, Aspect::State));
+        if !scene.tokens.at(end).word(&["or", "and", ","]) {
+            break;
+        }
+        at = end + 1;
+    }
+    (!drafts.is_empty()).then_some(drafts)
 }
 
 /// "I have a daughter named Ivy", "we have two cats, Miso and Tofu".
@@ -91,36 +100,49 @@ fn has_kin(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec
     if verb.lemma != "have" || verb.negated {
         return None;
     }
-    let at = scene.skip(verb.end);
-    let noun =
-        (at..scene.end().min(at + 5)).find(|at| lexicon::kin(&tokens.at(*at).fold).is_some())?;
-    let kin = lexicon::kin(&tokens.at(noun).fold)?;
-    let clean = (at..noun)
-        .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
-    let mark = tokens.at(noun + 1);
-    let named = mark.word(&["called", "named", "who", ",", ":"]);
-    let mut next = noun + 1 + usize::from(named);
-    if !clean || !(named || is_name_token(tokens, next)) {
-        return None;
-    }
     let mut drafts = Vec::new();
-    while let Some(end) = name_run(tokens, next, scene.end()) {
-        let item = Item::text(scene, next, end);
-        drafts.extend(each(subjects, kin.predicate(), &item, Aspect::State));
-        if kin == Kin::Pet {
-            drafts.extend(
-                super::nominal::is_a(scene, &item, tokens.slice(noun, noun + 1))
-                    .filter(|_| !tokens.at(noun).fold.ends_with('s')),
-            );
+    let mut at = scene.skip(verb.end);
+    // "an older sister called Mei and a twin brother, Sho".
+    while let Some((kin, noun, mut next)) = kin_at(scene, at) {
+        while let Some(end) = name_run(tokens, next, scene.end()) {
+            let item = Item::text(scene, next, end);
+            drafts.extend(each(subjects, kin.predicate(), &item, Aspect::State));
+            if kin == Kin::Pet {
+                drafts.extend(
+                    super::nominal::is_a(scene, &item, tokens.slice(noun, noun + 1))
+                        .filter(|_| !tokens.at(noun).fold.ends_with('s')),
+                );
+            }
+            next = end;
+            if !tokens.at(end).word(&["and", ",", "&"]) {
+                break;
+            }
+            next = end + 1 + usize::from(tokens.at(end + 1).fold == "and");
         }
-        if !tokens.at(end).word(&["and", ",", "&"]) {
-            break;
-        }
-        next = end + 1 + usize::from(tokens.at(end + 1).fold == "and");
+        at = next;
+    }
+    if drafts.is_empty() {
+        return None;
     }
     let counted = row_at(scene, subjects, "have", verb.end).unwrap_or_default();
     drafts.extend(counted.into_iter().filter(|draft| draft.predicate.starts_with("count:")));
     (!drafts.is_empty()).then_some(drafts)
+}
+
+/// The relative, its word, and where its name begins, of a phrase that begins at `at`.
+fn kin_at(scene: &Scene<'_>, at: usize) -> Option<(Kin, usize, usize)> {
+    let tokens = scene.tokens;
+    let noun =
+        (at..scene.end().min(at + 5)).find(|at| lexicon::kin(&tokens.at(*at).fold).is_some())?;
+    // "a twin brother": the twin is a brother.
+    let goes_on = tokens.at(noun).fold == "twin" && tokens.at(noun + 1).is(Class::KIN);
+    let noun = noun + usize::from(goes_on);
+    let kin = lexicon::kin(&tokens.at(noun).fold)?;
+    let clean = (at..noun)
+        .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
+    let named = tokens.at(noun + 1).word(&["called", "named", "who", ",", ":"]);
+    let next = noun + 1 + usize::from(named);
+    (clean && name_run(tokens, next, scene.end()).is_some()).then_some((kin, noun, next))
 }
 
 /// "I'd rather have an aisle seat".
@@ -304,6 +326,11 @@ const SMALL_PROMISES: &[&str] = &[
 fn plan(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
     if verb.negated || verb.at >= scene.end() || verb.lemma.is_empty() {
         return None;
+    }
+    // "From Monday I'll be working at Acme": what goes on then is so from then on.
+    let state = matches!(verb.lemma, "work" | "live" | "study" | "manage" | "lead" | "teach");
+    if state && verb.progressive && scene.times.iter().any(|time| time.sure) {
+        return row_at(scene, subjects, verb.lemma, verb.end);
     }
     let copula = verb.lemma == "be" && !verb.progressive;
     let promise = verb.modal == Modal::Will && SMALL_PROMISES.contains(&verb.lemma);
@@ -499,6 +526,26 @@ pub(super) fn habit(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draf
     };
     let drafts = each(subjects, "habit", &item, Aspect::State);
     (!drafts.is_empty()).then_some(drafts)
+}
+
+/// "a translator living in Kamakura": what a noun behind "is" does.
+pub(super) fn described(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
+    let tokens = scene.tokens;
+    let Some(verb) = &scene.clause.verb else { return Vec::new() };
+    if verb.lemma != "be" || verb.negated || verb.tense != Tense::Present {
+        return Vec::new();
+    }
+    let doing = |at: &usize| {
+        tokens.at(*at).word(&["living", "working", "studying", "based"])
+            && tokens.before(*at).is(Class::OCCUPATION.or(Class::NATIONALITY))
+    };
+    let Some(at) = (verb.end + 1..scene.end()).find(doing) else { return Vec::new() };
+    let lemma = match tokens.at(at).verb {
+        Some(verb) if tokens.at(at).fold != "based" => verb.lemma,
+        _ => "be",
+    };
+    let from = if lemma == "be" { at } else { at + 1 };
+    row_at(scene, subjects, lemma, from).unwrap_or_default()
 }
 
 /// A clause without a verb: "allergic to nuts", "dentist appointment tomorrow", "slides due Wednesday".

@@ -244,4 +244,12 @@ price bill spend cost identify describe consider wonder realize realise notice d
 situate live-stream stream snore bark purr fetch crash burn paste wait laugh cry smile mix misspeak kid joke
 intern freelance consult contract mentor coach tutor lecture substitute moderate chair host co-lead commission sponsor
 listen pray nap shower brush floss fast shop barbecue grill babysit foster practise rehearse brew attend
-doubt suspect reckon insist hint gather pretend act reach contact email mail text message cite register enrol matriculate transition convert default tend end survive recover heal relapse quit";
+doubt suspect reckon insist hint gather pretend act reach contact propose emigrate immigrate accept achieve advise appoint assemble assign assist attach
+communicate complain concentrate conduct configure connect construct contribute cultivate dedicate define
+demonstrate deny destroy detect develop devote digitize disagree edit educate eliminate embrace enable encourage
+engage enter entertain establish evaluate examine expire extend greet hesitate ignore impress improve increase
+inform inherit inject inspire install insure integrate introduce invent invite involve memorize mend negotiate
+observe obtain occupy operate oppose outsource participate persuade predict prevent protect prove qualify react
+rebrand receive recognize recycle reduce refuse relax represent restore restructure retrain reuse reveal seize
+select shave solve strengthen suspend terrify unite unlock unpack verify vanish wander assess automate modernize
+optimize simplify consolidate refinance redesign reorganize redecorate reapply push pull email mail text message cite register enrol matriculate transition convert default tend end survive recover heal relapse quit";

@@ -8,6 +8,12 @@ const NAME_TOKENS_MAX: usize = 6;
 /// Tokens that a noun phrase may have.
 const NOUN_TOKENS_MAX: usize = 7;
 
+/// Small words inside of names.
+const PARTICLES: &[&str] = &[
+    "of", "&", "de", "van", "von", "der", "da", "the", "for", "la", "el", "bin", "al", "los",
+    "las", "del", "di", "du", "dos", "das", "den", "le", "ter", "zu",
+];
+
 /// Whether the token can be part of a name.
 pub(crate) fn is_name_token(tokens: &Tokens<'_>, at: usize) -> bool {
     let token = tokens.at(at);
@@ -55,10 +61,12 @@ pub(crate) fn name_run(tokens: &Tokens<'_>, from: usize, to: usize) -> Option<us
     let mut end = from + 1;
     while end < to && end - from < NAME_TOKENS_MAX {
         let token = tokens.at(end);
-        let inner = token.word(&[
-            "of", "&", "de", "van", "von", "der", "da", "the", "for", "la", "el", "bin", "al",
-        ]) && end + 1 < to
-            && is_name_token(tokens, end + 1)
+        // "Universidad de los Andes": at most two of them.
+        let particle = |at: usize| tokens.at(at).word(PARTICLES);
+        let after = end + 1 + usize::from(particle(end) && particle(end + 1));
+        let inner = particle(end)
+            && after < to
+            && is_name_token(tokens, after)
             && (!token.word(&["the", "for"]) || tokens.before(end).fold == "of");
         let title = token.punct('.')
             && token.glued

@@ -96,8 +96,6 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("know how to <activity>", Person, State, &[is("skill")]),
     row("play <playable>", Person, State, &[is("plays")]),
-    row("stop|quit|give up? playing <playable>", Person, End, &[ends("plays", 0)]),
-    row("stop|quit learning|studying <noun>", Person, End, &[ends("studies", 0)]),
     // Doings.
     row("finish reading <title>", Person, Event, &[is("read")]),
     row("read <title>", Person, Event, &[is("read")]),

@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
     row("be also|better known as <name>", Person, State, &[is("alias")]),
     row("be known as <name>", Person, State, &[is("alias")]),
     row("go by <name>", Person, State, &[is("alias")]),
-    row("be <height>", Person, State, &[is("height")]),
+    row("be|stand <height>", Person, State, &[is("height")]),
     row("be <age>", Person, State, &[is("age")]),
     row("turn <age>", Person, Begin, &[is("age")]),
     row("be turning <age>", Person, Begin, &[is("age")]),

@@ -64,7 +64,12 @@ pub(super) fn role(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
                 .is(Class::DETERMINER.or(Class::POSSESSIVE).or(Class::NUMBER_WORD));
         chief |= of;
         let closed = Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::PRONOUN).or(Class::BE);
+        // "a translator living in Rome".
+        let doing = end > start
+            && tokens.before(end).is(Class::OCCUPATION)
+            && token.verb.is_some_and(|verb| verb.forms.has(Form::ING));
         let stops = token.kind != Kind::Word
+            || doing
             || token.is(closed) && !of
             || token.is(Class::ADVERB) && end > start && !token.is(Class::ADJECTIVE);
         if stops {

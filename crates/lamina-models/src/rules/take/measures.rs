@@ -149,7 +149,8 @@ pub(super) fn date(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
 /// "was moved to 3 July" looks ahead from what happened; "was on 3 July" looks back.
 fn tense_of_date(scene: &Scene<'_>) -> Tense {
     let Some(verb) = &scene.clause.verb else { return Tense::Present };
-    let state = verb.lemma == "be" && scene.tokens.at(verb.end).verb.is_none();
+    let next = scene.tokens.at(scene.skip(verb.end));
+    let state = verb.lemma == "be" && next.verb.is_none() && !next.fold.ends_with("ed");
     if state { scene.tense() } else { Tense::Future }
 }
 

@@ -166,7 +166,15 @@ pub(super) fn name(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     if tokens.at(at).kind == Kind::Quote {
         return Some((Item::text(scene, at, at + 1), at + 1));
     }
-    let start = at + usize::from(tokens.at(at).fold == "the");
+    let mut start = at + usize::from(tokens.at(at).fold == "the");
+    // "a beat-up Renault": what it is like comes before its name.
+    while start + 1 < to
+        && !tokens.at(start).capital
+        && (tokens.at(start).is(Class::ADJECTIVE) || tokens.at(start).fold.contains('-'))
+        && (start + 1..to.min(start + 3)).any(|at| is_name_token(tokens, at))
+    {
+        start += 1;
+    }
     if let Some(end) = name_run(tokens, start, to) {
         let mut end = end;
         while end < to && tokens.at(end).kind == Kind::Number {

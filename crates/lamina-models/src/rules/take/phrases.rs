@@ -152,7 +152,7 @@ pub(super) fn had(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let head_end = trim(tokens, start, end);
     let head = tokens.before(head_end);
     // "a cottage in Asturias" is that cottage.
-    if tokens.at(end).fold == "in" && is_name_token(tokens, end + 1) && end < to {
+    if tokens.at(end).word(&["in", "near", "by"]) && is_name_token(tokens, end + 1) && end < to {
         end = name_run(tokens, end + 1, to)?;
     }
     let end = trim(tokens, start, end);

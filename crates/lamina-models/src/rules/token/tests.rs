@@ -52,10 +52,10 @@ fn lines_that_repeat_others_are_skipped() {
     check(
         "a\n> b c\nd",
         expect![[r#"
-        Word:a
-        Punct:> Word:b Word:c
-        Word:d
-    "#]],
+            Word:a
+
+            Word:d
+        "#]],
     );
     let tokens = Tokens::of("a\n> b c\n > e\nd");
     let words: Vec<&str> = (0..tokens.len()).map(|at| tokens.at(at).fold.as_str()).collect();
