@@ -122,6 +122,12 @@ class Layers(unittest.TestCase):
         )
         self.assertIn("renews_in", str(merged))
 
+    def test_layers_are_counted(self):
+        layers = self.client.layer_stats()["layers"]
+        for name in ("events", "episodes", "facts", "beliefs", "understanding"):
+            self.assertIn("count", layers[name])
+        self.assertGreaterEqual(layers["events"]["count"], 4)
+
     def test_derivation_tells_how_far_it_is(self):
         status = self.client._get("/v1/derivation/status", params={"scope": SCOPE})
         self.assertTrue(status["caught_up"])

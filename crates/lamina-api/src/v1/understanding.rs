@@ -161,7 +161,7 @@ pub struct EdgeBody {
     #[schemars(range(min = 0, max = 1))]
     pub weight: f64,
     /// Which vocabulary the relation is from.
-    pub vocabulary: &'static str,
+    pub vocabulary: String,
 }
 
 /// The concepts that are related to one.

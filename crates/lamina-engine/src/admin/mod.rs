@@ -12,7 +12,7 @@ mod policies;
 mod vocabularies;
 mod phrases;
 mod tokens;
-mod said;
+pub(crate) mod said;
 mod memberships;
 pub(crate) mod sight;
 mod scopes;

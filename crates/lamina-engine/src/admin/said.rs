@@ -7,8 +7,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lamina_store::view::{Registration, StandingRow};
+use lamina_core::derive::beliefs::tension::ResolutionPolicy;
+use lamina_store::log::LogReader;
+use lamina_store::view::{Registration, StandingRow, Views};
 use lamina_types::ScopePath;
+use lamina_types::layer::Settling;
 use parking_lot::RwLock;
 
 use super::scopes::words;
@@ -45,6 +48,27 @@ impl Said {
 /// looks like a name.
 fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     json.split_once(&format!("\"{name}\":")).map(|(_, rest)| rest)
+}
+
+/// What a scope asks to be done with things that exclude each other, if it names a way that is known.
+pub(crate) fn resolution(policies: &str) -> Option<ResolutionPolicy> {
+    let name = member(policies, "conflict_resolution")?.strip_prefix('"')?.split('"').next()?;
+    ResolutionPolicy::named(name)
+}
+
+/// The same of values of one instant, for whoever has only the views and the log.
+pub(crate) fn settling(
+    views: &Views,
+    reader: &dyn LogReader,
+    tenant: u32,
+    scope: u64,
+) -> Result<Option<Settling>, Error> {
+    let Some(row) = views.scope_standing(tenant, scope)? else { return Ok(None) };
+    if row.registration != Registration::Explicit {
+        return Ok(None);
+    }
+    let (_, policies) = words(&reader.entry(row.offset, row.place)?)?;
+    Ok(resolution(&policies).and_then(ResolutionPolicy::settling))
 }
 
 /// What was read of registrations.

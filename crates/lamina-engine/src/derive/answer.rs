@@ -223,13 +223,15 @@ impl Answerer {
     fn answer_of(&self, event: &Entry, what: &ExperienceWhat, mut found: Extracted) -> Answer {
         let known = self.standing.as_ref().map(|known| known.vocabularies(event.head.tenant));
         let mapped = known.map(|known| known.name(&what.scope, &mut found.extraction));
+        let (mapped, relations) = mapped.unwrap_or_default();
         let mut asked = asked(&what.directives, &what.modality, event.head.recorded_at);
         asked.confidence_floor = asked.confidence_floor.or_else(|| self.floor(event.head.tenant));
         let mut answer = Answer {
             observed_at: what.context.observed_at,
             extraction: found.extraction,
             matches: Vec::new(),
-            mapped: mapped.unwrap_or_default(),
+            mapped,
+            relations,
             ungrounded: found.ungrounded,
             shifts_topic: false,
             preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
@@ -249,6 +251,8 @@ impl Answerer {
         let Draft { tenant, scope, event, who, answer, cue: _ } = draft;
         if let Some(acquainted) = &self.acquainted {
             acquainted.decide(*tenant, *scope, answer);
+            let version = self.standing.as_ref().map_or(0, |standing| standing.scopes_version());
+            answer.asked.settles = acquainted.settling(*tenant, *scope, version);
         }
         NewEntry {
             kind: Kind::Answer,
@@ -344,5 +348,6 @@ fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked 
         consolidate_into: directives.consolidate_into.clone(),
         no_beliefs: wanted.is_some_and(|wanted| !wanted.iter().any(|layer| layer == "beliefs")),
         feedback: modality.as_str() == "feedback",
+        settles: None,
     }
 }

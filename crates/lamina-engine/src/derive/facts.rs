@@ -154,6 +154,7 @@ fn assertion(
         valid_to: claim.valid_to,
         confidence: claim.confidence,
         no_supersede: given.answer.asked.no_supersede,
+        settles: given.answer.asked.settles,
     })
 }
 

@@ -12,7 +12,7 @@ use lamina_store::codec::models::Cost;
 use lamina_store::codec::wire::{Cursor, put_varint};
 use lamina_store::entry::Place;
 use lamina_store::view::Tag;
-use lamina_types::layer::{Confidence, EntityKind};
+use lamina_types::layer::{Confidence, EntityKind, Settling};
 use lamina_types::{EntityId, EventId, Micros, RecordedAt, ValidAt};
 
 use crate::derive::conflicts::rows::{action, put_action};
@@ -302,6 +302,7 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
         valid_to,
         confidence,
         no_supersede,
+        settles,
     } = assertion;
     put_optional(out, kept.as_ref(), |out, kept| put_source(out, *kept));
     put_instant(out, recorded.0);
@@ -310,11 +311,11 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
     put_optional(out, valid_from.as_ref(), |out, at| put_instant(out, at.0));
     put_optional(out, valid_to.as_ref(), |out, at| put_instant(out, at.0));
     put_varint(out, u64::from(confidence.get()));
-    out.push(u8::from(*no_supersede));
+    out.push(u8::from(*no_supersede) | settles.map_or(0, |way| (way as u8) << 1));
 }
 
 fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
-    Ok(Assertion {
+    let said = Assertion {
         source,
         kept: optional(from, read_source)?,
         recorded: RecordedAt(instant(from)?),
@@ -323,8 +324,16 @@ fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
         valid_from: optional(from, instant)?.map(ValidAt),
         valid_to: optional(from, instant)?.map(ValidAt),
         confidence: Confidence::new(short(from)?),
-        no_supersede: flag(from)?,
-    })
+        no_supersede: false,
+        settles: None,
+    };
+    // The lowest bit, and the way in those above it.
+    let [flags]: [u8; 1] = from.array()?;
+    let settles = match flags >> 1 {
+        0 => None,
+        way => Some(Settling::of_number(way).ok_or(MALFORMED)?),
+    };
+    Ok(Assertion { no_supersede: flags & 1 == 1, settles, ..said })
 }
 
 fn put_piece(out: &mut Vec<u8>, piece: &Piece) {

@@ -116,7 +116,7 @@ impl Vocabularies {
         let known: Vec<(Option<ScopePath>, Arc<Lexicon>)> = self
             .records
             .values()
-            .filter(|record| record.vocabulary.of_predicates().next().is_some())
+            .filter(|record| named(&record.vocabulary).next().is_some())
             .map(|record| {
                 let lexicon = Lexicon::new(folded(&record.vocabulary));
                 (record.vocabulary.scope.clone(), Arc::new(lexicon))
@@ -129,11 +129,16 @@ impl Vocabularies {
         });
     }
 
-    /// Gives the predicates of claims the names they have in the vocabularies of a scope.
-    pub(crate) fn name(&self, scope: &ScopePath, extraction: &mut Extraction) -> Vec<Mapped> {
+    /// Gives the predicates of claims the names they have in the vocabularies of a scope; and which of
+    /// them are relations between concepts.
+    pub(crate) fn name(
+        &self,
+        scope: &ScopePath,
+        extraction: &mut Extraction,
+    ) -> (Vec<Mapped>, Vec<u16>) {
         let mut mapped = Vec::new();
         if self.lexicons.is_empty() {
-            return mapped;
+            return (mapped, Vec::new());
         }
         for (position, claim) in extraction.claims.iter_mut().enumerate() {
             let Ok(position) = u16::try_from(position) else { break };
@@ -165,7 +170,16 @@ impl Vocabularies {
                 object: original,
             });
         }
-        mapped
+        let known = self.relations(scope);
+        let is_relation = |mapped: &Mapped| {
+            let claim = extraction.claims.get(usize::from(mapped.claim));
+            claim.is_some_and(|claim| {
+                known.contains(&(mapped.vocabulary.as_str(), claim.predicate.as_str()))
+            })
+        };
+        let relations = mapped.iter().filter(|mapped| is_relation(mapped));
+        let relations = relations.map(|mapped| mapped.claim).collect();
+        (mapped, relations)
     }
 }
 
@@ -173,10 +187,15 @@ fn is_in_force(vocabulary: &Vocabulary, scope: &ScopePath) -> bool {
     vocabulary.scope.as_ref().is_none_or(|at| at.contains(scope))
 }
 
+/// The terms that a predicate can be mapped to: predicates, and relations between concepts.
+fn named(vocabulary: &Vocabulary) -> impl Iterator<Item = &VocabularyTerm> {
+    vocabulary.of_predicates().chain(vocabulary.of_relations())
+}
+
 /// The predicates of a vocabulary. What a term that is not in use any more was called belongs to the
 /// term that came in its place.
 fn folded(vocabulary: &Vocabulary) -> vocabulary::Vocabulary {
-    let of = || vocabulary.of_predicates();
+    let of = || named(vocabulary);
     let term = |term: &VocabularyTerm| {
         let replaced = of().filter(|old| !old.active && old.replaced_by.as_ref() == Some(&term.id));
         let old = replaced

@@ -5,13 +5,14 @@
 
 mod words;
 mod record;
+mod relations;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use lamina_core::derive::concepts::explore::{self, Reached};
+use lamina_core::derive::concepts::explore;
 use lamina_core::derive::concepts::things::folded;
-use lamina_core::derive::concepts::{Concept, Edge, Graph as _, Item, Reading, Relation, Standing};
+use lamina_core::derive::concepts::{Concept, Edge, Graph as _, Item, Reading, Standing};
 use lamina_core::derive::naming;
 use lamina_core::policy::Permit;
 use lamina_store::kv::{Direction, Space};
@@ -25,6 +26,7 @@ use lamina_types::{
 };
 
 use self::record::Version;
+pub use self::relations::NamedRelation;
 pub(crate) use self::words::Words;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
@@ -150,6 +152,8 @@ pub struct ConceptRecord {
     pub beliefs: Vec<BeliefId>,
     /// Its edges, heaviest first.
     pub edges: Vec<Edge>,
+    /// What vocabularies call the relations of edges that not every tenant has.
+    pub relations: Vec<NamedRelation>,
 }
 
 /// A concept that is related to another.
@@ -161,6 +165,8 @@ pub struct RelatedConcept {
     pub depth: u32,
     /// The last edge of the way.
     pub by: Edge,
+    /// What a vocabulary calls its relation, if not every tenant has it.
+    pub relation: Option<NamedRelation>,
     /// The product of the weights along the way, in ten-thousandths.
     pub weight: u32,
 }
@@ -223,17 +229,17 @@ impl Engine {
         self.blocking(move |inner| inner.concept_history(&may, id)).await
     }
 
-    /// The concepts within so many steps of one, nearest first.
+    /// The concepts within so many steps of one, nearest first; `None` if nobody knows the relation.
     pub async fn concepts_related(
         &self,
         may: MayUnderstand,
         id: ConceptId,
-        relation: Option<Relation>,
+        relation: Option<String>,
         depth: u32,
         limit: usize,
-    ) -> Result<Vec<RelatedConcept>, Error> {
+    ) -> Result<Option<Vec<RelatedConcept>>, Error> {
         self.inner.caught_up().await;
-        self.blocking(move |inner| inner.related(&may, id, relation, depth, limit)).await
+        self.blocking(move |inner| inner.related(&may, id, relation.as_deref(), depth, limit)).await
     }
 
     /// How much of a scope is understood.
@@ -386,32 +392,6 @@ impl Inner {
             let reading = self.reading(tenant, &seen)?;
             let at = seen.recorded_to.unwrap_or(RecordedAt(lamina_types::Micros(i64::MAX)));
             all.push(self.concept_record(&mut words, &seen, reading, at)?);
-        }
-        Ok(all)
-    }
-
-    fn related(
-        &self,
-        may: &MayUnderstand,
-        id: ConceptId,
-        relation: Option<Relation>,
-        depth: u32,
-        limit: usize,
-    ) -> Result<Vec<RelatedConcept>, Error> {
-        let tenant = may.concepts.caller().tenant;
-        let (row, _) = self.concept_named(tenant, id)?;
-        self.covered(may, tenant, row.scope)?;
-        let graph = Stored::new(&*self.views, tenant, row.scope);
-        let reached = explore::related(&graph, row.concept.id, relation, depth, limit);
-        let reached: Vec<Reached> = graph.finish(reached)?;
-        let mut words = Words::new(self, tenant);
-        let now = RecordedAt(lamina_types::Micros(i64::MAX));
-        let mut all = Vec::new();
-        for Reached { id, depth, by, weight } in reached {
-            let Some(seen) = self.concept_at(tenant, id, now)? else { continue };
-            let reading = self.reading(tenant, &seen)?;
-            let concept = self.concept_record(&mut words, &seen, reading, now)?;
-            all.push(RelatedConcept { concept, depth, by, weight });
         }
         Ok(all)
     }

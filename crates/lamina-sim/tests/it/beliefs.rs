@@ -224,6 +224,22 @@ fn r098_r099_r232_floors_and_lives_are_obeyed() {
 }
 
 #[test]
+fn r436_a_belief_that_falls_below_its_floor_leaves_only_audit_rows() {
+    let mut api = Api::shared("beliefs-fallen");
+    let floor = json!({"confidence_floor": 0.55});
+    say_with(&mut api, "2025-01-10T10:00:00Z", "I own a boat.", floor.clone());
+    let boat = string(&belief(&mut api, "boat"), "id");
+    say_with(&mut api, "2025-01-11T10:00:00Z", "I don't own a boat.", floor);
+    let then = in_an_hour(&mut api);
+    api.get(&format!("/v1/beliefs/{boat}?as_of_recorded={then}")).fails(410, "RESOURCE_DELETED");
+    assert_eq!(settled(&mut api, ""), [Value::Null; 0]);
+    let rows = api.get(&format!("/v1/audit?scope={}&limit=100", api.scope)).ok(200);
+    let writes = rows["items"].as_array().unwrap().iter();
+    let writes = writes.filter(|row| row["endpoint"] == "POST /v1/experience").count();
+    assert!(writes >= 2, "what was called stays known: {rows}");
+}
+
+#[test]
 fn r232_a_tenant_has_a_floor_of_its_own() {
     let team = Team::start("on_prem_enterprise");
     let believes = |tenant: &str, floor: Option<&str>| {

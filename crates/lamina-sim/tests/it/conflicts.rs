@@ -305,3 +305,27 @@ fn r008_decisions_survive_a_crash_and_have_their_audit_row() {
     assert_eq!(rows.len(), 3, "{rows:?}");
     assert!(rows.iter().all(|row| row["actor"] == "user:local"), "{rows:?}");
 }
+
+#[test]
+fn r301_a_scope_may_say_which_of_two_stands() {
+    for (policy, expected) in [
+        ("latest_wins", &["Oslo active"][..]),
+        // Equally sure: nobody is ahead.
+        ("strongest_wins", &["Oslo disputed", "Rome disputed"]),
+        ("latest_wins_within_confidence_band", &["Oslo active"]),
+        ("manual", &["Oslo disputed", "Rome disputed"]),
+    ] {
+        let mut api = Api::shared(&format!("conflicts-{policy}").replace('_', "-"));
+        let policies = json!({"conflict_resolution": policy});
+        api.post("/v1/scopes", &json!({"path": api.scope, "policies": policies})).ok(201);
+        say(&mut api, MORNING, "I live in Rome.");
+        say(&mut api, MORNING, "I live in Oslo.");
+        assert_eq!(lives_in(&mut api, ""), expected, "{policy}");
+        let open = api.get(&format!("/v1/conflicts?scope={}", api.scope)).ok(200)["total"].clone();
+        assert_eq!(open, u64::from(expected.len() == 2), "{policy}");
+        // What the other said stays known to have been said.
+        let history =
+            format!("/v1/claims/history?scope={}&subject=user:local&predicate=lives_in", api.scope);
+        assert!(api.get(&history).ok(200)["history"].to_string().contains("Rome"), "{policy}");
+    }
+}

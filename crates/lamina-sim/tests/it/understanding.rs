@@ -200,6 +200,42 @@ fn r298_r299_concepts_are_related_and_cover_a_scope() {
 }
 
 #[test]
+fn r236_r242_relations_of_a_vocabulary_type_edges() {
+    let mut api = Api::shared("understanding-custom");
+    let relations = json!([{"id": "settles_through", "aliases": ["pays via"]}]);
+    let body = json!({"name": "payments", "kind": "relation", "scope": api.scope,
+        "relations": relations});
+    api.post("/v1/vocabularies", &body).ok(201);
+    for day in [1, 4, 7] {
+        say(&mut api, day, "Today checkout had trouble with refunds.");
+        say(&mut api, day + 1, "Today Stripe sent webhooks.");
+        let mut envelope = api.envelope("");
+        envelope["content"] = json!({"kind": "triple", "triple": {
+            "subject": {"type": "entity", "id": "checkout", "name": "checkout"},
+            "predicate": "pays via",
+            "object": {"type": "entity", "id": "stripe", "name": "Stripe"},
+        }});
+        let session = format!("s{}", day + 2);
+        envelope["observed_actor"] =
+            json!({"id": "user:local", "type": "user", "session": session});
+        envelope["context"] = json!({"observed_at": format!("2025-03-{:02}T10:00:00Z", day + 2)});
+        api.post("/v1/experience?wait=consolidated", &envelope).ok(200);
+    }
+    synthesize(&mut api, json!({}));
+    let found = concepts(&mut api, "");
+    let checkout = found.iter().find(|one| things(one).contains(&"checkout".to_owned()));
+    let checkout = checkout.unwrap_or_else(|| panic!("{found:#?}"));
+    let edge = &checkout["edges"][0];
+    assert_eq!(edge["relation"], "settles_through", "{checkout:#}");
+    assert_eq!(edge["vocabulary"], "payments");
+    let related = format!("/v1/understanding/{}/related?relation=", string(checkout, "id"));
+    let over = api.get(&format!("{related}settles_through")).ok(200);
+    assert_eq!(over["items"][0]["relation"], "settles_through");
+    assert_eq!(over["items"][0]["concept"]["id"], edge["to"]);
+    api.get(&format!("{related}pays_never")).fails(422, "INVALID_PARAMETER");
+}
+
+#[test]
 fn r300_synthesis_is_a_job_that_is_asked_for_once() {
     let mut api = Api::shared("understanding-job");
     say(&mut api, 1, "Today Acme asked for the renewal.");

@@ -4,7 +4,7 @@
 //! everything that was decided from words is in here: claims, which names are the same, whether a new
 //! topic begins. Who spoke stands in `who`, so that it can be erased on its own.
 
-use lamina_types::layer::{EntityKind, Extraction, SourceClass, Term};
+use lamina_types::layer::{EntityKind, Extraction, Settling, SourceClass, Term};
 use lamina_types::{ActorId, BeliefId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
@@ -38,6 +38,8 @@ pub struct Answer {
     pub matches: Vec<Match>,
     /// Claims whose predicate is a term of a vocabulary.
     pub mapped: Vec<Mapped>,
+    /// Claims whose predicate is a relation of a vocabulary, by position.
+    pub relations: Vec<u16>,
     /// Claims whose words do not bear them out, by position: kept to be seen, never believed.
     pub ungrounded: Vec<u16>,
     /// The event begins a new topic.
@@ -73,6 +75,8 @@ pub struct Asked {
     pub no_beliefs: bool,
     /// The event says how well an earlier answer was: evidence only, nothing is learned from its words.
     pub feedback: bool,
+    /// What the scope asks to be done with values of one instant that exclude each other.
+    pub settles: Option<Settling>,
 }
 
 /// A name that means somebody or something known under another one. It names no id: whoever bears the
@@ -155,6 +159,8 @@ mod tag {
     pub(super) const SOURCE_CLASS: u8 = 30;
     pub(super) const NO_BELIEFS: u8 = 31;
     pub(super) const JUDGED: u8 = 32;
+    pub(super) const SETTLES: u8 = 40;
+    pub(super) const RELATION: u8 = 41;
 }
 
 impl Answer {
@@ -199,6 +205,7 @@ impl Answer {
             consolidate_into,
             no_beliefs,
             feedback,
+            settles: _,
         } = &self.asked;
         for (tag, set) in [
             (tag::SHIFTS_TOPIC, self.shifts_topic),
@@ -214,11 +221,8 @@ impl Answer {
         if let Some(floor) = confidence_floor {
             out.number(tag::CONFIDENCE_FLOOR, u64::from(*floor));
         }
-        if let Some(ttl) = belief_ttl {
-            out.field(tag::BELIEF_TTL, &ttl.to_le_bytes());
-        }
-        if let Some(ttl) = event_ttl {
-            out.field(tag::EVENT_TTL, &ttl.to_le_bytes());
+        for (tag, ttl) in [(tag::BELIEF_TTL, belief_ttl), (tag::EVENT_TTL, event_ttl)] {
+            out.optional(tag, ttl.map(i64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice));
         }
         let into = consolidate_into.as_ref().map(|scope| scope.as_str().as_bytes());
         out.optional(tag::CONSOLIDATE_INTO, into);
@@ -230,10 +234,16 @@ impl Answer {
         out.finish()
     }
 
-    /// What beliefs need to know beside the claims.
+    /// What facts, beliefs and concepts need to know beside the claims.
     fn put_evidence(&self, out: &mut FieldWriter) {
         if self.source_class != SourceClass::default() {
             out.field(tag::SOURCE_CLASS, &[self.source_class as u8]);
+        }
+        if let Some(way) = self.asked.settles {
+            out.field(tag::SETTLES, &[way as u8]);
+        }
+        for position in &self.relations {
+            out.number(tag::RELATION, u64::from(*position));
         }
         if let Some((belief, came_true)) = &self.judged {
             let bytes = [belief.as_bytes().as_slice(), &[u8::from(*came_true)]].concat();
@@ -261,6 +271,7 @@ impl Answer {
                 tag::MATCH => answer.matches.push(claim::decode_match(value)?),
                 tag::MAPPED => answer.mapped.push(decode_mapped(value)?),
                 tag::UNGROUNDED => answer.ungrounded.push(small(value, "ungrounded")?),
+                tag::RELATION => answer.relations.push(small(value, "relation")?),
                 tag::SHIFTS_TOPIC => answer.shifts_topic = true,
                 tag::NO_SUPERSEDE => answer.asked.no_supersede = true,
                 tag::FEEDBACK => answer.asked.feedback = true,
@@ -279,6 +290,9 @@ impl Answer {
                 tag::BELIEF_TTL => once(&mut ttl, instant(value)?.0.0, "belief_ttl")?,
                 tag::EVENT_TTL => {
                     once(&mut answer.asked.event_ttl, instant(value)?.0.0, "event_ttl")?;
+                }
+                tag::SETTLES => {
+                    once(&mut answer.asked.settles, settling(value)?, "settles")?;
                 }
                 tag::CONSOLIDATE_INTO => {
                     once(&mut into, parsed(value, "consolidate_into")?, "consolidate_into")?;
@@ -303,6 +317,7 @@ impl Answer {
             extraction: Extraction::default(),
             matches: Vec::new(),
             mapped: Vec::new(),
+            relations: Vec::new(),
             ungrounded: Vec::new(),
             shifts_topic: false,
             preceded_by: Vec::new(),
@@ -321,6 +336,14 @@ fn instant(value: &[u8]) -> Result<ValidAt, CodecError> {
 
 fn small(value: &[u8], field: &'static str) -> Result<u16, CodecError> {
     u16::try_from(number(value, field)?).map_err(|_| CodecError::Malformed { field })
+}
+
+fn settling(value: &[u8]) -> Result<Settling, CodecError> {
+    let way = match value {
+        [number] => Settling::of_number(*number),
+        _ => None,
+    };
+    way.ok_or(CodecError::Malformed { field: "settles" })
 }
 
 fn source_class(value: &[u8]) -> Result<SourceClass, CodecError> {

@@ -4,6 +4,7 @@
 //! zero. Two sure beliefs that exclude each other are nearly at one; a sure one and its refuted
 //! rival are at zero. It says nothing about which is right: that is the resolution.
 
+use lamina_types::layer::Settling;
 use lamina_types::{BeliefId, RecordedAt};
 
 /// Means closer than this are in one confidence band.
@@ -37,6 +38,16 @@ impl ResolutionPolicy {
             "keep_open" | "keep_both" | "manual" => ResolutionPolicy::KeepOpen,
             _ => return None,
         })
+    }
+
+    /// The same for what is said to be so at one instant.
+    pub fn settling(self) -> Option<Settling> {
+        match self {
+            ResolutionPolicy::LatestWinsWithinConfidenceBand => Some(Settling::LatestWithinBand),
+            ResolutionPolicy::LatestWins => Some(Settling::Latest),
+            ResolutionPolicy::StrongestWins => Some(Settling::Strongest),
+            ResolutionPolicy::KeepOpen => None,
+        }
     }
 }
 

@@ -32,6 +32,7 @@ fn said(offset: u64, observed: i64, saying: Saying) -> Input {
         valid_to: None,
         confidence: Confidence::FULL,
         no_supersede: false,
+        settles: None,
     })
 }
 

@@ -3,6 +3,7 @@
 //! Both come from the log and carry their place in it, so that everything made of them can be named
 //! by what caused it and made again by replay.
 
+use lamina_types::layer::Settling;
 use lamina_types::layer::extraction::{Confidence, Effect};
 use lamina_types::{RecordedAt, ValidAt};
 
@@ -43,6 +44,8 @@ pub struct Assertion {
     /// Whether it may only be put beside what is known (`directives.no_supersede`): where it would
     /// replace a value of a single-valued track, it opens a conflict with it instead.
     pub no_supersede: bool,
+    /// What its scope asks to be done where something else is known to begin at the same instant.
+    pub settles: Option<Settling>,
 }
 
 /// What is claimed of the track.

@@ -175,7 +175,11 @@ fn hold<P: Pieces>(
     cause: Cause,
 ) -> Result<Outcome, P::Error> {
     let mark = mark(assertion, Said::Value(value));
-    let manner = if assertion.no_supersede { Manner::Beside } else { Manner::Supersede };
+    let manner = match assertion.settles {
+        _ if assertion.no_supersede => Manner::Beside,
+        Some(way) => Manner::Settle(way),
+        None => Manner::Supersede,
+    };
     let span = Span { from: mark.from, to: mark.to };
     let mut canvas = Canvas::load(pieces, span, mark.to.is_none().then_some(&mark))?;
     canvas.paint(&mark, manner);

@@ -9,6 +9,7 @@
 use std::cmp::Ordering;
 
 use lamina_types::ValidAt;
+use lamina_types::layer::Settling;
 
 use super::{Content, Said, Support, Value, ValueKey, Weight};
 
@@ -40,7 +41,12 @@ pub(super) enum Manner {
     Supersede,
     /// It stands beside it: a conflict.
     Beside,
+    /// It may, and where neither outranks the other the scope has said which one stands.
+    Settle(Settling),
 }
+
+/// Evidence is clearly surer by more than this, in ten-thousandths.
+const BAND: u16 = 2_000;
 
 pub(super) fn step(cell: Option<&Cell>, mark: &Support, manner: Manner) -> Step {
     let Some(cell) = cell else {
@@ -63,8 +69,13 @@ fn say(cell: &Cell, value: Value, mark: &Support, manner: Manner) -> Step {
     let replaced = || Step::Become(Cell::one(value, vec![*mark]));
     let ranked = || match cell.compare(mark) {
         Ordering::Less => Step::Blocked,
-        Ordering::Greater if manner == Manner::Supersede => replaced(),
-        Ordering::Equal | Ordering::Greater => cell.beside(value, mark),
+        Ordering::Greater if manner != Manner::Beside => replaced(),
+        Ordering::Equal => match cell.settled(mark, manner) {
+            Some(Ordering::Greater) => replaced(),
+            Some(_) => Step::Blocked,
+            None => cell.beside(value, mark),
+        },
+        Ordering::Greater => cell.beside(value, mark),
     };
     match (&cell.content, value) {
         (Content::One(known), _) if *known == value => Step::Add,
@@ -90,7 +101,8 @@ fn say(cell: &Cell, value: Value, mark: &Support, manner: Manner) -> Step {
         }
         (Content::Conflict(sides), _) if sides.contains(&value) => match cell.compare(mark) {
             Ordering::Less => Step::Blocked,
-            Ordering::Greater if manner == Manner::Supersede => replaced(),
+            Ordering::Greater if manner != Manner::Beside => replaced(),
+            Ordering::Equal if cell.settled(mark, manner) == Some(Ordering::Greater) => replaced(),
             Ordering::Equal | Ordering::Greater => Step::Add,
         },
         (Content::Conflict(_), Value::Is(_)) => ranked(),
@@ -150,6 +162,21 @@ impl Cell {
     /// How the mark ranks against what is known.
     fn compare(&self, mark: &Support) -> Ordering {
         rank(mark).cmp(&self.top())
+    }
+
+    /// Which of two that rank alike stands, if the scope has said how that is decided.
+    fn settled(&self, mark: &Support, manner: Manner) -> Option<Ordering> {
+        let Manner::Settle(way) = manner else { return None };
+        let known = self.marks.iter().map(|mark| mark.confidence.get()).max().unwrap_or(0);
+        let said = mark.confidence.get();
+        match way {
+            Settling::Latest => Some(Ordering::Greater),
+            Settling::LatestWithinBand if known <= said.saturating_add(BAND) => {
+                Some(Ordering::Greater)
+            }
+            Settling::LatestWithinBand => Some(Ordering::Less),
+            Settling::Strongest => Some(said.cmp(&known)).filter(|order| order.is_ne()),
+        }
     }
 
     /// Whether something that was known ended, and not only something that nobody had told of.

@@ -10,6 +10,7 @@ mod laws;
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+use lamina_types::layer::Settling;
 use lamina_types::layer::extraction::Confidence;
 use lamina_types::{AsOf, Micros, RecordedAt, ValidAt};
 
@@ -108,8 +109,15 @@ fn parse(line: &str) -> Input {
         saying,
         valid_from: option("from").map(valid),
         valid_to: option("to").map(valid),
-        confidence: Confidence::new(8_000),
+        confidence: Confidence::new(
+            option("sure").map_or(8_000, |sure| u16::try_from(sure).unwrap()),
+        ),
         no_supersede: words.contains(&"beside"),
+        settles: Settling::ALL
+            .into_iter()
+            .zip(["band", "latest", "strongest"])
+            .find(|(_, word)| words.contains(word))
+            .map(|(way, _)| way),
     })
 }
 

@@ -14,6 +14,8 @@ use crate::derive::words::{Hash, hash};
 
 /// The domain of the hashes of things.
 pub(crate) const THING: &str = "derive.thing";
+/// The domain of the hashes of relations that vocabularies add.
+pub(crate) const RELATION: &str = "derive.concept_relation";
 /// Things that one end of a claim may be.
 const ENDS_MAX: usize = 6;
 
@@ -71,7 +73,12 @@ pub(crate) fn spoken(hash: &Hash<'_>, answer: &Answer) -> Result<ThingsRow, View
             continue;
         }
         let source = AssertionId { offset: 0, ordinal };
-        let relation = Relation::of_predicate(&claim.predicate);
+        let relation = match Relation::of_predicate(&claim.predicate) {
+            Relation::RelatedTo if answer.relations.contains(&ordinal) => {
+                Relation::Custom(hash(RELATION, &[claim.predicate.as_bytes()])?)
+            }
+            built_in => built_in,
+        };
         facts.push(Stated { scope: 0, track: Tag::default(), source, relation, subjects, objects });
     }
     let mut bonds = Vec::new();

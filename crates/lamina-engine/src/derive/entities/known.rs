@@ -6,7 +6,7 @@
 //! candidates are read from their answers, and `lamina-core` decides. What was said so recently that
 //! the views do not have it yet is remembered here.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,10 +19,11 @@ use lamina_store::kv::{Direction, Space};
 use lamina_store::log::LogReader;
 use lamina_store::view::{Tag, ViewError, Views};
 use lamina_types::EntityId;
-use lamina_types::layer::{Effect, EntityKind, Object, Term};
+use lamina_types::layer::{Effect, EntityKind, Object, Settling, Term};
 
 use super::rows::{BearerRow, EntityRow, Pointer, read_bearers};
 use super::{NAME, NEAR, PART, TENANT_WIDE, fold_name, is_personal, is_proper};
+use crate::admin::said;
 use crate::derive::fold::terms;
 use crate::derive::key;
 use crate::derive::read::{answer_row, row, walk};
@@ -49,6 +50,14 @@ pub(crate) struct Acquaintance {
 struct Memory {
     known: HashSet<Said>,
     recent: VecDeque<Said>,
+    ways: Ways,
+}
+
+/// What scopes ask to be done with values that exclude each other, for as long as no scope changes.
+#[derive(Debug, Default)]
+struct Ways {
+    version: u64,
+    known: HashMap<(u32, u64), Option<Settling>>,
 }
 
 /// A name that was said.
@@ -96,6 +105,29 @@ impl Acquaintance {
                 Err(error) => {
                     tracing::warn!(%error, "who is known cannot be read; nothing is guessed");
                 }
+            }
+        }
+    }
+
+    /// What a scope asks to be done with values of one instant that exclude each other. Without the views
+    /// they are left open.
+    pub(crate) fn settling(&self, tenant: u32, scope: u64, version: u64) -> Option<Settling> {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let ways = &mut memory.ways;
+        if ways.version != version || ways.known.len() >= KNOWN_MAX {
+            *ways = Ways { version, ..Ways::default() };
+        }
+        if let Some(known) = ways.known.get(&(tenant, scope)) {
+            return *known;
+        }
+        match said::settling(&self.views, &*self.reader, tenant, scope) {
+            Ok(way) => {
+                ways.known.insert((tenant, scope), way);
+                way
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a scope cannot be read; conflicts of it are left open");
+                None
             }
         }
     }

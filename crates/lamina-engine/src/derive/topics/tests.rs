@@ -20,6 +20,7 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             extraction: Extraction { topics: topics.to_vec(), ..Extraction::default() },
             matches: Vec::new(),
             mapped: Vec::new(),
+            relations: Vec::new(),
             ungrounded: Vec::new(),
             shifts_topic: false,
             preceded_by: Vec::new(),

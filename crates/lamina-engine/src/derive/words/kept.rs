@@ -67,6 +67,7 @@ impl Kept {
             extraction: Extraction { claims, ..Extraction::default() },
             matches,
             mapped: Vec::new(),
+            relations: Vec::new(),
             ungrounded: answer.ungrounded.clone(),
             preceded_by: answer.preceded_by.clone(),
             asked,

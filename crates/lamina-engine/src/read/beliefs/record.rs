@@ -18,6 +18,7 @@ use lamina_types::{EventId, FactId, RecordedAt};
 
 use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Stood};
 use crate::Error;
+use crate::admin::said;
 use crate::derive::beliefs::rows::PieceRow;
 use crate::derive::beliefs::sample;
 use crate::derive::key;
@@ -311,10 +312,7 @@ impl Inner {
     /// What the scope asks to be done with beliefs that exclude each other.
     fn resolution_policy(&self, tenant: u32, scope: u64) -> Result<ResolutionPolicy, Error> {
         let policies = self.scope_policies_of(tenant, scope)?;
-        // Stored as compact JSON by whoever checked it.
-        let named = policies.split_once("\"conflict_resolution\":\"");
-        let name = named.and_then(|(_, rest)| rest.split('"').next());
-        Ok(name.and_then(ResolutionPolicy::named).unwrap_or_default())
+        Ok(said::resolution(&policies).unwrap_or_default())
     }
 
     /// How well the confidences of a scope came true, as far as feedback says.

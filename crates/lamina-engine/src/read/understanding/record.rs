@@ -196,6 +196,7 @@ impl Inner {
                 recorded,
             )?,
             facts: support.facts,
+            relations: self.relations_of(tenant, *scope, &edges)?,
             edges,
         })
     }

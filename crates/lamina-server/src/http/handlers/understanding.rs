@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
+use lamina_api::ApiError;
 use lamina_api::query::Params;
 use lamina_api::time;
 use lamina_api::v1::scopes::ScopePolicies;
@@ -14,7 +15,8 @@ use lamina_core::derive::concepts::{Edge, Relation, Standing};
 use lamina_core::policy::Caller;
 use lamina_engine::Error as EngineError;
 use lamina_engine::read::understanding::{
-    ConceptPins, ConceptRecord, ConceptsQuery as Question, MayUnderstand, RelatedConcept,
+    ConceptPins, ConceptRecord, ConceptsQuery as Question, MayUnderstand, NamedRelation,
+    RelatedConcept,
 };
 use lamina_engine::write::understanding::Synthesis;
 use lamina_types::capability::{
@@ -102,17 +104,19 @@ pub(super) async fn related(mut call: Call) -> Result<Response, Failure> {
     let query = RelatedQuery::parse(&call.pairs()?)?;
     let caller = call.caller()?;
     let (may, _) = home(&call.desk, &caller, id).await?;
-    let named =
-        |name: &String| Relation::DEFAULT.into_iter().find(|one| one.as_str() == Some(name));
-    let relation = query.relation.as_ref().and_then(named);
     let engine = &call.app.engine;
-    let found = engine.concepts_related(may, id, relation, query.depth, query.limit).await?;
+    let RelatedQuery { relation, depth, limit, .. } = query;
+    let found = engine.concepts_related(may, id, relation, depth, limit).await?;
+    let found = found.ok_or_else(|| {
+        let reason = "is neither a relation that every tenant has nor one of a vocabulary in force";
+        ApiError::invalid_parameter("relation", reason)
+    })?;
     let items = found
         .into_iter()
-        .map(|RelatedConcept { concept, depth, by, weight }| RelatedBody {
+        .map(|RelatedConcept { concept, depth, by, relation, weight }| RelatedBody {
             concept: shown(concept),
             depth,
-            relation: relation_name(by.relation),
+            relation: relation.map_or_else(|| relation_name(by.relation), |one| one.name),
             weight: share(weight),
         })
         .collect();
@@ -306,7 +310,7 @@ pub(super) fn shown(concept: ConceptRecord) -> ConceptBody {
             beliefs: concept.beliefs.iter().map(ToString::to_string).collect(),
             external: Vec::new(),
         },
-        edges: concept.edges.iter().map(edge).collect(),
+        edges: concept.edges.iter().map(|one| edge(one, &concept.relations)).collect(),
         valid_from: time::print(concept.valid_from.0),
         valid_to: concept.valid_to.map(|at| time::print(at.0)),
         recorded_to: concept.recorded_to.map(|at| time::print(at.0)),
@@ -324,15 +328,17 @@ pub(super) fn shown(concept: ConceptRecord) -> ConceptBody {
     }
 }
 
-fn edge(edge: &Edge) -> EdgeBody {
+fn edge(edge: &Edge, known: &[NamedRelation]) -> EdgeBody {
+    let added = known.iter().find(|one| one.relation == edge.relation);
     EdgeBody {
         to: edge.to.to_string(),
-        relation: relation_name(edge.relation),
+        relation: added.map_or_else(|| relation_name(edge.relation), |one| one.name.clone()),
         weight: share(edge.weight),
-        vocabulary: "default",
+        vocabulary: added.map_or("default", |one| &one.vocabulary).to_owned(),
     }
 }
 
+/// One that every tenant has; what a vocabulary added and no longer has is no more than related.
 fn relation_name(relation: Relation) -> String {
     relation.as_str().unwrap_or("related_to").to_owned()
 }

@@ -93,6 +93,7 @@ fn answer(claims: Vec<Claim>) -> Answer {
             predicate: "stage of deal".to_owned(),
             object: Some("POC".to_owned()),
         }],
+        relations: Vec::new(),
         ungrounded: vec![1],
         shifts_topic: true,
         preceded_by: vec![EventId::from_bytes([8; 16])],
@@ -104,6 +105,7 @@ fn answer(claims: Vec<Claim>) -> Answer {
             consolidate_into: Some("org:acme".parse().unwrap()),
             no_beliefs: false,
             feedback: false,
+            settles: None,
         },
         awaits_model: false,
         cost: None,
@@ -186,6 +188,15 @@ proptest! {
             *byte ^= 1 << bit;
         }
         let _ = Answer::decode(&bytes);
+    }
+}
+
+#[test]
+fn what_scopes_and_vocabularies_say_is_kept() {
+    for way in Settling::ALL {
+        let mut said = Answer { relations: vec![0, 3], ..answer(Vec::new()) };
+        said.asked.settles = Some(way);
+        assert_eq!(Answer::decode(&said.encode()).unwrap(), said);
     }
 }
 

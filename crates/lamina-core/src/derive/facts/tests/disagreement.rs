@@ -368,3 +368,48 @@ fn a_statement_about_no_time_is_nothing() {
     "#]],
     );
 }
+
+#[test]
+fn a_scope_may_say_which_of_two_stands() {
+    check(
+        "10 20 is a\n20 20 is b latest\n30 20 is c band sure=5000\n40 20 is d strongest sure=9000",
+        expect![[r#"
+            valid\recorded     0    10    20    30    40
+                         0     -     -     -     -     -
+                        10     -     -     -     -     -
+                        20     -     a     b     b     d
+                        30     -     a     b     b     d
+                        40     -     a     b     b     d
+                        50     -     a     b     b     d
+                        60     -     a     b     b     d
+              10 add first_known
+              20 update supersedes
+              30 noop compatible
+              40 update supersedes
+        "#]],
+    );
+    versions(
+        "10 20 is a\n20 20 is b latest",
+        expect![[r#"
+        10.10.0  a          valid 20o-.. recorded 10-20 from 10 superseded_by 20.20.0
+        20.20.0  b          valid 20o-.. recorded 20-.. from 20 supersedes 10.10.0
+    "#]],
+    );
+    // Equally sure is open, and a conflict that was open is decided by what is said next.
+    check(
+        "10 20 is a\n20 20 is b strongest\n30 20 is a latest",
+        expect![[r#"
+        valid\recorded     0    10    20    30
+                     0     -     -     -     -
+                    10     -     -     -     -
+                    20     -     a   a|b     a
+                    30     -     a   a|b     a
+                    40     -     a   a|b     a
+                    50     -     a   a|b     a
+                    60     -     a   a|b     a
+          10 add first_known
+          20 conflict equal_time
+          30 update supersedes
+    "#]],
+    );
+}

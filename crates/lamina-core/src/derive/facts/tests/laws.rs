@@ -42,6 +42,7 @@ fn assertions() -> impl Strategy<Value = Input> {
                 valid_to: to.map(valid),
                 confidence: Confidence::new(confidence),
                 no_supersede,
+                settles: None,
             })
         },
     )
@@ -348,6 +349,7 @@ proptest! {
                 valid_to: length.map(|length| valid(from + length)),
                 confidence: Confidence::FULL,
                 no_supersede: false,
+                settles: None,
             }));
         }
         prop_assert_eq!(answers(&track, recorded(i64::MAX)), expected);
