@@ -62,8 +62,8 @@ const UNSEEN: &[&str] = &[
 
 /// The bars: boundaries, concepts, edges.
 const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
-/// Edges there are three of, and none is found: their score is printed and not held to anything.
-const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.0];
+/// Of eleven edges two are found: they are held to that, and the bar of 0.8 is not reached.
+const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.3];
 
 /// Tells a story to the engine; what it made of it, in the words of the story.
 async fn tell(world: &mut World, story: &Story, scope: &str) -> Told {
