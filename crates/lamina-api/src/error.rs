@@ -77,6 +77,21 @@ impl ApiError {
         ApiError::at(ErrorCode::InvalidEnvelope, field, reason)
     }
 
+    /// A body lacks a field (C34).
+    pub fn missing(field: impl Into<String>) -> ApiError {
+        ApiError::at(ErrorCode::MissingRequiredField, field, "this field is required")
+    }
+
+    /// The same error about an envelope: one that lacks a field is an invalid one (C34).
+    pub(crate) fn in_envelope(self) -> ApiError {
+        match (self.code, self.field(), self.reason()) {
+            (ErrorCode::MissingRequiredField, Some(field), Some(reason)) => {
+                ApiError::invalid_envelope(field, reason)
+            }
+            _ => self,
+        }
+    }
+
     /// JSON of the wrong shape: 422, because it is JSON (ruling 17).
     pub fn invalid_shape(field: impl Into<String>, reason: impl Into<String>) -> ApiError {
         ApiError::at(ErrorCode::InvalidBody, field, reason).with_status(422)

@@ -37,9 +37,9 @@ pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     }
 }
 
-/// Reads a value out of JSON that is a part of a body, at the given path of it.
+/// Reads a value out of JSON that is a part of an envelope, at the given path of it.
 pub(crate) fn read_part<T: DeserializeOwned>(text: &str, at: &str) -> Result<T, ApiError> {
-    serde_json::from_str(text).map_err(|_| shape_error::<T>(text, at))
+    serde_json::from_str(text).map_err(|_| shape_error::<T>(text, at).in_envelope())
 }
 
 /// Stored JSON, ready to be sent. What the log holds was checked at admission; should it ever not be
@@ -158,7 +158,7 @@ fn describe(path: &str, message: &str) -> ApiError {
     }
     if let Some(rest) = message.strip_prefix("missing field `") {
         let missing = rest.split('`').next().unwrap_or(rest);
-        return ApiError::invalid_envelope(named(path, missing), "this field is required");
+        return ApiError::missing(named(path, missing));
     }
     let reason = words::in_json(message);
     ApiError::invalid_shape(path, reason.chars().take(REASON_CHARS_MAX).collect::<String>())

@@ -221,6 +221,9 @@ fn error_name(status: u16, codes: &[ErrorCode]) -> String {
     own.fold(format!("error_{status}"), |name, code| format!("{name}.{}", code.as_str()))
 }
 
+/// The routes that take envelopes.
+const WRITES: &[&str] = &["/v1/experience", "/v1/experience/bulk"];
+
 /// The codes of a route by status.
 fn errors(route: &RouteSpec) -> BTreeMap<u16, Vec<ErrorCode>> {
     let own: &[ErrorCode] = match &route.status {
@@ -229,7 +232,15 @@ fn errors(route: &RouteSpec) -> BTreeMap<u16, Vec<ErrorCode>> {
         RouteStatus::Unavailable(code) => std::slice::from_ref(code),
     };
     let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
-    for code in own.iter().chain(COMMON_ERRORS) {
+    // A body lacks a field; an envelope that does is an invalid one (C34).
+    let written = WRITES.contains(&route.path);
+    let lacks = match route.body {
+        Body::Json(_) if !written && !own.contains(&ErrorCode::MissingRequiredField) => {
+            Some(ErrorCode::MissingRequiredField)
+        }
+        _ => None,
+    };
+    for code in own.iter().chain(&lacks).chain(COMMON_ERRORS) {
         by_status.entry(code.status()).or_default().push(*code);
         // The one code with two statuses (ruling 17).
         if *code == ErrorCode::InvalidBody {

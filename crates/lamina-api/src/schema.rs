@@ -103,7 +103,7 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("temporal_block", of::<TemporalBlock>),
     ("stratified_pack", of::<PackBody>),
     ("answer_request", of::<AnswerRequest>),
-    ("answer", of::<AnswerBody>),
+    ("answer_response", of::<AnswerBody>),
     ("compose_request", of::<ComposeRequest>),
     ("composition", of::<ComposeBody>),
     ("forget_request", of::<ForgetRequest>),

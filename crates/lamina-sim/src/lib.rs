@@ -10,3 +10,4 @@ pub mod ground;
 pub mod isolation;
 pub mod timing;
 pub mod simulate;
+pub mod targets;

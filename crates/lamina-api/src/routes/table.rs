@@ -194,7 +194,7 @@ pub const ROUTES: &[RouteSpec] = &[
         &[answer(200, "What is known, in layers.", AnswerBody::Json("stratified_pack"))],
         &[E::InvalidBody, E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidTimestamp, E::UnparseableTemporal, E::IdempotencyConflict, E::PolicyDenied, E::DerivedLayerUnavailable],
     ),
-    RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled").built(&[], Body::Json("answer_request"), &[answer(200, "The answer, with markers.", AnswerBody::Json("answer"))], ANSWER_ERRORS),
+    RouteSpec::new(Post, "/v1/answer", Stable, "llm.invoke", "Answer a question from what is recalled").built(&[], Body::Json("answer_request"), &[answer(200, "The answer, with markers.", AnswerBody::Json("answer_response"))], ANSWER_ERRORS),
     RouteSpec::new(Post, "/v1/compose", Beta, "llm.invoke", "Write a document from what is recalled").built(&[], Body::Json("compose_request"), &[answer(200, "The document, in Markdown.", AnswerBody::Json("composition"))], ANSWER_ERRORS),
     // Forgetting.
     RouteSpec::new(Post, "/v1/forget", Stable, "forget.cascade.derived_only", "Forget by selector").built(&[IDEMPOTENCY_KEY], Body::Json("forget_request"), &[answer(200, "What was forgotten.", AnswerBody::Json("forgotten"))], FORGET_ERRORS),

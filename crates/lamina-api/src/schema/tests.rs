@@ -124,7 +124,7 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     fixture!("version", "built"),
     fixture!("whoami", "agent"),
     fixture!("answer_request", "renewal"),
-    fixture!("answer", "renewal"),
+    fixture!("answer_response", "renewal"),
     fixture!("compose_request", "digest"),
     fixture!("composition", "digest"),
     fixture!("temporal_phrase_request", "fiscal_q3"),

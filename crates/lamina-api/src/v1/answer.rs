@@ -5,11 +5,11 @@ mod compose;
 
 use std::collections::BTreeMap;
 
+use lamina_types::PackId;
 use lamina_types::limits::{
     ANSWER_INSTRUCTIONS_CHARS_MAX, ANSWER_TOKENS_MAX, MODEL_NAME_CHARS_MAX,
 };
 use lamina_types::recall::{CitationMode, Recall};
-use lamina_types::{ErrorCode, PackId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,7 @@ impl AnswerRequest {
 
     fn admit(self) -> Result<Answering, ApiError> {
         let question = self.question.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let question = question.map(str::to_owned).ok_or_else(|| missing("question"))?;
+        let question = question.map(str::to_owned).ok_or_else(|| ApiError::missing("question"))?;
         let mut temporal = self.temporal.unwrap_or_default();
         temporal.reference_date = temporal.reference_date.or(self.question_date);
         let mode = match (self.citation_mode, self.cite_sources) {
@@ -149,10 +149,6 @@ impl AnswerRequest {
             context_only: self.skip_answer_llm.unwrap_or(false),
         })
     }
-}
-
-fn missing(field: &'static str) -> ApiError {
-    ApiError::at(ErrorCode::MissingRequiredField, field, "this field is required")
 }
 
 fn model(field: &'static str, name: Option<String>) -> Result<Option<String>, ApiError> {
@@ -188,7 +184,7 @@ fn pack(id: Option<String>) -> Result<Option<PackId>, ApiError> {
 
 /// An answer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "answer")]
+#[schemars(rename = "answer_response")]
 pub struct AnswerBody {
     /// The pack it is made from.
     #[schemars(regex(pattern = "^pack_[0-9a-f]{32}$"))]

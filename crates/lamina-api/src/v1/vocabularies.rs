@@ -168,7 +168,7 @@ impl VocabularyRequest {
     pub fn read(body: &[u8]) -> Result<Vocabulary, ApiError> {
         let request: VocabularyRequest = json::read(body)?;
         let Some(named) = request.name.clone() else {
-            return Err(ApiError::invalid_shape("name", "this field is required"));
+            return Err(ApiError::missing("name"));
         };
         request.onto(empty(name("name", &named)?))
     }
@@ -262,8 +262,7 @@ fn merge(
             }
             (Some(id), _) | (None, Some(id)) => id.clone(),
             (None, None) => {
-                let reason = "this field is required";
-                return Err(ApiError::invalid_shape(format!("{at}.id"), reason));
+                return Err(ApiError::missing(format!("{at}.id")));
             }
         };
         shape(&format!("{at}.id"), check::trimmed(&id, TERM_CHARS_MAX))?;

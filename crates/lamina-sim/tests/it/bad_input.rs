@@ -8,7 +8,7 @@ use lamina_sim::process;
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Own, binary, data, encode};
-use table::{BODIES, BULKS, FIELDS, HEADERS, TARGETS};
+use table::{BODIES, BULKS, FIELDS, HEADERS, OTHERS, TARGETS};
 
 /// What a case expects.
 struct Expected {
@@ -79,6 +79,15 @@ fn cases() -> Vec<Case> {
         cases.push(Case {
             name: format!("{method} {target}"),
             request,
+            expected: Expected { status: *status, code, field },
+        });
+    }
+    for (route, body, status, code, field) in OTHERS {
+        let (method, target) = route.split_once(' ').unwrap();
+        let request = Request::new(method, target).header("Content-Type", "application/json");
+        cases.push(Case {
+            name: format!("{route}: {body}"),
+            request: request.bytes(*body),
             expected: Expected { status: *status, code, field },
         });
     }

@@ -79,8 +79,10 @@ fn an_invalid_item_refuses_all_with_errors_per_index() {
     no_text["content"].as_object_mut().unwrap().remove("text");
     let mut bad_time = item("y");
     bad_time["context"]["observed_at"] = json!("yesterday");
-    let body =
-        json!({"scope": scope, "items": [item("good"), no_text, item("good too"), bad_time]});
+    let mut no_object = item("z");
+    no_object["content"] = json!(7);
+    let items = json!([item("good"), no_text, item("good too"), bad_time, no_object]);
+    let body = json!({"scope": scope, "items": items});
     let answer = api.post("/v1/experience/bulk", &body);
     let text = answer.response.text();
     assert_eq!(answer.response.status, 422, "{text}");
@@ -89,7 +91,7 @@ fn an_invalid_item_refuses_all_with_errors_per_index() {
         .as_array()
         .unwrap_or_else(|| panic!("no errors per index: {text}"));
     let indexes: Vec<u64> = errors.iter().map(|e| e["index"].as_u64().unwrap()).collect();
-    assert_eq!(indexes, [1, 3], "{text}");
+    assert_eq!(indexes, [1, 3, 4], "{text}");
     assert!(text.contains("content.text") && text.contains("observed_at"), "{text}");
     assert!(api.list(&format!("scope={scope}")).is_empty(), "nothing of it was written");
     let key = string(&body["items"][0], "idempotency_key");

@@ -75,7 +75,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn of(api: &mut Api) -> Known {
+    pub(crate) fn of(api: &mut Api) -> Known {
         let event = api.write_settled("probe");
         let rows = api.get(&format!("/v1/lifecycle?event_id={event}")).ok(200);
         let lifecycle = string(&rows["items"][0], "lifecycle_id");

@@ -249,7 +249,7 @@ fn what_cannot_be_merged_or_split() {
     api.post(&format!("/v1/entities/{nobody}/merge"), &json!({"into": a})).fails(404, "NOT_FOUND");
     api.post(&format!("/v1/entities/{a}/merge"), &json!({"into": nobody})).fails(404, "NOT_FOUND");
     api.post(&format!("/v1/entities/{a}/merge"), &json!({"into": "x"})).fails(422, "INVALID_ID");
-    api.post(&format!("/v1/entities/{a}/merge"), &json!({})).fails(422, "INVALID_ENVELOPE");
+    api.post(&format!("/v1/entities/{a}/merge"), &json!({})).fails(400, "MISSING_REQUIRED_FIELD");
     api.post("/v1/entities/evt_1/merge", &json!({"into": a})).fails(422, "INVALID_ID");
     api.post(&format!("/v1/entities/{nobody}/split"), &json!({})).fails(404, "NOT_FOUND");
     merge(&mut api, &c, &b);

@@ -309,7 +309,7 @@ fn what_is_asked_badly_is_refused() {
     api.get("/v1/episodes").fails(400, "MISSING_REQUIRED_FIELD");
     api.get("/v1/episodes?scope=nowhere").fails(422, "INVALID_SCOPE_GRAMMAR");
     for (body, status, code) in [
-        (json!({}), 422, "INVALID_ENVELOPE"),
+        (json!({}), 400, "MISSING_REQUIRED_FIELD"),
         (json!({"scope": 5}), 422, "INVALID_BODY"),
         (json!({"scope": "nowhere"}), 422, "INVALID_SCOPE_GRAMMAR"),
         (json!({"scope": scope, "seal": "yes"}), 422, "INVALID_BODY"),

@@ -61,6 +61,8 @@ mod errors;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod stability;
 #[cfg(test)]
 mod http2;

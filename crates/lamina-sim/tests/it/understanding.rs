@@ -310,7 +310,7 @@ fn r296_r203_bad_questions_are_refused() {
     let post = |body: Value| Request::post("/v1/understanding/synthesize", &body);
     let many: Vec<String> = (0..101).map(|at| format!("t{at}")).collect();
     for (body, status, code) in [
-        (json!({"topics": []}), 422, "INVALID_ENVELOPE"),
+        (json!({"topics": []}), 400, "MISSING_REQUIRED_FIELD"),
         (json!({"scope": scope, "model": "large"}), 422, "INVALID_BODY"),
         (json!({"scope": scope, "topics": many}), 422, "INVALID_BODY"),
         (json!({"scope": "nothing"}), 422, "INVALID_SCOPE_GRAMMAR"),

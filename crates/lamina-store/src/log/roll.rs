@@ -198,6 +198,9 @@ fn making(source: io::Error) -> LogError {
     LogError::Io { doing: "making a segment", source }
 }
 
+/// With less free than this part of the ballast, an urgent batch takes it.
+const SCARCE: u64 = 4;
+
 /// Space that is given up when nothing else is left, so that erasing still works.
 #[derive(Debug)]
 pub(super) struct Ballast {
@@ -233,6 +236,17 @@ impl Ballast {
         .and_then(|file| file.allocate(self.bytes));
         self.there = made.is_ok();
         if !self.there {
+            self.release(disk);
+        }
+    }
+
+    /// Gives it up before an urgent batch if hardly anything is free. The batch itself may still fit
+    /// into what its segment has allocated, but what it says has to be written elsewhere too: the
+    /// views, and the audit log.
+    pub(super) fn release_if_scarce(&mut self, disk: &dyn Disk) {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        let scarce = disk.free_bytes(dir).is_ok_and(|free| free < self.bytes / SCARCE);
+        if self.there && scarce {
             self.release(disk);
         }
     }

@@ -267,6 +267,9 @@ impl SegmentLog {
 
     /// Writes the buffer where it fits and syncs it.
     fn put(&mut self, room: Room) -> Result<Place, LogError> {
+        if room == Room::Urgent {
+            self.ballast.release_if_scarce(&*self.disk);
+        }
         match self.put_once(Room::Normal) {
             Err(LogError::Full(_)) if room == Room::Urgent => {
                 self.ballast.release(&*self.disk);

@@ -5,7 +5,7 @@ use lamina_types::recall::{CitationMode, Recall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answering, CitationBody, instructions, missing, model, pack, tokens};
+use super::{Answering, CitationBody, instructions, model, pack, tokens};
 use crate::check;
 use crate::error::ApiError;
 use crate::json;
@@ -118,7 +118,7 @@ impl ComposeRequest {
 
     fn admit(self) -> Result<Composition, ApiError> {
         let brief = self.brief.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let brief = brief.map(str::to_owned).ok_or_else(|| missing("brief"))?;
+        let brief = brief.map(str::to_owned).ok_or_else(|| ApiError::missing("brief"))?;
         let exhaustive = match self.depth.as_deref() {
             None | Some("standard") => false,
             Some("exhaustive") => true,

@@ -128,8 +128,7 @@ impl BeliefsBuildRequest {
 }
 
 fn required<T>(field: &str, value: Option<T>) -> Result<T, ApiError> {
-    let missing = || ApiError::at(ErrorCode::MissingRequiredField, field, "this field is required");
-    value.ok_or_else(missing)
+    value.ok_or_else(|| ApiError::missing(field))
 }
 
 fn filled(field: &str, text: &str, chars_max: usize) -> Result<(), ApiError> {

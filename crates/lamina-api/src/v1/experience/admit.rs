@@ -56,12 +56,12 @@ const FUTURE_WARN_US: i64 = 24 * 3_600 * 1_000_000;
 
 /// Reads the body of `POST /v1/experience`.
 pub fn read(body: &[u8], ctx: &AdmitContext<'_>) -> Result<Admitted, ApiError> {
-    admit(json::read(body)?, ctx)
+    admit(json::read(body).map_err(ApiError::in_envelope)?, ctx)
 }
 
 /// Reads one line of an import: a full envelope, in which `actor` may stand for `observed_actor`.
 pub fn read_line(line: &[u8], ctx: &AdmitContext<'_>) -> Result<Admitted, ApiError> {
-    admit_any(json::read(line)?, ctx)
+    admit_any(json::read(line).map_err(ApiError::in_envelope)?, ctx)
 }
 
 /// Admits one envelope.

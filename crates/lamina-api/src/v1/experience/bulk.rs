@@ -136,12 +136,29 @@ impl AdmittedBulk {
 /// Reads the body of `POST /v1/experience/bulk`.
 pub fn read_bulk(body: &[u8], ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, ApiError> {
     match json::read::<BulkBody>(body) {
-        Ok(bulk) => admit_bulk(bulk, ctx),
-        Err(error) => Err(per_item(body, error)),
+        Ok(mut bulk) => {
+            let items = bulk.items.take().ok_or_else(|| super::admit::required("items"));
+            let items = items.map(|items| items.into_iter().map(|Obj(item)| Ok(item)).collect());
+            admit_bulk(bulk, items, ctx)
+        }
+        Err(error) => {
+            let error = error.in_envelope();
+            match per_item(body, &error) {
+                Some((bulk, items)) => admit_bulk(bulk, Ok(items), ctx).and(Err(error)),
+                None => Err(error),
+            }
+        }
     }
 }
 
-fn admit_bulk(body: BulkBody, ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, ApiError> {
+/// What became of the shape of an item.
+type Shaped = Result<ExperienceEnvelope, ApiError>;
+
+fn admit_bulk(
+    body: BulkBody,
+    items: Result<Vec<Shaped>, ApiError>,
+    ctx: &AdmitContext<'_>,
+) -> Result<AdmittedBulk, ApiError> {
     let ordering = admit_ordering(body.ordering.as_deref())?;
     let key = admit_request_key(body.idempotency_key.as_deref(), ctx)?;
     if body.observed_actor.is_some() && body.actor.is_some() {
@@ -156,7 +173,7 @@ fn admit_bulk(body: BulkBody, ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, Ap
         directives: body.directives,
         key,
     };
-    let items = body.items.ok_or_else(|| super::admit::required("items"))?;
+    let items = items?;
     if items.is_empty() || items.len() > BULK_ITEMS_MAX {
         let reason = format!("must have 1 to {BULK_ITEMS_MAX} items");
         return Err(ApiError::invalid_envelope("items", reason));
@@ -166,8 +183,8 @@ fn admit_bulk(body: BulkBody, ctx: &AdmitContext<'_>) -> Result<AdmittedBulk, Ap
     let total = items.len();
     let mut admitted = Vec::with_capacity(total);
     let mut errors = Vec::new();
-    for (index, Obj(item)) in items.into_iter().enumerate() {
-        match admit_any(defaults.fill(index, item), &ctx) {
+    for (index, item) in items.into_iter().enumerate() {
+        match item.and_then(|item| admit_any(defaults.fill(index, item), &ctx)) {
             Ok(item) => admitted.push((index, item)),
             Err(error) => errors.push((index, error)),
         }
@@ -299,30 +316,17 @@ fn refuse_all(errors: &[(usize, ApiError)], total: usize) -> ApiError {
         .with("errors", shown)
 }
 
-/// Finds every item of the wrong shape, when that is why the body was refused.
-fn per_item(body: &[u8], error: ApiError) -> ApiError {
-    #[derive(Deserialize)]
-    struct Items<'a> {
-        #[serde(borrow)]
-        items: Vec<&'a RawValue>,
+/// The body and its items one by one, if the shape of one of them is why it was refused.
+fn per_item(body: &[u8], error: &ApiError) -> Option<(BulkBody, Vec<Shaped>)> {
+    let in_items = error.field().is_some_and(|field| field.starts_with("items["));
+    if error.status != 422 || !in_items {
+        return None;
     }
-    let wrong_shape =
-        error.status == 422 && error.field().is_some_and(|field| field.starts_with("items["));
-    let Some(Items { items }) =
-        wrong_shape.then(|| serde_json::from_slice::<Items<'_>>(body).ok()).flatten()
-    else {
-        return error;
+    let mut members: BTreeMap<String, &RawValue> = serde_json::from_slice(body).ok()?;
+    let items: Vec<&RawValue> = serde_json::from_str(members.remove("items")?.get()).ok()?;
+    let rest = serde_json::to_vec(&members).ok()?;
+    let read = |item: &&RawValue| {
+        json::read::<ExperienceEnvelope>(item.get().as_bytes()).map_err(ApiError::in_envelope)
     };
-    let errors: Vec<(usize, ApiError)> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(index, item)| {
-            let refused = json::read::<ExperienceEnvelope>(item.get().as_bytes()).err()?;
-            Some((index, refused))
-        })
-        .collect();
-    match errors.is_empty() {
-        true => error,
-        false => refuse_all(&errors, items.len()),
-    }
+    Some((json::read(&rest).ok()?, items.iter().map(read).collect()))
 }

@@ -150,7 +150,7 @@ fn r275_what_is_wrong_is_refused_and_named() {
         422 INVALID_BODY confirm_all
         422 INVALID_SCOPE_GRAMMAR scope
         422 INVALID_BODY dry_run
-        422 INVALID_ENVELOPE scope"#]]
+        400 MISSING_REQUIRED_FIELD scope"#]]
     .assert_eq(&told.join("\n"));
 }
 

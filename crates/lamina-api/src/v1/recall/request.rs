@@ -1,6 +1,5 @@
 //! The body of `POST /v1/recall`.
 
-use lamina_types::ErrorCode;
 use lamina_types::limits::{
     IDEMPOTENCY_KEY_CHARS_MAX, LAYER_RECORDS_MAX, PACK_TOKENS_MAX, QUERY_BYTES_MAX,
 };
@@ -103,11 +102,8 @@ impl RecallRequest {
 
     /// The recall, checked.
     pub(crate) fn admit(self) -> Result<Recall, ApiError> {
-        let missing = || {
-            let reason = "this field is required";
-            ApiError::at(ErrorCode::MissingRequiredField, "scope", reason)
-        };
-        let scope = check::scope("scope", &self.scope.ok_or_else(missing)?)?;
+        let scope = self.scope.ok_or_else(|| ApiError::missing("scope"))?;
+        let scope = check::scope("scope", &scope)?;
         let budgets = self.budgets.unwrap_or_default();
         let filter = self.filters.as_ref().filter(|filters| !filters.is_null());
         Ok(Recall {

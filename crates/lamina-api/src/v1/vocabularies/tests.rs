@@ -44,7 +44,7 @@ fn vocabularies_are_read() {
 
 #[test]
 fn vocabularies_of_another_shape_are_refused_by_name() {
-    check(&json!({}), expect!["422 `name`: this field is required"]);
+    check(&json!({}), expect!["400 `name`: this field is required"]);
     check(&json!({"name": ""}), expect!["422 `name`: must not be empty"]);
     check(
         &json!({"name": "a/b"}),
@@ -70,7 +70,7 @@ fn vocabularies_of_another_shape_are_refused_by_name() {
     );
     check(
         &json!({"name": "a", "terms": [{}]}),
-        expect!["422 `terms[0].id`: this field is required"],
+        expect!["400 `terms[0].id`: this field is required"],
     );
     check(
         &json!({"name": "a", "terms": [{"id": " x"}]}),

@@ -6,7 +6,9 @@ use lamina_api::query::Params;
 use lamina_api::v1::policy::{PolicyBody, PolicyRecord as PolicyShape};
 use lamina_api::v1::scopes::path_of;
 use lamina_api::{ApiError, time};
-use lamina_core::policy::{Caller, Document, Effect, Tier, actor_policy_needs, scope_policy_needs};
+use lamina_core::policy::{
+    Caller, Document, DocumentError, Effect, Tier, actor_policy_needs, scope_policy_needs,
+};
 use lamina_engine::{PolicyPermit, PolicyRecord, PolicyTarget};
 use lamina_types::capability::{Capability as _, PolicyAdministerDeployment};
 use lamina_types::{ActorId, ErrorCode, ScopePath};
@@ -154,23 +156,45 @@ async fn permit(
 fn document(body: &PolicyBody) -> Result<Document, ApiError> {
     let allow: Vec<&str> = body.allow.iter().map(String::as_str).collect();
     let deny: Vec<&str> = body.deny.iter().map(String::as_str).collect();
-    let mut document = Document::from_lists(&allow, &deny)
-        .map_err(|error| ApiError::invalid_shape("allow", error.to_string()))?;
+    let mut document = Document::from_lists(&allow, &deny).map_err(|error| misruled(&error))?;
     for (key, value) in &body.defaults {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Bool(_) | Value::Number(_) => value.to_string(),
-            Value::Array(items) => {
-                let items = items.iter().filter_map(Value::as_str);
-                items.collect::<Vec<_>>().join(",")
-            }
-            Value::Null | Value::Object(_) => String::new(),
+        let field = format!("defaults.{key}");
+        let Some(text) = setting(value) else {
+            let reason = "must be a text, a number, true or false, or a list of texts";
+            return Err(ApiError::invalid_shape(field, reason));
         };
-        document.defaults.set(key, &text).map_err(|error| {
-            ApiError::invalid_shape(format!("defaults.{key}"), error.to_string())
-        })?;
+        let set = document.defaults.set(key, &text);
+        set.map_err(|error| ApiError::invalid_shape(field, innermost(&error)))?;
     }
     Ok(document)
+}
+
+/// A setting as the document takes it.
+fn setting(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Array(items) => {
+            let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            items.map(|items| items.join(","))
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// The refusal of a list of rules, by the place of the rule.
+fn misruled(error: &DocumentError) -> ApiError {
+    let field = match error {
+        DocumentError::Rule { key, index, .. } => format!("{key}[{index}]"),
+        DocumentError::TooManyRules { key } => (*key).to_owned(),
+        _ => "body".to_owned(),
+    };
+    ApiError::invalid_shape(field, innermost(error))
+}
+
+/// What went wrong at the bottom of it: the outer sentences say where, which the field says too.
+fn innermost(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), innermost)
 }
 
 fn tier(target: &PolicyTarget) -> Tier {

@@ -161,6 +161,22 @@ fn a_disk_that_tears_the_write_it_has_no_space_for() {
     }
 }
 
+/// The log writes into what it has allocated; the views have nothing but what is free.
+#[test]
+fn an_urgent_batch_makes_room_for_what_others_write_of_it() {
+    let mut world = World::with_segments(64 * 1_024);
+    world.ballast_bytes = 16 * 1_024;
+    let (mut log, _) = world.open().unwrap();
+    log.append(vec![world.says(1, "first")], None).unwrap();
+    world.disk.set_capacity(Some(world.disk.used_bytes() + 100));
+    log.append(vec![world.says(1, "fits into the segment")], None).unwrap();
+    assert!(log.stats().ballast, "it is not for everybody");
+    log.append_urgent(vec![world.says(1, "revoked")]).unwrap();
+    assert!(!log.stats().ballast);
+    let free = lamina_env::Disk::free_bytes(&world.disk, Path::new("/data")).unwrap();
+    assert!(free >= 16 * 1_024, "{free}");
+}
+
 #[test]
 fn erasing_works_on_a_full_disk() {
     let ballast = Path::new("/data/ballast");
