@@ -184,6 +184,8 @@ fn question(asked: &Asked) -> Recall {
         scope: asked.scope.clone(),
         view: PackView::Granular,
         query: asked.words.clone(),
+        variants: Vec::new(),
+        language: None,
         include: Vec::new(),
         exclude_content: false,
         temporal: Temporal::default(),

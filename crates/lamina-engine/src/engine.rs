@@ -24,6 +24,7 @@ use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
 use crate::derive::answer::Answerer;
 use crate::derive::backlog::Backlog;
+use crate::derive::echo::Served;
 use crate::derive::models::ModelDesk;
 use crate::index::{Search, Wake};
 use crate::read::episodes::ToldBefore;
@@ -102,6 +103,8 @@ pub(crate) struct Shared {
     pub(crate) told: Arc<ToldBefore>,
     /// Texts and answers that were read lately.
     pub(crate) texts: Arc<Texts>,
+    /// What packs have shown lately.
+    pub(crate) served: Arc<Served>,
     /// Wakes the thread that follows into the search index.
     pub(crate) wake: Arc<Wake>,
     /// A thread of the search index is gone.

@@ -56,6 +56,15 @@ pub fn when(text: &str, at: Micros, zone: Option<&str>) -> Option<When> {
     happened(text)
 }
 
+/// The words by which the day of an instant is called.
+pub fn day_words(at: Micros) -> Vec<String> {
+    let Ok(at) = Timestamp::from_microsecond(at.0) else { return Vec::new() };
+    let day = at.to_zoned(jiff::tz::TimeZone::UTC);
+    let padded = day.strftime("%Y %m %d %B %A").to_string().to_lowercase();
+    let plain = [day.month().to_string(), day.day().to_string()];
+    padded.split(' ').map(str::to_owned).chain(plain).collect()
+}
+
 /// The first time that a question speaks of, with the bytes it stands in.
 pub fn spoken(question: &str, at: Micros, zone: Option<&str>) -> Option<(Window, (usize, usize))> {
     let asked = Asked::new(question, at, zone);

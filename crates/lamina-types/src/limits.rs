@@ -229,3 +229,8 @@ pub const FORGET_RECORDS_MAX: usize = 1_000_000;
 pub const ERASURE_MANIFEST_TTL_US: i64 = 24 * 3_600 * 1_000_000;
 /// How long a preview of a request to forget can be referred to.
 pub const FORGET_PREVIEW_TTL_US: i64 = 3_600 * 1_000_000;
+
+/// Other ways to ask a question that one recall may have.
+pub const QUERY_VARIANTS_MAX: usize = 4;
+/// Bytes of one of them.
+pub const QUERY_VARIANT_BYTES_MAX: usize = 4_096;

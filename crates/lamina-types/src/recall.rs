@@ -276,6 +276,15 @@ impl Filter {
     }
 }
 
+/// Another way to ask a question: in other words, or in another language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// The words.
+    pub text: String,
+    /// Their language, as a BCP 47 tag.
+    pub language: Option<String>,
+}
+
 /// A recall, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recall {
@@ -285,6 +294,10 @@ pub struct Recall {
     pub view: PackView,
     /// The question; empty asks for the latest.
     pub query: String,
+    /// Other ways to ask it.
+    pub variants: Vec<Variant>,
+    /// The language of the question, as a BCP 47 tag, if the caller knows it.
+    pub language: Option<String>,
     /// Only these layers; empty is all that the view shows.
     pub include: Vec<Layer>,
     /// Ids and numbers only.

@@ -11,7 +11,14 @@ use crate::error::ApiError;
 use crate::json;
 
 /// The names of request-shape capabilities this crate reads. The server lists the ones it has built.
-pub const CAPTURE_CAPABILITIES: &[&str] = &["capture_language_v1", "refers_to_v1"];
+pub const CAPABILITIES: &[&str] = &[
+    "budget_excerpt_v1",
+    "capture_language_v1",
+    "matched_fragments_v1",
+    "query_variants_v1",
+    "recall_language_v1",
+    "refers_to_v1",
+];
 
 /// How well something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]

@@ -3,7 +3,7 @@
 mod query;
 
 use lamina_types::stdx::hex;
-use lamina_types::{Context, Directives, EventRecord, Experience, Hints};
+use lamina_types::{Context, Directives, EventId, EventRecord, Experience, Hints};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -84,6 +84,11 @@ pub struct EventBody {
         pattern = "^(evt_|ep_|fact_|belief_|concept_|redacted:[a-z]+_)[A-Za-z0-9_-]+$"
     )))]
     pub derives: Vec<String>,
+    /// Events that some of its sentences only say again, after they were recalled: nothing was learned from these
+    /// sentences once more. Absent unless there are some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default, inner(regex(pattern = "^evt_[0-9a-f]{32}$")))]
+    pub echo_of: Vec<String>,
     /// The tenant's own sequence number.
     pub wal_offset: u64,
     /// Where it stands in the log of its scope, sealed: for evidence and citations.
@@ -180,6 +185,12 @@ pub struct EventDirectives {
 }
 
 impl EventBody {
+    /// The same, which only says again what these say.
+    #[must_use]
+    pub fn echoing(self, of: &[EventId]) -> EventBody {
+        EventBody { echo_of: of.iter().map(ToString::to_string).collect(), ..self }
+    }
+
     /// The record as it goes over the wire, with the ids of what was derived from it.
     pub fn new(record: &EventRecord, derives: Vec<String>) -> EventBody {
         // Destructured, so that a field added to the record cannot be forgotten here.
@@ -227,6 +238,7 @@ impl EventBody {
             language: language.clone(),
             scripts: scripts.clone(),
             derives,
+            echo_of: Vec::new(),
             wal_offset: *wal_offset,
             citation: format!("eventloom://{scope}/events/{scope_seq}#{}", hex::encode(seal)),
             excluded_from_recall: *excluded_from_recall,

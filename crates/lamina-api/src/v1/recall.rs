@@ -7,10 +7,10 @@ mod request;
 mod temporal;
 
 pub use pack::{
-    DiagnosticsBody, ItemDiagnostics, LayersBody, PackBody, PolicyBody, ProvenanceBody, Ranked,
-    ScopeTraversed, TrailBody, WhyNotBody,
+    DiagnosticsBody, FragmentBody, ItemDiagnostics, LayersBody, PackBody, PackEventBody,
+    PolicyBody, ProvenanceBody, Ranked, ScopeTraversed, StandingBody, TrailBody, WhyNotBody,
 };
-pub use request::{BudgetsBody, LayerLimits, RecallRequest};
+pub use request::{BudgetsBody, LayerLimits, QueryVariant, RecallRequest};
 pub(crate) use temporal::during;
 pub use temporal::{During, NamedRange, TemporalBlock};
 

@@ -14,6 +14,7 @@ use crate::read::words::{is_empty_word, matter, stem, words};
 use kind::{Kind, about_the_answer, base};
 
 pub use kind::Kind as AnswerKind;
+pub(crate) use sentence::cut;
 pub use sentence::sentences;
 
 /// A strength below this is not an answer.

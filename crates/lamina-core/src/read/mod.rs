@@ -14,6 +14,7 @@ pub mod rank;
 pub mod abstain;
 pub mod tokens;
 pub mod pack;
+pub mod excerpt;
 pub mod filter;
 pub mod tuning;
 pub mod answer;

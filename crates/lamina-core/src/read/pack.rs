@@ -2,6 +2,11 @@
 
 use lamina_types::recall::Layer;
 
+/// What how good something is weighs against how little it repeats, where not everything fits.
+pub const LAMBDA: f64 = 0.7;
+/// What is so much like something that was taken says nothing more.
+const SAME: f64 = 0.95;
+
 /// How much a pack may hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
@@ -42,8 +47,13 @@ pub struct Packed {
 
 /// Packs candidates that come in the order of their rank, layer by layer or mixed. Within a layer the
 /// limit is taken from the top. If the tokens do not suffice for all of these, they go to the best
-/// first, whatever its layer; one that is too large makes room for smaller ones after it.
-pub fn pack(candidates: &[Candidate], budget: &Budget) -> Packed {
+/// first, whatever its layer; one that is too large makes room for smaller ones after it, and one that says what
+/// another has said already (`alike`, 0 to 1) counts for less, or for nothing.
+pub fn pack(
+    candidates: &[Candidate],
+    budget: &Budget,
+    alike: &dyn Fn(usize, usize) -> f64,
+) -> Packed {
     let mut places = budget.records;
     let mut standing = Vec::new();
     for (at, candidate) in candidates.iter().enumerate() {
@@ -54,19 +64,45 @@ pub fn pack(candidates: &[Candidate], budget: &Budget) -> Packed {
             standing.push(at);
         }
     }
-    let Some(limit) = budget.tokens else {
-        let tokens = standing.iter().filter_map(|at| candidates.get(*at)).map(|c| c.tokens).sum();
+    let tokens = standing.iter().filter_map(|at| candidates.get(*at)).map(|c| c.tokens).sum();
+    if budget.tokens.is_none_or(|limit| tokens <= limit) {
         return Packed { taken: standing, evicted: 0, tokens };
-    };
-    let score = |at: &usize| candidates.get(*at).map_or(f64::NEG_INFINITY, |c| c.score);
-    let mut by_score = standing.clone();
-    by_score.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    }
+    fill(candidates, &standing, budget.tokens.unwrap_or(u64::MAX), alike)
+}
+
+/// Takes one after the other what is best and least like what was taken.
+fn fill(
+    candidates: &[Candidate],
+    standing: &[usize],
+    limit: u64,
+    alike: &dyn Fn(usize, usize) -> f64,
+) -> Packed {
+    let best = standing.iter().filter_map(|at| candidates.get(*at)).map(|c| c.score);
+    let best = best.fold(0.0, f64::max);
+    // What is left, with how much it is like the one that it is most like of those that were taken.
+    let mut left: Vec<(usize, Candidate, f64)> =
+        standing.iter().filter_map(|at| Some((*at, *candidates.get(*at)?, 0.0))).collect();
     let (mut packed, mut tokens) = (Vec::new(), 0_u64);
-    for at in by_score {
-        let takes = candidates.get(at).map_or(u64::MAX, |candidate| candidate.tokens);
-        if tokens.saturating_add(takes) <= limit {
-            tokens += takes;
-            packed.push(at);
+    let worth = |(_, candidate, like): &(usize, Candidate, f64)| {
+        let score = if best > 0.0 { candidate.score / best } else { 0.0 };
+        LAMBDA * score - (1.0 - LAMBDA) * like
+    };
+    loop {
+        left.retain(|(_, candidate, like)| {
+            tokens.saturating_add(candidate.tokens) <= limit && *like < SAME
+        });
+        let next = (0..left.len()).reduce(|one, other| {
+            let worth = |at: usize| left.get(at).map_or(f64::NEG_INFINITY, &worth);
+            // Of equals the first.
+            if worth(other) > worth(one) { other } else { one }
+        });
+        let Some(next) = next else { break };
+        let (taken, candidate, _) = left.remove(next);
+        tokens += candidate.tokens;
+        packed.push(taken);
+        for (at, _, like) in &mut left {
+            *like = like.max(alike(*at, taken));
         }
     }
     packed.sort_unstable();

@@ -1,3 +1,5 @@
 //! The write path's decisions, in the order it runs.
 
 pub mod pipeline;
+pub mod echo;
+pub mod standing;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
 use lamina_core::policy::Effect;
+use lamina_core::write::echo::pieces;
+use lamina_core::write::standing;
 use lamina_env::Rng;
 use lamina_models::Source;
 use lamina_models::llm::{self, Candidate, Read};
-use lamina_store::codec::answer::{Answer, AnswerWho, Asked};
+use lamina_store::codec::answer::{Answer, AnswerWho, Asked, Echo};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::codec::models::Cost;
 use lamina_store::entry::{Entry, Kind};
@@ -18,6 +20,7 @@ use lamina_types::layer::{Extraction, SourceClass};
 use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role, ScopePath};
 
 use crate::admin::standing::Standing;
+use crate::derive::echo::{Guard, Verdict, withhold};
 use crate::derive::entities::known::{self, Acquaintance};
 use crate::write::prepare::section;
 
@@ -103,6 +106,8 @@ pub struct Answerer {
     standing: Option<Arc<Standing>>,
     /// Who is known; without it no name means anybody who is called otherwise.
     acquainted: Option<Arc<Acquaintance>>,
+    /// Knows what was shown; without it nothing is an echo.
+    guard: Option<Arc<Guard>>,
 }
 
 /// The words of an event that a model is to be asked about.
@@ -145,7 +150,14 @@ pub(crate) struct Revised {
 impl Answerer {
     /// One that asks this extractor.
     pub fn new(extractor: Arc<dyn Extractor>, rng: Arc<dyn Rng>) -> Answerer {
-        Answerer { extractor, rng, asks_model: false, standing: None, acquainted: None }
+        Answerer {
+            extractor,
+            rng,
+            asks_model: false,
+            standing: None,
+            acquainted: None,
+            guard: None,
+        }
     }
 
     /// The same, with the names that vocabularies have for predicates.
@@ -158,6 +170,12 @@ impl Answerer {
     #[must_use]
     pub(crate) fn knowing(self, acquainted: Arc<Acquaintance>) -> Answerer {
         Answerer { acquainted: Some(acquainted), ..self }
+    }
+
+    /// The same, with what was shown.
+    #[must_use]
+    pub(crate) fn guarding(self, guard: Arc<Guard>) -> Answerer {
+        Answerer { guard: Some(guard), ..self }
     }
 
     /// The same; whether a model is asked as well.
@@ -182,13 +200,21 @@ impl Answerer {
         let refused = ungrounded.len() as u64;
         let grounded = extraction.claims.len() as u64 - refused;
         let found = Extracted { extraction, ungrounded };
-        let answer = Answer { cost: Some(cost), ..self.answer_of(entry, what, found) };
+        // What was an echo when it was written is one, whoever reads it.
+        let echoes = self.guard.as_ref().map(|guard| guard.standing(entry)).unwrap_or_default();
+        let verdict = Verdict { is_all: false, echoes };
+        let answer = Answer { cost: Some(cost), ..self.answer_of(entry, what, (found, verdict)) };
         let mut draft = draft_of(entry, who, what, answer);
         Revised { entry: self.entry(&mut draft), grounded, ungrounded: refused }
     }
 
     /// What there is to say about an event; `None` once its words are erased.
     pub fn draft(&self, entry: &Entry) -> Option<Draft> {
+        self.draft_with(entry, None)
+    }
+
+    /// The same, with what was an echo when it was written.
+    pub(crate) fn draft_with(&self, entry: &Entry, echoes: Option<Vec<Echo>>) -> Option<Draft> {
         let who = ExperienceWho::decode(entry.who.live()?).ok()?;
         let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
         let found = if wants_facts(&what) {
@@ -196,10 +222,16 @@ impl Answerer {
         } else {
             Extracted { extraction: nothing(), ungrounded: Vec::new() }
         };
+        let verdict = match (echoes, &self.guard) {
+            (Some(echoes), _) => Verdict { is_all: false, echoes },
+            (None, Some(guard)) => guard.verdict(entry, &who, &what, &found.extraction.nouns),
+            (None, None) => Verdict::default(),
+        };
         let awaits_model = self.asks_model
             && wants_model(&what)
+            && !verdict.is_all
             && !self.keeps_from_models(entry.head.tenant, &what.scope);
-        let answer = Answer { awaits_model, ..self.answer_of(entry, &what, found) };
+        let answer = Answer { awaits_model, ..self.answer_of(entry, &what, (found, verdict)) };
         Some(draft_of(entry, &who, &what, answer))
     }
 
@@ -220,7 +252,13 @@ impl Answerer {
     }
 
     /// What was found, with the names that are in force for it.
-    fn answer_of(&self, event: &Entry, what: &ExperienceWhat, mut found: Extracted) -> Answer {
+    fn answer_of(
+        &self,
+        event: &Entry,
+        what: &ExperienceWhat,
+        (mut found, Verdict { echoes, .. }): (Extracted, Verdict),
+    ) -> Answer {
+        let echoed = withhold(&mut found.extraction, &echoes);
         let known = self.standing.as_ref().map(|known| known.vocabularies(event.head.tenant));
         let mapped = known.map(|known| known.name(&what.scope, &mut found.extraction));
         let (mapped, relations) = mapped.unwrap_or_default();
@@ -237,6 +275,9 @@ impl Answerer {
             preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
             judged: if asked.feedback { judged(&what.content) } else { None },
             source_class: source_class(what),
+            stands: stands(what, &echoes),
+            echoes,
+            echoed,
             asked,
             awaits_model: false,
             cost: None,
@@ -318,6 +359,23 @@ fn source_class(what: &ExperienceWhat) -> SourceClass {
         ("document", ..) => SourceClass::Document,
         ("observation", ..) => SourceClass::Observed,
         _ => SourceClass::Said,
+    }
+}
+
+/// Whether somebody says how things are to be done. What an assistant, a tool or a document says binds nobody, and an
+/// echo says nothing once more.
+fn stands(what: &ExperienceWhat, echoes: &[Echo]) -> bool {
+    let by_people = match &what.content {
+        Content::Message { role, .. } => *role == Role::User,
+        Content::Text { .. } => true,
+        _ => false,
+    };
+    let said = matches!(what.modality.as_str(), "conversation" | "observation");
+    let text = what.content.text();
+    by_people && said && standing::stands(text) && {
+        let is_echo = |start: usize| echoes.iter().any(|echo| echo.span.start as usize == start);
+        let mut own = pieces(text).into_iter().filter(|piece| !is_echo(piece.start));
+        own.any(|piece| standing::stands(piece.text))
     }
 }
 

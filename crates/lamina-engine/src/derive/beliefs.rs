@@ -67,7 +67,7 @@ pub(super) fn learn(
     } else if !answer.asked.no_beliefs {
         for (position, claim) in answer.extraction.claims.iter().enumerate() {
             let Ok(ordinal) = u16::try_from(position) else { break };
-            if answer.ungrounded.contains(&ordinal) {
+            if !answer.is_believed(ordinal) {
                 continue;
             }
             let Some(keyed) = facts::keyed(rows, given, claim, names)? else { continue };

@@ -63,6 +63,9 @@ pub(super) fn learn(
             given.row.counts.ungrounded += 1;
             continue;
         }
+        if answer.echoed.contains(&ordinal) {
+            continue;
+        }
         let Some(keyed) = keyed(rows, given, claim, names)? else { continue };
         let Keyed { subject, predicate, said, value } = keyed;
         let spoken = spoken(claim, subject, names);

@@ -15,8 +15,8 @@ use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, dependants, entities, episodes, erasures, facts,
-    forgotten, key, models, newest, rederive, retention, suppress, traces, vocabularies,
+    beliefs, concepts, conflicts, deadlines, dependants, echo, entities, episodes, erasures, facts,
+    forgotten, key, models, newest, rederive, retention, standing, suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -181,6 +181,8 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     beliefs::learn(rows, &given, &names)?;
     concepts::learn(rows, &given)?;
     retention::learn(rows, &given);
+    echo::learn(rows, &given);
+    standing::learn(rows, &given)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
 }
@@ -249,6 +251,8 @@ fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64, at: RecordedAt) -> Resul
     for answer in answers_to(rows, event.tenant, offset)? {
         withdraw_answer(rows, event.tenant, answer, at)?;
     }
+    echo::drop_at(rows, event.tenant, event.id);
+    standing::drop_at(rows, &event);
     // An event stays where it is while another answer is given to it, and goes with its last.
     episodes::leave(rows, event.tenant, event.id)
 }

@@ -95,6 +95,8 @@ mod records {
     pub(super) const THING_SPREAD: u8 = 26;
     pub(super) const EPISODES_COUNT: u8 = 27;
     pub(super) const RUN: u8 = 60;
+    pub(super) const STANDING: u8 = 28;
+    pub(super) const ECHO: u8 = 29;
     pub(super) const CONFLICT_GONE: u8 = 15;
     pub(super) const CONFLICT: u8 = 16;
     pub(super) const CONFLICT_LISTED: u8 = 17;
@@ -186,6 +188,21 @@ pub(crate) fn of_event(tenant: u32, event: EventId, layer: Layer, id: &[u8; 16])
 /// The bounds of [`of_event`] for one event.
 pub(crate) fn all_of_event(tenant: u32, event: EventId) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).all()
+}
+
+/// The events that an event repeats.
+pub(crate) fn echo(tenant: u32, event: EventId) -> Vec<u8> {
+    Key::of(tenant, records::ECHO).bytes(event.as_bytes()).0
+}
+
+/// An event of a scope that says how things are to be done, by its offset.
+pub(crate) fn standing(tenant: u32, scope: u64, event: u64) -> Vec<u8> {
+    Key::of(tenant, records::STANDING).number(scope).number(event).0
+}
+
+/// The bounds of [`standing`] for one scope.
+pub(crate) fn all_standing(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::STANDING).number(scope).all()
 }
 
 /// Something that was said about a track.

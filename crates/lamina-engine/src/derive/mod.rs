@@ -26,6 +26,8 @@ pub(crate) mod beliefs;
 pub(crate) mod deadlines;
 pub(crate) mod dependants;
 pub(crate) mod topics;
+pub(crate) mod echo;
+pub(crate) mod standing;
 pub(crate) mod traces;
 pub(crate) mod words;
 pub(crate) mod erasures;

@@ -18,6 +18,7 @@ use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
+use crate::derive::echo::Guard;
 use crate::derive::entities::known::Acquaintance;
 use crate::derive::models::thread::Asking;
 use crate::derive::models::{ModelDesk, Models};
@@ -164,7 +165,8 @@ pub(super) fn start(
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
         reader: Arc::clone(&reader),
-        answerer: answerer(extractor, &env, &standing, (&views, &reader), desk.is_some()),
+        answerer: answerer(extractor, &env, &standing, (&views, &reader), desk.is_some())
+            .guarding(guard(&shared, &views, &reader)),
         to_writer: to_writer.clone(),
         to_stages: to_stages.clone(),
         views: Arc::clone(&views),
@@ -228,7 +230,8 @@ fn writing(
     let applier = Applier::new(Arc::clone(views), applied());
     let applier = applier
         .with_standing(Arc::clone(standing))
-        .with_told(Arc::clone(&shared.told), Arc::clone(&shared.texts));
+        .with_told(Arc::clone(&shared.told), Arc::clone(&shared.texts))
+        .with_served(Arc::clone(&shared.served));
     Ok((capture.with_room(room.clone()).with_ledger(ledger), applier, room))
 }
 
@@ -295,6 +298,11 @@ fn answerer(
     let known = Arc::new(Acquaintance::new(Arc::clone(views), Arc::clone(reader)));
     let answerer = Answerer::new(extractor, Arc::clone(&env.rng)).naming(Arc::clone(standing));
     answerer.knowing(known).asking_model(asks_model)
+}
+
+/// Recognises what was shown when it is written back.
+fn guard(shared: &Shared, views: &Arc<Views>, reader: &Arc<dyn LogReader>) -> Arc<Guard> {
+    Arc::new(Guard::new(Arc::clone(&shared.served), Arc::clone(views), Arc::clone(reader)))
 }
 
 /// The scrub goes on for as long as what is given back first is there.

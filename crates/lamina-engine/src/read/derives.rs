@@ -10,6 +10,7 @@ use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId};
 use super::ReadPermit;
 use crate::admin::{Boot, Sight};
 use crate::derive::beliefs::rows::Found;
+use crate::derive::echo;
 use crate::derive::key::{self, Layer};
 use crate::derive::read::{episode, walk};
 use crate::engine::Inner;
@@ -49,6 +50,27 @@ impl Engine {
                 && sight.sees(scope)?
             {
                 shown.push(written);
+            }
+        }
+        Ok(shown)
+    }
+}
+
+impl Engine {
+    /// The events that an event only says again, of the scopes that are in sight.
+    pub async fn echoes_in_sight(
+        &self,
+        sight: &mut Sight<ScopeReadLocal>,
+        event: EventId,
+    ) -> Result<Vec<EventId>, Error> {
+        let (inner, tenant) = (&self.inner, sight.caller().tenant);
+        let mut shown = Vec::new();
+        for id in echo::echoes_of(&inner.views, tenant, event)? {
+            let row = inner.views.event(tenant, id)?.filter(|row| !row.is_erased());
+            if let Some(row) = row
+                && sight.sees(row.scope)?
+            {
+                shown.push(id);
             }
         }
         Ok(shown)

@@ -6,14 +6,17 @@
 
 mod closer;
 mod derived;
+mod excerpt;
 mod frame;
 mod latest;
 mod lookup;
 mod pack;
 mod retrieve;
 mod scan;
+mod standing;
 mod surround;
 pub(crate) mod texts;
+mod variants;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +33,7 @@ use lamina_types::capability::UnderstandingRead;
 use lamina_types::recall::{Layer, Recall};
 use lamina_types::{EventId, EventRecord, Micros, RecordedAt};
 
+use crate::derive::echo::Shows;
 use crate::engine::Inner;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::episodes::EpisodeRecord;
@@ -38,9 +42,12 @@ use crate::read::understanding::ConceptRecord;
 use crate::read::{ReadPermit, Traversed};
 use crate::{Engine, Error};
 
+pub use excerpt::{Excerpt, Fragment};
 use frame::Frame;
 pub use pack::{belief_words, fact_words};
 pub(crate) use pack::{held_words, said_words};
+pub use standing::Applies;
+use variants::Finding;
 
 /// How long a recall waits for the index to have everything that was answered.
 const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -82,12 +89,16 @@ pub struct Recalled {
     pub beliefs: Vec<Ranked<BeliefRecord>>,
     /// Concepts.
     pub concepts: Vec<Ranked<ConceptRecord>>,
+    /// What applies whatever is asked; none of it is in the layers.
+    pub standing: Vec<Applies>,
     /// What each derived record of the pack stands on, as ids.
     pub citations: BTreeMap<String, Vec<String>>,
     /// How sure it is that any of it has to do with the question.
     pub relevance: f64,
     /// Why there is nothing, if there is nothing.
     pub why_not: Option<WhyNot>,
+    /// Events of which a part is shown, because all of it would not fit.
+    pub excerpts: BTreeMap<EventId, Excerpt>,
     /// Records that had a place and did not fit the tokens.
     pub evicted: usize,
     /// Tokens of all records together.
@@ -179,18 +190,10 @@ impl Inner {
         let plan = plan(&question.query);
         let frame = self.frame(may, question, plan, answered)?;
         trail.plan_us = watch.lap();
-        let (mut found, failed) = match question.query.is_empty() {
-            true => (self.latest(&frame)?, Vec::new()),
-            false => self.retrieve(&frame, tuning, &mut trail)?,
-        };
-        trail.search_us = watch.lap();
-        self.surround(&frame, tuning, &mut found, &mut trail)?;
-        self.look_closer(&frame, tuning, &mut found)?;
-        trail.expand_us = watch.lap();
-        let order = self.rank(&frame, tuning, &mut found)?;
-        trail.rank_us = watch.lap();
-        let relevance = found.relevance(&order);
         let floor = question.floor.unwrap_or(lamina_core::read::abstain::FLOOR);
+        let watched = (&mut trail, &mut watch);
+        let found = self.find_all((may, answered, floor), &frame, tuning, watched)?;
+        let Finding { hits: found, order, failed, relevance } = found;
         let abstains = !question.query.is_empty() && (relevance < floor || order.is_empty());
         let mut recalled = Recalled {
             plan,
@@ -207,16 +210,33 @@ impl Inner {
             failed,
             ..Recalled::nothing(plan, frame.recorded)
         };
+        let (standing, tokens) = self.applying(&frame)?;
+        (recalled.standing, recalled.tokens) = (standing, tokens);
         if !abstains {
             let derived = self.derived(may, &frame, tuning, &found, &order)?;
             trail.derived = derived.count;
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
         }
+        standing::but_answers(&mut recalled);
         recalled.traversed = self.walked(&frame, &recalled)?;
         trail.pack_us = watch.lap();
         recalled.trail = trail;
+        self.showed(&frame, &recalled);
         Ok(recalled)
+    }
+}
+
+impl Inner {
+    /// Remembers what was shown, so that it is recognised when it is written back.
+    fn showed(&self, frame: &Frame<'_>, recalled: &Recalled) {
+        let (tenant, scope) = (frame.tenant, &frame.question.scope);
+        let shows = Shows { tenant, scope, at: frame.now };
+        let facts = recalled.facts.iter().flat_map(|fact| fact.record.supports.iter().copied());
+        let episodes = recalled.episodes.iter().flat_map(|one| one.record.events.iter().copied());
+        let events = recalled.events.iter().map(|event| event.record.id);
+        let standing = recalled.standing.iter().map(|one| one.id);
+        self.shared.served.note(&shows, events.chain(standing).chain(facts).chain(episodes));
     }
 }
 
@@ -232,9 +252,11 @@ impl Recalled {
             facts: Vec::new(),
             beliefs: Vec::new(),
             concepts: Vec::new(),
+            standing: Vec::new(),
             citations: BTreeMap::new(),
             relevance: 0.0,
             why_not: None,
+            excerpts: BTreeMap::new(),
             evicted: 0,
             tokens: 0,
             traversed: None,

@@ -11,6 +11,7 @@ use lamina_store::view::{ViewError, Views};
 
 use crate::Error;
 use crate::admin::standing::Standing;
+use crate::derive::echo::Served;
 use crate::read::episodes::ToldBefore;
 use crate::read::recall::texts::Texts;
 use crate::write::applied::Applied;
@@ -24,12 +25,13 @@ pub struct Applier {
     standing: Option<Arc<Standing>>,
     told: Option<Arc<ToldBefore>>,
     texts: Option<Arc<Texts>>,
+    served: Option<Arc<Served>>,
 }
 
 impl Applier {
     /// An applier over views that have everything before `applied`.
     pub fn new(views: Arc<Views>, applied: Arc<Applied>) -> Applier {
-        Applier { views, applied, standing: None, told: None, texts: None }
+        Applier { views, applied, standing: None, told: None, texts: None, served: None }
     }
 
     /// The same, and what is in force follows what was committed.
@@ -40,6 +42,11 @@ impl Applier {
     /// The same, and words that were told are not kept beyond what is taken back.
     pub(crate) fn with_told(self, told: Arc<ToldBefore>, texts: Arc<Texts>) -> Applier {
         Applier { told: Some(told), texts: Some(texts), ..self }
+    }
+
+    /// The same, and what was shown is forgotten when something is taken back.
+    pub(crate) fn with_served(self, served: Arc<Served>) -> Applier {
+        Applier { served: Some(served), ..self }
     }
 
     /// Folds what was committed, in order, as one batch, and gives back the entries for the stages
@@ -67,6 +74,9 @@ impl Applier {
                 }
                 if let Some(texts) = &self.texts {
                     texts.folded(&entries);
+                }
+                if let Some(served) = &self.served {
+                    served.folded(&entries);
                 }
                 self.applied.advance(tip.next_offset);
                 (Ok(entries), Answers(due))

@@ -19,6 +19,12 @@ mod idempotency;
 #[cfg(test)]
 mod events;
 #[cfg(test)]
+mod echo;
+#[cfg(test)]
+mod standing;
+#[cfg(test)]
+mod asking;
+#[cfg(test)]
 mod facts;
 #[cfg(test)]
 mod erasures;

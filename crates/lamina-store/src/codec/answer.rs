@@ -2,9 +2,9 @@
 //!
 //! The head's first cause is the event. The fold reads answers and never the words themselves, so
 //! everything that was decided from words is in here: claims, which names are the same, whether a new
-//! topic begins. Who spoke stands in `who`, so that it can be erased on its own.
+//! topic begins, what is only an echo. Who spoke stands in `who`, so that it can be erased on its own.
 
-use lamina_types::layer::{EntityKind, Extraction, Settling, SourceClass, Term};
+use lamina_types::layer::{ByteSpan, EntityKind, Extraction, Settling, SourceClass, Term};
 use lamina_types::{ActorId, BeliefId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
@@ -56,6 +56,21 @@ pub struct Answer {
     pub source_class: SourceClass,
     /// Feedback: which belief it is about, and whether that came true.
     pub judged: Option<(BeliefId, bool)>,
+    /// Sentences that only say again what was shown from memory.
+    pub echoes: Vec<Echo>,
+    /// Claims that stand in such sentences, by position: nothing is learned from them.
+    pub echoed: Vec<u16>,
+    /// It says how things are to be done from then on.
+    pub stands: bool,
+}
+
+/// A sentence that only says again what was shown from memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Echo {
+    /// Where it stands.
+    pub span: ByteSpan,
+    /// The event whose words it repeats.
+    pub of: EventId,
 }
 
 /// What the directives of the event ask of the fold.
@@ -161,9 +176,17 @@ mod tag {
     pub(super) const JUDGED: u8 = 32;
     pub(super) const SETTLES: u8 = 40;
     pub(super) const RELATION: u8 = 41;
+    pub(super) const ECHO: u8 = 50;
+    pub(super) const ECHOED: u8 = 51;
+    pub(super) const STANDS: u8 = 52;
 }
 
 impl Answer {
+    /// Whether the claim at this position may be learned: its words bear it out, and are no echo.
+    pub fn is_believed(&self, claim: u16) -> bool {
+        !self.ungrounded.contains(&claim) && !self.echoed.contains(&claim)
+    }
+
     /// The bytes of the section.
     pub fn encode(&self) -> Vec<u8> {
         let Extraction { extractor, language, mentions, nouns, bonds, claims, topics } =
@@ -213,6 +236,7 @@ impl Answer {
             (tag::FEEDBACK, *feedback),
             (tag::AWAITS_MODEL, self.awaits_model),
             (tag::NO_BELIEFS, *no_beliefs),
+            (tag::STANDS, self.stands),
         ] {
             if set {
                 out.field(tag, &[]);
@@ -249,6 +273,14 @@ impl Answer {
             let bytes = [belief.as_bytes().as_slice(), &[u8::from(*came_true)]].concat();
             out.field(tag::JUDGED, &bytes);
         }
+        for Echo { span, of } in &self.echoes {
+            let bytes =
+                [&span.start.to_le_bytes()[..], &span.end.to_le_bytes(), of.as_bytes()].concat();
+            out.field(tag::ECHO, &bytes);
+        }
+        for position in &self.echoed {
+            out.number(tag::ECHOED, u64::from(*position));
+        }
     }
 
     /// Reads the bytes of the section.
@@ -282,6 +314,9 @@ impl Answer {
                 tag::AWAITS_MODEL => answer.awaits_model = true,
                 tag::COST => once(&mut answer.cost, Cost::decode(value)?, "cost")?,
                 tag::NO_BELIEFS => answer.asked.no_beliefs = true,
+                tag::ECHO => answer.echoes.push(echo(value)?),
+                tag::ECHOED => answer.echoed.push(small(value, "echoed")?),
+                tag::STANDS => answer.stands = true,
                 tag::SOURCE_CLASS => once(&mut class, source_class(value)?, "source_class")?,
                 tag::JUDGED => once(&mut judgement, judged(value)?, "judged")?,
                 tag::CONFIDENCE_FLOOR => {
@@ -326,8 +361,21 @@ impl Answer {
             cost: None,
             source_class: SourceClass::default(),
             judged: None,
+            echoes: Vec::new(),
+            echoed: Vec::new(),
+            stands: false,
         }
     }
+}
+
+fn echo(value: &[u8]) -> Result<Echo, CodecError> {
+    let mut from = Cursor::new(value);
+    let mut bound = || {
+        let bytes = from.take(4)?;
+        Ok(u32::from_le_bytes(array(bytes, "echo")?))
+    };
+    let span = ByteSpan { start: bound()?, end: bound()? };
+    Ok(Echo { span, of: EventId::from_bytes(array(from.rest(), "echo")?) })
 }
 
 fn instant(value: &[u8]) -> Result<ValidAt, CodecError> {

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 23: 55 rows, f5e49a85c09a21147c36e3dd0f50f8e2cad4bb1876734e1cc058976ce8d7dd98"]
+    expect!["layout 24: 55 rows, 9d22c0996b8a61bb5607db2368accd42df5814c21f36e05257f66890b67c6f12"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

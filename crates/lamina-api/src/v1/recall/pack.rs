@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::v1::admin::ByteRange;
 use crate::v1::beliefs::BeliefBody;
 use crate::v1::episodes::EpisodeBody;
 use crate::v1::events::{EventBody, TraversedScope};
@@ -30,6 +31,11 @@ pub struct PackBody {
     pub context_block: String,
     /// The records.
     pub layers: LayersBody,
+    /// Instructions and preferences that apply whatever is asked, the nearest scope and the last said first. They
+    /// are no answer: an empty pack may have some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub standing: Vec<StandingBody>,
     /// Of `structured`: the records as one graph, in JSON-LD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knowledge_subgraph: Option<Value>,
@@ -53,6 +59,23 @@ pub struct PackBody {
     pub partial_reason: Option<String>,
 }
 
+/// Something that applies whatever is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "pack_standing")]
+pub struct StandingBody {
+    /// The event that says it.
+    #[schemars(regex(pattern = "^evt_[0-9a-f]{32}$"))]
+    pub id: String,
+    /// Its scope.
+    pub scope: String,
+    /// When it was said.
+    #[schemars(extend("format" = "date-time"))]
+    pub observed_at: String,
+    /// The sentences that say it; absent with `exclude_content`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
 /// The records of a pack, each layer with the best first.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[schemars(rename = "pack_layers")]
@@ -64,9 +87,40 @@ pub struct LayersBody {
     /// What belongs together.
     pub episodes: Vec<Ranked<EpisodeBody>>,
     /// What happened.
-    pub events: Vec<Ranked<EventBody>>,
+    pub events: Vec<Ranked<PackEventBody>>,
     /// What is understood.
     pub understanding: Vec<Ranked<ConceptBody>>,
+}
+
+/// An event of a pack.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "pack_event")]
+pub struct PackEventBody {
+    /// The event. If only a part of its text fits the tokens, `content` says so: `_partial`, `_partial_reason`,
+    /// `_original_bytes` and `_excerpt_ranges`.
+    #[serde(flatten)]
+    pub event: EventBody,
+    /// Which part of its text fits the question; absent if it only stands beside something that does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub matched_fragments: Vec<FragmentBody>,
+}
+
+/// A part of a text that fits a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "matched_fragment")]
+pub struct FragmentBody {
+    /// The event and the number of the part.
+    pub chunk_id: String,
+    /// What the text was taken from.
+    pub text_source: &'static str,
+    /// Where it stands in what can be read of the content, in bytes of UTF-8.
+    pub byte_range: ByteRange,
+    /// Its language, if the caller has said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// What found the event: `bm25`, `vector`.
+    pub matched_via: Vec<&'static str>,
 }
 
 /// A record with how well it fits.
@@ -212,6 +266,10 @@ impl PackBody {
                     item.retain(|key, _| !LARGE.contains(&key.as_str()));
                 }
             }
+        }
+        let standing = pack.get_mut("standing").and_then(Value::as_array_mut);
+        for item in standing.into_iter().flatten().filter_map(Value::as_object_mut) {
+            item.remove("text");
         }
         if let Some(block) = pack.get_mut("context_block") {
             *block = Value::String(String::new());

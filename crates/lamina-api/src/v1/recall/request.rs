@@ -2,8 +2,9 @@
 
 use lamina_types::limits::{
     IDEMPOTENCY_KEY_CHARS_MAX, LAYER_RECORDS_MAX, PACK_TOKENS_MAX, QUERY_BYTES_MAX,
+    QUERY_VARIANT_BYTES_MAX, QUERY_VARIANTS_MAX,
 };
-use lamina_types::recall::{CitationMode, Detail, Filter, Layer, PackView, Recall};
+use lamina_types::recall::{CitationMode, Detail, Filter, Layer, PackView, Recall, Variant};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,6 +32,13 @@ pub struct RecallRequest {
     /// The question. Empty, absent or `*` asks for the latest.
     #[schemars(length(max = 16384))]
     pub query: Option<String>,
+    /// BCP 47 tag of the question's language; without it the language is guessed.
+    pub language: Option<String>,
+    /// ISO 15924 codes of the scripts that the question is written in.
+    pub scripts: Option<Vec<String>>,
+    /// Other ways to ask the same: in other words, or in another language. What any of them finds is found.
+    #[schemars(length(max = 4))]
+    pub query_variants: Option<Vec<QueryVariant>>,
     /// Only these layers; empty or absent is all that the view shows.
     pub include: Option<Vec<String>>,
     /// Ids and numbers only, without content and summaries.
@@ -57,6 +65,20 @@ pub struct RecallRequest {
     /// Relevance below this is nothing; 0 always gives the best there is.
     #[schemars(range(min = 0, max = 1))]
     pub relevance_floor: Option<f64>,
+}
+
+/// Another way to ask.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "query_variant")]
+pub struct QueryVariant {
+    /// The question in other words.
+    #[schemars(length(min = 1, max = 4096))]
+    pub text: String,
+    /// BCP 47 tag of its language.
+    pub language: Option<String>,
+    /// ISO 15924 code of its script.
+    pub script: Option<String>,
 }
 
 /// How much a pack may hold.
@@ -110,6 +132,8 @@ impl RecallRequest {
             scope,
             view: view(self.view.as_deref())?,
             query: query("query", self.query)?,
+            variants: variants(self.query_variants.unwrap_or_default())?,
+            language: hinted(self.language, &self.scripts.unwrap_or_default())?,
             include: include(self.include.as_deref())?,
             exclude_content: self.exclude_content.unwrap_or(false),
             temporal: self.temporal.unwrap_or_default().admit()?,
@@ -153,6 +177,41 @@ pub(crate) fn query(field: &'static str, text: Option<String>) -> Result<String,
         "*" => String::new(),
         trimmed => trimmed.to_owned(),
     })
+}
+
+fn variants(given: Vec<QueryVariant>) -> Result<Vec<Variant>, ApiError> {
+    if given.len() > QUERY_VARIANTS_MAX {
+        let reason = format!("has more than {QUERY_VARIANTS_MAX} items");
+        return Err(ApiError::invalid_shape("query_variants", reason));
+    }
+    let mut variants = Vec::with_capacity(given.len());
+    for (at, QueryVariant { text, language, script }) in given.into_iter().enumerate() {
+        let field = |name: &str| format!("query_variants[{at}].{name}");
+        let text = text.trim().to_owned();
+        if text.is_empty() || text.len() > QUERY_VARIANT_BYTES_MAX {
+            let reason = format!("must have 1 to {QUERY_VARIANT_BYTES_MAX} bytes");
+            return Err(ApiError::invalid_shape(field("text"), reason));
+        }
+        if let Some(language) = &language {
+            shape(&field("language"), check::language(language))?;
+        }
+        if let Some(script) = &script {
+            shape(&field("script"), check::script(script))?;
+        }
+        variants.push(Variant { text, language });
+    }
+    Ok(variants)
+}
+
+/// The language of a question. Which script it is written in can be seen; that it is named well is checked.
+fn hinted(language: Option<String>, scripts: &[String]) -> Result<Option<String>, ApiError> {
+    if let Some(language) = &language {
+        shape("language", check::language(language))?;
+    }
+    for (at, script) in scripts.iter().enumerate() {
+        shape(&format!("scripts[{at}]"), check::script(script))?;
+    }
+    Ok(language)
 }
 
 pub(crate) fn include(names: Option<&[String]>) -> Result<Vec<Layer>, ApiError> {

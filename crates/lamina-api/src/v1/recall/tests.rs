@@ -75,7 +75,18 @@ fn what_is_refused() {
     assert_eq!(refused(r#"{"scope":"nonsense"}"#).0, ErrorCode::InvalidScopeGrammar);
     assert_eq!(refused(&with(r#""layers":["events"]"#)).0, ErrorCode::InvalidBody, "C11");
     assert_eq!(refused(&with(r#""limits":{"total_tokens":5}"#)).0, ErrorCode::InvalidBody, "C10");
-    assert_eq!(refused(&with(r#""query_variants":[]"#)).1, 422, "not advertised, so refused");
+    for (variants, field) in [
+        (r#"[{"text":""}]"#, "query_variants[0].text"),
+        (r#"[{"text":"a"},{"text":"b","language":"?"}]"#, "query_variants[1].language"),
+        (r#"[{"text":"a","script":"latin"}]"#, "query_variants[0].script"),
+    ] {
+        let asked = refused(&with(&format!(r#""query_variants":{variants}"#)));
+        assert_eq!((asked.1, asked.2.as_str()), (422, field), "{variants}");
+    }
+    assert_eq!(refused(&with(r#""language":"no language""#)).2, "language");
+    assert_eq!(refused(&with(r#""scripts":["Latn","x"]"#)).2, "scripts[1]");
+    let five = vec![r#"{"text":"a"}"#; 5].join(",");
+    assert_eq!(refused(&with(&format!(r#""query_variants":[{five}]"#))).2, "query_variants");
     assert_eq!(refused(&with(r#""view":"sideways""#)), shape("view"));
     assert_eq!(refused(&with(r#""include":["events","dreams"]"#)), shape("include[1]"));
     assert_eq!(refused(&with(r#""relevance_floor":1.5"#)), shape("relevance_floor"));

@@ -23,7 +23,7 @@ pub fn sentences<'a>(said: &[Said<'a>]) -> Vec<Sentence<'a>> {
     sentences
 }
 
-fn cut(text: &str) -> Vec<&str> {
+pub(crate) fn cut(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();

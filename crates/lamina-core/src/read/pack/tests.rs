@@ -9,6 +9,35 @@ fn candidate(layer: Layer, tokens: u64, score: f64) -> Candidate {
     Candidate { layer, tokens, score }
 }
 
+fn unlike(_: usize, _: usize) -> f64 {
+    0.0
+}
+
+#[test]
+fn where_not_everything_fits_repetitions_make_room() {
+    let candidates = [
+        candidate(Layer::Events, 10, 1.0),
+        candidate(Layer::Facts, 10, 0.9),
+        candidate(Layer::Beliefs, 10, 0.8),
+        candidate(Layer::Events, 10, 0.7),
+    ];
+    // The fact and the belief say what the first event says.
+    let alike = |one: usize, other: usize| match one.min(other) {
+        0 if one.max(other) == 1 => 0.97,
+        0 if one.max(other) == 2 => 0.8,
+        _ => 0.0,
+    };
+    let budget = |tokens| Budget { tokens: Some(tokens), records: [10; 5] };
+    assert_eq!(pack(&candidates, &budget(20), &alike).taken, [0, 3]);
+    assert_eq!(
+        pack(&candidates, &budget(30), &alike).taken,
+        [0, 2, 3],
+        "the fact says nothing more"
+    );
+    assert_eq!(pack(&candidates, &budget(30), &alike).evicted, 1);
+    assert_eq!(pack(&candidates, &budget(40), &alike).taken, [0, 1, 2, 3], "all of it fits");
+}
+
 #[test]
 fn limits_are_per_layer_and_zero_is_none() {
     let candidates = [
@@ -17,11 +46,11 @@ fn limits_are_per_layer_and_zero_is_none() {
         candidate(Layer::Events, 10, 0.7),
         candidate(Layer::Facts, 10, 0.6),
     ];
-    let packed = pack(&candidates, &Budget { tokens: None, records: [1, 0, 2, 0, 0] });
+    let packed = pack(&candidates, &Budget { tokens: None, records: [1, 0, 2, 0, 0] }, &unlike);
     assert_eq!(packed.taken, [0, 1, 3]);
     assert_eq!(packed.evicted, 0, "a limit is no eviction");
     assert_eq!(packed.tokens, 30);
-    let none = pack(&candidates, &Budget { tokens: None, records: [0; 5] });
+    let none = pack(&candidates, &Budget { tokens: None, records: [0; 5] }, &unlike);
     assert!(none.taken.is_empty());
 }
 
@@ -33,7 +62,7 @@ fn tokens_go_to_the_best_and_a_large_one_makes_room() {
         candidate(Layer::Facts, 15, 0.85),
         candidate(Layer::Facts, 5, 0.1),
     ];
-    let packed = pack(&candidates, &Budget { tokens: Some(100), records: [10; 5] });
+    let packed = pack(&candidates, &Budget { tokens: Some(100), records: [10; 5] }, &unlike);
     assert_eq!(packed.taken, [0, 2, 3]);
     assert_eq!((packed.evicted, packed.tokens), (1, 100));
 }
@@ -50,7 +79,7 @@ proptest! {
             .map(|(layer, tokens, score)| candidate(Layer::ALL[layer], tokens, score))
             .collect();
         let budget = Budget { tokens, records };
-        let packed = pack(&candidates, &budget);
+        let packed = pack(&candidates, &budget, &unlike);
         prop_assert!(packed.taken.is_sorted());
         let used: u64 = packed.taken.iter().map(|at| candidates[*at].tokens).sum();
         prop_assert_eq!(used, packed.tokens);

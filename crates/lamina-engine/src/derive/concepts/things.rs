@@ -92,9 +92,10 @@ pub(crate) fn spoken(hash: &Hash<'_>, answer: &Answer) -> Result<ThingsRow, View
 /// The names in an answer: those that claims are about, and those that merely occur. What is written
 /// small is no name where nouns are known.
 pub(crate) fn names(answer: &Answer) -> impl Iterator<Item = Said> {
-    let believed = answer.extraction.claims.iter().enumerate().filter(|(position, _)| {
-        u16::try_from(*position).is_ok_and(|at| !answer.ungrounded.contains(&at))
-    });
+    let believed =
+        answer.extraction.claims.iter().enumerate().filter(|(position, _)| {
+            u16::try_from(*position).is_ok_and(|at| answer.is_believed(at))
+        });
     let terms = believed.flat_map(|(_, claim)| {
         let object = match &claim.object {
             Object::Entity(term) => Some(term),

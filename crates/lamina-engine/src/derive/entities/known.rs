@@ -401,7 +401,7 @@ fn set_kind(term: &mut Term, told: &BTreeMap<String, EntityKind>) {
 fn stated(answer: &Answer) -> Vec<Match> {
     let mut matches = Vec::new();
     for (position, claim) in answer.extraction.claims.iter().enumerate() {
-        let is_believed = u16::try_from(position).is_ok_and(|at| !answer.ungrounded.contains(&at));
+        let is_believed = u16::try_from(position).is_ok_and(|at| answer.is_believed(at));
         let holds = matches!(claim.effect, Effect::Holds | Effect::Corrects);
         let Object::Text(name) = &claim.object else { continue };
         let kind = match &claim.subject {

@@ -93,7 +93,9 @@ impl Inner {
         }
         let entry = self.reader.entry(row.offset, row.place)?;
         // An extractor that stumbles over an event leaves its answer as it is.
-        let draft = catch_unwind(AssertUnwindSafe(|| answerer.draft(&entry)));
+        let draft = catch_unwind(AssertUnwindSafe(|| {
+            answerer.draft_with(&entry, Some(before.answer.echoes.clone()))
+        }));
         let Ok(Some(mut draft)) = draft else { return Ok((Told::Unanswered, None)) };
         // Where an episode ends was decided with the events before it, and stays decided.
         draft.answer.shifts_topic = before.answer.shifts_topic;

@@ -171,7 +171,7 @@ fn facts(answer: &Answer) -> Vec<&Claim> {
     }
     let claims = answer.extraction.claims.iter().enumerate();
     let borne_out =
-        claims.filter(|(at, _)| !answer.ungrounded.iter().any(|no| usize::from(*no) == *at));
+        claims.filter(|(at, _)| u16::try_from(*at).is_ok_and(|at| answer.is_believed(at)));
     borne_out.map(|(_, claim)| claim).collect()
 }
 

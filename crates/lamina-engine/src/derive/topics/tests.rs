@@ -29,6 +29,9 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             cost: None,
             source_class: lamina_types::layer::SourceClass::Said,
             judged: None,
+            echoes: Vec::new(),
+            echoed: Vec::new(),
+            stands: false,
         },
         cue: false,
     }

@@ -71,6 +71,8 @@ impl Kept {
             ungrounded: answer.ungrounded.clone(),
             preceded_by: answer.preceded_by.clone(),
             asked,
+            echoes: answer.echoes.clone(),
+            echoed: answer.echoed.clone(),
             ..*answer
         };
         Ok(Kept { answer, who, names: making.names, things })

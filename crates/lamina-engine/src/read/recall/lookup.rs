@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lamina_index::analyze::Language;
 use lamina_index::{
     Candidate, Filter, LabelHash, Layer, Layers, LexicalQuery, Reach, Statistics, VectorQuery,
 };
@@ -60,7 +61,7 @@ impl Inner {
             &LexicalQuery {
                 text,
                 also: &[],
-                language: None,
+                language: frame.question.language.as_deref().and_then(Language::from_code),
                 filter: filter.clone(),
                 statistics: match frame.in_the_past {
                     true => Statistics::Shipped,

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
+use lamina_types::EventId;
 use lamina_types::layer::{Object, Term};
 use lamina_types::recall::{Layer, Recall};
 
 use super::derived::Reached;
+use super::excerpt::{Likeness, shorten};
 use super::retrieve::Hits;
 use super::{Frame, Ranked, Recalled};
 use crate::Error;
@@ -18,7 +20,7 @@ use crate::read::facts::FactRecord;
 use crate::read::walk::DENIED_COUNTED_MAX;
 
 /// What the frame of a record takes beside its words: the date, the role, the separator.
-const FRAME_TOKENS: u64 = 14;
+pub(super) const FRAME_TOKENS: u64 = 14;
 
 /// How many records of a layer a pack has.
 pub(super) fn limit(question: &Recall, layer: Layer) -> usize {
@@ -65,8 +67,16 @@ impl Inner {
         }
         let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
         recalled.failed.extend(failed);
-        let mut candidates = Vec::new();
+        // What applies has its share already.
+        let tokens = question.tokens_max.map(|max| max.saturating_sub(recalled.tokens));
+        if let Some(tokens) = tokens {
+            recalled.excerpts = shorten(&mut events, &question.query, tokens);
+        }
+        let (mut candidates, mut likeness) = (Vec::new(), Likeness::default());
         let mut put = |layer: Layer, words: &str, score: f64| {
+            if tokens.is_some() {
+                likeness.put(words);
+            }
             candidates.push(Candidate { layer, tokens: FRAME_TOKENS + estimate(words), score });
         };
         for event in &events {
@@ -87,7 +97,8 @@ impl Inner {
             put(Layer::Understanding, words, concept.score);
         }
         let records = Layer::ALL.map(|layer| limit(question, layer));
-        let packed = pack(&candidates, &Budget { tokens: question.tokens_max, records });
+        let alike = |one: usize, other: usize| likeness.of(one, other);
+        let packed = pack(&candidates, &Budget { tokens, records }, &alike);
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
         let mut next = 0;
         recalled.events = kept(events, &mut next, &packed.taken, best);
@@ -95,8 +106,11 @@ impl Inner {
         recalled.beliefs = kept(beliefs, &mut next, &packed.taken, best);
         recalled.episodes = kept(episodes, &mut next, &packed.taken, best);
         recalled.concepts = kept(concepts, &mut next, &packed.taken, best);
+        let shown = |id: &EventId| recalled.events.iter().any(|event| event.record.id == *id);
+        let excerpts = std::mem::take(&mut recalled.excerpts);
+        recalled.excerpts = excerpts.into_iter().filter(|(id, _)| shown(id)).collect();
         recalled.evicted = packed.evicted;
-        recalled.tokens = packed.tokens;
+        recalled.tokens += packed.tokens;
         recalled.citations = citations(recalled);
         Ok(())
     }

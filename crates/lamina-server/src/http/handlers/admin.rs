@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::admin::{
-    CAPTURE_CAPABILITIES, Health, HealthCheck, HealthStatus, LayerStat, LayerStats, Ready, Version,
+    CAPABILITIES, Health, HealthCheck, HealthStatus, LayerStat, LayerStats, Ready, Version,
 };
 use lamina_api::{openapi as contract, time};
 use lamina_core::policy::Caller;
@@ -110,7 +110,7 @@ pub(super) async fn version(_: Call) -> Result<Response, Failure> {
         git_sha: option_env!("LAMINA_GIT_SHA").map(str::to_owned),
         built_at: option_env!("LAMINA_BUILT_AT").map(str::to_owned),
         api: "v1".to_owned(),
-        capabilities: CAPTURE_CAPABILITIES.iter().map(|name| (*name).to_owned()).collect(),
+        capabilities: CAPABILITIES.iter().map(|name| (*name).to_owned()).collect(),
     };
     reply::json(StatusCode::OK, &shape)
 }

@@ -30,7 +30,8 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let mut items = Vec::with_capacity(page.items.len());
     for record in &page.items {
         let derives = engine.derived_in_sight(&mut sight, record.id).await?;
-        items.push(EventBody::new(record, derives));
+        let echoes = engine.echoes_in_sight(&mut sight, record.id).await?;
+        items.push(EventBody::new(record, derives).echoing(&echoes));
     }
     let next = page.next.map(|key| {
         let position = position(key, page.skip_left);
@@ -66,7 +67,8 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let record = engine.event(&permit, id).await?;
     let mut sight = engine.sight(call.app.boot(), &permit).await;
     let derives = engine.derived_in_sight(&mut sight, id).await?;
-    reply::json(StatusCode::OK, &EventBody::new(&record, derives))
+    let echoes = engine.echoes_in_sight(&mut sight, id).await?;
+    reply::json(StatusCode::OK, &EventBody::new(&record, derives).echoing(&echoes))
 }
 
 /// Where an event belongs and who wrote it. An id that is not there is not found only for those who

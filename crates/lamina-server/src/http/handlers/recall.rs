@@ -9,23 +9,28 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use lamina_api::time;
+use lamina_api::v1::admin::ByteRange;
 use lamina_api::v1::events::EventBody;
 use lamina_api::v1::recall::{
-    DiagnosticsBody, ItemDiagnostics, LayersBody, PackBody, PolicyBody, ProvenanceBody, Ranked,
-    RecallRequest, ScopeTraversed, TrailBody, WhyNotBody,
+    DiagnosticsBody, FragmentBody, ItemDiagnostics, LayersBody, PackBody, PackEventBody,
+    PolicyBody, ProvenanceBody, Ranked, RecallRequest, ScopeTraversed, StandingBody, TrailBody,
+    WhyNotBody,
 };
 use lamina_core::policy::Caller;
 use lamina_core::read::fuse::Signal;
+use lamina_core::read::pack::LAMBDA;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;
-use lamina_engine::read::recall::{Considered, MayRecall, Ranked as Found, Recalled};
+use lamina_engine::read::recall::{
+    Applies, Considered, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled,
+};
 use lamina_types::capability::{
     Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
     UnderstandingReadCrossScope,
 };
 use lamina_types::limits::BODY_BYTES_MAX;
 use lamina_types::recall::{Detail, PackView, Recall};
-use lamina_types::{LifecycleId, PackId, ScopeView};
+use lamina_types::{EventId, EventRecord, LifecycleId, PackId, ScopeView};
 use serde_json::{Map, Value, json};
 
 use super::{beliefs, episodes, events, facts, understanding};
@@ -153,9 +158,13 @@ pub(super) async fn make(
         body.diagnostics = Some(diagnostics(&reach, &asked, &recalled, times));
     }
     // What is sent and what is kept are the same bytes.
-    let written = match asked.exclude_content {
-        false => serde_json::to_vec(&body),
-        true => body.without_content().and_then(|body| serde_json::to_vec(&body)),
+    let written = match (asked.exclude_content, recalled.excerpts.is_empty()) {
+        (false, true) => serde_json::to_vec(&body),
+        (false, false) => serde_json::to_value(&body).and_then(|mut body| {
+            with_excerpts(&mut body, &recalled.excerpts);
+            serde_json::to_vec(&body)
+        }),
+        (true, _) => body.without_content().and_then(|body| serde_json::to_vec(&body)),
     };
     let written = written.map_err(|error| internal(error.to_string()))?;
     let recalled = Arc::new(recalled);
@@ -172,7 +181,7 @@ async fn pack(
 ) -> Result<PackBody, Failure> {
     let shows = !matches!(question.view, PackView::Narrative | PackView::Structured);
     let layers = match shows {
-        true => layers(app, reach, recalled).await?,
+        true => layers(app, reach, recalled, &question.query).await?,
         false => LayersBody::default(),
     };
     let context_block = match question.view {
@@ -189,6 +198,7 @@ async fn pack(
         view: question.view.as_str(),
         context_block,
         layers,
+        standing: recalled.standing.iter().map(standing).collect(),
         knowledge_subgraph: (question.view == PackView::Structured).then(|| graph::of(recalled)),
         provenance: ProvenanceBody {
             trail: trail(recalled),
@@ -207,12 +217,61 @@ async fn pack(
     })
 }
 
-async fn layers(app: &App, reach: &ReadPermit, recalled: &Recalled) -> Result<LayersBody, Failure> {
+fn fragments(event: &EventRecord, fragment: &Fragment) -> FragmentBody {
+    let via = [("bm25", fragment.lexical), ("vector", fragment.vector)];
+    FragmentBody {
+        chunk_id: format!("{}#{}", event.id, fragment.number),
+        text_source: "content",
+        byte_range: ByteRange { start: fragment.bytes.0, end: fragment.bytes.1 },
+        language: event.experience.hints.language.clone(),
+        matched_via: via.into_iter().filter_map(|(name, is)| is.then_some(name)).collect(),
+    }
+}
+
+/// Says in the content of events that only a part of it is there.
+fn with_excerpts(pack: &mut Value, excerpts: &BTreeMap<EventId, Excerpt>) {
+    let events = pack.pointer_mut("/layers/events").and_then(Value::as_array_mut);
+    for event in events.into_iter().flatten() {
+        let id = event.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+        let excerpt = id.and_then(|id: EventId| excerpts.get(&id));
+        let content = event.get_mut("content").and_then(Value::as_object_mut);
+        if let Some((Excerpt { original_bytes, bytes: (start, end) }, content)) =
+            excerpt.zip(content)
+        {
+            content.insert("_partial".to_owned(), json!(true));
+            content.insert("_partial_reason".to_owned(), json!("budget_excerpt"));
+            content.insert("_original_bytes".to_owned(), json!(original_bytes));
+            content.insert("_excerpt_ranges".to_owned(), json!([{"start": start, "end": end}]));
+        }
+    }
+}
+
+fn standing(applies: &Applies) -> StandingBody {
+    StandingBody {
+        id: applies.id.to_string(),
+        scope: applies.scope.to_string(),
+        observed_at: time::print(applies.observed_at.0),
+        text: Some(applies.text.clone()),
+    }
+}
+
+async fn layers(
+    app: &App,
+    reach: &ReadPermit,
+    recalled: &Recalled,
+    query: &str,
+) -> Result<LayersBody, Failure> {
     let mut sight = app.engine.sight_of(app.boot(), reach).await;
     let mut events = Vec::with_capacity(recalled.events.len());
-    for found in &recalled.events {
+    for (at, found) in recalled.events.iter().enumerate() {
         let derives = app.engine.derived_in_sight(&mut sight, found.record.id).await?;
-        events.push(Found { record: EventBody::new(&found.record, derives), score: found.score });
+        let fragment = recalled.fragment(at, query);
+        let fragment = fragment.map(|fragment| fragments(&found.record, &fragment));
+        let record = PackEventBody {
+            event: EventBody::new(&found.record, derives),
+            matched_fragments: fragment.into_iter().collect(),
+        };
+        events.push(Found { record, score: found.score });
     }
     Ok(LayersBody {
         beliefs: ranked(&recalled.beliefs, beliefs::shown),
@@ -266,8 +325,12 @@ pub(super) fn trail(recalled: &Recalled) -> Vec<TrailBody> {
             done.expand_us + done.derive_us,
         ),
         phase("score", json!({"weights": weights}), done.rank_us),
-        // A weight of 1 leaves the order as it is: nothing is varied yet.
-        phase("mmr", json!({"lambda": 1.0}), done.pack_us),
+        // Where everything fits nothing has to make room, and the order stays as it is.
+        phase(
+            "mmr",
+            json!({"lambda": if recalled.evicted > 0 { LAMBDA } else { 1.0 }}),
+            done.pack_us,
+        ),
     ]
 }
 

@@ -111,6 +111,9 @@ fn answer(claims: Vec<Claim>) -> Answer {
         cost: None,
         source_class: SourceClass::Said,
         judged: None,
+        echoes: Vec::new(),
+        echoed: Vec::new(),
+        stands: false,
     }
 }
 

@@ -4,7 +4,7 @@
 use lamina_api::time;
 use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
 use lamina_types::recall::CitationMode;
-use lamina_types::{Content, EventRecord, Micros};
+use lamina_types::{Content, EventId, EventRecord, Micros};
 
 const SEPARATOR: &str = "\n---\n";
 
@@ -14,7 +14,8 @@ struct Piece {
     id: String,
 }
 
-/// The records as text, the best first: events, then what is known and believed.
+/// The records as text, the best first: events, then what is known and believed, and last, marked as `standing`, what
+/// applies whatever is asked.
 pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode) -> String {
     let pieces = pieces(recalled);
     let mark = |(at, piece): (usize, &Piece)| match citations {
@@ -32,7 +33,8 @@ pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode
 
 fn pieces(recalled: &Recalled) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    for found in &recalled.events {
+    let applies = |id: &EventId| recalled.standing.iter().any(|one| one.id == *id);
+    for found in recalled.events.iter().filter(|found| !applies(&found.record.id)) {
         let text = said(&found.record);
         pieces.push(Piece { text, id: found.record.id.to_string() });
     }
@@ -56,6 +58,13 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         let Some(summary) = &found.record.summary else { continue };
         let text = line(found.record.valid_from.0, "concept", summary);
         pieces.push(Piece { text, id: found.record.id.to_string() });
+    }
+    // Nothing that answers is nothing to be put into a prompt.
+    if !pieces.is_empty() {
+        for applies in &recalled.standing {
+            let text = line(applies.observed_at.0, "standing", &applies.text);
+            pieces.push(Piece { text, id: applies.id.to_string() });
+        }
     }
     pieces
 }

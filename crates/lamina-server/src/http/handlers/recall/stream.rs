@@ -68,6 +68,9 @@ pub(super) fn events(kept: &Kept) -> Result<Events, Failure> {
             let items = pack.pointer(&format!("/layers/{layer}")).cloned().unwrap_or(json!([]));
             put(&mut events, "layer", &json!({"layer": layer, "items": items, "elapsed_ms": step}));
         }
+        if let Some(standing) = pack.get("standing") {
+            put(&mut events, "standing", &json!({"items": standing}));
+        }
         if let Some(graph) = pack.get("knowledge_subgraph") {
             put(&mut events, "knowledge_subgraph", graph);
         }
