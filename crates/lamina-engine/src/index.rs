@@ -6,6 +6,7 @@
 //! if that takes too long, it is searched by reading instead.
 
 pub(crate) mod document;
+pub(crate) mod purging;
 pub(crate) mod thread;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use lamina_index::{Embedder as _, Index, Setup, StaticEmbedder, Vector};
 use parking_lot::{Condvar, Mutex};
 
 use crate::write::applied::Applied;
+use purging::Purging;
 
 /// Bytes of vectors that each tenant keeps in memory.
 const CACHE_BYTES_MAX: usize = 256 * 1_024 * 1_024;
@@ -31,6 +33,8 @@ pub(crate) struct Search {
     pub(crate) found: Applied,
     /// Searches that wait for it to advance.
     asking: AtomicUsize,
+    /// What is still to be purged, and what was.
+    pub(crate) purging: Purging,
 }
 
 impl Search {
@@ -62,6 +66,7 @@ impl Search {
             embedder,
             found: Applied::new(opened.applied),
             asking: AtomicUsize::new(0),
+            purging: Purging::new(opened.applied),
         })
     }
 

@@ -23,6 +23,7 @@ mod threads;
 mod upkeep;
 pub mod maintenance;
 pub mod absent;
+pub mod certified;
 mod ledger;
 pub mod backup;
 

@@ -1,5 +1,6 @@
 //! What an operator does to a directory that no server uses: check, repair, rebuild.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,6 +49,8 @@ pub struct CheckReport {
     pub bytes: u64,
     /// Sections that were erased.
     pub erased_sections: u64,
+    /// Offsets of the entries whose words were erased.
+    pub erased_words: BTreeSet<u64>,
     /// Checkpoints in the log that hold.
     pub checkpoints: u64,
     /// The tip after the last complete batch.
@@ -112,6 +115,7 @@ pub fn check(
         segments: found.segments,
         bytes: found.bytes,
         erased_sections: found.erased_sections,
+        erased_words: found.erased_words,
         checkpoints: found.checkpoints,
         tip: found.tip,
         ..CheckReport::default()
@@ -263,12 +267,12 @@ pub fn rebuild(
     Ok(RebuildReport { entries: parts.report.entries_replayed })
 }
 
-fn open_keys(data: &Path, env: &Env) -> Result<Arc<Keys>, OpenError> {
+pub(crate) fn open_keys(data: &Path, env: &Env) -> Result<Arc<Keys>, OpenError> {
     let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), false);
     Ok(Arc::new(keys.map_err(OpenError::Keys)?))
 }
 
-fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
+pub(crate) fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
     OpenOptions {
         disk: Arc::clone(&env.disk),
         dir: data.to_owned(),

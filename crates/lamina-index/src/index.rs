@@ -73,10 +73,14 @@ pub struct Opened {
 }
 
 /// What a purge did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purged {
     /// Segments that were written again without what was removed.
     pub segments: u64,
+    /// Bytes of the files that held something of it.
+    pub bytes_held: u64,
+    /// Bytes that were written to be rid of it.
+    pub bytes_rewritten: u64,
 }
 
 /// What can be found of one tenant.
@@ -185,8 +189,8 @@ impl Index {
     /// Leaves no byte of what was removed or replaced in the files of this tenant.
     pub fn purge(&self, tenant: u32) -> Result<Purged, Error> {
         match self.existing(tenant)? {
-            Some(tenant) => Ok(Purged { segments: tenant.purge()? }),
-            None => Ok(Purged { segments: 0 }),
+            Some(tenant) => tenant.purge(),
+            None => Ok(Purged::default()),
         }
     }
 

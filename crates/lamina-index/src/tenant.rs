@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use crate::document::{Change, Document, Record, RecordKey};
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::index::Purged;
 use crate::lexical;
 use crate::vector::{self, Space, VectorHit, VectorQuery, nearest};
 
@@ -106,12 +107,17 @@ impl Tenant {
         self.second.lock().as_mut().map_or(Ok(()), vector::Store::commit)
     }
 
-    pub(crate) fn purge(&self) -> Result<u64, Error> {
+    pub(crate) fn purge(&self) -> Result<Purged, Error> {
         let _committing = self.committing.lock();
-        let rewritten = self.lexical.purge()?;
-        self.vectors.lock().purge()?;
-        self.second.lock().as_mut().map_or(Ok(()), vector::Store::purge)?;
-        Ok(rewritten)
+        let mut purged = self.lexical.purge()?;
+        let mut vectors = self.vectors.lock().purge()?;
+        if let Some(second) = &mut *self.second.lock() {
+            vectors += second.purge()?;
+        }
+        // Rows and names are overwritten where they stand.
+        purged.bytes_held += vectors;
+        purged.bytes_rewritten += vectors;
+        Ok(purged)
     }
 
     pub(crate) fn is_dirty(&self) -> bool {

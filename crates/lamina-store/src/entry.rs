@@ -104,6 +104,8 @@ pub mod control {
     pub const ERASURE_STEP: u16 = 74;
     /// It is through, or was cancelled.
     pub const ERASURE_ENDED: u16 = 75;
+    /// It has a certificate; `what` has it whole.
+    pub const ERASURE_CERTIFIED: u16 = 85;
     /// Nothing that belongs to the head's scope may be erased.
     pub const LEGAL_HOLD_SET: u16 = 76;
     /// It may again.

@@ -12,3 +12,4 @@ pub mod keys;
 pub mod blob;
 pub mod audit;
 pub mod ledger;
+pub mod certificate;

@@ -279,6 +279,13 @@ pub struct ErasureJobBody {
     pub progress: ErasureProgress,
     /// The row of the audit log, when it is completed.
     pub audit_id: Option<String>,
+    /// The signed certificate, when it is completed; `lamina verify` checks it.
+    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
+    pub certificate: Option<serde_json::Value>,
+    /// With the path of the scope it gives the certificate's `scope_commitment`. Only for whoever asked for
+    /// the erasure.
+    #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
+    pub scope_salt: Option<String>,
 }
 
 /// What an erasure has done.
@@ -297,6 +304,10 @@ pub struct ErasureProgress {
     pub deleted_beliefs: u64,
     /// Beliefs that lost evidence and stand on other.
     pub demoted_beliefs: u64,
+    /// Bytes of the files of the search index that held something of it.
+    pub bytes_held: u64,
+    /// Bytes that were written to be rid of it there.
+    pub bytes_rewritten: u64,
     /// How long it took.
     pub elapsed_ms: u64,
 }

@@ -1,9 +1,10 @@
 //! Erasures and legal holds as rows: how far each has come, so that a crash does not lose one.
 
+use lamina_store::certificate;
 use lamina_store::codec::CodecError;
-use lamina_store::codec::control::{ErasureBegun, ErasureCounts, ErasureStep};
+use lamina_store::codec::control::{ErasureBegun, ErasureCertified, ErasureCounts, ErasureStep};
 use lamina_store::codec::wire::{Cursor, put_varint};
-use lamina_store::entry::{Entry, Place, control};
+use lamina_store::entry::{DEPLOYMENT, Entry, Place, control};
 use lamina_store::kv::Space;
 use lamina_store::view::ViewError;
 use lamina_store::view::derived::Rows;
@@ -38,6 +39,26 @@ pub(crate) struct ErasureRow {
     pub(crate) phase: u8,
     pub(crate) outcome: Outcome,
     pub(crate) counts: ErasureCounts,
+    /// Bytes of files that held something of it, and bytes written to be rid of it.
+    pub(crate) bytes: (u64, u64),
+}
+
+/// The last certificate there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Chained {
+    pub(crate) number: u64,
+    pub(crate) hash: [u8; 32],
+}
+
+impl Chained {
+    fn encode(self) -> Vec<u8> {
+        [self.number.to_be_bytes().as_slice(), &self.hash].concat()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Chained> {
+        let (number, hash) = bytes.split_first_chunk::<8>()?;
+        Some(Chained { number: u64::from_be_bytes(*number), hash: hash.try_into().ok()? })
+    }
 }
 
 impl ErasureRow {
@@ -58,6 +79,11 @@ impl ErasureRow {
         }
         for number in self.counts.in_order() {
             put_varint(&mut out, number);
+        }
+        // Rows from before there were certificates end here.
+        if self.bytes != (0, 0) {
+            put_varint(&mut out, self.bytes.0);
+            put_varint(&mut out, self.bytes.1);
         }
         out
     }
@@ -80,6 +106,10 @@ impl ErasureRow {
             *count = from.varint()?;
         }
         let counts = ErasureCounts::of(counts);
+        let bytes = match from.is_done() {
+            true => (0, 0),
+            false => (from.varint()?, from.varint()?),
+        };
         match from.is_done() {
             true => Ok(ErasureRow {
                 scope,
@@ -91,6 +121,7 @@ impl ErasureRow {
                 phase,
                 outcome,
                 counts,
+                bytes,
             }),
             false => Err(CodecError::Malformed { field: "erasure" }),
         }
@@ -124,6 +155,7 @@ pub(super) fn control(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), View
                 phase: 1,
                 outcome: Outcome::Running,
                 counts: ErasureCounts::default(),
+                bytes: (0, 0),
             };
             rows.put(Space::Records, key::erasure(head.tenant, begun.id), row.encode());
             if let Some((used, body)) = begun.key {
@@ -144,5 +176,27 @@ pub(super) fn control(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), View
             rows.put(Space::Records, stored, row.encode());
         }
     }
+    Ok(())
+}
+
+/// Keeps where a certificate stands, and that it is the last.
+pub(super) fn certified(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    let head = &entry.head;
+    let Some(bytes) = entry.what.live() else { return Ok(()) };
+    let what = ErasureCertified::decode(bytes)
+        .map_err(|source| ViewError::Entry { offset: head.offset, source })?;
+    let stored = key::erasure(head.tenant, what.id);
+    if let Some(bytes) = rows.get(Space::Records, &stored)? {
+        let mut row = ErasureRow::decode(&bytes).map_err(row_error(Space::Records))?;
+        row.bytes = what.bytes;
+        rows.put(Space::Records, stored, row.encode());
+    }
+    let last = key::certificate_last(DEPLOYMENT);
+    let before = rows.get(Space::Records, &last)?.as_deref().and_then(Chained::decode);
+    let number = before.map_or(1, |before| before.number + 1);
+    let chained = Chained { number, hash: certificate::hash(&what.certificate) };
+    rows.put(Space::Records, last, chained.encode());
+    let place = head.offset.to_be_bytes().to_vec();
+    rows.put(Space::Records, key::certificate(head.tenant, what.id), place);
     Ok(())
 }

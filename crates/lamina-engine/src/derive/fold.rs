@@ -81,6 +81,7 @@ impl Derivation for Derived {
             (Kind::Control, control::ERASURE_BEGUN..=control::LEGAL_HOLD_LIFTED) => {
                 erasures::control(rows, entry)
             }
+            (Kind::Control, control::ERASURE_CERTIFIED) => erasures::certified(rows, entry),
             (Kind::Control, control::SUPPRESS) => {
                 due(rows, entry)?;
                 suppress::suppress(rows, entry)

@@ -5,6 +5,7 @@
 //! erasure is a job: its beginning, each of its phases and its end are entries of the log, so that one that
 //! a crash cut short is taken up again by the next start and finishes, whatever has changed since.
 
+mod certify;
 mod holds;
 mod plan;
 mod previews;
@@ -23,6 +24,7 @@ use parking_lot::Mutex;
 
 pub use crate::derive::erasures::Outcome;
 use crate::forget::Counts;
+pub use certify::Certified;
 pub use holds::Hold;
 use previews::{Manifests, Previews};
 
@@ -113,6 +115,8 @@ pub struct ErasureStatus {
     pub done: u16,
     /// What was done.
     pub counts: ErasureCounts,
+    /// Bytes of files that held something of it, and bytes written to be rid of it.
+    pub bytes: (u64, u64),
     /// How long it took, or has taken so far.
     pub elapsed_ms: u64,
     /// The row of the audit log.

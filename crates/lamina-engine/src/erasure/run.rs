@@ -36,7 +36,7 @@ const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
 const EVENT_US: u64 = 1_500;
 
 /// How long an erasure waits for the search index; one that is broken does not keep it from its end.
-const INDEX_PATIENCE: Duration = Duration::from_secs(60);
+const INDEX_PATIENCE: Duration = Duration::from_secs(900);
 /// How often it is looked whether the engine closes meanwhile.
 const INDEX_LOOK: Duration = Duration::from_secs(1);
 
@@ -46,11 +46,11 @@ const LAST: u8 = 5;
 
 /// An erasure to be carried on.
 #[derive(Debug, Clone)]
-struct Job {
-    id: ErasureId,
+pub(super) struct Job {
+    pub(super) id: ErasureId,
     /// The scope of its entries.
     ordinal: u64,
-    wanted: Wanted,
+    pub(super) wanted: Wanted,
     /// On whose request, as its entries say.
     who: Section,
     /// What an earlier run has done.
@@ -126,6 +126,7 @@ impl Engine {
         self.previewed_before(permit, asked, &plan)?;
         let id = ErasureId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
         let ordinal = self.inner.views.scope_ordinal(tenant, &asked.scope)?;
+        let promise = self.promised(&manifest, plan.holds.len(), plan.reaches.len()).await?;
         let begun = ErasureBegun {
             id,
             audit_id: noted.audit_id,
@@ -133,6 +134,7 @@ impl Engine {
             events: asked.events.clone(),
             crosses: crosses.is_some(),
             key,
+            promise: Some(promise),
         };
         let job = Job {
             id,
@@ -176,6 +178,7 @@ impl Engine {
                 }
             },
             counts: found.counts,
+            bytes: found.bytes,
             elapsed_ms: 0,
             audit_id: found.audit_id,
         };
@@ -317,6 +320,9 @@ impl Engine {
         counts.deleted_episodes += plan.affected.episodes;
         counts.demoted_beliefs += plan.demoted.len() as u64;
         self.step(job, DELETE, counts).await?;
+        let bytes_before = self.inner.purged_bytes();
+        // The files of the index are written again once, when all of it is gone.
+        let waits = self.inner.search.as_ref().map(|search| search.purging.wait());
         let words: Vec<EventId> = plan.words().into_iter().collect();
         work.all.store(words.len() as u64, Ordering::Relaxed);
         for some in words.chunks(EVENTS_AT_ONCE) {
@@ -335,24 +341,34 @@ impl Engine {
             self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
         }
         self.step(job, LAST, counts).await?;
-        self.purged().await?;
+        drop(waits);
+        let index = self.purged().await?;
+        self.blocking(Inner::quarantine_emptied).await?;
+        let (held, rewritten) = self.inner.purged_bytes();
+        let bytes = (held - bytes_before.0, rewritten - bytes_before.1);
+        self.certify(job, counts, index, bytes).await?;
         self.end(job, LAST, counts, false).await
     }
 
-    /// Waits for the search index: a job is not over while its words are in files of it.
-    async fn purged(&self) -> Result<(), Error> {
+    /// Waits for the search index: a job is not over while its words are in files of it. Whether they are out
+    /// of them.
+    async fn purged(&self) -> Result<bool, Error> {
         let committed = self.inner.shared.writer.committed.load(Ordering::Acquire);
-        let Some(search) = &self.inner.search else { return Ok(()) };
+        let Some(search) = &self.inner.search else { return Ok(false) };
+        let through = &search.purging.through;
         let mut waited = Duration::ZERO;
-        while search.found.offset() < committed && waited < INDEX_PATIENCE {
+        while through.offset() < committed && waited < INDEX_PATIENCE {
             // Nothing follows any more; the next start waits again.
             if self.inner.shared.closing.load(Ordering::Acquire) {
                 return Err(Error::ShuttingDown);
             }
-            search.reached(committed, INDEX_LOOK).await;
+            if self.inner.shared.index_failed.load(Ordering::Relaxed) {
+                break;
+            }
+            drop(tokio::time::timeout(INDEX_LOOK, through.reached(committed)).await);
             waited += INDEX_LOOK;
         }
-        Ok(())
+        Ok(through.offset() >= committed)
     }
 
     /// Ends a job that somebody wants to stop.
@@ -386,7 +402,7 @@ impl Engine {
         self.note_erasure(job, control::ERASURE_ENDED, &step.encode()).await
     }
 
-    async fn note_erasure(&self, job: &Job, sub: u16, what: &[u8]) -> Result<(), Error> {
+    pub(super) async fn note_erasure(&self, job: &Job, sub: u16, what: &[u8]) -> Result<(), Error> {
         let entry = NewEntry {
             kind: Kind::Control,
             sub,
@@ -402,6 +418,11 @@ impl Engine {
 }
 
 impl Inner {
+    /// Bytes of files that held what was erased, and bytes written to be rid of it, since the start.
+    fn purged_bytes(&self) -> (u64, u64) {
+        self.search.as_ref().map_or((0, 0), |search| search.purging.bytes())
+    }
+
     /// Notes that an erasure is at work.
     fn taken_up(&self, id: ErasureId) -> Arc<Work> {
         let mut at_work = self.admin.erasing.at_work.lock();

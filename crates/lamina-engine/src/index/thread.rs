@@ -26,7 +26,9 @@ const BYTES_AT_ONCE: usize = 8 * 1_024 * 1_024;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often what was put is made durable. What is lost in a crash is put again from the log, so this
 /// is rare: each time costs a sync that captures wait behind.
-const COMMIT_EVERY: Duration = Duration::from_secs(2);
+const LOOKS_PER_COMMIT: u32 = 20;
+/// How often it is looked whether something is to be purged.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long to wait before something that failed is tried again, and how often.
 const PAUSE: Duration = Duration::from_millis(500);
 const ATTEMPTS_MAX: u32 = 5;
@@ -115,16 +117,14 @@ impl Follower {
                 _ => {}
             }
         }
-        let index = &self.search.index;
+        let (index, purging) = (&self.search.index, &self.search.purging);
         for (tenant, changes) in changes {
             // What is put again after a crash is put once.
-            index.apply(tenant, &changes, from).map_err(Error::from)?;
+            index.apply(tenant, &changes, purging.noted(from)).map_err(Error::from)?;
         }
-        for tenant in erased {
-            // Before it is noted how far the index is: a crash in between erases again.
-            index.purge(tenant).map_err(Error::from)?;
-        }
-        index.apply(0, &[], next).map_err(Error::from)?;
+        // What is to be purged is noted as done when it is: a crash in between does it again.
+        let noted = purging.followed(&erased, from, next);
+        index.apply(0, &[], noted).map_err(Error::from)?;
         Ok((next, last))
     }
 
@@ -168,13 +168,20 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// Makes durable what was put, until the engine closes.
+/// Makes durable what was put, and purges what was erased, until the engine closes.
 pub(crate) fn commit(search: &Search, wake: &Wake) {
     background("committing the index");
+    let mut looks = 0_u32;
     loop {
-        wake.rest(COMMIT_EVERY);
+        wake.rest(LOOK_EVERY);
         let closing = wake.is_closed();
-        if search.index.pending() > 0
+        if !search.purging.run(&search.index) {
+            // Searches find nothing of it any more; its bytes are still there.
+            wake.rest(PAUSE);
+        }
+        looks += 1;
+        if (closing || u32::is_multiple_of(looks, LOOKS_PER_COMMIT))
+            && search.index.pending() > 0
             && let Err(error) = search.index.commit()
         {
             // What is not durable is put again after a restart.

@@ -220,13 +220,15 @@ impl Capture {
             self.scope_cache.clear();
         }
         let mut group = Group::default();
-        let mut erasures = Vec::new();
+        let (mut erasures, mut checkpoints) = (Vec::new(), Vec::new());
         self.look();
         for request in requests {
             if self.waits_for_ledger(&request) {
                 request.refuse(Error::LedgerUnavailable);
             } else if let Request::Erase { tenant, targets, reply } = request {
                 erasures.push((tenant, targets, reply));
+            } else if let Request::Checkpoint { reply } = request {
+                checkpoints.push(reply);
             } else if self.low && request.grows() {
                 request.refuse(room::refusal());
             } else {
@@ -238,8 +240,22 @@ impl Capture {
         for (tenant, targets, reply) in erasures {
             self.take_erasure(tenant, &targets, reply, &mut committed);
         }
+        for reply in checkpoints {
+            self.take_checkpoint(reply, &mut committed);
+        }
         self.note(&mut committed);
         committed
+    }
+
+    fn take_checkpoint(&mut self, reply: Reply<u64>, committed: &mut Committed) {
+        match self.log.checkpoint() {
+            Ok(appended) => {
+                let version = appended.entries.last().map_or(0, |entry| entry.head.offset);
+                committed.appended.push(appended);
+                committed.due.push(Due::Version { version, reply });
+            }
+            Err(error) => drop(reply.send(Err(Error::LogUnavailable(Box::new(error))))),
+        }
     }
 
     fn append(&mut self, mut group: Group) -> Committed {
@@ -345,8 +361,9 @@ impl Capture {
                 group.entries.push(*entry);
                 group.due.push(Due::Plain { reply });
             }
-            // Taken apart before: it is no entry of a batch.
+            // Taken apart before: they are no entries of a batch.
             Request::Erase { reply, .. } => group.due.push(Due::Plain { reply }),
+            Request::Checkpoint { reply } => group.due.push(Due::Version { version: 0, reply }),
             Request::BlobAdd { tenant, blob, key, who, what, reply } => {
                 let entry = system_entry(control::BLOB, tenant, who, what);
                 self.take_blob(blob, key, entry, reply, group);

@@ -130,6 +130,11 @@ pub enum Request {
         /// The answer: the bytes are gone.
         reply: Reply<()>,
     },
+    /// Sign where the log stands.
+    Checkpoint {
+        /// The answer: the offset of the entry.
+        reply: Reply<u64>,
+    },
     /// Append a control entry that needs no decision of the writer.
     Control {
         /// The entry to append.
@@ -249,7 +254,7 @@ impl Request {
                 (1, bytes(&entry.who, &entry.what))
             }
             // Written as batches of its own.
-            Request::Erase { .. } => (1, 0),
+            Request::Erase { .. } | Request::Checkpoint { .. } => (1, 0),
             Request::BlobAdd { who, what, .. } => (1, bytes(who, what)),
             Request::BlobRemove { who, .. } => (1, 2 * ENTRY_OVERHEAD + who.bytes().len()),
             Request::Tenant { name, .. } => (1, ENTRY_OVERHEAD + name.len()),
@@ -290,7 +295,10 @@ impl Request {
             Request::Policy { change, .. } => change.bytes() <= ENTRY_BYTES_MAX,
             Request::Scope { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
             Request::Declare { request, .. } => request.bytes() <= ENTRY_BYTES_MAX,
-            Request::BlobRemove { .. } | Request::Erase { .. } | Request::Tenant { .. } => true,
+            Request::BlobRemove { .. }
+            | Request::Erase { .. }
+            | Request::Checkpoint { .. }
+            | Request::Tenant { .. } => true,
         };
         (!fits).then_some(Error::TooLarge { limit: "ENTRY_BYTES_MAX" })
     }
@@ -310,7 +318,9 @@ impl Request {
             }
             Request::BlobAdd { reply, .. } => drop(reply.send(Err(error))),
             Request::Scope { reply, .. } => drop(reply.send(Err(error))),
-            Request::Policy { reply, .. } => drop(reply.send(Err(error))),
+            Request::Policy { reply, .. } | Request::Checkpoint { reply } => {
+                drop(reply.send(Err(error)));
+            }
             Request::Tenant { reply, .. } => drop(reply.send(Err(error))),
         }
     }

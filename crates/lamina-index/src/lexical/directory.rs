@@ -9,27 +9,45 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use lamina_env::disk::write_atomic;
 use lamina_env::{Disk, DiskFile};
 use parking_lot::{Condvar, Mutex};
-use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     AntiCallToken, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback,
     WatchHandle, WritePtr,
 };
+use tantivy::{HasLen, SegmentMeta};
 
 /// A file of at most so many bytes is read as a whole when it is opened.
 const WHOLE_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of a file that is read as a whole whatever its size: lists of segments and files.
 const META_BYTES_MAX: u64 = 64 << 20;
 
+/// What a slow writer rests for each piece that it writes: about as long as making the piece takes, so that it
+/// has half of a core at most.
+const REST: Duration = Duration::from_millis(3);
+/// Bytes of such a piece.
+const PIECE_BYTES: usize = 64 * 1024;
+
 #[derive(Clone)]
 pub(super) struct DiskDirectory {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     locks: Arc<Locks>,
+    slow: Arc<AtomicUsize>,
+}
+
+/// While it is there, files are written slowly.
+pub(super) struct Slowly(Arc<AtomicUsize>);
+
+impl Drop for Slowly {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
@@ -46,7 +64,23 @@ impl fmt::Debug for DiskDirectory {
 
 impl DiskDirectory {
     pub(super) fn new(disk: Arc<dyn Disk>, dir: PathBuf) -> DiskDirectory {
-        DiskDirectory { disk, dir, locks: Arc::default() }
+        DiskDirectory { disk, dir, locks: Arc::default(), slow: Arc::default() }
+    }
+
+    /// Lets others go first until what is given back is dropped.
+    pub(super) fn slowly(&self) -> Slowly {
+        self.slow.fetch_add(1, Ordering::Relaxed);
+        Slowly(Arc::clone(&self.slow))
+    }
+
+    /// Bytes of a segment's files.
+    pub(super) fn bytes_of(&self, segment: &SegmentMeta) -> io::Result<u64> {
+        let name = segment.id().uuid_string();
+        let mut bytes = 0;
+        for file in self.disk.list(&self.dir)?.into_iter().filter(|file| file.starts_with(&name)) {
+            bytes += self.disk.open_read(&self.dir.join(file))?.len()?;
+        }
+        Ok(bytes)
     }
 
     fn path(&self, path: &Path) -> PathBuf {
@@ -90,7 +124,8 @@ impl tantivy::Directory for DiskDirectory {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
         })?;
-        Ok(BufWriter::with_capacity(64 * 1024, Box::new(Writer { file, position: 0 })))
+        let slow = Arc::clone(&self.slow);
+        Ok(BufWriter::with_capacity(PIECE_BYTES, Box::new(Writer { file, position: 0, slow })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -166,12 +201,16 @@ impl FileHandle for Handle {
 struct Writer {
     file: Box<dyn DiskFile>,
     position: u64,
+    slow: Arc<AtomicUsize>,
 }
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write_at(bytes, self.position)?;
         self.position += bytes.len() as u64;
+        if self.slow.load(Ordering::Relaxed) > 0 && bytes.len() >= PIECE_BYTES {
+            std::thread::sleep(REST);
+        }
         Ok(bytes.len())
     }
 

@@ -11,7 +11,7 @@ use lamina_env::Disk;
 use parking_lot::{Mutex, RwLock};
 use tantivy::directory::META_LOCK;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
-use tantivy::{Directory as _, Index, IndexSettings, IndexWriter, TantivyDocument};
+use tantivy::{Directory as _, Index, IndexSettings, IndexWriter, SegmentMeta, TantivyDocument};
 
 use super::directory::DiskDirectory;
 use super::schema::{Fields, LAYOUT};
@@ -20,6 +20,7 @@ use super::segment::Segment;
 use super::tail::Prepared;
 use crate::document::{Document, Record, RecordKey};
 use crate::error::Error;
+use crate::index::Purged;
 
 /// Memory of a writer; tantivy takes no less. It is used while documents are written, not before.
 const WRITER_BYTES: usize = 15_000_000;
@@ -29,6 +30,7 @@ const MERGE_SEGMENTS: usize = 6;
 /// One tenant's words.
 pub(crate) struct Store {
     index: Index,
+    directory: DiskDirectory,
     fields: Fields,
     /// None while nobody writes: a writer has threads and memory of its own.
     writer: Mutex<Option<IndexWriter>>,
@@ -70,9 +72,9 @@ impl Store {
         disk.create_dir_all(&dir)?;
         let directory = DiskDirectory::new(Arc::clone(disk), dir);
         let index = if Index::exists(&directory).map_err(tantivy::TantivyError::from)? {
-            Index::open(directory)?
+            Index::open(directory.clone())?
         } else {
-            Index::create(directory, fields.schema.clone(), IndexSettings::default())?
+            Index::create(directory.clone(), fields.schema.clone(), IndexSettings::default())?
         };
         let payload = index.load_metas()?.payload;
         let applied = match payload.as_deref() {
@@ -81,7 +83,8 @@ impl Store {
                 .ok_or(Error::Damaged("the lexical index is of another layout"))?,
         };
         let state = State { applied, ..State::default() };
-        let store = Store { index, fields, writer: Mutex::new(None), state: RwLock::new(state) };
+        let (writer, state) = (Mutex::new(None), RwLock::new(state));
+        let store = Store { index, directory, fields, writer, state };
         let segments = store.open_segments(&[])?;
         store.state.write().snapshot = Arc::new(Snapshot { segments, ..Snapshot::default() });
         Ok(store)
@@ -234,19 +237,26 @@ impl Store {
 
     /// Leaves no byte of what was removed or replaced: rewrites the segments that held it and deletes
     /// their files.
-    pub(crate) fn purge(&self) -> Result<u64, Error> {
+    pub(crate) fn purge(&self) -> Result<Purged, Error> {
         let mut slot = self.writer.lock();
         self.commit_with(&mut slot)?;
         if let Some(writer) = slot.take() {
             writer.wait_merging_threads()?;
         }
+        let mut purged = Purged::default();
+        if !self.index.searchable_segment_metas()?.iter().any(SegmentMeta::has_deletes) {
+            return Ok(purged);
+        }
+        let _slowly = self.directory.slowly();
         let writer = self.writer(&mut slot)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        let mut rewritten = 0;
         for segment in self.index.searchable_segment_metas()? {
             if segment.has_deletes() {
-                writer.merge(&[segment.id()]).wait()?;
-                rewritten += 1;
+                purged.segments += 1;
+                purged.bytes_held += self.directory.bytes_of(&segment)?;
+                if let Some(written) = writer.merge(&[segment.id()]).wait()? {
+                    purged.bytes_rewritten += self.directory.bytes_of(&written)?;
+                }
             }
         }
         // Searches under way keep what they read; no new one finds the old segments.
@@ -255,7 +265,7 @@ impl Store {
         if let Some(writer) = slot.take() {
             writer.wait_merging_threads()?;
         }
-        Ok(rewritten)
+        Ok(purged)
     }
 
     /// Whether a document with this key can be found.

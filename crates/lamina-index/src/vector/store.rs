@@ -33,7 +33,7 @@ pub(crate) struct Store {
     rows: Arc<dyn DiskFile>,
     scopes: Arc<dyn DiskFile>,
     /// Number to path.
-    paths: Vec<ScopePath>,
+    paths: Vec<Name>,
     /// How many of them are in the file.
     named: usize,
     numbers: BTreeMap<ScopePath, u32>,
@@ -49,6 +49,24 @@ pub(crate) struct Store {
     applied: u64,
     live: usize,
     cache: Cache,
+}
+
+/// The name of a scope in the table of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Name {
+    Is(ScopePath),
+    /// So many zeros, since nothing is left in the scope.
+    Blank(usize),
+}
+
+impl Name {
+    /// Bytes of it.
+    fn len(&self) -> usize {
+        match self {
+            Name::Is(path) => path.as_str().len(),
+            Name::Blank(length) => *length,
+        }
+    }
 }
 
 /// Where the parts of a record are.
@@ -274,7 +292,7 @@ impl Store {
         let number =
             u32::try_from(self.paths.len()).map_err(|_| Error::TooMany("scopes of a tenant"))?;
         self.numbers.insert(scope.clone(), number);
-        self.paths.push(scope.clone());
+        self.paths.push(Name::Is(scope.clone()));
         self.rows_of.push(Vec::new());
         Ok(number)
     }
@@ -318,7 +336,7 @@ impl Store {
         numbers.retain(|number| {
             let path = self.paths.get(*number as usize);
             let has_rows = self.rows_of.get(*number as usize).is_some_and(|rows| !rows.is_empty());
-            has_rows && path.is_some_and(|path| filter.reaches(path))
+            has_rows && matches!(path, Some(Name::Is(path)) if filter.reaches(path))
         });
         numbers
     }

@@ -82,6 +82,18 @@ directory can be served: the ledger says what. A server writes one to the path s
 which is best on another disk. Views and the search index are made anew."
     )]
     Restore(RestoreArgs),
+    /// Check a certificate of an erasure: by a key, and against a data directory
+    #[command(
+        long_about = "Check a certificate of an erasure: by a key, and against a data directory.\n\nCERT is \
+the certificate, or the answer of `GET /v1/erasures/ID` that has it. With --key it is said whether it is \
+authentic; no server and no directory is needed for that. With --data it is said whether the directory agrees: \
+the log is the one that was signed for and verifies, the entries that erased are there, every section that they \
+name is zero, the search index has nothing of it. --absent looks for strings as well. Exit code 0 means that all \
+of it holds, 2 that something does not."
+    )]
+    Verify(VerifyArgs),
+    /// Print the public key that checkpoints and certificates are signed with
+    Keys(KeysArgs),
     /// Read the events of a scope again with this version's extractor, and show what changes
     #[command(
         long_about = "Read the events of a scope again with this version's extractor, and show what \
@@ -168,6 +180,40 @@ pub(super) struct CheckArgs {
     /// A file of strings, one in each line, that must be nowhere in the directory
     #[arg(long, value_name = "FILE", conflicts_with = "checkpoint")]
     pub(super) absent: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct KeysArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// The certificate
+    #[arg(value_name = "CERT")]
+    pub(super) certificate: PathBuf,
+    /// The public key: 64 hex digits, or a file that `lamina keys` was written to [default: that of --data]
+    #[arg(long, value_name = "KEY")]
+    pub(super) key: Option<String>,
+    /// A data directory that must agree; no server may use it
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// A file of strings, one in each line, that must be nowhere in the directory
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub(super) absent: Option<PathBuf>,
+    /// The manifest that it must be of, as `GET /v1/erasures/ID/manifest` gave it
+    #[arg(long, value_name = "FILE")]
+    pub(super) manifest: Option<PathBuf>,
+    /// The path of the scope that it must be about
+    #[arg(long, value_name = "SCOPE")]
+    pub(super) scope: Option<String>,
+    /// The salt of the scope [default: the one beside the certificate]
+    #[arg(long, value_name = "HEX", requires = "scope")]
+    pub(super) salt: Option<String>,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,

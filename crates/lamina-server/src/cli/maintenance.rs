@@ -154,6 +154,7 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         segments,
         bytes,
         erased_sections,
+        erased_words: _,
         checkpoints,
         tip,
         audit_entries,

@@ -8,6 +8,7 @@ mod serve;
 mod maintenance;
 mod absent;
 mod backup;
+mod verify;
 mod rederive;
 mod eval;
 mod ask;
@@ -51,6 +52,8 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
         Command::Backup(args) => backup::backup(args),
         Command::Restore(args) => backup::restore(args),
+        Command::Verify(args) => verify::verify(args),
+        Command::Keys(args) => verify::keys(args),
         Command::Rederive(args) => rederive::rederive(args),
         Command::Eval(args) => eval::eval(args),
         Command::Recall(args) => ask::recall(&args),

@@ -265,9 +265,9 @@ fn no_byte_is_left_when_erasures_are_cut_short_by_crashes() {
     for (number, pause) in [0, 3, 10, 40, 150].into_iter().enumerate() {
         let mut api = owned(&own, number);
         write_all(&mut api);
-        for index in 0..700 {
-            api.write(&format!("Zorbquill again, for the {index}th time."));
-        }
+        let again = |n| api.envelope(&format!("Zorbquill again, for the {n}th time."));
+        let items: Vec<Value> = (0..700).map(again).collect();
+        api.post("/v1/experience/bulk", &json!({"items": items})).ok(202);
         let id = begin(&mut api);
         std::thread::sleep(Duration::from_millis(pause));
         let status = api.get(&format!("/v1/erasures/{id}")).ok(200);

@@ -134,6 +134,8 @@ mod backup;
 #[cfg(test)]
 mod erased_bytes;
 #[cfg(test)]
+mod certified;
+#[cfg(test)]
 mod cursors;
 #[cfg(test)]
 mod isolation;

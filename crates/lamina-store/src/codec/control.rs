@@ -27,7 +27,9 @@ pub(crate) use admin::{role_number, role_of};
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};
-pub use erasure::{ErasureBegun, ErasureCounts, ErasureStep, LegalHold};
+pub use erasure::{
+    ErasureBegun, ErasureCertified, ErasureCounts, ErasurePromise, ErasureStep, LegalHold,
+};
 pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
 pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};

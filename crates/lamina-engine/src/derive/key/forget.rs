@@ -12,6 +12,8 @@ mod records {
     pub(super) const ERASURE: u8 = 92;
     pub(super) const ERASURE_KEY: u8 = 93;
     pub(super) const HOLD: u8 = 94;
+    pub(super) const CERTIFICATE: u8 = 95;
+    pub(super) const CERTIFICATE_LAST: u8 = 96;
 }
 
 mod sources {
@@ -58,6 +60,16 @@ pub(crate) fn erasures(tenant: u32) -> (Vec<u8>, Vec<u8>) {
 /// An erasure, by its idempotency key.
 pub(crate) fn erasure_key(tenant: u32, key: &Tag) -> Vec<u8> {
     Key::of(tenant, records::ERASURE_KEY).bytes(key).0
+}
+
+/// Where the certificate of an erasure stands.
+pub(crate) fn certificate(tenant: u32, id: ErasureId) -> Vec<u8> {
+    Key::of(tenant, records::CERTIFICATE).bytes(id.as_bytes()).0
+}
+
+/// The last certificate of the deployment.
+pub(crate) fn certificate_last(deployment: u32) -> Vec<u8> {
+    Key::of(deployment, records::CERTIFICATE_LAST).0
 }
 
 /// A legal hold on a scope.

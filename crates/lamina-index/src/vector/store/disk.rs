@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use lamina_env::disk::write_atomic;
 use lamina_env::{Disk, DiskFile};
-use lamina_types::ScopePath;
 
-use super::{CHUNK, Place, STATE_BYTES_MAX, Store, open_or_create};
+use super::{CHUNK, Name, Place, STATE_BYTES_MAX, Store, open_or_create};
 use crate::error::Error;
 use crate::vector::rows::{Fields, Row, Slot};
 use crate::vector::state::State;
@@ -122,10 +121,31 @@ impl Store {
         Ok(())
     }
 
-    /// Leaves no trace of what was removed: not its rows, and not the name of a scope that is empty now.
-    pub(crate) fn purge(&mut self) -> Result<(), Error> {
+    /// Leaves no trace of what was removed: not its rows, and not the name of a scope that is empty now. Gives
+    /// the bytes that were overwritten.
+    pub(crate) fn purge(&mut self) -> Result<u64, Error> {
+        let mut bytes = (self.removed.len() * self.row_bytes()) as u64;
         self.commit()?;
-        if self.rows_of.iter().any(Vec::is_empty) { self.rewrite() } else { Ok(()) }
+        let mut at = 0;
+        let mut blanked = 0;
+        for (number, name) in self.paths.iter_mut().take(self.named).enumerate() {
+            let length = name.len();
+            let is_empty = self.rows_of.get(number).is_some_and(Vec::is_empty);
+            if let Name::Is(path) = name
+                && is_empty
+            {
+                self.scopes.write_at(&vec![0; length], at + 2)?;
+                self.numbers.remove(path);
+                *name = Name::Blank(length);
+                blanked += length as u64;
+            }
+            at += 2 + length as u64;
+        }
+        if blanked > 0 {
+            self.scopes.sync()?;
+            bytes += blanked;
+        }
+        Ok(bytes)
     }
 
     fn write_state(&mut self, state: State) -> Result<(), Error> {
@@ -181,7 +201,7 @@ impl Store {
         let before = self.state.generation;
         let mut state = self.state.clone();
         (state.generation, state.rows, state.removed) = (generation, count, Vec::new());
-        state.scopes_bytes = paths.iter().map(|path| 2 + path.as_str().len() as u64).sum();
+        state.scopes_bytes = paths.iter().map(|name| 2 + name.len() as u64).sum();
         self.write_state(state)?;
         for name in ["rows", "scopes"] {
             self.disk.remove(&self.dir.join(format!("{name}-{before}")))?;
@@ -222,9 +242,15 @@ impl Store {
             return Err(damaged);
         }
         while !fields.0.is_empty() {
-            let path =
+            let name =
                 next_scope(&mut fields).ok_or(Error::Damaged("a name in the table of scopes"))?;
-            self.scope_number(&path)?;
+            match name {
+                Name::Is(path) => drop(self.scope_number(&path)?),
+                Name::Blank(_) => {
+                    self.paths.push(name);
+                    self.rows_of.push(Vec::new());
+                }
+            }
         }
         self.named = self.paths.len();
         Ok(())
@@ -273,20 +299,25 @@ fn overwrite(file: &dyn DiskFile, rows: &[u32], row_bytes: usize) -> Result<(), 
 }
 
 /// Length and bytes of each.
-fn encode_scopes(paths: &[ScopePath]) -> Vec<u8> {
+fn encode_scopes(names: &[Name]) -> Vec<u8> {
     let mut out = Vec::new();
-    for path in paths {
-        let length =
-            u16::try_from(path.as_str().len()).expect("a path has at most 4,096 characters");
+    for name in names {
+        let length = u16::try_from(name.len()).expect("a path has at most 4,096 characters");
         out.extend_from_slice(&length.to_le_bytes());
-        out.extend_from_slice(path.as_str().as_bytes());
+        match name {
+            Name::Is(path) => out.extend_from_slice(path.as_str().as_bytes()),
+            Name::Blank(length) => out.resize(out.len() + length, 0),
+        }
     }
     out
 }
 
-fn next_scope(fields: &mut Fields<'_>) -> Option<ScopePath> {
+fn next_scope(fields: &mut Fields<'_>) -> Option<Name> {
     let length = usize::from(u16::from_le_bytes(fields.take()?));
     let (name, rest) = fields.0.split_at_checked(length)?;
     fields.0 = rest;
-    std::str::from_utf8(name).ok()?.parse().ok()
+    match name.iter().all(|byte| *byte == 0) {
+        true => Some(Name::Blank(length)),
+        false => std::str::from_utf8(name).ok()?.parse().ok().map(Name::Is),
+    }
 }

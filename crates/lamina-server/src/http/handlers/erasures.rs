@@ -12,11 +12,12 @@ use lamina_api::v1::erasures::{
 use lamina_core::policy::Caller;
 use lamina_engine::Error as EngineError;
 use lamina_engine::erasure::{
-    Affected, ErasureAsked, ErasureStatus, Hold, Manifest, Outcome, PHASES, PreviewOf,
+    Affected, Certified, ErasureAsked, ErasureStatus, Hold, Manifest, Outcome, PHASES, PreviewOf,
 };
 use lamina_types::capability::{
     Capability as _, ForgetGdpr, ForgetGdprCrossWorkspace, PolicyAdministerTenant,
 };
+use lamina_types::stdx::hex;
 use lamina_types::{ErasureId, ErasurePreviewId, ScopePath};
 
 use super::forget::counts;
@@ -92,13 +93,19 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
 /// How far an erasure has come.
 pub(super) async fn status(mut call: Call) -> Result<Response, Failure> {
     let id = found(&mut call).await?;
-    let tenant = call.caller()?.tenant;
-    let status = call.app.engine.erasure(tenant, id).await?;
+    let caller = call.caller()?;
+    let status = call.app.engine.erasure(caller.tenant, id).await?;
+    let certified = match status.outcome {
+        Outcome::Completed => {
+            call.app.engine.erasure_certificate(caller.tenant, id, &caller.actor).await?
+        }
+        _ => None,
+    };
     if status.outcome != Outcome::Running {
         // What was packed while words were going is not kept either.
         call.app.forget_all_packs();
     }
-    reply::json(StatusCode::OK, &job(&status))
+    reply::json(StatusCode::OK, &job(&status, certified))
 }
 
 /// The full plan of an erasure.
@@ -230,7 +237,7 @@ fn plan(manifest: &Manifest) -> ErasureManifestBody {
     }
 }
 
-fn job(status: &ErasureStatus) -> ErasureJobBody {
+fn job(status: &ErasureStatus, certified: Option<Certified>) -> ErasureJobBody {
     let name = match status.outcome {
         Outcome::Running => "running",
         Outcome::Completed => "completed",
@@ -249,8 +256,12 @@ fn job(status: &ErasureStatus) -> ErasureJobBody {
             deleted_facts: counts.deleted_facts,
             deleted_beliefs: counts.deleted_beliefs,
             demoted_beliefs: counts.demoted_beliefs,
+            bytes_held: status.bytes.0,
+            bytes_rewritten: status.bytes.1,
             elapsed_ms: status.elapsed_ms,
         },
         audit_id: (status.outcome == Outcome::Completed).then(|| status.audit_id.to_string()),
+        scope_salt: certified.as_ref().and_then(|it| it.salt).map(|salt| hex::encode(&salt)),
+        certificate: certified.and_then(|it| serde_json::from_str(&it.certificate).ok()),
     }
 }

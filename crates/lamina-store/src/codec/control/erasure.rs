@@ -22,6 +22,32 @@ pub struct ErasureBegun {
     pub crosses: bool,
     /// A keyed hash of the idempotency key, and one of what was asked for under it.
     pub key: Option<([u8; 16], [u8; 16])>,
+    /// What was promised; an erasure from before there were certificates has none of it.
+    pub promise: Option<ErasurePromise>,
+}
+
+/// What an erasure promised when it began, for its certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErasurePromise {
+    /// The hash of the manifest.
+    pub manifest: [u8; 32],
+    /// Where the checkpoint before it stands.
+    pub checkpoint: u64,
+    /// Holds that keep something.
+    pub holds: u64,
+    /// Scopes outside that refer to something.
+    pub references: u64,
+}
+
+/// An erasure has a certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasureCertified {
+    /// Which.
+    pub id: ErasureId,
+    /// Bytes of files that held something of it, and bytes written to be rid of it.
+    pub bytes: (u64, u64),
+    /// The certificate.
+    pub certificate: String,
 }
 
 /// How far an erasure has come, in numbers.
@@ -124,6 +150,12 @@ impl ErasureBegun {
             out.field(6, key);
             out.field(7, body);
         }
+        if let Some(ErasurePromise { manifest, checkpoint, holds, references }) = &self.promise {
+            out.field(8, manifest);
+            out.number(9, *checkpoint);
+            out.number(10, *holds);
+            out.number(11, *references);
+        }
         out.finish()
     }
 
@@ -131,6 +163,8 @@ impl ErasureBegun {
     pub fn decode(bytes: &[u8]) -> Result<ErasureBegun, CodecError> {
         let (mut id, mut audit, mut up_to, mut crosses) = (None, None, None, None);
         let (mut key, mut body, mut events) = (None, None, Vec::new());
+        let (mut manifest, mut checkpoint) = (None, None);
+        let (mut holds, mut references) = (None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -141,6 +175,10 @@ impl ErasureBegun {
                 5 => once(&mut crosses, number(value, "crosses")?, "crosses")?,
                 6 => once(&mut key, array(value, "key")?, "key")?,
                 7 => once(&mut body, array(value, "body")?, "body")?,
+                8 => once(&mut manifest, array(value, "manifest")?, "manifest")?,
+                9 => once(&mut checkpoint, number(value, "checkpoint")?, "checkpoint")?,
+                10 => once(&mut holds, number(value, "holds")?, "holds")?,
+                11 => once(&mut references, number(value, "references")?, "references")?,
                 _ => {}
             }
         }
@@ -151,6 +189,44 @@ impl ErasureBegun {
             events,
             crosses: required(crosses, "crosses")? != 0,
             key: key.zip(body),
+            promise: manifest.zip(checkpoint).map(|(manifest, checkpoint)| ErasurePromise {
+                manifest,
+                checkpoint,
+                holds: holds.unwrap_or_default(),
+                references: references.unwrap_or_default(),
+            }),
+        })
+    }
+}
+
+impl ErasureCertified {
+    /// The bytes of the section.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = FieldWriter::new(VERSION, 64 + self.certificate.len());
+        out.field(1, self.id.as_bytes());
+        out.number(2, self.bytes.0);
+        out.number(3, self.bytes.1);
+        out.field(4, self.certificate.as_bytes());
+        out.finish()
+    }
+
+    /// Reads the bytes of the section.
+    pub fn decode(bytes: &[u8]) -> Result<ErasureCertified, CodecError> {
+        let (mut id, mut held, mut rewritten, mut certificate) = (None, None, None, None);
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                1 => once(&mut id, array(value, "erasure")?, "erasure")?,
+                2 => once(&mut held, number(value, "held")?, "held")?,
+                3 => once(&mut rewritten, number(value, "rewritten")?, "rewritten")?,
+                4 => once(&mut certificate, string(value, "certificate")?, "certificate")?,
+                _ => {}
+            }
+        }
+        Ok(ErasureCertified {
+            id: ErasureId::from_bytes(required(id, "erasure")?),
+            bytes: (required(held, "held")?, required(rewritten, "rewritten")?),
+            certificate: required(certificate, "certificate")?,
         })
     }
 }

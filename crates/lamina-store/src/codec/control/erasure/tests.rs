@@ -15,9 +15,16 @@ fn what_is_written_reads_back() {
         events: vec![id(EventId::from_bytes, 3), id(EventId::from_bytes, 4)],
         crosses: true,
         key: Some(([5; 16], [6; 16])),
+        promise: Some(ErasurePromise {
+            manifest: [7; 32],
+            checkpoint: 800,
+            holds: 1,
+            references: 2,
+        }),
     };
     assert_eq!(ErasureBegun::decode(&begun.encode()), Ok(begun.clone()));
-    let plain = ErasureBegun { events: Vec::new(), crosses: false, key: None, ..begun };
+    let plain =
+        ErasureBegun { events: Vec::new(), crosses: false, key: None, promise: None, ..begun };
     assert_eq!(ErasureBegun::decode(&plain.encode()), Ok(plain));
     let step = ErasureStep {
         id: id(ErasureId::from_bytes, 1),
@@ -26,6 +33,12 @@ fn what_is_written_reads_back() {
         cancelled: true,
     };
     assert_eq!(ErasureStep::decode(&step.encode()), Ok(step));
+    let certified = ErasureCertified {
+        id: id(ErasureId::from_bytes, 1),
+        bytes: (300, 400),
+        certificate: "{}".to_owned(),
+    };
+    assert_eq!(ErasureCertified::decode(&certified.encode()), Ok(certified));
     let hold = LegalHold { reason: "a trial".to_owned() };
     assert_eq!(LegalHold::decode(&hold.encode()), Ok(hold));
 }
