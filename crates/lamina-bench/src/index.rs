@@ -10,8 +10,8 @@ use std::sync::Arc;
 use lamina_env::{Clock, Env};
 use lamina_index::analyze::Language;
 use lamina_index::{
-    Change, Document, Embedder as _, Filter, Index, Layer, LexicalQuery, Part, Setup,
-    StaticEmbedder, Statistics, VectorQuery,
+    Change, Document, Filter, Index, Layer, LexicalQuery, Part, Setup, StaticEmbedder, Statistics,
+    VectorQuery,
 };
 use lamina_types::{Micros, RecordedAt, ScopePath, ValidAt};
 

@@ -16,9 +16,7 @@ use lamina_engine::read::recall::MayRecall;
 use lamina_engine::{Engine, ReadPermit, Settings, Write};
 use lamina_env::{Clock, Env};
 use lamina_index::analyze::Language;
-use lamina_index::{
-    Embedder as _, Filter, Index, LexicalQuery, Setup, StaticEmbedder, Statistics, VectorQuery,
-};
+use lamina_index::{Filter, Index, LexicalQuery, Setup, StaticEmbedder, Statistics, VectorQuery};
 use lamina_types::capability::{ScopeReadLocal, UnderstandingRead};
 use lamina_types::recall::{CitationMode, Detail, PackView, Recall, Temporal};
 use lamina_types::{EventId, Micros, ScopePath};

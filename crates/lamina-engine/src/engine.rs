@@ -109,6 +109,8 @@ pub(crate) struct Shared {
     pub(crate) wake: Arc<Wake>,
     /// A thread of the search index is gone.
     pub(crate) index_failed: AtomicBool,
+    /// The thread that embeds is gone.
+    pub(crate) embed_failed: AtomicBool,
     /// The thread that asks a model is gone.
     pub(crate) model_failed: AtomicBool,
 }
@@ -153,6 +155,9 @@ impl Engine {
         self.inner.shared.wake.close();
         if let Some(desk) = &self.inner.desk {
             desk.close();
+        }
+        if let Some(further) = self.inner.search.as_ref().and_then(|found| found.further.as_ref()) {
+            further.close();
         }
         drop(self.inner.scrubbing.lock().take());
         if !self.inner.shared.closing.swap(true, Ordering::AcqRel) {

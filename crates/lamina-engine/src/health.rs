@@ -132,7 +132,8 @@ impl Engine {
                 health.found(status, reason.to_owned());
             }
         }
-        for reason in [self.search_trouble(), self.model_trouble()].into_iter().flatten() {
+        let troubles = [self.search_trouble(), self.embed_trouble(), self.model_trouble()];
+        for reason in troubles.into_iter().flatten() {
             health.found(Status::Degraded, reason);
         }
         health
@@ -142,6 +143,16 @@ impl Engine {
     fn search_trouble(&self) -> Option<String> {
         let failed = self.inner.shared.index_failed.load(Ordering::Relaxed);
         failed.then(|| UNINDEXED.to_owned())
+    }
+
+    /// What is wrong with the embedding model, if one is configured.
+    fn embed_trouble(&self) -> Option<String> {
+        if self.inner.shared.embed_failed.load(Ordering::Relaxed) {
+            let reason = "nothing is embedded until a restart; recall goes on by words and built-in \
+                          vectors";
+            return Some(reason.to_owned());
+        }
+        self.inner.search.as_ref()?.further.as_ref()?.counts.trouble()
     }
 
     /// What is wrong with the language model, if one is asked.

@@ -15,9 +15,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lamina_env::Env;
-use lamina_index::{Embedder as _, Index, Setup, StaticEmbedder, Vector};
+use lamina_index::{Index, Setup, StaticEmbedder, Vector};
 use parking_lot::{Condvar, Mutex};
 
+use crate::embed::{EmbedDesk, Embedding};
 use crate::write::applied::Applied;
 use purging::Purging;
 
@@ -29,6 +30,8 @@ const CACHE_BYTES_MAX: usize = 256 * 1_024 * 1_024;
 pub(crate) struct Search {
     pub(crate) index: Index,
     embedder: StaticEmbedder,
+    /// Where a model makes vectors as well, if one does.
+    pub(crate) further: Option<Arc<EmbedDesk>>,
     /// Everything before this offset can be found.
     pub(crate) found: Applied,
     /// Searches that wait for it to advance.
@@ -44,6 +47,7 @@ impl Search {
         data: &Path,
         log: [u8; 16],
         log_end: u64,
+        embedding: Option<&Embedding>,
     ) -> Result<Search, lamina_index::Error> {
         let embedder = StaticEmbedder::new();
         let mut named = [0; 20];
@@ -61,7 +65,10 @@ impl Search {
         if let Some(reason) = opened.rebuilt.filter(|_| log_end > 1) {
             tracing::info!(?reason, "the search index is made again from the log");
         }
+        let with = || (Arc::clone(&env.clock), Arc::clone(&env.rng));
+        let further = embedding.map(|embedding| EmbedDesk::new(embedding.clone(), &index, with()));
         Ok(Search {
+            further: further.map(Arc::new),
             index,
             embedder,
             found: Applied::new(opened.applied),

@@ -10,6 +10,7 @@ mod engine;
 pub mod write;
 pub mod derive;
 mod index;
+pub mod embed;
 pub mod read;
 pub mod admin;
 pub mod forget;

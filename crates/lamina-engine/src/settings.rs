@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use lamina_store::audit::AuditOptions;
 use lamina_types::limits;
 
+use crate::embed::Embedding;
+
 /// Settings of one engine.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -34,6 +36,8 @@ pub struct Settings {
     pub pepper_rotation_us: i64,
     /// How long a pepper is kept when no row made with it is left.
     pub pepper_buffer_us: i64,
+    /// A model that makes vectors beside the built-in ones.
+    pub embedding: Option<Embedding>,
 }
 
 impl Settings {
@@ -67,6 +71,7 @@ impl Settings {
             retention_days: None,
             pepper_rotation_us: Settings::PEPPER_ROTATION_US,
             pepper_buffer_us: Settings::PEPPER_ROTATION_US,
+            embedding: None,
         }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) enum Role {
     Audit,
     Index,
     Commit,
+    Embed,
 }
 
 impl Role {
@@ -38,6 +39,7 @@ impl Role {
             Role::Audit => "lamina-audit",
             Role::Index => "lamina-index",
             Role::Commit => "lamina-commit",
+            Role::Embed => "lamina-embed",
         }
     }
 }
@@ -82,6 +84,7 @@ impl Drop for Fallen {
             Role::Model => self.shared.model_failed.store(true, Ordering::Relaxed),
             Role::Scrub => *self.shared.scrub.damage.lock() = reason(),
             Role::Audit => *self.shared.audit.failed.lock() = reason(),
+            Role::Embed => self.shared.embed_failed.store(true, Ordering::Relaxed),
             // It is searched by reading instead.
             Role::Index | Role::Commit => self.shared.index_failed.store(true, Ordering::Relaxed),
         }

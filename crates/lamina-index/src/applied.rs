@@ -1,7 +1,8 @@
 //! How far the index has come, and of which log: what decides whether it is used or made again.
 //!
 //! ```text
-//! layout u16, log[20], applied u64, space, second u8 (0: none, 1: applied u64 and space follow), crc32c u32
+//! layout u16, log[20], applied u64, space, count u8 of further spaces, further..., crc32c u32
+//! further: applied u64, whole u8, space
 //! space: dims u16, model len u16, model                                             little endian
 //! ```
 
@@ -14,7 +15,7 @@ use crate::error::Error;
 use crate::vector::Space;
 
 /// Changes with every change of the folders, or of what they hold.
-const LAYOUT: u16 = 1;
+const LAYOUT: u16 = 2;
 /// Bytes of the file at most.
 const BYTES_MAX: u64 = 1 << 20;
 /// The name of the file.
@@ -33,6 +34,19 @@ pub enum Reason {
     AheadOfLog,
     /// It is not what was written.
     Damaged,
+    /// Its vectors are of another table than the one that is compiled in.
+    OtherSpace,
+}
+
+/// A space beside the first, of a model that is asked in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Further {
+    /// Which.
+    pub space: Space,
+    /// Everything before this offset has its vectors in it.
+    pub applied: u64,
+    /// It has caught up once: questions may be asked in it.
+    pub whole: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +54,8 @@ pub(crate) struct Progress {
     pub(crate) log: [u8; 20],
     pub(crate) applied: u64,
     pub(crate) space: Space,
-    /// The space that is being built, and how far it has come.
-    pub(crate) second: Option<(Space, u64)>,
+    /// Beside it, at most two: one that is whole, and one that is being built.
+    pub(crate) further: Vec<Further>,
 }
 
 impl Progress {
@@ -63,9 +77,10 @@ impl Progress {
         out.extend_from_slice(&self.log);
         out.extend_from_slice(&self.applied.to_le_bytes());
         encode_space(&self.space, &mut out);
-        out.push(u8::from(self.second.is_some()));
-        if let Some((space, applied)) = &self.second {
+        out.push(u8::try_from(self.further.len()).unwrap_or(u8::MAX));
+        for Further { space, applied, whole } in &self.further {
             out.extend_from_slice(&applied.to_le_bytes());
+            out.push(u8::from(*whole));
             encode_space(space, &mut out);
         }
         let crc = crc32c::crc32c(&out);
@@ -90,15 +105,16 @@ fn decode_fields(bytes: &[u8]) -> Option<Progress> {
     let (log, rest) = bytes.split_first_chunk::<20>()?;
     let (applied, rest) = rest.split_first_chunk::<8>()?;
     let (space, rest) = decode_space(rest)?;
-    let (has_second, rest) = rest.split_first()?;
-    let second = match has_second {
-        0 => None,
-        _ => {
-            let (applied, rest) = rest.split_first_chunk::<8>()?;
-            Some((decode_space(rest)?.0, u64::from_le_bytes(*applied)))
-        }
-    };
-    Some(Progress { log: *log, applied: u64::from_le_bytes(*applied), space, second })
+    let (count, mut rest) = rest.split_first()?;
+    let mut further = Vec::new();
+    for _ in 0..*count {
+        let (applied, after) = rest.split_first_chunk::<8>()?;
+        let (whole, after) = after.split_first()?;
+        let (space, after) = decode_space(after)?;
+        further.push(Further { space, applied: u64::from_le_bytes(*applied), whole: *whole != 0 });
+        rest = after;
+    }
+    Some(Progress { log: *log, applied: u64::from_le_bytes(*applied), space, further })
 }
 
 fn encode_space(space: &Space, out: &mut Vec<u8>) {

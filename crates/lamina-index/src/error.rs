@@ -37,9 +37,9 @@ pub enum Error {
     /// A limit of the files is reached.
     #[error("there are too many {0}")]
     TooMany(&'static str),
-    /// No space is being built.
-    #[error("no second space of vectors is being built")]
-    NoSecondSpace,
+    /// There is no such space.
+    #[error("there is no space of vectors of {} ({})", .0.model, .0.dims)]
+    NoSuchSpace(Space),
 }
 
 impl From<tantivy::TantivyError> for Error {

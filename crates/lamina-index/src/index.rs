@@ -10,7 +10,7 @@ use std::sync::Arc;
 use lamina_env::Disk;
 use parking_lot::Mutex;
 
-use crate::applied::{Progress, Reason};
+use crate::applied::{Further, Progress, Reason};
 use crate::document::{Change, Document, RecordKey};
 use crate::error::Error;
 use crate::lexical::{self, LexicalAnswer, LexicalQuery};
@@ -57,7 +57,7 @@ pub struct Setup {
     pub log: [u8; 20],
     /// The offset after the last entry of the log.
     pub log_end: u64,
-    /// The space of vectors, if the index is made anew; one that is there keeps its own.
+    /// The space of vectors. An index of another one is made anew.
     pub space: Space,
     /// Bytes of vectors that are kept in memory, of all tenants together.
     pub cache_bytes_max: usize,
@@ -90,8 +90,8 @@ pub struct Stats {
     pub documents: u64,
     /// By meaning.
     pub vectors: u64,
-    /// In the space that is being built.
-    pub second_vectors: Option<u64>,
+    /// In further spaces.
+    pub further_vectors: u64,
     /// Files of words that a search reads.
     pub segments: u64,
     /// Changes that are not durable yet.
@@ -119,6 +119,8 @@ impl Index {
                 Err(Reason::OtherLog)
             } else if progress.applied > log_end {
                 Err(Reason::AheadOfLog)
+            } else if progress.space != space {
+                Err(Reason::OtherSpace)
             } else {
                 Ok(progress)
             }
@@ -126,11 +128,12 @@ impl Index {
         let (progress, rebuilt) = match found {
             Ok(progress) => (progress, None),
             Err(reason) => {
-                let progress = Progress { log, applied: 0, space, second: None };
+                let progress = Progress { log, applied: 0, space, further: Vec::new() };
                 start_anew(&*disk, &dir, &progress)?;
                 (progress, Some(reason))
             }
         };
+        drop_strangers(&*disk, &dir, &progress)?;
         let opened = Opened { applied: progress.applied, rebuilt };
         let index = Index {
             disk,
@@ -181,6 +184,13 @@ impl Index {
         self.open_tenants().iter().map(|(_, tenant)| tenant.lexical.pending()).sum()
     }
 
+    /// Whether anything is not durable yet.
+    pub fn is_dirty(&self) -> bool {
+        let further = self.progress.lock().further.clone();
+        self.written.lock().further != further
+            || self.open_tenants().iter().any(|(_, tenant)| tenant.is_dirty())
+    }
+
     /// Everything before this offset can be found.
     pub fn applied(&self) -> u64 {
         self.progress.lock().applied
@@ -214,7 +224,7 @@ impl Index {
             gone.lexical.rest()?;
         }
         progress.applied = 0;
-        progress.second = None;
+        progress.further.clear();
         start_anew(&*self.disk, &self.dir, &progress)?;
         *written = progress.clone();
         Ok(())
@@ -230,10 +240,6 @@ impl Index {
 
     /// Asks by meaning.
     pub fn vector(&self, tenant: u32, query: &VectorQuery<'_>) -> Result<Vec<VectorHit>, Error> {
-        let stored = self.space();
-        if stored != *query.space {
-            return Err(Error::OtherSpace { stored, asked: query.space.clone() });
-        }
         match self.existing(tenant)? {
             Some(tenant) => tenant.nearest(query),
             None => Ok(Vec::new()),
@@ -259,76 +265,99 @@ impl Index {
         Ok(Stats {
             documents: tenant.lexical.len(),
             vectors: tenant.vectors_count() as u64,
-            second_vectors: tenant.second_count().map(|count| count as u64),
+            further_vectors: tenant.further_count() as u64,
             segments: tenant.lexical.segments() as u64,
             pending: tenant.lexical.pending() as u64,
             cached_bytes: tenant.cached_bytes() as u64,
         })
     }
 
-    /// The space that is served: a question is to be embedded in it.
+    /// The space that everything is in at once.
     pub fn space(&self) -> Space {
         self.progress.lock().space.clone()
     }
 
-    /// The space that is being built, and the offset up to which it is.
-    pub fn second(&self) -> Option<(Space, u64)> {
-        self.progress.lock().second.clone()
+    /// The spaces beside it, the one that was begun last at the end.
+    pub fn further(&self) -> Vec<Further> {
+        self.progress.lock().further.clone()
     }
 
-    /// Begins to build a second space, empty; the first is served until it is promoted.
+    /// Begins to build a further space, empty. One that is whole stays and can be asked; one that was
+    /// being built is given up.
     pub fn begin_space(&self, space: Space) -> Result<(), Error> {
-        self.end_second()?;
-        self.progress.lock().second = Some((space.clone(), 0));
-        for (_, tenant) in self.open_tenants() {
-            tenant.begin_second(&space)?;
+        self.end_spaces(|further| !further.whole || further.space == space)?;
+        {
+            // No tenant is opened in between.
+            let open = self.open.lock();
+            let begun = Further { space: space.clone(), applied: 0, whole: false };
+            self.progress.lock().further.push(begun);
+            for (tenant, _) in open.tenants.values() {
+                tenant.begin_further(&space)?;
+            }
         }
         self.commit().map(drop)
     }
 
-    /// Puts vectors of the second space. Records that cannot be found any more are left out. Everything
-    /// before `applied`, of all tenants, has its vectors in it.
-    pub fn put_second(
+    /// Puts vectors of a further space. Records that cannot be found any more are left out.
+    pub fn put_further(
         &self,
+        space: &Space,
         tenant: u32,
         documents: &[Document],
-        applied: u64,
     ) -> Result<(), Error> {
-        if !documents.is_empty() {
-            self.tenant(tenant)?.put_second(documents)?;
+        match documents.is_empty() {
+            true => Ok(()),
+            false => self.tenant(tenant)?.put_further(space, documents),
         }
+    }
+
+    /// Everything before `applied`, of all tenants, has its vectors in this further space.
+    pub fn further_applied(&self, space: &Space, applied: u64) -> Result<(), Error> {
         let mut progress = self.progress.lock();
-        let (_, reached) = progress.second.as_mut().ok_or(Error::NoSecondSpace)?;
-        *reached = (*reached).max(applied);
+        let further = progress.further.iter_mut().find(|further| further.space == *space);
+        let further = further.ok_or_else(|| Error::NoSuchSpace(space.clone()))?;
+        further.applied = further.applied.max(applied);
         Ok(())
     }
 
-    /// The second space is served from now on; the files of the first are deleted.
-    pub fn promote_space(&self) -> Result<(), Error> {
+    /// A further space has caught up: it is whole, and may be asked in.
+    pub fn complete_space(&self, space: &Space) -> Result<(), Error> {
+        // Its vectors first: it is not called whole before they are durable.
         self.commit()?;
-        let mut written = self.written.lock();
-        let mut open = self.open.lock();
-        let mut progress = self.progress.lock();
-        let (space, _) = progress.second.take().ok_or(Error::NoSecondSpace)?;
-        let before = std::mem::replace(&mut progress.space, space);
-        // From here on a crash opens the new space.
-        progress.write(&*self.disk, &self.dir)?;
-        *written = progress.clone();
-        for (tenant, _) in open.tenants.values() {
-            tenant.promote()?;
+        {
+            let mut progress = self.progress.lock();
+            let further = progress.further.iter_mut().find(|further| further.space == *space);
+            further.ok_or_else(|| Error::NoSuchSpace(space.clone()))?.whole = true;
         }
-        drop(open.writers.drain(..));
-        self.drop_space(&before)
+        self.commit().map(drop)
     }
 
-    /// Gives up building a second space.
-    fn end_second(&self) -> Result<(), Error> {
-        let _open = self.open.lock();
-        let second = self.progress.lock().second.take();
-        match second {
-            Some((space, _)) => self.drop_space(&space),
-            None => Ok(()),
+    /// Drops every further space but this one.
+    pub fn keep_space(&self, space: &Space) -> Result<(), Error> {
+        self.end_spaces(|further| further.space != *space)
+    }
+
+    /// Drops further spaces.
+    fn end_spaces(&self, which: impl Fn(&Further) -> bool) -> Result<(), Error> {
+        let ended: Vec<Further> = {
+            let open = self.open.lock();
+            let mut progress = self.progress.lock();
+            let (ended, kept) =
+                std::mem::take(&mut progress.further).into_iter().partition(|one| which(one));
+            progress.further = kept;
+            let ended: Vec<Further> = ended;
+            for (tenant, _) in open.tenants.values() {
+                ended.iter().for_each(|further| tenant.end_further(&further.space));
+            }
+            ended
+        };
+        if ended.is_empty() {
+            return Ok(());
         }
+        // First they are not named any more: a crash in between leaves files that the next open
+        // deletes, never names without files.
+        self.commit()?;
+        ended.iter().try_for_each(|further| self.drop_space(&further.space))
     }
 
     fn drop_space(&self, space: &Space) -> Result<(), Error> {
@@ -362,13 +391,14 @@ impl Index {
             return Ok(Arc::clone(tenant));
         }
         open.make_room();
-        let (space, second) = {
+        let (space, further) = {
             let progress = self.progress.lock();
-            (progress.space.clone(), progress.second.clone())
+            let further: Vec<Space> =
+                progress.further.iter().map(|further| further.space.clone()).collect();
+            (progress.space.clone(), further)
         };
-        let second = second.as_ref().map(|(space, _)| space);
         let dir = self.tenant_dir(number);
-        let tenant = Tenant::open(&self.disk, dir, &space, second, &self.budget)?;
+        let tenant = Tenant::open(&self.disk, dir, &space, &further, &self.budget)?;
         let tenant = Arc::new(tenant);
         open.tenants.insert(number, (Arc::clone(&tenant), now));
         Ok(tenant)
@@ -411,6 +441,25 @@ impl Open {
             self.writers.retain(|writer| *writer != number);
         }
     }
+}
+
+/// Deletes vectors of spaces that are not named: a crash may have come before they were.
+fn drop_strangers(
+    disk: &dyn Disk,
+    dir: &std::path::Path,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let further = progress.further.iter().map(|further| &further.space);
+    let named: Vec<&Space> = std::iter::once(&progress.space).chain(further).collect();
+    for tenant in disk.list(dir)?.into_iter().filter(|name| name.starts_with("tenant-")) {
+        let tenant = dir.join(tenant);
+        let known: Vec<PathBuf> = named.iter().map(|space| space_dir(&tenant, space)).collect();
+        let of_space = disk.list(&tenant)?.into_iter().filter(|name| name.starts_with("vectors-"));
+        for path in of_space.map(|name| tenant.join(name)).filter(|path| !known.contains(path)) {
+            disk.remove_dir_all(&path)?;
+        }
+    }
+    Ok(())
 }
 
 fn start_anew(disk: &dyn Disk, dir: &std::path::Path, progress: &Progress) -> Result<(), Error> {

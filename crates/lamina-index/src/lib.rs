@@ -18,9 +18,9 @@ mod lexicon;
 mod tenant;
 mod vector;
 
-pub use applied::Reason;
+pub use applied::{Further, Reason};
 pub use document::{Change, Document, LabelHash, Layer, Layers, Part, RecordKey};
-pub use embed::{EmbedError, Embedder, StaticEmbedder};
+pub use embed::{EmbedError, Embedder, Side, StaticEmbedder};
 pub use error::Error;
 pub use filter::{Candidate, Filter, Reach};
 pub use index::{Held, Index, Opened, Purged, Setup, Stats};

@@ -1,5 +1,5 @@
-//! What can be found of one tenant: its words, its vectors, and those of a second space while one is
-//! being built. Tenants share no file and no number.
+//! What can be found of one tenant: its words, its vectors, and those of further spaces. Tenants share
+//! no file and no number.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub(crate) struct Tenant {
     committing: Mutex<()>,
     pub(crate) lexical: lexical::Store,
     vectors: Mutex<vector::Store>,
-    second: Mutex<Option<vector::Store>>,
+    /// Beside the first: what a model that is asked in the background has made.
+    further: Mutex<Vec<vector::Store>>,
 }
 
 impl Tenant {
@@ -31,7 +32,7 @@ impl Tenant {
         disk: &Arc<dyn Disk>,
         dir: PathBuf,
         space: &Space,
-        second: Option<&Space>,
+        further: &[Space],
         budget: &Arc<vector::Budget>,
     ) -> Result<Tenant, Error> {
         let vectors_in = |space: &Space| {
@@ -40,7 +41,7 @@ impl Tenant {
         Ok(Tenant {
             lexical: lexical::Store::open(disk, dir.join("words"))?,
             vectors: Mutex::new(vectors_in(space)?),
-            second: Mutex::new(second.map(vectors_in).transpose()?),
+            further: Mutex::new(further.iter().map(vectors_in).collect::<Result<_, _>>()?),
             disk: Arc::clone(disk),
             dir,
             budget: Arc::clone(budget),
@@ -65,16 +66,14 @@ impl Tenant {
         }
         self.lexical.apply(&lexical, applied)?;
         let mut vectors = self.vectors.lock();
-        let mut second = self.second.lock();
+        let mut further = self.further.lock();
         for change in changes {
             match change {
                 Change::Put(document) => vectors.put(document)?,
                 Change::Remove { layer, id } => {
                     let record = Record { layer: *layer, id: *id };
                     vectors.remove(record)?;
-                    if let Some(second) = &mut *second {
-                        second.remove(record)?;
-                    }
+                    further.iter_mut().try_for_each(|store| store.remove(record))?;
                 }
             }
         }
@@ -82,13 +81,15 @@ impl Tenant {
         Ok(())
     }
 
-    /// Puts vectors into the space that is being built; of records that can be found, and no others.
-    pub(crate) fn put_second(&self, documents: &[Document]) -> Result<(), Error> {
-        let mut second = self.second.lock();
-        let second = second.as_mut().ok_or(Error::NoSecondSpace)?;
+    /// Puts vectors into a further space; of records that can be found, and no others.
+    pub(crate) fn put_further(&self, space: &Space, documents: &[Document]) -> Result<(), Error> {
+        let mut further = self.further.lock();
+        let store = further.iter_mut().find(|store| store.space() == space);
+        let store = store.ok_or_else(|| Error::NoSuchSpace(space.clone()))?;
         for document in documents {
+            // Under the lock: what is removed after this is removed from here as well.
             if self.lexical.holds_record(document.record())? {
-                second.put(document)?;
+                store.put(document)?;
             }
         }
         Ok(())
@@ -104,15 +105,38 @@ impl Tenant {
             self.vectors.lock().end_commit(batch, written.is_ok())?;
             written?;
         }
-        self.second.lock().as_mut().map_or(Ok(()), vector::Store::commit)
+        let spaces: Vec<Space> =
+            self.further.lock().iter().map(|store| store.space().clone()).collect();
+        spaces.iter().try_for_each(|space| self.commit_further(space))
+    }
+
+    /// Writes without holding up searches.
+    fn commit_further(&self, space: &Space) -> Result<(), Error> {
+        let in_space = |stores: &mut Vec<vector::Store>| {
+            stores.iter().position(|store| store.space() == space)
+        };
+        let batch = {
+            let mut further = self.further.lock();
+            let at = in_space(&mut further);
+            at.and_then(|at| further.get_mut(at)).and_then(vector::Store::begin_commit)
+        };
+        let Some(batch) = batch else { return Ok(()) };
+        let written = batch.write();
+        let mut further = self.further.lock();
+        let at = in_space(&mut further);
+        if let Some(store) = at.and_then(|at| further.get_mut(at)) {
+            store.end_commit(batch, written.is_ok())?;
+            written?;
+        }
+        Ok(())
     }
 
     pub(crate) fn purge(&self) -> Result<Purged, Error> {
         let _committing = self.committing.lock();
         let mut purged = self.lexical.purge()?;
         let mut vectors = self.vectors.lock().purge()?;
-        if let Some(second) = &mut *self.second.lock() {
-            vectors += second.purge()?;
+        for further in self.further.lock().iter_mut() {
+            vectors += further.purge()?;
         }
         // Rows and names are overwritten where they stand.
         purged.bytes_held += vectors;
@@ -123,20 +147,11 @@ impl Tenant {
     pub(crate) fn is_dirty(&self) -> bool {
         self.lexical.is_dirty()
             || self.vectors.lock().is_dirty()
-            || self.second.lock().as_ref().is_some_and(vector::Store::is_dirty)
+            || self.further.lock().iter().any(vector::Store::is_dirty)
     }
 
     pub(crate) fn nearest(&self, query: &VectorQuery<'_>) -> Result<Vec<VectorHit>, Error> {
-        let blocks = {
-            let mut vectors = self.vectors.lock();
-            if vectors.space() != query.space
-                || query.vector.dims() != usize::from(query.space.dims)
-            {
-                let stored = vectors.space().clone();
-                return Err(Error::OtherSpace { stored, asked: query.space.clone() });
-            }
-            vectors.blocks(&query.filter)?
-        };
+        let blocks = self.blocks(query)?;
         let filter = &query.filter;
         if filter.labels.is_empty() {
             return Ok(nearest(&blocks, query.vector, query.limit, &|seen| filter.passes(seen)));
@@ -150,32 +165,44 @@ impl Tenant {
         }))
     }
 
-    pub(crate) fn begin_second(&self, space: &Space) -> Result<(), Error> {
-        let store = vector::Store::open(
-            Arc::clone(&self.disk),
-            space_dir(&self.dir, space),
-            space,
-            &self.budget,
-        )?;
-        *self.second.lock() = Some(store);
+    /// What is compared: the vectors of the space that is asked in.
+    fn blocks(&self, query: &VectorQuery<'_>) -> Result<Vec<Arc<vector::Block>>, Error> {
+        let mut vectors = self.vectors.lock();
+        let stored = vectors.space().clone();
+        let refused = || Err(Error::OtherSpace { stored, asked: query.space.clone() });
+        if query.vector.dims() != usize::from(query.space.dims) {
+            return refused();
+        }
+        if vectors.space() == query.space {
+            return vectors.blocks(&query.filter);
+        }
+        drop(vectors);
+        let mut further = self.further.lock();
+        match further.iter_mut().find(|store| store.space() == query.space) {
+            Some(store) => store.blocks(&query.filter),
+            None => refused(),
+        }
+    }
+
+    pub(crate) fn begin_further(&self, space: &Space) -> Result<(), Error> {
+        let dir = space_dir(&self.dir, space);
+        let store = vector::Store::open(Arc::clone(&self.disk), dir, space, &self.budget)?;
+        self.further.lock().push(store);
         Ok(())
     }
 
-    /// The second space is served from now on.
-    pub(crate) fn promote(&self) -> Result<(), Error> {
+    /// Lets a further space go; its files are deleted by whoever says so.
+    pub(crate) fn end_further(&self, space: &Space) {
         let _committing = self.committing.lock();
-        let mut vectors = self.vectors.lock();
-        let second = self.second.lock().take().ok_or(Error::NoSecondSpace)?;
-        *vectors = second;
-        Ok(())
+        self.further.lock().retain(|store| store.space() != space);
     }
 
     pub(crate) fn vectors_count(&self) -> usize {
         self.vectors.lock().len()
     }
 
-    pub(crate) fn second_count(&self) -> Option<usize> {
-        self.second.lock().as_ref().map(vector::Store::len)
+    pub(crate) fn further_count(&self) -> usize {
+        self.further.lock().iter().map(vector::Store::len).sum()
     }
 
     pub(crate) fn cached_bytes(&self) -> usize {

@@ -12,7 +12,7 @@ mod scan;
 mod store;
 mod inspect;
 
-pub(crate) use cache::Budget;
+pub(crate) use cache::{Block, Budget};
 pub(crate) use inspect::inspect;
 pub(crate) use scan::nearest;
 pub use scan::{VectorHit, VectorQuery};

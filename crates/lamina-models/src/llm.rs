@@ -9,7 +9,7 @@ mod prompt;
 mod wire;
 mod candidate;
 mod claims;
-mod call;
+pub(crate) mod call;
 mod tell;
 
 pub use call::{Heard, Llm, LlmSettings, Spent, Trouble};

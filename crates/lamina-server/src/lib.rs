@@ -8,6 +8,7 @@ pub mod config;
 pub mod secret;
 pub mod tls;
 pub mod auth;
+pub mod embedders;
 pub mod models;
 pub mod logging;
 pub mod http;

@@ -33,7 +33,7 @@ pub enum ModelError {
     Key(#[from] SecretFileError),
     /// The variable that should hold its key does not.
     #[error(
-        "the environment has no variable of the name that `models.key_variable` gives, or it is empty"
+        "the environment has no variable of the name that `models.key_variable` or `models.embed.key_variable` gives, or it is empty"
     )]
     Unset,
     /// Its key is none.
@@ -48,6 +48,19 @@ pub enum ModelError {
         #[source]
         source: std::io::Error,
     },
+    /// The directory of a sentence model holds none that can be run.
+    #[cfg(feature = "local-embedder")]
+    #[error("the sentence model in {} cannot be used", path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: lamina_models::embed::transformer::ModelError,
+    },
+    /// This program cannot run models itself.
+    #[error("this program was built without the feature `local-embedder`")]
+    NotBuilt,
     /// Nothing can be called.
     #[error("other servers cannot be called")]
     Outbound(#[from] OutboundError),
@@ -67,7 +80,26 @@ pub fn answering(
 
 /// The model behind the network.
 fn llm(config: &ModelsConfig, outbound: &OutboundConfig, env: &Env) -> Result<Llm, ModelError> {
-    let key = match &config.key {
+    let key = secret(&config.key, env)?;
+    let ca = certificates(outbound, env)?;
+    let total = Duration::from_millis(config.timeout_ms);
+    let output = config.wire.output_tokens_max;
+    let bounds = Bounds {
+        connect: CONNECT.min(total),
+        total,
+        body_bytes: BYTES_AROUND + BYTES_PER_TOKEN * output as usize,
+    };
+    Ok(Llm::new(LlmSettings {
+        wire: config.wire.clone(),
+        endpoint: config.endpoint.clone(),
+        key,
+        client: Client::new(roots(ca.as_deref()), bounds)?,
+    }))
+}
+
+/// The key of a model, if it has one.
+pub(crate) fn secret(key: &ModelKey, env: &Env) -> Result<Option<String>, ModelError> {
+    Ok(match key {
         ModelKey::None => None,
         ModelKey::Held(key) => Some(key.expose().clone()),
         ModelKey::Unset => return Err(ModelError::Unset),
@@ -78,29 +110,22 @@ fn llm(config: &ModelsConfig, outbound: &OutboundConfig, env: &Env) -> Result<Ll
             let is_one = !key.is_empty() && !key.contains(char::is_whitespace);
             Some(is_one.then(|| key.to_owned()).ok_or(ModelError::NoKey)?)
         }
-    };
-    let ca = match &outbound.ca {
-        None => None,
-        Some(path) => {
-            let read = read_file(&*env.disk, path, CA_BYTES_MAX);
-            let unreadable = |source| ModelError::Unreadable { path: path.clone(), source };
-            Some(read.map_err(unreadable)?)
-        }
-    };
-    let total = Duration::from_millis(config.timeout_ms);
-    let output = config.wire.output_tokens_max;
-    let bounds = Bounds {
-        connect: CONNECT.min(total),
-        total,
-        body_bytes: BYTES_AROUND + BYTES_PER_TOKEN * output as usize,
-    };
-    let roots = ca.as_deref().map_or(Roots::System, Roots::SystemAnd);
-    Ok(Llm::new(LlmSettings {
-        wire: config.wire.clone(),
-        endpoint: config.endpoint.clone(),
-        key,
-        client: Client::new(roots, bounds)?,
-    }))
+    })
+}
+
+/// Certificates to believe beside those of the machine.
+pub(crate) fn certificates(
+    outbound: &OutboundConfig,
+    env: &Env,
+) -> Result<Option<Vec<u8>>, ModelError> {
+    let Some(path) = &outbound.ca else { return Ok(None) };
+    let read = read_file(&*env.disk, path, CA_BYTES_MAX);
+    read.map(Some).map_err(|source| ModelError::Unreadable { path: path.clone(), source })
+}
+
+/// Whom to believe.
+pub(crate) fn roots(ca: Option<&[u8]>) -> Roots<'_> {
+    ca.map_or(Roots::System, Roots::SystemAnd)
 }
 
 /// The configured model. Made within the runtime that its calls run on.

@@ -65,6 +65,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["fjall", "hmac"], &["lamina-store"]),
     (&["crc32c"], &["lamina-store", "lamina-index"]),
     (&["tantivy", "rust-stemmers"], &["lamina-index"]),
+    (&["ndarray"], &["lamina-models"]),
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
     (&["rusqlite"], &["lamina-issuer"]),

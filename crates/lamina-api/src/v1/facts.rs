@@ -212,4 +212,27 @@ pub struct DerivationStatus {
     /// When something was last derived.
     #[schemars(extend("format" = "date-time"))]
     pub last_built_at: Option<String>,
+    /// How far the configured embedding model is; absent if none is configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<EmbeddingBody>,
+}
+
+/// How far an embedding model is with the events of all scopes.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "derivation_embedding")]
+pub struct EmbeddingBody {
+    /// The model that is configured.
+    pub model: String,
+    /// Numbers of its vectors; null until it has answered once.
+    pub dimensions: Option<u16>,
+    /// `building`, `serving` or `failing`.
+    pub state: &'static str,
+    /// The model that questions are embedded with beside the built-in vectors; null while there are only those.
+    pub serving: Option<String>,
+    /// The share of what was written that has its vectors, 0 to 1.
+    pub progress: f64,
+    /// Texts that the model did not take since the server was started.
+    pub left_out: u64,
+    /// What went wrong last; null if it has gone well since.
+    pub last_fault: Option<&'static str>,
 }

@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lamina_core::policy::Effect;
 use lamina_store::codec::control::Tenant;
 use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SectionState, control};
 use lamina_store::log::{ErasePayload, LogReader};
 use lamina_store::view::Views;
-use lamina_types::Micros;
+use lamina_types::capability::{Capability as _, LlmInvoke};
+use lamina_types::{Micros, ScopePath};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
@@ -194,6 +196,14 @@ impl Standing {
     /// All policies that are in force.
     pub fn policies(&self) -> Arc<PolicyBook> {
         Arc::clone(&self.policies.borrow())
+    }
+
+    /// Whether a policy in force denies that a model elsewhere is shown words of a scope.
+    pub(crate) fn keeps_from_models(&self, tenant: u32, scope: &ScopePath) -> bool {
+        let book = self.policies();
+        let tiers = [book.deployment(), book.tenant(tenant)].into_iter().flatten();
+        let mut documents = tiers.chain(book.scopes(tenant, scope).into_iter().map(|(_, of)| of));
+        documents.any(|document| document.opinion(LlmInvoke::NAME) == Some(Effect::Deny))
     }
 
     /// The vocabularies that are in force in a tenant.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
-use lamina_core::policy::Effect;
 use lamina_core::write::echo::pieces;
 use lamina_core::write::standing;
 use lamina_env::Rng;
@@ -15,7 +14,6 @@ use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::codec::models::Cost;
 use lamina_store::entry::{Entry, Kind};
 use lamina_store::log::NewEntry;
-use lamina_types::capability::{Capability as _, LlmInvoke};
 use lamina_types::layer::{Extraction, SourceClass};
 use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, Role, ScopePath};
 
@@ -237,11 +235,7 @@ impl Answerer {
 
     /// Whether a policy in force denies that a model is shown words of a scope.
     pub(crate) fn keeps_from_models(&self, tenant: u32, scope: &ScopePath) -> bool {
-        let Some(standing) = &self.standing else { return false };
-        let book = standing.policies();
-        let tiers = [book.deployment(), book.tenant(tenant)].into_iter().flatten();
-        let mut documents = tiers.chain(book.scopes(tenant, scope).into_iter().map(|(_, of)| of));
-        documents.any(|document| document.opinion(LlmInvoke::NAME) == Some(Effect::Deny))
+        self.standing.as_ref().is_some_and(|standing| standing.keeps_from_models(tenant, scope))
     }
 
     /// Under which confidence a tenant wants no beliefs, if that is said.

@@ -1,12 +1,10 @@
 //! What of an event can be found: its words, who spoke, when, under which labels.
 
-use lamina_index::{Document, LabelHash, Layer, Part};
+use lamina_index::{Document, LabelHash, Layer, Part, Vector};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::entry::Entry;
 use lamina_store::view::EventFacets;
 use lamina_types::Content;
-
-use super::Search;
 
 /// A text longer than this is found in parts.
 const PART_BYTES_MAX: usize = 1_200;
@@ -14,7 +12,11 @@ const PART_BYTES_MAX: usize = 1_200;
 const PARTS_MAX: usize = 1_024;
 
 /// An event as it can be found; `None` once its words are gone.
-pub(crate) fn of_event(entry: &Entry, facets: &EventFacets, search: &Search) -> Option<Document> {
+pub(crate) fn of_event(
+    entry: &Entry,
+    facets: &EventFacets,
+    meaning: &dyn Fn(&str) -> Option<Vector>,
+) -> Option<Document> {
     let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
     let who = ExperienceWho::decode(entry.who.live()?).ok()?;
     let speaker = speaker(who.observed_actor.id.as_str());
@@ -23,7 +25,7 @@ pub(crate) fn of_event(entry: &Entry, facets: &EventFacets, search: &Search) -> 
             true => text.to_owned(),
             false => format!("{speaker}: {text}"),
         };
-        Part { vector: search.meaning(&said), text: said }
+        Part { vector: meaning(&said), text: said }
     };
     Some(Document {
         layer: Layer::Event,

@@ -122,6 +122,9 @@ impl Follower {
             // What is put again after a crash is put once.
             index.apply(tenant, &changes, purging.noted(from)).map_err(Error::from)?;
         }
+        if let Some(further) = self.search.further.as_ref().filter(|_| !erased.is_empty()) {
+            further.forget();
+        }
         // What is to be purged is noted as done when it is: a crash in between does it again.
         let noted = purging.followed(&erased, from, next);
         index.apply(0, &[], noted).map_err(Error::from)?;
@@ -132,10 +135,9 @@ impl Follower {
     fn event(&self, entry: &Entry) -> Result<Change, Error> {
         let id = entry.head.event_id();
         let row = self.views.event(entry.head.tenant, id)?;
-        let document = row
-            .as_ref()
-            .and_then(|row| row.listed())
-            .and_then(|facets| document::of_event(entry, facets, &self.search));
+        let document = row.as_ref().and_then(|row| row.listed()).and_then(|facets| {
+            document::of_event(entry, facets, &|text| self.search.meaning(text))
+        });
         Ok(document.map_or_else(|| gone(id), Change::Put))
     }
 
@@ -181,7 +183,7 @@ pub(crate) fn commit(search: &Search, wake: &Wake) {
         }
         looks += 1;
         if (closing || u32::is_multiple_of(looks, LOOKS_PER_COMMIT))
-            && search.index.pending() > 0
+            && search.index.is_dirty()
             && let Err(error) = search.index.commit()
         {
             // What is not durable is put again after a restart.

@@ -36,7 +36,7 @@ use crate::write::hub::Hub;
 use crate::write::room::Room;
 use crate::write::stages::{Fed, StageWorker, Stages};
 use crate::write::writer;
-use crate::{OpenError, Settings, audit, scrub};
+use crate::{OpenError, Settings, audit, embed, scrub};
 
 /// Pictures hashed at the same time.
 const PICTURES_MAX: usize = 2;
@@ -182,7 +182,11 @@ pub(super) fn start(
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
     threads.push(scrubber);
+    let embed = follow.as_ref().and_then(|follower| embedding(follower, &standing));
     threads.extend(started(follow, told, &shared, &lock)?);
+    if let Some(embed) = embed {
+        threads.push(spawn(Role::Embed, &shared, &lock, move || embed.run())?);
+    }
     let inner = Inner {
         backlog,
         desk,
@@ -244,7 +248,7 @@ fn searched(
     shared: &Shared,
 ) -> Result<Option<Arc<Search>>, OpenError> {
     let id = lamina_store::log::id(&*env.disk, &settings.data)?.unwrap_or_default();
-    match Search::open(env, &settings.data, id, tip.next_offset) {
+    match Search::open(env, &settings.data, id, tip.next_offset, settings.embedding.as_ref()) {
         Ok(search) => Ok(Some(Arc::new(search))),
         Err(error) => {
             tracing::error!(%error, "the search index cannot be opened; events are found by reading");
@@ -270,6 +274,20 @@ fn following(
         pace,
         clock: Arc::clone(&env.clock),
     }
+}
+
+/// What embeds behind it, if a model is configured.
+fn embedding(follower: &Follower, standing: &Arc<Standing>) -> Option<embed::thread::Embedding> {
+    let desk = follower.search.further.as_ref()?;
+    Some(embed::thread::Embedding {
+        desk: Arc::clone(desk),
+        search: Arc::clone(&follower.search),
+        wake: Arc::clone(&follower.wake),
+        reader: Arc::clone(&follower.reader),
+        views: Arc::clone(&follower.views),
+        standing: Arc::clone(standing),
+        clock: Arc::clone(&follower.clock),
+    })
 }
 
 /// Starts it, if there is an index, and what makes durable what it puts.

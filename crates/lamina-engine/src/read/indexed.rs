@@ -139,7 +139,10 @@ impl Inner {
             }
             let Some(facets) = row.listed() else { continue };
             let entry = self.reader.entry(row.offset, row.place)?;
-            let Some(document) = document::of_event(&entry, facets, search) else { continue };
+            let Some(document) = document::of_event(&entry, facets, &|text| search.meaning(text))
+            else {
+                continue;
+            };
             let Some(first) = document.parts.first() else { continue };
             let unembedded = !held.vector && first.vector.is_some();
             if held.lexical && !unembedded {

@@ -109,6 +109,10 @@ pub struct Recalled {
     pub failed: Vec<Layer>,
     /// The search index does not follow: events were found by reading them.
     pub unindexed: bool,
+    /// The embedding model does not answer: words and built-in vectors were asked.
+    pub unembedded: bool,
+    /// The embedding model that was asked beside the built-in vectors.
+    pub embedded_by: Option<String>,
     /// What was done, and how long it took.
     pub trail: Trail,
     /// Every event that was looked at, the best first.
@@ -207,6 +211,8 @@ impl Inner {
             }),
             considered: found.considered(&order),
             unindexed: self.search.as_ref().is_none_or(|search| search.found.is_stopped()),
+            unembedded: found.unembedded,
+            embedded_by: found.further.as_ref().map(|(model, _)| model.clone()),
             failed,
             ..Recalled::nothing(plan, frame.recorded)
         };
@@ -262,6 +268,8 @@ impl Recalled {
             traversed: None,
             failed: Vec::new(),
             unindexed: false,
+            unembedded: false,
+            embedded_by: None,
             trail: Trail::default(),
             considered: Vec::new(),
         }

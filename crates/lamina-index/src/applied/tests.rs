@@ -1,6 +1,6 @@
 //! The file that says how far the index has come.
 
-use super::{Progress, Reason};
+use super::{Further, Progress, Reason};
 use crate::vector::Space;
 
 fn progress() -> Progress {
@@ -9,7 +9,10 @@ fn progress() -> Progress {
         log: [3; 20],
         applied: 1_234,
         space: space("one", 256),
-        second: Some((space("two", 4), 99)),
+        further: vec![
+            Further { space: space("two", 4), applied: 99, whole: true },
+            Further { space: space("three", 8), applied: 7, whole: false },
+        ],
     }
 }
 
@@ -17,7 +20,7 @@ fn progress() -> Progress {
 fn what_is_written_is_read() {
     let mut progress = progress();
     assert_eq!(Progress::decode(&progress.encode()), Ok(progress.clone()));
-    progress.second = None;
+    progress.further.clear();
     assert_eq!(Progress::decode(&progress.encode()), Ok(progress));
 }
 

@@ -11,7 +11,7 @@ use lamina_types::{Micros, RecordedAt, ScopePath, ValidAt};
 use super::{Index, Opened, Setup};
 use crate::applied::Reason;
 use crate::document::{Change, Document, LabelHash, Layer, Layers, Part, RecordKey};
-use crate::embed::{Embedder as _, StaticEmbedder};
+use crate::embed::StaticEmbedder;
 use crate::error::Error;
 use crate::filter::{Filter, Reach};
 use crate::lexical::{LexicalQuery, Statistics};
@@ -321,12 +321,19 @@ fn after_a_purge_no_file_has_the_word_or_the_vector() {
     changes.push(put(99, "org:a/user:hiddenone", secret));
     index.apply(1, &changes, 100).unwrap();
     index.commit().unwrap();
+    let further: Vec<i8> = (1..=64).collect();
+    let space = Space { model: "further".to_owned(), dims: 64 };
+    index.begin_space(space.clone()).unwrap();
+    let mut hidden = document(99, "org:a/user:hiddenone", secret);
+    hidden.parts[0].vector = Vector::of_bytes(further.clone().into());
+    index.put_further(&space, 1, std::slice::from_ref(&hidden)).unwrap();
     let more: Vec<Change> = (60..70).map(|number| put(number, "org:a", "more text")).collect();
     index.apply(1, &more, 101).unwrap();
     index.commit().unwrap();
     let vector = StaticEmbedder::new().embed_one(secret).unwrap();
     let vector: Vec<u8> = vector.bytes().iter().map(|value| value.cast_unsigned()).collect();
-    let traces: [&[u8]; 4] = ["ანზიბარი".as_bytes(), b"hiddenone", &vector, &id(99)];
+    let further: Vec<u8> = further.iter().map(|value| value.cast_unsigned()).collect();
+    let traces: [&[u8]; 5] = ["ანზიბარი".as_bytes(), b"hiddenone", &vector, &further, &id(99)];
     for trace in traces {
         assert!(
             !files_with(&disk, trace).is_empty(),
@@ -335,6 +342,9 @@ fn after_a_purge_no_file_has_the_word_or_the_vector() {
     }
     index.apply(1, &[remove(99)], 102).unwrap();
     index.purge(1).unwrap();
+    // Whoever was at work on it meanwhile comes too late.
+    index.put_further(&space, 1, &[hidden]).unwrap();
+    index.commit().unwrap();
     for trace in traces {
         assert_eq!(files_with(&disk, trace), Vec::<PathBuf>::new());
     }
@@ -362,44 +372,87 @@ fn a_question_from_another_space_is_refused() {
 }
 
 #[test]
-fn a_second_space_is_built_while_the_first_is_served() {
+fn a_further_space_is_built_while_others_are_served() {
     let disk = SimDisk::new();
     let (index, _) = open(&disk);
-    let second = Space { model: "small".to_owned(), dims: 4 };
+    let spaces = ["small", "other"].map(|model| Space { model: model.to_owned(), dims: 4 });
+    let [small, other] = &spaces;
     let first: Vec<Change> = (0..6).map(|number| put(number, "org:a", "violin")).collect();
     index.apply(1, &first, 6).unwrap();
-    index.begin_space(second.clone()).unwrap();
-    assert_eq!(index.second(), Some((second.clone(), 0)));
-    let in_second = |number: u64| {
+    let vectors_of = |number: u64| {
         let mut document = document(number, "org:a", "violin");
         document.parts[0].vector = Vector::of(&[1.0, number as f32, 0.0, 1.0]);
         document
     };
+    let fed = |index: &Index, space: &Space, numbers: std::ops::Range<u64>| {
+        let documents: Vec<Document> = numbers.clone().map(vectors_of).collect();
+        index.put_further(space, 1, &documents).unwrap();
+        index.further_applied(space, numbers.end).unwrap();
+    };
+    let standing = |index: &Index| -> Vec<(String, u64, bool)> {
+        let told = index.further().into_iter();
+        told.map(|further| (further.space.model, further.applied, further.whole)).collect()
+    };
+    let question = Vector::of(&[0.0, 1.0, 0.0, 0.0]).unwrap();
+    let ask = |index: &Index, space: &Space| -> Vec<u64> {
+        let query = VectorQuery { space, vector: &question, filter: all(), limit: 9 };
+        index.vector(1, &query).unwrap().iter().map(|hit| hit.offset).collect()
+    };
+    index.begin_space(small.clone()).unwrap();
     index.apply(1, &[remove(2)], 7).unwrap();
-    let rebuilt: Vec<Document> = (0..4).map(in_second).collect();
-    index.put_second(1, &rebuilt, 4).unwrap();
+    fed(&index, small, 0..4);
     index.apply(1, &[remove(3)], 8).unwrap();
     assert_eq!(meaning(&index, 1, "violin", all(), 9).len(), 4, "the first space is served");
+    assert!(index.is_dirty());
     index.commit().unwrap();
+    assert!(!index.is_dirty());
     drop(index);
 
     let (index, opened) = open(&disk);
     assert_eq!(opened.rebuilt, None);
-    assert_eq!(index.second(), Some((second.clone(), 4)), "building goes on where it was");
-    index.put_second(1, &[in_second(4), in_second(5)], 8).unwrap();
-    index.promote_space().unwrap();
-    assert_eq!(index.space(), second);
-    let question = Vector::of(&[0.0, 1.0, 0.0, 0.0]).unwrap();
-    let ask = |index: &Index| -> Vec<u64> {
-        let query = VectorQuery { space: &second, vector: &question, filter: all(), limit: 9 };
-        index.vector(1, &query).unwrap().iter().map(|hit| hit.offset).collect()
-    };
-    assert_eq!(ask(&index), [5, 4, 1, 0], "what was removed meanwhile is in neither");
+    assert_eq!(standing(&index), [("small".to_owned(), 4, false)], "it goes on where it was");
+    fed(&index, small, 4..6);
+    index.complete_space(small).unwrap();
+    assert_eq!(ask(&index, small), [5, 4, 1, 0], "what was removed meanwhile is in neither");
+    let left = Path::new(DIR).join("tenant-1").join("vectors-0000000000000000");
+    disk.create_dir_all(&left).unwrap();
+    index.begin_space(other.clone()).unwrap();
+    fed(&index, other, 0..2);
+    let both = [("small".to_owned(), 6, true), ("other".to_owned(), 2, false)];
+    assert_eq!(standing(&index), both);
+    assert_eq!(ask(&index, small), [5, 4, 1, 0], "what is whole goes on");
+    index.apply(1, &[remove(5)], 9).unwrap();
     drop(index);
     let (index, _) = open(&disk);
-    assert_eq!(ask(&index), [5, 4, 1, 0]);
+    assert_eq!(standing(&index).len(), 2);
+    index.apply(1, &[remove(5)], 9).unwrap();
+    fed(&index, other, 0..6);
+    index.complete_space(other).unwrap();
+    assert_eq!(ask(&index, small), [4, 1, 0], "until it is dropped");
+    index.keep_space(other).unwrap();
+    assert_eq!(ask(&index, other), [4, 1, 0]);
+    let query = VectorQuery { space: small, vector: &question, filter: all(), limit: 9 };
+    assert!(matches!(index.vector(1, &query), Err(Error::OtherSpace { .. })), "it is gone");
+    drop(index);
+    let (index, _) = open(&disk);
+    assert_eq!(ask(&index, other), [4, 1, 0]);
     let folders = disk.list(&Path::new(DIR).join("tenant-1")).unwrap();
-    assert_eq!(folders.iter().filter(|name| name.starts_with("vectors-")).count(), 1);
+    assert_eq!(folders.iter().filter(|name| name.starts_with("vectors-")).count(), 2);
+    let gone = index.further_applied(small, 1);
+    assert!(matches!(gone, Err(Error::NoSuchSpace(_))));
+}
+
+/// Another table makes other vectors: they are not compared with those of before.
+#[test]
+fn an_index_of_another_table_is_made_anew() {
+    let disk = SimDisk::new();
+    let (index, _) = open(&disk);
+    index.apply(1, &[put(1, "org:a", "violin")], 2).unwrap();
+    index.commit().unwrap();
+    drop(index);
+    let space = Space { model: "lamina-static-0".to_owned(), dims: 256 };
+    let (_, opened) = Index::open(Setup { space, ..setup(&disk) }).unwrap();
+    assert_eq!((opened.rebuilt, opened.applied), (Some(Reason::OtherSpace), 0));
 }
 
 #[test]

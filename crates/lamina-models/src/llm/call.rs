@@ -132,7 +132,7 @@ impl Heard {
 }
 
 /// What an error of the connection is, and whether a model may have been at work.
-pub(super) fn unanswered(error: &Outbound) -> (Fault, Spent) {
+pub(crate) fn unanswered(error: &Outbound) -> (Fault, Spent) {
     let fault = match error {
         Outbound::Connect(_) | Outbound::BadUrl { .. } => Fault::Unreachable,
         Outbound::Tls(_) | Outbound::Setup(_) | Outbound::BadRoots => Fault::Tls,
@@ -144,7 +144,7 @@ pub(super) fn unanswered(error: &Outbound) -> (Fault, Spent) {
 }
 
 /// Why an answer that came whole is none, and whether a model was at work.
-pub(super) fn refused(answer: &Answer) -> Option<(Trouble, Spent)> {
+pub(crate) fn refused(answer: &Answer) -> Option<(Trouble, Spent)> {
     let alone = |fault| Trouble { fault, retry_after_s: None };
     let fault = match answer.status {
         200 => {

@@ -150,7 +150,10 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
     let models = config.models.as_ref();
     let models = models.map(|models| crate::models::configured(models, &config.outbound, &env));
     let models = models.transpose().map_err(Failure::unreadable)?;
+    let embed = config.embed.as_ref();
+    let embed = embed.map(|embed| crate::embedders::configured(embed, &config.outbound, &env));
     let settings = Settings {
+        embedding: embed.transpose().map_err(Failure::unreadable)?,
         segment_bytes: config.segment_bytes,
         free_bytes_min: config.free_bytes_min,
         ledger: config.ledger.clone(),

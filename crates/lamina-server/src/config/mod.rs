@@ -8,6 +8,7 @@ mod source;
 pub(crate) mod suggest;
 mod value;
 mod policy;
+mod embed;
 mod models;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use lamina_types::limits::{
 };
 use lamina_types::{ActorId, TenantName};
 
+pub use embed::{EmbedConfig, EmbedSource};
 pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
 pub(crate) use policy::read as policy_file;
@@ -65,6 +67,8 @@ pub struct Config {
     pub outbound: OutboundConfig,
     /// Whether and how a language model is asked.
     pub models: Option<ModelsConfig>,
+    /// Whether and how a model makes vectors.
+    pub embed: Option<EmbedConfig>,
     /// Whether and how this server makes tokens.
     pub minting: Option<MintingConfig>,
     /// The limits of the HTTP surface.
@@ -251,6 +255,20 @@ pub(crate) const KEYS: &[Key] = &[
     key("models.budget_scope_money", "LAMINA_MODELS_BUDGET_SCOPE_MONEY"),
     key("models.budget_tokens", "LAMINA_MODELS_BUDGET_TOKENS"),
     key("models.budget_money", "LAMINA_MODELS_BUDGET_MONEY"),
+    key("models.embed.provider", "LAMINA_MODELS_EMBED_PROVIDER"),
+    key("models.embed.model", "LAMINA_MODELS_EMBED_MODEL"),
+    key("models.embed.directory", "LAMINA_MODELS_EMBED_DIRECTORY"),
+    key("models.embed.base_url", "LAMINA_MODELS_EMBED_BASE_URL"),
+    key("models.embed.key_file", "LAMINA_MODELS_EMBED_KEY_FILE"),
+    key("models.embed.key_variable", "LAMINA_MODELS_EMBED_KEY_VARIABLE"),
+    key("models.embed.dimensions", "LAMINA_MODELS_EMBED_DIMENSIONS"),
+    key("models.embed.text_prefix", "LAMINA_MODELS_EMBED_TEXT_PREFIX"),
+    key("models.embed.question_prefix", "LAMINA_MODELS_EMBED_QUESTION_PREFIX"),
+    key("models.embed.timeout_ms", "LAMINA_MODELS_EMBED_TIMEOUT_MS"),
+    key("models.embed.question_timeout_ms", "LAMINA_MODELS_EMBED_QUESTION_TIMEOUT_MS"),
+    key("models.embed.batch_texts", "LAMINA_MODELS_EMBED_BATCH_TEXTS"),
+    key("models.embed.pause_ms", "LAMINA_MODELS_EMBED_PAUSE_MS"),
+    key("models.embed.cache_texts", "LAMINA_MODELS_EMBED_CACHE_TEXTS"),
     key("log.filter", "LAMINA_LOG"),
     key("log.format", "LAMINA_LOG_FORMAT"),
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
@@ -311,6 +329,7 @@ impl Config {
             return Err(ConfigError::NoTokens { key: "auth.minting.key" });
         }
         let models = ModelsConfig::take(&mut settings, environment, outbound.plain)?;
+        let embed = EmbedConfig::take(&mut settings, environment, outbound.plain)?;
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
@@ -345,6 +364,7 @@ impl Config {
             auth,
             outbound,
             models,
+            embed,
             minting,
             rate_bad_tokens,
             log_filter,

@@ -85,7 +85,8 @@ impl ModelsConfig {
         });
         let base = settings.text("models.base_url", base.to_owned())?;
         let url = wire.as_ref().map(|wire| endpoint(wire, &base, plain)).transpose()?;
-        let key = key(settings, environment)?;
+        let names = KeyNames { file: "models.key_file", variable: "models.key_variable" };
+        let key = key(settings, environment, names)?;
         let timeout_ms = settings.number("models.timeout_ms", 60_000, 100..=MINUTES_10_MS)?;
         let output = Models::OUTPUT_TOKENS_MAX;
         let output = settings.number("models.output_tokens_max", output, 16..=65_536)?;
@@ -163,16 +164,27 @@ fn provider(text: &str) -> Result<Option<Provider>, String> {
     found.map(Some).ok_or_else(|| "expected none, openai, anthropic or ollama".to_owned())
 }
 
+/// The two settings that say where a key is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyNames {
+    pub(super) file: &'static str,
+    pub(super) variable: &'static str,
+}
+
 /// One of two places; the variable is read now, because nobody keeps the environment.
-fn key(settings: &mut Settings, environment: &Environment) -> Result<ModelKey, ConfigError> {
-    let file = settings.optional("models.key_file")?.map(PathBuf::from);
-    let variable = settings.optional("models.key_variable")?;
+pub(super) fn key(
+    settings: &mut Settings,
+    environment: &Environment,
+    names: KeyNames,
+) -> Result<ModelKey, ConfigError> {
+    let file = settings.optional(names.file)?.map(PathBuf::from);
+    let variable = settings.optional(names.variable)?;
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if variable.as_ref().is_some_and(|name| !name.chars().all(is_name)) {
         // Somebody may have written the key itself there.
         let reason = "it is the name of a variable of the environment that holds the key, never \
                       the key";
-        return Err(ConfigError::Hidden { key: "models.key_variable", reason: reason.to_owned() });
+        return Err(ConfigError::Hidden { key: names.variable, reason: reason.to_owned() });
     }
     match (file, variable) {
         (None, None) => Ok(ModelKey::None),
@@ -181,9 +193,7 @@ fn key(settings: &mut Settings, environment: &Environment) -> Result<ModelKey, C
             Some(key) => ModelKey::Held(Arc::new(Secret::new(key))),
             None => ModelKey::Unset,
         }),
-        (Some(_), Some(_)) => {
-            Err(ConfigError::Both { one: "models.key_file", other: "models.key_variable" })
-        }
+        (Some(_), Some(_)) => Err(ConfigError::Both { one: names.file, other: names.variable }),
     }
 }
 

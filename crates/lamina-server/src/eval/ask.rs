@@ -22,6 +22,8 @@ const BATCH_BYTES: usize = 4 << 20;
 pub(super) const ASKED: usize = 50;
 /// Events of a pack whose tokens are counted: as many as there are if nothing is asked for.
 const PACK_EVENTS: usize = 20;
+/// How often it is asked how far an embedding model is.
+const EMBEDDED_EVERY: Duration = Duration::from_millis(50);
 const BOUNDS: Bounds = Bounds {
     connect: Duration::from_secs(10),
     total: Duration::from_secs(300),
@@ -139,9 +141,26 @@ impl Server {
             );
             rest = after;
         }
+        self.embedded(scope).await?;
         match ids.len() == records.len() {
             true => Ok(ids),
             false => Err(anyhow!("{} of {} turns were written", ids.len(), records.len())),
+        }
+    }
+
+    /// Waits until an embedding model, if one is configured, has everything.
+    async fn embedded(&self, scope: &str) -> anyhow::Result<()> {
+        loop {
+            let path = format!("/v1/derivation/status?scope={scope}");
+            let status = self.send(&path, Request::get(self.endpoint(&path)?)).await?;
+            let whole = |status: &Value| {
+                status.get("serving") == status.get("model")
+                    && status.get("progress").and_then(Value::as_f64) == Some(1.0)
+            };
+            if status.get("embedding").is_none_or(whole) {
+                return Ok(());
+            }
+            tokio::time::sleep(EMBEDDED_EVERY).await;
         }
     }
 
@@ -171,9 +190,15 @@ impl Server {
     }
 
     async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let url = format!("{}{path}", self.base);
-        let endpoint = Endpoint::parse(&url, PlainHttp::Anywhere)?;
-        let mut request = Request::post_json(endpoint, serde_json::to_vec(body)?);
+        let request = Request::post_json(self.endpoint(path)?, serde_json::to_vec(body)?);
+        self.send(path, request).await
+    }
+
+    fn endpoint(&self, path: &str) -> anyhow::Result<Endpoint> {
+        Ok(Endpoint::parse(&format!("{}{path}", self.base), PlainHttp::Anywhere)?)
+    }
+
+    async fn send(&self, path: &str, mut request: Request) -> anyhow::Result<Value> {
         if let Some(token) = &self.token {
             request = request.header("authorization", &format!("Bearer {token}"))?;
         }

@@ -45,6 +45,8 @@ mod dependencies;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]
+mod embeddings;
+#[cfg(test)]
 mod models;
 #[cfg(test)]
 mod vocabularies;

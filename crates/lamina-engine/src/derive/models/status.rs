@@ -40,9 +40,14 @@ impl ModelStatus {
         *self.last.lock()
     }
 
+    /// What went wrong last, if that goes on.
+    pub(crate) fn troubled(&self) -> Option<Fault> {
+        self.last_fault().filter(|_| self.failures() >= TROUBLED_AFTER)
+    }
+
     /// What an operator should know.
     pub fn trouble(&self) -> Option<String> {
-        let fault = self.last_fault().filter(|_| self.failures() >= TROUBLED_AFTER)?;
+        let fault = self.troubled()?;
         Some(format!(
             "the language model does not answer as it should ({}); the built-in rules go on",
             fault.as_str()

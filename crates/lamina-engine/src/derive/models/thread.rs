@@ -390,7 +390,12 @@ impl Asking {
 }
 
 /// `jitter` moves it between half and one and a half times its length.
-fn pause_length(first: Duration, failures: u32, asked: Option<Duration>, jitter: u16) -> Duration {
+pub(crate) fn pause_length(
+    first: Duration,
+    failures: u32,
+    asked: Option<Duration>,
+    jitter: u16,
+) -> Duration {
     let doubled = first.saturating_mul(1 << failures.saturating_sub(1).min(16));
     let share = 0.5 + f64::from(jitter) / f64::from(u16::MAX);
     let own = doubled.min(PAUSE_MAX).mul_f64(share);

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::Frame;
 use super::retrieve::{Channel, QueryTerm};
 use crate::Error;
+use crate::embed::Asked as Embedded;
 use crate::engine::Inner;
 use crate::index::Search;
 use crate::index::document::label_of;
@@ -21,16 +22,36 @@ use crate::read::ReadPermit;
 /// Events that are near in meaning, with how near.
 pub(super) type Near = Vec<(EventId, f64)>;
 
+/// What was looked up.
+#[derive(Debug, Default)]
+pub(super) struct LookedUp {
+    pub(super) lexical: Channel,
+    pub(super) near: Near,
+    /// What a model that is configured finds near, if it could be asked.
+    pub(super) further: Option<Further>,
+    /// It could not be, although it should.
+    pub(super) unembedded: bool,
+}
+
+/// What a model finds near.
+#[derive(Debug)]
+pub(super) struct Further {
+    pub(super) model: String,
+    pub(super) near: Near,
+    /// Events from this offset on have no vectors of the model yet.
+    pub(super) until: u64,
+}
+
 impl Inner {
     /// The events that share words with a text, and those that are near in meaning. If meaning cannot be
-    /// searched, words are enough.
+    /// searched, words are enough; if a model cannot be asked, so is the built-in meaning.
     pub(super) fn look_up(
         &self,
         search: &Search,
         frame: &Frame<'_>,
         text: &str,
         limit: usize,
-    ) -> Result<(Channel, Near), Error> {
+    ) -> Result<LookedUp, Error> {
         let (labels, residual) = self.labels(frame.tenant, &frame.question.filter)?;
         let residual = residual || frame.question.temporal.recorded_during.is_some();
         let known: Mutex<HashMap<[u8; 16], bool>> = Mutex::new(HashMap::new());
@@ -71,24 +92,40 @@ impl Inner {
             },
         )?;
         let near = search.meaning(text).map(|vector| {
-            let (space, vector) = (search.space(), &vector);
-            search.index.vector(frame.tenant, &VectorQuery { space, vector, filter, limit })
+            let (space, vector, filter) = (search.space(), &vector, filter.clone());
+            near(search, frame, &VectorQuery { space, vector, filter, limit })
         });
-        let near = match near.transpose() {
-            Ok(near) => near.unwrap_or_default(),
-            Err(error) => {
-                tracing::warn!(%error, "meaning cannot be searched; words are");
-                Vec::new()
-            }
-        };
+        let (further, unembedded) = self.further(search, frame, (text, filter, limit));
         let hit = |hit: &lamina_index::LexicalHit| {
             (EventId::from_bytes(hit.key.id), hit.score, hit.terms)
         };
         let hits = answer.hits.iter().map(hit).collect();
         let terms = answer.terms.into_iter().map(term).collect();
-        let near =
-            near.iter().map(|hit| (EventId::from_bytes(hit.key.id), f64::from(hit.similarity)));
-        Ok((Channel { hits, terms, matched: answer.matched }, near.collect()))
+        let lexical = Channel { hits, terms, matched: answer.matched };
+        Ok(LookedUp { lexical, near: near.unwrap_or_default(), further, unembedded })
+    }
+
+    /// What a model finds near, if one is configured and has vectors; and whether it failed.
+    fn further(
+        &self,
+        search: &Search,
+        frame: &Frame<'_>,
+        (text, filter, limit): (&str, Filter<'_>, usize),
+    ) -> (Option<Further>, bool) {
+        let Some(desk) = &search.further else { return (None, false) };
+        let scope = &frame.question.scope;
+        if desk.is_remote() && self.admin.standing.keeps_from_models(frame.tenant, scope) {
+            return (None, false);
+        }
+        match desk.ask(&search.index, text) {
+            Embedded::Nothing | Embedded::Empty => (None, false),
+            Embedded::Failed => (None, true),
+            Embedded::In { space, vector, until } => {
+                let query = VectorQuery { space: &space, vector: &vector, filter, limit };
+                let near = near(search, frame, &query);
+                (Some(Further { near, until, model: space.model }), false)
+            }
+        }
     }
 
     /// Whether an event passes the whole filter.
@@ -128,6 +165,20 @@ impl Inner {
             }
         }
         Ok((labels, residual))
+    }
+}
+
+/// What is near; nothing if that cannot be searched.
+fn near(search: &Search, frame: &Frame<'_>, query: &VectorQuery<'_>) -> Near {
+    match search.index.vector(frame.tenant, query) {
+        Ok(hits) => hits
+            .iter()
+            .map(|hit| (EventId::from_bytes(hit.key.id), f64::from(hit.similarity)))
+            .collect(),
+        Err(error) => {
+            tracing::warn!(%error, "meaning cannot be searched; words are");
+            Vec::new()
+        }
     }
 }
 

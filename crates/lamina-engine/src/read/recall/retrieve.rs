@@ -13,6 +13,7 @@ use lamina_types::recall::Layer;
 use lamina_types::{EpisodeId, EventId, ValidAt};
 
 use super::closer::Seen;
+use super::lookup::{Further, LookedUp};
 use super::{Considered, Frame, Trail};
 use crate::Error;
 use crate::engine::Inner;
@@ -21,6 +22,8 @@ use crate::engine::Inner;
 const TOGETHER: usize = 10;
 /// What the weakest hit of a channel has over what the channel did not find.
 const LIFT: f64 = 0.1;
+/// The share of meaning that a configured model has; the built-in vectors have the rest.
+const FURTHER: f64 = 0.5;
 
 /// An event that was found.
 #[derive(Debug, Clone)]
@@ -29,6 +32,8 @@ pub(super) struct Found {
     pub(super) observed: ValidAt,
     pub(super) lexical: Option<f64>,
     pub(super) semantic: Option<f64>,
+    /// The same by a model that is configured.
+    pub(super) further: Option<f64>,
     /// Which words of the question it has.
     pub(super) terms: u64,
     /// Its conversation, and its place there.
@@ -70,6 +75,10 @@ pub(super) struct Hits {
     pub(super) sides: Vec<Side>,
     /// The words of the question.
     pub(super) asked: Vec<QueryTerm>,
+    /// The model that was asked as well, and the offset up to which it knows events.
+    pub(super) further: Option<(String, u64)>,
+    /// It does not answer.
+    pub(super) unembedded: bool,
 }
 
 /// What a text asks for, and what speaks for what was found.
@@ -92,6 +101,7 @@ impl Hits {
             observed,
             lexical: None,
             semantic: None,
+            further: None,
             terms: 0,
             thread: None,
             position: None,
@@ -113,7 +123,18 @@ impl Hits {
         };
         let lexical = self.events.iter().map(|found| found.lexical).collect();
         let semantic = self.events.iter().map(|found| found.semantic).collect();
-        (scaled(lexical, weights.lexical), scaled(semantic, weights.semantic))
+        let mut semantic = scaled(semantic, weights.semantic);
+        if let Some((_, until)) = &self.further {
+            let further = self.events.iter().map(|found| found.further).collect();
+            let further = scaled(further, weights.semantic);
+            for ((own, further), found) in semantic.iter_mut().zip(further).zip(&self.events) {
+                // What the model has not seen yet is not held against an event.
+                if found.row.offset < *until {
+                    *own += FURTHER * (further - *own);
+                }
+            }
+        }
+        (scaled(lexical, weights.lexical), semantic)
     }
 
     /// How sure it is that any of it has to do with the question.
@@ -160,10 +181,15 @@ impl Inner {
     ) -> Result<(Hits, Vec<Layer>), Error> {
         let mut hits = Hits::default();
         let query = &*asking_first(&frame.question.query);
-        let (lexical, near) = match self.search.as_ref().filter(|_| frame.indexed) {
+        let found = match self.search.as_ref().filter(|_| frame.indexed) {
             Some(search) => self.look_up(search, frame, query, tuning.hits)?,
-            None => (self.scan(frame, query, tuning.hits)?, Vec::new()),
+            None => {
+                let lexical = self.scan(frame, query, tuning.hits)?;
+                LookedUp { lexical, ..LookedUp::default() }
+            }
         };
+        let LookedUp { lexical, near, further, unembedded } = found;
+        hits.unembedded = unembedded;
         trail.lexical_hits = lexical.matched;
         trail.vector_hits = near.len() as u64;
         for (id, score, terms) in lexical.hits {
@@ -179,6 +205,17 @@ impl Inner {
                 && let Some(found) = hits.events.get_mut(at)
             {
                 found.semantic = Some(found.semantic.map_or(similarity, |s| s.max(similarity)));
+            }
+        }
+        if let Some(Further { model, near, until }) = further {
+            trail.vector_hits = trail.vector_hits.max(near.len() as u64);
+            hits.further = Some((model, until));
+            for (id, similarity) in near {
+                if let Some(at) = self.event_in(frame, &mut hits, id)?
+                    && let Some(found) = hits.events.get_mut(at)
+                {
+                    found.further = Some(found.further.map_or(similarity, |s| s.max(similarity)));
+                }
             }
         }
         let whole = frame.question.query.as_str();

@@ -134,7 +134,7 @@ impl Inner {
     pub(super) fn happened(&self, frame: &Frame<'_>, said: &str) -> Result<Option<ValidAt>, Error> {
         let unparseable = || Error::UnparseableTime { text: said.to_owned() };
         let channel = match self.search.as_ref().filter(|_| frame.indexed) {
-            Some(search) => self.look_up(search, frame, said, 1)?.0,
+            Some(search) => self.look_up(search, frame, said, 1)?.lexical,
             None => self.scan(frame, said, 1)?,
         };
         let (id, _, _) = channel.hits.first().ok_or_else(unparseable)?;

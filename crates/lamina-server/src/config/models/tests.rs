@@ -70,6 +70,20 @@ fn a_whole_setup_shows_everything_but_the_key() {
             models.budget_tokens = none
             models.budget_money = 2.50
             models.answers = false
+            models.embed.provider = none
+            models.embed.model = none
+            models.embed.directory = none
+            models.embed.base_url = none
+            models.embed.key_file = none
+            models.embed.key_variable = none
+            models.embed.dimensions = none
+            models.embed.text_prefix = none
+            models.embed.question_prefix = none
+            models.embed.timeout_ms = 30000
+            models.embed.question_timeout_ms = 1000
+            models.embed.batch_texts = 32
+            models.embed.pause_ms = 1000
+            models.embed.cache_texts = 10000
             Some(ModelsConfig { wire: Wire { provider: OpenAi, model: "gpt-4o-mini", output_tokens_max: 4096, newer_limit: true }, endpoint: Endpoint(https://api.openai.com/v1/chat/completions), key: Held, timeout_ms: 60000, batch_events: 16, attempts: 5, pause_ms: 1000, prices: Prices { input_micros: 150000, output_micros: 600000 }, budget_scope: Budget { tokens: Some(100000), micros: None }, budget_all: Budget { tokens: None, micros: Some(2500000) }, answers: false })
         "#]],
     );

@@ -4,12 +4,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::facts::{
-    BuiltBody, DerivationStatus, EntityBody, FactBody, FactsPage, FactsQuery, MappingBody,
-    SideBody, TimelineBody, TimelineEntry, ValueBody,
+    BuiltBody, DerivationStatus, EmbeddingBody, EntityBody, FactBody, FactsPage, FactsQuery,
+    MappingBody, SideBody, TimelineBody, TimelineEntry, ValueBody,
 };
 use lamina_api::{ApiError, PageStart, time};
 use lamina_core::derive::facts::{Basis, Pins, Superseded};
 use lamina_engine::Engine;
+use lamina_engine::embed::EmbedStatus;
 use lamina_engine::read::facts::{FactKey, FactObject, FactRecord, FactsQuery as Question, Order};
 use lamina_types::layer::{Confidence, Object, Term};
 use lamina_types::{EntityId, ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
@@ -82,8 +83,26 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
         built: BuiltBody { episodes: status.episodes },
         last_write_at: status.last_write.map(|at| time::print(at.0)),
         last_built_at: status.last_derived.map(|at| time::print(at.0)),
+        embedding: call.app.engine.embed_status().map(embedding),
     };
     reply::json(StatusCode::OK, &body)
+}
+
+/// How far an embedding model is.
+fn embedding(status: EmbedStatus) -> EmbeddingBody {
+    EmbeddingBody {
+        state: match (status.fault.is_some(), status.whole) {
+            (true, _) => "failing",
+            (false, true) => "serving",
+            (false, false) => "building",
+        },
+        model: status.model,
+        dimensions: status.dims,
+        serving: status.serving,
+        progress: (status.progress * 1_000.0).floor() / 1_000.0,
+        left_out: status.left_out,
+        last_fault: status.fault.map(|fault| fault.as_str()),
+    }
 }
 
 /// Where a page stands: a later one is asked with the knowledge and the present of the first, whatever

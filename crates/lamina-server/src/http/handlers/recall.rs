@@ -190,7 +190,8 @@ async fn pack(
         PackView::Raw | PackView::Granular | PackView::Structured => String::new(),
     };
     let failed = recalled.failed.iter().map(|layer| layer.as_str());
-    let failed: Vec<&str> = failed.chain(recalled.unindexed.then_some("search_index")).collect();
+    let failed = failed.chain(recalled.unindexed.then_some("search_index"));
+    let failed: Vec<&str> = failed.chain(recalled.unembedded.then_some("embedder")).collect();
     Ok(PackBody {
         pack_id: id.to_string(),
         request_id,
@@ -382,10 +383,12 @@ fn diagnostics(
         time_ms,
         knapsack_evictions: (recalled.evicted > 0).then_some(recalled.evicted),
         tokens: recalled.tokens,
-        models: full.then(BTreeMap::new),
+        models: full.then(|| {
+            recalled.embedded_by.iter().map(|model| ("embedding", model.clone())).collect()
+        }),
         items: full.then(|| items.map(|(at, event)| item(at + 1, event)).collect()),
         items_truncated: full.then_some(recalled.considered.len() > ITEMS_SHOWN_MAX),
-        partial: !recalled.failed.is_empty() || recalled.unindexed,
+        partial: !recalled.failed.is_empty() || recalled.unindexed || recalled.unembedded,
     }
 }
 
