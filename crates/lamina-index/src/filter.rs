@@ -72,12 +72,9 @@ impl Filter<'_> {
         self.labels.iter().all(|any| any.iter().any(|label| labels.contains(label)))
     }
 
-    /// Whether anything but scope and labels has to be looked at.
+    /// Whether anything but scope, labels and layer has to be looked at.
     pub(crate) fn looks_inside(&self) -> bool {
-        self.layers != Layers::ALL
-            || self.valid.is_some()
-            || self.recorded_until.is_some()
-            || self.visible.is_some()
+        self.valid.is_some() || self.recorded_until.is_some() || self.visible.is_some()
     }
 
     /// Whether this candidate passes, scope and labels aside.
@@ -96,7 +93,7 @@ impl Filter<'_> {
 }
 
 /// How far a read goes from a scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reach {
     /// This scope only.
     Exact(ScopePath),

@@ -4,6 +4,7 @@
 //! (`lexical/score.rs`), because what is counted must be exactly what the question may see.
 
 mod directory;
+mod listed;
 mod schema;
 mod segment;
 mod tail;

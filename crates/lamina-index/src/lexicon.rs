@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::embed::{Fnv, StaticEmbedder};
-use crate::vector::{Vector, cosine_of};
+use crate::vector::{Vector, cosine_of, wide};
 
 /// Words that are kept at most; those that come after them have no meaning.
 const WORDS_MAX: usize = 120_000;
@@ -74,7 +74,7 @@ impl Lexicon {
             words.into_iter().map(|word| self.embedder.embed_one(word)).collect();
         let words = self.words.read();
         let places = vec![NOTHING; words.scales.len()];
-        Focus { words, asked, places, near: Vec::new() }
+        Focus { words, asked, places, near: Vec::new(), unmet: Vec::new() }
     }
 }
 
@@ -109,6 +109,8 @@ pub struct Focus<'a> {
     places: Vec<u32>,
     /// How near each word met so far is to each that is asked for.
     near: Vec<f32>,
+    /// Words of the text at hand that were not met before.
+    unmet: Vec<u32>,
 }
 
 impl Focus<'_> {
@@ -119,38 +121,45 @@ impl Focus<'_> {
 
     /// How near the nearest of these words is to each word of the question, 0 to 1.
     pub fn nearest(&mut self, numbers: &[u32]) -> Vec<f32> {
+        self.meet(numbers);
         let mut nearest = vec![0.0_f32; self.asked.len()];
         for number in numbers {
-            let place = self.place(*number);
-            let row = self.near.get(place..).unwrap_or_default();
+            // Not a number of this lexicon: nothing is near it.
+            let Some(place) = self.places.get(*number as usize) else { continue };
+            let row = self.near.get(*place as usize..).unwrap_or_default();
             for (best, near) in nearest.iter_mut().zip(row) {
-                *best = best.max(*near);
+                *best = if *near > *best { *near } else { *best };
             }
         }
         nearest
     }
 
-    fn place(&mut self, number: u32) -> usize {
-        let index = number as usize;
-        match self.places.get(index) {
-            Some(place) if *place != NOTHING => return *place as usize,
-            Some(_) => {}
-            // Not a number of this lexicon: nothing is near it.
-            None => return self.near.len(),
+    /// Compares those of these words that no text before had.
+    fn meet(&mut self, numbers: &[u32]) {
+        let Focus { words, asked, places, near, unmet } = self;
+        unmet.clear();
+        let mut next = near.len();
+        for number in numbers {
+            if let Some(place) = places.get_mut(*number as usize)
+                && *place == NOTHING
+            {
+                *place = u32::try_from(next).unwrap_or(NOTHING);
+                next += asked.len();
+                unmet.push(*number);
+            }
         }
-        let dims = self.words.values.len() / self.words.scales.len().max(1);
-        let values = self.words.values.get(index * dims..(index + 1) * dims).unwrap_or_default();
-        let scale = self.words.scales.get(index).copied().unwrap_or(0.0);
-        let place = self.near.len();
-        let cosine = |asked: &Option<Vector>| {
-            let near = asked.as_ref().map(|asked| cosine_of(asked, values, scale));
-            near.map_or(0.0, |near| near.clamp(0.0, 1.0))
-        };
-        self.near.extend(self.asked.iter().map(cosine));
-        if let Some(known) = self.places.get_mut(index) {
-            *known = u32::try_from(place).unwrap_or(NOTHING);
-        }
-        place
+        let dims = words.values.len() / words.scales.len().max(1);
+        wide(|| {
+            for number in &*unmet {
+                let index = *number as usize;
+                let values = words.values.get(index * dims..(index + 1) * dims).unwrap_or_default();
+                let scale = words.scales.get(index).copied().unwrap_or(0.0);
+                for asked in &*asked {
+                    let cosine = asked.as_ref().map(|asked| cosine_of(asked, values, scale));
+                    near.push(cosine.map_or(0.0, |cosine| cosine.clamp(0.0, 1.0)));
+                }
+            }
+        });
     }
 }
 

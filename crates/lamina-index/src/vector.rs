@@ -83,6 +83,7 @@ impl Vector {
 }
 
 /// The same with a vector that is kept as its bytes and what they are worth.
+#[inline(always)]
 pub(crate) fn cosine_of(one: &Vector, values: &[i8], scale: f32) -> f32 {
     dot(&one.values, values) as f32 * one.scale * scale
 }
@@ -91,8 +92,14 @@ fn scale_of(square: i32) -> f32 {
     (1.0 / f64::from(square).sqrt()) as f32
 }
 
+/// Does work with the widest instructions that this processor has. Only what is inlined into it gains.
+pub(crate) fn wide<T>(work: impl FnOnce() -> T) -> T {
+    fearless_simd::dispatch!(fearless_simd::Level::new(), _ => work())
+}
+
 /// The sum of products. Exact: at most 4,096 products below 2^14 stay far below 2^31, so the order in
 /// which the compiler adds them does not matter and it may use wide instructions.
+#[inline(always)]
 fn dot(left: &[i8], right: &[i8]) -> i32 {
     left.iter().zip(right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum()
 }

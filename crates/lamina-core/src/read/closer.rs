@@ -1,7 +1,7 @@
 //! A closer look at the best candidates, once their words are read: word against word, who speaks, and
 //! whether it states something at all.
 
-use crate::read::words::{each_word, is_empty_word, words};
+use crate::read::words::{each_word, is_empty_word};
 
 /// Nearness below this is chance.
 const NEAR_MIN: f32 = 0.3;
@@ -68,15 +68,30 @@ const RULES: &[&str] = &["always", "avoid", "never", "prefer", "preferred", "whe
 const RULES_OF_TWO: &[(&str, &str)] =
     &[("instead", "of"), ("make", "sure"), ("now", "on"), ("rather", "than"), ("want", "you")];
 
-/// Whether somebody says how things are to be done: an instruction, or a preference.
-pub fn instructs(text: &str) -> bool {
-    let said = words(text);
-    let rule = said.iter().any(|word| RULES.binary_search(&word.as_str()).is_ok());
-    let of_two = |pair: &[String]| {
-        let [one, two] = pair else { return false };
-        RULES_OF_TWO.iter().any(|(first, second)| one == first && two == second)
-    };
-    rule || said.windows(2).any(of_two)
+/// What the words of a text say about it, whatever it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Manner {
+    /// Somebody says how things are to be done: an instruction, or a preference.
+    pub instructs: bool,
+    /// It says that something changed.
+    pub changes: bool,
+    /// It says when something is.
+    pub dates: bool,
+}
+
+/// What the words of a text say about it.
+pub fn manner(text: &str) -> Manner {
+    let mut manner = Manner::default();
+    // Of the word before, whether it is the first of two.
+    let mut begun = None;
+    each_word(text, &mut |word| {
+        let of_two = |(first, second): &(&str, &str)| begun == Some(*first) && word == *second;
+        manner.instructs |= RULES.binary_search(&word).is_ok() || RULES_OF_TWO.iter().any(of_two);
+        manner.changes |= CHANGES.binary_search(&word).is_ok();
+        manner.dates |= TIMES.binary_search(&word).is_ok() || is_year(word);
+        begun = RULES_OF_TWO.iter().map(|(first, _)| *first).find(|first| *first == word);
+    });
+    manner
 }
 
 /// Words by which people say that something is not any more what it was.
@@ -108,13 +123,6 @@ const CHANGES: &[&str] = &[
     "update",
     "updated",
 ];
-
-/// Whether a text says that something changed.
-pub fn changes(text: &str) -> bool {
-    let mut found = false;
-    each_word(text, &mut |word| found |= CHANGES.binary_search(&word).is_ok());
-    found
-}
 
 /// Words by which people say when something was or will be.
 const TIMES: &[&str] = &[
@@ -156,16 +164,10 @@ const TIMES: &[&str] = &[
     "yesterday",
 ];
 
-/// Whether a text says when something is.
-pub fn dates(text: &str) -> bool {
-    let year = |word: &str| {
-        word.len() == 4
-            && (word.starts_with("19") || word.starts_with("20"))
-            && word.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let mut found = false;
-    each_word(text, &mut |word| found |= TIMES.binary_search(&word).is_ok() || year(word));
-    found
+fn is_year(word: &str) -> bool {
+    word.len() == 4
+        && (word.starts_with("19") || word.starts_with("20"))
+        && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -58,6 +58,8 @@ enum Kind {
 impl Kind {
     fn of(c: char) -> Kind {
         match c {
+            'a'..='z' | 'A'..='Z' => Kind::Letter,
+            ' ' => Kind::Space,
             c if c.is_whitespace() => Kind::Space,
             c if is_unspaced(c) || is_hangul(c) => Kind::Unspaced,
             c if c.is_ascii_digit() => Kind::Digit,

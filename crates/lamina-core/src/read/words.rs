@@ -48,7 +48,8 @@ pub fn each_word(text: &str, each: &mut dyn FnMut(&str)) {
 
 /// Scripts whose words are not separated.
 pub fn is_unspaced(c: char) -> bool {
-    matches!(c,
+    !c.is_ascii()
+        && matches!(c,
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{0e00}'..='\u{0e7f}' | '\u{20000}'..='\u{2fa1f}')
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lamina_types::{RecordedAt, ValidAt};
 use tantivy::DocId;
 
+use super::listed::Listed;
 use super::schema::{Fields, Numbers};
 use super::score::{Counted, Scale, Statistics};
 use super::segment::Segment;
@@ -88,15 +89,15 @@ pub(super) struct Snapshot {
 
 /// What one segment, or the tail, has for a question.
 struct Gathered {
-    /// Terms of every document that passes.
-    lens: Vec<u32>,
+    /// The documents that pass.
+    listed: Arc<Listed>,
     /// For each word: which of the documents have it, and how often.
     counts: Vec<Vec<(u32, u32)>>,
     place: Place,
 }
 
 enum Place {
-    Segment { number: usize, docs: Vec<DocId> },
+    Segment { number: usize },
     Tail { prepared: Vec<Arc<Prepared>> },
 }
 
@@ -120,8 +121,8 @@ impl Snapshot {
         let mut counted = Counted::default();
         let mut having = vec![0_u64; words.len()];
         for part in &gathered {
-            counted.documents += part.lens.len() as u64;
-            counted.len += part.lens.iter().map(|len| u64::from(*len)).sum::<u64>();
+            counted.documents += part.listed.docs.len() as u64;
+            counted.len += part.listed.len;
             for (having, counts) in having.iter_mut().zip(&part.counts) {
                 *having += counts.len() as u64;
             }
@@ -156,14 +157,14 @@ impl Snapshot {
         let unmasked = Vec::new();
         for (number, segment) in self.segments.iter().enumerate() {
             let masked = self.masked.get(number).unwrap_or(&unmasked);
-            let docs = segment.passing(filter, masked, fields)?;
-            if docs.is_empty() {
+            let listed = segment.passing(filter, masked, fields)?;
+            if listed.docs.is_empty() {
                 continue;
             }
-            let counts = words.iter().map(|(asked, _)| segment.counts(&docs, &asked.terms, fields));
-            let counts = counts.collect::<Result<_, _>>()?;
-            let lens = docs.iter().map(|doc| segment.len_of(*doc)).collect();
-            gathered.push(Gathered { lens, counts, place: Place::Segment { number, docs } });
+            let counts_of =
+                |(asked, _): &(Asked, f32)| segment.counts(&listed.docs, &asked.terms, fields);
+            let counts = words.iter().map(counts_of).collect::<Result<_, _>>()?;
+            gathered.push(Gathered { listed, counts, place: Place::Segment { number } });
         }
         let prepared: Vec<Arc<Prepared>> =
             self.tail.iter().filter(|prepared| prepared.passes(filter)).cloned().collect();
@@ -176,8 +177,10 @@ impl Snapshot {
                     .collect()
             };
             let counts = words.iter().map(counts_of).collect();
-            let lens = prepared.iter().map(|prepared| prepared.numbers.len).collect();
-            gathered.push(Gathered { lens, counts, place: Place::Tail { prepared } });
+            let (docs, lens) =
+                (0..).zip(&prepared).map(|(place, prepared)| (place, prepared.numbers.len)).unzip();
+            let listed = Arc::new(Listed::new(docs, lens));
+            gathered.push(Gathered { listed, counts, place: Place::Tail { prepared } });
         }
         Ok(gathered)
     }
@@ -220,14 +223,15 @@ impl Snapshot {
     }
 
     fn numbers(&self, part: Option<&Gathered>, index: usize) -> Result<Numbers, Error> {
-        let found = match part.map(|part| &part.place) {
-            Some(Place::Segment { number, docs }) => {
-                match (self.segments.get(*number), docs.get(index)) {
-                    (Some(segment), Some(doc)) => Some(segment.numbers(*doc)?),
-                    _ => None,
-                }
+        let doc = part.and_then(|part| Some((&part.place, *part.listed.docs.get(index)?)));
+        let found = match doc {
+            Some((Place::Segment { number }, doc)) => {
+                let segment = self.segments.get(*number);
+                segment.map(|segment| segment.numbers(doc)).transpose()?
             }
-            Some(Place::Tail { prepared }) => prepared.get(index).map(|prepared| prepared.numbers),
+            Some((Place::Tail { prepared }, _)) => {
+                prepared.get(index).map(|prepared| prepared.numbers)
+            }
             None => None,
         };
         Ok(found.expect("a scored document is one of those that were gathered"))
@@ -264,11 +268,12 @@ fn score(
     scale: &Scale,
     scored: &mut Vec<Scored>,
 ) {
-    let mut sums = vec![(0.0_f64, 0_u64); part.lens.len()];
+    let lens = &part.listed.lens;
+    let mut sums = vec![(0.0_f64, 0_u64); lens.len()];
     for (word, (term, counts)) in terms.iter().zip(&part.counts).enumerate() {
         for (index, count) in counts {
             let index = *index as usize;
-            if let (Some(sum), Some(len)) = (sums.get_mut(index), part.lens.get(index)) {
+            if let (Some(sum), Some(len)) = (sums.get_mut(index), lens.get(index)) {
                 sum.0 += scale.gain(term.rarity, *count, *len);
                 sum.1 |= 1 << word;
             }

@@ -10,8 +10,9 @@ use tantivy::postings::{Postings as _, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet as _, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 
+use super::listed::{Listed, Lists};
 use super::schema::{Fields, NUMBERS, Numbers};
-use crate::document::Record;
+use crate::document::{Layer, Layers, Record};
 use crate::error::Error;
 use crate::filter::{Filter, Reach};
 
@@ -26,6 +27,7 @@ pub(super) struct Segment {
     labels: Arc<InvertedIndexReader>,
     records: Arc<InvertedIndexReader>,
     columns: [Arc<dyn ColumnValues<u64>>; 8],
+    lists: Lists,
 }
 
 impl Segment {
@@ -42,6 +44,7 @@ impl Segment {
             records: reader.inverted_index(fields.record)?,
             columns: columns.try_into().map_err(|_| Error::Damaged("the columns of a segment"))?,
             reader,
+            lists: Lists::default(),
         })
     }
 
@@ -58,9 +61,20 @@ impl Segment {
         Numbers::from_columns(columns).ok_or(Error::Damaged("the numbers of a document"))
     }
 
-    pub(super) fn len_of(&self, doc: DocId) -> u32 {
+    /// How many terms each of these documents has.
+    fn lens(&self, docs: &[DocId]) -> Vec<u32> {
         let [len, ..] = &self.columns;
-        u32::try_from(len.get_val(doc)).unwrap_or(u32::MAX)
+        let mut lens = vec![0; docs.len()];
+        len.get_vals(docs, &mut lens);
+        lens.into_iter().map(|len| u32::try_from(len).unwrap_or(u32::MAX)).collect()
+    }
+
+    /// Whether no document is of another layer than these.
+    fn is_within(&self, layers: Layers) -> bool {
+        let [_, what, ..] = &self.columns;
+        let layer = |what: u64| u8::try_from(what >> 32).ok().and_then(Layer::from_number);
+        let (first, last) = (layer(what.min_value()), layer(what.max_value()));
+        first == last && first.is_some_and(|layer| layers.holds(layer))
     }
 
     /// Documents that have a term, deleted ones included.
@@ -82,16 +96,23 @@ impl Segment {
         self.reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc))
     }
 
-    /// Documents that pass the filter and are not in `masked` (sorted), ascending.
+    /// Documents that pass the filter and are not in `masked` (sorted).
     pub(super) fn passing(
         &self,
         filter: &Filter<'_>,
         masked: &[DocId],
         fields: &Fields,
-    ) -> Result<Vec<DocId>, Error> {
-        let mut docs = self.reached(&filter.within, fields)?;
-        if !filter.except.is_empty() && !docs.is_empty() {
-            subtract(&mut docs, &self.reached(&filter.except, fields)?);
+    ) -> Result<Arc<Listed>, Error> {
+        let reached = self.reached(&filter.within, fields)?;
+        let looks_inside = filter.looks_inside()
+            || !(filter.layers == Layers::ALL || self.is_within(filter.layers));
+        let whole = filter.except.is_empty() && filter.labels.is_empty() && !looks_inside;
+        if reached.docs.is_empty() || (whole && masked.is_empty()) {
+            return Ok(reached);
+        }
+        let mut docs = reached.docs.clone();
+        if !filter.except.is_empty() {
+            subtract(&mut docs, &self.reached(&filter.except, fields)?.docs);
         }
         for any in &filter.labels {
             let mut labelled = Vec::new();
@@ -101,8 +122,8 @@ impl Segment {
             labelled.sort_unstable();
             intersect(&mut docs, &labelled);
         }
-        docs.retain(|doc| self.is_alive(*doc) && masked.binary_search(doc).is_err());
-        if filter.looks_inside() {
+        subtract(&mut docs, masked);
+        if looks_inside {
             let mut failed = None;
             docs.retain(|doc| match self.numbers(*doc) {
                 Ok(numbers) => filter.passes(&numbers.candidate),
@@ -115,20 +136,43 @@ impl Segment {
                 return Err(error);
             }
         }
-        Ok(docs)
+        let lens = self.lens(&docs);
+        Ok(Arc::new(Listed::new(docs, lens)))
     }
 
-    /// Documents of these scopes, ascending.
-    fn reached(&self, reaches: &[Reach], fields: &Fields) -> Result<Vec<DocId>, Error> {
-        let mut docs = Vec::new();
+    /// Live documents of these scopes.
+    fn reached(&self, reaches: &[Reach], fields: &Fields) -> Result<Arc<Listed>, Error> {
+        let mut reached: Vec<Arc<Listed>> = Vec::new();
         for reach in reaches {
-            add_docs(&self.scopes, &fields.reach_term(reach), &mut docs)?;
+            let listed = self.listed(reach, fields)?;
+            if !listed.docs.is_empty() {
+                reached.push(listed);
+            }
         }
-        if reaches.len() > 1 {
-            docs.sort_unstable();
-            docs.dedup();
+        if reached.len() <= 1 {
+            return Ok(reached.pop().unwrap_or_default());
         }
-        Ok(docs)
+        let mut docs: Vec<DocId> =
+            reached.iter().flat_map(|listed| listed.docs.iter().copied()).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        let lens = self.lens(&docs);
+        Ok(Arc::new(Listed::new(docs, lens)))
+    }
+
+    /// Live documents of a scope, perhaps from before.
+    fn listed(&self, reach: &Reach, fields: &Fields) -> Result<Arc<Listed>, Error> {
+        let documents = self.reader.max_doc() as usize;
+        if let Some(known) = self.lists.get(reach, documents) {
+            return Ok(known);
+        }
+        let mut docs = Vec::new();
+        add_docs(&self.scopes, &fields.reach_term(reach), &mut docs)?;
+        docs.retain(|doc| self.is_alive(*doc));
+        let lens = self.lens(&docs);
+        let listed = Arc::new(Listed::new(docs, lens));
+        self.lists.put(reach, &listed, documents);
+        Ok(listed)
     }
 
     /// How often each of `docs` (ascending) has any of the terms; those that have none are left out.
@@ -145,7 +189,9 @@ impl Segment {
             let Some(postings) = postings(&self.words, &fields.word_term(term))? else { continue };
             several |= !counts.is_empty();
             let frequency = postings.doc_freq() as usize;
-            if docs.len() * SEEK_COST < frequency {
+            if docs.len() == self.reader.max_doc() as usize {
+                read_all(postings, &mut counts);
+            } else if docs.len() * SEEK_COST < frequency {
                 look_up(postings, docs, &mut counts);
             } else {
                 read_through(postings, docs, &mut counts);
@@ -178,6 +224,15 @@ fn look_up(mut postings: SegmentPostings, docs: &[DocId], counts: &mut Vec<(u32,
         if postings.doc() == TERMINATED {
             return;
         }
+    }
+}
+
+/// Every document of the segment is looked at, so its place is its number.
+fn read_all(mut postings: SegmentPostings, counts: &mut Vec<(u32, u32)>) {
+    counts.reserve(postings.doc_freq() as usize);
+    while postings.doc() != TERMINATED {
+        counts.push((postings.doc(), postings.term_freq()));
+        postings.advance();
     }
 }
 
@@ -217,6 +272,9 @@ fn intersect(docs: &mut Vec<DocId>, with: &[DocId]) {
 
 /// Keeps what is not in the other; both are ascending.
 fn subtract(docs: &mut Vec<DocId>, without: &[DocId]) {
+    if without.is_empty() {
+        return;
+    }
     docs.retain(|doc| without.binary_search(doc).is_err());
 }
 

@@ -308,8 +308,8 @@ impl Store {
         let mut keys = Vec::new();
         for (number, segment) in snapshot.segments.iter().enumerate() {
             let masked = snapshot.masked.get(number).map(Vec::as_slice).unwrap_or_default();
-            for doc in segment.passing(filter, masked, &self.fields)? {
-                keys.push(segment.numbers(doc)?.candidate.key);
+            for doc in &segment.passing(filter, masked, &self.fields)?.docs {
+                keys.push(segment.numbers(*doc)?.candidate.key);
             }
         }
         let tail = snapshot.tail.iter().filter(|prepared| prepared.passes(filter));

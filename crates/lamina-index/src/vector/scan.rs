@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lamina_types::{RecordedAt, ValidAt};
 
 use super::cache::Block;
-use super::{Space, Vector, dot};
+use super::{Space, Vector, dot, wide};
 use crate::document::RecordKey;
 use crate::filter::{Candidate, Filter};
 
@@ -53,13 +53,18 @@ pub(crate) fn nearest(
     if limit == 0 {
         return Vec::new();
     }
+    let mut similar = Vec::new();
     for block in blocks {
-        let rows = block.values.chunks_exact(question.dims());
-        for ((values, scale), candidate) in rows.zip(&block.scales).zip(&block.candidates) {
-            let similarity = dot(question.bytes(), values) as f32 * question.scale * scale;
-            let kept = Kept { similarity, candidate: *candidate };
+        compare(block, question, &mut similar);
+        let rows = similar.iter().zip(&block.scales).zip(&block.candidates);
+        for ((similarity, scale), candidate) in rows {
             let is_full = best.len() >= limit;
-            if is_full && best.peek().is_some_and(|least| kept >= *least) {
+            let least = best.peek().filter(|_| is_full);
+            if least.is_some_and(|least| *similarity < least.similarity) {
+                continue;
+            }
+            let kept = Kept { similarity: *similarity, candidate: *candidate };
+            if least.is_some_and(|least| kept >= *least) {
                 continue;
             }
             // A removed row has no scale; asking the filter comes last, it may cost most.
@@ -73,6 +78,19 @@ pub(crate) fn nearest(
         }
     }
     best.into_sorted_vec().into_iter().map(Kept::hit).collect()
+}
+
+/// How near every row of a block is.
+fn compare(block: &Block, question: &Vector, similar: &mut Vec<f32>) {
+    similar.clear();
+    wide(|| {
+        let rows = block.values.chunks_exact(question.dims()).zip(&block.scales);
+        similar.extend(
+            rows.map(|(values, scale)| {
+                dot(question.bytes(), values) as f32 * question.scale * scale
+            }),
+        );
+    });
 }
 
 /// A row that may be among the best; the better one is the lesser, so that the worst is on top.

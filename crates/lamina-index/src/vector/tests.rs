@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use lamina_env::sim::SimDisk;
 use lamina_types::{Micros, RecordedAt, ScopePath, ValidAt};
+use proptest::strategy::Strategy as _;
 
 use super::rows::{Row, Slot};
 use super::state::State;
-use super::{Budget, Space, Store, Vector, nearest};
+use super::{Budget, Space, Store, Vector, dot, nearest, wide};
 use crate::document::{Document, Layer, Part, Record, RecordKey};
 use crate::error::Error;
 use crate::filter::{Candidate, Filter};
@@ -54,6 +55,20 @@ fn directions_are_kept_in_bytes() {
     assert!((vector.cosine(&vector) - 1.0).abs() < 1e-6);
     let across = Vector::of(&[4.0, 3.0]).unwrap();
     assert!(vector.cosine(&across).abs() < 0.01);
+}
+
+proptest::proptest! {
+    #[test]
+    fn wide_instructions_add_up_to_the_same(
+        (left, right) in proptest::collection::vec(proptest::prelude::any::<(i8, i8)>(), 0..600)
+            .prop_map(|pairs| pairs.into_iter().unzip::<i8, i8, Vec<i8>, Vec<i8>>())
+    ) {
+        let mut slowly = 0_i32;
+        for (left, right) in left.iter().zip(&right) {
+            slowly += i32::from(*left) * i32::from(*right);
+        }
+        proptest::prop_assert_eq!(wide(|| dot(&left, &right)), slowly);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 use crate::kv::{Batch, Direction, Kv, Space, Visit};
 
 /// Bytes that are kept in each of two generations, roughly.
-const BYTES_MAX: usize = if cfg!(test) { 4_096 } else { 12 * 1_024 * 1_024 };
+const BYTES_MAX: usize = if cfg!(test) { 4_096 } else { 32 * 1_024 * 1_024 };
 /// Bytes of the longest list that is kept.
 const LIST_BYTES_MAX: usize = BYTES_MAX / 8;
 /// What a row takes beside its bytes, roughly.
@@ -77,6 +77,33 @@ impl Row {
 type Value = Option<Arc<Row>>;
 /// The end of a list, and its rows in order.
 type List = (Vec<u8>, Arc<Rows>);
+
+/// Lists by where they begin; they do not overlap. Readers look them up, writers look around.
+#[derive(Debug, Default)]
+struct Lists {
+    at: HashMap<Arc<[u8]>, List>,
+    order: BTreeSet<Arc<[u8]>>,
+}
+
+impl Lists {
+    /// The last list that begins within these bounds.
+    fn last(&self, bounds: (Bound<&[u8]>, Bound<&[u8]>)) -> Option<(&Arc<[u8]>, &List)> {
+        let from = self.order.range::<[u8], _>(bounds).next_back()?;
+        self.at.get(from).map(|list| (from, list))
+    }
+
+    fn put(&mut self, from: &[u8], list: List) {
+        let from: Arc<[u8]> = from.into();
+        self.order.insert(Arc::clone(&from));
+        self.at.insert(from, list);
+    }
+
+    fn remove(&mut self, from: &[u8]) {
+        self.order.remove(from);
+        self.at.remove(from);
+    }
+}
+
 /// Keys and values.
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
@@ -99,8 +126,7 @@ struct Kept {
 #[derive(Debug, Default)]
 struct Generation {
     rows: HashMap<Space, HashMap<Vec<u8>, Value>>,
-    /// Lists do not overlap.
-    lists: HashMap<Space, BTreeMap<Vec<u8>, List>>,
+    lists: HashMap<Space, Lists>,
     bytes: usize,
 }
 
@@ -110,7 +136,7 @@ impl Generation {
     }
 
     fn list(&self, space: Space, from: &[u8], to: &[u8]) -> Option<&List> {
-        self.lists.get(&space)?.get(from).filter(|(end, _)| end.as_slice() == to)
+        self.lists.get(&space)?.at.get(from).filter(|(end, _)| end.as_slice() == to)
     }
 
     /// Takes out what a written key makes untrue.
@@ -119,10 +145,9 @@ impl Generation {
             rows.remove(key);
         }
         let Some(lists) = self.lists.get_mut(&space) else { return };
-        let upto = (Bound::Unbounded, Bound::Included(key));
-        let around = lists.range::<[u8], _>(upto).next_back();
+        let around = lists.last((Bound::Unbounded, Bound::Included(key)));
         let around = around.filter(|(_, (end, _))| key < end.as_slice());
-        if let Some(from) = around.map(|(from, _)| from.clone()) {
+        if let Some(from) = around.map(|(from, _)| Arc::clone(from)) {
             lists.remove(&from);
         }
     }
@@ -130,8 +155,8 @@ impl Generation {
     /// Whether a list from here to there would share rows with another.
     fn overlaps(&self, space: Space, from: &[u8], to: &[u8]) -> bool {
         let Some(lists) = self.lists.get(&space) else { return false };
-        let upto = (Bound::Unbounded, Bound::Excluded(to));
-        lists.range::<[u8], _>(upto).next_back().is_some_and(|(_, (end, _))| from < end.as_slice())
+        let last = lists.last((Bound::Unbounded, Bound::Excluded(to)));
+        last.is_some_and(|(_, (end, _))| from < end.as_slice())
     }
 }
 
@@ -161,7 +186,7 @@ impl Kept {
             return;
         }
         self.make_room(bytes);
-        self.recent.lists.entry(space).or_default().insert(from.to_vec(), list);
+        self.recent.lists.entry(space).or_default().put(from, list);
     }
 }
 

@@ -1,6 +1,18 @@
 //! What a closer look at a text shows: words met, questions, dates, instructions.
 
-use super::{CHANGES, RULES, TIMES, Touch, asks, changes, dates, instructs, telling};
+use super::{CHANGES, RULES, TIMES, Touch, asks, manner, telling};
+
+fn dates(text: &str) -> bool {
+    manner(text).dates
+}
+
+fn instructs(text: &str) -> bool {
+    manner(text).instructs
+}
+
+fn changes(text: &str) -> bool {
+    manner(text).changes
+}
 
 #[test]
 fn what_meets_more_of_the_question_fits_better() {
@@ -45,6 +57,10 @@ fn instructions_and_preferences() {
         assert!(instructs(text), "{text}");
     }
     assert!(!instructs("I took the train to Bern.") && !instructs(""));
+    assert!(
+        !instructs("Sure, make it. Instead we went out of town."),
+        "two words, one after the other"
+    );
     assert!(RULES.is_sorted());
 }
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lamina_core::read::closer::{asks, changes, dates, instructs, telling};
+use lamina_core::read::closer::{Manner, asks, manner, telling};
 use lamina_index::Lexicon;
 use lamina_store::codec::answer::Answer;
 use lamina_store::entry::{Entry, Kind, control};
@@ -65,6 +65,7 @@ impl Digest {
             Words { numbers: lexicon.numbers(&words), length }
         };
         let text = content.text();
+        let Manner { instructs, changes, dates } = manner(text);
         Digest {
             is_short: parts.len() == 1,
             parts: parts.into_iter().take(PARTS_MAX).map(words).collect(),
@@ -74,9 +75,9 @@ impl Digest {
                 _ => "user",
             },
             asks: asks(text),
-            dates: dates(text),
-            instructs: instructs(text),
-            changes: changes(text),
+            dates,
+            instructs,
+            changes,
         }
     }
 
