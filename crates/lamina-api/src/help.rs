@@ -135,6 +135,13 @@ explain! {
         ],
         "Split what was merged last first.",
         "The entity that it was merged into was merged further; split that one first.";
+    LegalHold:
+        "A legal hold keeps the words of the scope.",
+        [
+            "`POST /v1/forget` or its preview with `redact_events` selects events of a scope that a legal hold is on, or on a scope above it. Nothing goes.",
+        ],
+        "`details.held_scope` is the scope that the hold is on. Whoever administers the tenant can lift it with `DELETE /v1/admin/legal-holds`. Derived records can still be forgotten with `derived_only`.",
+        "A legal hold on `org:acme/user:alice` keeps the words of this scope.";
     PreviewDrifted:
         "What the preview showed is not what there is any more.",
         [

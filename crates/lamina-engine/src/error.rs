@@ -9,7 +9,7 @@ use lamina_store::ledger::LedgerError;
 use lamina_store::log::LogError;
 use lamina_store::view::ViewError;
 use lamina_store::view::check::CheckError;
-use lamina_types::ErrorCode;
+use lamina_types::{ErrorCode, ScopePath};
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +82,12 @@ pub enum Error {
     ScopeHasRecords {
         /// How many, counted up to a million.
         events: u64,
+    },
+    /// A legal hold keeps the words that were to go.
+    #[error("a legal hold on {scope} keeps them")]
+    Held {
+        /// The scope that it is on.
+        scope: ScopePath,
     },
     /// The conflict was decided otherwise, or there is nothing left to decide.
     #[error("the conflict is not open")]
@@ -190,6 +196,7 @@ impl Error {
             Error::EntityMergedFurther => ErrorCode::EntityMergedFurther,
             Error::UnknownPreview => ErrorCode::UnknownPreviewId,
             Error::PreviewDrifted => ErrorCode::PreviewDrifted,
+            Error::Held { .. } => ErrorCode::LegalHold,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,
             Error::OutsidePermit
             | Error::LogUnreadable(_)

@@ -1,6 +1,6 @@
 //! What is taken back is noted in a ledger beside the data, so that no restore brings it back.
 //!
-//! The ledger follows the log: erasures, suppressions and revocations are noted after they are durable
+//! The ledger follows the log: erasures, suppressions, revocations and legal holds are noted after they are durable
 //! and before anybody hears that they are done. What a crash leaves in between is noted at the next
 //! start, before anything is served.
 
@@ -105,7 +105,13 @@ pub(crate) fn epoch_of(disk: &dyn Disk, data: &Path) -> Result<u32, LogError> {
 
 /// Whether a ledger keeps entries of this kind.
 pub(crate) fn keeps(entry: &Entry) -> bool {
-    let kept = [control::ERASE, control::SUPPRESS, control::TOKEN_REVOKED];
+    let kept = [
+        control::ERASE,
+        control::SUPPRESS,
+        control::TOKEN_REVOKED,
+        control::LEGAL_HOLD_SET,
+        control::LEGAL_HOLD_LIFTED,
+    ];
     entry.head.kind == Kind::Control && kept.contains(&entry.head.sub)
 }
 

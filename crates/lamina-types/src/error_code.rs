@@ -49,6 +49,8 @@ error_codes! {
     IdempotencyConflict = "IDEMPOTENCY_CONFLICT", 409, retriable: false;
     /// The scope is registered already.
     ScopeRegistrationExists = "SCOPE_REGISTRATION_EXISTS", 409, retriable: false;
+    /// A legal hold keeps the words of the scope.
+    LegalHold = "LEGAL_HOLD", 409, retriable: false;
     /// The scope has records, and the request does not say what becomes of them.
     ScopeHasRecords = "SCOPE_HAS_RECORDS", 409, retriable: false;
     /// The blob is still referenced by an event.

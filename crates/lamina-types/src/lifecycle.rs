@@ -6,7 +6,9 @@
 use std::fmt;
 
 use crate::forget::Cascade;
-use crate::ids::{BatchId, BeliefId, ConceptId, EpisodeId, EventId, FactId, LifecycleId};
+use crate::ids::{
+    AuditId, BatchId, BeliefId, ConceptId, EpisodeId, ErasureId, EventId, FactId, LifecycleId,
+};
 use crate::model_fault::ModelFault;
 use crate::recall::Layer;
 use crate::scope::ScopePath;
@@ -77,6 +79,10 @@ pub enum LifecycleKind {
     ModelFailed,
     /// Records of a scope were forgotten; not about one memory event.
     Forgotten,
+    /// An erasure has come further (R388).
+    ErasureProgress,
+    /// An erasure is over (R388).
+    ErasureComplete,
 }
 
 impl LifecycleKind {
@@ -89,6 +95,8 @@ impl LifecycleKind {
             LifecycleKind::Revised => "revised",
             LifecycleKind::ModelFailed => "model_failed",
             LifecycleKind::Forgotten => "forgotten",
+            LifecycleKind::ErasureProgress => "erasure_progress",
+            LifecycleKind::ErasureComplete => "erasure_complete",
         }
     }
 
@@ -99,8 +107,20 @@ impl LifecycleKind {
             LifecycleKind::Cancelled
             | LifecycleKind::Revised
             | LifecycleKind::ModelFailed
-            | LifecycleKind::Forgotten => None,
+            | LifecycleKind::Forgotten
+            | LifecycleKind::ErasureProgress
+            | LifecycleKind::ErasureComplete => None,
         }
+    }
+
+    /// Whether it is about a memory event, and not about a scope.
+    pub fn is_of_event(self) -> bool {
+        !matches!(
+            self,
+            LifecycleKind::Forgotten
+                | LifecycleKind::ErasureProgress
+                | LifecycleKind::ErasureComplete
+        )
     }
 }
 
@@ -202,6 +222,8 @@ pub enum Payload {
         /// How far it went.
         cascade: Cascade,
     },
+    /// R388. How far an erasure has come.
+    Erasure(Box<ErasureReached>),
     /// Why the model gave no answer that could be used.
     ModelFailed {
         /// What went wrong last.
@@ -209,6 +231,23 @@ pub enum Payload {
         /// How often it was asked.
         attempts: u32,
     },
+}
+
+/// How far an erasure has come, or what it came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErasureReached {
+    /// Which.
+    pub erasure: ErasureId,
+    /// The number of its phase, from 1.
+    pub phase: u8,
+    /// How much of it is done, in ten-thousandths.
+    pub done: u16,
+    /// It was cancelled.
+    pub cancelled: bool,
+    /// Events deleted, redacted and held; facts and beliefs deleted; beliefs demoted; episodes deleted.
+    pub counts: [u64; 7],
+    /// The row of the audit log.
+    pub audit_id: AuditId,
 }
 
 /// Records that a lifecycle event names of one fate; more are counted only.

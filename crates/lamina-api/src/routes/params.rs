@@ -152,7 +152,7 @@ pub(super) const ANSWER_ERRORS: &[E] = &[
 ];
 #[rustfmt::skip]
 pub(super) const FORGET_ERRORS: &[E] =
-    &[E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::InvalidId, E::InvalidParameter, E::EmptySelectorWithoutConfirmation, E::AmbiguousSelectorConfirmAll, E::UnknownPreviewId, E::PreviewDrifted, E::IdempotencyConflict, E::PolicyDenied, E::UnsupportedMediaType, E::WalUnavailable];
+    &[E::LegalHold, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::InvalidId, E::InvalidParameter, E::EmptySelectorWithoutConfirmation, E::AmbiguousSelectorConfirmAll, E::UnknownPreviewId, E::PreviewDrifted, E::IdempotencyConflict, E::PolicyDenied, E::UnsupportedMediaType, E::WalUnavailable];
 #[rustfmt::skip]
 pub(super) const ERASURE_ERRORS: &[E] =
     &[E::InvalidBody, E::InvalidScopeGrammar, E::InvalidId, E::EmptySelectorWithoutConfirmation, E::AmbiguousSelector, E::UnknownPreviewId, E::PreviewDrifted, E::IdempotencyConflict, E::PolicyDenied, E::UnsupportedMediaType, E::WalUnavailable];

@@ -55,6 +55,27 @@ pub struct AuditRowBody {
     pub elapsed_ms: Option<u64>,
     /// Whether it was about an erasure.
     pub gdpr: bool,
+    /// The erasure that began with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^erasure_[0-9a-f]{32}$"))]
+    pub erasure_id: Option<String>,
+    /// What that came to, or has so far (R371).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<AuditSummary>,
+}
+
+/// What an erasure came to.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "audit_summary")]
+pub struct AuditSummary {
+    /// Events that are gone as if never said.
+    pub deleted_events: u64,
+    /// Events whose words are gone while others refer to them.
+    pub redacted_events: u64,
+    /// Versions of facts that are gone.
+    pub deleted_facts: u64,
+    /// Beliefs that no words are left under.
+    pub demoted_beliefs: u64,
 }
 
 /// A request without its words.

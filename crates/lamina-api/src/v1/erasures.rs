@@ -77,7 +77,18 @@ pub struct Asked {
 impl ErasureRequest {
     /// Reads the body; `key` is the one from the header, which the body's wins over.
     pub fn read(body: &[u8], key: Option<&str>) -> Result<Asked, ApiError> {
-        let request: ErasureRequest = json::read(body)?;
+        ErasureRequest::checked(json::read(body)?, key)
+    }
+
+    /// Reads the body of a preview. Nothing goes, so nothing has to be confirmed: clients that always send
+    /// `confirm_all` ask for everything with `false`.
+    pub fn preview(body: &[u8], key: Option<&str>) -> Result<Asked, ApiError> {
+        let mut request: ErasureRequest = json::read(body)?;
+        request.confirm_all = request.confirm_all.filter(|all| *all);
+        ErasureRequest::checked(request, key)
+    }
+
+    fn checked(request: ErasureRequest, key: Option<&str>) -> Result<Asked, ApiError> {
         let scope = check::scope("scope", &request.scope)?;
         let selector = request.selector.map(|Obj(selector)| selector).unwrap_or_default();
         let events = events(&selector.memory_ids.unwrap_or_default())?;

@@ -77,9 +77,16 @@ pub struct FactBody {
     pub superseded_by: Option<String>,
     /// The version in whose place it came.
     pub supersedes: Option<String>,
-    /// Always false: a fact is whole or it is not shown.
+    /// Present and true if an erasure took the words of some of its events (ruling 4).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub supporting_evidence_redacted: bool,
+    /// True if an erasure took the words of all of them: that there was something is known, and not what.
     #[serde(rename = "_partial")]
     pub partial: bool,
+    /// Why: `supporting_evidence_redacted`.
+    #[serde(rename = "_partial_reason", skip_serializing_if = "Option::is_none")]
+    pub partial_reason: Option<&'static str>,
 }
 
 /// A predicate that is a term of a vocabulary (R220).

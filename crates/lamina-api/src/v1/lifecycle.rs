@@ -2,7 +2,7 @@
 
 mod query;
 
-use lamina_types::lifecycle::{Dependants, Fate, Payload};
+use lamina_types::lifecycle::{Dependants, ErasureReached, Fate, Payload};
 use lamina_types::limits::AUDIT_NOTE_CHARS_MAX;
 use lamina_types::{EventId, LifecycleEvent, LifecycleId, LifecycleKind, Stage};
 use schemars::JsonSchema;
@@ -93,7 +93,7 @@ impl LifecycleBody {
             lifecycle_id: id.to_string(),
             event: kind.as_str().to_owned(),
             stage: kind.stage().map(|stage| stage.as_str().to_owned()),
-            event_id: (*kind != LifecycleKind::Forgotten).then(|| event_id.to_string()),
+            event_id: kind.is_of_event().then(|| event_id.to_string()),
             batch_id: batch_id.map(|batch| batch.to_string()),
             scope: scope.to_string(),
             timestamp: ts.clone(),
@@ -164,6 +164,7 @@ fn payload_body(
             "by_actor": captured.map(|detail| detail.actor),
             "cascade": cascade.as_str(),
         }),
+        Payload::Erasure(reached) => erasure_body(kind, reached),
         Payload::Revised { .. } | Payload::ModelFailed { .. } => model_body(&event_id, payload),
         _ => json!({ "event_id": event_id }),
     }
@@ -177,6 +178,39 @@ fn dependants_body(dependants: &Dependants) -> Value {
         (fate.as_str().to_owned(), json!({ "count": fated.count, "ids": ids }))
     });
     Value::Object(fates.into_iter().collect())
+}
+
+/// The phases of an erasure, in their order.
+const PHASES: &[&str] = &["enumerate", "refcount", "categorize", "delete", "demote"];
+
+/// How far an erasure has come, or what it came to (R286, R388).
+fn erasure_body(kind: LifecycleKind, reached: &ErasureReached) -> Value {
+    let ErasureReached { erasure, phase, done, cancelled, counts, audit_id } = reached;
+    let [deleted, redacted, held, facts, beliefs, demoted, episodes] = counts;
+    if kind == LifecycleKind::ErasureProgress {
+        let phase = PHASES.get(usize::from(phase.saturating_sub(1)));
+        return json!({
+            "erasure_id": erasure.to_string(),
+            "phase": phase,
+            "fraction_complete": f64::from(*done) / 10_000.0,
+            "deleted_events": deleted,
+            "redacted_events": redacted,
+        });
+    }
+    json!({
+        "erasure_id": erasure.to_string(),
+        "status": if *cancelled { "cancelled" } else { "completed" },
+        "summary": {
+            "deleted_events": deleted,
+            "redacted_events": redacted,
+            "held_events": held,
+            "deleted_facts": facts,
+            "deleted_beliefs": beliefs,
+            "demoted_beliefs": demoted,
+            "deleted_episodes": episodes,
+        },
+        "audit_id": audit_id.to_string(),
+    })
 }
 
 /// What a language model has to do with an event.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lamina_env::Env;
 use lamina_store::blob::BlobStore;
-use lamina_store::codec::control::Blob;
+use lamina_store::codec::control::{Blob, LegalHold};
 use lamina_store::entry::{Entry, Kind, SectionState, control};
 use lamina_store::ledger::{self, Ledger, Taken, Until};
 use lamina_store::log::{Appended, EraseTarget, NewEntry, Section};
@@ -179,6 +179,8 @@ impl Again<'_> {
     fn erase(&mut self, taken: &Taken, blobs: &BlobStore) -> Result<(), OpenError> {
         let reader = self.parts.log.reader();
         let next = self.parts.log.tip().next_offset;
+        let residue = Residue::decode(&taken.what).unwrap_or_default();
+        let there = self.is_there(taken)?;
         let mut targets: Vec<EraseTarget> = Vec::new();
         for target in &taken.targets {
             let found = (target.target.offset < next)
@@ -188,8 +190,12 @@ impl Again<'_> {
                 continue;
             };
             let live = |section: &SectionState| matches!(section, SectionState::Live(_));
-            let who = target.target.who && live(&entry.who);
-            let what = target.target.what && live(&entry.what);
+            let mut who = target.target.who && live(&entry.who);
+            let mut what = target.target.what && live(&entry.what);
+            // Its words may be gone already, and now it goes from more scopes.
+            if !there && residue.stays(target.target.offset).is_some() {
+                (who, what) = (target.target.who, target.target.what);
+            }
             if !who && !what {
                 continue;
             }
@@ -204,31 +210,36 @@ impl Again<'_> {
             return Ok(());
         }
         let offsets: BTreeSet<u64> = targets.iter().map(|target| target.offset).collect();
-        let mut residue = Residue::decode(&taken.what).unwrap_or_default();
-        residue.kept.retain(|(offset, _)| offsets.contains(offset));
+        let residue = residue.only(|offset| offsets.contains(&offset));
         let appended = self.parts.log.erase(taken.tenant, &targets, &residue.encode())?;
         self.apply(appended)
     }
 
-    /// Appends what is not there: a suppression, a revocation.
+    /// Whether the backup knows of it.
+    fn is_there(&self, taken: &Taken) -> Result<bool, OpenError> {
+        if taken.offset >= self.parts.log.tip().next_offset {
+            return Ok(false);
+        }
+        let there = self.parts.log.reader().read(taken.offset, None, 1, usize::MAX)?;
+        Ok(there.first().is_some_and(|entry| entry.head.seal == taken.seal))
+    }
+
+    /// Appends what is not there: a suppression, a revocation, a hold.
     fn note(&mut self, taken: &Taken) -> Result<(), OpenError> {
-        let reader = self.parts.log.reader();
-        let next = self.parts.log.tip().next_offset;
-        if taken.offset < next {
-            let there = reader.read(taken.offset, None, 1, usize::MAX)?;
-            if there.first().is_some_and(|entry| entry.head.seal == taken.seal) {
-                return Ok(());
-            }
+        if self.is_there(taken)? {
+            return Ok(());
         }
         // Of a tenant that the backup does not know there is nothing to take back.
         if self.parts.keys.tenant(taken.tenant).is_err() {
             return Ok(());
         }
+        // A hold on a scope that the backup does not know keeps nothing.
+        let Some(scope) = self.scope_of(taken)? else { return Ok(()) };
         let entry = NewEntry {
             kind: Kind::Control,
             sub: taken.sub,
             tenant: taken.tenant,
-            scope: taken.scope,
+            scope,
             causes: Vec::new(),
             who: Section::absent(),
             what: section(&*self.env.rng, &taken.what),
@@ -236,6 +247,20 @@ impl Again<'_> {
         let appended = self.parts.log.append(vec![entry], None)?;
         self.report.noted += 1;
         self.apply(vec![appended])
+    }
+
+    /// The scope of an entry. That of a hold is known by its path: ordinals that were given out after the backup
+    /// was made may mean other scopes by now.
+    fn scope_of(&self, taken: &Taken) -> Result<Option<u64>, OpenError> {
+        let holds = [control::LEGAL_HOLD_SET, control::LEGAL_HOLD_LIFTED];
+        if !holds.contains(&taken.sub) {
+            return Ok(Some(taken.scope));
+        }
+        let (views, tenant) = (&self.parts.views, taken.tenant);
+        match LegalHold::decode(&taken.what).ok().and_then(|hold| hold.scope) {
+            Some(path) => Ok(views.scope_by_tag(tenant, &path)?),
+            None => Ok(views.scope_row(tenant, taken.scope)?.map(|row| row.ordinal)),
+        }
     }
 
     fn apply(&mut self, appended: Vec<Appended>) -> Result<(), OpenError> {

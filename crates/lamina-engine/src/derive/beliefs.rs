@@ -226,6 +226,7 @@ fn take(
         place: Place::default(),
         gone: None,
         origin: None,
+        redacted: None,
     };
     if let Some(effect) = claims::take(rows, at, source, piece, id)? {
         if !heard.made.claims.contains(&at.claim) {
@@ -302,6 +303,36 @@ pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Res
         rows.delete(Space::Sources, key::sample(tenant, scope, at, offset));
     }
     rows.delete(Space::Sources, key::made(tenant, offset));
+    Ok(())
+}
+
+/// The words of what an entry said are gone: in these scopes it counts all the same, everywhere else it goes as if
+/// it had never been said.
+pub(super) fn redact(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    stays: &[u64],
+    at: RecordedAt,
+) -> Result<(), ViewError> {
+    let Some(mut made) = made_row(rows, tenant, offset)? else { return Ok(()) };
+    let (kept, gone): (Vec<_>, Vec<_>) =
+        made.claims.iter().partition(|claim| stays.contains(&claim.scope));
+    for claim in gone {
+        without(rows, tenant, claim, offset, Going::Never)?;
+    }
+    for claim in &kept {
+        again::without_words(rows, tenant, *claim, offset, at)?;
+    }
+    if let Some((scope, when)) = made.sample.filter(|(scope, _)| !stays.contains(scope)) {
+        rows.delete(Space::Sources, key::sample(tenant, scope, when, offset));
+        made.sample = None;
+    }
+    made.claims = kept;
+    match made.claims.is_empty() && made.sample.is_none() {
+        true => rows.delete(Space::Sources, key::made(tenant, offset)),
+        false => rows.put(Space::Sources, key::made(tenant, offset), made.encode()),
+    }
     Ok(())
 }
 

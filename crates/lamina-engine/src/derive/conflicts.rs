@@ -250,11 +250,12 @@ pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Res
     Ok(())
 }
 
-/// Takes back the decisions that stand on an answer.
+/// Takes back the decisions that stand on an answer, in the scopes that are meant.
 pub(super) fn withdraw_citing(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
     answer: u64,
+    is_meant: &dyn Fn(u64) -> bool,
 ) -> Result<(), ViewError> {
     let (from, to) = key::citing(tenant, answer);
     let mut citing = Vec::new();
@@ -263,7 +264,9 @@ pub(super) fn withdraw_citing(
         ControlFlow::Continue(())
     })?;
     for decision in citing {
-        withdraw(rows, tenant, decision)?;
+        if decision_row(rows, tenant, decision)?.is_some_and(|row| is_meant(row.scope)) {
+            withdraw(rows, tenant, decision)?;
+        }
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use lamina_types::{AuditId, Micros, RecordedAt};
 
 use crate::derive::fold::row_error;
 use crate::derive::key::forget as key;
+use crate::derive::rows::{optional, put_optional};
 
 /// What became of an erasure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub(crate) struct ErasureRow {
     pub(crate) counts: ErasureCounts,
     /// Bytes of files that held something of it, and bytes written to be rid of it.
     pub(crate) bytes: (u64, u64),
+    /// Events that are to be deleted and redacted in all, once that is known.
+    pub(crate) planned: Option<(u64, u64)>,
 }
 
 /// The last certificate there is.
@@ -80,11 +83,12 @@ impl ErasureRow {
         for number in self.counts.in_order() {
             put_varint(&mut out, number);
         }
-        // Rows from before there were certificates end here.
-        if self.bytes != (0, 0) {
-            put_varint(&mut out, self.bytes.0);
-            put_varint(&mut out, self.bytes.1);
-        }
+        put_optional(&mut out, self.planned.as_ref(), |out, (deleted, redacted)| {
+            put_varint(out, *deleted);
+            put_varint(out, *redacted);
+        });
+        put_varint(&mut out, self.bytes.0);
+        put_varint(&mut out, self.bytes.1);
         out
     }
 
@@ -106,10 +110,8 @@ impl ErasureRow {
             *count = from.varint()?;
         }
         let counts = ErasureCounts::of(counts);
-        let bytes = match from.is_done() {
-            true => (0, 0),
-            false => (from.varint()?, from.varint()?),
-        };
+        let planned = optional(&mut from, |from| Ok((from.varint()?, from.varint()?)))?;
+        let bytes = (from.varint()?, from.varint()?);
         match from.is_done() {
             true => Ok(ErasureRow {
                 scope,
@@ -122,6 +124,7 @@ impl ErasureRow {
                 outcome,
                 counts,
                 bytes,
+                planned,
             }),
             false => Err(CodecError::Malformed { field: "erasure" }),
         }
@@ -156,6 +159,7 @@ pub(super) fn control(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), View
                 outcome: Outcome::Running,
                 counts: ErasureCounts::default(),
                 bytes: (0, 0),
+                planned: None,
             };
             rows.put(Space::Records, key::erasure(head.tenant, begun.id), row.encode());
             if let Some((used, body)) = begun.key {
@@ -170,6 +174,7 @@ pub(super) fn control(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), View
             let Some(bytes) = rows.get(Space::Records, &stored)? else { return Ok(()) };
             let mut row = ErasureRow::decode(&bytes).map_err(row_error(Space::Records))?;
             (row.phase, row.counts, row.changed_at) = (step.phase, step.counts, head.recorded_at);
+            row.planned = row.planned.or(step.planned);
             if head.sub == control::ERASURE_ENDED {
                 row.outcome = if step.cancelled { Outcome::Cancelled } else { Outcome::Completed };
             }

@@ -6,7 +6,7 @@ use lamina_store::entry::{Entry, Head, Kind, SectionState, control};
 use lamina_store::kv::Space;
 use lamina_store::log::ErasePayload;
 use lamina_store::view::derived::{Derivation, Rows};
-use lamina_store::view::{EventRow, Tag, ViewError};
+use lamina_store::view::{EventRow, Residue, Tag, ViewError};
 use lamina_types::layer::Term;
 use lamina_types::{EventId, RecordedAt, ScopePath};
 use sha2::{Digest, Sha256};
@@ -15,8 +15,9 @@ use crate::derive::entities::Names;
 use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
-    beliefs, concepts, conflicts, deadlines, dependants, echo, entities, episodes, erasures, facts,
-    forgotten, key, models, newest, rederive, retention, standing, suppress, traces, vocabularies,
+    beliefs, cites, concepts, conflicts, deadlines, dependants, echo, entities, episodes, erasures,
+    facts, forgotten, key, models, newest, redacted, rederive, retention, standing, suppress,
+    traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -89,6 +90,7 @@ impl Derivation for Derived {
             (Kind::Control, control::BELIEF_DECLARED) => {
                 due(rows, entry)?;
                 traces::declared(rows, entry);
+                cites::declared(rows, entry)?;
                 beliefs::declared(rows, entry)
             }
             _ => Ok(()),
@@ -184,6 +186,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     retention::learn(rows, &given);
     echo::learn(rows, &given);
     standing::learn(rows, &given)?;
+    cites::learn(rows, &given)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
 }
@@ -222,7 +225,8 @@ fn scopes(
     Ok(scopes)
 }
 
-/// Takes back what an erasure reaches: the answers themselves, or those of an event.
+/// Takes back what an erasure reaches: the answers themselves, or those of an event. Of what others refer to
+/// it stays with them, without its words.
 fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let payload = match &entry.what {
         SectionState::Live(bytes) => ErasePayload::decode(bytes),
@@ -231,16 +235,28 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let Some(payload) = payload else {
         return Err(contradiction(entry, "an erasure does not say what it erases"));
     };
+    let residue = Residue::decode(&payload.residue)
+        .map_err(|source| ViewError::Entry { offset: entry.head.offset, source })?;
+    let (tenant, at) = (entry.head.tenant, entry.head.recorded_at);
     for target in payload.targets.iter().filter(|target| target.who || target.what) {
-        withdraw_event(rows, target.offset, entry.head.recorded_at)?;
-        withdraw_answer(rows, entry.head.tenant, target.offset, entry.head.recorded_at)?;
-        conflicts::withdraw(rows, entry.head.tenant, target.offset)?;
-        beliefs::withdraw(rows, entry.head.tenant, target.offset)?;
-        vocabularies::drop_at(rows, entry.head.tenant, target.offset)?;
-        newest::drop_at(rows, key::phrases(entry.head.tenant), target.offset)?;
-        newest::drop_at(rows, key::retention::rules(entry.head.tenant), target.offset)?;
-        retention::drop_at(rows, entry.head.tenant, target.offset)?;
-        traces::drop_all(rows, entry.head.tenant, target.offset)?;
+        match residue.stays(target.offset) {
+            Some(stays) => redacted::redact(rows, tenant, target.offset, stays, at)?,
+            None => {
+                withdraw_event(rows, target.offset, at)?;
+                withdraw_answer(rows, tenant, target.offset, at)?;
+                redacted::forget(rows, tenant, target.offset)?;
+            }
+        }
+        conflicts::withdraw(rows, tenant, target.offset)?;
+        if residue.stays(target.offset).is_none() {
+            beliefs::withdraw(rows, tenant, target.offset)?;
+        }
+        vocabularies::drop_at(rows, tenant, target.offset)?;
+        newest::drop_at(rows, key::phrases(tenant), target.offset)?;
+        newest::drop_at(rows, key::retention::rules(tenant), target.offset)?;
+        retention::drop_at(rows, tenant, target.offset)?;
+        traces::drop_all(rows, tenant, target.offset)?;
+        cites::forget(rows, tenant, target.offset)?;
     }
     Ok(())
 }
@@ -275,7 +291,7 @@ fn retire(rows: &mut Rows<'_, '_>, given: &Given<'_>, offset: u64) -> Result<(),
 }
 
 /// Takes back what one answer made, as if it had never been given.
-fn withdraw_answer(
+pub(super) fn withdraw_answer(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
     offset: u64,
@@ -284,7 +300,7 @@ fn withdraw_answer(
     let Some(mut row) = answer_row(rows, tenant, offset)? else { return Ok(()) };
     facts::with_carried(rows, tenant, offset, &mut row)?;
     beliefs::withdraw(rows, tenant, offset)?;
-    conflicts::withdraw_citing(rows, tenant, offset)?;
+    conflicts::withdraw_citing(rows, tenant, offset, &|_| true)?;
     facts::withdraw(rows, tenant, offset, &row)?;
     concepts::withdraw(rows, tenant, offset, &row, at)?;
     entities::withdraw(rows, tenant, offset, &row)?;

@@ -311,6 +311,12 @@ pub(crate) fn tail_number(key: &[u8]) -> Option<u64> {
     key.last_chunk::<8>().map(|tail| u64::from_be_bytes(*tail))
 }
 
+/// The two numbers at the end of a key.
+pub(crate) fn two_numbers(key: &[u8]) -> Option<(u64, u64)> {
+    let (rest, second) = key.split_last_chunk::<8>()?;
+    Some((tail_number(rest)?, u64::from_be_bytes(*second)))
+}
+
 /// The place of what was said, at the end of an [`input`] key.
 pub(crate) fn tail_source(key: &[u8]) -> Option<AssertionId> {
     let (rest, ordinal) = key.split_last_chunk::<2>()?;

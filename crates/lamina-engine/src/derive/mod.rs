@@ -29,6 +29,8 @@ pub(crate) mod topics;
 pub(crate) mod echo;
 pub(crate) mod standing;
 pub(crate) mod traces;
+pub(crate) mod cites;
+pub(crate) mod redacted;
 pub(crate) mod words;
 pub(crate) mod erasures;
 mod forgotten;

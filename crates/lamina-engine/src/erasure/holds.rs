@@ -42,8 +42,7 @@ impl Engine {
         reason: &str,
         noted: &Noted,
     ) -> Result<Hold, Error> {
-        let what = LegalHold { reason: reason.to_owned() }.encode();
-        self.change_hold(permit, scope, (control::LEGAL_HOLD_SET, &what), noted).await?;
+        self.change_hold(permit, scope, (control::LEGAL_HOLD_SET, reason), noted).await?;
         let holds = self.legal_holds(permit).await?;
         holds.into_iter().find(|hold| hold.scope == *scope).ok_or(Error::NotFound)
     }
@@ -58,7 +57,7 @@ impl Engine {
         if !self.legal_holds(permit).await?.iter().any(|hold| hold.scope == *scope) {
             return Err(Error::NotFound);
         }
-        self.change_hold(permit, scope, (control::LEGAL_HOLD_LIFTED, &[]), noted).await
+        self.change_hold(permit, scope, (control::LEGAL_HOLD_LIFTED, ""), noted).await
     }
 
     /// The holds of a tenant.
@@ -78,7 +77,7 @@ impl Engine {
         &self,
         permit: &Permit<PolicyAdministerTenant>,
         scope: &ScopePath,
-        (sub, what): (u16, &[u8]),
+        (sub, reason): (u16, &str),
         noted: &Noted,
     ) -> Result<(), Error> {
         // What is under way is finished first: a hold is not put on half of an erasure.
@@ -87,6 +86,8 @@ impl Engine {
         let tenant = permit.caller().tenant;
         // Nothing was ever written there that could be held.
         let ordinal = self.inner.views.scope_ordinal(tenant, scope)?.ok_or(Error::NotFound)?;
+        let path = self.inner.views.path_tag(tenant, scope)?;
+        let what = LegalHold { reason: reason.to_owned(), scope: Some(path) }.encode();
         let entry = NewEntry {
             kind: Kind::Control,
             sub,
@@ -94,7 +95,7 @@ impl Engine {
             scope: ordinal,
             causes: Vec::new(),
             who: by(&self.inner.env, permit, noted),
-            what: section(&*self.inner.env.rng, what),
+            what: section(&*self.inner.env.rng, &what),
         };
         let (reply, answer) = oneshot::channel();
         self.inner.submit(Request::TakeBack { entry: Box::new(entry), reply }, answer).await?;
@@ -113,6 +114,21 @@ impl Inner {
             ControlFlow::Continue(())
         })?;
         Ok(scopes)
+    }
+
+    /// The scope of a hold that is on a scope or above it.
+    pub(crate) fn hold_over(
+        &self,
+        tenant: u32,
+        scope: &ScopePath,
+    ) -> Result<Option<ScopePath>, Error> {
+        for held in self.hold_scopes(tenant)? {
+            let held = self.scope_path(tenant, held)?;
+            if held.contains(scope) {
+                return Ok(Some(held));
+            }
+        }
+        Ok(None)
     }
 
     /// The hold of a scope.

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lamina_store::codec::control::ErasureCounts;
+pub use lamina_store::codec::control::ErasureCounts;
 use lamina_types::{
     ActorId, AuditId, BeliefId, ErasureId, ErasurePreviewId, EventId, ForgetPreviewId, Micros,
     ScopePath,
@@ -77,7 +77,7 @@ pub struct Manifest {
     pub held: Vec<EventId>,
     /// Which event is referred to from which scope.
     pub references: Vec<(EventId, ScopePath)>,
-    /// Beliefs that lose evidence and stand on other.
+    /// Beliefs that no words are left under, and that are half as sure from then on.
     pub demoted: Vec<BeliefId>,
     /// Events of others that speak of an owner: they stay.
     pub mentions: Vec<EventId>,
@@ -131,6 +131,8 @@ struct Work {
     /// Events whose words are gone, and all that are to go.
     done: AtomicU64,
     all: AtomicU64,
+    /// Events to delete and to redact in all, once that is known.
+    planned: Mutex<Option<(u64, u64)>>,
 }
 
 /// What erasures keep in memory.

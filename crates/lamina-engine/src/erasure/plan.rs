@@ -2,13 +2,14 @@
 //!
 //! Candidates are the events of the scope and of what is below it, and what its owners did elsewhere (R366).
 //! One that a record or an event of a scope outside refers to is redacted; one under a hold stays; the rest
-//! is deleted (R367, R368, ruling 4). The owner of a scope that was registered by its first write counts
+//! is deleted (R367, R368, ruling 4). What is under a hold counts as outside: it keeps what stands on others. The owner of a scope that was registered by its first write counts
 //! only if it is the scope's own: whoever wrote first somewhere did not say that it is about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use lamina_store::codec::experience::ExperienceWhat;
+use lamina_store::entry::Place as LogPlace;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::log::EraseTarget;
 use lamina_store::view::{Axis, EventRow, EventScan, Registration};
@@ -21,7 +22,7 @@ use crate::derive::entities::rows::read_bearers;
 use crate::derive::entities::{ACTOR, TENANT_WIDE};
 use crate::derive::key::{self, Layer};
 use crate::derive::read::{answer_row, episode, row, walk};
-use crate::derive::traces;
+use crate::derive::{cites, redacted, traces};
 use crate::engine::Inner;
 use crate::forget::{Counts, Place, Removal};
 
@@ -46,8 +47,9 @@ pub(super) struct Wanted {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
     pub(super) delete: BTreeSet<EventId>,
-    /// And from which scopes outside they are referred to.
-    pub(super) redact: BTreeMap<EventId, BTreeSet<u64>>,
+    pub(super) redact: BTreeMap<EventId, Staying>,
+    /// Events whose words went before, and what stands on them in scopes that are erased now.
+    pub(super) standing: BTreeMap<EventId, Staying>,
     pub(super) held: BTreeSet<EventId>,
     /// Beliefs that were declared in the scopes: their words go with them.
     pub(super) declared: Vec<EraseTarget>,
@@ -64,11 +66,30 @@ impl Plan {
     pub(super) fn words(&self) -> BTreeSet<EventId> {
         self.delete.iter().chain(self.redact.keys()).copied().collect()
     }
+
+    /// What is taken away.
+    fn removal(&self) -> Removal {
+        let staying = || self.redact.iter().chain(&self.standing);
+        let words = self.delete.iter().chain(staying().map(|(event, _)| event));
+        let stays = staying().map(|(event, staying)| (*event, staying.scopes.clone()));
+        Removal { words: words.copied().collect(), stays: stays.collect(), ..Removal::default() }
+    }
+}
+
+/// An event that others refer to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Staying {
+    pub(super) offset: u64,
+    pub(super) place: LogPlace,
+    /// The scopes outside that do: what stands on it there stays.
+    pub(super) scopes: BTreeSet<u64>,
 }
 
 /// What is known about the scopes of a plan.
 struct Scopes {
     inside: BTreeSet<u64>,
+    /// Those that are not held: what refers to an event from anywhere else keeps it.
+    erased: BTreeSet<u64>,
     held: BTreeSet<u64>,
     owners: Vec<ActorId>,
 }
@@ -85,7 +106,8 @@ impl Inner {
             None => Vec::new(),
         };
         let held = self.held_scopes(tenant, &wanted.scope, &mut plan.holds)?;
-        let scopes = Scopes { inside, held, owners };
+        let erased = inside.difference(&held).copied().collect();
+        let scopes = Scopes { inside, erased, held, owners };
         let mut reached: BTreeMap<u64, u64> = BTreeMap::new();
         let mut candidates = 0;
         for event in self.candidates(wanted, &scopes)? {
@@ -97,18 +119,22 @@ impl Inner {
                 plan.held.insert(event.id);
                 continue;
             }
-            let from = self.references(tenant, &event, &scopes.inside)?;
+            let from = self.references(tenant, &event, &scopes.erased)?;
             let home = (!scopes.inside.contains(&event.scope)).then_some(event.scope);
             for scope in from.iter().copied().chain(home).collect::<BTreeSet<u64>>() {
                 *reached.entry(scope).or_default() += 1;
             }
             match from.is_empty() {
                 true => drop(plan.delete.insert(event.id)),
-                false => drop(plan.redact.insert(event.id, from)),
+                false => {
+                    let (offset, place) = (event.offset, event.place);
+                    plan.redact.insert(event.id, Staying { offset, place, scopes: from });
+                }
             }
         }
         if wanted.events.is_empty() {
-            for scope in scopes.inside.difference(&scopes.held) {
+            plan.standing = self.standing_in(wanted, &scopes.erased)?;
+            for scope in &scopes.erased {
                 for (offset, place) in traces::declared_in(&self.views, tenant, *scope)? {
                     if offset < wanted.up_to {
                         plan.declared.push(EraseTarget { offset, place, who: false, what: true });
@@ -118,9 +144,12 @@ impl Inner {
             plan.mentions = self.mentions_of(tenant, &scopes.owners, &plan)?;
         }
         let place = Place { inner: self, tenant, scope: root.unwrap_or_default() };
-        let gone = Removal { words: plan.words(), ..Removal::default() };
+        let gone = plan.removal();
         plan.affected = place.falls(&gone)?;
-        plan.demoted = place.weakened(&gone)?;
+        plan.affected.events = plan.words().len() as u64;
+        let fading = place.fading(&gone)?;
+        plan.affected.beliefs += fading.gone;
+        plan.demoted = fading.demoted;
         for (scope, events) in reached {
             let of = self.owners_of(tenant, scope)?;
             let co_owners = of.into_iter().filter(|owner| !scopes.owners.contains(owner)).collect();
@@ -228,8 +257,32 @@ impl Inner {
         }
     }
 
-    /// The scopes outside that refer to an event: by a record that stands on it, or because it was to be
-    /// consolidated there.
+    /// Events whose words went before and that something in these scopes stands on, with where else it does.
+    fn standing_in(
+        &self,
+        wanted: &Wanted,
+        erased: &BTreeSet<u64>,
+    ) -> Result<BTreeMap<EventId, Staying>, Error> {
+        let tenant = wanted.tenant;
+        let mut found = BTreeMap::new();
+        for scope in erased {
+            for offset in redacted::standing_in(&self.views, tenant, *scope)? {
+                let Some((_, id)) = self.views.event_at(offset)? else { continue };
+                let Some(event) = self.views.event(tenant, id)? else { continue };
+                if offset >= wanted.up_to {
+                    continue;
+                }
+                let scopes = redacted::stays(&self.views, tenant, offset)?;
+                let scopes = scopes.into_iter().filter(|scope| !erased.contains(scope));
+                let staying = Staying { offset, place: event.place, scopes: scopes.collect() };
+                found.insert(id, staying);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The scopes outside that refer to an event: by a record that stands on it, because an event or a
+    /// declaration there names it, or because it was to be consolidated there.
     fn references(
         &self,
         tenant: u32,
@@ -243,7 +296,8 @@ impl Inner {
             ControlFlow::Continue(())
         })?;
         let place = Place { inner: self, tenant, scope: event.scope };
-        let mut from = BTreeSet::new();
+        let mut from: BTreeSet<u64> =
+            cites::scopes_citing(&self.views, tenant, event.id)?.into_iter().collect();
         for (layer, id) in ids {
             from.extend(match layer {
                 Layer::Fact => self.fact_row(tenant, FactId::from_bytes(id))?.map(|row| row.scope),

@@ -1,6 +1,6 @@
 //! Previewing, beginning, carrying on and stopping erasures.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,13 +11,13 @@ use lamina_env::rng::draw;
 use lamina_store::codec::control::{ErasureBegun, ErasureCounts, ErasureStep};
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::kv::{Direction, Space};
-use lamina_store::log::{NewEntry, Section};
+use lamina_store::log::{EraseTarget, NewEntry, Section};
 use lamina_types::capability::{ForgetGdpr, ForgetGdprCrossWorkspace};
-use lamina_types::{ErasureId, ErasurePreviewId, EventId, ScopePath};
+use lamina_types::{AuditId, ErasureId, ErasurePreviewId, EventId, ScopePath};
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use super::plan::{Plan, Wanted};
+use super::plan::{Plan, Staying, Wanted};
 use super::previews::{Previewed, expires};
 use super::{ErasureAsked, ErasurePreview, ErasureStatus, Manifest, Outcome, PreviewOf, Work};
 use crate::admin::{Noted, by};
@@ -25,8 +25,8 @@ use crate::derive::erasures::ErasureRow;
 use crate::derive::key;
 use crate::derive::read::{get, row, walk};
 use crate::engine::Inner;
-use crate::forget::KeyUsed;
-use crate::write::capture::Request;
+use crate::forget::{Going, KeyUsed};
+use crate::write::capture::{Remains, Request};
 use crate::write::prepare::section;
 use crate::{Engine, Error};
 
@@ -55,6 +55,17 @@ pub(super) struct Job {
     who: Section,
     /// What an earlier run has done.
     before: ErasureCounts,
+    /// Events that it had before it, if words had begun to go.
+    planned: Option<(u64, u64)>,
+}
+
+impl Work {
+    /// How much is done in a phase, in ten-thousandths of everything.
+    fn fraction(&self, phase: u8) -> u16 {
+        let (done, all) = (self.done.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed));
+        let within = if phase == DELETE && all > 0 { done.min(all) * 2_000 / all } else { 0 };
+        u16::from(phase.clamp(1, LAST) - 1) * 2_000 + u16::try_from(within).unwrap_or(2_000)
+    }
 }
 
 impl Engine {
@@ -147,6 +158,7 @@ impl Engine {
             },
             who: by(&self.inner.env, permit, noted),
             before: ErasureCounts::default(),
+            planned: None,
         };
         let work = self.inner.taken_up(id);
         self.note_erasure(&job, control::ERASURE_BEGUN, &begun.encode()).await?;
@@ -162,20 +174,14 @@ impl Engine {
         let found = row(&self.inner.views, Space::Records, &stored, ErasureRow::decode)?;
         let found = found.ok_or(Error::NotFound)?;
         let at_work = self.inner.admin.erasing.at_work.lock().get(&id).map(Arc::clone);
-        let (done, all) = at_work.map_or((0, 0), |work| {
-            (work.done.load(Ordering::Relaxed), work.all.load(Ordering::Relaxed))
-        });
-        let within = if found.phase == DELETE && all > 0 { done * 2_000 / all } else { 0 };
+        let work = at_work.unwrap_or_default();
         let mut status = ErasureStatus {
             id,
             outcome: found.outcome,
             phase: usize::from(found.phase.clamp(1, LAST)) - 1,
             done: match found.outcome {
                 Outcome::Completed => 10_000,
-                _ => {
-                    u16::from(found.phase.clamp(1, LAST) - 1) * 2_000
-                        + u16::try_from(within).unwrap_or(2_000)
-                }
+                _ => work.fraction(found.phase),
             },
             counts: found.counts,
             bytes: found.bytes,
@@ -189,6 +195,24 @@ impl Engine {
         let elapsed = u64::try_from(until.0 - found.began_at.0.0).unwrap_or(0);
         status.elapsed_ms = elapsed / 1_000;
         Ok(status)
+    }
+
+    /// The erasures that rows of the audit log are about, by the ids of those.
+    pub async fn erasures_audited(
+        &self,
+        tenant: u32,
+        rows: BTreeSet<AuditId>,
+    ) -> Result<BTreeMap<AuditId, (ErasureId, ErasureCounts)>, Error> {
+        if rows.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        self.inner.caught_up().await;
+        self.blocking(move |inner| {
+            let mut audited = inner.erasures_of(tenant)?;
+            audited.retain(|(_, row)| rows.contains(&row.audit_id));
+            Ok(audited.into_iter().map(|(id, row)| (row.audit_id, (id, row.counts))).collect())
+        })
+        .await
     }
 
     /// The scope that an erasure is about.
@@ -306,7 +330,7 @@ impl Engine {
             if self.stopped(job, work, phase - 1, counts).await? {
                 return Ok(());
             }
-            self.step(job, phase, counts).await?;
+            self.step((job, work), phase, counts).await?;
         }
         self.inner.caught_up().await;
         let wanted = job.wanted.clone();
@@ -314,12 +338,20 @@ impl Engine {
         if self.stopped(job, work, DELETE - 1, counts).await? {
             return Ok(());
         }
-        counts.held_events = plan.held.len() as u64;
-        counts.deleted_facts += plan.affected.facts;
-        counts.deleted_beliefs += plan.affected.beliefs;
-        counts.deleted_episodes += plan.affected.episodes;
-        counts.demoted_beliefs += plan.demoted.len() as u64;
-        self.step(job, DELETE, counts).await?;
+        let left = (plan.delete.len() as u64, plan.redact.len() as u64);
+        let planned = job.planned.unwrap_or(left);
+        // What an earlier run did is not always noted; what it had before it is.
+        counts.deleted_events = planned.0.saturating_sub(left.0);
+        counts.redacted_events = planned.1.saturating_sub(left.1);
+        if job.planned.is_none() {
+            counts.held_events = plan.held.len() as u64;
+            counts.deleted_facts = plan.affected.facts;
+            counts.deleted_beliefs = plan.affected.beliefs;
+            counts.deleted_episodes = plan.affected.episodes;
+            counts.demoted_beliefs = plan.demoted.len() as u64;
+        }
+        *work.planned.lock() = Some(planned);
+        self.step((job, work), DELETE, counts).await?;
         let bytes_before = self.inner.purged_bytes();
         // The files of the index are written again once, when all of it is gone.
         let waits = self.inner.search.as_ref().map(|search| search.purging.wait());
@@ -327,20 +359,33 @@ impl Engine {
         work.all.store(words.len() as u64, Ordering::Relaxed);
         for some in words.chunks(EVENTS_AT_ONCE) {
             let some: BTreeSet<EventId> = some.iter().copied().collect();
-            self.erase_words(job.wanted.tenant, &some, true).await?;
+            let staying = plan.redact.iter().filter(|(event, _)| some.contains(event));
+            let stays = staying.map(|(_, one)| (one.offset, one.scopes.iter().copied().collect()));
+            let remains = Remains { stays: stays.collect(), refuse_keys: true };
+            self.erase_words(job.wanted.tenant, &some, Going { who: true, remains }).await?;
             let redacted = some.iter().filter(|id| plan.redact.contains_key(id)).count() as u64;
             counts.redacted_events += redacted;
             counts.deleted_events += some.len() as u64 - redacted;
             work.done.fetch_add(some.len() as u64, Ordering::Relaxed);
             // What is done is known after a crash.
-            self.step(job, DELETE, counts).await?;
+            self.step((job, work), DELETE, counts).await?;
+        }
+        let standing: Vec<&Staying> = plan.standing.values().collect();
+        for some in standing.chunks(EVENTS_AT_ONCE) {
+            let target = |one: &&Staying| EraseTarget {
+                offset: one.offset,
+                place: one.place,
+                who: true,
+                what: true,
+            };
+            let stays = some.iter().map(|one| (one.offset, one.scopes.iter().copied().collect()));
+            let remains = Remains { stays: stays.collect(), refuse_keys: false };
+            self.take_back(job, some.iter().map(target).collect(), remains).await?;
         }
         for targets in plan.declared.chunks(EVENTS_AT_ONCE) {
-            let (reply, answer) = oneshot::channel();
-            let (tenant, targets) = (job.wanted.tenant, targets.to_vec());
-            self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
+            self.take_back(job, targets.to_vec(), Remains::default()).await?;
         }
-        self.step(job, LAST, counts).await?;
+        self.step((job, work), LAST, counts).await?;
         drop(waits);
         let index = self.purged().await?;
         self.blocking(Inner::quarantine_emptied).await?;
@@ -348,6 +393,17 @@ impl Engine {
         let bytes = (held - bytes_before.0, rewritten - bytes_before.1);
         self.certify(job, counts, index, bytes).await?;
         self.end(job, LAST, counts, false).await
+    }
+
+    async fn take_back(
+        &self,
+        job: &Job,
+        targets: Vec<EraseTarget>,
+        remains: Remains,
+    ) -> Result<(), Error> {
+        let (reply, answer) = oneshot::channel();
+        let tenant = job.wanted.tenant;
+        self.inner.submit(Request::Erase { tenant, targets, remains, reply }, answer).await
     }
 
     /// Waits for the search index: a job is not over while its words are in files of it. Whether they are out
@@ -386,8 +442,15 @@ impl Engine {
         Ok(true)
     }
 
-    async fn step(&self, job: &Job, phase: u8, counts: ErasureCounts) -> Result<(), Error> {
-        let step = ErasureStep { id: job.id, phase, counts, cancelled: false };
+    async fn step(
+        &self,
+        (job, work): (&Job, &Work),
+        phase: u8,
+        counts: ErasureCounts,
+    ) -> Result<(), Error> {
+        let done = Some(work.fraction(phase));
+        let planned = *work.planned.lock();
+        let step = ErasureStep { id: job.id, phase, counts, cancelled: false, done, planned };
         self.note_erasure(job, control::ERASURE_STEP, &step.encode()).await
     }
 
@@ -398,7 +461,7 @@ impl Engine {
         counts: ErasureCounts,
         cancelled: bool,
     ) -> Result<(), Error> {
-        let step = ErasureStep { id: job.id, phase, counts, cancelled };
+        let step = ErasureStep { id: job.id, phase, counts, cancelled, done: None, planned: None };
         self.note_erasure(job, control::ERASURE_ENDED, &step.encode()).await
     }
 
@@ -434,19 +497,7 @@ impl Inner {
         let mut jobs = Vec::new();
         for tenant in self.views.tenants()? {
             let tenant = tenant.ordinal;
-            let (from, to) = key::forget::erasures(tenant);
-            let mut found: Vec<(ErasureId, ErasureRow)> = Vec::new();
-            walk(
-                &self.views,
-                Space::Records,
-                (&from, &to),
-                Direction::Forward,
-                &mut |key, value| {
-                    let id = key::tail_id(key).map(ErasureId::from_bytes);
-                    found.extend(id.zip(ErasureRow::decode(value).ok()));
-                    ControlFlow::Continue(())
-                },
-            )?;
+            let found = self.erasures_of(tenant)?;
             for (id, row) in found.into_iter().filter(|(_, row)| row.outcome == Outcome::Running) {
                 let entry = self.reader.entry(row.begun, row.place)?;
                 let undecodable = || Error::Undecodable { what: "an erasure" };
@@ -468,10 +519,23 @@ impl Inner {
                     },
                     who: Section::absent(),
                     before: row.counts,
+                    planned: row.planned,
                 });
             }
         }
         Ok(jobs)
+    }
+
+    /// The erasures of a tenant, oldest first.
+    fn erasures_of(&self, tenant: u32) -> Result<Vec<(ErasureId, ErasureRow)>, Error> {
+        let (from, to) = key::forget::erasures(tenant);
+        let mut found = Vec::new();
+        walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
+            let id = key::tail_id(key).map(ErasureId::from_bytes);
+            found.extend(id.zip(ErasureRow::decode(value).ok()));
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
     }
 
     fn manifest(
@@ -481,8 +545,8 @@ impl Inner {
         expires: lamina_types::Micros,
     ) -> Result<Manifest, Error> {
         let mut references = Vec::new();
-        for (event, scopes) in &plan.redact {
-            for scope in scopes {
+        for (event, staying) in &plan.redact {
+            for scope in &staying.scopes {
                 references.push((*event, self.scope_path(wanted.tenant, *scope)?));
             }
         }
@@ -531,6 +595,10 @@ fn previewed(permit: &Permit<ForgetGdpr>, asked: &ErasureAsked, plan: &Plan) -> 
     for events in [&plan.delete, &plan.redact.keys().copied().collect(), &plan.held] {
         shown.update((events.len() as u64).to_le_bytes());
         events.iter().for_each(|event| shown.update(event.as_bytes()));
+    }
+    for staying in plan.redact.values().chain(plan.standing.values()) {
+        shown.update((staying.scopes.len() as u64).to_le_bytes());
+        staying.scopes.iter().for_each(|scope| shown.update(scope.to_le_bytes()));
     }
     shown.update((plan.declared.len() as u64).to_le_bytes());
     let caller = permit.caller();

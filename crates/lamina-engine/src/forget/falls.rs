@@ -1,8 +1,9 @@
 //! What goes when evidence goes: the records that stand on nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use lamina_core::derive::beliefs::{Settings, redact};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Tag;
@@ -13,7 +14,7 @@ use super::select::Place;
 use crate::Error;
 use crate::derive::key::beliefs::ClaimKey;
 use crate::derive::key::{self, Layer};
-use crate::derive::read::{events_of, walk};
+use crate::derive::read::{episode, events_of, walk};
 
 /// Evidence that is taken away.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +33,29 @@ pub(crate) struct Removal {
     pub(crate) touched: BTreeSet<EventId>,
     /// Beliefs that nobody has to have said anything about: those that were declared.
     pub(crate) declared: BTreeSet<BeliefId>,
+    /// Of events whose words go, the scopes in which what was made of them stays.
+    pub(crate) stays: BTreeMap<EventId, BTreeSet<u64>>,
+}
+
+/// What becomes of beliefs that lose words and not evidence (R370).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fading {
+    /// No words are left under them: half as sure as they were.
+    pub(crate) demoted: BTreeSet<BeliefId>,
+    /// How many are too little to be kept.
+    pub(crate) gone: u64,
+}
+
+impl Removal {
+    /// Whether what an event says goes in a scope.
+    fn takes(&self, event: EventId, scope: u64) -> bool {
+        self.words.contains(&event) && !self.keeps(event, scope)
+    }
+
+    /// Whether what an event says stays in a scope, without its words.
+    fn keeps(&self, event: EventId, scope: u64) -> bool {
+        self.stays.get(&event).is_some_and(|scopes| scopes.contains(&scope))
+    }
 }
 
 impl Place<'_> {
@@ -60,8 +84,8 @@ impl Place<'_> {
         };
         for id in episodes {
             let rest = events_of(&self.inner.views, self.tenant, id)?;
-            let leaves =
-                |event: &EventId| gone.words.contains(event) || gone.leaving.contains(event);
+            let home = episode(&self.inner.views, self.tenant, id)?.map_or(0, |row| row.scope);
+            let leaves = |event: &EventId| gone.takes(*event, home) || gone.leaving.contains(event);
             counts.episodes += u64::from(rest.iter().all(|(_, event, _)| leaves(event)));
         }
         for id in facts {
@@ -73,10 +97,10 @@ impl Place<'_> {
         Ok(counts)
     }
 
-    /// The beliefs that lose evidence with the words of events and stand on other.
-    pub(crate) fn weakened(self, gone: &Removal) -> Result<BTreeSet<BeliefId>, Error> {
+    /// What becomes of the beliefs that stand on events whose words go, and stay.
+    pub(crate) fn fading(self, gone: &Removal) -> Result<Fading, Error> {
         let mut beliefs = BTreeSet::new();
-        for event in &gone.words {
+        for event in gone.stays.keys() {
             let (from, to) = key::all_of_event(self.tenant, *event);
             let views = &self.inner.views;
             walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {
@@ -86,13 +110,29 @@ impl Place<'_> {
                 ControlFlow::Continue(())
             })?;
         }
-        let mut weakened = BTreeSet::new();
+        let mut fading = Fading::default();
         for id in beliefs {
-            if !self.belief_falls(id, gone)? {
-                weakened.insert(id);
+            let Some((claim, row)) = self.claim_of(id)? else { continue };
+            let said = self.inner.said_about(self.tenant, &claim)?;
+            let own = said.iter().filter(|(_, piece)| piece.belief == id && piece.gone.is_none());
+            let fades =
+                |event: Option<EventId>| event.is_some_and(|event| gone.keeps(event, claim.scope));
+            let new = own.filter(|(_, piece)| piece.redacted.is_none() && fades(piece.event));
+            let new = u32::try_from(new.count()).unwrap_or(u32::MAX);
+            if new == 0 || !row.held.is_held() || self.belief_falls(id, gone)? {
+                continue;
+            }
+            let settings = row.held.settings(&Settings::default());
+            let mut held = row.held;
+            let at = held.state.last_evidence;
+            redact(&mut held.state, &settings, new, at);
+            match (held.is_held(), held.state.all_redacted()) {
+                (false, _) => fading.gone += 1,
+                (true, true) => drop(fading.demoted.insert(id)),
+                (true, false) => {}
             }
         }
-        Ok(weakened)
+        Ok(fading)
     }
 
     fn fact_falls(self, id: FactId, gone: &Removal) -> Result<bool, Error> {
@@ -101,7 +141,7 @@ impl Place<'_> {
         let mut supports = fact.piece.supports.iter().zip(said_in);
         let own = fact.scope == self.scope;
         Ok(supports.all(|(support, event)| {
-            event.is_some_and(|event| gone.words.contains(&event))
+            event.is_some_and(|event| gone.takes(event, fact.scope))
                 || (own && gone.facts.contains(&(fact.track, support.source)))
         }))
     }
@@ -111,7 +151,7 @@ impl Place<'_> {
         let said = self.inner.said_about(self.tenant, &claim)?;
         let mut own = said.iter().filter(|(_, piece)| piece.belief == id);
         Ok(own.all(|(source, piece)| {
-            piece.event.is_some_and(|event| gone.words.contains(&event))
+            piece.event.is_some_and(|event| gone.takes(event, claim.scope))
                 || gone.beliefs.contains(&(claim, *source))
         }))
     }

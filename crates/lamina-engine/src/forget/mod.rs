@@ -12,7 +12,7 @@ mod previews;
 mod run;
 mod scope;
 pub(crate) use falls::Removal;
-pub(crate) use run::KeyUsed;
+pub(crate) use run::{Going, KeyUsed};
 pub(crate) use select::Place;
 #[cfg(test)]
 pub(crate) mod testing;

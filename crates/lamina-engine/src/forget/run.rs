@@ -20,7 +20,7 @@ use crate::admin::Noted;
 use crate::derive::key;
 use crate::derive::read::row;
 use crate::engine::Inner;
-use crate::write::capture::Request;
+use crate::write::capture::{Remains, Request};
 use crate::write::prepare::section;
 use crate::{Engine, Error};
 
@@ -31,6 +31,15 @@ const REFERENCES_MAX: usize = 10_000;
 
 /// Keyed hashes of an idempotency key, and of what was asked for under it.
 pub(crate) type KeyUsed = ([u8; 16], [u8; 16]);
+
+/// How words of events go.
+#[derive(Debug)]
+pub(crate) struct Going {
+    /// Also who wrote them.
+    pub(crate) who: bool,
+    /// What becomes of the events beyond that.
+    pub(crate) remains: Remains,
+}
 
 /// What a request comes to.
 #[derive(Debug, Clone)]
@@ -115,7 +124,8 @@ impl Engine {
         let words: Vec<EventId> = plan.gone.words.iter().copied().collect();
         for some in words.chunks(EVENTS_AT_ONCE) {
             let some = some.iter().copied().collect();
-            self.erase_words(permit.caller().tenant, &some, false).await?;
+            let how = Going { who: false, remains: Remains::default() };
+            self.erase_words(permit.caller().tenant, &some, how).await?;
         }
         let through = Entry {
             cascade: asked.forget.cascade,
@@ -168,6 +178,11 @@ impl Engine {
             let up_to = inner.shared.applied.offset();
             let selected = place.selected(&caller, &forget)?;
             let (gone, suppress) = place.removal(&forget, &selected, up_to)?;
+            if !gone.words.is_empty()
+                && let Some(held) = inner.hold_over(tenant, &forget.scope)?
+            {
+                return Err(Error::Held { scope: held });
+            }
             let deleted = place.falls(&gone)?;
             Ok(Some(Plan { scope, selected, gone, suppress, deleted }))
         })
@@ -179,7 +194,7 @@ impl Engine {
         &self,
         tenant: u32,
         events: &BTreeSet<EventId>,
-        who: bool,
+        Going { who, remains }: Going,
     ) -> Result<(), Error> {
         let some = events.clone();
         let found = self.blocking(move |inner| inner.targets(tenant, &some, who)).await?;
@@ -188,7 +203,7 @@ impl Engine {
             return Ok(());
         }
         let (reply, answer) = oneshot::channel();
-        self.inner.submit(Request::Erase { tenant, targets, reply }, answer).await?;
+        self.inner.submit(Request::Erase { tenant, targets, remains, reply }, answer).await?;
         for file in files {
             // No entry names it any more; if it stays behind a crash, the collector takes it.
             if let Err(error) = self.inner.blobs.remove(file) {

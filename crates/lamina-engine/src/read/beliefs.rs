@@ -352,7 +352,12 @@ impl Inner {
     ) -> Result<Option<(Stood, Shown, String)>, Error> {
         let seen = self.belief_stood(tenant, id, at).and_then(|stood| {
             let shown = self.belief_shown(&stood)?;
-            let record::Words { subject, predicate, object } = self.belief_words(&stood)?;
+            let words = self.belief_words(&stood)?;
+            let record::Words { subject, predicate, object, redacted } = words;
+            // Nobody can ask for what has no words.
+            if redacted {
+                return Err(Error::Deleted);
+            }
             Ok((stood, shown, held_words(&subject, &predicate, &object)))
         });
         if_there(seen)

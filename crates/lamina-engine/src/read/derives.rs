@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use lamina_core::policy::Permit;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId};
@@ -13,6 +14,7 @@ use crate::derive::beliefs::rows::Found;
 use crate::derive::echo;
 use crate::derive::key::{self, Layer};
 use crate::derive::read::{episode, walk};
+use crate::derive::redacted;
 use crate::engine::Inner;
 use crate::{Engine, Error};
 
@@ -74,6 +76,21 @@ impl Engine {
             }
         }
         Ok(shown)
+    }
+
+    /// The records that went with the words of an event that others refer to, as they are written (R422).
+    pub async fn redacted_records(
+        &self,
+        permit: &Permit<ScopeReadLocal>,
+        event: EventId,
+    ) -> Result<Vec<String>, Error> {
+        self.inner.caught_up().await;
+        let tenant = permit.caller().tenant;
+        let row = self.inner.event_row(tenant, event)?;
+        if !permit.covers(&self.inner.scope_path(tenant, row.scope)?) {
+            return Err(Error::OutsidePermit);
+        }
+        Ok(redacted::pointers(&self.inner.views, tenant, event)?)
     }
 }
 

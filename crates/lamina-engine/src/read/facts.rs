@@ -24,6 +24,9 @@ use crate::{Engine, Error};
 
 pub(crate) use words::Answers;
 
+/// What stands where words were that an erasure took.
+pub const REDACTED: &str = "[redacted]";
+
 /// Versions that a timeline looks at.
 const TIMELINE_MAX: usize = 20_000;
 
@@ -109,6 +112,8 @@ pub struct FactObject {
     pub said_by: Option<ActorId>,
     /// Of an entity: how sure it is that the name means it.
     pub sure: Confidence,
+    /// It was said, and an erasure took the words: what it was is not known any more.
+    pub redacted: bool,
 }
 
 /// A predicate that is a term of a vocabulary.
@@ -161,9 +166,16 @@ pub struct FactRecord {
     pub supports: Vec<EventId>,
     /// The conflict that it is a version of, if it is one, and when that was found.
     pub conflict: Option<(ConflictId, RecordedAt)>,
+    /// The words of some of the events it stands on were taken by an erasure.
+    pub evidence_redacted: bool,
 }
 
 impl FactRecord {
+    /// Whether nothing is known of it but that there was something.
+    pub fn is_redacted(&self) -> bool {
+        self.objects.iter().all(|object| object.redacted)
+    }
+
     /// Whether it cannot be told which of several is so.
     pub fn is_conflict(&self) -> bool {
         self.objects.len() > 1

@@ -219,6 +219,7 @@ impl Inner {
                 }
                 let passes = scope.is_none_or(|scope| scope == row.scope)
                     && filter.event.is_none_or(|event| event == row.event_id)
+                    && filter.is_of_erasure(&row.payload)
                     && filter.batch.is_none_or(|batch| Some(batch) == row.batch_id)
                     && filter
                         .kinds
@@ -257,7 +258,7 @@ impl Inner {
     pub(crate) fn show(&self, tenant: u32, row: &LifecycleRow) -> Result<Shown, Error> {
         let captured = matches!(row.kind, LifecycleKind::Stage(Stage::Captured));
         let entry = self.reader.entry(row.event_offset, row.event_place)?;
-        if row.kind == LifecycleKind::Forgotten {
+        if !row.kind.is_of_event() {
             let by = entry.who.live().and_then(|bytes| By::decode(bytes).ok());
             let scope = self.scope_path(tenant, row.scope)?;
             let event = shown_event(row, scope);

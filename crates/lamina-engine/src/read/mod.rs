@@ -18,8 +18,9 @@ mod derives;
 pub mod lifecycle;
 pub mod stream;
 
+use lamina_types::lifecycle::Payload;
 use lamina_types::{
-    ActorId, BatchId, EventId, EventRecord, LifecycleEvent, Micros, ScopePath, Stage,
+    ActorId, BatchId, ErasureId, EventId, EventRecord, LifecycleEvent, Micros, ScopePath, Stage,
 };
 
 pub use stream::{StreamItem, Subscription};
@@ -97,6 +98,8 @@ pub struct LifecycleFilter {
     pub batch: Option<BatchId>,
     /// With one of these names.
     pub kinds: Option<Vec<String>>,
+    /// Of this erasure.
+    pub erasure: Option<ErasureId>,
     /// Of a job that has no lifecycle events.
     pub nothing: bool,
 }
@@ -107,11 +110,18 @@ impl LifecycleFilter {
             && self.tenant == shown.tenant
             && self.scope.as_ref().is_none_or(|scope| *scope == shown.event.scope)
             && self.event.is_none_or(|event| event == shown.event.event_id)
+            && self.is_of_erasure(&shown.event.payload)
             && self.batch.is_none_or(|batch| Some(batch) == shown.event.batch_id)
             && self
                 .kinds
                 .as_ref()
                 .is_none_or(|kinds| kinds.iter().any(|kind| kind == shown.event.kind.as_str()))
+    }
+
+    /// Whether it is of the erasure that is asked about, if one is.
+    pub(crate) fn is_of_erasure(&self, payload: &Payload) -> bool {
+        self.erasure
+            .is_none_or(|id| matches!(payload, Payload::Erasure(reached) if reached.erasure == id))
     }
 }
 

@@ -20,8 +20,8 @@ use crate::write::applied::Applied;
 use crate::write::apply::Answers;
 use crate::write::recent::{Recent, Remembered};
 pub use crate::write::request::{
-    BlobPlaced, DeclareRequest, GROUP_ENTRIES_MAX, PolicyChange, Registered, Reply, Request,
-    ScopeChange, ScopeRequest, next_group,
+    BlobPlaced, DeclareRequest, GROUP_ENTRIES_MAX, PolicyChange, Registered, Remains, Reply,
+    Request, ScopeChange, ScopeRequest, next_group,
 };
 use crate::write::room::{self, Room};
 
@@ -225,8 +225,8 @@ impl Capture {
         for request in requests {
             if self.waits_for_ledger(&request) {
                 request.refuse(Error::LedgerUnavailable);
-            } else if let Request::Erase { tenant, targets, reply } = request {
-                erasures.push((tenant, targets, reply));
+            } else if let Request::Erase { tenant, targets, remains, reply } = request {
+                erasures.push((tenant, targets, remains, reply));
             } else if let Request::Checkpoint { reply } = request {
                 checkpoints.push(reply);
             } else if self.low && request.grows() {
@@ -237,8 +237,8 @@ impl Capture {
         }
         let mut committed = self.append(group);
         // After what came with them: an answer that is appended now is found and erased with its event.
-        for (tenant, targets, reply) in erasures {
-            self.take_erasure(tenant, &targets, reply, &mut committed);
+        for (tenant, targets, remains, reply) in erasures {
+            self.take_erasure(tenant, (&targets, &remains), reply, &mut committed);
         }
         for reply in checkpoints {
             self.take_checkpoint(reply, &mut committed);

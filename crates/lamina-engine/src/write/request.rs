@@ -1,5 +1,7 @@
 //! What the writer can be asked to do, and how requests form a group.
 
+use std::collections::BTreeMap;
+
 use lamina_store::codec::control::{BlobKey, PolicyTarget};
 use lamina_store::log::{EraseTarget, NewEntry, Section};
 use lamina_types::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX, SCOPE_CHARS_MAX};
@@ -94,6 +96,16 @@ pub struct DeclareRequest {
     pub what: Section,
 }
 
+/// What becomes of events beyond their words.
+#[derive(Debug, Clone, Default)]
+pub struct Remains {
+    /// Events that others refer to, by their offsets, and the scopes in which what was made of them stays.
+    /// What is made of the others goes as if they had never been written.
+    pub stays: BTreeMap<u64, Vec<u64>>,
+    /// Their idempotency keys are refused for a day; otherwise they are free at once.
+    pub refuse_keys: bool,
+}
+
 /// What the writer is asked to do.
 #[derive(Debug)]
 pub enum Request {
@@ -127,6 +139,8 @@ pub enum Request {
         tenant: u32,
         /// The sections.
         targets: Vec<EraseTarget>,
+        /// What becomes of them beyond that.
+        remains: Remains,
         /// The answer: the bytes are gone.
         reply: Reply<()>,
     },

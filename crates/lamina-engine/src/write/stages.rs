@@ -339,6 +339,7 @@ impl Stages {
             (Kind::Control, control::MODEL_GAVE_UP) => self.model_failed(entry),
             (Kind::Control, control::FORGOTTEN) => self.forgotten(entry),
             (Kind::Control, control::ERASE) => self.erased(entry),
+            (Kind::Control, control::ERASURE_BEGUN..=control::ERASURE_ENDED) => self.erasing(entry),
             (Kind::Control, control::CANCEL) => {
                 let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
                 let Some(Cancel { event_id, .. }) = payload else { return Ok(()) };

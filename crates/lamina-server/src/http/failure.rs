@@ -104,6 +104,10 @@ impl From<EngineError> for Failure {
                             becomes of them.";
                 ApiError::new(code, text).with("records", *events)
             }
+            EngineError::Held { scope } => {
+                let text = format!("A legal hold on `{scope}` keeps the words of this scope.");
+                ApiError::new(code, text).with("held_scope", scope.as_str())
+            }
             EngineError::TooManyScopes { max } => ApiError::at(
                 code,
                 "view",

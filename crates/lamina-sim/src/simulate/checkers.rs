@@ -295,7 +295,7 @@ fn words_are_gone(world: &World) -> Result<(), String> {
     for path in world.disk.files() {
         let bytes = world.disk.contents(&path).map_err(|error| error.to_string())?;
         for event in &erased {
-            let needle = event.said.text.get(..16).unwrap_or(&event.said.text).as_bytes();
+            let needle = event.said.own_words().as_bytes();
             if bytes.windows(needle.len()).any(|window| window == needle) {
                 return Err(format!("words of {} are still in {}", event.event, path.display()));
             }

@@ -13,6 +13,14 @@ pub(super) struct Said {
     pub(super) text: String,
 }
 
+impl Said {
+    /// The words that no other event has: what people say, others say too.
+    pub(super) fn own_words(&self) -> &str {
+        let from = self.text.find("ords").map_or(0, |at| at.saturating_sub(1));
+        self.text.get(from..from + 16).unwrap_or(&self.text)
+    }
+}
+
 /// Where an acknowledged event stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Acknowledged {

@@ -3,7 +3,7 @@
 
 use lamina_engine::Error;
 use lamina_engine::open::FIRST_TENANT;
-use lamina_engine::write::capture::{Placed, Request};
+use lamina_engine::write::capture::{Placed, Remains, Request};
 use lamina_env::Rng;
 use lamina_env::rng::draw;
 use lamina_env::sim::rng::SimRng;
@@ -49,8 +49,6 @@ pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
         10 => repeat(world, choices),
         11 => conflict(world, choices),
         12 => cancel(world, choices),
-        // What an erased answer leaves to a replay is not in the log yet.
-        13 if world.derives => cancel(world, choices),
         13 => erase(world, choices),
         14 | 15 => idle(world),
         16 => {
@@ -220,7 +218,8 @@ fn cancel(world: &mut World, choices: &SimRng) -> String {
     format!("cancel {key}: {}", if done { "done" } else { "not answered" })
 }
 
-/// Erases one or more events at the level of the log.
+/// Erases one or more events: as if they had never been written, or so that what was made of them stays in some
+/// scopes without its words; their keys are free at once or refused for a day.
 fn erase(world: &mut World, choices: &SimRng) -> String {
     apply(world);
     let mut chosen = Vec::new();
@@ -231,12 +230,18 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
             chosen.push((key, known));
         }
     }
+    let mut remains = Remains { refuse_keys: choices.below(2) == 0, ..Remains::default() };
     let process = world.process.as_mut().expect("the process runs");
     let mut targets = Vec::new();
     for (_, known) in &chosen {
         if let Ok(Some(row)) = process.views.event(FIRST_TENANT, known.event)
             && !row.is_erased()
         {
+            match choices.below(4) {
+                0 => drop(remains.stays.insert(row.offset, vec![row.scope])),
+                1 => drop(remains.stays.insert(row.offset, vec![row.scope + 1])),
+                _ => {}
+            }
             targets.push(EraseTarget {
                 offset: row.offset,
                 place: row.place,
@@ -249,17 +254,28 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
         return "nothing to erase".to_owned();
     }
     targets.sort_by_key(|target| target.offset);
-    let outcome = process.capture.erase(FIRST_TENANT, &targets);
-    let done = outcome.is_ok();
-    if let Ok(committed) = outcome {
-        process.committed(committed);
-    }
-    for (key, _) in &chosen {
+    let refused = remains.refuse_keys;
+    let (reply, mut answer) = oneshot::channel();
+    let erase = Request::Erase { tenant: FIRST_TENANT, targets, remains, reply };
+    let committed = process.capture.commit(vec![erase]);
+    process.committed(committed);
+    apply(world);
+    let done = matches!(answer.try_recv(), Ok(Ok(())));
+    for (key, known) in &chosen {
         if let Some(event) = world.model.events.get_mut(key) {
             event.erased = if done { Certainty::Yes } else { Certainty::Perhaps };
         }
+        if done && refused {
+            let item = world.prepared(key, &known.said, known.said.text.as_bytes());
+            let again = submit(world, item);
+            // Without the views nobody knows of it.
+            let knows = world.process.as_ref().is_some_and(|process| !process.stopped);
+            assert!(
+                !(knows && matches!(again, Some(Ok(_)))),
+                "{key} was erased, and is taken again"
+            );
+        }
     }
-    apply(world);
     let keys: Vec<&str> = chosen.iter().map(|(key, _)| key.as_str()).collect();
     format!("erase {}: {}", keys.join(" "), if done { "done" } else { "failed" })
 }

@@ -145,6 +145,8 @@ fn what_was_erased_after_the_backup_does_not_come_back() {
         "reason": "asked to",
     });
     api.post("/v1/forget", &derived).ok(200);
+    let hold = json!({"scope": scope, "reason": "a trial"});
+    api.send(&Request::new("PUT", "/v1/admin/legal-holds").json(&hold)).ok(200);
 
     let root = directory();
     let done = restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
@@ -163,6 +165,12 @@ fn what_was_erased_after_the_backup_does_not_come_back() {
     let facts = again.get(&format!("/v1/facts?scope={scope}&include_superseded=true")).ok(200);
     let facts = facts.to_string();
     assert!(!facts.contains("Quaxley") && !facts.contains("Vimto"), "{facts}");
+    // A hold that was put since stands again.
+    let holds = again.get("/v1/admin/legal-holds").ok(200);
+    assert_eq!(holds["items"][0]["scope"], json!(scope), "{holds}");
+    assert_eq!(holds["items"][0]["reason"], "a trial");
+    again.scope = scope;
+    again.post("/v1/forget", &redact(&again, &[&kept])).fails(409, "LEGAL_HOLD");
 }
 
 #[test]

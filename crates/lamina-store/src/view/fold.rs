@@ -45,6 +45,8 @@ pub(crate) struct Fold<'a> {
     pub(super) residues: Arc<Residues>,
     sweep: Sweep,
     pub(super) ends: Ends,
+    /// The same for keys that are refused.
+    pub(super) refused: Ends,
 }
 
 impl<'a> Fold<'a> {
@@ -67,6 +69,7 @@ impl<'a> Fold<'a> {
             residues: Arc::default(),
             sweep: sweep.map_err(row_error(Space::Events))?,
             ends: Ends::start(state.revoked_earliest),
+            refused: Ends::of_refused(state.refused_earliest),
         })
     }
 
@@ -103,6 +106,7 @@ impl<'a> Fold<'a> {
             _ => {}
         }
         self.forget_revoked(head.at())?;
+        self.free_refused(head.at())?;
         self.forget_keys(head.recorded_at)
     }
 
@@ -113,6 +117,7 @@ impl<'a> Fold<'a> {
             counts: self.counts,
             sweep: self.sweep.finish(),
             revoked_earliest: self.ends.earliest,
+            refused_earliest: self.refused.earliest,
         };
         let meta = self.pending.entry(Space::Meta).or_default();
         meta.insert(key::TIP.to_vec(), Some(encode_tip(&tip)));
@@ -391,7 +396,11 @@ impl<'a> Fold<'a> {
         Ok(())
     }
 
-    fn key_uses(&self, tenant: u32, key: &Tag) -> Result<Vec<IdempotencyRow>, ViewError> {
+    pub(crate) fn key_uses(
+        &self,
+        tenant: u32,
+        key: &Tag,
+    ) -> Result<Vec<IdempotencyRow>, ViewError> {
         match self.get(Space::Idempotency, &key::idempotency(tenant, key))? {
             None => Ok(Vec::new()),
             Some(bytes) => {
@@ -400,7 +409,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    fn put_key_uses(&mut self, tenant: u32, key: &Tag, uses: &[IdempotencyRow]) {
+    pub(crate) fn put_key_uses(&mut self, tenant: u32, key: &Tag, uses: &[IdempotencyRow]) {
         let key = key::idempotency(tenant, key);
         if uses.is_empty() {
             self.delete(Space::Idempotency, key);

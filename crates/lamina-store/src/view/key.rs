@@ -155,6 +155,27 @@ pub(crate) fn revoked_end_of(key: &[u8]) -> Option<(Micros, Tag)> {
     Some((Micros((u64::from_be_bytes(*exp) ^ (1 << 63)).cast_signed()), *token))
 }
 
+/// When the idempotency key of an erased event is free again.
+pub(crate) fn refused_end(at: Micros, tenant: u32, key: &Tag, offset: u64) -> Vec<u8> {
+    let due = Key::kind(DEPLOYMENT, 12).signed(at.0).number(offset);
+    due.bytes(&tenant.to_be_bytes()).bytes(key).0
+}
+
+/// The bounds of [`refused_end`].
+pub(crate) fn refused_ends() -> (Vec<u8>, Vec<u8>) {
+    (Key::kind(DEPLOYMENT, 12).0, Key::kind(DEPLOYMENT, 13).0)
+}
+
+/// The instant, the tenant, the key and the offset in a [`refused_end`] key.
+pub(crate) fn refused_end_of(key: &[u8]) -> Option<(Micros, u32, Tag, u64)> {
+    let (rest, tag) = key.split_last_chunk::<16>()?;
+    let (rest, tenant) = rest.split_last_chunk::<4>()?;
+    let (rest, offset) = rest.split_last_chunk::<8>()?;
+    let (_, at) = rest.split_last_chunk::<8>()?;
+    let at = Micros((u64::from_be_bytes(*at) ^ (1 << 63)).cast_signed());
+    Some((at, u32::from_be_bytes(*tenant), *tag, u64::from_be_bytes(*offset)))
+}
+
 pub(crate) fn event(tenant: u32, id: &EventId) -> Vec<u8> {
     Key::kind(tenant, 0).bytes(id.as_bytes()).0
 }

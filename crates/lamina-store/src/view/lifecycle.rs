@@ -10,10 +10,11 @@
 use std::ops::ControlFlow;
 
 use lamina_types::forget::{Cascade, Layers};
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{ErasureReached, Payload};
 use lamina_types::recall::Layer;
 use lamina_types::{
-    BatchId, ConceptId, EpisodeId, EventId, LifecycleId, LifecycleKind, Micros, ModelFault, Stage,
+    AuditId, BatchId, ConceptId, EpisodeId, ErasureId, EventId, LifecycleId, LifecycleKind, Micros,
+    ModelFault, Stage,
 };
 
 use crate::codec::CodecError;
@@ -223,6 +224,8 @@ const CANCELLED: u8 = 32;
 const REVISED: u8 = 33;
 const MODEL_FAILED: u8 = 34;
 const FORGOTTEN: u8 = 35;
+const ERASURE_PROGRESS: u8 = 36;
+const ERASURE_COMPLETE: u8 = 37;
 /// Rows of an event that goes through its stages without a stop.
 const STAGES_USUAL: usize = 4;
 
@@ -249,6 +252,8 @@ fn encode_run(first: &LifecycleRow, run: &[LifecycleRow]) -> Result<Vec<u8>, Cod
             LifecycleKind::Revised => REVISED,
             LifecycleKind::ModelFailed => MODEL_FAILED,
             LifecycleKind::Forgotten => FORGOTTEN,
+            LifecycleKind::ErasureProgress => ERASURE_PROGRESS,
+            LifecycleKind::ErasureComplete => ERASURE_COMPLETE,
             _ => return Err(CodecError::Malformed { field: "kind" }),
         });
         put_varint(&mut out, u64::from(row.seq));
@@ -296,6 +301,8 @@ fn kind(number: u8) -> Result<LifecycleKind, CodecError> {
         REVISED => Ok(LifecycleKind::Revised),
         MODEL_FAILED => Ok(LifecycleKind::ModelFailed),
         FORGOTTEN => Ok(LifecycleKind::Forgotten),
+        ERASURE_PROGRESS => Ok(LifecycleKind::ErasureProgress),
+        ERASURE_COMPLETE => Ok(LifecycleKind::ErasureComplete),
         FAILED..CANCELLED => {
             Stage::from_u8(number - FAILED).map(LifecycleKind::Failed).ok_or(MALFORMED)
         }
@@ -356,6 +363,13 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
         Payload::Forgotten { layer, count, cascade } => {
             put(10, &[u64::from(Layers::of([layer]).bits()), count, u64::from(cascade as u8)]);
         }
+        Payload::Erasure(ref reached) => {
+            let ErasureReached { erasure, phase, done, cancelled, counts, audit_id } = **reached;
+            put(12, &[u64::from(phase), u64::from(done), u64::from(cancelled)]);
+            counts.iter().for_each(|count| put_varint(out, *count));
+            out.extend_from_slice(erasure.as_bytes());
+            out.extend_from_slice(audit_id.as_bytes());
+        }
         _ => return Err(CodecError::Malformed { field: "payload" }),
     }
     Ok(())
@@ -408,8 +422,20 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
             attempts: small(from)?,
         },
         10 => forgotten(from).ok_or(CodecError::Malformed { field: "payload" })?,
+        12 => Payload::Erasure(Box::new(erasure(from)?)),
         _ => return Err(CodecError::Malformed { field: "payload" }),
     })
+}
+
+fn erasure(from: &mut Cursor<'_>) -> Result<ErasureReached, CodecError> {
+    let (phase, done, cancelled) = (small(from)?, small(from)?, from.varint()? != 0);
+    let mut counts = [0; 7];
+    for count in &mut counts {
+        *count = from.varint()?;
+    }
+    let erasure = ErasureId::from_bytes(from.array()?);
+    let audit_id = AuditId::from_bytes(from.array()?);
+    Ok(ErasureReached { erasure, phase, done, cancelled, counts, audit_id })
 }
 
 fn forgotten(from: &mut Cursor<'_>) -> Option<Payload> {

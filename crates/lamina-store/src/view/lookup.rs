@@ -88,6 +88,11 @@ impl Views {
         Ok(uses.and_then(|mut uses| uses.pop()))
     }
 
+    /// The ordinal of a registered scope, by the keyed hash of its path.
+    pub fn scope_by_tag(&self, tenant: u32, path: &Tag) -> Result<Option<u64>, ViewError> {
+        self.number(Space::Scopes, &key::scope_by_path(tenant, path))
+    }
+
     /// The ordinal of a registered scope.
     pub fn scope_ordinal(&self, tenant: u32, path: &ScopePath) -> Result<Option<u64>, ViewError> {
         let tag = self.tags.path(tenant, path.as_str())?;

@@ -30,6 +30,7 @@ mod retract;
 mod members;
 mod policy;
 mod revoked;
+mod refused;
 mod lookup;
 mod scan;
 mod lifecycle;
@@ -173,6 +174,8 @@ pub(crate) struct State {
     sweep: sweep::Position,
     /// No revoked token ends before this; a memo, `None` if not known.
     revoked_earliest: Option<Micros>,
+    /// No refused key is free before this; the same.
+    refused_earliest: Option<Micros>,
 }
 
 impl fmt::Debug for Views {
@@ -487,6 +490,7 @@ fn decode_state(tip: &[u8], fold: &[u8]) -> Result<State, CodecError> {
         },
         sweep: sweep::Position { cursor: from.varint()?, oldest: None },
         revoked_earliest: None,
+        refused_earliest: None,
     };
     row::done(&from, state)
 }

@@ -11,8 +11,11 @@ use crate::codec::CodecError;
 use crate::codec::wire::{Cursor, put_sized, put_varint};
 use crate::entry::{Kind, Place, control};
 use crate::log::{ErasePayload, LogError, LogReader, Tip};
+use crate::view::Tag;
 
 const VERSION: u8 = 1;
+/// The same, followed by what stays and by keys that stay used.
+const VERSION_LASTING: u8 = 2;
 /// Entries and bytes looked at together.
 const ENTRIES_MAX: usize = 1_024;
 const BYTES_MAX: usize = 8 * 1_024 * 1_024;
@@ -22,20 +25,40 @@ const BYTES_MAX: usize = 8 * 1_024 * 1_024;
 pub struct Residue {
     /// The offset of an erased entry, and what the fold needs of it.
     pub kept: Vec<(u64, Vec<u8>)>,
+    /// The offset of an erased entry that others refer to, and the scopes in which what was made of it stays,
+    /// without its words.
+    pub stays: Vec<(u64, Vec<u64>)>,
+    /// The offset of an erased event whose idempotency key is refused for a day, and the keyed hash of that.
+    pub keys: Vec<(u64, Tag)>,
 }
 
 impl Residue {
     /// The bytes that an erasure carries; none if nothing is left.
     pub fn encode(&self) -> Vec<u8> {
+        let Residue { kept, stays, keys } = self;
+        let is_lasting = !stays.is_empty() || !keys.is_empty();
         let mut out = Vec::new();
-        if self.kept.is_empty() {
+        if kept.is_empty() && !is_lasting {
             return out;
         }
-        out.push(VERSION);
-        put_varint(&mut out, self.kept.len() as u64);
-        for (offset, bytes) in &self.kept {
+        out.push(if is_lasting { VERSION_LASTING } else { VERSION });
+        put_varint(&mut out, kept.len() as u64);
+        for (offset, bytes) in kept {
             put_varint(&mut out, *offset);
             put_sized(&mut out, bytes);
+        }
+        if is_lasting {
+            put_varint(&mut out, stays.len() as u64);
+            for (offset, scopes) in stays {
+                put_varint(&mut out, *offset);
+                put_varint(&mut out, scopes.len() as u64);
+                scopes.iter().for_each(|scope| put_varint(&mut out, *scope));
+            }
+            put_varint(&mut out, keys.len() as u64);
+            for (offset, key) in keys {
+                put_varint(&mut out, *offset);
+                out.extend_from_slice(key);
+            }
         }
         out
     }
@@ -47,18 +70,43 @@ impl Residue {
         }
         let mut from = Cursor::new(bytes);
         let found = from.byte()?;
-        if found != VERSION {
-            return Err(CodecError::Version { found, supported: VERSION });
+        if found != VERSION && found != VERSION_LASTING {
+            return Err(CodecError::Version { found, supported: VERSION_LASTING });
         }
-        let mut kept = Vec::new();
+        let mut read = Residue::default();
         for _ in 0..from.varint()? {
-            kept.push((from.varint()?, from.sized()?.to_vec()));
+            read.kept.push((from.varint()?, from.sized()?.to_vec()));
         }
-        if from.is_done() {
-            Ok(Residue { kept })
-        } else {
-            Err(CodecError::Malformed { field: "residue" })
+        if found == VERSION_LASTING {
+            for _ in 0..from.varint()? {
+                let (offset, mut scopes) = (from.varint()?, Vec::new());
+                for _ in 0..from.varint()? {
+                    scopes.push(from.varint()?);
+                }
+                read.stays.push((offset, scopes));
+            }
+            for _ in 0..from.varint()? {
+                read.keys.push((from.varint()?, from.array()?));
+            }
         }
+        match from.is_done() {
+            true => Ok(read),
+            false => Err(CodecError::Malformed { field: "residue" }),
+        }
+    }
+
+    /// The scopes in which what was made of an entry stays; `None` if it goes as if it had never been there.
+    pub fn stays(&self, offset: u64) -> Option<&[u64]> {
+        let found = self.stays.iter().find(|(of, _)| *of == offset);
+        found.map(|(_, scopes)| scopes.as_slice())
+    }
+
+    /// What concerns these entries only.
+    pub fn only(mut self, is_meant: impl Fn(u64) -> bool) -> Residue {
+        self.kept.retain(|(offset, _)| is_meant(*offset));
+        self.stays.retain(|(offset, _)| is_meant(*offset));
+        self.keys.retain(|(offset, _)| is_meant(*offset));
+        self
     }
 }
 

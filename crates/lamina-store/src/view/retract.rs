@@ -12,7 +12,7 @@ use crate::kv::Space;
 use crate::log::{ErasePayload, EraseTarget};
 use crate::view::fold::{Fold, contradiction, row_error};
 use crate::view::row::{BlobRow, EventAt, EventRow, Made, ScopeRow, TenantRow};
-use crate::view::{ViewError, key};
+use crate::view::{Residue, ViewError, key};
 
 impl Fold<'_> {
     /// Takes events out of every list. The rows by id stay: a cancelled event can still be read.
@@ -72,6 +72,11 @@ impl Fold<'_> {
             } else if let Some((tenant, made)) = self.made_by(target.offset)? {
                 self.erase_made(target, tenant, made)?;
             }
+        }
+        let residue = Residue::decode(&payload.residue)
+            .map_err(|source| ViewError::Entry { offset: entry.head.offset, source })?;
+        for (offset, used) in &residue.keys {
+            self.refuse_key((*offset, used), entry.head.recorded_at)?;
         }
         Ok(())
     }

@@ -62,7 +62,16 @@ pub(crate) struct Ends {
     /// No token ends before this; `None` if not known.
     pub(crate) earliest: Option<Micros>,
     /// Stored rows before this key are gone in this batch.
-    from: Vec<u8>,
+    pub(crate) from: Vec<u8>,
+}
+
+/// The first of keys that are sorted by when they end.
+#[derive(Debug)]
+pub(crate) struct First {
+    /// As this batch has left them so far.
+    pub(crate) key: Option<Vec<u8>>,
+    /// Stored rows before this key are gone in this batch.
+    pub(crate) from: Vec<u8>,
 }
 
 impl Ends {
@@ -113,22 +122,31 @@ impl Fold<'_> {
 
     /// The token that ends first, as this batch has left them so far.
     fn first_end(&mut self) -> Result<Option<(Micros, Tag)>, ViewError> {
-        let (start, end) = key::revoked_ends();
+        let First { key, from } = self.first_key(&self.ends.from, &key::revoked_ends())?;
+        self.ends.from = from;
+        let first = key.map(|key| key::revoked_end_of(&key).ok_or(CodecError::Truncated));
+        first.transpose().map_err(row_error(Space::Scopes))
+    }
+
+    /// The first key between two, as this batch has left them; stored rows before `from` are gone.
+    pub(crate) fn first_key(
+        &self,
+        from: &[u8],
+        (start, end): &(Vec<u8>, Vec<u8>),
+    ) -> Result<First, ViewError> {
         let mut stored = None;
         self.kv
-            .scan(Space::Scopes, &self.ends.from, &end, Direction::Forward, &mut |key, _| {
+            .scan(Space::Scopes, from, end, Direction::Forward, &mut |key, _| {
                 if self.is_deleted(Space::Scopes, key) {
                     return ControlFlow::Continue(());
                 }
                 stored = Some(key.to_vec());
                 ControlFlow::Break(())
             })
-            .map_err(|source| ViewError::Kv { doing: "looking for tokens that ended", source })?;
-        self.ends.from = stored.clone().unwrap_or_else(|| end.clone());
-        let pending = self.first_pending(Space::Scopes, &start, &end);
-        let first = [stored, pending].into_iter().flatten().min();
-        let first = first.map(|key| key::revoked_end_of(&key).ok_or(CodecError::Truncated));
-        first.transpose().map_err(row_error(Space::Scopes))
+            .map_err(|source| ViewError::Kv { doing: "looking for what has ended", source })?;
+        let from = stored.clone().unwrap_or_else(|| end.clone());
+        let pending = self.first_pending(Space::Scopes, start, end);
+        Ok(First { key: [stored, pending].into_iter().flatten().min(), from })
     }
 }
 

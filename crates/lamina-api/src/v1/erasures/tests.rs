@@ -25,6 +25,10 @@ fn everything_is_meant_unless_events_are_named() {
     assert_eq!(read(&both), Err(ErrorCode::AmbiguousSelector));
     let none = json!({"scope": "user:alice", "confirm_all": false, "selector": {"memory_ids": []}});
     assert_eq!(read(&none), Err(ErrorCode::EmptySelectorWithoutConfirmation));
+    // Who only wants to see it confirms nothing.
+    let shown = |body: &Value| ErasureRequest::preview(body.to_string().as_bytes(), None);
+    assert_eq!(shown(&none).unwrap().events, []);
+    assert_eq!(shown(&both).unwrap_err().code, ErrorCode::AmbiguousSelector);
 }
 
 #[test]

@@ -73,12 +73,9 @@ impl StreamQuery {
         })
     }
 
-    /// Whether only events of jobs are asked for, which carry no memory event.
+    /// Whether only events of jobs are asked for that announce none.
     pub fn asks_for_job(&self) -> bool {
-        self.job_id.is_some()
-            || self.import_id.is_some()
-            || self.export_id.is_some()
-            || self.erasure_id.is_some()
+        self.job_id.is_some() || self.import_id.is_some() || self.export_id.is_some()
     }
 }
 

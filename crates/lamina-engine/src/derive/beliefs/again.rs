@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 
 use lamina_core::derive::beliefs::ledger::{self, Piece};
-use lamina_core::derive::beliefs::{Deletion, Deprecation, Settings, deprecate, next_deadline};
+use lamina_core::derive::beliefs::{
+    Deletion, Deprecation, Settings, deprecate, next_deadline, redact,
+};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::kv::Space;
 use lamina_store::view::ViewError;
@@ -14,7 +16,8 @@ use lamina_store::view::derived::Rows;
 use lamina_types::{BeliefId, Micros, RecordedAt};
 
 use super::claims::{
-    At, belief_row, deadline, forget_voices, found, list, mint, pieces, take, unlink, unlist,
+    At, belief_row, deadline, forget_voices, found, list, mint, pieces, settle, take, unlink,
+    unlist,
 };
 use super::rows::{BeliefRow, Found, PieceRow};
 use crate::derive::fold::{answer_row, row_error};
@@ -71,6 +74,48 @@ pub(super) fn without_some(
     let live = all.iter().filter(|(_, piece)| piece.gone.is_none());
     again(rows, &at, live.cloned())?;
     remember(rows, &at, &all)
+}
+
+/// The words of what an entry said about a claim are gone; what was said counts.
+pub(super) fn without_words(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    claim: ClaimKey,
+    offset: u64,
+    now: RecordedAt,
+) -> Result<(), ViewError> {
+    for (source, mut piece) in pieces(rows, tenant, &claim)? {
+        if piece.is_of(source, offset) && piece.redacted.is_none() {
+            piece.redacted = Some(now);
+            rows.put(Space::Sources, key::piece(tenant, &claim, source), piece.encode());
+        }
+    }
+    fade(rows, tenant, claim)
+}
+
+/// Lets a belief count how many of its pieces have no words. One that has none left may be too little to keep.
+fn fade(rows: &mut Rows<'_, '_>, tenant: u32, claim: ClaimKey) -> Result<(), ViewError> {
+    let bytes = rows.get(Space::Sources, &key::claim(tenant, &claim))?;
+    let belief = bytes.map(|bytes| BeliefRow::decode(&bytes)).transpose();
+    let belief = belief.map_err(row_error(Space::Sources))?.filter(|row| row.held.is_held());
+    let Some(mut belief) = belief else { return Ok(()) };
+    let all = pieces(rows, tenant, &claim)?;
+    let own = all.iter().filter(|(_, piece)| piece.belief == belief.id && piece.gone.is_none());
+    let gone: Vec<RecordedAt> = own.filter_map(|(_, piece)| piece.redacted).collect();
+    let known = belief.held.state.redacted_count;
+    let more = u32::try_from(gone.len()).unwrap_or(u32::MAX).saturating_sub(known);
+    let Some(last) = gone.into_iter().max().filter(|_| more > 0) else { return Ok(()) };
+    let at = At { tenant, claim, about: belief.about };
+    let previous = next_deadline(&belief.held.state);
+    let settings = belief.held.settings(&Settings::default());
+    redact(&mut belief.held.state, &settings, more, last);
+    deadline(rows, &at, belief.id, previous, next_deadline(&belief.held.state))?;
+    if !belief.held.is_held() {
+        settle(rows, &at, &belief)?;
+        belief.supported = None;
+    }
+    rows.put(Space::Sources, key::claim(tenant, &claim), belief.encode());
+    Ok(())
 }
 
 /// Leaves out pieces, and where it was said what was brought here.
@@ -213,5 +258,5 @@ fn again(
             used.extend(after);
         }
     }
-    Ok(())
+    fade(rows, at.tenant, at.claim)
 }

@@ -187,7 +187,11 @@ fn place(rows: &mut Rows<'_, '_>, at: &At, belief: &mut BeliefRow, piece: &Piece
 }
 
 /// Does what follows when a belief is not held any more, or another one stands in its place.
-fn settle(rows: &mut Rows<'_, '_>, at: &At, belief: &BeliefRow) -> Result<(), ViewError> {
+pub(super) fn settle(
+    rows: &mut Rows<'_, '_>,
+    at: &At,
+    belief: &BeliefRow,
+) -> Result<(), ViewError> {
     if let Some(last) = belief.supported {
         rows.delete(Space::Sources, key::recent(at.tenant, &at.claim, last));
     }

@@ -49,6 +49,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
                 place: entry.place,
                 gone: None,
                 origin: None,
+                redacted: None,
             };
             let about = row.about;
             claims::take(rows, &At { about, ..other }, source, piece, row.id)?;
@@ -75,6 +76,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
         place: entry.place,
         gone: None,
         origin: None,
+        redacted: None,
     };
     claims::take(rows, &at, source, piece, id)?;
     rows.put(Space::Sources, key::made(tenant, head.offset), made.encode());

@@ -62,6 +62,7 @@ pub(in crate::derive) fn merged(
             place: Place::default(),
             gone: None,
             origin: None,
+            redacted: None,
         };
         let source = AssertionId { offset: by.offset, ordinal: 0 };
         claims::take(rows, &old, source, closed, row.id)?;

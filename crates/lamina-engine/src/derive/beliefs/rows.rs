@@ -84,6 +84,8 @@ pub(crate) struct PieceRow {
     pub(crate) gone: Option<RecordedAt>,
     /// Brought here from another claim: where it was said.
     pub(crate) origin: Option<AssertionId>,
+    /// Since when its words are gone. It counts all the same.
+    pub(crate) redacted: Option<RecordedAt>,
 }
 
 impl PieceRow {
@@ -190,7 +192,7 @@ impl Found {
 
 impl PieceRow {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let PieceRow { belief, piece, event, class, weight, place, gone, origin } = self;
+        let PieceRow { belief, piece, event, class, weight, place, gone, origin, redacted } = self;
         let mut out = Vec::with_capacity(112);
         out.extend_from_slice(belief.as_bytes());
         put_optional(&mut out, event.as_ref(), |out, id| out.extend_from_slice(id.as_bytes()));
@@ -199,6 +201,7 @@ impl PieceRow {
         put_varint(&mut out, place.0);
         put_optional(&mut out, gone.as_ref(), |out, at| put_instant(out, at.0));
         put_optional(&mut out, origin.as_ref(), |out, origin| put_source(out, *origin));
+        put_optional(&mut out, redacted.as_ref(), |out, at| put_instant(out, at.0));
         match piece {
             Piece::Said(said) => {
                 out.push(0);
@@ -236,6 +239,7 @@ impl PieceRow {
         let place = Place(from.varint()?);
         let gone = optional(&mut from, instant)?.map(RecordedAt);
         let origin = optional(&mut from, read_source)?;
+        let redacted = optional(&mut from, instant)?.map(RecordedAt);
         let piece = match from.byte()? {
             0 => Piece::Said(said(&mut from, class, event)?),
             1 => Piece::Declared(Declaration {
@@ -252,7 +256,8 @@ impl PieceRow {
             3 => Piece::Moved { at: RecordedAt(instant(&mut from)?) },
             _ => return Err(MALFORMED),
         };
-        done(&from, PieceRow { belief, piece, event, class, weight, place, gone, origin })
+        let row = PieceRow { belief, piece, event, class, weight, place, gone, origin, redacted };
+        done(&from, row)
     }
 }
 

@@ -2,9 +2,9 @@
 //! forget, and what is not made again.
 
 use lamina_store::view::Tag;
-use lamina_types::{EpisodeId, ErasureId};
+use lamina_types::{EpisodeId, ErasureId, EventId};
 
-use super::Key;
+use super::{Key, Layer};
 
 mod records {
     pub(super) const FORGOTTEN: u8 = 90;
@@ -14,6 +14,7 @@ mod records {
     pub(super) const HOLD: u8 = 94;
     pub(super) const CERTIFICATE: u8 = 95;
     pub(super) const CERTIFICATE_LAST: u8 = 96;
+    pub(super) const POINTER: u8 = 97;
 }
 
 mod sources {
@@ -25,6 +26,10 @@ mod sources {
     pub(super) const CANCELLED: u8 = 95;
     pub(super) const DECLARED: u8 = 96;
     pub(super) const DECLARED_AT: u8 = 97;
+    pub(super) const STAYS: u8 = 98;
+    pub(super) const STAYS_IN: u8 = 99;
+    pub(super) const CITED: u8 = 100;
+    pub(super) const CITES: u8 = 101;
 }
 
 /// An answer that was made of an event, whatever became of either.
@@ -126,4 +131,45 @@ pub(crate) fn thing(tenant: u32, scope: u64, episode: EpisodeId, thing: &Tag) ->
 /// The bounds of [`thing`] for one episode.
 pub(crate) fn things(tenant: u32, scope: u64, episode: EpisodeId) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, sources::THING).number(scope).bytes(episode.as_bytes()).all()
+}
+
+/// A record that went with the words of an event that others refer to. Ends like what says that it stands on it.
+pub(crate) fn pointer(tenant: u32, event: EventId, layer: Layer, id: &[u8; 16]) -> Vec<u8> {
+    let key = Key::of(tenant, records::POINTER).bytes(event.as_bytes());
+    key.bytes(&[layer as u8]).bytes(id).0
+}
+
+/// The bounds of [`pointer`] for one event.
+pub(crate) fn pointers(tenant: u32, event: EventId) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::POINTER).bytes(event.as_bytes()).all()
+}
+
+/// The scopes in which what was made of an event without words stays.
+pub(crate) fn stays(tenant: u32, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::STAYS).number(event).0
+}
+
+/// An event without words that something of a scope stands on.
+pub(crate) fn stays_in(tenant: u32, scope: u64, event: u64) -> Vec<u8> {
+    Key::of(tenant, sources::STAYS_IN).number(scope).number(event).0
+}
+
+/// The bounds of [`stays_in`] for one scope.
+pub(crate) fn all_stays_in(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::STAYS_IN).number(scope).all()
+}
+
+/// An entry of a scope that names an event.
+pub(crate) fn cited(tenant: u32, event: EventId, scope: u64, by: u64) -> Vec<u8> {
+    Key::of(tenant, sources::CITED).bytes(event.as_bytes()).number(scope).number(by).0
+}
+
+/// The bounds of [`cited`] for one event.
+pub(crate) fn all_cited(tenant: u32, event: EventId) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::CITED).bytes(event.as_bytes()).all()
+}
+
+/// The events that an entry names, and its scope.
+pub(crate) fn cites(tenant: u32, by: u64) -> Vec<u8> {
+    Key::of(tenant, sources::CITES).number(by).0
 }

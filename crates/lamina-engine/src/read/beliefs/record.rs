@@ -13,8 +13,8 @@ use lamina_store::codec::CodecError;
 use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
 use lamina_store::entry::SectionState;
 use lamina_store::kv::{Direction, Space};
-use lamina_types::layer::Object;
-use lamina_types::{EventId, FactId, RecordedAt};
+use lamina_types::layer::{Claim, Object};
+use lamina_types::{EntityId, EventId, FactId, RecordedAt};
 
 use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Stood};
 use crate::Error;
@@ -26,7 +26,7 @@ use crate::derive::key::beliefs::{self as belief_key, ClaimKey};
 use crate::derive::read::walk;
 use crate::derive::rows::FactRow;
 use crate::engine::Inner;
-use crate::read::facts::Answers;
+use crate::read::facts::{Answers, REDACTED};
 
 /// Pieces that are looked at to name what a belief stands on.
 const PIECES_LOOKED_AT_MAX: usize = 1_000;
@@ -64,6 +64,8 @@ pub(super) struct Words {
     pub(super) subject: BeliefSubject,
     pub(super) predicate: String,
     pub(super) object: Object,
+    /// An erasure took them all.
+    pub(super) redacted: bool,
 }
 
 impl Inner {
@@ -74,7 +76,8 @@ impl Inner {
         if let Some(declared) = self.declaration(stood)? {
             let there = self.named_supports(stood.tenant, &declared)?.len();
             let gone = declared.supports.len() - there;
-            state.redacted_count = u32::try_from(gone).unwrap_or(u32::MAX);
+            let gone = u32::try_from(gone).unwrap_or(u32::MAX);
+            state.redacted_count = state.redacted_count.saturating_add(gone);
         }
         Ok(read(&state, &held.settings(&Settings::default()), stood.at))
     }
@@ -83,7 +86,7 @@ impl Inner {
     pub(super) fn belief_record(&self, stood: &Stood) -> Result<BeliefRecord, Error> {
         let Stood { tenant, claim, row, at } = stood;
         let shown = self.belief_shown(stood)?;
-        let Words { subject, predicate, object } = self.belief_words(stood)?;
+        let Words { subject, predicate, object, redacted: _ } = self.belief_words(stood)?;
         let object_entity = match &object {
             Object::Entity(term) => self.entity_of_term(*tenant, claim.scope, term, *at)?,
             _ => None,
@@ -119,7 +122,7 @@ impl Inner {
     /// The words of a belief: of the first thing that was said for it.
     pub(super) fn belief_words(&self, stood: &Stood) -> Result<Words, Error> {
         let about = &stood.row.about;
-        let entity = lamina_types::EntityId::from_bytes(about.subject);
+        let entity = EntityId::from_bytes(about.subject);
         if let Some(declared) = self.declaration(stood)? {
             let BeliefDeclared { statement, subject_name, predicate, .. } = declared;
             let subject = match (about.is_entity, subject_name) {
@@ -127,12 +130,31 @@ impl Inner {
                 (_, Some(name)) => BeliefSubject::Named(name),
                 (_, None) => BeliefSubject::Scope,
             };
-            return Ok(Words { subject, predicate, object: Object::Text(statement) });
+            let object = Object::Text(statement);
+            return Ok(Words { subject, predicate, object, redacted: false });
         }
-        let told = self.told(stood.tenant, stood.row.first, &mut Answers::new())?;
-        let claim = told.ok_or(Error::Deleted)?.claim;
-        let subject = BeliefSubject::Entity { id: entity, name: claim.subject };
-        Ok(Words { subject, predicate: claim.predicate, object: claim.object })
+        let mut answers = Answers::new();
+        if let Some(told) = self.told(stood.tenant, stood.row.first, &mut answers)? {
+            return Ok(words_of(entity, told.claim));
+        }
+        // The words of the first are gone: others may have said the same.
+        let mut is_redacted = false;
+        for (source, piece) in self.pieces_of(stood)? {
+            let Piece::Said(said) = &piece.piece else { continue };
+            is_redacted |= piece.redacted.is_some();
+            if said.evidence.polarity == Polarity::Supports
+                && said.names
+                && let Some(told) = self.told(stood.tenant, source, &mut answers)?
+            {
+                return Ok(words_of(entity, told.claim));
+            }
+        }
+        if !is_redacted {
+            return Err(Error::Deleted);
+        }
+        let subject = BeliefSubject::Entity { id: entity, name: named(REDACTED.to_owned()) };
+        let object = Object::Text(REDACTED.to_owned());
+        Ok(Words { subject, predicate: REDACTED.to_owned(), object, redacted: true })
     }
 
     /// What the author of a belief said, if it was declared.
@@ -347,6 +369,12 @@ impl Inner {
         let last = samples.iter().map(|sample| sample.at).max();
         Ok(last.and_then(|last| calibrate(&samples, last)))
     }
+}
+
+fn words_of(id: EntityId, claim: Claim) -> Words {
+    let Claim { subject, predicate, object, .. } = claim;
+    let subject = BeliefSubject::Entity { id, name: subject };
+    Words { subject, predicate, object, redacted: false }
 }
 
 fn named(name: String) -> lamina_types::layer::Term {

@@ -396,7 +396,7 @@ impl Inner {
 
 /// A claim as a person says it.
 fn sentence(words: &Words) -> String {
-    let Words { subject, predicate, object } = words;
+    let Words { subject, predicate, object, redacted: _ } = words;
     let subject = match subject {
         BeliefSubject::Entity { name, .. } => called(name),
         BeliefSubject::Named(name) => name.clone(),

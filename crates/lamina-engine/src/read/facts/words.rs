@@ -2,22 +2,25 @@
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::facts::{AssertionId, Content, Piece, PieceId, Said, Support, Value};
 use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::entry::Place;
-use lamina_store::kv::Space;
-use lamina_types::layer::{Claim, Confidence, Object};
+use lamina_store::kv::{Direction, Space};
+use lamina_types::layer::{
+    ByteSpan, Claim, Confidence, Effect, EntityKind, Normaliser, Object, Term,
+};
 use lamina_types::{ActorId, ConflictId, EventId, FactId, RecordedAt};
 
-use super::{EntityRef, FactMapping, FactObject, FactRecord};
+use super::{EntityRef, FactMapping, FactObject, FactRecord, REDACTED};
 use crate::Error;
 use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
 use crate::derive::entities::CERTAIN;
 use crate::derive::entities::rows::OperationRow;
-use crate::derive::read::{answer_row, row};
+use crate::derive::read::{answer_row, row, walk};
 use crate::derive::rows::{AnswerRow, FactRow, InputRow};
 use crate::derive::{facts, key};
 use crate::engine::Inner;
@@ -27,6 +30,9 @@ use crate::read::recall::texts::Answered;
 /// Answers that were read for one page, with who spoke.
 pub(crate) type Answers = HashMap<u64, Arc<Answered>>;
 
+/// What else was said of a track that is asked for its words.
+const ASKED_MAX: usize = 32;
+
 /// A claim with where it comes from.
 pub(in crate::read) struct Told {
     pub(in crate::read) claim: Claim,
@@ -35,6 +41,26 @@ pub(in crate::read) struct Told {
     mapping: Option<FactMapping>,
     /// How sure it is who is meant by the subject.
     sure: Confidence,
+}
+
+/// A value that nobody's words say any more; `None` if nobody said it.
+fn unsaid_object(
+    value: Value,
+    supports: Vec<EventId>,
+    confidence: Confidence,
+) -> Option<FactObject> {
+    (!supports.is_empty()).then(|| FactObject {
+        object: Object::Text(REDACTED.to_owned()),
+        entity: None,
+        negated: matches!(value, Value::IsNot(_)),
+        value,
+        supports,
+        confidence,
+        extractor: REDACTED.to_owned(),
+        said_by: None,
+        sure: Confidence::FULL,
+        redacted: true,
+    })
 }
 
 impl Inner {
@@ -54,14 +80,19 @@ impl Inner {
             Content::Ended(_) => return Ok(None),
         };
         let mut objects = Vec::new();
-        let mut said: Option<(Told, String)> = None;
+        let mut said: Option<Told> = None;
         for value in values {
             let told = self.object(tenant, fact, value, recorded, answers)?;
             let Some((object, first)) = told else { continue };
-            said.get_or_insert_with(|| (first, object.extractor.clone()));
+            said = said.or(first);
             objects.push(object);
         }
-        let Some((Told { claim, mapping, sure, .. }, extractor)) = said else { return Ok(None) };
+        let said = match said {
+            Some(said) => said,
+            None if objects.is_empty() => return Ok(None),
+            None => self.unsaid(tenant, fact, answers)?,
+        };
+        let Told { claim, mapping, sure, extractor, .. } = said;
         let all = objects.iter().flat_map(|object| &object.supports);
         let supports: BTreeSet<EventId> = all.copied().collect();
         Ok(Some(FactRecord {
@@ -81,6 +112,7 @@ impl Inner {
             extractor,
             supersedes: self.version_id(tenant, fact, piece.supersedes)?,
             superseded_by: self.superseder(tenant, fact, piece, recorded)?,
+            evidence_redacted: self.any_redacted(tenant, &supports)?,
             supports: supports.into_iter().collect(),
             conflict: self.conflict_of(tenant, fact)?,
         }))
@@ -115,7 +147,57 @@ impl Inner {
         Ok(claims.first().map(|(_, first)| said_words(&first.subject, &first.predicate, sides)))
     }
 
-    /// What a version says of one value, and the first claim that says so.
+    /// Whether an erasure took the words of any of these events.
+    fn any_redacted(&self, tenant: u32, events: &BTreeSet<EventId>) -> Result<bool, Error> {
+        for event in events {
+            if self.is_redacted(tenant, *event)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the words of an event are gone, and the views know it. What stands on it then, stays.
+    pub(in crate::read) fn is_redacted(&self, tenant: u32, event: EventId) -> Result<bool, Error> {
+        Ok(self.views.event_again(tenant, event)?.is_some_and(|row| row.is_erased()))
+    }
+
+    /// Whom and what a version is about that nobody's words say any more: what else was said of the same may tell.
+    fn unsaid(&self, tenant: u32, fact: &FactRow, answers: &mut Answers) -> Result<Told, Error> {
+        let (from, to) = key::inputs(tenant, fact.scope, &fact.track);
+        let mut sources = Vec::new();
+        walk(&self.views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+            sources.extend(key::tail_source(key));
+            match sources.len() < ASKED_MAX {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        let gone = || Term::Named { name: REDACTED.to_owned(), kind: EntityKind::Thing };
+        let mut claim = Claim {
+            subject: gone(),
+            predicate: REDACTED.to_owned(),
+            object: Object::Text(String::new()),
+            effect: Effect::Holds,
+            valid_from: None,
+            valid_to: None,
+            cardinality: None,
+            confidence: Confidence::new(0),
+            span: ByteSpan::default(),
+            normaliser: Normaliser::Identity,
+            clause: ByteSpan::default(),
+        };
+        for source in sources {
+            if let Some(told) = self.told(tenant, source, answers)? {
+                (claim.subject, claim.predicate) = (told.claim.subject, told.claim.predicate);
+                break;
+            }
+        }
+        let extractor = REDACTED.to_owned();
+        Ok(Told { claim, extractor, said_by: None, mapping: None, sure: Confidence::FULL })
+    }
+
+    /// What a version says of one value, and the first claim that says so, if any words are left of it.
     fn object(
         &self,
         tenant: u32,
@@ -123,7 +205,7 @@ impl Inner {
         value: Value,
         recorded: RecordedAt,
         answers: &mut Answers,
-    ) -> Result<Option<(FactObject, Told)>, Error> {
+    ) -> Result<Option<(FactObject, Option<Told>)>, Error> {
         let says =
             |support: &&Support| support.recorded <= recorded && support.said == Said::Value(value);
         let mut first: Option<(Told, AssertionId)> = None;
@@ -134,9 +216,15 @@ impl Inner {
             let Some((source, row)) = self.said_in(tenant, support.source)? else { continue };
             // The words of the first tell what is said, and those of the last who said it last.
             if first.is_none() {
-                let Some(told) = self.told_in(source, &row, answers)? else { continue };
-                said_by.clone_from(&told.said_by);
-                first = Some((told, support.source));
+                match self.told_in(source, &row, answers)? {
+                    Some(told) => {
+                        said_by.clone_from(&told.said_by);
+                        first = Some((told, support.source));
+                    }
+                    None if self.is_redacted(tenant, row.event)? => {}
+                    // They are being erased right now.
+                    None => continue,
+                }
             }
             supports.push(row.event);
             last = Some((source, row));
@@ -146,7 +234,11 @@ impl Inner {
         {
             said_by = told.said_by;
         }
-        let Some((mut first, source)) = first else { return Ok(None) };
+        supports.sort_unstable();
+        supports.dedup();
+        let Some((mut first, source)) = first else {
+            return Ok(unsaid_object(value, supports, confidence).map(|object| (object, None)));
+        };
         let input = key::input(tenant, fact.scope, &fact.track, source);
         let input =
             row(&self.views, Space::Sources, &input, |bytes| InputRow::decode(source, bytes))?;
@@ -161,8 +253,6 @@ impl Inner {
             }
             _ => None,
         };
-        supports.sort_unstable();
-        supports.dedup();
         let object = FactObject {
             object: claim.object.clone(),
             entity,
@@ -173,8 +263,9 @@ impl Inner {
             extractor: first.extractor.clone(),
             said_by,
             sure: Confidence::new(sure.1),
+            redacted: false,
         };
-        Ok(Some((object, first)))
+        Ok(Some((object, Some(first))))
     }
 
     /// Not shown before it happened.

@@ -364,9 +364,8 @@ impl Inner {
                 if stands {
                     continue;
                 }
-                let Some(fact) = self.fact_if(frame.tenant, id, &past, &mut answers)? else {
-                    continue;
-                };
+                let fact = self.fact_if(frame.tenant, id, &past, &mut answers)?;
+                let Some(fact) = fact.filter(|fact| !fact.is_redacted()) else { continue };
                 // An event says several things; what became of the others is not what is asked.
                 if !says.touches(&super::pack::fact_words(&fact)) {
                     continue;

@@ -7,14 +7,14 @@ use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::codec::control::BeliefDeclared;
 use lamina_store::entry::{Kind, Place, control};
 use lamina_store::log::{Appended, EraseTarget, LogError};
-use lamina_store::view::{Residue, ViewError};
+use lamina_store::view::{Residue, Tag, ViewError};
 use lamina_types::limits::CAUSES_MAX;
 
 use super::{Capture, Committed, Due};
 use crate::Error;
 use crate::derive::traces;
 use crate::derive::words::{Kept, declared};
-use crate::write::request::Reply;
+use crate::write::request::{Remains, Reply};
 
 /// Bytes that one erasure carries of its targets: an entry has a limit of its own.
 const RESIDUE_BYTES_MAX: usize = if cfg!(test) { 2_048 } else { 1_024 * 1_024 };
@@ -23,6 +23,18 @@ const RESIDUE_BYTES_MAX: usize = if cfg!(test) { 2_048 } else { 1_024 * 1_024 };
 struct Gone {
     target: EraseTarget,
     kept: Option<Vec<u8>>,
+    /// Where what was made of it stays.
+    stays: Option<Vec<u64>>,
+    /// A keyed hash of the idempotency key that is refused from now on.
+    key: Option<Tag>,
+}
+
+impl Gone {
+    /// Bytes that it takes of an erasure, roughly.
+    fn bytes(&self) -> usize {
+        let kept = self.kept.as_ref().map_or(0, Vec::len);
+        kept + self.stays.as_ref().map_or(0, |stays| 16 + 8 * stays.len()) + 24
+    }
 }
 
 impl Capture {
@@ -30,7 +42,7 @@ impl Capture {
     /// their words: on return the bytes are gone.
     pub fn erase(&mut self, tenant: u32, targets: &[EraseTarget]) -> Result<Committed, LogError> {
         let mut committed = Committed::default();
-        self.erase_all(tenant, targets, &mut committed.appended)?;
+        self.erase_all(tenant, (targets, &Remains::default()), &mut committed.appended)?;
         Ok(committed)
     }
 
@@ -38,11 +50,11 @@ impl Capture {
     pub(super) fn take_erasure(
         &mut self,
         tenant: u32,
-        targets: &[EraseTarget],
+        asked: (&[EraseTarget], &Remains),
         reply: Reply<()>,
         committed: &mut Committed,
     ) {
-        match self.erase_all(tenant, targets, &mut committed.appended) {
+        match self.erase_all(tenant, asked, &mut committed.appended) {
             Ok(()) => committed.due.push(Due::TakenBack { reply }),
             Err(error) => drop(reply.send(Err(Error::LogUnavailable(Box::new(error))))),
         }
@@ -52,14 +64,14 @@ impl Capture {
     fn erase_all(
         &mut self,
         tenant: u32,
-        targets: &[EraseTarget],
+        (targets, remains): (&[EraseTarget], &Remains),
         appended: &mut Vec<Appended>,
     ) -> Result<(), LogError> {
         let mut batch: Vec<Gone> = Vec::new();
         let mut bytes = 0;
         for target in targets {
-            for gone in self.with_answers(tenant, target)? {
-                let more = gone.kept.as_ref().map_or(0, Vec::len);
+            for gone in self.with_answers(tenant, target, remains)? {
+                let more = gone.bytes();
                 if batch.len() == CAUSES_MAX || bytes + more > RESIDUE_BYTES_MAX {
                     self.erase_some(tenant, &mut batch, appended)?;
                     bytes = 0;
@@ -83,15 +95,25 @@ impl Capture {
             return Ok(());
         }
         let targets: Vec<EraseTarget> = batch.iter().map(|gone| gone.target).collect();
-        let kept = batch.drain(..).filter_map(|gone| Some((gone.target.offset, gone.kept?)));
-        let residue = Residue { kept: kept.collect() };
+        let mut residue = Residue::default();
+        for Gone { target, kept, stays, key } in batch.drain(..) {
+            residue.kept.extend(kept.map(|kept| (target.offset, kept)));
+            residue.stays.extend(stays.map(|stays| (target.offset, stays)));
+            residue.keys.extend(key.map(|key| (target.offset, key)));
+        }
         appended.extend(self.log.erase(tenant, &targets, &residue.encode())?);
         Ok(())
     }
 
     /// Every answer that was made of an entry, and the entry itself: last, so that whoever finds it there
     /// after a crash finds what is left of its answers.
-    fn with_answers(&self, tenant: u32, target: &EraseTarget) -> Result<Vec<Gone>, LogError> {
+    fn with_answers(
+        &self,
+        tenant: u32,
+        target: &EraseTarget,
+        remains: &Remains,
+    ) -> Result<Vec<Gone>, LogError> {
+        let stays = remains.stays.get(&target.offset);
         // An erasure that leaves words behind is none: without the views it is not begun.
         let known = traces::of_event(&self.views, tenant, target.offset).map_err(unknown)?;
         let recent = self.recent.answers.get(&target.offset).into_iter().flatten().copied();
@@ -99,15 +121,21 @@ impl Capture {
         for (offset, place) in known.into_iter().chain(recent) {
             if all.iter().all(|other| other.target.offset != offset) {
                 let target = EraseTarget { offset, place, who: true, what: true };
-                all.push(Gone { target, kept: self.kept(tenant, offset, place)? });
+                let kept = self.kept(tenant, offset, place)?;
+                all.push(Gone { target, kept, stays: stays.cloned(), key: None });
             }
         }
-        let is_event = self.views.event_at(target.offset).map_err(unknown)?.is_some();
-        let kept = match is_event {
-            true => None,
-            false => self.kept(tenant, target.offset, target.place)?,
+        let event = self.views.event_at(target.offset).map_err(unknown)?;
+        let (kept, key) = match event {
+            Some((tenant, id)) if remains.refuse_keys => {
+                let facets = self.views.event(tenant, id).map_err(unknown)?;
+                let facets = facets.and_then(|row| row.facets);
+                (None, facets.map(|facets| facets.idempotency))
+            }
+            Some(_) => (None, None),
+            None => (self.kept(tenant, target.offset, target.place)?, None),
         };
-        all.push(Gone { target: *target, kept });
+        all.push(Gone { target: *target, kept, stays: stays.cloned(), key });
         Ok(all)
     }
 

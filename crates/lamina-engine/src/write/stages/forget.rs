@@ -1,15 +1,36 @@
 //! What is announced when records are forgotten, and what becomes of events that were still under way.
 
 use lamina_core::write::pipeline::Input;
-use lamina_store::codec::control::{By, Forgotten};
-use lamina_store::entry::Entry;
+use lamina_store::codec::control::{By, ErasureBegun, ErasureCounts, ErasureStep, Forgotten};
+use lamina_store::entry::{Entry, SYSTEM_SCOPE, control};
+use lamina_store::kv::Space;
 use lamina_store::log::ErasePayload;
 use lamina_store::view::ViewError;
-use lamina_types::lifecycle::Payload;
+use lamina_types::lifecycle::{ErasureReached, Payload};
 use lamina_types::recall::Layer;
 use lamina_types::{LifecycleKind, ScopePath};
 
 use super::{Flight, Stages, Words};
+use crate::derive::erasures::ErasureRow;
+use crate::derive::key;
+use crate::derive::read::row;
+
+/// What is announced about a scope, and not about an event.
+fn of_scope(entry: &Entry) -> Flight {
+    let head = &entry.head;
+    Flight {
+        event_id: head.event_id(),
+        offset: head.offset,
+        place: entry.place,
+        tenant: head.tenant,
+        scope_ordinal: head.scope,
+        wal_offset: head.tenant_seq,
+        batch_id: None,
+        words: None,
+        seq: 0,
+        excepted: false,
+    }
+}
 
 impl Stages {
     /// Announces what was forgotten, layer by layer, once.
@@ -17,18 +38,7 @@ impl Stages {
         let head = &entry.head;
         let what = entry.what.live().and_then(|bytes| Forgotten::decode(bytes).ok());
         let Some(Forgotten { cascade, deleted, .. }) = what else { return Ok(()) };
-        let mut flight = Flight {
-            event_id: head.event_id(),
-            offset: head.offset,
-            place: entry.place,
-            tenant: head.tenant,
-            scope_ordinal: head.scope,
-            wal_offset: head.tenant_seq,
-            batch_id: None,
-            words: None,
-            seq: 0,
-            excepted: false,
-        };
+        let mut flight = of_scope(entry);
         if head.offset < self.recheck_below && !self.rows_of(&flight)?.is_empty() {
             return Ok(());
         }
@@ -40,6 +50,50 @@ impl Stages {
             }
         }
         Ok(())
+    }
+
+    /// Announces how far an erasure has come, once.
+    pub(super) fn erasing(&mut self, entry: &Entry) -> Result<(), ViewError> {
+        let head = &entry.head;
+        let Some(bytes) = entry.what.live() else { return Ok(()) };
+        let step = match head.sub {
+            control::ERASURE_BEGUN => ErasureBegun::decode(bytes).ok().map(|begun| ErasureStep {
+                id: begun.id,
+                phase: 1,
+                counts: ErasureCounts::default(),
+                cancelled: false,
+                done: Some(0),
+                planned: None,
+            }),
+            _ => ErasureStep::decode(bytes).ok(),
+        };
+        // One of a scope that nobody ever wrote to has nothing to tell, and nobody to tell it to.
+        let Some(step) = step.filter(|_| head.scope != SYSTEM_SCOPE) else { return Ok(()) };
+        let stored = key::forget::erasure(head.tenant, step.id);
+        let Some(row) = row(&self.views, Space::Records, &stored, ErasureRow::decode)? else {
+            return Ok(());
+        };
+        let mut flight = of_scope(entry);
+        if head.offset < self.recheck_below && !self.rows_of(&flight)?.is_empty() {
+            return Ok(());
+        }
+        // Who listens reads the rows: the entries of a job do not say who asked.
+        flight.words = None;
+        let is_over = head.sub == control::ERASURE_ENDED;
+        let of_phase = u16::from(step.phase.saturating_sub(1)) * 2_000;
+        let reached = ErasureReached {
+            erasure: step.id,
+            phase: step.phase,
+            done: if is_over && !step.cancelled { 10_000 } else { step.done.unwrap_or(of_phase) },
+            cancelled: step.cancelled,
+            counts: step.counts.in_order(),
+            audit_id: row.audit_id,
+        };
+        let kind = match is_over {
+            true => LifecycleKind::ErasureComplete,
+            false => LifecycleKind::ErasureProgress,
+        };
+        self.announce(&mut flight, kind, Payload::Erasure(Box::new(reached)))
     }
 
     /// Who asked, and where.

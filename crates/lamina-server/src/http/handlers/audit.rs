@@ -1,23 +1,29 @@
 //! The audit log: rows, verification of bodies, the chain (R318-R320).
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::audit::{
-    AuditChain, AuditQuery, AuditRequest, AuditRowBody, AuditVerified, AuditVerifyRequest,
-    ChainVerified,
+    AuditChain, AuditQuery, AuditRequest, AuditRowBody, AuditSummary, AuditVerified,
+    AuditVerifyRequest, ChainVerified,
 };
 use lamina_api::{Page, time};
 use lamina_core::policy::Caller;
 use lamina_engine::audit::{self, AuditFilter, AuditPermit, CHAIN, HASH, words_of};
+use lamina_engine::erasure::ErasureCounts;
 use lamina_types::capability::{AuditRead, AuditReadCrossActor};
 use lamina_types::stdx::hex;
-use lamina_types::{AuditId, AuditRow, Decision};
+use lamina_types::{AuditId, AuditRow, Decision, ErasureId};
 
 use crate::http::app::App;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
+
+/// What erasures came to, by the rows they began with.
+type Erasures = BTreeMap<AuditId, (ErasureId, ErasureCounts)>;
 
 /// `GET /v1/audit`.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
@@ -42,7 +48,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
         limit: query.limit,
     };
     let page = engine.audit_rows(&permit, question).await?;
-    let items = page.items.into_iter().map(|row| shown(&call.app, row)).collect();
+    let mut items: Vec<AuditRowBody> = Vec::with_capacity(page.items.len());
+    let erased = erasures(&call.app, caller.tenant, &page.items).await?;
+    items.extend(page.items.into_iter().map(|row| shown(&call.app, row, &erased)));
     let next = page.next.map(|number| query.next_cursor(number, &caller.actor, &mac));
     reply::json(StatusCode::OK, &Page::new(items, next))
 }
@@ -53,7 +61,8 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = permit(&call.desk, &caller, false).await?;
     let row = call.app.engine.audit_row(&permit, id).await?;
-    reply::json(StatusCode::OK, &shown(&call.app, row))
+    let erased = erasures(&call.app, caller.tenant, std::slice::from_ref(&row)).await?;
+    reply::json(StatusCode::OK, &shown(&call.app, row, &erased))
 }
 
 /// `POST /v1/audit/verify`.
@@ -117,7 +126,14 @@ async fn permit(desk: &Desk, caller: &Caller, other: bool) -> Result<AuditPermit
     Ok(AuditPermit { own, others: stack.permit::<AuditReadCrossActor>(caller, None).ok() })
 }
 
-fn shown(app: &App, row: AuditRow) -> AuditRowBody {
+/// What the erasures came to that rows are about.
+async fn erasures(app: &App, tenant: u32, rows: &[AuditRow]) -> Result<Erasures, Failure> {
+    let about = rows.iter().filter(|row| row.gdpr).map(|row| row.id).collect();
+    Ok(app.engine.erasures_audited(tenant, about).await?)
+}
+
+fn shown(app: &App, row: AuditRow, erased: &Erasures) -> AuditRowBody {
+    let erasure = erased.get(&row.id);
     let who = row.who.unwrap_or_default();
     let hash = |hash: Option<[u8; 32]>| hash.map(|hash| format!("{HASH}:{}", hex::encode(&hash)));
     AuditRowBody {
@@ -145,5 +161,12 @@ fn shown(app: &App, row: AuditRow) -> AuditRowBody {
         request_id: Some(who.request_id).filter(|id| !id.is_empty()),
         elapsed_ms: row.elapsed_ms,
         gdpr: row.gdpr,
+        erasure_id: erasure.map(|(id, _)| id.to_string()),
+        summary: erasure.map(|(_, counts)| AuditSummary {
+            deleted_events: counts.deleted_events,
+            redacted_events: counts.redacted_events,
+            deleted_facts: counts.deleted_facts,
+            demoted_beliefs: counts.demoted_beliefs,
+        }),
     }
 }

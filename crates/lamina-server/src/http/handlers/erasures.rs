@@ -3,12 +3,12 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
-use lamina_api::time;
 use lamina_api::v1::erasures::{
     AffectedWorkspace, Asked, CrossScopeReference, ErasureCancelled, ErasureJobBody,
     ErasureManifestBody, ErasurePreviewBody, ErasureProgress, ErasureRequest, ErasureStarted,
     LegalHoldBody, LegalHoldList, LegalHoldRequest, Preview, Propagation, RefcountBreakdown,
 };
+use lamina_api::{ApiError, time};
 use lamina_core::policy::Caller;
 use lamina_engine::Error as EngineError;
 use lamina_engine::erasure::{
@@ -28,7 +28,7 @@ use crate::http::reply;
 /// What an erasure would do.
 pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
-    let asked = asked(&mut call).await?;
+    let asked = asked(&mut call, ErasureRequest::preview).await?;
     let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&asked.scope)).await?;
     let scope = asked.scope.to_string();
     let shown = call.app.engine.erasure_preview(&permit, &wanted(asked)).await?;
@@ -68,7 +68,7 @@ pub(super) async fn preview_manifest(mut call: Call) -> Result<Response, Failure
 /// Begins an erasure.
 pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
-    let asked = asked(&mut call).await?;
+    let asked = asked(&mut call, ErasureRequest::read).await?;
     let scope = asked.scope.clone();
     let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&scope)).await?;
     let noted = call.noted(&asked.note);
@@ -160,10 +160,12 @@ pub(super) async fn hold_lift(call: Call) -> Result<Response, Failure> {
     Ok(reply::empty())
 }
 
-async fn asked(call: &mut Call) -> Result<Asked, Failure> {
+type Read = fn(&[u8], Option<&str>) -> Result<Asked, ApiError>;
+
+async fn asked(call: &mut Call, read: Read) -> Result<Asked, Failure> {
     let key = call.idempotency_key()?.map(str::to_owned);
     let body = call.json_body(call.app.limits.body_bytes).await?;
-    Ok(ErasureRequest::read(&body, key.as_deref())?)
+    Ok(read(&body, key.as_deref())?)
 }
 
 fn wanted(asked: Asked) -> ErasureAsked {

@@ -64,9 +64,21 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     call.desk.alike::<ScopeReadLocal>(&caller, &scope).await?;
     let permit = call.desk.permit::<ScopeReadLocal>(&caller, Some(&scope)).await?;
     call.record.event(id);
-    let record = engine.event(&permit, id).await?;
+    let record = engine.event(&permit, id).await;
     let mut sight = engine.sight(call.app.boot(), &permit).await;
-    let derives = engine.derived_in_sight(&mut sight, id).await?;
+    let mut derives = engine.derived_in_sight(&mut sight, id).await?;
+    let record = match record {
+        // What was derived from it is told without what that was (R422).
+        Err(EngineError::Deleted) => {
+            derives.extend(engine.redacted_records(&permit, id).await?);
+            let gone = ApiError::of(ErrorCode::ResourceDeleted);
+            return Err(match derives.is_empty() {
+                true => gone.into(),
+                false => gone.with("derives", derives).into(),
+            });
+        }
+        record => record?,
+    };
     let echoes = engine.echoes_in_sight(&mut sight, id).await?;
     reply::json(StatusCode::OK, &EventBody::new(&record, derives).echoing(&echoes))
 }

@@ -297,7 +297,9 @@ pub(super) fn shown(fact: &FactRecord) -> FactBody {
         extractor: fact.extractor.clone(),
         superseded_by: fact.superseded_by.map(|id| id.to_string()),
         supersedes: fact.supersedes.map(|id| id.to_string()),
-        partial: false,
+        supporting_evidence_redacted: fact.evidence_redacted,
+        partial: fact.is_redacted(),
+        partial_reason: fact.is_redacted().then_some("supporting_evidence_redacted"),
     }
 }
 
@@ -319,6 +321,9 @@ pub(super) fn name(term: &Term) -> String {
 }
 
 pub(super) fn value(object: &FactObject) -> ValueBody {
+    if object.redacted {
+        return literal("string", serde_json::Value::Null);
+    }
     let value = value_of(&object.object, object.entity);
     match object.object {
         Object::Entity(_) => ValueBody { confidence: unsure(object.sure), ..value },

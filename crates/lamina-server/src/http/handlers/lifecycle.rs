@@ -290,7 +290,8 @@ fn filter(tenant: u32, query: StreamQuery) -> LifecycleFilter {
     let names: Vec<String> = query.events.iter().map(|name| (*name).to_owned()).collect();
     LifecycleFilter {
         tenant,
-        // Jobs are not built, so nothing can have come of one yet.
+        erasure: query.erasure_id,
+        // Other jobs announce nothing.
         nothing: query.asks_for_job(),
         scope: query.scope,
         event: query.event_id,

@@ -63,7 +63,7 @@ pub struct ErasureCounts {
     pub deleted_facts: u64,
     /// Beliefs that are gone.
     pub deleted_beliefs: u64,
-    /// Beliefs that lost evidence and stand on other.
+    /// Beliefs that no words are left under: half as sure as they were.
     pub demoted_beliefs: u64,
     /// Episodes that are gone.
     pub deleted_episodes: u64,
@@ -80,13 +80,19 @@ pub struct ErasureStep {
     pub counts: ErasureCounts,
     /// It was cancelled; only at its end.
     pub cancelled: bool,
+    /// How much of it is done, in ten-thousandths. Older entries do not say.
+    pub done: Option<u16>,
+    /// Events that are to be deleted and redacted in all; said when words begin to go.
+    pub planned: Option<(u64, u64)>,
 }
 
 /// Nothing that belongs to the head's scope is erased while this stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegalHold {
-    /// Why.
+    /// Why; nothing when it is lifted.
     pub reason: String,
+    /// The scope, as a keyed hash of its path: a restore knows scopes by it. Older entries do not say.
+    pub scope: Option<[u8; 16]>,
 }
 
 impl ErasureCounts {
@@ -241,12 +247,20 @@ impl ErasureStep {
             out.number(3, count);
         }
         out.number(4, u64::from(self.cancelled));
+        if let Some(done) = self.done {
+            out.number(5, u64::from(done));
+        }
+        if let Some((deleted, redacted)) = self.planned {
+            out.number(6, deleted);
+            out.number(7, redacted);
+        }
         out.finish()
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<ErasureStep, CodecError> {
         let (mut id, mut phase, mut cancelled, mut counts) = (None, None, None, Vec::new());
+        let (mut done, mut deleted, mut redacted) = (None, None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -254,6 +268,9 @@ impl ErasureStep {
                 2 => once(&mut phase, number(value, "phase")?, "phase")?,
                 3 => counts.push(number(value, "counts")?),
                 4 => once(&mut cancelled, number(value, "cancelled")?, "cancelled")?,
+                5 => once(&mut done, number(value, "done")?, "done")?,
+                6 => once(&mut deleted, number(value, "planned")?, "planned")?,
+                7 => once(&mut redacted, number(value, "planned")?, "planned")?,
                 _ => {}
             }
         }
@@ -264,6 +281,8 @@ impl ErasureStep {
             phase: phase.map_err(|_| CodecError::Malformed { field: "phase" })?,
             counts: ErasureCounts::of(counts),
             cancelled: required(cancelled, "cancelled")? != 0,
+            done: done.and_then(|done| u16::try_from(done).ok()),
+            planned: deleted.zip(redacted),
         })
     }
 }
@@ -273,19 +292,24 @@ impl LegalHold {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = FieldWriter::new(VERSION, 16 + self.reason.len());
         out.field(1, self.reason.as_bytes());
+        if let Some(scope) = &self.scope {
+            out.field(2, scope);
+        }
         out.finish()
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<LegalHold, CodecError> {
-        let mut reason = None;
+        let (mut reason, mut scope) = (None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
-            if tag == 1 {
-                once(&mut reason, string(value, "reason")?, "reason")?;
+            match tag {
+                1 => once(&mut reason, string(value, "reason")?, "reason")?,
+                2 => once(&mut scope, array(value, "scope")?, "scope")?,
+                _ => {}
             }
         }
-        Ok(LegalHold { reason: required(reason, "reason")? })
+        Ok(LegalHold { reason: required(reason, "reason")?, scope })
     }
 }
 

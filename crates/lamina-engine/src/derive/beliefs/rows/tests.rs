@@ -56,6 +56,7 @@ fn piece(piece: Piece, event: Option<EventId>) -> PieceRow {
         place: Place(77),
         gone: Some(at(13)),
         origin: Some(AssertionId { offset: 6, ordinal: 7 }),
+        redacted: Some(at(14)),
     }
 }
 

@@ -31,6 +31,8 @@ fn what_is_written_reads_back() {
         phase: 4,
         counts: ErasureCounts::of([1, 2, 3, 4, 5, 6, 700]),
         cancelled: true,
+        done: Some(6_500),
+        planned: Some((11, 300)),
     };
     assert_eq!(ErasureStep::decode(&step.encode()), Ok(step));
     let certified = ErasureCertified {
@@ -39,14 +41,17 @@ fn what_is_written_reads_back() {
         certificate: "{}".to_owned(),
     };
     assert_eq!(ErasureCertified::decode(&certified.encode()), Ok(certified));
-    let hold = LegalHold { reason: "a trial".to_owned() };
-    assert_eq!(LegalHold::decode(&hold.encode()), Ok(hold));
+    for scope in [None, Some([7; 16])] {
+        let hold = LegalHold { reason: "a trial".to_owned(), scope };
+        assert_eq!(LegalHold::decode(&hold.encode()), Ok(hold));
+    }
 }
 
 #[test]
 fn what_is_cut_does_not_read() {
     let counts = ErasureCounts::default();
-    let step = ErasureStep { id: id(ErasureId::from_bytes, 1), phase: 1, counts, cancelled: false };
+    let id = id(ErasureId::from_bytes, 1);
+    let step = ErasureStep { id, phase: 1, counts, cancelled: false, done: None, planned: None };
     let bytes = step.encode();
     for cut in 0..bytes.len() {
         assert!(ErasureStep::decode(&bytes[..cut]).is_err(), "{cut}");
