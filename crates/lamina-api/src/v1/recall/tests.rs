@@ -85,7 +85,7 @@ fn what_is_refused() {
     }
     assert_eq!(refused(&with(r#""language":"no language""#)).2, "language");
     assert_eq!(refused(&with(r#""scripts":["Latn","x"]"#)).2, "scripts[1]");
-    let five = vec![r#"{"text":"a"}"#; 5].join(",");
+    let five = [r#"{"text":"a"}"#; 5].join(",");
     assert_eq!(refused(&with(&format!(r#""query_variants":[{five}]"#))).2, "query_variants");
     assert_eq!(refused(&with(r#""view":"sideways""#)), shape("view"));
     assert_eq!(refused(&with(r#""include":["events","dreams"]"#)), shape("include[1]"));
