@@ -46,6 +46,8 @@ async fn ask(engine: &Engine, query: &str) -> Recalled {
         scope,
         view: PackView::Granular,
         query: query.to_owned(),
+        variants: Vec::new(),
+        language: None,
         include: Vec::new(),
         exclude_content: false,
         temporal: Temporal::default(),
