@@ -181,12 +181,7 @@ pub(super) fn start(
     let work = Work { capture, applier, stages, tap, deriving, asking };
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
-    threads.push(scrubber);
-    let embed = follow.as_ref().and_then(|follower| embedding(follower, &standing));
-    threads.extend(started(follow, told, &shared, &lock)?);
-    if let Some(embed) = embed {
-        threads.push(spawn(Role::Embed, &shared, &lock, move || embed.run())?);
-    }
+    threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);
     let inner = Inner {
         backlog,
         desk,
@@ -290,19 +285,25 @@ fn embedding(follower: &Follower, standing: &Arc<Standing>) -> Option<embed::thr
     })
 }
 
-/// Starts it, if there is an index, and what makes durable what it puts.
+/// Starts it, if there is an index, what makes durable what it puts, and what embeds behind it, beside
+/// another thread.
 fn started(
     follower: Option<Follower>,
     told: mpsc::SyncSender<Fed>,
-    shared: &Arc<Shared>,
+    (shared, standing): (&Arc<Shared>, &Arc<Standing>),
     lock: &Arc<dyn DiskFile>,
+    other: JoinHandle<()>,
 ) -> Result<Vec<JoinHandle<()>>, OpenError> {
-    let Some(follower) = follower else { return Ok(Vec::new()) };
+    let mut threads = vec![other];
+    let Some(follower) = follower else { return Ok(threads) };
     let (found, wake) = (Arc::clone(&follower.search), Arc::clone(&follower.wake));
-    Ok(vec![
-        spawn(Role::Index, shared, lock, move || follower.run(&told))?,
-        spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?,
-    ])
+    let embed = embedding(&follower, standing);
+    threads.push(spawn(Role::Index, shared, lock, move || follower.run(&told))?);
+    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?);
+    if let Some(embed) = embed {
+        threads.push(spawn(Role::Embed, shared, lock, move || embed.run())?);
+    }
+    Ok(threads)
 }
 
 /// Makes answers with the names that are in force.

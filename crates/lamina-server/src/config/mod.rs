@@ -328,8 +328,7 @@ impl Config {
         if minting.is_some() && preset == Preset::DevLocal {
             return Err(ConfigError::NoTokens { key: "auth.minting.key" });
         }
-        let models = ModelsConfig::take(&mut settings, environment, outbound.plain)?;
-        let embed = EmbedConfig::take(&mut settings, environment, outbound.plain)?;
+        let (models, embed) = models_of(&mut settings, environment, outbound.plain)?;
         let log_filter = settings.text("log.filter", "info".to_owned())?;
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
@@ -389,6 +388,16 @@ impl Config {
     pub fn shown(&self) -> &[Shown] {
         &self.shown
     }
+}
+
+/// The model that is asked about words, and the one that makes vectors.
+fn models_of(
+    settings: &mut Settings,
+    environment: &Environment,
+    plain: PlainHttp,
+) -> Result<(Option<ModelsConfig>, Option<EmbedConfig>), ConfigError> {
+    let models = ModelsConfig::take(settings, environment, plain)?;
+    Ok((models, EmbedConfig::take(settings, environment, plain)?))
 }
 
 /// The preset and its policy. A file makes the preset `custom`; so does the name of one in place of a
