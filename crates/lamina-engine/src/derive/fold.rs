@@ -33,15 +33,7 @@ impl Derivation for Derived {
                 answer(rows, entry)
             }
             (Kind::Tick, _) => due(rows, entry),
-            (Kind::Control, control::CANCEL) => {
-                due(rows, entry)?;
-                let fates = dependants::watched(rows, &entry.head.causes, |rows, event| {
-                    traces::cancel(rows, entry.head.tenant, event);
-                    withdraw_event(rows, event, entry.head.recorded_at)
-                })?;
-                dependants::keep(rows, entry.head.tenant, entry.head.offset, &fates);
-                Ok(())
-            }
+            (Kind::Control, control::CANCEL) => cancel(rows, entry),
             (Kind::Control, control::VOCABULARY_SET) => vocabularies::set(rows, entry),
             (Kind::Control, control::PHRASES_SET | control::RETENTION_SET) => {
                 newest::set(rows, entry);
@@ -120,6 +112,17 @@ pub(super) struct Given<'a> {
     pub(super) row: AnswerRow,
     /// What its claims went to: which of them, in which scope, and the track.
     pub(super) learned: Vec<(u16, u64, Tag)>,
+}
+
+/// What stood on the events that are taken back, and what becomes of it.
+fn cancel(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    due(rows, entry)?;
+    let fates = dependants::watched(rows, &entry.head.causes, |rows, event| {
+        traces::cancel(rows, entry.head.tenant, event);
+        withdraw_event(rows, event, entry.head.recorded_at)
+    })?;
+    dependants::keep(rows, entry.head.tenant, entry.head.offset, &fates);
+    Ok(())
 }
 
 fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {

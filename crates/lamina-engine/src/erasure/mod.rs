@@ -10,6 +10,7 @@ mod holds;
 mod plan;
 mod previews;
 mod run;
+mod words;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -11,13 +11,13 @@ use lamina_env::rng::draw;
 use lamina_store::codec::control::{ErasureBegun, ErasureCounts, ErasureStep};
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::kv::{Direction, Space};
-use lamina_store::log::{EraseTarget, NewEntry, Section};
+use lamina_store::log::{NewEntry, Section};
 use lamina_types::capability::{ForgetGdpr, ForgetGdprCrossWorkspace};
-use lamina_types::{AuditId, ErasureId, ErasurePreviewId, EventId, ScopePath};
+use lamina_types::{AuditId, ErasureId, ErasurePreviewId, ScopePath};
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
-use super::plan::{Plan, Staying, Wanted};
+use super::plan::{Plan, Wanted};
 use super::previews::{Previewed, expires};
 use super::{ErasureAsked, ErasurePreview, ErasureStatus, Manifest, Outcome, PreviewOf, Work};
 use crate::admin::{Noted, by};
@@ -25,13 +25,11 @@ use crate::derive::erasures::ErasureRow;
 use crate::derive::key;
 use crate::derive::read::{get, row, walk};
 use crate::engine::Inner;
-use crate::forget::{Going, KeyUsed};
-use crate::write::capture::{Remains, Request};
+use crate::forget::KeyUsed;
+use crate::write::capture::Request;
 use crate::write::prepare::section;
 use crate::{Engine, Error};
 
-/// Events whose words go at once: others write in between.
-const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
 /// What one event takes, roughly, in microseconds.
 const EVENT_US: u64 = 1_500;
 
@@ -41,7 +39,7 @@ const INDEX_PATIENCE: Duration = Duration::from_secs(900);
 const INDEX_LOOK: Duration = Duration::from_secs(1);
 
 /// The number of the phase in which words go, and of the last.
-const DELETE: u8 = 4;
+pub(super) const DELETE: u8 = 4;
 const LAST: u8 = 5;
 
 /// An erasure to be carried on.
@@ -355,36 +353,7 @@ impl Engine {
         let bytes_before = self.inner.purged_bytes();
         // The files of the index are written again once, when all of it is gone.
         let waits = self.inner.search.as_ref().map(|search| search.purging.wait());
-        let words: Vec<EventId> = plan.words().into_iter().collect();
-        work.all.store(words.len() as u64, Ordering::Relaxed);
-        for some in words.chunks(EVENTS_AT_ONCE) {
-            let some: BTreeSet<EventId> = some.iter().copied().collect();
-            let staying = plan.redact.iter().filter(|(event, _)| some.contains(event));
-            let stays = staying.map(|(_, one)| (one.offset, one.scopes.iter().copied().collect()));
-            let remains = Remains { stays: stays.collect(), refuse_keys: true };
-            self.erase_words(job.wanted.tenant, &some, Going { who: true, remains }).await?;
-            let redacted = some.iter().filter(|id| plan.redact.contains_key(id)).count() as u64;
-            counts.redacted_events += redacted;
-            counts.deleted_events += some.len() as u64 - redacted;
-            work.done.fetch_add(some.len() as u64, Ordering::Relaxed);
-            // What is done is known after a crash.
-            self.step((job, work), DELETE, counts).await?;
-        }
-        let standing: Vec<&Staying> = plan.standing.values().collect();
-        for some in standing.chunks(EVENTS_AT_ONCE) {
-            let target = |one: &&Staying| EraseTarget {
-                offset: one.offset,
-                place: one.place,
-                who: true,
-                what: true,
-            };
-            let stays = some.iter().map(|one| (one.offset, one.scopes.iter().copied().collect()));
-            let remains = Remains { stays: stays.collect(), refuse_keys: false };
-            self.take_back(job, some.iter().map(target).collect(), remains).await?;
-        }
-        for targets in plan.declared.chunks(EVENTS_AT_ONCE) {
-            self.take_back(job, targets.to_vec(), Remains::default()).await?;
-        }
+        self.take_words((job, work), &plan, &mut counts).await?;
         self.step((job, work), LAST, counts).await?;
         drop(waits);
         let index = self.purged().await?;
@@ -393,17 +362,6 @@ impl Engine {
         let bytes = (held - bytes_before.0, rewritten - bytes_before.1);
         self.certify(job, counts, index, bytes).await?;
         self.end(job, LAST, counts, false).await
-    }
-
-    async fn take_back(
-        &self,
-        job: &Job,
-        targets: Vec<EraseTarget>,
-        remains: Remains,
-    ) -> Result<(), Error> {
-        let (reply, answer) = oneshot::channel();
-        let tenant = job.wanted.tenant;
-        self.inner.submit(Request::Erase { tenant, targets, remains, reply }, answer).await
     }
 
     /// Waits for the search index: a job is not over while its words are in files of it. Whether they are out
@@ -442,7 +400,7 @@ impl Engine {
         Ok(true)
     }
 
-    async fn step(
+    pub(super) async fn step(
         &self,
         (job, work): (&Job, &Work),
         phase: u8,

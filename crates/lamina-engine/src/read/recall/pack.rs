@@ -14,10 +14,10 @@ use super::retrieve::Hits;
 use super::{Frame, Ranked, Recalled};
 use crate::Error;
 use crate::engine::Inner;
-use crate::read::Traversed;
 use crate::read::beliefs::{BeliefRecord, BeliefSubject, Ground};
 use crate::read::facts::FactRecord;
 use crate::read::walk::DENIED_COUNTED_MAX;
+use crate::read::{EventRecord, Traversed};
 
 /// What the frame of a record takes beside its words: the date, the role, the separator.
 pub(super) const FRAME_TOKENS: u64 = 14;
@@ -39,17 +39,14 @@ pub(super) fn limit(question: &Recall, layer: Layer) -> usize {
 }
 
 impl Inner {
-    /// Packs the best of what was found.
-    pub(super) fn pack(
+    /// The best events that there is place for, with their words.
+    fn best_events(
         &self,
         frame: &Frame<'_>,
         hits: &Hits,
         order: &[usize],
-        reached: Reached,
-        recalled: &mut Recalled,
-    ) -> Result<(), Error> {
-        let question = frame.question;
-        let wanted = limit(question, Layer::Events);
+    ) -> Result<Vec<Ranked<EventRecord>>, Error> {
+        let wanted = limit(frame.question, Layer::Events);
         let mut events = Vec::new();
         for found in order.iter().filter_map(|at| hits.events.get(*at)) {
             // More than can be shown only if some may not fit.
@@ -65,6 +62,20 @@ impl Inner {
                 events.push(Ranked { record: event, score: found.score });
             }
         }
+        Ok(events)
+    }
+
+    /// Packs the best of what was found.
+    pub(super) fn pack(
+        &self,
+        frame: &Frame<'_>,
+        hits: &Hits,
+        order: &[usize],
+        reached: Reached,
+        recalled: &mut Recalled,
+    ) -> Result<(), Error> {
+        let question = frame.question;
+        let mut events = self.best_events(frame, hits, order)?;
         let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
         recalled.failed.extend(failed);
         // What applies has its share already.
