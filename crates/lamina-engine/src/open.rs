@@ -251,12 +251,8 @@ pub(crate) fn open_how(
         erasures_finished: found.finished_erasures,
         ..OpenReport::default()
     };
-    let keeps = fits(&views, &*reader, &log.tip());
-    if stored == Stored::Drop || !keeps {
+    if stored == Stored::Drop || !fits(&views, &*reader, &log.tip()) {
         report.views_rebuilt = !fresh;
-        if !keeps && !views.needs_rebuild() && views.applied().is_some() {
-            views.forget_history()?;
-        }
         views.reset()?;
     }
     report.entries_replayed = catch_up(&views, &*reader, &log.tip(), progress)?;

@@ -230,16 +230,6 @@ impl Views {
         self.state.lock().counts
     }
 
-    /// Forgets lifecycle rows and the progress of jobs. They are of another log, or of a longer life of
-    /// this one: the entries they name are not there, or are others.
-    pub fn forget_history(&self) -> Result<(), ViewError> {
-        let clearing = |source| ViewError::Kv { doing: "clearing the history", source };
-        for space in [Space::Lifecycle, Space::Jobs] {
-            self.kv.clear(space).map_err(clearing)?;
-        }
-        self.kv.persist().map_err(clearing)
-    }
-
     /// Clears every replayed space, so that the log can be applied from its start. Lifecycle and
     /// job rows stay if they are of this layout. A crash in the middle is noticed by the next open.
     pub fn reset(&self) -> Result<(), ViewError> {
