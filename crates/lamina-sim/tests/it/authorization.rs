@@ -138,6 +138,11 @@ impl Walk {
         let concept = string(&page["items"][0], "id");
         let nothing = erasing(SCOPE);
         let erasure = string(&root.post("/v1/erasures", &nothing).ok(202), "erasure_id");
+        // It is announced until it is over, and nothing else may change from here on.
+        let over = format!("/v1/lifecycle?erasure_id={erasure}&events=erasure_complete");
+        while root.get(&over).ok(200)["items"] == json!([]) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         let shown = root.post("/v1/erasures/preview", &nothing).ok(200);
         let known = Known {
             tenant: TENANT.to_owned(),

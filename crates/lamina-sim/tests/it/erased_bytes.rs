@@ -11,7 +11,7 @@ use lamina_sim::client::{Deadline, Request};
 use serde_json::{Value, json};
 
 use crate::cli::{code, lamina, out, text};
-use crate::harness::{Api, Own, data, directory, launch, string};
+use crate::harness::{Api, Own, data, directory, launch, string, unique_key};
 
 /// An erasure waits for the search index, on a machine that may be busy.
 const LONG: Duration = Duration::from_secs(180);
@@ -95,14 +95,16 @@ fn write_all(api: &mut Api) -> String {
         .header("Content-Type", "text/plain")
         .bytes("the deed names Wibblewort");
     let blob = string(&api.send(&blob).made(), "blob_id");
+    // The key of an event that was erased is refused for a day: each time another.
+    let key = format!("Skivortune-{}", unique_key());
     let first = say(api, |envelope| {
         envelope["content"]["text"] = json!("I live in Zorbquill. My dog is called Jorvendale.");
         envelope["content"]["media"] = json!([{"blob_id": blob}]);
         envelope["context"]["labels"] = json!(["Frangleprop"]);
         envelope["observed_actor"]["session"] = json!("Trinklesop");
-        envelope["idempotency_key"] = json!("Skivortune-1");
+        envelope["idempotency_key"] = json!(key);
     });
-    api.get("/v1/experience/by-idempotency-key/Skivortune-1").ok(200);
+    api.get(&format!("/v1/experience/by-idempotency-key/{key}")).ok(200);
     api.get("/v1/experience/by-idempotency-key/Bladderwick-1").fails(404, "NOT_FOUND");
     say(api, |envelope| {
         let data = json!({"note": "Vantrumpet", "deep": ["Ömlautgräben \"zu\""]});
