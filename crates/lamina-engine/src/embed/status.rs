@@ -17,9 +17,6 @@ pub(crate) struct Counts {
     model: ModelStatus,
     /// Texts that the model does not take.
     left_out: AtomicU64,
-    /// Where the thread is, and where it will be.
-    applied: AtomicU64,
-    until: AtomicU64,
 }
 
 /// How far a model is with its vectors.
@@ -63,8 +60,6 @@ impl Counts {
 
     /// Everything before one offset has its vectors, of everything before the other.
     pub(super) fn stands(&self, applied: u64, until: u64) {
-        self.applied.store(applied, Ordering::Relaxed);
-        self.until.store(until, Ordering::Relaxed);
         metrics::gauge!(WAITING).set(until.saturating_sub(applied) as f64);
     }
 
@@ -87,8 +82,8 @@ impl Engine {
         let model = desk.embedding.embedder.model().to_owned();
         let own = search.index.further().into_iter().rev().find(|one| one.space.model == model);
         let share = |applied: u64| {
-            let until = desk.counts.until.load(Ordering::Relaxed).max(search.found.offset()).max(1);
-            (applied as f64 / until as f64).min(1.0)
+            let written = self.inner.shared.applied.offset().max(1);
+            (applied as f64 / written as f64).min(1.0)
         };
         Some(EmbedStatus {
             dims: own.as_ref().map(|own| own.space.dims),
