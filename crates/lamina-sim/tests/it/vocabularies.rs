@@ -128,11 +128,9 @@ fn r220_predicates_are_mapped_with_a_confidence_where_a_vocabulary_is_in_force()
 fn bad_vocabularies_are_refused_by_name() {
     let mut api = Api::shared("vocabularies-bad");
     for (body, field) in [
-        (json!({}), "name"),
         (json!({"name": "a b"}), "name"),
         (json!({"name": "x".repeat(65)}), "name"),
         (json!({"name": "a", "predicates": {}}), "predicates"),
-        (json!({"name": "a", "predicates": [{"datatype": "string"}]}), "predicates[0].id"),
         (
             json!({"name": "a", "predicates": [{"id": "p", "datatype": "float"}]}),
             "predicates[0].datatype",
@@ -142,6 +140,13 @@ fn bad_vocabularies_are_refused_by_name() {
         (json!({"name": "a", "words": []}), "words"),
     ] {
         let error = api.post("/v1/vocabularies", &body).fails(422, "INVALID_BODY");
+        assert_eq!(error["details"]["field"], field, "{body}");
+    }
+    for (body, field) in [
+        (json!({}), "name"),
+        (json!({"name": "a", "predicates": [{"datatype": "string"}]}), "predicates[0].id"),
+    ] {
+        let error = api.post("/v1/vocabularies", &body).fails(400, "MISSING_REQUIRED_FIELD");
         assert_eq!(error["details"]["field"], field, "{body}");
     }
     let scope = json!({"name": "a", "scope": "nobody"});
