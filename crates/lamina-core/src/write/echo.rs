@@ -18,8 +18,6 @@ const SHARE_SHORT_MIN: f64 = 0.9;
 const SHORT_WORDS: usize = 4;
 /// A sentence with fewer says too little to be told apart.
 const WORDS_MIN: usize = 2;
-/// Words of a sentence that somebody repeats word for word.
-const VERBATIM_WORDS_MIN: usize = 6;
 /// Nearness below this is chance.
 const NEAR_MIN: f64 = 0.45;
 /// Sentences of what was shown that are joined to make up one.
@@ -80,8 +78,6 @@ fn unframed(line: &str) -> &str {
 /// Something that was shown: one sentence, and what else is known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// All its words, in their order.
-    run: Vec<String>,
     /// Those that tell something.
     telling: Vec<String>,
     /// Stems of all of them, and of what goes without saying: who spoke, and when. Sorted.
@@ -91,12 +87,12 @@ pub struct Shown {
 
 /// What a sentence says that was shown; `known` is what goes without saying.
 pub fn shown(sentence: &str, known: &[String]) -> Shown {
-    let run = words(sentence);
-    let telling: Vec<String> = run.iter().filter(|word| tells(word)).cloned().collect();
-    let mut stems: Vec<String> = run.iter().chain(known).map(|word| folded(word)).collect();
+    let all = words(sentence);
+    let telling: Vec<String> = all.iter().filter(|word| tells(word)).cloned().collect();
+    let mut stems: Vec<String> = all.iter().chain(known).map(|word| folded(word)).collect();
     stems.sort_unstable();
     stems.dedup();
-    Shown { denies: denies(sentence), telling, stems, run }
+    Shown { denies: denies(sentence), telling, stems }
 }
 
 impl Shown {
@@ -111,7 +107,7 @@ impl Shown {
 
     /// Bytes that it takes in memory, roughly.
     pub fn bytes(&self) -> usize {
-        let words = self.run.iter().chain(&self.telling).chain(&self.stems);
+        let words = self.telling.iter().chain(&self.stems);
         words.map(|word| word.len() + size_of::<String>()).sum()
     }
 }
@@ -119,7 +115,6 @@ impl Shown {
 /// A sentence of what is written, to be held against what was shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    run: Vec<String>,
     /// Words that tell something, how much, and whether nothing else can stand for them.
     telling: Vec<(String, f64, bool)>,
     denies: bool,
@@ -130,19 +125,19 @@ pub struct Said {
 /// a violin is near a piano, and is none.
 pub fn said(sentence: &str, nouns: &[String], weight: impl Fn(&str) -> f64) -> Said {
     let bare = unmarked(sentence);
-    let run = words(&bare);
     let names = capitalised(&bare);
     let mut telling: Vec<(String, f64, bool)> = Vec::new();
-    for word in run.iter().filter(|word| tells(word)) {
-        if telling.iter().all(|(known, ..)| known != word) {
-            let exact = names.contains(word)
-                || nouns.contains(word)
+    for word in words(&bare).into_iter().filter(|word| tells(word)) {
+        if telling.iter().all(|(known, ..)| *known != word) {
+            let exact = names.contains(&word)
+                || nouns.contains(&word)
                 || word.contains(|c: char| c.is_numeric());
-            telling.push((word.clone(), weight(word).max(0.05), exact));
+            let weight = weight(&word).max(0.05);
+            telling.push((word, weight, exact));
         }
     }
     let asks = sentence.trim_end().ends_with(['?', '\u{ff1f}']);
-    Said { denies: denies(&bare), run, telling, asks }
+    Said { denies: denies(&bare), telling, asks }
 }
 
 impl Said {
@@ -154,12 +149,6 @@ impl Said {
     /// Whether it says enough to be an echo at all.
     pub fn can_echo(&self) -> bool {
         !self.asks && self.telling.len() >= WORDS_MIN
-    }
-
-    /// Whether it is said word for word in what was shown.
-    pub fn is_verbatim(&self, shown: &Shown) -> bool {
-        let length = self.run.len();
-        length >= VERBATIM_WORDS_MIN && shown.run.windows(length).any(|run| *run == *self.run)
     }
 
     /// How much of it was shown by any of these, with words of the same stem only.

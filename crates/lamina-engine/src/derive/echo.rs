@@ -1,6 +1,6 @@
 //! Recognising what an agent writes back of its memory, before its answer is appended.
 //!
-//! Which events a pack has shown is remembered for a while, by where it was asked (`served`); their words are
+//! Which events a pack has shown is remembered for a while, by where it was asked and by whom (`served`); their words are
 //! read when something is written that could repeat them. The verdict is part of the answer, so a replay takes the
 //! same steps without knowing what was ever shown. What was shown before a restart is not remembered.
 
@@ -72,7 +72,7 @@ impl Guard {
         Guard { served, views, reader }
     }
 
-    /// What of an event only says again what was shown in its scope before.
+    /// What of an event only says again what its writer was shown in its scope before.
     pub(crate) fn verdict(
         &self,
         entry: &Entry,
@@ -85,8 +85,12 @@ impl Guard {
             Content::Message { text, .. } | Content::Text { text, .. } => text.as_str(),
             _ => return Verdict::default(),
         };
-        let shows =
-            Shows { tenant: entry.head.tenant, scope: &what.scope, at: entry.head.recorded_at.0 };
+        let shows = Shows {
+            tenant: entry.head.tenant,
+            scope: &what.scope,
+            caller: &who.caller,
+            at: entry.head.recorded_at.0,
+        };
         let events = self.served.before(&shows);
         if events.is_empty() {
             return Verdict::default();
@@ -202,12 +206,7 @@ impl Heard<'_> {
                 let near = &mut self.near;
                 echoed(said, &shown, &mut |one, other| near.words(one, other))
             }
-            (false, Voice::Person) => candidates
-                .iter()
-                .position(|(_, shown)| said.is_verbatim(shown))
-                .into_iter()
-                .collect(),
-            (false, Voice::Source) => Vec::new(),
+            (false, Voice::Person | Voice::Source) => Vec::new(),
         };
         let events: Vec<EventId> =
             found.iter().filter_map(|at| candidates.get(*at)).map(|(event, _)| *event).collect();

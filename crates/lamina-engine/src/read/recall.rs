@@ -237,7 +237,8 @@ impl Inner {
     /// Remembers what was shown, so that it is recognised when it is written back.
     fn showed(&self, frame: &Frame<'_>, recalled: &Recalled) {
         let (tenant, scope) = (frame.tenant, &frame.question.scope);
-        let shows = Shows { tenant, scope, at: frame.now };
+        let caller = &frame.reach.caller().actor;
+        let shows = Shows { tenant, scope, caller, at: frame.now };
         let facts = recalled.facts.iter().flat_map(|fact| fact.record.supports.iter().copied());
         let episodes = recalled.episodes.iter().flat_map(|one| one.record.events.iter().copied());
         let events = recalled.events.iter().map(|event| event.record.id);

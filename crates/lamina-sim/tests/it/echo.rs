@@ -87,6 +87,12 @@ fn who_says_something_again_is_heard() {
     let again = says(&mut api, "Maria works at Acme.");
     assert!(api.event(&again).get("echo_of").is_none());
     assert_eq!(facts(&mut api, "Maria"), [("Acme".to_owned(), 3)]);
+    // However long it is: what recurs is told in the same words.
+    let long = "Today the buyer of Acme asked for the renewal of all seats.";
+    says(&mut api, long);
+    recall(&mut api, "What did the buyer of Acme ask for?");
+    let again = says(&mut api, long);
+    assert!(api.event(&again).get("echo_of").is_none());
     // What an agent adds is news, beside what it repeats.
     let partly = notes(&mut api, "Maria works at Acme. Jonas lives in Oslo.");
     assert!(api.event(&partly).get("echo_of").is_some());

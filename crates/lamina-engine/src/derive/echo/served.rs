@@ -1,13 +1,15 @@
-//! Which events were shown where: the ids of the last packs of a scope, for a day at most, and in memory only.
+//! Which events were shown where and to whom: the ids of the last packs of a scope, for a day at most, and in memory
+//! only.
 //!
 //! It counts where it was asked and below. Somebody else's words in another scope are news there, and so are those that
-//! are written further up.
+//! are written further up. And it counts for the caller that asked: what one reads never changes what another is
+//! heard to say.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use lamina_store::entry::{Entry, Kind, control};
-use lamina_types::{EventId, Micros, ScopePath};
+use lamina_types::{ActorId, EventId, Micros, ScopePath};
 use parking_lot::Mutex;
 
 use super::Digested;
@@ -23,17 +25,20 @@ const EVENTS_MAX: usize = 48;
 /// Events whose words are remembered.
 const DIGESTS_MAX: usize = 4_096;
 
-/// Where something is shown, or said, and when.
+/// Where something is shown, or said, by whom, and when.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shows<'a> {
     pub(crate) tenant: u32,
     pub(crate) scope: &'a ScopePath,
+    /// The principal that asks, or writes.
+    pub(crate) caller: &'a ActorId,
     pub(crate) at: Micros,
 }
 
 #[derive(Debug)]
 struct Pack {
     at: Micros,
+    caller: ActorId,
     events: Box<[EventId]>,
 }
 
@@ -58,7 +63,7 @@ impl Served {
         if events.is_empty() {
             return;
         }
-        let pack = Pack { at: shows.at, events };
+        let pack = Pack { at: shows.at, caller: shows.caller.clone(), events };
         let mut state = self.0.lock();
         if state.packs.len() >= SCOPES_MAX {
             // Rarely: what is forgotten is only not recognised.
@@ -71,7 +76,7 @@ impl Served {
         here.push_back(pack);
     }
 
-    /// The events that were shown before an instant, in a scope or above it.
+    /// The events that a caller was shown before an instant, in a scope or above it.
     pub(crate) fn before(&self, shows: &Shows<'_>) -> Vec<EventId> {
         let state = self.0.lock();
         if state.packs.is_empty() {
@@ -83,7 +88,9 @@ impl Served {
             packs.extend(here.into_iter().flatten());
         }
         let lately = |pack: &&&Pack| {
-            pack.at <= shows.at && shows.at.0.saturating_sub(pack.at.0) <= SHOWN_US_MAX
+            pack.caller == *shows.caller
+                && pack.at <= shows.at
+                && shows.at.0.saturating_sub(pack.at.0) <= SHOWN_US_MAX
         };
         let mut events: Vec<EventId> =
             packs.iter().filter(lately).flat_map(|pack| pack.events.iter().copied()).collect();
