@@ -253,6 +253,9 @@ pub(crate) fn open_how(
     };
     if stored == Stored::Drop || !fits(&views, &*reader, &log.tip()) {
         report.views_rebuilt = !fresh;
+        if !views.needs_rebuild() {
+            views.forget_past(log.tip().next_offset)?;
+        }
         views.reset()?;
     }
     report.entries_replayed = catch_up(&views, &*reader, &log.tip(), progress)?;

@@ -1,6 +1,10 @@
 //! Ends and beginnings: what was acknowledged is there after `kill -9`, after `SIGTERM`, and after
 //! the views were thrown away.
 
+use std::path::{Path, PathBuf};
+
+use lamina_env::disk::{read_file, write_atomic};
+use lamina_env::{Disk, RealDisk};
 use lamina_sim::client::{Client, Request};
 use lamina_sim::process;
 use serde_json::{Value, json};
@@ -85,6 +89,46 @@ fn r008_dropping_the_views_changes_nothing() {
         assert_eq!(&api.event(id), event);
     }
     assert_eq!(listing(&mut api, &scope), before);
+}
+
+/// An older log put back by hand, beside views that know of more.
+#[test]
+fn an_older_log_is_served_without_the_history_of_the_newer_one() {
+    let own = Own::start();
+    own.api("older").write_settled("kept");
+    let directory = own.stop();
+    let folders = ["log", "checkpoints"].map(|name| data(directory.path()).join(name));
+    let before = folders.each_ref().map(|folder| files(folder));
+    let server = launch(directory.path(), &[]).start().unwrap();
+    let own = Own { server, directory };
+    let mut api = own.api("newer");
+    for number in 0..3 {
+        api.write_settled(&format!("lost {number}"));
+    }
+    let directory = own.stop();
+    for (folder, files) in folders.iter().zip(&before) {
+        RealDisk.remove_dir_all(folder).unwrap();
+        RealDisk.create_dir_all(folder).unwrap();
+        for (path, bytes) in files {
+            write_atomic(&RealDisk, path, bytes).unwrap();
+        }
+    }
+    let server = launch(directory.path(), &[]).start().unwrap();
+    let own = Own { server, directory };
+    let mut api = own.api("after");
+    let scope = api.scope.clone();
+    let id = api.write_settled("Maria works at Acme.");
+    let rows = api.get(&format!("/v1/lifecycle?scope={scope}")).ok(200);
+    assert_eq!(rows["items"].as_array().unwrap().len(), 4, "{rows}");
+    assert!(rows["items"].as_array().unwrap().iter().all(|row| row["event_id"] == id.as_str()));
+    assert_ne!(api.event(&id)["derives"], json!([]), "it went through its stages");
+    api.get("/v1/lifecycle?limit=1000").ok(200);
+}
+
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let names = RealDisk.list(folder).unwrap();
+    let paths = names.iter().map(|name| folder.join(name));
+    paths.map(|path| (path.clone(), read_file(&RealDisk, &path, 1 << 30).unwrap())).collect()
 }
 
 #[test]

@@ -179,6 +179,38 @@ impl Views {
         Ok(pruned)
     }
 
+    /// Forgets what was announced of entries, and how far they had come, from an offset on. They are of a longer
+    /// log than the one that is there: an older one was put back, and others will be written in their place.
+    pub fn forget_past(&self, next_offset: u64) -> Result<(), ViewError> {
+        if self.applied().is_none_or(|applied| applied.next_offset <= next_offset) {
+            return Ok(());
+        }
+        for tenant in self.tenants()? {
+            let tenant = tenant.ordinal;
+            let mut batch = Batch::default();
+            let (from, to) = key::lifecycles(tenant);
+            self.runs((&from, &to), Direction::Forward, &mut |run| {
+                if let Some(first) = run.first().filter(|first| first.event_offset >= next_offset) {
+                    let by_event = key::lifecycle_of_event(tenant, &first.event_id, &first.id);
+                    batch.delete(Space::Lifecycle, key::lifecycle(tenant, &first.id));
+                    batch.delete(Space::Lifecycle, by_event);
+                }
+                ControlFlow::Continue(())
+            })?;
+            self.commit(batch)?;
+        }
+        let mut batch = Batch::default();
+        self.exceptions(&mut |row| {
+            if row.offset >= next_offset {
+                self.exception_delete(&mut batch, row.tenant, row.event_id);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let watermark = self.pipeline_watermark()?.min(next_offset);
+        self.pipeline_watermark_put(&mut batch, watermark);
+        self.commit(batch)
+    }
+
     /// The run that holds an id, if any does: the last that starts at or before it.
     fn run_at_or_before(
         &self,
