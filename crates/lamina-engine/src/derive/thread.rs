@@ -39,6 +39,8 @@ const SHARE_MIN: usize = 16;
 const TICK_AFTER: Duration = Duration::from_secs(1);
 /// How long to wait before a log that took nothing is asked again.
 const LOG_PAUSE: Duration = Duration::from_millis(500);
+/// A failure is told about once in so many tries: twice in a minute.
+const TRIES_TOLD: u32 = 60;
 
 /// Layers, as [`Payload::Indexed`] names them.
 const EVENTS: u8 = 1;
@@ -170,7 +172,7 @@ pub(super) fn append(to_writer: &Sender<Message>, entries: Vec<NewEntry>) -> boo
     if entries.is_empty() {
         return true;
     }
-    loop {
+    for tries in 0_u32.. {
         let (reply, appended) = oneshot::channel();
         let request = Request::Answers { entries: entries.clone(), reply };
         if to_writer.send(Message::Request(request)).is_err() {
@@ -180,11 +182,14 @@ pub(super) fn append(to_writer: &Sender<Message>, entries: Vec<NewEntry>) -> boo
             Ok(Ok(())) => return true,
             Ok(Err(crate::Error::ShuttingDown)) | Err(_) => return false,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "answers cannot be appended; trying again");
+                if tries.is_multiple_of(TRIES_TOLD) {
+                    tracing::warn!(%error, tries, "answers cannot be appended; trying again");
+                }
                 std::thread::sleep(LOG_PAUSE);
             }
         }
     }
+    false
 }
 
 /// What became of an event.
