@@ -87,6 +87,8 @@ impl Inner {
             said = said.or(first);
             objects.push(object);
         }
+        // Sides of a conflict in the order they were first said in.
+        objects.sort_by_key(|object| object.supports.first().copied());
         let said = match said {
             Some(said) => said,
             None if objects.is_empty() => return Ok(None),
