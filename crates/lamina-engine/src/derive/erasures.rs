@@ -4,7 +4,7 @@ use lamina_store::certificate;
 use lamina_store::codec::CodecError;
 use lamina_store::codec::control::{ErasureBegun, ErasureCertified, ErasureCounts, ErasureStep};
 use lamina_store::codec::wire::{Cursor, put_varint};
-use lamina_store::entry::{DEPLOYMENT, Entry, Place, control};
+use lamina_store::entry::{Entry, Place, control};
 use lamina_store::kv::Space;
 use lamina_store::view::ViewError;
 use lamina_store::view::derived::Rows;
@@ -196,7 +196,7 @@ pub(super) fn certified(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), Vi
         row.bytes = what.bytes;
         rows.put(Space::Records, stored, row.encode());
     }
-    let last = key::certificate_last(DEPLOYMENT);
+    let last = key::certificate_last(head.tenant);
     let before = rows.get(Space::Records, &last)?.as_deref().and_then(Chained::decode);
     let number = before.map_or(1, |before| before.number + 1);
     let chained = Chained { number, hash: certificate::hash(&what.certificate) };

@@ -9,7 +9,7 @@ use lamina_store::certificate::{self, Certificate, Purge};
 use lamina_store::codec::control::{
     By, ErasureBegun, ErasureCertified, ErasureCounts, ErasurePromise, ErasureStep,
 };
-use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SectionState, control};
+use lamina_store::entry::{Entry, Kind, SectionState, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{Checkpoint, ErasePayload};
 use lamina_types::{ActorId, ErasureId, RecordedAt};
@@ -190,7 +190,7 @@ impl Inner {
         let Some(promise) = what.and_then(|what| what.promise) else { return Ok(None) };
         let scope = self.scope_path(tenant, row.scope)?;
         let trail = self.trail(tenant, id, row.begun)?;
-        let chained = self.chained()?;
+        let chained = self.chained(tenant)?;
         let after = self.checkpoint_at(after)?;
         let certificate = Certificate {
             number: chained.map_or(1, |chained| chained.number + 1),
@@ -219,8 +219,9 @@ impl Inner {
         Ok(Some(certificate.issue(&self.keys)))
     }
 
-    fn chained(&self) -> Result<Option<Chained>, Error> {
-        let last = get(&self.views, Space::Records, &key::certificate_last(DEPLOYMENT))?;
+    /// The last certificate of a tenant. Each has a chain of its own: their numbers tell nobody about others.
+    fn chained(&self, tenant: u32) -> Result<Option<Chained>, Error> {
+        let last = get(&self.views, Space::Records, &key::certificate_last(tenant))?;
         Ok(last.as_deref().and_then(Chained::decode))
     }
 

@@ -72,9 +72,9 @@ pub(crate) fn certificate(tenant: u32, id: ErasureId) -> Vec<u8> {
     Key::of(tenant, records::CERTIFICATE).bytes(id.as_bytes()).0
 }
 
-/// The last certificate of the deployment.
-pub(crate) fn certificate_last(deployment: u32) -> Vec<u8> {
-    Key::of(deployment, records::CERTIFICATE_LAST).0
+/// The last certificate of a tenant.
+pub(crate) fn certificate_last(tenant: u32) -> Vec<u8> {
+    Key::of(tenant, records::CERTIFICATE_LAST).0
 }
 
 /// A legal hold on a scope.
