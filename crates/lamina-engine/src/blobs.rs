@@ -203,17 +203,30 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         let who = by(&self.inner.env, permit, noted);
         let request = Request::BlobRemove { tenant, blob: id, who, reply };
-        self.inner.submit(request, answer).await?;
-        // The entry is durable: the file is garbage now, and if it stays behind a crash, the
-        // collector of unreferenced files takes it.
-        if let Err(error) = self.inner.blobs.remove(meta.file) {
-            tracing::warn!(%error, "a removed blob's file is still there");
-        }
+        self.inner.going(&[meta.file], self.inner.submit(request, answer)).await?;
         Ok(record(meta))
     }
 }
 
 impl Inner {
+    /// Removes files when what erases their entries is done. They are marked before, so that a crash in between
+    /// leaves none behind.
+    pub(crate) async fn going<T>(
+        &self,
+        files: &[[u8; 16]],
+        erased: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.blobs.mark(files).map_err(Error::BlobStore)?;
+        // If it fails, whoever looks next sees whether an entry names them.
+        let erased = erased.await?;
+        for file in files {
+            if let Err(error) = self.blobs.remove(*file) {
+                tracing::warn!(%error, "a file of a blob could not be removed yet");
+            }
+        }
+        Ok(erased)
+    }
+
     fn blob_meta(&self, tenant: u32, id: BlobId) -> Result<Blob, Error> {
         let row = self.views.blob(tenant, id)?.ok_or(Error::NotFound)?;
         let entry = self.reader.entry(row.offset, row.place)?;

@@ -23,6 +23,7 @@ use crate::derive::Derived;
 use crate::derive::answer::{Extractor, Rules};
 use crate::derive::models::Models;
 use crate::engine::Engine;
+use crate::upkeep::unnamed;
 use crate::write::hub::Hub;
 use crate::write::prepare::section;
 use crate::write::stages::{StageWorker, Stages, StagesParts};
@@ -271,12 +272,20 @@ pub(crate) fn open_how(
     Ok(Opened { env, keys, log: Box::new(log), views, report, lock })
 }
 
-fn open_blobs(env: &Env, data: &Path) -> Result<Arc<BlobStore>, OpenError> {
+fn open_blobs(env: &Env, data: &Path, views: &Views) -> Result<Arc<BlobStore>, OpenError> {
     let dir = data.join("blobs");
     let blobs = BlobStore::open(Arc::clone(&env.disk), &dir, Arc::clone(&env.rng));
     let blobs = blobs.map_err(|source| io_error("opened", &dir, source))?;
     // The directory itself must be as durable as what is put into it.
     env.disk.sync_dir(data).map_err(|source| io_error("synced", data, source))?;
+    let marked = blobs.marked().map_err(|source| io_error("read", &dir, source))?;
+    if !marked.is_empty() {
+        let unnamed = unnamed(views, marked.iter().copied().collect())?;
+        for file in marked {
+            let gone = if unnamed.contains(&file) { blobs.remove(file) } else { blobs.keep(file) };
+            gone.map_err(|source| io_error("changed", &dir, source))?;
+        }
+    }
     Ok(Arc::new(blobs))
 }
 

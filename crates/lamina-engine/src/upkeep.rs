@@ -1,4 +1,5 @@
-//! What goes after a while: lifecycle rows after a week, blob files that no entry names after a day.
+//! What goes after a while: lifecycle rows after a week, blob files that no entry names after a day,
+//! or at once if they were to go.
 //!
 //! Done by the stage thread between two rounds, a bounded piece at a time.
 
@@ -76,28 +77,16 @@ impl Upkeep {
         Ok(left)
     }
 
-    /// Removes files that no entry has named for a day.
+    /// Removes files that no entry has named for a day, and those that were to go.
     fn collect(&mut self) -> Result<(), Box<dyn std::error::Error>> {
         // Files first: one that is named in between is found among the blobs.
-        let mut unnamed: HashSet<[u8; 16]> = self.blobs.list()?.into_iter().collect();
-        // Tenants after files: one that is made in between has its blobs here too.
-        for tenant in self.views.tenants()? {
-            let mut after = None;
-            loop {
-                let rows = self.views.blobs(tenant.ordinal, after, BLOBS_READ)?;
-                for row in &rows {
-                    unnamed.remove(&row.file);
-                }
-                match rows.last() {
-                    Some(last) => after = Some(last.id),
-                    None => break,
-                }
-            }
-        }
+        let unnamed = unnamed(&self.views, self.blobs.list()?.into_iter().collect())?;
         let oldest = self.env.clock.wall().plus(-FILE_AGE_US);
-        // An upload that is being finished is in the list of one look, never of two.
-        for file in unnamed.iter().filter(|file| self.was_unnamed(file)) {
-            if self.blobs.modified(*file)? <= oldest {
+        let marked: HashSet<[u8; 16]> = self.blobs.marked()?.into_iter().collect();
+        for file in &unnamed {
+            // An upload that is being finished is in the list of one look, never of two.
+            let is_old = self.was_unnamed(file) && self.blobs.modified(*file)? <= oldest;
+            if is_old || marked.contains(file) {
                 self.blobs.remove(*file)?;
             }
         }
@@ -108,6 +97,28 @@ impl Upkeep {
     fn was_unnamed(&self, file: &[u8; 16]) -> bool {
         self.unnamed.as_ref().is_none_or(|before| before.contains(file))
     }
+}
+
+/// The files of these that no entry names.
+pub(crate) fn unnamed(
+    views: &Views,
+    mut files: HashSet<[u8; 16]>,
+) -> Result<HashSet<[u8; 16]>, ViewError> {
+    // Tenants after files: one that is made in between has its blobs here too.
+    for tenant in views.tenants()? {
+        let mut after = None;
+        loop {
+            let rows = views.blobs(tenant.ordinal, after, BLOBS_READ)?;
+            for row in &rows {
+                files.remove(&row.file);
+            }
+            match rows.last() {
+                Some(last) => after = Some(last.id),
+                None => break,
+            }
+        }
+    }
+    Ok(files)
 }
 
 fn is_due(last: Option<Micros>, now: Micros, every_us: i64) -> bool {

@@ -203,14 +203,8 @@ impl Engine {
             return Ok(());
         }
         let (reply, answer) = oneshot::channel();
-        self.inner.submit(Request::Erase { tenant, targets, remains, reply }, answer).await?;
-        for file in files {
-            // No entry names it any more; if it stays behind a crash, the collector takes it.
-            if let Err(error) = self.inner.blobs.remove(file) {
-                tracing::warn!(%error, "a forgotten blob's file is still there");
-            }
-        }
-        Ok(())
+        let request = Request::Erase { tenant, targets, remains, reply };
+        self.inner.going(&files, self.inner.submit(request, answer)).await
     }
 }
 

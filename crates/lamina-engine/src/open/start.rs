@@ -147,7 +147,7 @@ pub(super) fn start(
     shared.tell(&*log);
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
-    let blobs = open_blobs(&env, &settings.data)?;
+    let blobs = open_blobs(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let (audit, tap) =
         audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;

@@ -114,6 +114,20 @@ fn files_that_no_entry_names_go_after_a_day() {
 }
 
 #[test]
+fn files_that_were_to_go_need_not_be_old() {
+    let mut world = world();
+    let (kept, erased, young) = (world.file(START), world.file(START), world.file(START));
+    world.name(kept);
+    world.blobs.mark(&[kept, erased]).unwrap();
+    world.blobs.mark(&[kept]).unwrap();
+    assert_eq!(world.blobs.marked().unwrap().len(), 2);
+    assert_eq!(world.blobs.list().unwrap().len(), 3, "marks are no blobs");
+    world.upkeep.run(0);
+    assert!(world.has(kept) && world.has(young) && !world.has(erased));
+    assert_eq!(world.blobs.marked().unwrap(), [kept], "a mark goes with its file");
+}
+
+#[test]
 fn expired_rows_go_faster_than_they_come() {
     let mut world = world();
     let mut batch = lamina_store::kv::Batch::default();

@@ -3,6 +3,9 @@
 //! A blob is written to a file with a temporary name, synced and renamed, and its directory synced,
 //! before any entry names it. So an entry always finds its file, and a file that no entry names is
 //! garbage that can be collected.
+//!
+//! A file whose entry is about to be erased is marked first, by an empty file beside it. So whoever opens the
+//! directory after a crash knows which files were to go, and need not wait until garbage is old enough.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +18,7 @@ use lamina_types::stdx::hex;
 use sha2::{Digest, Sha256};
 
 const UNFINISHED: &str = "tmp-";
+const GOING: &str = "going-";
 
 /// The directory of blob files.
 #[derive(Debug)]
@@ -91,12 +95,42 @@ impl BlobStore {
         Ok(BlobFile { file: self.disk.open_read(&self.dir.join(hex::encode(&file)))? })
     }
 
-    /// Removes a blob's file; fine if it is gone.
+    /// Files that are marked: those that no entry names any more are to be removed.
+    pub fn marked(&self) -> io::Result<Vec<[u8; 16]>> {
+        let names = self.disk.list(&self.dir)?;
+        let marked = names.iter().filter_map(|name| name.strip_prefix(GOING));
+        Ok(marked.filter_map(hex::decode_array::<16>).collect())
+    }
+
+    /// Marks files whose entries are about to be erased, durably.
+    pub fn mark(&self, files: &[[u8; 16]]) -> io::Result<()> {
+        for file in files {
+            let marker = going(&self.dir, file);
+            if !self.disk.exists(&marker) {
+                self.disk.create_new(&marker)?;
+            }
+        }
+        if files.is_empty() { Ok(()) } else { self.disk.sync_dir(&self.dir) }
+    }
+
+    /// Takes the mark off a file: its entry was not erased.
+    pub fn keep(&self, file: [u8; 16]) -> io::Result<()> {
+        self.remove_if_there(&going(&self.dir, &file))?;
+        Ok(())
+    }
+
+    /// Removes a blob's file, and then its mark; fine if it is gone.
     pub fn remove(&self, file: [u8; 16]) -> io::Result<()> {
-        match self.disk.remove(&self.dir.join(hex::encode(&file))) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-            Ok(()) => self.disk.sync_dir(&self.dir),
+        if self.remove_if_there(&self.dir.join(hex::encode(&file)))? {
+            self.disk.sync_dir(&self.dir)?;
+        }
+        self.keep(file)
+    }
+
+    fn remove_if_there(&self, path: &Path) -> io::Result<bool> {
+        match self.disk.remove(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            removed => removed.map(|()| true),
         }
     }
 
@@ -147,6 +181,10 @@ impl BlobFile {
     pub fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         self.file.read_at(buffer, position)
     }
+}
+
+fn going(dir: &Path, name: &[u8; 16]) -> PathBuf {
+    dir.join(format!("{GOING}{}", hex::encode(name)))
 }
 
 fn unfinished(dir: &Path, name: &[u8; 16]) -> PathBuf {
