@@ -5,6 +5,7 @@
 //! times, the medians or the ranks differ. Other work on the machine slows both alike.
 
 mod rank;
+mod furnish;
 
 use std::path::PathBuf;
 
@@ -12,10 +13,10 @@ use anyhow::{Context, bail};
 use lamina_env::rng::draw;
 use lamina_env::sim::rng::SimRng;
 use lamina_env::{Clock, SystemClock, SystemRng};
-use serde_json::{Value, json};
 
 use crate::client::Request;
 use crate::ground::{Caller, Ground, Issuer};
+use furnish::furnished;
 use rank::{median, p_value};
 
 /// How far the medians may be apart.
@@ -119,108 +120,4 @@ fn holds(
         apart * 100.0
     );
     Ok(apart <= MEDIANS_APART_MAX && p > P_MIN)
-}
-
-/// Gives the other tenant what is asked for, and the asking one as much of its own.
-fn furnished(ground: &Ground, issuer: &Issuer, rng: &SimRng) -> anyhow::Result<Vec<Question>> {
-    let mut known = Known::default();
-    for tenant in ["acme", "other"] {
-        let mut caller = ground.caller(&issuer.token(tenant, "user:alice")?);
-        known = Known::make(&mut caller, tenant)?;
-    }
-    let Known { events, lifecycle, blobs, audit } = known;
-    let words = |prefix: &str| -> Vec<String> {
-        (0..THINGS).map(|number| format!("{prefix}-{number:04}")).collect()
-    };
-    let of_ids = |name, ask, foreign: Vec<String>| {
-        let absent = foreign.iter().map(|id| elsewhere(id, rng)).collect();
-        Question { name, ask, foreign, absent }
-    };
-    Ok(vec![
-        of_ids("event", |id| Request::get(&format!("/v1/events/{id}")), events.clone()),
-        of_ids(
-            "stages",
-            |id| Request::get(&format!("/v1/lifecycle/memory-event/{id}")),
-            events.clone(),
-        ),
-        of_ids(
-            "cancel",
-            |id| {
-                let target = format!("/v1/lifecycle/memory-event/{id}/cancel");
-                Request::post(&target, &json!({}))
-            },
-            events,
-        ),
-        of_ids(
-            "lifecycle event",
-            |id| Request::get(&format!("/v1/lifecycle/event/{id}")),
-            lifecycle,
-        ),
-        of_ids("blob", |id| Request::get(&format!("/v1/blobs/{id}")), blobs),
-        of_ids("audit row", |id| Request::get(&format!("/v1/audit/{id}")), audit),
-        Question {
-            name: "idempotency key",
-            ask: |key| Request::get(&format!("/v1/experience/by-idempotency-key/{key}")),
-            foreign: words("other"),
-            absent: words("nobody"),
-        },
-        Question {
-            name: "scope",
-            ask: |path| Request::get(&format!("/v1/scopes?path=org:{path}")),
-            foreign: words("other"),
-            absent: words("nobody"),
-        },
-    ])
-}
-
-/// Ids of a tenant, [`THINGS`] of each kind.
-#[derive(Debug, Default)]
-struct Known {
-    events: Vec<String>,
-    lifecycle: Vec<String>,
-    blobs: Vec<String>,
-    audit: Vec<String>,
-}
-
-impl Known {
-    fn make(caller: &mut Caller, tenant: &str) -> anyhow::Result<Known> {
-        let mut known = Known::default();
-        let text = |value: &Value, key: &str| -> anyhow::Result<String> {
-            let found = value.get(key).and_then(Value::as_str);
-            Ok(found.with_context(|| format!("no `{key}` in {value}"))?.to_owned())
-        };
-        for number in 0..THINGS {
-            let body = json!({
-                "scope": format!("org:{tenant}-{number:04}"),
-                "modality": "conversation",
-                "content": {"kind": "message", "role": "user", "text": format!("n {number}")},
-                "context": {"observed_at": "2020-05-13T15:42:00Z"},
-                "idempotency_key": format!("{tenant}-{number:04}"),
-            });
-            let made = caller.ok(Request::post("/v1/experience?wait=settled", &body))?;
-            known.events.push(text(&made, "event_id")?);
-            let upload = Request::new("POST", "/v1/blobs").header("Content-Type", "text/plain");
-            let made = caller.ok(upload.bytes(format!("{tenant} {number}")))?;
-            known.blobs.push(text(&made, "blob_id")?);
-        }
-        for (list, key, ids) in [
-            (format!("/v1/lifecycle?limit={THINGS}"), "lifecycle_id", &mut known.lifecycle),
-            (format!("/v1/audit?limit={THINGS}"), "id", &mut known.audit),
-        ] {
-            let page = caller.ok(Request::get(&list))?;
-            for item in page.get("items").and_then(Value::as_array).into_iter().flatten() {
-                ids.push(text(item, key)?);
-            }
-        }
-        Ok(known)
-    }
-}
-
-/// An id of the same kind and time that nobody has.
-fn elsewhere(id: &str, rng: &SimRng) -> String {
-    let drawn = format!("{:016x}{:016x}", rng.next_u64(), rng.next_u64());
-    // Everything up to the variant says when and in which format; the rest is random.
-    let kept = id.len().saturating_sub(15);
-    let (head, tail) = (id.get(..kept).unwrap_or(id), drawn.get(..15).unwrap_or_default());
-    format!("{head}{tail}")
 }

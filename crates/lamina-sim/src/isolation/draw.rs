@@ -10,7 +10,7 @@ use lamina_api::routes::{Method, ROUTES};
 use lamina_env::sim::rng::SimRng;
 use serde_json::{Value, json};
 
-use super::furnish::{Foreign, LISTS, SCOPES, envelope};
+use super::furnish::{Foreign, LISTS, QUESTIONS, SCOPES, TOLD, envelope};
 use super::mask::{Mask, is_id};
 use crate::client::Request;
 
@@ -24,6 +24,16 @@ const OBSERVED: &str = "2020-05-14T10:00:00Z";
 pub(super) struct Ask {
     pub(super) request: Request,
     pub(super) kind: Kind,
+}
+
+impl Ask {
+    /// Whether asking once more changes nothing but what is counted.
+    pub(super) fn repeatable(&self) -> bool {
+        let Ask { request, kind } = self;
+        let reads = ["/v1/recall", "/v1/answer", "/v1/compose", "/v1/forget/preview"];
+        let is_read = request.method == "GET" || reads.contains(&request.target.as_str());
+        *kind == Kind::Plain && is_read
+    }
 }
 
 /// How an answer is read.
@@ -56,7 +66,8 @@ impl<'a> Drawer<'a> {
     pub(super) fn draw(&mut self) -> Ask {
         self.number += 1;
         let (request, kind) = match self.rng.below(1_000) {
-            0..=549 => (self.read(), Kind::Plain),
+            0..=349 => (self.read(), Kind::Plain),
+            350..=549 => (self.derived(), Kind::Plain),
             550..=699 => (self.list(), Kind::Plain),
             700..=839 => (self.write(), Kind::Plain),
             840..=869 => (self.cancel(), Kind::Unsettled),
@@ -93,7 +104,9 @@ impl<'a> Drawer<'a> {
             0 | 1 if kind != "req" => return format!("‹{kind}:{}›", self.below(1 << 20)),
             2 => whole.get(..whole.len() - 1 - self.below(30) as usize).unwrap_or("x").to_owned(),
             3 => {
-                let other = self.one(&["evt", "lce", "blob", "audit", "batch", "job", "imp", "x"]);
+                let kinds =
+                    ["evt", "lce", "blob", "audit", "batch", "job", "imp", "fact", "ent", "x"];
+                let other = self.one(&kinds);
                 format!("{other}_{}", whole.rsplit_once('_').map_or("", |(_, digits)| digits))
             }
             4 => self.flipped(&whole),
@@ -176,6 +189,119 @@ impl<'a> Drawer<'a> {
         };
         let method = if self.below(20) == 0 { "HEAD" } else { "GET" };
         Request::new(method, &target)
+    }
+
+    /// What is made of events, what is asked of it, and how it is forgotten.
+    fn derived(&mut self) -> Request {
+        let get = |target: String| Request::get(&target);
+        match self.below(26) {
+            0 => get(format!("/v1/beliefs/{}", self.id("belief"))),
+            1 => get(format!("/v1/beliefs/why?belief_id={}", self.id("belief"))),
+            2 => get(format!("/v1/beliefs/history?belief_id={}", self.id("belief"))),
+            3 => get(format!("/v1/understanding/{}", self.id("concept"))),
+            4 => get(format!("/v1/understanding/{}/related", self.id("concept"))),
+            5 => get(format!("/v1/concepts/{}/history", self.id("concept"))),
+            6 => get(format!("/v1/conflicts/{}", self.id("bare"))),
+            7 => {
+                let action = json!({"action": "pick", "winner": self.id("bare"), "reason": "x"});
+                Request::post(&format!("/v1/conflicts/{}/resolve", self.id("bare")), &action)
+            }
+            8 => {
+                let into = json!({"into": self.id("ent")});
+                Request::post(&format!("/v1/entities/{}/merge", self.id("ent")), &into)
+            }
+            9 => Request::post(&format!("/v1/entities/{}/split", self.id("ent")), &json!({})),
+            10 => get(format!("/v1/facts?scope={TOLD}&subject={}", self.id("ent"))),
+            11 => get(format!("/v1/facts/timeline?scope={TOLD}&subject={}", self.id("ent"))),
+            12 => get(format!("/v1/erasures/{}", self.id("erasure"))),
+            13 => get(format!("/v1/erasures/{}/manifest", self.id("erasure"))),
+            14 => get(format!("/v1/erasures/preview/{}/manifest", self.id("ervw"))),
+            15 => Request::new("POST", &format!("/v1/erasures/{}/cancel", self.id("erasure"))),
+            16 => get(format!("/v1/vocabularies/{}", self.name("words"))),
+            17 => Request::new("DELETE", &format!("/v1/temporal/phrases/{}", self.name("phrase"))),
+            18 => get(format!("/v1/lifecycle?job_id={}", self.id("job"))),
+            19 => get(format!("/v1/lifecycle?erasure_id={}", self.id("erasure"))),
+            20 => self.forget(),
+            21 => self.operated(),
+            _ => self.asked(),
+        }
+    }
+
+    fn name(&self, kind: &str) -> String {
+        format!("{kind}-{}", self.one(&["other", "acme", "nobody"]))
+    }
+
+    /// A question, in words of the other tenant or of a pack of it.
+    fn asked(&mut self) -> Request {
+        let question = self.one(QUESTIONS);
+        let scope = self.one(&[TOLD, "org:same/ws:one", "org:same"]).to_owned();
+        let mut body = json!({"scope": scope, "query": question, "diagnostics": "full"});
+        match self.below(9) {
+            0 => set(&mut body, "filters", json!({"metadata": {"labels": [self.label()]}})),
+            1 => set(&mut body, "temporal", json!({"natural": "the days of other"})),
+            2 => set(
+                &mut body,
+                "view",
+                json!(self.one(&["descend", "raw", "granular", "structured"])),
+            ),
+            3 => set(&mut body, "idempotency_key", json!(self.key())),
+            4 | 5 => {
+                let body =
+                    json!({"scope": scope, "question": question, "use_pack_id": self.id("pack")});
+                return Request::post("/v1/answer", &body);
+            }
+            6 => {
+                let body = json!({"scope": scope, "brief": question});
+                return Request::post("/v1/compose", &body);
+            }
+            7 => {
+                return Request::post("/v1/answer", &json!({"scope": scope, "question": question}));
+            }
+            _ => {}
+        }
+        Request::post("/v1/recall", &body)
+    }
+
+    /// Forgets by ids and previews of the other tenant.
+    fn forget(&mut self) -> Request {
+        let kind = self.one(&["evt", "fact", "belief", "ep", "concept"]).to_owned();
+        let mut body = json!({"scope": TOLD, "selector": {"memory_ids": [self.id(&kind)]}});
+        let target = match self.below(6) {
+            0 => {
+                set(&mut body, "from_preview_id", json!(self.id("fpvw")));
+                "/v1/forget"
+            }
+            1 => {
+                set(&mut body, "from_preview_id", json!(self.id("ervw")));
+                "/v1/erasures"
+            }
+            2 => "/v1/erasures/preview",
+            3 => {
+                set(&mut body, "selector", json!({"about_entity": self.id("ent")}));
+                "/v1/forget/preview"
+            }
+            _ => "/v1/forget/preview",
+        };
+        Request::post(target, &body)
+    }
+
+    /// Numbers that operators look at, and lists of the whole tenant.
+    fn operated(&mut self) -> Request {
+        let event = self.id("evt");
+        let chunks = format!("/v1/admin/events/{event}/chunks");
+        Request::get(self.one(&[
+            "/v1/admin/layers/stats",
+            "/v1/admin/retention",
+            "/v1/admin/retention/policies?scope=org:same",
+            "/v1/admin/wal",
+            "/v1/admin/legal-holds",
+            "/v1/vocabularies",
+            "/v1/temporal/phrases",
+            "/v1/cost?scope=org:same",
+            "/v1/derivation/status?scope=org:same/ws:told",
+            "/v1/understanding/coverage?scope=org:same/ws:told",
+            &chunks,
+        ]))
     }
 
     fn small(&self) -> Request {
@@ -281,6 +407,13 @@ impl<'a> Drawer<'a> {
             "{scope_path}" => "org:same".to_owned(),
             "{blob_id}" => self.id("blob"),
             "{audit_id}" => self.id("audit"),
+            "{belief_id}" => self.id("belief"),
+            "{concept_id}" => self.id("concept"),
+            "{entity_id}" => self.id("ent"),
+            "{conflict_id}" => self.id("bare"),
+            "{erasure_id}" => self.id("erasure"),
+            "{preview_id}" => self.id("ervw"),
+            "{name}" => self.name("words"),
             "{key}" => hash.clone(),
             part if part.starts_with('{') => self.id("evt"),
             part => part.to_owned(),
@@ -317,6 +450,12 @@ impl<'a> Drawer<'a> {
             1 => Request::get(&target).header("Last-Event-ID", id),
             _ => Request::get(&target),
         }
+    }
+}
+
+fn set(body: &mut Value, name: &str, value: Value) {
+    if let Some(members) = body.as_object_mut() {
+        members.insert(name.to_owned(), value);
     }
 }
 

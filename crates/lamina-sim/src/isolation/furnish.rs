@@ -23,6 +23,36 @@ pub(super) const LISTS: &[&str] = &[
     "/v1/lifecycle?limit=3",
     "/v1/scopes/list?limit=2",
     "/v1/audit?limit=3",
+    "/v1/facts?scope=org:same/ws:told&limit=2",
+    "/v1/facts?scope=org:same&view=descend&limit=2",
+    "/v1/beliefs?scope=org:same/ws:told&limit=2",
+    "/v1/episodes?scope=org:same/ws:told&limit=2",
+    "/v1/claims?scope=org:same/ws:told&limit=2",
+    "/v1/understanding?scope=org:same/ws:told&limit=1",
+    "/v1/entities?scope=org:same/ws:told",
+    "/v1/conflicts?scope=org:same/ws:told&status=all",
+];
+/// What is told in [`TOLD`], a fact in each sentence: two that cannot both be so, and some that recur. Acme is
+/// spoken of more often than the renewal from the start: which of two comes first that are as frequent is chance.
+const STORY: &[(&str, &str)] = &[
+    ("2020-01-10", "I live in Rome."),
+    ("2020-01-10", "I live in Oslo."),
+    ("2020-01-20", "Maria works at Acme."),
+    ("2020-02-02", "Acme has 200 seats."),
+    ("2020-02-11", "Acme asked for the renewal."),
+    ("2020-02-12", "Acme asked for the renewal."),
+    ("2020-02-13", "Acme asked for the renewal."),
+    ("2020-04-02", "Maria works at Initech."),
+];
+/// Where the story is told.
+pub(super) const TOLD: &str = "org:same/ws:told";
+/// Questions that the story answers, in part.
+pub(super) const QUESTIONS: &[&str] =
+    &["Where does Maria work?", "the plan of day 3", "How many seats has Acme?", "nothing at all"];
+/// Kinds of ids that are asked for.
+const KINDS: &[&str] = &[
+    "evt", "lce", "blob", "audit", "batch", "req", "ep", "fact", "belief", "concept", "ent",
+    "bare", "pack", "fpvw", "ervw", "erasure", "job",
 ];
 /// Idempotency keys that both tenants use.
 const SHARED_KEYS: u64 = 5;
@@ -123,13 +153,63 @@ pub(super) fn furnish(
     }
     learn(caller, Request::get("/v1/lifecycle?limit=1000"))?;
     learn(caller, Request::get("/v1/audit?limit=1000"))?;
+    for request in told(name) {
+        learn(caller, request)?;
+    }
     for list in LISTS {
         let page = learn(caller, Request::get(list))?;
         foreign.cursors.extend(page.get("next_cursor").and_then(Value::as_str).map(str::to_owned));
     }
-    for kind in ["evt", "lce", "blob", "audit", "batch", "req"] {
-        foreign.ids.insert(kind.to_owned(), mask.own(kind).to_vec());
+    for kind in KINDS {
+        foreign.ids.insert((*kind).to_owned(), mask.own(kind).to_vec());
     }
     foreign.hashes = mask.own("hash").to_vec();
     Ok(foreign)
 }
+
+/// Something that is told of a day.
+pub(super) fn telling(text: &str, day: &str, key: &str) -> Value {
+    json!({
+        "scope": TOLD,
+        "modality": "conversation",
+        "content": {"kind": "message", "role": "user", "text": text},
+        "context": {"observed_at": format!("{day}T10:00:00Z")},
+        "idempotency_key": key,
+    })
+}
+
+/// The story, and everything that is made of it: records of all layers, words and phrases of the
+/// tenant, a pack, previews and an erasure of nothing.
+fn told(name: &str) -> Vec<Request> {
+    let mut requests = Vec::new();
+    for (number, (day, text)) in STORY.iter().enumerate() {
+        let body = telling(text, day, &format!("told-{name}-{number}"));
+        requests.push(Request::post("/v1/experience?wait=settled", &body));
+        // One at a time: what several of them make has one order on one server and another on the other.
+        requests.push(Request::post("/v1/episodes/build", &json!({"scope": TOLD, "seal": true})));
+    }
+    let nothing = json!({"scope": TOLD, "selector": {"memory_ids": [ABSENT_EVENT]}});
+    let belief = json!({"scope": TOLD, "statement": "Acme stays.", "confidence": 0.9});
+    let words = json!({"name": format!("words-{name}"), "terms": [{"id": "stage"}]});
+    let phrase = json!({
+        "name": format!("phrase-{name}"),
+        "pattern": format!("the days of {name}"),
+        "resolves_to": {"valid_during": ["2020-01-01", "2020-03-01"]},
+    });
+    let asked = json!({"scope": TOLD, "query": "Where does Maria work?"});
+    requests.extend([
+        Request::post("/v1/understanding/synthesize", &json!({"scope": TOLD, "topics": []})),
+        Request::post("/v1/beliefs", &belief),
+        Request::post("/v1/vocabularies", &words),
+        Request::post("/v1/temporal/phrases", &phrase),
+        Request::post("/v1/recall", &asked),
+        Request::post("/v1/forget/preview", &nothing),
+        Request::post("/v1/erasures/preview", &nothing),
+        Request::post("/v1/erasures", &nothing),
+        Request::get(&format!("/v1/conflicts?scope={TOLD}&status=all")),
+    ]);
+    requests
+}
+
+/// An event that nobody has.
+const ABSENT_EVENT: &str = "evt_01890000000070008000000000000000";

@@ -19,10 +19,26 @@ const HEADERS: &[&str] = &[
     "x-cortex-token-expires-in",
     "x-cortex-token-expires-at",
 ];
-/// Numbers that tell how long something took.
-const DURATIONS: &[&str] = &["elapsed_ms", "uptime_ms", "behind_ms"];
+/// Numbers that tell how long something took, or when it did.
+const DURATIONS: &[&str] = &[
+    "elapsed_ms",
+    "uptime_ms",
+    "behind_ms",
+    "time_ms",
+    "recall_ms",
+    "llm_ms",
+    "total_ms",
+    "estimated_duration_ms",
+    "idle_seconds",
+    "began_at_us",
+    "issued_at_us",
+    "synthesis_lag",
+];
+/// How far a computed number may be from its twin: some of them depend on how old a record is.
+const NUMBERS_APART_MAX: f64 = 0.002;
 const ID_DIGITS: usize = 32;
 const HASH_DIGITS: usize = 64;
+const SIGNATURE_DIGITS: usize = 128;
 
 /// What one server has shown so far.
 #[derive(Debug)]
@@ -32,17 +48,36 @@ pub(super) struct Mask {
     names: HashMap<String, String>,
     /// Masked words by kind, in the order they were first seen.
     own: BTreeMap<String, Vec<String>>,
+    /// The kinds and words of all of them, in that order.
+    order: Vec<(String, String)>,
+    /// Whether words that were not seen before get a name.
+    naming: bool,
 }
 
 impl Mask {
     /// Nothing seen yet.
     pub(super) fn new(since: Micros) -> Mask {
-        Mask { since, names: HashMap::new(), own: BTreeMap::new() }
+        Mask { since, names: HashMap::new(), own: BTreeMap::new(), order: Vec::new(), naming: true }
     }
 
     /// The words of a kind that this server has shown, first seen first.
     pub(super) fn own(&self, kind: &str) -> &[String] {
         self.own.get(kind).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// How much was seen so far.
+    pub(super) fn seen(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Forgets what was seen since.
+    pub(super) fn back_to(&mut self, seen: usize) {
+        for (kind, word) in self.order.drain(seen.min(self.order.len())..) {
+            self.names.remove(&word);
+            if let Some(own) = self.own.get_mut(&kind) {
+                own.retain(|known| *known != word);
+            }
+        }
     }
 
     /// The answer as both servers must give it. Words in `foreign` are what the client itself brought
@@ -74,14 +109,28 @@ impl Mask {
     fn value(&mut self, key: &str, value: &mut Value, foreign: &HashSet<String>) {
         match value {
             Value::Object(members) => {
-                for (name, value) in members.iter_mut() {
+                let mut named: Vec<(String, Value)> = std::mem::take(members).into_iter().collect();
+                // Records by their ids come in the order of these.
+                if named.iter().any(|(name, _)| is_id(name)) {
+                    named.sort_by_cached_key(|(name, value)| {
+                        let name = Value::from(name.as_str());
+                        [&name, value].map(|part| self.shape(key, part, foreign))
+                    });
+                }
+                for (name, mut value) in named {
                     // The parts of a duration are durations.
-                    let key = if DURATIONS.contains(&key) { key } else { name };
-                    self.value(key, value, foreign);
+                    let key = if DURATIONS.contains(&key) { key } else { &name };
+                    self.value(key, &mut value, foreign);
+                    members.insert(self.text(&name, foreign), value);
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(key, item, foreign)),
+            Value::Array(items) => {
+                // Records of one entry have ids in no particular order, and some lists are sorted by id.
+                items.sort_by_cached_key(|item| self.shape(key, item, foreign));
+                items.iter_mut().for_each(|item| self.value(key, item, foreign));
+            }
             Value::Number(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
+            Value::String(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
             Value::String(text) => {
                 let now = lamina_api::time::parse(text).is_ok_and(|at| at >= self.since);
                 *text = match key {
@@ -92,6 +141,16 @@ impl Mask {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// An item without what is a server's own, but for what was named before: the same on both servers,
+    /// whatever its ids are.
+    fn shape(&mut self, key: &str, item: &Value, foreign: &HashSet<String>) -> String {
+        let was = std::mem::replace(&mut self.naming, false);
+        let mut item = item.clone();
+        self.value(key, &mut item, foreign);
+        self.naming = was;
+        item.to_string()
     }
 
     fn text(&mut self, text: &str, foreign: &HashSet<String>) -> String {
@@ -110,6 +169,10 @@ impl Mask {
                 masked.push_str(&self.name(&kind, word));
             } else if word.len() == HASH_DIGITS && is_hex(word) {
                 masked.push_str(&self.name("hash", word));
+            } else if word.len() == SIGNATURE_DIGITS && is_hex(word) {
+                masked.push_str(&self.name("signature", word));
+            } else if word.len() == ID_DIGITS && is_hex(word) {
+                masked.push_str(&self.name("bare", word));
             } else {
                 masked.push_str(word);
             }
@@ -122,12 +185,36 @@ impl Mask {
         if let Some(name) = self.names.get(word) {
             return name.clone();
         }
+        if !self.naming {
+            return format!("<{kind}>");
+        }
         let own = self.own.entry(kind.to_owned()).or_default();
         let name = format!("<{kind} {}>", own.len());
         own.push(word.to_owned());
+        self.order.push((kind.to_owned(), word.to_owned()));
         self.names.insert(word.to_owned(), name.clone());
         name
     }
+}
+
+/// Whether two masked answers say the same: every word, and every number that is not a fraction.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    let numeric = |c: char| c.is_ascii_digit() || c == '.';
+    let words = |text: &str| -> Vec<String> {
+        text.split_inclusive(|c: char| !numeric(c)).map(str::to_owned).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let fraction = |word: &str| -> Option<f64> {
+        let number = word.trim_end_matches(|c: char| !numeric(c));
+        number.contains('.').then(|| number.parse().ok()).flatten()
+    };
+    let close = |one: &str, other: &str| match (fraction(one), fraction(other)) {
+        (Some(a), Some(b)) => {
+            one.chars().last() == other.chars().last() && (a - b).abs() <= NUMBERS_APART_MAX
+        }
+        _ => false,
+    };
+    one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a == b || close(a, b))
 }
 
 /// A prefix, a line, and 32 digits.
