@@ -1,5 +1,8 @@
 //! Holding a certificate of an erasure against a directory: whether what it says was erased is zero there, and
-//! whether the log is the one that it was signed for.
+//! whether the log is the one that it was signed for. Nothing is written.
+//!
+//! A directory that was restored from an older backup has other entries that erased, which the restore made
+//! from the ledger. The ledger knows the entries of the certificate by their seals, and what they erased.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,10 +13,12 @@ use lamina_index::inspect::{Lies, inspect};
 use lamina_store::certificate;
 use lamina_store::codec::control::ErasureCertified;
 use lamina_store::entry::{Entry, Kind, SectionState, control};
-use lamina_store::log::{Checkpoint, ErasePayload, Log as _, LogReader, SegmentLog};
+use lamina_store::ledger::{self, Taken};
+use lamina_store::log::{self, Checkpoint, ErasePayload, EraseTarget, LogReader};
 
 use crate::OpenError;
-use crate::maintenance::{check, open_keys, options};
+use crate::ledger::epoch_of;
+use crate::maintenance::{With, checked, open_keys, options};
 use crate::open::lock;
 
 pub use lamina_store::certificate::{commitment, is_signed, manifest};
@@ -65,14 +70,16 @@ struct Told {
     certificates: BTreeSet<[u8; 32]>,
 }
 
-/// Holds a certificate against a directory that no server uses.
+/// Holds a certificate against a directory that no server uses. With its ledger, the directory may be one that
+/// was restored.
 pub fn agrees(
     data: &Path,
     env: &Env,
     claims: &Claims,
+    ledger: Option<&Path>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Vec<Point>, OpenError> {
-    let found = check(data, env, None, progress)?;
+    let found = checked(data, env, None, With::LogsAlone, progress)?;
     let damage = found.findings.iter().find(|finding| !finding.mends);
     let mut points = vec![match damage {
         None => Point::of(true, format!("the log verifies: {} entries, every seal", found.entries)),
@@ -81,7 +88,6 @@ pub fn agrees(
             format!("{} at byte {}: {}", finding.file, finding.position, finding.what),
         ),
     }];
-    // Opening would mend, and this changes nothing.
     if !found.findings.is_empty() {
         let what = "what is damaged or half written is no proof; nothing else was looked at";
         points.push(Point::of(false, what));
@@ -89,17 +95,27 @@ pub fn agrees(
     }
     let _lock = lock(env, data)?;
     let keys = open_keys(data, env)?;
-    let (log, _) = SegmentLog::open(options(data, env, &keys))?;
-    let reader = log.reader();
-    let own = lamina_store::log::id(&*env.disk, data)?;
+    let (reader, _) = log::read_only(&options(data, env, &keys))?;
+    let own = log::id(&*env.disk, data)?;
     points.push(Point::of(own == Some(claims.log_id), "it is the log that was signed for"));
     let told = told(&*reader)?;
-    points.extend(told.has(claims));
-    let (zero, named) = sections(&*reader, claims, &told)?;
-    points.push(Point::of(
-        zero == named && named == claims.sections,
-        format!("{zero} of {} sections are zero", claims.sections),
-    ));
+    let epoch = epoch_of(&*env.disk, data)?;
+    match ledger.filter(|_| epoch > 0 && !told.has_all(claims)) {
+        Some(path) => {
+            let taken = ledger::read(&*env.disk, path)?.taken;
+            points.extend(restored(&*reader, claims, &told, (&taken, epoch))?);
+        }
+        None => {
+            points.extend(told.has(claims));
+            let seen = sections(&*reader, claims, &told)?;
+            points.push(seen.point(claims));
+            if epoch > 0 && !told.has_all(claims) {
+                let what =
+                    "the directory was restored: its ledger knows what was erased (--ledger)";
+                points.push(Point::of(false, what));
+            }
+        }
+    }
     points.push(match left_in_index(data, env, &found.erased_words) {
         Ok(0) => Point::of(true, "the search index has nothing of what was erased"),
         Ok(left) => Point::of(false, format!("the search index has {left} traces")),
@@ -130,19 +146,35 @@ fn told(reader: &dyn LogReader) -> Result<Told, OpenError> {
 }
 
 impl Told {
+    /// Whether the log has every entry that a certificate names.
+    fn has_all(&self, claims: &Claims) -> bool {
+        self.begun.contains(&claims.begun)
+            && claims.checkpoints.iter().all(|hash| self.checkpoints.contains(hash))
+            && claims.erased.iter().all(|seal| self.erasures.contains_key(seal))
+    }
+
     /// Whether the log has what a certificate names.
     fn has(&self, claims: &Claims) -> [Point; 5] {
-        let own = certificate::hash(&claims.certificate);
-        let before = claims.previous.is_none_or(|hash| self.certificates.contains(&hash));
+        let [own, before] = self.certifies(claims);
         let known = claims.checkpoints.iter().all(|hash| self.checkpoints.contains(hash));
         let there = claims.erased.iter().filter(|seal| self.erasures.contains_key(*seal)).count();
         let all = claims.erased.len();
         [
-            Point::of(self.certificates.contains(&own), "the log has this certificate"),
-            Point::of(before, "the log has the certificate before it"),
+            own,
+            before,
             Point::of(known, "the log has the checkpoints before and after"),
             Point::of(self.begun.contains(&claims.begun), "the log has its first entry"),
             Point::of(there == all, format!("the log has {there} of {all} entries that erased")),
+        ]
+    }
+
+    /// Whether it has the certificate, and the one before it.
+    fn certifies(&self, claims: &Claims) -> [Point; 2] {
+        let own = self.certificates.contains(&certificate::hash(&claims.certificate));
+        let before = claims.previous.is_none_or(|hash| self.certificates.contains(&hash));
+        [
+            Point::of(own, "the log has this certificate"),
+            Point::of(before, "the log has the certificate before it"),
         ]
     }
 
@@ -171,19 +203,88 @@ impl Told {
     }
 }
 
-/// How many of the sections that the entries name are zero, and how many there are.
-fn sections(reader: &dyn LogReader, claims: &Claims, told: &Told) -> Result<(u64, u64), OpenError> {
-    let (mut zero, mut named) = (0, 0);
-    for payload in claims.erased.iter().filter_map(|seal| told.erasures.get(seal)) {
-        for target in &payload.targets {
-            let entry = reader.entry(target.offset, target.place)?;
-            for (is_named, section) in [(target.who, &entry.who), (target.what, &entry.what)] {
-                named += u64::from(is_named);
-                zero += u64::from(is_named && !matches!(section, SectionState::Live(_)));
+/// What became of the sections that a certificate speaks of.
+#[derive(Debug, Default)]
+struct Seen {
+    named: u64,
+    zero: u64,
+    /// Of entries that this directory never had, or has no more.
+    elsewhere: u64,
+}
+
+impl Seen {
+    /// Looks at the sections of an entry; `None` if it is not there.
+    fn look(&mut self, target: &EraseTarget, entry: Option<&Entry>) {
+        let parts = |entry: &Entry| {
+            let zero = |section: &SectionState| !matches!(section, SectionState::Live(_));
+            [(target.who, zero(&entry.who)), (target.what, zero(&entry.what))]
+        };
+        self.named += u64::from(target.who) + u64::from(target.what);
+        match entry.map(parts) {
+            Some(parts) => {
+                self.zero += parts.map(|(named, zero)| u64::from(named && zero)).iter().sum::<u64>()
             }
+            None => self.elsewhere += u64::from(target.who) + u64::from(target.what),
         }
     }
-    Ok((zero, named))
+
+    fn point(&self, claims: &Claims) -> Point {
+        let Seen { named, zero, elsewhere } = *self;
+        let holds = zero + elsewhere == named && named == claims.sections;
+        let what = format!("{zero} of {} sections are zero", claims.sections);
+        match elsewhere {
+            0 => Point::of(holds, what),
+            _ => Point::of(holds, format!("{what}, {elsewhere} are not in this directory")),
+        }
+    }
+}
+
+/// What the entries of the log that erased came to.
+fn sections(reader: &dyn LogReader, claims: &Claims, told: &Told) -> Result<Seen, OpenError> {
+    let mut seen = Seen::default();
+    for payload in claims.erased.iter().filter_map(|seal| told.erasures.get(seal)) {
+        for target in &payload.targets {
+            seen.look(target, Some(&reader.entry(target.offset, target.place)?));
+        }
+    }
+    Ok(seen)
+}
+
+/// The same for a directory that was restored, from what its ledger has of the entries that erased.
+fn restored(
+    reader: &dyn LogReader,
+    claims: &Claims,
+    told: &Told,
+    (ledger, epoch): (&[Taken], u32),
+) -> Result<Vec<Point>, OpenError> {
+    let mut points = Vec::new();
+    let by_seal: BTreeMap<[u8; 32], &Taken> =
+        ledger.iter().filter(|it| it.sub == control::ERASE).map(|it| (it.seal, it)).collect();
+    let known: Vec<&Taken> =
+        claims.erased.iter().filter_map(|seal| by_seal.get(seal).copied()).collect();
+    let earlier = known.iter().all(|taken| taken.epoch < epoch);
+    let what = format!("the directory was restored since: life {epoch} of its log");
+    points.push(Point::of(earlier, what));
+    points.extend(told.certifies(claims));
+    let (there, all) = (known.len(), claims.erased.len());
+    points.push(Point::of(
+        there == all,
+        format!("the ledger has {there} of {all} entries that erased"),
+    ));
+    let mut seen = Seen::default();
+    for target in known.iter().flat_map(|taken| &taken.targets) {
+        // An entry is known by its seal: another may stand in its place in this life.
+        let is_it = |entry: &Entry| entry.head.seal == target.seal;
+        let place = target.target.place;
+        let found = reader.entry(target.target.offset, place).ok().filter(is_it);
+        let found = match found {
+            Some(entry) => Some(entry),
+            None => reader.read(target.target.offset, None, 1, usize::MAX)?.into_iter().find(is_it),
+        };
+        seen.look(&target.target, found.as_ref());
+    }
+    points.push(seen.point(claims));
+    Ok(points)
 }
 
 /// Documents and vectors of erased events.

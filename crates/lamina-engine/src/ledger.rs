@@ -1,7 +1,7 @@
 //! What is taken back is noted in a ledger beside the data, so that no restore brings it back.
 //!
-//! The ledger follows the log: erasures, suppressions, revocations and legal holds are noted after they are durable
-//! and before anybody hears that they are done. What a crash leaves in between is noted at the next
+//! The ledger follows the log: erasures, their certificates, suppressions, revocations and legal holds are noted after
+//! they are durable and before anybody hears that they are done. What a crash leaves in between is noted at the next
 //! start, before anything is served.
 
 use std::path::Path;
@@ -111,6 +111,7 @@ pub(crate) fn keeps(entry: &Entry) -> bool {
         control::TOKEN_REVOKED,
         control::LEGAL_HOLD_SET,
         control::LEGAL_HOLD_LIFTED,
+        control::ERASURE_CERTIFIED,
     ];
     entry.head.kind == Kind::Control && kept.contains(&entry.head.sub)
 }

@@ -14,7 +14,7 @@ const BLOCK: u64 = 4_096;
 
 /// Which bytes of a file are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(crate) enum Extent {
     /// All.
     Whole,
     /// Those before the zeros at the end: space that a segment keeps for what is still to be written.
@@ -22,7 +22,7 @@ pub(super) enum Extent {
 }
 
 /// Copies a file, durably. `moved` hears how many bytes more were read.
-pub(super) fn copy(
+pub(crate) fn copy(
     disk: &dyn Disk,
     from: &Path,
     to: &Path,

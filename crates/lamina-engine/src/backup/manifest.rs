@@ -24,7 +24,7 @@ const BYTES_MAX: u64 = 1 << 30;
 
 /// One file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Copied {
+pub(crate) struct Copied {
     pub(super) sha256: [u8; 32],
     pub(super) bytes: u64,
     /// How often something in it was erased; of other files than segments 0.

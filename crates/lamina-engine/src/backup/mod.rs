@@ -6,7 +6,7 @@
 //! were erased leave the backup with the next run. A restore begins a new life of the log (its epoch),
 //! and takes back again what the ledger says was taken back after the backup was made.
 
-mod copy;
+pub(crate) mod copy;
 mod make;
 mod manifest;
 mod restore;

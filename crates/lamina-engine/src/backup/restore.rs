@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use lamina_env::Env;
 use lamina_store::blob::BlobStore;
-use lamina_store::codec::control::{Blob, LegalHold};
-use lamina_store::entry::{Entry, Kind, SectionState, control};
+use lamina_store::codec::control::{Blob, ErasureCertified, LegalHold};
+use lamina_store::entry::{Entry, Kind, SYSTEM_SCOPE, SectionState, control};
+use lamina_store::kv::Space;
 use lamina_store::ledger::{self, Ledger, Taken, Until};
 use lamina_store::log::{Appended, EraseTarget, NewEntry, Section};
 use lamina_store::view::Residue;
@@ -16,6 +17,8 @@ use lamina_store::view::Residue;
 use super::copy::{Extent, copy};
 use super::manifest::Manifest;
 use super::refused;
+use crate::derive::key::forget::certificate;
+use crate::derive::read::get;
 use crate::ledger::{epoch_of, taken};
 use crate::open::{How, Parts, Stored, io_error, lock, open_how, open_kv};
 use crate::write::prepare::section;
@@ -224,7 +227,7 @@ impl Again<'_> {
         Ok(there.first().is_some_and(|entry| entry.head.seal == taken.seal))
     }
 
-    /// Appends what is not there: a suppression, a revocation, a hold.
+    /// Appends what is not there: a suppression, a revocation, a hold, a certificate.
     fn note(&mut self, taken: &Taken) -> Result<(), OpenError> {
         if self.is_there(taken)? {
             return Ok(());
@@ -252,11 +255,20 @@ impl Again<'_> {
     /// The scope of an entry. That of a hold is known by its path: ordinals that were given out after the backup
     /// was made may mean other scopes by now.
     fn scope_of(&self, taken: &Taken) -> Result<Option<u64>, OpenError> {
-        let holds = [control::LEGAL_HOLD_SET, control::LEGAL_HOLD_LIFTED];
-        if !holds.contains(&taken.sub) {
-            return Ok(Some(taken.scope));
-        }
         let (views, tenant) = (&self.parts.views, taken.tenant);
+        match taken.sub {
+            control::LEGAL_HOLD_SET | control::LEGAL_HOLD_LIFTED => {}
+            // A certificate says itself what it is about, and an earlier restore may have noted it.
+            control::ERASURE_CERTIFIED => {
+                let what = ErasureCertified::decode(&taken.what).ok();
+                let known = |what: &ErasureCertified| {
+                    get(views, Space::Records, &certificate(tenant, what.id))
+                };
+                let known = what.as_ref().map(known).transpose()?.flatten();
+                return Ok(known.is_none().then_some(SYSTEM_SCOPE));
+            }
+            _ => return Ok(Some(taken.scope)),
+        }
         match LegalHold::decode(&taken.what).ok().and_then(|hold| hold.scope) {
             Some(path) => Ok(views.scope_by_tag(tenant, &path)?),
             None => Ok(views.scope_row(tenant, taken.scope)?.map(|row| row.ordinal)),

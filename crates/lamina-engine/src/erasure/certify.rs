@@ -231,20 +231,22 @@ impl Inner {
         checkpoint.ok_or(Error::Undecodable { what: "a checkpoint" })
     }
 
-    /// The entries that erased for this job, and whether what they name is zero. From its first step on it has
-    /// the turn of all that forgets, so what erases in its tenant is its own.
+    /// The entries that erased for this job, and whether what they name is zero. With each of its steps it has the
+    /// turn of all that forgets, so what erases in its tenant is its own: until somebody else begins to forget,
+    /// which happens between a crash and the step that carries it on.
     fn trail(&self, tenant: u32, id: ErasureId, begun: u64) -> Result<Trail, Error> {
         let mut trail = Trail { all_zero: true, ..Trail::default() };
-        let (mut next, mut start, mut place, mut stepped) = (begun, begun, None, false);
+        let (mut next, mut start, mut place, mut turn) = (begun, begun, None, false);
         loop {
             let entries = self.reader.read(start, place, ENTRIES_AT_ONCE, BYTES_AT_ONCE)?;
             for entry in entries.iter().filter(|entry| entry.head.offset >= next) {
                 let is = |sub| entry.head.kind == Kind::Control && entry.head.sub == sub;
                 if is(control::ERASURE_STEP) {
                     let step = entry.what.live().and_then(|bytes| ErasureStep::decode(bytes).ok());
-                    stepped |= step.is_some_and(|step| step.id == id);
+                    turn = step.is_some_and(|step| step.id == id);
                 }
-                if stepped && entry.head.tenant == tenant && is(control::ERASE) {
+                turn &= !is(control::FORGET_BEGUN);
+                if turn && entry.head.tenant == tenant && is(control::ERASE) {
                     self.follow(tenant, entry, &mut trail)?;
                 }
             }

@@ -202,6 +202,9 @@ pub(super) struct VerifyArgs {
     /// A data directory that must agree; no server may use it
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
+    /// The ledger of erasures, if the directory was restored [default: the setting `storage.ledger`]
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub(super) ledger: Option<PathBuf>,
     /// A file of strings, one in each line, that must be nowhere in the directory
     #[arg(long, value_name = "FILE", requires = "data")]
     pub(super) absent: Option<PathBuf>,

@@ -34,7 +34,7 @@ pub(super) fn keys(args: KeysArgs) -> Result<Exit, Failure> {
 
 /// Checks a certificate.
 pub(super) fn verify(args: VerifyArgs) -> Result<Exit, Failure> {
-    let VerifyArgs { certificate, key, data, absent, manifest, scope, salt, json } = args;
+    let VerifyArgs { certificate, key, data, ledger, absent, manifest, scope, salt, json } = args;
     let env = Env::real();
     let read = Read::file(&env, &certificate)?;
     let mut points = Vec::new();
@@ -73,7 +73,8 @@ pub(super) fn verify(args: VerifyArgs) -> Result<Exit, Failure> {
     if let Some(config) = &config {
         let mut progress = Progress::new("checking");
         let claims = read.claims().ok_or_else(|| Failure::new(Exit::Schema, unknown()))?;
-        let found = certified::agrees(&config.data, &env, &claims, &mut |done, all| {
+        let ledger = ledger.as_deref().or(config.ledger.as_deref());
+        let found = certified::agrees(&config.data, &env, &claims, ledger, &mut |done, all| {
             progress.show(done, all);
         });
         progress.clear();

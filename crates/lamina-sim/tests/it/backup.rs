@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use lamina_env::disk::read_file;
+use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{Disk, RealDisk};
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::certified::{ended, save};
 use crate::cli::{code, lamina, out, text};
 use crate::forget::{holding, redact, say};
 use crate::harness::{Own, data, directory, launch, string};
@@ -171,6 +172,64 @@ fn what_was_erased_after_the_backup_does_not_come_back() {
     assert_eq!(holds["items"][0]["reason"], "a trial");
     again.scope = scope;
     again.post("/v1/forget", &redact(&again, &[&kept])).fails(409, "LEGAL_HOLD");
+}
+
+/// The entries that erased are others in a restored directory; the ledger knows those of the certificate.
+#[test]
+fn a_certificate_verifies_in_a_directory_that_was_restored() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("certified-before");
+    say(&mut api, "I live in Quaxley.");
+    let (place, _) = noting.backup("copy");
+    // The backup does not know this one.
+    say(&mut api, "My dog is called Vimto.");
+    let begun = api.post("/v1/erasures", &json!({"scope": api.scope})).ok(202);
+    let status = ended(&mut api, &string(&begun, "erasure_id"));
+    assert_eq!(status["certificate"]["counts"]["deleted_events"], 2);
+    let ledger = noting.ledger.clone();
+    let held = noting.own.stop();
+    let certificate = save(&held.path().join("certificate.json"), &status);
+    let strings = held.path().join("strings.txt");
+    write_atomic(&RealDisk, &strings, b"Quaxley\nVimto\n").unwrap();
+
+    let root = directory();
+    restore(&place, root.path(), &["--ledger", text(&ledger)]);
+    let verify = |root: &Path, more: &[&str]| {
+        let to = data(root);
+        let words = ["verify", text(&certificate), "--data", text(&to), "--absent", text(&strings)];
+        lamina(&[&words[..], more].concat())
+    };
+    let alone = verify(root.path(), &[]);
+    code(&alone, 2);
+    assert!(out(&alone).contains("--ledger"), "{}", out(&alone));
+    let done = verify(root.path(), &["--ledger", text(&ledger)]);
+    code(&done, 0);
+    for said in ["was restored since: life 1", "are not in this directory", "has this certificate"]
+    {
+        assert!(out(&done).contains(said), "{said}: {}", out(&done));
+    }
+    // The same when it was served, and the next certificate follows the one that the restore brought along.
+    let restored = serve(root, &ledger);
+    let mut next = restored.api("certified-after");
+    say(&mut next, "I live in Rome.");
+    let begun = next.post("/v1/erasures", &json!({"scope": next.scope})).ok(202);
+    let second = ended(&mut next, &string(&begun, "erasure_id"));
+    assert_eq!(second["certificate"]["number"], 2, "{second}");
+    let root = restored.stop();
+    code(&verify(root.path(), &["--ledger", text(&ledger)]), 0);
+    let other = save(&held.path().join("second.json"), &second);
+    code(&lamina(&["verify", text(&other), "--data", text(&data(root.path()))]), 0);
+    // Where nothing was taken back again, the ledger does not help.
+    let careless = directory();
+    restore(&place, careless.path(), &["--without-ledger"]);
+    let done = verify(careless.path(), &["--ledger", text(&ledger)]);
+    code(&done, 2);
+    assert!(out(&done).contains("FAIL"), "{}", out(&done));
+    // A second restore knows each certificate once.
+    let again = directory();
+    restore(&place, again.path(), &["--ledger", text(&ledger)]);
+    code(&verify(again.path(), &["--ledger", text(&ledger)]), 0);
+    code(&lamina(&["check", "--data", text(&data(again.path()))]), 0);
 }
 
 #[test]

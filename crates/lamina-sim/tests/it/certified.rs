@@ -1,6 +1,7 @@
 //! Certificates of erasures: anybody can check one with the public key, and hold it against a directory. One of
 //! a directory that was tampered with, cut, or not erased does not verify.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::harness::{Api, Own, data, directory, string};
 /// An erasure waits for the search index, on a machine that may be busy.
 const LONG: Duration = Duration::from_secs(180);
 
-fn ended(api: &mut Api, id: &str) -> Value {
+pub(crate) fn ended(api: &mut Api, id: &str) -> Value {
     let deadline = Deadline::after(LONG);
     loop {
         let status = api.get(&format!("/v1/erasures/{id}")).ok(200);
@@ -43,7 +44,7 @@ fn erased(own: &Own, area: &str) -> (Value, Value, String) {
     (manifest, status, api.scope.clone())
 }
 
-fn save(path: &Path, value: &Value) -> PathBuf {
+pub(crate) fn save(path: &Path, value: &Value) -> PathBuf {
     write_atomic(&RealDisk, path, value.to_string().as_bytes()).unwrap();
     path.to_owned()
 }
@@ -154,4 +155,41 @@ fn a_directory_that_is_not_as_the_certificate_says_does_not_verify() {
     // Another directory altogether.
     let other = Own::start().stop();
     code(&verify(&data(other.path())), 2);
+}
+
+/// Every file below a directory: its bytes, and when they were written.
+fn files(directory: &Path) -> BTreeMap<PathBuf, (Vec<u8>, i64)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![directory.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for name in RealDisk.list(&folder).unwrap() {
+            let path = folder.join(name);
+            if RealDisk.list(&path).is_ok() {
+                open.push(path);
+                continue;
+            }
+            let bytes = read_file(&RealDisk, &path, 1 << 30).unwrap();
+            let hash = Sha256::digest(&bytes).to_vec();
+            let written = RealDisk.modified(&path).unwrap().0;
+            found.insert(path, ([hash, bytes.len().to_le_bytes().to_vec()].concat(), written));
+        }
+    }
+    found
+}
+
+#[test]
+fn verifying_writes_nothing() {
+    let own = Own::start();
+    let (_, status, scope) = erased(&own, "looked-at");
+    let held = own.stop();
+    let dir = data(held.path());
+    let certificate = save(&held.path().join("certificate.json"), &status);
+    let strings = held.path().join("strings.txt");
+    write_atomic(&RealDisk, &strings, b"Quaxley\n").unwrap();
+    let before = files(&dir);
+    let plain = ["verify", text(&certificate), "--data", text(&dir), "--scope", &scope];
+    code(&lamina(&plain), 0);
+    assert_eq!(files(&dir), before, "verifying changed a file");
+    code(&lamina(&[&plain[..], &["--absent", text(&strings)]].concat()), 0);
+    assert_eq!(files(&dir), before, "looking for strings changed a file");
 }

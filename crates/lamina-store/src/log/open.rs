@@ -19,7 +19,7 @@ use super::ends::{Ends, open_before};
 use super::erase::EraseEntry;
 use super::paths::Paths;
 use super::quarantine::{self, Torn, Unused};
-use super::reader::{Segment, Shared};
+use super::reader::{Segment, SegmentReader, Shared};
 use super::record::Seed;
 use super::recover::{Damage, Recovered, judge};
 use super::roll::Ballast;
@@ -28,7 +28,7 @@ use super::segment::{
     ERASE_GEN_AT, FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name, parse_name,
 };
 use super::writer::{Active, SegmentLog};
-use super::{LogError, Tip, zero};
+use super::{LogError, LogReader, Tip, zero};
 use crate::entry::Place;
 use crate::keys::Keys;
 
@@ -178,6 +178,51 @@ pub(super) struct LastCheckpoint {
     pub(super) recorded_at: RecordedAt,
 }
 
+/// What there is on disk, before anything is done about it.
+struct Looked {
+    paths: Paths,
+    log_id: Option<[u8; 16]>,
+    dropped: Vec<u64>,
+    unused: Option<Unused>,
+    ends: Ends,
+    last: Option<Last>,
+    tail: Tail,
+    checkpoint: Option<LastCheckpoint>,
+}
+
+impl Looked {
+    /// Looks at everything that can refuse. Changes nothing.
+    fn at(options: &OpenOptions) -> Result<Looked, LogError> {
+        let paths = Paths::new(&options.dir);
+        let disk = &*options.disk;
+        let anchor = Anchor::find(disk, &paths, Some(options.keys.public()))?;
+        let (dropped, mut list) = dropped(list(disk, &paths)?, anchor.as_ref());
+        let (last, unused) = take_last(disk, &paths, &mut list, options.epoch)?;
+        let mut ends = Ends::after(anchor.as_ref());
+        for first_offset in &list {
+            ends.sealed(disk, &paths, *first_offset)?;
+        }
+        let log_id = last.as_ref().map(|last| last.head.log_id).or(ends.log_id);
+        let mut tail = Tail::before(&ends);
+        if let Some(last) = &last {
+            tail = Tail::of(disk, &paths, &mut ends, last)?;
+            tail.number_targets(&ends);
+        }
+        let checkpoint = last_checkpoint(disk, &paths, &log_id.unwrap_or_default(), &tail)?;
+        generations_hold(&ends, &tail.erasures)?;
+        Ok(Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint })
+    }
+}
+
+/// The reading side of a log that nobody writes: nothing is mended, made or enlarged.
+pub fn read_only(options: &OpenOptions) -> Result<(Arc<dyn LogReader>, Tip), LogError> {
+    let Looked { paths, log_id, ends, tail, .. } = Looked::at(options)?;
+    let disk = Arc::clone(&options.disk);
+    let shared = Shared::new(disk, paths, log_id.unwrap_or_default(), ends.segments, tail.tip);
+    shared.erasing.write().extend(tail.erasures);
+    Ok((Arc::new(SegmentReader::new(Arc::new(shared))), tail.tip))
+}
+
 impl SegmentLog {
     /// Opens the log in a data directory, or begins one. Call [`SegmentLog::start`] before the
     /// first append.
@@ -187,27 +232,10 @@ impl SegmentLog {
         make_directories(disk, &paths)?;
         let mut ballast = Ballast::find(disk, paths.ballast(), options.ballast_bytes);
         let mut report = OpenReport::default();
-
-        let anchor = Anchor::find(disk, &paths, Some(options.keys.public()))?;
-        let (dropped, mut list) = dropped(list(disk, &paths)?, anchor.as_ref());
-        let (last, unused) = take_last(disk, &paths, &mut list, options.epoch)?;
-        let mut ends = Ends::after(anchor.as_ref());
-        for first_offset in &list {
-            ends.sealed(disk, &paths, *first_offset)?;
-        }
-        let log_id = match (&last, ends.log_id) {
-            (Some(last), _) => last.head.log_id,
-            (None, Some(log_id)) => log_id,
-            (None, None) => draw::<16>(&*options.rng),
-        };
-        let mut tail = Tail::before(&ends);
-        if let Some(last) = &last {
-            tail = Tail::of(disk, &paths, &mut ends, last)?;
-            tail.number_targets(&ends);
-            report.verified_bytes = last.bytes.len() as u64;
-        }
-        let checkpoint = last_checkpoint(disk, &paths, &log_id, &tail)?;
-        generations_hold(&ends, &tail.erasures)?;
+        let Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint } =
+            Looked::at(&options)?;
+        let log_id = log_id.unwrap_or_else(|| draw::<16>(&*options.rng));
+        report.verified_bytes = last.as_ref().map_or(0, |last| last.bytes.len() as u64);
         // Everything that can refuse has had its say; only now is anything changed.
         remove(disk, &paths, &dropped)?;
         if let Some(unused) = unused {
@@ -220,6 +248,7 @@ impl SegmentLog {
         let tip = tail.tip;
         report.segments = ends.segments.len() as u64;
         report.entries = tip.next_offset;
+        let epoch = options.epoch.max(ends.epoch);
         let shared =
             Arc::new(Shared::new(Arc::clone(&options.disk), paths, log_id, ends.segments, tip));
         for erase in &tail.erasures {
@@ -227,7 +256,6 @@ impl SegmentLog {
         }
         shared.erasing.write().extend_from_slice(&tail.erasures);
         report.finished_erasures = tail.erasures.len() as u64;
-        let epoch = options.epoch.max(ends.epoch);
         let mut opened = Opened {
             clock: options.clock,
             disk: options.disk,

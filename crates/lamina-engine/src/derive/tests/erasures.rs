@@ -14,6 +14,8 @@ use crate::erasure::{ErasureAsked, ErasureStatus, Manifest, Outcome, PreviewOf};
 use crate::forget::{ForgetAsked, ForgetPermit};
 use crate::read::beliefs::{BeliefRecord, BeliefsQuery};
 
+mod certified;
+
 const ROOT: &str = "user:alice";
 const BELOW: &str = "user:alice/project:x";
 const TEAM: &str = "ws:team";
