@@ -10,6 +10,7 @@ mod derive;
 mod embed;
 mod index;
 mod recall;
+mod erase;
 mod http;
 mod team;
 mod reopen;
@@ -33,6 +34,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
   recall     a whole recall against its bare channels: in a tenth of --events N in one scope, then in a scope
              of 100 among N events; idle, and at 100 writes a second
+  erase      an erasure of a scope with --erase N events (10,000 unless given) among --events N: when nothing of it
+             is shown, its words against writing them, bytes rewritten, processor time, and recalls meanwhile
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
@@ -48,6 +51,8 @@ pub(crate) struct Options {
     pub(crate) dir: PathBuf,
     pub(crate) seconds: u64,
     pub(crate) events: u64,
+    /// Events of a scope that is erased.
+    pub(crate) erase: u64,
     pub(crate) gib: u64,
     pub(crate) binary: Option<PathBuf>,
 }
@@ -62,6 +67,7 @@ fn main() -> ExitCode {
             "embed" => embed::run(&options),
             "index" => index::run(&options),
             "recall" => recall::run(&options),
+            "erase" => erase::run(&options),
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
             "team" => team::run(&options),
@@ -84,8 +90,14 @@ fn main() -> ExitCode {
 }
 
 fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
-    let mut options =
-        Options { dir: PathBuf::from("."), seconds: 5, events: 1_000_000, gib: 8, binary: None };
+    let mut options = Options {
+        dir: PathBuf::from("."),
+        seconds: 5,
+        events: 1_000_000,
+        erase: 10_000,
+        gib: 8,
+        binary: None,
+    };
     let mut command = None;
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -95,6 +107,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
             "--seconds" => options.seconds = value()?.parse()?,
             "--gib" => options.gib = value()?.parse()?,
             "--bin" => options.binary = Some(PathBuf::from(value()?)),
+            "--erase" => options.erase = value()?.parse()?,
             "--events" => options.events = value()?.parse()?,
             other if command.is_none() => command = Some(other.to_owned()),
             other => anyhow::bail!("`{other}` was not expected\n\n{USAGE}"),

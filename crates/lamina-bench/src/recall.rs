@@ -147,9 +147,9 @@ impl Base {
 }
 
 /// A question, and where it is asked.
-struct Asked {
-    scope: ScopePath,
-    words: String,
+pub(crate) struct Asked {
+    pub(crate) scope: ScopePath,
+    pub(crate) words: String,
 }
 
 fn tell(name: &str, mut times: Vec<f64>) -> f64 {
@@ -159,10 +159,10 @@ fn tell(name: &str, mut times: Vec<f64>) -> f64 {
 }
 
 /// Milliseconds of one step, by question.
-type Steps = Vec<(&'static str, Vec<f64>)>;
+pub(crate) type Steps = Vec<(&'static str, Vec<f64>)>;
 
 /// Milliseconds of each question, events that were found, and where the time went.
-async fn ask(
+pub(crate) async fn ask(
     env: &Env,
     engine: &Engine,
     questions: &[Asked],
@@ -324,6 +324,6 @@ fn channels(
 }
 
 /// Milliseconds.
-fn since(clock: &dyn Clock, started: Micros) -> f64 {
+pub(crate) fn since(clock: &dyn Clock, started: Micros) -> f64 {
     (clock.monotonic().0 - started.0) as f64 / 1e3
 }

@@ -10,6 +10,7 @@ mod holds;
 mod plan;
 mod previews;
 mod run;
+mod veil;
 mod words;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use crate::forget::Counts;
 pub use certify::Certified;
 pub use holds::Hold;
 use previews::{Manifests, Previews};
+use veil::Veil;
 
 /// The phases of an erasure, in their order (R366-R370).
 pub const PHASES: [&str; 5] = ["enumerate", "refcount", "categorize", "delete", "demote"];
@@ -141,6 +143,7 @@ struct Work {
 pub(crate) struct ErasureDesk {
     previews: Previews,
     manifests: Manifests,
+    veil: Veil,
     at_work: Mutex<HashMap<ErasureId, Arc<Work>>>,
     /// They begin one after the other.
     beginning: tokio::sync::Mutex<()>,

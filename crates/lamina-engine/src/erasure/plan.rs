@@ -51,6 +51,8 @@ pub(super) struct Plan {
     /// Events whose words went before, and what stands on them in scopes that are erased now.
     pub(super) standing: BTreeMap<EventId, Staying>,
     pub(super) held: BTreeSet<EventId>,
+    /// Events that are seen from scopes that stay, because they stand there or something there refers to them.
+    pub(super) outside: BTreeSet<EventId>,
     /// Beliefs that were declared in the scopes: their words go with them.
     pub(super) declared: Vec<EraseTarget>,
     pub(super) affected: Counts,
@@ -123,6 +125,7 @@ impl Inner {
             let home = (!scopes.inside.contains(&event.scope)).then_some(event.scope);
             for scope in from.iter().copied().chain(home).collect::<BTreeSet<u64>>() {
                 *reached.entry(scope).or_default() += 1;
+                plan.outside.insert(event.id);
             }
             match from.is_empty() {
                 true => drop(plan.delete.insert(event.id)),
@@ -157,6 +160,13 @@ impl Inner {
             plan.reaches.push(Affected { scope, events, co_owners });
         }
         Ok(plan)
+    }
+
+    /// The scopes that everything in goes: those at and below a path, without those that are held.
+    pub(super) fn scopes_erased(&self, wanted: &Wanted) -> Result<BTreeSet<u64>, Error> {
+        let inside = self.scopes_under(wanted.tenant, &wanted.scope)?;
+        let held = self.held_scopes(wanted.tenant, &wanted.scope, &mut Vec::new())?;
+        Ok(inside.difference(&held).copied().collect())
     }
 
     /// The scopes at and below a path.

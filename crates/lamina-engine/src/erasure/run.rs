@@ -257,6 +257,9 @@ impl Engine {
         let jobs = self.blocking(Inner::erasures_left).await?;
         let count = jobs.len();
         for job in jobs {
+            if job.planned.is_some() {
+                self.veiled(&job).await?;
+            }
             let work = self.inner.taken_up(job.id);
             self.carry_on(job, work);
         }
@@ -322,6 +325,8 @@ impl Engine {
     /// The five phases. Each is announced in the log when it begins.
     async fn perform(&self, job: &Job, work: &Work) -> Result<(), Error> {
         let _turn = self.inner.admin.forgetting.turn.lock().await;
+        self.inner.caught_up().await;
+        self.veiled(job).await?;
         let mut counts = job.before;
         // Enumerating, counting references and sorting read what is there: one look at one state.
         for phase in 2..DELETE {
@@ -355,6 +360,9 @@ impl Engine {
         let waits = self.inner.search.as_ref().map(|search| search.purging.wait());
         self.take_words((job, work), &plan, &mut counts).await?;
         self.step((job, work), LAST, counts).await?;
+        // Nothing of it is in the views any more. If it stopped before this, the next start carries it on, and
+        // until then nobody looks.
+        self.inner.admin.erasing.veil.lift(job.id);
         drop(waits);
         let index = self.purged().await?;
         self.blocking(Inner::quarantine_emptied).await?;
@@ -362,6 +370,12 @@ impl Engine {
         let bytes = (held - bytes_before.0, rewritten - bytes_before.1);
         self.certify(job, counts, index, bytes).await?;
         self.end(job, LAST, counts, false).await
+    }
+
+    /// From here on no read shows anything of the scopes that are erased.
+    async fn veiled(&self, job: &Job) -> Result<(), Error> {
+        let (id, wanted) = (job.id, job.wanted.clone());
+        self.blocking(move |inner| inner.veil(id, &wanted)).await
     }
 
     /// Waits for the search index: a job is not over while its words are in files of it. Whether they are out
@@ -397,6 +411,7 @@ impl Engine {
             return Ok(false);
         }
         self.end(job, phase, counts, true).await?;
+        self.inner.admin.erasing.veil.lift(job.id);
         Ok(true)
     }
 

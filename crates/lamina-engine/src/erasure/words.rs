@@ -26,7 +26,10 @@ impl Engine {
         plan: &Plan,
         counts: &mut ErasureCounts,
     ) -> Result<(), Error> {
-        let words: Vec<EventId> = plan.words().into_iter().collect();
+        // Those that are seen from other scopes first: nobody looks into the others any more.
+        let (mut words, others): (Vec<EventId>, Vec<EventId>) =
+            plan.words().into_iter().partition(|event| plan.outside.contains(event));
+        words.extend(others);
         work.all.store(words.len() as u64, Ordering::Relaxed);
         for some in words.chunks(EVENTS_AT_ONCE) {
             let some: BTreeSet<EventId> = some.iter().copied().collect();

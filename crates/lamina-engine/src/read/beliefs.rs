@@ -195,6 +195,11 @@ impl Engine {
     pub async fn belief_home(&self, tenant: u32, id: BeliefId) -> Result<Option<ScopePath>, Error> {
         self.inner.caught_up().await;
         match self.inner.belief_found(tenant, id)?.ok_or(Error::NotFound)? {
+            Found::Stands(claim) | Found::Past(claim, _)
+                if self.inner.is_veiled(tenant, claim.scope) =>
+            {
+                Ok(None)
+            }
             Found::Stands(claim) | Found::Past(claim, _) => {
                 self.inner.scope_path(tenant, claim.scope).map(Some)
             }
@@ -373,6 +378,9 @@ impl Inner {
             Found::Stands(claim) | Found::Past(claim, _) => claim,
             Found::Gone(_) => return Err(Error::Deleted),
         };
+        if self.is_veiled(tenant, claim.scope) {
+            return Err(Error::Deleted);
+        }
         match self.belief_at(tenant, &claim, id, at)? {
             Some(row) if matches!(row.held.state.standing, Standing::Deleted { .. }) => {
                 Err(Error::Deleted)

@@ -325,6 +325,7 @@ impl Inner {
     /// A conflict; that it is gone is told from that it never was.
     pub(crate) fn conflict_there(&self, tenant: u32, id: ConflictId) -> Result<ConflictRow, Error> {
         match self.conflict_row(tenant, id)? {
+            Some(row) if self.is_veiled(tenant, row.scope) => Err(Error::Deleted),
             Some(row) => Ok(row),
             None => Err(match self.conflict_gone(tenant, id)? {
                 Some(_) => Error::Deleted,

@@ -68,7 +68,7 @@ impl Engine {
         let (inner, tenant) = (&self.inner, sight.caller().tenant);
         let mut shown = Vec::new();
         for id in echo::echoes_of(&inner.views, tenant, event)? {
-            let row = inner.views.event(tenant, id)?.filter(|row| !row.is_erased());
+            let row = inner.event_seen(tenant, id)?.filter(|row| !row.is_erased());
             if let Some(row) = row
                 && sight.sees(row.scope)?
             {

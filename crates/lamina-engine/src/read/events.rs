@@ -56,6 +56,9 @@ impl Engine {
     ) -> Result<EventRecord, Error> {
         self.inner.caught_up().await;
         let row = self.inner.event_row(permit.caller().tenant, id)?;
+        if row.is_erased() {
+            return Err(Error::Deleted);
+        }
         let record = self.inner.record(&row)?;
         if !permit.covers(&record.experience.scope) {
             return Err(Error::OutsidePermit);
@@ -174,7 +177,7 @@ impl Inner {
     }
 
     pub(crate) fn event_row(&self, tenant: u32, id: EventId) -> Result<EventRow, Error> {
-        self.views.event(tenant, id)?.ok_or(Error::NotFound)
+        self.event_seen(tenant, id)?.ok_or(Error::NotFound)
     }
 
     pub(crate) fn decode_what(&self, entry: &Entry) -> Result<ExperienceWhat, Error> {

@@ -67,7 +67,7 @@ impl Inner {
         let mut stats = LayerStats::default();
         let mut scopes = Vec::new();
         for scope in 1..next.min(SCOPES_MAX + 1) {
-            if !sight.sees(scope)? {
+            if !sight.sees(scope)? || self.is_veiled(tenant, scope) {
                 continue;
             }
             scopes.push(scope);

@@ -463,8 +463,14 @@ impl Inner {
         tenant: u32,
         id: ConceptId,
     ) -> Result<(ConceptRow, Option<u32>), Error> {
-        let stored =
-            |id| row(&self.views, Space::Records, &key::concept(tenant, id), ConceptRow::decode);
+        let stored = |id| -> Result<Option<ConceptRow>, Error> {
+            let stored = key::concept(tenant, id);
+            let found = row(&self.views, Space::Records, &stored, ConceptRow::decode)?;
+            match found.as_ref().is_some_and(|row| self.is_veiled(tenant, row.scope)) {
+                true => Err(Error::Deleted),
+                false => Ok(found),
+            }
+        };
         if let Some(row) = stored(id)? {
             return Ok((row, None));
         }

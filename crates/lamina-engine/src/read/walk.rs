@@ -238,11 +238,12 @@ impl Inner {
         if !permit.covers(scope) || start.is_some_and(|start| start != scope) {
             return Err(Error::OutsidePermit);
         }
-        let ordinals = match permit {
+        let mut ordinals: Vec<u64> = match permit {
             ReadPermit::Local(_) => self.views.scope_ordinal(tenant, scope)?.into_iter().collect(),
             ReadPermit::Holistic(walked) => walked.ordinals.clone(),
             ReadPermit::Descend(walked) => walked.ordinals.clone(),
         };
+        ordinals.retain(|ordinal| !self.is_veiled(tenant, *ordinal));
         Ok((tenant, ordinals))
     }
 

@@ -181,7 +181,7 @@ impl Inner {
         for support in &declared.supports {
             match support {
                 NamedSupport::Event(id) => {
-                    let event = self.views.event(tenant, *id)?;
+                    let event = self.event_seen(tenant, *id)?;
                     there.extend(
                         event.filter(|row| row.listed().is_some()).map(|_| Ground::Event(*id)),
                     );

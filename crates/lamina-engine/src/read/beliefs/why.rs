@@ -214,7 +214,7 @@ impl Inner {
     }
 
     fn text_of(&self, stood: &Stood, event: EventId) -> Result<Option<String>, Error> {
-        let Some(row) = self.views.event(stood.tenant, event)? else { return Ok(None) };
+        let Some(row) = self.event_seen(stood.tenant, event)? else { return Ok(None) };
         if row.listed().is_none() || row.scope != stood.claim.scope {
             return Ok(None);
         }

@@ -111,7 +111,7 @@ impl Inner {
         event: EventId,
         with_names: bool,
     ) -> Result<Option<Spoken>, Error> {
-        let Some(row) = self.views.event(tenant, event)? else { return Ok(None) };
+        let Some(row) = self.event_seen(tenant, event)? else { return Ok(None) };
         if row.listed().is_none() {
             return Ok(None);
         }

@@ -130,7 +130,7 @@ impl Inner {
 
     /// Whether an event passes the whole filter.
     fn is_admitted(&self, frame: &Frame<'_>, id: EventId) -> bool {
-        let Ok(Some(row)) = self.views.event(frame.tenant, id) else { return false };
+        let Ok(Some(row)) = self.event_seen(frame.tenant, id) else { return false };
         let Some(facets) = row.listed() else { return false };
         frame.in_time(facets.observed_at, row.recorded_at)
             && self.record(&row).is_ok_and(|event| frame.admits(&event))

@@ -235,7 +235,8 @@ impl Inner {
         if let Some(at) = hits.at.get(&id) {
             return Ok(Some(*at));
         }
-        let Some(row) = self.views.event_again(frame.tenant, id)? else { return Ok(None) };
+        let row = self.views.event_again(frame.tenant, id)?.filter(|row| !self.is_hidden(row));
+        let Some(row) = row else { return Ok(None) };
         let Some(observed) = row.listed().map(|facets| facets.observed_at) else { return Ok(None) };
         if !frame.in_time(observed, row.recorded_at) {
             return Ok(None);

@@ -85,7 +85,8 @@ impl Inner {
 
     /// What an event says that applies, if it may be shown.
     fn applies(&self, frame: &Frame<'_>, id: EventId) -> Result<Option<Applies>, Error> {
-        let Some(row) = self.views.event_again(frame.tenant, id)? else { return Ok(None) };
+        let row = self.views.event_again(frame.tenant, id)?.filter(|row| !self.is_hidden(row));
+        let Some(row) = row else { return Ok(None) };
         let Some(observed_at) = row.listed().map(|facets| facets.observed_at) else {
             return Ok(None);
         };

@@ -1,0 +1,398 @@
+//! What an erasure costs: of a scope with many events, which lie among all others.
+//!
+//! Two scopes of the same size are erased. The first while nobody asks: how long until no read shows anything
+//! of it, how long its words take to go from the log against writing as many events durably, which bytes are
+//! rewritten, and how much of a core the purge takes. The second while questions are asked in other scopes,
+//! which are compared with the same questions before.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use lamina_core::derive::facts::{Pins, Superseded};
+use lamina_core::policy::{Caller, Policy, Preset};
+use lamina_engine::admin::Noted;
+use lamina_engine::erasure::{ErasureAsked, ErasureStatus, Outcome};
+use lamina_engine::read::beliefs::BeliefsQuery;
+use lamina_engine::read::episodes::EpisodesQuery;
+use lamina_engine::read::facts::{FactsQuery, Order};
+use lamina_engine::{Axis, Engine, EventsQuery, ReadPermit, Settings, Write};
+use lamina_env::Env;
+use lamina_types::capability::{ForgetGdpr, ScopeReadLocal};
+use lamina_types::layer::Confidence;
+use lamina_types::{AuditId, ErasureId, EventId, Micros, RecordedAt, ScopePath};
+
+use crate::recall::{Asked, ask, since};
+use crate::{Options, derive, sample};
+
+const TENANT: u32 = 1;
+const QUESTIONS: u64 = 200;
+/// Events of another scope.
+const SMALL: u64 = 100;
+/// Events that are read by their ids to see whether they are gone.
+const SAMPLE: usize = 32;
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(2);
+/// The last two of the five phases: words go, and then only the files of the index have them.
+const DELETE: usize = 3;
+const DEMOTE: usize = 4;
+
+/// Runs the measurement.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let base = Base { erased: options.erase.max(1), events: options.events };
+    anyhow::ensure!(
+        base.events >= base.erased * 4,
+        "--events must be four times --erase at least: two scopes go, and others are asked"
+    );
+    println!("{} events in a scope, among {}\n", base.erased, base.events);
+    let dir = tempfile::tempdir_in(&options.dir)?;
+    let (engine, _) = Engine::open(Settings::new(dir.path()), Env::real())?;
+    let bench = Bench { engine: Arc::new(engine), env: Env::real(), base };
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
+    let measured = runtime.block_on(bench.measure());
+    runtime.block_on(bench.engine.shutdown());
+    measured
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    erased: u64,
+    events: u64,
+}
+
+impl Base {
+    fn event(self, number: u64) -> Write {
+        sample::says(number, self.scope(number), derive::message(number), derive::at(number))
+    }
+
+    /// Those that are erased lie as far apart as they can.
+    fn scope(self, number: u64) -> ScopePath {
+        let stride = self.events / self.erased;
+        match (number % stride, number / stride < self.erased) {
+            (which @ (0 | 1), true) => gone(which),
+            _ => format!("org:bench/user:u{}", number / SMALL).parse().expect("well formed"),
+        }
+    }
+
+    fn questions(self) -> Vec<Asked> {
+        let about =
+            |number: u64| derive::PEOPLE.get((number % 8) as usize).copied().unwrap_or_default();
+        let scope = |number: u64| {
+            let scopes = self.events / SMALL;
+            format!("org:bench/user:u{}", number * 7_919 % scopes.max(1))
+        };
+        let ask = |number| Asked {
+            scope: scope(number).parse().expect("well formed"),
+            words: format!("Where does {} work now", about(number)),
+        };
+        (0..QUESTIONS).map(ask).collect()
+    }
+}
+
+fn gone(which: u64) -> ScopePath {
+    format!("org:bench/user:gone{which}").parse().expect("well formed")
+}
+
+/// When things happened, in milliseconds from the beginning.
+#[derive(Debug, Default)]
+struct Went {
+    /// No read showed anything any more.
+    invisible: f64,
+    /// Words began to go, and were gone from the log.
+    deleting: f64,
+    deleted: f64,
+    /// It was over.
+    done: f64,
+    /// Processor time in milliseconds: in all, and from when words were gone from the log.
+    busy: f64,
+    busy_purging: f64,
+}
+
+struct Bench {
+    engine: Arc<Engine>,
+    env: Env,
+    base: Base,
+}
+
+impl Bench {
+    async fn measure(&self) -> anyhow::Result<()> {
+        let base = self.base;
+        let mut last = None;
+        for from in (0..base.events).step_by(10_000) {
+            let some = from..base.events.min(from + 10_000);
+            last = derive::write(&self.engine, some, &|number| base.event(number)).await?.or(last);
+        }
+        derive::settle(&self.engine, last.context("events are written")?).await?;
+        println!("{:<44} {:>9.0} MB resident", "written and derived", resident());
+        let written = self.written_again().await?;
+        println!("{:<44} {written:>9.1} ms", "as many events written durably");
+
+        let (went, status) = self.erased(0).await?;
+        told("invisible on every read", went.invisible, "bar: 1,000 ms");
+        let zeroing = went.deleted - went.deleting;
+        let bar = format!("{:.2} x writing them, bar: 3 x", zeroing / written);
+        told("words gone from the log and the views", zeroing, &bar);
+        told("over, with a certificate", went.done, "");
+        let (held, rewritten) = status.bytes;
+        println!(
+            "{:<44} {:>9.2} MB of {:.2} MB that held something, {:.2} x, bar: 2 x",
+            "rewritten",
+            rewritten as f64 / 1e6,
+            held as f64 / 1e6,
+            rewritten as f64 / held.max(1) as f64
+        );
+        println!(
+            "{:<44} {:>9.2} of a core while purging ({:.1} ms), {:.2} over all",
+            "processor time",
+            went.busy_purging / (went.done - went.deleted).max(1.0),
+            went.done - went.deleted,
+            went.busy / went.done.max(1.0),
+        );
+        self.while_asked().await
+    }
+
+    /// Milliseconds until as many events are durable as are erased.
+    async fn written_again(&self) -> anyhow::Result<f64> {
+        let (base, scope) = (self.base, "org:bench/user:again".parse::<ScopePath>()?);
+        let event = |number: u64| {
+            sample::says(number, scope.clone(), derive::message(number), derive::at(number))
+        };
+        let started = self.env.clock.monotonic();
+        let last =
+            derive::write(&self.engine, base.events..base.events + base.erased, &event).await?;
+        let took = since(&*self.env.clock, started);
+        derive::settle(&self.engine, last.context("events are written")?).await?;
+        Ok(took)
+    }
+
+    /// Questions in other scopes, before and while a scope is erased.
+    async fn while_asked(&self) -> anyhow::Result<()> {
+        let questions = self.base.questions();
+        ask(&self.env, &self.engine, &questions).await?;
+        let (mut before, ..) = ask(&self.env, &self.engine, &questions).await?;
+        let running = Arc::new(AtomicBool::new(true));
+        let asking = {
+            let (engine, env) = (Arc::clone(&self.engine), self.env.clone());
+            let running = Arc::clone(&running);
+            tokio::spawn(async move {
+                let mut times = Vec::new();
+                for one in questions.chunks(1).cycle() {
+                    if !running.load(Ordering::Acquire) {
+                        break;
+                    }
+                    times.extend(ask(&env, &engine, one).await?.0);
+                }
+                anyhow::Ok(times)
+            })
+        };
+        let erased = self.erased(1).await;
+        running.store(false, Ordering::Release);
+        let mut during = asking.await??;
+        erased?;
+        let (normal, count) = (sample::percentile(&mut before, 0.99), during.len());
+        println!("{:<44} {normal:>9.2} ms p99", "a recall");
+        let p99 = sample::percentile(&mut during, 0.99);
+        println!(
+            "{:<44} {p99:>9.2} ms p99 of {count}, {:.2} x, bar: 4 x",
+            "the same while a scope is erased",
+            p99 / normal
+        );
+        Ok(())
+    }
+
+    /// Erases a scope, and looks.
+    async fn erased(&self, which: u64) -> anyhow::Result<(Went, ErasureStatus)> {
+        let (clock, scope) = (&*self.env.clock, gone(which));
+        let sample = self.some_of(&scope).await?;
+        anyhow::ensure!(self.is_shown(&scope, &sample).await?, "there is nothing to erase");
+        let policy = Policy::new(Preset::DevLocal).context("dev_local is built")?;
+        let caller = Caller::local("user:officer".parse()?, TENANT);
+        let permit = policy
+            .permit::<ForgetGdpr>(&caller, Some(&scope))
+            .map_err(|denied| anyhow::anyhow!("{denied:?}"))?;
+        let asked = ErasureAsked {
+            scope: scope.clone(),
+            events: Vec::new(),
+            preview: None,
+            idempotency_key: None,
+        };
+        let noted = Noted {
+            audit_id: AuditId::from_bytes([7; 16]),
+            request_id: String::new(),
+            note: String::new(),
+        };
+        let mut went = Went::default();
+        let busy = sample::cpu_us(std::process::id())?;
+        let started = clock.monotonic();
+        let id = self.engine.erase(&permit, None, &asked, &noted).await?;
+        let looking = self.looking((started, busy), id, &mut went);
+        let hiding = self.hidden(started, &scope, &sample);
+        let (status, invisible) = tokio::join!(looking, hiding);
+        went.invisible = invisible?;
+        Ok((went, status?))
+    }
+
+    /// Milliseconds until no read shows anything of a scope.
+    async fn hidden(
+        &self,
+        started: Micros,
+        scope: &ScopePath,
+        sample: &[EventId],
+    ) -> anyhow::Result<f64> {
+        while self.is_shown(scope, sample).await? {
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(since(&*self.env.clock, started))
+    }
+
+    /// Follows an erasure to its end.
+    async fn looking(
+        &self,
+        (started, busy): (Micros, f64),
+        id: ErasureId,
+        went: &mut Went,
+    ) -> anyhow::Result<ErasureStatus> {
+        let clock = &*self.env.clock;
+        let mut at_deleted = busy;
+        loop {
+            let status = self.engine.erasure(TENANT, id).await?;
+            if status.phase >= DELETE && went.deleting == 0.0 {
+                went.deleting = since(clock, started);
+            }
+            if status.phase >= DEMOTE && went.deleted == 0.0 {
+                went.deleted = since(clock, started);
+                at_deleted = sample::cpu_us(std::process::id())?;
+            }
+            if status.outcome != Outcome::Running {
+                went.done = since(clock, started);
+                let now = sample::cpu_us(std::process::id())?;
+                (went.busy, went.busy_purging) = ((now - busy) / 1e3, (now - at_deleted) / 1e3);
+                let gone = status.counts.deleted_events;
+                anyhow::ensure!(gone == self.base.erased, "{gone} events went");
+                return Ok(status);
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Some events of a scope, from its beginning to its end.
+    async fn some_of(&self, scope: &ScopePath) -> anyhow::Result<Vec<EventId>> {
+        let mut all = Vec::new();
+        for newest_first in [false, true] {
+            let page = self.engine.events(reads(scope)?, events(scope, newest_first)).await?;
+            all.extend(page.items.iter().map(|item| item.id));
+        }
+        Ok(all)
+    }
+
+    /// Whether any read shows something of a scope.
+    async fn is_shown(&self, scope: &ScopePath, sample: &[EventId]) -> anyhow::Result<bool> {
+        let (engine, now) = (&self.engine, RecordedAt(self.engine.now()));
+        let local = local(scope)?;
+        for id in sample {
+            if engine.event(&local, *id).await.is_ok() {
+                return Ok(true);
+            }
+        }
+        let question =
+            Asked { scope: scope.clone(), words: "Where does Maria work now".to_owned() };
+        let found = ask(&self.env, engine, &[question]).await;
+        Ok(!engine.events(reads(scope)?, events(scope, false)).await?.items.is_empty()
+            || !engine.facts(reads(scope)?, facts(scope, now)).await?.items.is_empty()
+            || !engine.beliefs(reads(scope)?, beliefs(scope, now)).await?.items.is_empty()
+            || !engine.episodes(reads(scope)?, episodes(scope, now)).await?.items.is_empty()
+            || found.is_ok())
+    }
+}
+
+fn told(what: &str, ms: f64, bar: &str) {
+    println!("{what:<44} {ms:>9.1} ms   {bar}");
+}
+
+fn resident() -> f64 {
+    sample::rss_mb("/proc/self/statm")
+}
+
+fn local(scope: &ScopePath) -> anyhow::Result<lamina_core::policy::Permit<ScopeReadLocal>> {
+    let policy = Policy::new(Preset::DevLocal).context("dev_local is built")?;
+    let caller = Caller::local("agent:bench".parse()?, TENANT);
+    let permit = policy.permit::<ScopeReadLocal>(&caller, Some(scope));
+    permit.map_err(|denied| anyhow::anyhow!("{denied:?}"))
+}
+
+fn reads(scope: &ScopePath) -> anyhow::Result<ReadPermit> {
+    Ok(ReadPermit::Local(local(scope)?))
+}
+
+fn events(scope: &ScopePath, newest_first: bool) -> EventsQuery {
+    EventsQuery {
+        scope: scope.clone(),
+        axis: Axis::Recorded,
+        newest_first,
+        observed: (None, None),
+        recorded: (None, None),
+        actor: None,
+        modality: None,
+        labels: Vec::new(),
+        after: None,
+        skip: 0,
+        limit: SAMPLE / 2,
+    }
+}
+
+fn facts(scope: &ScopePath, now: RecordedAt) -> FactsQuery {
+    FactsQuery {
+        scope: scope.clone(),
+        subject: None,
+        predicate: None,
+        pins: Pins {
+            recorded: now,
+            superseded: Superseded::Hidden,
+            valid: None,
+            valid_during: None,
+            recorded_during: None,
+        },
+        lapsed_by: None,
+        min_confidence: Confidence::new(0),
+        order: Order::NewestFirst,
+        after: None,
+        limit: 1,
+    }
+}
+
+fn beliefs(scope: &ScopePath, now: RecordedAt) -> BeliefsQuery {
+    BeliefsQuery {
+        scope: scope.clone(),
+        about: None,
+        predicate: None,
+        stance: None,
+        min_confidence: 0.0,
+        recorded: now,
+        recorded_during: None,
+        valid: None,
+        valid_during: None,
+        lapsed_by: None,
+        deprecated: true,
+        after: None,
+        limit: 1,
+    }
+}
+
+fn episodes(scope: &ScopePath, now: RecordedAt) -> EpisodesQuery {
+    EpisodesQuery {
+        scope: scope.clone(),
+        actor: None,
+        recorded: now,
+        in_the_past: false,
+        valid: None,
+        valid_during: None,
+        recorded_during: None,
+        overlapping: None,
+        with_chain: false,
+        after: None,
+        limit: 1,
+    }
+}

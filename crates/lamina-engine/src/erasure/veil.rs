@@ -1,0 +1,93 @@
+//! Scopes that no read looks into while an erasure takes their words away.
+//!
+//! Taking back what was made of ten thousand events takes longer than anybody should still see them. So from the
+//! moment that an erasure of whole scopes is at work, reads pass them over: what it has not come to yet is as
+//! invisible as what is gone. What is written there meanwhile is shown when the words are gone. It is in memory
+//! alone: the next start after a crash carries the erasure on before it serves, and puts it up again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lamina_store::view::EventRow;
+use lamina_types::{ErasureId, EventId};
+use parking_lot::RwLock;
+
+use super::plan::Wanted;
+use crate::Error;
+use crate::engine::Inner;
+
+/// What one erasure hides.
+#[derive(Debug)]
+struct Hidden {
+    tenant: u32,
+    scopes: BTreeSet<u64>,
+    /// Events before this offset.
+    up_to: u64,
+}
+
+/// What erasures at work hide.
+#[derive(Debug, Default)]
+pub(super) struct Veil {
+    hidden: RwLock<BTreeMap<ErasureId, Hidden>>,
+    /// Whether there is anything: most of the time there is not.
+    any: AtomicBool,
+}
+
+impl Veil {
+    fn put(&self, id: ErasureId, hidden: Hidden) {
+        self.hidden.write().insert(id, hidden);
+        self.any.store(true, Ordering::Release);
+    }
+
+    pub(super) fn lift(&self, id: ErasureId) {
+        let mut hidden = self.hidden.write();
+        hidden.remove(&id);
+        self.any.store(!hidden.is_empty(), Ordering::Release);
+    }
+
+    fn hides(&self, is: impl Fn(&Hidden) -> bool) -> bool {
+        self.any.load(Ordering::Acquire) && self.hidden.read().values().any(is)
+    }
+}
+
+impl Inner {
+    /// Hides the scopes that an erasure is about. One of single events leaves the others where they are.
+    pub(super) fn veil(&self, id: ErasureId, wanted: &Wanted) -> Result<(), Error> {
+        if !wanted.events.is_empty() {
+            return Ok(());
+        }
+        let scopes = self.scopes_erased(wanted)?;
+        self.admin
+            .erasing
+            .veil
+            .put(id, Hidden { tenant: wanted.tenant, scopes, up_to: wanted.up_to });
+        Ok(())
+    }
+
+    /// Whether no read looks into a scope at the moment.
+    pub(crate) fn is_veiled(&self, tenant: u32, scope: u64) -> bool {
+        let veil = &self.admin.erasing.veil;
+        veil.hides(|hidden| hidden.tenant == tenant && hidden.scopes.contains(&scope))
+    }
+
+    /// Whether an event is hidden.
+    pub(crate) fn is_hidden(&self, row: &EventRow) -> bool {
+        self.admin.erasing.veil.hides(|hidden| {
+            hidden.tenant == row.tenant
+                && row.offset < hidden.up_to
+                && hidden.scopes.contains(&row.scope)
+        })
+    }
+
+    /// The row of an event as reads see it: one that is being erased is like one that was.
+    pub(crate) fn event_seen(&self, tenant: u32, id: EventId) -> Result<Option<EventRow>, Error> {
+        let row = self.views.event(tenant, id)?;
+        Ok(row.map(|row| match self.is_hidden(&row) {
+            true => EventRow { facets: None, ..row },
+            false => row,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;
