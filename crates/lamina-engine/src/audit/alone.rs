@@ -5,17 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lamina_env::Env;
-use lamina_store::audit::{AuditFilter, AuditLog, AuditOptions, AuditReader};
+use lamina_store::audit::{AuditFilter, AuditLog, AuditOptions, AuditReader, Peppers};
 use lamina_store::entry::Entry;
 use lamina_store::keys::Keys;
 use lamina_store::log::{LogError, LogReader, Tip};
 use lamina_types::{AuditId, AuditRow};
+use parking_lot::Mutex;
 
+use super::Audit;
 use super::auditor::{AuditStatus, Auditor, Recovered, recover};
 use super::carried::{carried, recreate};
 use super::open::options;
 use super::queue::Message;
+use super::retention::Retention;
 use crate::Settings;
+use crate::admin::standing::Standing;
 
 /// Rows read at a time.
 const PAGE_ROWS: usize = 1_000;
@@ -59,6 +63,24 @@ impl AuditAlone {
         let auditor = Auditor::new(log, Arc::clone(reader), clock, status, tip);
         let auditor = auditor.with_recovered(recovered);
         Ok(AuditAlone { auditor, reader: rows, public: keys.public(), recovered: recovered.rows })
+    }
+
+    /// What an engine has of it, without a thread behind it.
+    pub(crate) fn beside(
+        &self,
+        settings: &Settings,
+        standing: Arc<Standing>,
+        peppers: Peppers,
+    ) -> Audit {
+        Audit {
+            queue: Arc::default(),
+            status: Arc::default(),
+            reader: self.reader.clone(),
+            peppers: Arc::new(peppers),
+            retention: Arc::new(Retention::new(settings, standing)),
+            recovered: 0,
+            thread: Mutex::default(),
+        }
     }
 
     /// These entries are durable; of those that carry a row it comes for those that `comes` names.

@@ -4,6 +4,7 @@
 //! the events that were found, and seen with the knowledge that is asked with. So nothing can be recalled
 //! whose evidence cannot, and a question about the past gets the records of that time.
 
+mod alone;
 mod closer;
 mod derived;
 mod excerpt;
@@ -42,6 +43,7 @@ use crate::read::understanding::ConceptRecord;
 use crate::read::{ReadPermit, Traversed};
 use crate::{Engine, Error};
 
+pub use alone::{RecallAlone, RecallOver};
 pub use excerpt::{Excerpt, Fragment};
 use frame::Frame;
 pub use pack::{belief_words, fact_words};

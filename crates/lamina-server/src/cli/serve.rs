@@ -99,9 +99,10 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
     let mut chores = chores(&app);
     let routes = router(Arc::clone(&app));
+    // First: what they have not come to yet is hidden from the first request on.
+    resume(&engine).await;
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), closing));
-    resume(&engine).await;
     let signal = signals.last(&Reloads { tls, app: Arc::clone(&app) }).await;
     tracing::info!(signal, "closing");
     // Nobody may be left to hear it; then there is nothing to close.

@@ -163,6 +163,7 @@ fn adopt(world: &mut World, found: &Found) {
                     event: *event,
                     wal_offset: *wal_offset,
                     erased: Certainty::No,
+                    stays: false,
                     cancelled: Certainty::No,
                 };
                 world.model.events.insert(key, event);

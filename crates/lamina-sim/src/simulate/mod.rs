@@ -10,6 +10,7 @@ mod model;
 mod world;
 mod workload;
 mod admin;
+mod recall;
 mod checkers;
 
 use lamina_env::sim::rng::SimRng;
@@ -20,6 +21,8 @@ use world::World;
 const LIVES: u64 = 6;
 /// Steps of one life, at most.
 const STEPS_MAX: u64 = 60;
+/// Steps for each recall.
+const RECALL_EVERY: u64 = 4;
 
 /// What one seed did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +31,10 @@ pub struct Summary {
     pub acknowledged: u64,
     /// Events erased.
     pub erased: u64,
+    /// Events that recalls showed.
+    pub recalled: u64,
+    /// Recalls that asked for words that were erased, and got none of them.
+    pub asked_for_erased: u64,
     /// Times power was lost.
     pub crashes: u64,
     /// Times the directory was opened.
@@ -38,6 +45,8 @@ pub struct Summary {
 pub fn run(seed: u64, trace: &mut dyn FnMut(&str)) -> Result<Summary, String> {
     let mut world = World::new(seed);
     let choices = SimRng::new(seed ^ 0x5EED);
+    // Of its own, so that asking changes nothing of what a seed does.
+    let asking = SimRng::new(seed ^ 0xA5C);
     let mut summary = Summary::default();
     for life in 0..LIVES {
         let last = life + 1 == LIVES;
@@ -63,6 +72,11 @@ pub fn run(seed: u64, trace: &mut dyn FnMut(&str)) -> Result<Summary, String> {
             trace(&format!("  {step}"));
             if world.disk.is_off() {
                 break;
+            }
+            if asking.below(RECALL_EVERY) == 0 {
+                let (shown, erased) = recall::ask(&world, &asking)?;
+                summary.recalled += shown;
+                summary.asked_for_erased += erased;
             }
         }
         let clean = !world.faulted() && choices.below(3) == 0;

@@ -28,6 +28,8 @@ pub(super) struct Acknowledged {
     pub(super) event: EventId,
     pub(super) wal_offset: u64,
     pub(super) erased: Erased,
+    /// What was made of it stays somewhere, without its words: then it is named there.
+    pub(super) stays: bool,
     pub(super) cancelled: Certainty,
 }
 

@@ -1,6 +1,8 @@
 //! What the world does: writes, repeats, conflicts, cancellations, erasures, idleness, time, and in
 //! `admin` what decides who may do what.
 
+use std::collections::BTreeSet;
+
 use lamina_engine::Error;
 use lamina_engine::open::FIRST_TENANT;
 use lamina_engine::write::capture::{Placed, Remains, Request};
@@ -118,6 +120,7 @@ fn settle(world: &mut World) {
                         event: placed.event_id,
                         wal_offset: placed.wal_offset,
                         erased: Certainty::No,
+                        stays: false,
                         cancelled: Certainty::No,
                     };
                     world.model.events.insert(key, event);
@@ -232,7 +235,7 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
     }
     let mut remains = Remains { refuse_keys: choices.below(2) == 0, ..Remains::default() };
     let process = world.process.as_mut().expect("the process runs");
-    let mut targets = Vec::new();
+    let (mut targets, mut staying) = (Vec::new(), BTreeSet::new());
     for (_, known) in &chosen {
         if let Ok(Some(row)) = process.views.event(FIRST_TENANT, known.event)
             && !row.is_erased()
@@ -241,6 +244,9 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
                 0 => drop(remains.stays.insert(row.offset, vec![row.scope])),
                 1 => drop(remains.stays.insert(row.offset, vec![row.scope + 1])),
                 _ => {}
+            }
+            if remains.stays.contains_key(&row.offset) {
+                staying.insert(known.event);
             }
             targets.push(EraseTarget {
                 offset: row.offset,
@@ -264,6 +270,7 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
     for (key, known) in &chosen {
         if let Some(event) = world.model.events.get_mut(key) {
             event.erased = if done { Certainty::Yes } else { Certainty::Perhaps };
+            event.stays = staying.contains(&event.event);
         }
         if done && refused {
             let item = world.prepared(key, &known.said, known.said.text.as_bytes());

@@ -7,6 +7,7 @@ use lamina_engine::admin::standing::Standing;
 use lamina_engine::audit::AuditAlone;
 use lamina_engine::derive::DeriveAlone;
 use lamina_engine::open::{self, FIRST_TENANT};
+use lamina_engine::read::recall::{RecallAlone, RecallOver};
 use lamina_engine::write::applied::Applied;
 use lamina_engine::write::apply::Applier;
 use lamina_engine::write::capture::{Capture, Committed, Placed, PreparedWrite, Request};
@@ -57,6 +58,7 @@ pub(super) struct Process {
     pub(super) derive: Option<DeriveAlone>,
     pub(super) standing: Arc<Standing>,
     pub(super) audit: AuditAlone,
+    pub(super) recall: RecallAlone,
     pub(super) views: Arc<Views>,
     pub(super) keys: Arc<Keys>,
     pub(super) reader: Arc<dyn LogReader>,
@@ -117,15 +119,6 @@ impl World {
             audit_segment_bytes: SEGMENT_BYTES,
             ..Settings::new(self.data())
         };
-        let chain = |error: &dyn std::error::Error| {
-            let mut text = error.to_string();
-            let mut source = error.source();
-            while let Some(cause) = source {
-                text = format!("{text}: {cause}");
-                source = cause.source();
-            }
-            text
-        };
         let lock = open::lock(&self.env, Path::new("/data")).map_err(|error| chain(&error))?;
         let kv: Arc<dyn Kv> = Arc::clone(&self.kv) as _;
         let opened = open::open_parts(&settings, self.env.clone(), kv, lock)
@@ -152,19 +145,30 @@ impl World {
             .map_err(|error| chain(&error))?;
         open::resume(&mut stages, &parts.views, &*reader, &tip, parts.report.fresh)
             .map_err(|error| chain(&error))?;
-        let standing = Standing::load(&parts.views, &*reader).map_err(|error| chain(&error))?;
-        let standing = Arc::new(standing);
+        let standing = Standing::load(&parts.views, &*reader).map_err(|error| chain(&error));
+        let standing = Arc::new(standing?);
         let audit = AuditAlone::open(&settings, &parts.env, &parts.keys, (&reader, &tip))
             .map_err(|error| format!("audit: {}", chain(&error)))?;
+        let recall = RecallAlone::over(RecallOver {
+            env: self.aside(),
+            keys: &parts.keys,
+            views: &parts.views,
+            reader: &reader,
+            applied: &applied,
+            standing: &standing,
+            audit: &audit,
+        });
+        let recall = recall.map_err(|error| chain(&error))?;
+        let applier = Applier::new(Arc::clone(&parts.views), Arc::clone(&applied));
         self.process = Some(Process {
             capture: Capture::new(
                 parts.log,
                 Arc::clone(&parts.views),
                 Arc::clone(&self.env.rng),
-                Arc::clone(&applied),
+                applied,
             ),
-            applier: Applier::new(Arc::clone(&parts.views), applied)
-                .with_standing(Arc::clone(&standing)),
+            applier: recall.follows(applier.with_standing(Arc::clone(&standing))),
+            recall,
             standing,
             audit,
             stages,
@@ -177,6 +181,15 @@ impl World {
             stopped: false,
         });
         Ok(())
+    }
+
+    /// The same time, and a disk of its own: nothing that is kept there is part of the world.
+    fn aside(&self) -> Env {
+        Env {
+            clock: Arc::clone(&self.env.clock),
+            rng: Arc::new(SimRng::new(7)),
+            disk: Arc::new(SimDisk::new()),
+        }
     }
 
     /// Ends the process in order.
@@ -245,6 +258,17 @@ impl World {
         };
         prepare(&*self.env.rng, &keyed, &provenance, write)
     }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
 }
 
 impl Process {
