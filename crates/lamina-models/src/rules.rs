@@ -47,7 +47,7 @@ pub const MENTIONS_MAX: usize = 128;
 /// Common nouns kept of one event.
 pub const NOUNS_MAX: usize = 48;
 /// Bonds between things kept of one event.
-pub const BONDS_MAX: usize = 16;
+pub const BONDS_MAX: usize = 32;
 /// Topic words kept of one event.
 pub const TOPICS_MAX: usize = 64;
 

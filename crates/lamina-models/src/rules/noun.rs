@@ -48,43 +48,71 @@ struct After {
     framed: bool,
 }
 
+/// Words of these classes are no nouns.
+const PLAIN: Class = Class::STOP
+    .or(Class::ADVERB)
+    .or(Class::INTERJECTION)
+    .or(Class::FIRST)
+    .or(Class::PRONOUN)
+    .or(Class::POSSESSIVE)
+    .or(Class::DETERMINER)
+    .or(Class::PREPOSITION)
+    .or(Class::CONJUNCTION)
+    .or(Class::BE)
+    .or(Class::HAVE)
+    .or(Class::DO)
+    .or(Class::MODAL)
+    .or(Class::NEGATION)
+    .or(Class::MONTH)
+    .or(Class::WEEKDAY)
+    .or(Class::TIME_UNIT)
+    .or(Class::NUMBER_WORD)
+    .or(Class::IRREALIS)
+    .or(Class::HABITUAL)
+    .or(Class::QUESTION)
+    .or(Class::RELATIVE)
+    .or(Class::ADJECTIVE)
+    .or(Class::STATUS)
+    .or(Class::CREED_TAIL);
+/// Nor are these; but a noun that says an opinion may be a part of a name.
+const CLOSED: Class = PLAIN.or(Class::PETTY);
+
+/// Whether a word that lists know as something else is a noun all the same, or one that they do not know
+/// is none; `None` if what stands around it has to tell.
+fn small_word(tokens: &Tokens<'_>, at: usize) -> Option<bool> {
+    let (token, previous, next) = (tokens.at(at), tokens.before(at), tokens.at(at + 1));
+    let is_little = |fold: &str| SAYS_LITTLE.contains(&fold);
+    let open = next.kind == Kind::Word && !next.is(CLOSED) && !is_little(&next.fold);
+    // What follows is what an attribute goes with.
+    let headed = open && next.verb.is_none();
+    if ALSO_NOUNS.contains(&token.fold.as_str()) {
+        // "the flat in Delft", and not "the flat tyre"; "the well pump", because no adverb stands there.
+        let behind_article = previous.is(Class::DETERMINER.or(Class::POSSESSIVE));
+        return Some(behind_article && (!headed || token.is(Class::ADVERB)));
+    }
+    // "a gem" is an opinion, "the gem shop" is none.
+    let names_one = open && next.verb.is_some_and(|verb| verb.forms.has(Form::BASE));
+    let opinion = token.is(Class::PETTY) && !token.is(PLAIN) && (headed || names_one);
+    // "the nightly load" is a load.
+    let attribute = token.verb.is_none() && looks_otherwise(&token.fold) && headed;
+    let none = token.is(CLOSED) && !opinion || is_little(&token.fold) || attribute;
+    none.then_some(false)
+}
+
 /// Whether the token is a noun.
 fn is_noun(tokens: &Tokens<'_>, at: usize, after: After) -> bool {
     let After { noun: after_noun, framed } = after;
     let token = tokens.at(at);
-    let closed = Class::STOP
-        .or(Class::ADVERB)
-        .or(Class::INTERJECTION)
-        .or(Class::FIRST)
-        .or(Class::PRONOUN)
-        .or(Class::POSSESSIVE)
-        .or(Class::DETERMINER)
-        .or(Class::PREPOSITION)
-        .or(Class::CONJUNCTION)
-        .or(Class::BE)
-        .or(Class::HAVE)
-        .or(Class::DO)
-        .or(Class::MODAL)
-        .or(Class::NEGATION)
-        .or(Class::MONTH)
-        .or(Class::WEEKDAY)
-        .or(Class::TIME_UNIT)
-        .or(Class::NUMBER_WORD)
-        .or(Class::IRREALIS)
-        .or(Class::HABITUAL)
-        .or(Class::QUESTION)
-        .or(Class::RELATIVE)
-        .or(Class::ADJECTIVE)
-        .or(Class::STATUS)
-        .or(Class::PETTY)
-        .or(Class::CREED_TAIL);
     let word = token.kind == Kind::Word
         && token.fold.chars().count() >= 3
         && token.fold.starts_with(char::is_alphabetic);
-    if !word || token.is(closed) || SAYS_LITTLE.contains(&token.fold.as_str()) {
+    let (previous, next) = (tokens.before(at), tokens.at(at + 1));
+    if let Some(verdict) = small_word(tokens, at).filter(|_| word) {
+        return verdict;
+    }
+    if !word {
         return false;
     }
-    let (previous, next) = (tokens.before(at), tokens.at(at + 1));
     let opens = previous.is(Class::DETERMINER.or(Class::POSSESSIVE).or(Class::ADJECTIVE))
         || previous.is(Class::PREPOSITION) && previous.fold != "to"
         || previous.word(&["'s"]);
@@ -117,6 +145,9 @@ fn is_noun(tokens: &Tokens<'_>, at: usize, after: After) -> bool {
     let heads = framed && (acts || past || next.kind != Kind::Word);
     opens || begins || heads || third && (starts || after_noun && acts) || compound
 }
+
+/// Adverbs and adjectives that name a thing behind an article.
+const ALSO_NOUNS: &[&str] = &["well", "flat", "light", "rescue", "baby", "adult", "twin"];
 
 /// Words that are no nouns, or that speak of nothing in particular.
 const SAYS_LITTLE: &[&str] = &[

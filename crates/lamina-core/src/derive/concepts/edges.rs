@@ -24,7 +24,8 @@ pub struct Edge {
     pub weight: u32,
 }
 
-/// The edges of a concept, heaviest first. Facts between members weigh n / (n + 1); co-occurrence
+/// The edges of a concept, heaviest first. Facts weigh n / (n + 1), n being the most between any two
+/// members: what is said of a compound connects each of its things and is said once. Co-occurrence
 /// weighs the largest share of episodes that two members have in common, and counts only where no
 /// fact connects the two concepts in either direction.
 pub fn edges(graph: &dyn Graph, concept: &Concept) -> Vec<Edge> {
@@ -41,7 +42,10 @@ pub fn edges(graph: &dyn Graph, concept: &Concept) -> Vec<Edge> {
     for member in &concept.members {
         for (direction, relation, item, count) in graph.links(*member) {
             match (direction, other(item)) {
-                (Direction::From, Some(to)) => *said.entry((to, relation)).or_default() += count,
+                (Direction::From, Some(to)) => {
+                    let most = said.entry((to, relation)).or_default();
+                    *most = count.max(*most);
+                }
                 (Direction::To, Some(from)) => {
                     said_back.insert(from);
                 }

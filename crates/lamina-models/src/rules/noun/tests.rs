@@ -44,6 +44,18 @@ fn a_noun_stands_behind_a_name_that_an_article_opens() {
 }
 
 #[test]
+fn small_words_are_nouns_where_an_article_says_so() {
+    check("The pump of the well is dry", &["pump", "well"]);
+    check("The well pump is dry", &["well", "pump"]);
+    check("It works well with a pump", &["pump"]);
+    check("We viewed the flat in Delft", &["flat"]);
+    check("We repaired a flat tyre", &["tyre"]);
+    check("The gem shop is open", &["gem", "shop"]);
+    check("She is a gem", &[]);
+    check("The nightly load stopped", &["load"]);
+}
+
+#[test]
 fn verbs_and_small_words_are_none() {
     check("Today Otto reviews the parser", &["parser"]);
     check("Great, ship the importer then", &["importer"]);

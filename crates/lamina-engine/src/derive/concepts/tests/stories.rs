@@ -1,8 +1,9 @@
 //! The stories from end to end: their words through the built-in extractor, real episodes and the fold. What
 //! a reader expects stands in the stories, written apart from the words that the extractor reads.
 //!
-//! The rules were made while looking at the first twenty. The others were written before they were told
-//! for the first time, and have a bar of their own.
+//! The rules were made while looking at the first twenty. Twenty more were written before they were told
+//! for the first time; the rules for what connects concepts were then changed while looking at them. Ten
+//! were written before that change and are only told. Each set has a bar of its own.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +37,7 @@ const STORIES: &[&str] = &[
     include_str!("../../../../../../fixtures/stories/20-kinds.txt"),
 ];
 
-/// Stories that no rule was made for.
+/// Stories that no rule for episodes and concepts was made for.
 const UNSEEN: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-unseen/01-family.txt"),
     include_str!("../../../../../../fixtures/stories-unseen/02-incident.txt"),
@@ -60,10 +61,25 @@ const UNSEEN: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-unseen/20-relocation.txt"),
 ];
 
+/// Stories about what connects concepts, that no rule was made for.
+const EDGES: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-edges/01-ferry.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/02-sensor.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/03-museum.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/04-newsletter.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/05-clinic.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/06-theatre.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/07-compiler.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/08-wedding.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/09-audit.txt"),
+    include_str!("../../../../../../fixtures/stories-edges/10-village.txt"),
+];
+
 /// The bars: boundaries, concepts, edges.
 const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
-/// Of eleven edges two are found: they are held to that, and the bar of 0.8 is not reached.
-const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.3];
+const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.8];
+/// Each begins a session, so that there are no boundaries to find. Of eleven edges six are found.
+const EDGES_F1_MIN: [f64; 3] = [0.0, 0.9, 0.7];
 
 /// Tells a story to the engine; what it made of it, in the words of the story.
 async fn tell(world: &mut World, story: &Story, scope: &str) -> Told {
@@ -157,4 +173,10 @@ async fn stories_become_the_episodes_concepts_and_edges_a_reader_expects() {
 async fn stories_that_no_rule_was_made_for() {
     assert_eq!(UNSEEN.len(), 20);
     score(UNSEEN, UNSEEN_F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stories_about_what_connects_concepts() {
+    assert_eq!(EDGES.len(), 10);
+    score(EDGES, EDGES_F1_MIN).await;
 }
