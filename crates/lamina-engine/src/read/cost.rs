@@ -2,13 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use lamina_core::policy::{Derive, Permit};
 use lamina_store::codec::models::Cost;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::EventScan;
 use lamina_types::ScopePath;
 
 use crate::derive::key;
-use crate::derive::models::budget::Budget;
+use crate::derive::models::Models;
+use crate::derive::models::budget::{Budget, Prices};
 use crate::derive::models::fold::CostRow;
 use crate::derive::read::walk;
 use crate::engine::Inner;
@@ -71,7 +73,47 @@ pub struct Estimate {
     pub truncated: bool,
 }
 
+/// How a model would be asked, as far as it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asking {
+    /// Events of one call.
+    pub batch_events: u64,
+    /// Tokens that an answer may have.
+    pub output_tokens_max: u64,
+    /// What tokens cost.
+    pub prices: Prices,
+}
+
+impl Asking {
+    fn of(models: &Models) -> Asking {
+        Asking {
+            batch_events: models.batch_events as u64,
+            output_tokens_max: models.output_tokens_max,
+            prices: models.prices,
+        }
+    }
+}
+
 impl Engine {
+    /// What it would take to ask a model about every event of a scope, whether or not one is set up.
+    pub async fn model_estimate(
+        &self,
+        permit: Permit<Derive>,
+        scope: ScopePath,
+        asking: Asking,
+    ) -> Result<Estimate, Error> {
+        self.inner.caught_up().await;
+        if !permit.covers(&scope) {
+            return Err(Error::OutsidePermit);
+        }
+        let tenant = permit.caller().tenant;
+        self.blocking(move |inner| {
+            let ordinal = inner.views.scope_ordinal(tenant, &scope)?.ok_or(Error::NotFound)?;
+            inner.estimate(tenant, vec![ordinal], asking, None)
+        })
+        .await
+    }
+
     /// What a model has taken for a scope; with an estimate of what it would take, if that is asked.
     pub async fn cost(
         &self,
@@ -131,41 +173,50 @@ impl Inner {
         let last = days.into_iter().rev().take(DAYS_MAX);
         report.days = last.map(|(day, row)| (day, spending(row))).collect();
         if with_estimate {
-            report.estimate = self.estimate(tenant, scopes)?;
+            let asking = self.desk.as_ref().map(|desk| Asking::of(&desk.models));
+            let estimate =
+                asking.map(|asking| self.estimate(tenant, scopes, asking, Some(ESTIMATED_MAX)));
+            report.estimate = estimate.transpose()?;
         }
         Ok(report)
     }
 
     /// Reads the words of the newest events and counts them; nothing is asked.
-    fn estimate(&self, tenant: u32, scopes: Vec<u64>) -> Result<Option<Estimate>, Error> {
-        let Some(desk) = &self.desk else { return Ok(None) };
+    fn estimate(
+        &self,
+        tenant: u32,
+        scopes: Vec<u64>,
+        asking: Asking,
+        events_max: Option<usize>,
+    ) -> Result<Estimate, Error> {
         let mut estimate = Estimate::default();
         if scopes.is_empty() {
-            return Ok(Some(estimate));
+            return Ok(estimate);
         }
-        let page = self.views.event_scan(&EventScan::recorded(
-            tenant,
-            scopes,
-            Direction::Backward,
-            ESTIMATED_MAX,
-        ))?;
-        estimate.truncated = page.rows.len() >= ESTIMATED_MAX;
-        let mut bytes = 0;
-        let mut most = Cost::default();
-        let models = &desk.models;
-        for row in &page.rows {
-            let entry = self.reader.entry(row.offset, row.place)?;
-            let Some(words) = crate::derive::answer::words(&entry) else { continue };
-            estimate.events += 1;
-            bytes += lamina_models::llm::shown_bytes(words.text()) as u64;
-            let alone =
-                models.prices.bound(std::iter::once(words.text()), models.output_tokens_max);
-            most = most.plus(alone);
+        let direction = Direction::Backward;
+        let mut scan = EventScan::recorded(tenant, scopes, direction, ESTIMATED_MAX);
+        let (mut bytes, mut seen) = (0, 0);
+        loop {
+            let page = self.views.event_scan(&scan)?;
+            seen += page.rows.len();
+            for row in &page.rows {
+                let entry = self.reader.entry(row.offset, row.place)?;
+                let Some(words) = crate::derive::answer::words(&entry) else { continue };
+                estimate.events += 1;
+                bytes += lamina_models::llm::shown_bytes(words.text()) as u64;
+                let text = std::iter::once(words.text());
+                let alone = asking.prices.bound(text, asking.output_tokens_max);
+                estimate.most = estimate.most.plus(alone);
+            }
+            estimate.truncated = events_max.is_some_and(|most| seen >= most);
+            match page.next {
+                Some(next) if !estimate.truncated => scan.after = Some(next),
+                _ => break,
+            }
         }
-        estimate.calls = estimate.events.div_ceil(models.batch_events.max(1) as u64);
-        estimate.cost = models.prices.estimate(bytes, estimate.calls, models.output_tokens_max);
-        estimate.most = most;
-        Ok(Some(estimate))
+        estimate.calls = estimate.events.div_ceil(asking.batch_events.max(1));
+        estimate.cost = asking.prices.estimate(bytes, estimate.calls, asking.output_tokens_max);
+        Ok(estimate)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::Flags;
+use crate::config::{Flags, money};
 
 /// A memory database for AI agents.
 #[derive(Debug, Parser)]
@@ -105,6 +105,9 @@ the earlier answers once more. A run that was cut short is carried on by giving 
 again. The directory must not be in use."
     )]
     Rederive(RederiveArgs),
+    /// What a language model would cost
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Measure how well recall finds what answers a question
     #[command(
         long_about = "Measure how well recall finds what answers a question.\n\nEvery conversation of \
@@ -277,6 +280,46 @@ pub(super) struct RederiveArgs {
     /// Replace answers of a language model too; otherwise they stand
     #[arg(long, conflicts_with = "undo")]
     pub(super) replace_model_answers: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ModelsCommand {
+    /// What it would cost to read the events of a scope with a language model; nothing is asked
+    #[command(
+        long_about = "What it would cost to read the events of a scope with a language model.\n\nNothing \
+is asked: the words of the events are counted where they are, and nothing leaves this machine. No model \
+needs to be set up; where one is, its settings hold (`models.price_input`, `models.batch_events`, ...), and \
+flags win over them. Counted are the events that a model would be shown: messages of people and plain \
+texts. `about` takes four bytes for a token and an answer as long as the texts; `at most` is what no call \
+can exceed, with each event asked about alone. The directory must not be in use; of a running server \
+`GET /v1/cost?scope=SCOPE&estimate=true` tells the same.\n\nFor example:\n  lamina models estimate --scope \
+user:alice --price-input 0.15 --price-output 0.60"
+    )]
+    Estimate(EstimateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EstimateArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// The tenant
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(super) tenant: String,
+    /// The scope; scopes below it are left alone
+    #[arg(long, value_name = "SCOPE")]
+    pub(super) scope: String,
+    /// Price of a million tokens of questions [default: the setting `models.price_input`, or 0]
+    #[arg(long, value_name = "MONEY", value_parser = money)]
+    pub(super) price_input: Option<u64>,
+    /// Price of a million tokens of answers [default: the setting `models.price_output`, or 0]
+    #[arg(long, value_name = "MONEY", value_parser = money)]
+    pub(super) price_output: Option<u64>,
+    /// Events of one call [default: the setting `models.batch_events`, or 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub(super) batch_events: Option<u64>,
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,

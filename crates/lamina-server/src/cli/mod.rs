@@ -10,6 +10,7 @@ mod absent;
 mod backup;
 mod verify;
 mod rederive;
+mod estimate;
 mod eval;
 mod ask;
 mod show;
@@ -22,7 +23,7 @@ use clap::error::ErrorKind;
 use lamina_env::RealDisk;
 
 use crate::config::{Config, Environment, Flags};
-use args::{Arguments, Command};
+use args::{Arguments, Command, ModelsCommand};
 pub use exit::Exit;
 use exit::Failure;
 
@@ -55,6 +56,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Verify(args) => verify::verify(args),
         Command::Keys(args) => verify::keys(args),
         Command::Rederive(args) => rederive::rederive(args),
+        Command::Models(ModelsCommand::Estimate(args)) => estimate::estimate(args),
         Command::Eval(args) => eval::eval(args),
         Command::Recall(args) => ask::recall(&args),
         Command::Answer(args) => ask::answer(&args),

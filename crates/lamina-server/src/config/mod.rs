@@ -28,6 +28,7 @@ use lamina_types::limits::{
 use lamina_types::{ActorId, TenantName};
 
 pub use embed::{EmbedConfig, EmbedSource};
+pub(crate) use models::money;
 pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
 pub(crate) use policy::read as policy_file;

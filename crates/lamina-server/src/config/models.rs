@@ -198,7 +198,7 @@ pub(super) fn key(
 }
 
 /// An amount of money with up to six decimals, in millionths.
-fn money(text: &str) -> Result<u64, String> {
+pub(crate) fn money(text: &str) -> Result<u64, String> {
     const EXPECTED: &str = "expected an amount such as 0.15 or 2.50, with at most six decimals";
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());

@@ -21,7 +21,7 @@ pub(crate) fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn err(output: &Output) -> String {
+pub(crate) fn err(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -38,7 +38,8 @@ pub(crate) fn text(path: &Path) -> &str {
 fn help_is_written_for_a_stranger() {
     let help = lamina(&["--help"]);
     code(&help, 0);
-    for command in ["serve", "check", "rebuild", "repair", "rederive", "eval", "config", "version"]
+    for command in
+        ["serve", "check", "rebuild", "repair", "rederive", "models", "eval", "config", "version"]
     {
         assert!(out(&help).contains(command), "{command}");
         let own = lamina(&[command, "--help"]);

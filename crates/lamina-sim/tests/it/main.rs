@@ -66,6 +66,7 @@ mod admin;
 mod conventions;
 #[cfg(test)]
 mod errors;
+mod estimate;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
