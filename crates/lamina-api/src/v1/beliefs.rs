@@ -271,7 +271,8 @@ pub struct VersionBody {
     /// Until when it was said to hold.
     #[schemars(extend("format" = "date-time"))]
     pub valid_to: Option<String>,
-    /// What happened: `created`, `new_evidence`, `due`, `redacted` or `deprecated`.
+    /// What happened: `created`, `new_evidence`, `due`, `redacted`, `deprecated`, or
+    /// `conflict_resolved`: a conflict was decided against it.
     pub reason: &'static str,
     /// How the evidence leaned.
     pub stance: &'static str,

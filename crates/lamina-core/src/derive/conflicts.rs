@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use lamina_types::{RecordedAt, ValidAt};
 
-use super::facts::{Action, AssertionId, Content, Piece, PieceId, Resolution, Value};
+use super::facts::{Action, AssertionId, Content, Piece, PieceId, Resolution, Value, ValueKey};
 
 /// A disagreement about one track.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,52 @@ pub enum Status {
         /// When.
         at: RecordedAt,
     },
+}
+
+/// What a decision means for the belief in a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It lost.
+    Lost,
+    /// It holds until then.
+    Until(ValidAt),
+    /// It holds from then on.
+    From(ValidAt),
+}
+
+/// What a decision means for the sides of the conflict that it ended, by value. Nothing for what it
+/// leaves as it was, and nothing at all if there was no conflict for it to end.
+pub fn verdicts(pieces: &[Piece], decided: &Resolution) -> BTreeMap<ValueKey, Verdict> {
+    let ended = pieces.iter().filter(|piece| {
+        piece.recorded_to == Some(decided.recorded)
+            && piece.from().is_some_and(|from| from <= decided.at)
+            && piece.to().is_none_or(|to| decided.at < to)
+    });
+    let sides = ended.filter_map(|piece| match &piece.content {
+        Content::Conflict(sides) => Some(sides),
+        Content::One(_) | Content::Ended(_) => None,
+    });
+    let stands = |value: Value| {
+        let made = |piece: &&Piece| piece.id.by == decided.source;
+        pieces.iter().filter(made).any(|piece| piece.content == Content::One(value))
+    };
+    let mut verdicts = BTreeMap::new();
+    for side in sides.flatten() {
+        let Value::Is(value) = *side else { continue };
+        let verdict = match decided.action {
+            _ if !stands(*side) => Some(Verdict::Lost),
+            Action::Split { boundary, earlier, later } if earlier != later => {
+                Some(if earlier == *side {
+                    Verdict::Until(boundary)
+                } else {
+                    Verdict::From(boundary)
+                })
+            }
+            _ => None,
+        };
+        verdicts.extend(verdict.map(|verdict| (value, verdict)));
+    }
+    verdicts
 }
 
 /// A version of a conflict, its sides and where it begins.

@@ -8,6 +8,7 @@
 pub(crate) mod rows;
 pub(crate) mod claims;
 mod again;
+pub(super) mod decided;
 pub(crate) mod declared;
 pub(super) mod moved;
 

@@ -22,6 +22,7 @@ use lamina_store::view::derived::Rows;
 use lamina_types::{ConflictId, FactId, RecordId, RecordedAt};
 use sha2::{Digest, Sha256};
 
+use crate::derive::beliefs;
 use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
 use crate::derive::facts::{self, At};
 use crate::derive::fold::{answer_row, row_error, section, seed};
@@ -231,12 +232,13 @@ pub(super) fn decide(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewE
         let recorded = head.recorded_at;
         facts::resolve(rows, at, Resolution { source, recorded, at: point, action })?;
     }
-    Ok(())
+    facts::judge(rows, at)
 }
 
 /// Takes back a decision, as if it had never been made.
 pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
     let Some(row) = decision_row(rows, tenant, offset)? else { return Ok(()) };
+    beliefs::withdraw(rows, tenant, offset)?;
     facts::remake(rows, tenant, (row.scope, row.track), offset)?;
     for carried in facts::carried_tracks(rows, tenant, offset)? {
         facts::remake(rows, tenant, carried, offset)?;

@@ -6,6 +6,7 @@ mod rehome;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use lamina_core::derive::conflicts::{Verdict, verdicts};
 use lamina_core::derive::facts::{
     Assertion, AssertionId, Content, Decision, Input, Outcome, Piece, Resolution, Retraction,
     Saying, Track, Turn, Value, ValueKey, push, without_turns,
@@ -18,6 +19,8 @@ use lamina_store::view::{Tag, ViewError};
 use lamina_types::EntityId;
 use lamina_types::layer::{Cardinality, Claim, Effect, Object};
 
+use crate::derive::beliefs;
+use crate::derive::beliefs::decided::Decided;
 use crate::derive::concepts;
 use crate::derive::conflicts;
 use crate::derive::entities::{CERTAIN, Names};
@@ -254,6 +257,25 @@ pub(super) fn resolve(
     concepts::decided(rows, at.tenant, at.scope, &at.track, recorded)
 }
 
+/// Lets beliefs follow what the decisions about a track mean now.
+pub(super) fn judge(rows: &mut Rows<'_, '_>, at: At) -> Result<(), ViewError> {
+    let inputs = inputs(rows, at.tenant, at.scope, &at.track)?;
+    let (track, _) = without_turns(&turns(&inputs), &BTreeSet::new());
+    let mut decisions: BTreeMap<u64, (Decided, BTreeMap<ValueKey, Verdict>)> = BTreeMap::new();
+    // One that was brought here with its subject was made elsewhere, and so were the beliefs.
+    for row in inputs.iter().filter(|row| row.origin.is_none()) {
+        let Input::Resolved(resolution) = &row.input else { continue };
+        let Resolution { source, recorded, .. } = *resolution;
+        let decision = Decided { offset: source.offset, recorded };
+        let (_, all) = decisions.entry(source.offset).or_insert((decision, BTreeMap::new()));
+        all.extend(verdicts(track.pieces(), resolution));
+    }
+    for (decision, verdicts) in decisions.into_values() {
+        beliefs::decided::decided(rows, at, decision, &verdicts)?;
+    }
+    Ok(())
+}
+
 /// One more input of a track, and what it comes to.
 fn take(
     rows: &mut Rows<'_, '_>,
@@ -418,6 +440,7 @@ fn remake_from(
     let Some(first) = inputs.first() else { return Ok(()) };
     let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
     let turns = turns(&inputs);
+    let decided = inputs.iter().any(|row| matches!(row.input, Input::Resolved(_)));
     let (before, _) = without_turns(&turns, &BTreeSet::new());
     let buried = pieces::drop_rows(rows, at, before.pieces())?;
     let (after, heirs) = without_turns(&turns, withdrawn);
@@ -449,7 +472,8 @@ fn remake_from(
     for piece in after.pieces() {
         pieces::assert_row(rows, at, piece.clone())?;
     }
-    conflicts::leave(rows, at, &buried)
+    conflicts::leave(rows, at, &buried)?;
+    if decided { judge(rows, at) } else { Ok(()) }
 }
 
 /// Everything that was said about a track, in the order in which it was recorded.

@@ -145,6 +145,13 @@ fn a_split_makes_both_true_one_after_the_other() {
     assert_eq!(lives_in(&mut api, "&valid_as_of=2025-02"), ["Rome active"]);
     assert_eq!(lives_in(&mut api, "&valid_as_of=2025-03"), ["Oslo active"]);
     assert_eq!(lives_in(&mut api, "&valid_as_of=2025-01-09"), [""; 0]);
+    // Beliefs have the same ends.
+    let rome = belief_in(&mut api, "Rome", "&as_of_valid=2025-02");
+    let oslo = belief_in(&mut api, "Oslo", "");
+    assert_eq!(believed(&mut api, "&as_of_valid=2025-02"), ["Rome supported"]);
+    assert_eq!(rome["valid_from"], MORNING);
+    assert_eq!(rome["valid_to"], "2025-03-01T00:00:00Z");
+    assert_eq!((&oslo["valid_from"], &oslo["valid_to"]), (&rome["valid_to"], &Value::Null));
 }
 
 #[test]
@@ -162,6 +169,82 @@ fn new_information_is_a_record_and_goes_with_its_evidence() {
     let id = string(&conflict, "id");
     assert_eq!(api.get(&format!("/v1/conflicts/{id}")).ok(200)["status"], "open");
     assert_eq!(lives_in(&mut api, "&valid_as_of=2025-02"), ["Oslo disputed", "Rome disputed"]);
+}
+
+/// The beliefs in where somebody lives: object and stance.
+fn believed(api: &mut Api, more: &str) -> Vec<String> {
+    let target = format!("/v1/beliefs?scope={}&predicate=lives_in{more}", api.scope);
+    let page = api.get(&target).ok(200);
+    let mut found: Vec<String> = page["items"].as_array().unwrap().iter().map(shown).collect();
+    found.sort_unstable();
+    found
+}
+
+fn shown(belief: &Value) -> String {
+    format!("{} {}", string(&belief["claim"]["object"], "value"), string(belief, "stance"))
+}
+
+fn belief_in(api: &mut Api, object: &str, more: &str) -> Value {
+    let target = format!("/v1/beliefs?scope={}&predicate=lives_in{more}", api.scope);
+    let page = api.get(&target).ok(200);
+    let found = page["items"].as_array().unwrap().iter();
+    let mut found = found.filter(|belief| shown(belief).starts_with(object));
+    found.next().unwrap().clone()
+}
+
+#[test]
+fn beliefs_follow_a_decision_and_the_past_keeps_its_own() {
+    let own = Own::start();
+    let mut api = own.api("conflicts-beliefs");
+    let conflict = disputed(&mut api);
+    let (rome, oslo) = (belief_in(&mut api, "Rome", ""), belief_in(&mut api, "Oslo", ""));
+    assert_eq!(believed(&mut api, ""), ["Oslo supported", "Rome supported"]);
+    let before = string(&conflict, "detected_at");
+    let body = json!({"action": "pick", "winner": side(&conflict, "Oslo"), "reason": "asked"});
+    let decided = resolve(&mut api, &conflict, &body).ok(200);
+    assert_eq!(believed(&mut api, ""), ["Oslo supported"]);
+    assert_eq!(belief_in(&mut api, "Oslo", "")["id"], oslo["id"]);
+    // Nothing of the past is lost, and why it ended is told.
+    let known = format!("&as_of_recorded={before}");
+    assert_eq!(believed(&mut api, &known), ["Oslo supported", "Rome supported"]);
+    let id = string(&rome, "id");
+    let history = api.get(&format!("/v1/beliefs/history?belief_id={id}")).ok(200);
+    check_schema("belief_history", &history);
+    assert_eq!(history["current"]["stance"], "deprecated", "{history}");
+    assert_eq!(history["current"]["recorded_to"], decided["resolved_at"]);
+    let last = history["versions"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["reason"], "conflict_resolved", "{history}");
+    assert_eq!(last["recorded_from"], decided["resolved_at"]);
+    // A crash changes none of it.
+    let scope = api.scope.clone();
+    drop(api);
+    let own = own.crash();
+    let mut api = own.api("conflicts-beliefs");
+    api.scope = scope;
+    let after = api.get(&format!("/v1/beliefs/history?belief_id={id}")).ok(200);
+    assert_eq!(after["versions"], history["versions"]);
+    // The same words again do not bring it back; of another time they do.
+    say(&mut api, MORNING, "I live in Rome.");
+    assert_eq!(believed(&mut api, ""), ["Oslo supported"]);
+    say(&mut api, "2025-08-01T10:00:00Z", "I moved to Rome.");
+    let now = believed(&mut api, "");
+    assert!(now.iter().any(|belief| belief == "Rome supported"), "{now:?}");
+}
+
+#[test]
+fn beliefs_stand_again_when_a_decision_is_taken_back() {
+    let mut api = Api::shared("conflicts-beliefs-back");
+    let conflict = disputed(&mut api);
+    let body = json!({"action": "pick", "winner": side(&conflict, "Oslo")});
+    resolve(&mut api, &conflict, &body).ok(200);
+    let rome = |api: &mut Api| believed(api, "").into_iter().find(|one| one.starts_with("Rome"));
+    assert_eq!(rome(&mut api), None);
+    // Without the side that won there was nothing to decide.
+    let records = conflict["records"].as_array().unwrap();
+    let won = records.iter().find(|record| record["object"] == "Oslo").unwrap();
+    let event = won["supports"][0].as_str().unwrap();
+    api.post(&format!("/v1/lifecycle/memory-event/{event}/cancel"), &json!({})).ok(200);
+    assert_eq!(believed(&mut api, ""), ["Rome supported"]);
 }
 
 #[test]

@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 24: 55 rows, 9d22c0996b8a61bb5607db2368accd42df5814c21f36e05257f66890b67c6f12"]
+    expect!["layout 26: 55 rows, c535aaa81d42d4ef662fd3e8f8d16616a4cd305a9a9be0b9b30da8d5954d5418"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

@@ -29,6 +29,13 @@ pub enum Piece {
         /// From when the newer one holds.
         newer: ValidAt,
     },
+    /// Somebody decided a conflict of which this is a side.
+    Decided {
+        /// When it was recorded.
+        at: RecordedAt,
+        /// From when the side holds; none: it lost.
+        from: Option<ValidAt>,
+    },
     /// Its subject or object is one with another: the evidence counts there from now on.
     Moved {
         /// When it was recorded.
@@ -42,7 +49,7 @@ impl Piece {
         match self {
             Piece::Said(said) => said.evidence.recorded,
             Piece::Declared(declaration) => declaration.at,
-            Piece::Closed { at, .. } | Piece::Moved { at } => *at,
+            Piece::Closed { at, .. } | Piece::Decided { at, .. } | Piece::Moved { at } => *at,
         }
     }
 }
@@ -132,6 +139,15 @@ pub fn take(
             steps.extend(shut(&mut held, *at, *newer));
             Some(Taken { held, begins: false, afresh: false, ended: None, steps })
         }
+        Piece::Decided { at, from } => {
+            let mut held = before?;
+            if let (true, Some(from)) = (held.is_held(), from) {
+                held.state.valid_from = held.state.valid_from.max(*from);
+            } else if held.is_held() {
+                steps.push(deprecate(&mut held.state, Deprecation::Decided, *at));
+            }
+            Some(Taken { held, begins: false, afresh: false, ended: None, steps })
+        }
         Piece::Moved { at } => {
             let mut held = before?;
             if held.is_held() {
@@ -162,6 +178,10 @@ fn heard_of(
             Some(Taken { held, begins: false, afresh: false, ended: None, steps })
         }
         _ if !said.names => None,
+        // Of the time that was decided the same words say nothing new.
+        Some(held) if lost(&held.state) && said.evidence.valid_from <= held.state.valid_from => {
+            Some(Taken { held, begins: false, afresh: false, ended: None, steps })
+        }
         Some(held) if counts_still(&held.state, said.evidence.recorded) => {
             let floor = held.floor.min(asked);
             let valid_to = later_end(held.valid_to, said, held.state.supports_count == 0);
@@ -213,6 +233,11 @@ fn shut(held: &mut Held, at: RecordedAt, newer: ValidAt) -> Option<Revision> {
     }
 }
 
+/// Whether a conflict was decided against it.
+fn lost(state: &State) -> bool {
+    matches!(state.standing, Standing::Deprecated { why: Deprecation::Decided, .. })
+}
+
 /// Whether the evidence of a belief that is gone counts in the next one: the floor took it, and its
 /// time is not over.
 fn counts_still(state: &State, at: RecordedAt) -> bool {
@@ -251,7 +276,10 @@ pub fn replay(settings: &Settings, pieces: &[Piece], until: RecordedAt) -> Vec<L
         let before = lives.last().map(|life| life.held.clone());
         let heard = match piece {
             Piece::Said(said) => voices.heard(&said.evidence),
-            Piece::Declared(_) | Piece::Closed { .. } | Piece::Moved { .. } => Heard::default(),
+            Piece::Declared(_)
+            | Piece::Closed { .. }
+            | Piece::Decided { .. }
+            | Piece::Moved { .. } => Heard::default(),
         };
         let Some(taken) = take(before, settings, piece, heard) else { continue };
         if taken.afresh {

@@ -108,6 +108,8 @@ pub enum Deprecation {
     Replaced,
     /// What it stood on was read again, and is not said any more.
     ReadAgain,
+    /// A conflict was decided against it.
+    Decided,
 }
 
 /// Whether it is still held.

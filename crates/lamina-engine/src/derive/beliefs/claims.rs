@@ -60,7 +60,9 @@ pub(super) fn take(
     }
     let heard = match &row.piece {
         Piece::Said(said) => heard(rows, at, &said.evidence)?,
-        Piece::Declared(_) | Piece::Closed { .. } | Piece::Moved { .. } => Heard::default(),
+        Piece::Declared(_) | Piece::Closed { .. } | Piece::Decided { .. } | Piece::Moved { .. } => {
+            Heard::default()
+        }
     };
     let held = before.as_ref().map(|row| row.held.clone());
     let Some(taken) = ledger::take(held, &Settings::default(), &row.piece, heard) else {
@@ -170,7 +172,7 @@ fn place(rows: &mut Rows<'_, '_>, at: &At, belief: &mut BeliefRow, piece: &Piece
             (said.evidence.polarity == Polarity::Supports, said.evidence.valid_from)
         }
         Piece::Declared(declaration) => (true, declaration.valid_from),
-        Piece::Closed { .. } | Piece::Moved { .. } => return,
+        Piece::Closed { .. } | Piece::Decided { .. } | Piece::Moved { .. } => return,
     };
     if supports {
         belief.latest = belief.latest.max(from);

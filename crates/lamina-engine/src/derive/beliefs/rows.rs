@@ -226,6 +226,11 @@ impl PieceRow {
                 out.push(3);
                 put_instant(&mut out, at.0);
             }
+            Piece::Decided { at, from } => {
+                out.push(4);
+                put_instant(&mut out, at.0);
+                put_optional(&mut out, from.as_ref(), |out, from| put_instant(out, from.0));
+            }
         }
         out
     }
@@ -254,6 +259,10 @@ impl PieceRow {
                 newer: ValidAt(instant(&mut from)?),
             },
             3 => Piece::Moved { at: RecordedAt(instant(&mut from)?) },
+            4 => Piece::Decided {
+                at: RecordedAt(instant(&mut from)?),
+                from: optional(&mut from, instant)?.map(ValidAt),
+            },
             _ => return Err(MALFORMED),
         };
         let row = PieceRow { belief, piece, event, class, weight, place, gone, origin, redacted };
@@ -408,6 +417,7 @@ fn put_held(out: &mut Vec<u8>, held: &Held) {
                 Deprecation::Identity => 2,
                 Deprecation::Replaced => 3,
                 Deprecation::ReadAgain => 7,
+                Deprecation::Decided => 8,
             });
             put_instant(out, at.0);
         }
@@ -458,6 +468,7 @@ fn standing(from: &mut Cursor<'_>) -> Read<Standing> {
         2 => Standing::Deprecated { at, why: Deprecation::Identity },
         3 => Standing::Deprecated { at, why: Deprecation::Replaced },
         7 => Standing::Deprecated { at, why: Deprecation::ReadAgain },
+        8 => Standing::Deprecated { at, why: Deprecation::Decided },
         _ => Standing::Deleted { at, why: deletion(number.wrapping_sub(4))? },
     })
 }

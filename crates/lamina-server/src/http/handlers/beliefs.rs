@@ -13,7 +13,7 @@ use lamina_api::{ApiError, time};
 use lamina_core::derive::beliefs::calibration::Calibration;
 use lamina_core::derive::beliefs::why::{Graph, NodeId};
 use lamina_core::derive::beliefs::{
-    Interval, PartialReason, Polarity, Reason, Settings, Stance, SupportId,
+    Deprecation, Interval, PartialReason, Polarity, Reason, Settings, Stance, SupportId,
 };
 use lamina_core::policy::Caller;
 use lamina_engine::Error as EngineError;
@@ -352,6 +352,7 @@ fn version(version: &BeliefVersion) -> VersionBody {
             Reason::NewEvidence => "new_evidence",
             Reason::Due => "due",
             Reason::Redacted => "redacted",
+            Reason::Deprecated(Deprecation::Decided) => "conflict_resolved",
             Reason::Deprecated(_) => "deprecated",
             Reason::Deleted(_) => "deleted",
             Reason::Unshown(_) | Reason::NotHeld => "unshown",
