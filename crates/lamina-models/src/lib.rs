@@ -16,7 +16,7 @@ pub mod asked;
 
 pub use duration::duration_us;
 pub use ground::{Gate, Ungrounded, grounded};
-pub use relation::{Relation, cardinality, relation};
+pub use relation::{Relation, cardinality, relation, sentence};
 pub use rules::extract;
 pub use source::Source;
 pub use structured::{extract_json, extract_triple, kind_of};

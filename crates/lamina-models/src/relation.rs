@@ -146,5 +146,79 @@ pub fn cardinality(predicate: &str) -> Option<Cardinality> {
     relation(predicate).map(|relation| relation.cardinality)
 }
 
+/// Predicates that name what somebody has, rather than say what somebody does. Sorted.
+const NOUNS: &[&str] = &[
+    "account",
+    "address",
+    "age",
+    "alias",
+    "birthday",
+    "budget",
+    "child",
+    "colleague",
+    "condition",
+    "deadline",
+    "diet",
+    "email",
+    "friend",
+    "goal",
+    "habit",
+    "height",
+    "instruction",
+    "language",
+    "medication",
+    "name",
+    "nationality",
+    "neighbor",
+    "owner",
+    "parent",
+    "partner",
+    "pet",
+    "phone",
+    "price",
+    "pronouns",
+    "relative",
+    "religion",
+    "revenue",
+    "role",
+    "sibling",
+    "skill",
+    "spouse",
+    "status",
+    "timezone",
+    "version",
+    "website",
+    "weight",
+];
+/// Predicates that want a verb before them.
+const STATES: &[(&str, &str)] = &[
+    ("allergic_to", "is"),
+    ("born_in", "was"),
+    ("born_on", "was"),
+    ("from", "is"),
+    ("located_in", "is"),
+    ("member_of", "is a"),
+    ("scheduled_for", "is"),
+];
+
+/// A claim as a sentence: the words that a person would read, without a full stop. Predicates that are not known are
+/// taken for verbs.
+pub fn sentence(subject: &str, predicate: &str, object: &str) -> String {
+    let words = predicate.replace('_', " ");
+    if let Some((family, of)) = words.split_once(':').filter(|(_, of)| !of.is_empty()) {
+        return match family {
+            "count" => format!("{subject} has {object} {of}"),
+            _ => format!("{subject}'s {family} {of} is {object}"),
+        };
+    }
+    if NOUNS.binary_search(&predicate).is_ok() {
+        return format!("{subject}'s {words} is {object}");
+    }
+    match STATES.iter().find(|(known, _)| *known == predicate) {
+        Some((_, verb)) => format!("{subject} {verb} {words} {object}"),
+        None => format!("{subject} {words} {object}"),
+    }
+}
+
 #[cfg(test)]
 mod tests;

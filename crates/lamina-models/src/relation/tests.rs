@@ -2,7 +2,7 @@
 
 use lamina_types::layer::extraction::Cardinality;
 
-use super::{RELATIONS, cardinality, relation};
+use super::{NOUNS, RELATIONS, STATES, cardinality, relation, sentence};
 
 const PAGE: &str = include_str!("../../../../docs/RELATIONS.md");
 
@@ -24,6 +24,27 @@ fn the_page_has_a_row_for_every_relation() {
         })
         .collect();
     assert_eq!(rows.join("\n"), expected.join("\n"));
+}
+
+#[test]
+fn claims_are_told_in_sentences() {
+    for (predicate, object, expected) in [
+        ("count:seats", "200", "Acme has 200 seats"),
+        ("favorite:colour", "green", "Acme's favorite colour is green"),
+        ("owner", "Maria", "Acme's owner is Maria"),
+        ("works_at", "Initech", "Acme works at Initech"),
+        ("located_in", "Oslo", "Acme is located in Oslo"),
+        ("is_a", "bank", "Acme is a bank"),
+        ("feeds_on", "plankton", "Acme feeds on plankton"),
+        ("odd:", "x", "Acme odd: x"),
+    ] {
+        assert_eq!(sentence("Acme", predicate, object), expected);
+    }
+    assert!(NOUNS.is_sorted());
+    let known = NOUNS.iter().chain(STATES.iter().map(|(known, _)| known));
+    for predicate in known {
+        assert!(relation(predicate).is_some(), "{predicate}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
+use lamina_models::sentence;
 use lamina_types::EventId;
 use lamina_types::layer::{Object, Term};
 use lamina_types::recall::{Layer, Recall};
@@ -208,7 +209,7 @@ pub(crate) fn said_words<'a>(
             false => object(side),
         })
         .collect();
-    format!("{} {} {}", term(subject), predicate.replace('_', " "), sides.join(" or "))
+    sentence(&term(subject), predicate, &sides.join(" or "))
 }
 
 /// A belief as words.
@@ -223,8 +224,10 @@ pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object
         BeliefSubject::Named(name) => name.clone(),
         BeliefSubject::Scope => String::new(),
     };
-    let words = format!("{subject} {} {}", predicate.replace('_', " "), object(held));
-    words.trim().to_owned()
+    match subject.as_str() {
+        "" => format!("{} {}", predicate.replace('_', " "), object(held)),
+        subject => sentence(subject, predicate, &object(held)),
+    }
 }
 
 fn term(term: &Term) -> String {
