@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::embed::{Fnv, StaticEmbedder};
-use crate::vector::{Vector, cosine_of, wide};
+use crate::vector::{Vector, Wide, wide};
 
 /// Words that are kept at most; those that come after them have no meaning.
 const WORDS_MAX: usize = 120_000;
@@ -24,6 +24,22 @@ const NOTHING: u32 = u32::MAX;
 pub struct Lexicon {
     embedder: StaticEmbedder,
     words: RwLock<Words>,
+    /// What questions before have left to write on.
+    sheets: Mutex<Vec<Sheet>>,
+}
+
+/// Sheets that are kept: as many questions as may be at work at once and be spared making one.
+const SHEETS_MAX: usize = 8;
+
+/// What is written down while a question is held against words.
+#[derive(Debug, Default)]
+struct Sheet {
+    /// By number of a word: where in `near` its row begins; [`NOTHING`] if it was not met.
+    places: Vec<u32>,
+    /// How near each word met so far is to each that is asked for.
+    near: Vec<f32>,
+    /// Words that were met.
+    met: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -70,11 +86,12 @@ impl Lexicon {
 
     /// Looks for these words.
     pub fn focus<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Focus<'_> {
-        let asked: Vec<Option<Vector>> =
-            words.into_iter().map(|word| self.embedder.embed_one(word)).collect();
+        let vector = |word: &str| self.embedder.embed_one(word).map(|vector| Wide::of(&vector));
+        let asked: Vec<Option<Wide>> = words.into_iter().map(vector).collect();
         let words = self.words.read();
-        let places = vec![NOTHING; words.scales.len()];
-        Focus { words, asked, places, near: Vec::new(), unmet: Vec::new() }
+        let mut sheet = self.sheets.lock().pop().unwrap_or_default();
+        sheet.places.resize(words.scales.len(), NOTHING);
+        Focus { lexicon: self, words, asked, sheet }
     }
 }
 
@@ -103,14 +120,27 @@ impl Words {
 /// The words of a question, held against those of a lexicon. No word can be added while it is there.
 #[derive(Debug)]
 pub struct Focus<'a> {
+    lexicon: &'a Lexicon,
     words: RwLockReadGuard<'a, Words>,
-    asked: Vec<Option<Vector>>,
-    /// By number of a word: where in `near` its row begins.
-    places: Vec<u32>,
-    /// How near each word met so far is to each that is asked for.
-    near: Vec<f32>,
-    /// Words of the text at hand that were not met before.
-    unmet: Vec<u32>,
+    asked: Vec<Option<Wide>>,
+    sheet: Sheet,
+}
+
+impl Drop for Focus<'_> {
+    /// Leaves a blank sheet to the next.
+    fn drop(&mut self) {
+        let Sheet { mut places, mut near, mut met } = std::mem::take(&mut self.sheet);
+        for number in met.drain(..) {
+            if let Some(place) = places.get_mut(number as usize) {
+                *place = NOTHING;
+            }
+        }
+        near.clear();
+        let mut sheets = self.lexicon.sheets.lock();
+        if sheets.len() < SHEETS_MAX {
+            sheets.push(Sheet { places, near, met });
+        }
+    }
 }
 
 impl Focus<'_> {
@@ -122,11 +152,12 @@ impl Focus<'_> {
     /// How near the nearest of these words is to each word of the question, 0 to 1.
     pub fn nearest(&mut self, numbers: &[u32]) -> Vec<f32> {
         self.meet(numbers);
+        let Sheet { places, near, .. } = &self.sheet;
         let mut nearest = vec![0.0_f32; self.asked.len()];
         for number in numbers {
             // Not a number of this lexicon: nothing is near it.
-            let Some(place) = self.places.get(*number as usize) else { continue };
-            let row = self.near.get(*place as usize..).unwrap_or_default();
+            let Some(place) = places.get(*number as usize) else { continue };
+            let row = near.get(*place as usize..).unwrap_or_default();
             for (best, near) in nearest.iter_mut().zip(row) {
                 *best = if *near > *best { *near } else { *best };
             }
@@ -136,26 +167,25 @@ impl Focus<'_> {
 
     /// Compares those of these words that no text before had.
     fn meet(&mut self, numbers: &[u32]) {
-        let Focus { words, asked, places, near, unmet } = self;
-        unmet.clear();
-        let mut next = near.len();
+        let Focus { words, asked, sheet: Sheet { places, near, met }, .. } = self;
+        let (known, mut next) = (met.len(), near.len());
         for number in numbers {
             if let Some(place) = places.get_mut(*number as usize)
                 && *place == NOTHING
             {
                 *place = u32::try_from(next).unwrap_or(NOTHING);
                 next += asked.len();
-                unmet.push(*number);
+                met.push(*number);
             }
         }
         let dims = words.values.len() / words.scales.len().max(1);
         wide(|| {
-            for number in &*unmet {
+            for number in met.iter().skip(known) {
                 let index = *number as usize;
                 let values = words.values.get(index * dims..(index + 1) * dims).unwrap_or_default();
                 let scale = words.scales.get(index).copied().unwrap_or(0.0);
                 for asked in &*asked {
-                    let cosine = asked.as_ref().map(|asked| cosine_of(asked, values, scale));
+                    let cosine = asked.as_ref().map(|asked| asked.cosine(values, scale));
                     near.push(cosine.map_or(0.0, |cosine| cosine.clamp(0.0, 1.0)));
                 }
             }

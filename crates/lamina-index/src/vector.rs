@@ -88,6 +88,46 @@ pub(crate) fn cosine_of(one: &Vector, values: &[i8], scale: f32) -> f32 {
     dot(&one.values, values) as f32 * one.scale * scale
 }
 
+/// A vector that many others are compared with.
+#[derive(Debug)]
+pub(crate) struct Wide {
+    /// As wide as what products of bytes are made from.
+    values: Box<[i16]>,
+    scale: f32,
+}
+
+impl Wide {
+    pub(crate) fn of(vector: &Vector) -> Wide {
+        Wide { values: vector.values.iter().copied().map(i16::from).collect(), scale: vector.scale }
+    }
+
+    /// The cosine with a vector that is kept as its bytes and what they are worth: the same as
+    /// [`Vector::cosine`] to the last bit.
+    #[inline(always)]
+    pub(crate) fn cosine(&self, values: &[i8], scale: f32) -> f32 {
+        // Of a length that is known the compiler makes half as many instructions.
+        let known = <&[i16; USUAL]>::try_from(&*self.values).ok().zip(values.try_into().ok());
+        let sum = match known {
+            Some((left, right)) => products::<USUAL>(left, right),
+            None => self.values.iter().zip(values).map(product).sum(),
+        };
+        sum as f32 * self.scale * scale
+    }
+}
+
+/// Dimensions of the built-in embedder.
+const USUAL: usize = 256;
+
+#[inline(always)]
+fn products<const DIMS: usize>(left: &[i16; DIMS], right: &[i8; DIMS]) -> i32 {
+    left.iter().zip(right).map(product).sum()
+}
+
+#[inline(always)]
+fn product((left, right): (&i16, &i8)) -> i32 {
+    i32::from(*left) * i32::from(*right)
+}
+
 fn scale_of(square: i32) -> f32 {
     (1.0 / f64::from(square).sqrt()) as f32
 }

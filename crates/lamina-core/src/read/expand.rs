@@ -4,7 +4,7 @@
 //! next, and a conversation that speaks of the matter in several turns is more likely the right one
 //! than a single turn elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// One turn among the candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Spread {
 
 /// What each turn gets from around it, to be added to its own.
 pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
-    let at: BTreeMap<(u64, u64), f64> =
+    let at: HashMap<(u64, u64), f64> =
         turns.iter().map(|turn| ((turn.thread, turn.position), turn.own)).collect();
     let near = |turn: &Turn, steps: u64| {
         let before = turn.position.checked_sub(steps).and_then(|p| at.get(&(turn.thread, p)));

@@ -155,17 +155,17 @@ fn commands(sentence: &str) -> bool {
         || then.trim_start().to_lowercase().starts_with("please")
 }
 
-fn begins(said: &[String], phrase: &str) -> bool {
-    let wanted = phrase.split(' ').count();
-    said.get(..wanted).is_some_and(|window| is(window, phrase))
-}
-
 fn has(said: &[String], phrase: &str) -> bool {
-    said.windows(phrase.split(' ').count()).any(|window| is(window, phrase))
+    (0..said.len()).any(|at| said.get(at..).is_some_and(|from| begins(from, phrase)))
 }
 
-fn is(window: &[String], phrase: &str) -> bool {
-    window.iter().map(String::as_str).eq(phrase.split(' '))
+/// Whether these words come first. Most begin otherwise, and the phrase is not cut for them.
+fn begins(said: &[String], phrase: &str) -> bool {
+    let first = said.first().is_some_and(|first| phrase.starts_with(first.as_str()));
+    first && {
+        let mut said = said.iter();
+        phrase.split(' ').all(|word| said.next().is_some_and(|next| next == word))
+    }
 }
 
 #[cfg(test)]

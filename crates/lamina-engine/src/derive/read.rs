@@ -1,5 +1,6 @@
 //! Looking into the derived views from outside the fold.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use lamina_store::codec::CodecError;
 use lamina_store::entry::Place;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{ViewError, Views};
-use lamina_types::{ConceptId, EpisodeId, EventId, RecordedAt, ValidAt};
+use lamina_types::{ConceptId, EpisodeId, EventId, Micros, RecordedAt, ValidAt};
 
 use crate::derive::beliefs::rows::MadeRow;
 use crate::derive::concepts;
@@ -143,24 +144,61 @@ pub(crate) fn sealed_by(
     Ok(sealed)
 }
 
-/// The ids of the events of an episode in their order, as far as they had come by some time.
+/// The events of an episode in their order.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    pub(crate) events: Vec<EventId>,
+    places: HashMap<EventId, usize>,
+    /// When the last of them came.
+    since: RecordedAt,
+}
+
+impl Turns {
+    /// The place of an event among them.
+    pub(crate) fn place(&self, event: EventId) -> Option<usize> {
+        self.places.get(&event).copied()
+    }
+
+    fn bytes(&self) -> usize {
+        64 * self.events.len()
+    }
+}
+
+/// The events of an episode in their order, as far as they had come by some time.
 pub(crate) fn turns_of(
     views: &Views,
     tenant: u32,
     id: EpisodeId,
     by: RecordedAt,
-) -> Result<Vec<EventId>, ViewError> {
+) -> Result<Arc<Turns>, ViewError> {
+    let name = [b"turns ".as_slice(), &key::episodes::episode(tenant, id)].concat();
+    let all = || turns_by(views, tenant, id, RecordedAt(Micros::MAX));
+    let turns = views.made_again(&name, Turns::bytes, all)?;
+    match turns.since <= by {
+        true => Ok(turns),
+        false => turns_by(views, tenant, id, by).map(Arc::new),
+    }
+}
+
+fn turns_by(views: &Views, tenant: u32, id: EpisodeId, by: RecordedAt) -> Result<Turns, ViewError> {
     let (from, to) = key::episodes::events(tenant, id);
     let mut found: Vec<Result<EventId, CodecError>> = Vec::new();
+    let mut since = RecordedAt(Micros::MIN);
     walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
         match (key::episodes::read_event(key), EpisodeEventRow::decode_joined(value)) {
-            (Some((_, event)), Ok(joined)) if joined <= by => found.push(Ok(event)),
+            (Some((_, event)), Ok(joined)) if joined <= by => {
+                since = since.max(joined);
+                found.push(Ok(event));
+            }
             (Some(_), Ok(_)) => {}
             (_, joined) => found.push(Err(joined.err().unwrap_or(CodecError::Truncated))),
         }
         ControlFlow::Continue(())
     })?;
-    found.into_iter().collect::<Result<_, _>>().map_err(row_error(Space::Records))
+    let events = found.into_iter().collect::<Result<Vec<EventId>, _>>();
+    let events = events.map_err(row_error(Space::Records))?;
+    let places = events.iter().enumerate().map(|(place, event)| (*event, place)).collect();
+    Ok(Turns { events, places, since })
 }
 
 /// The events of an episode, in the order in which they happened.

@@ -180,6 +180,24 @@ pub(crate) struct Stood {
     pub(super) at: RecordedAt,
 }
 
+/// A belief that was looked at.
+#[derive(Debug)]
+pub(crate) struct BeliefSeen {
+    /// Where it stands.
+    pub(crate) stood: Stood,
+    /// What it shows.
+    pub(crate) shown: Shown,
+    words: record::Words,
+}
+
+impl BeliefSeen {
+    /// What it says, in words.
+    pub(crate) fn said(&self) -> String {
+        let record::Words { subject, predicate, object, .. } = &self.words;
+        held_words(subject, predicate, object)
+    }
+}
+
 impl Engine {
     /// One page of beliefs.
     pub async fn beliefs(
@@ -354,23 +372,23 @@ impl Inner {
         tenant: u32,
         id: BeliefId,
         at: RecordedAt,
-    ) -> Result<Option<(Stood, Shown, String)>, Error> {
+    ) -> Result<Option<BeliefSeen>, Error> {
         let seen = self.belief_stood(tenant, id, at).and_then(|stood| {
             let shown = self.belief_shown(&stood)?;
             let words = self.belief_words(&stood)?;
-            let record::Words { subject, predicate, object, redacted } = words;
             // Nobody can ask for what has no words.
-            if redacted {
+            if words.redacted {
                 return Err(Error::Deleted);
             }
-            Ok((stood, shown, held_words(&subject, &predicate, &object)))
+            Ok(BeliefSeen { stood, shown, words })
         });
         if_there(seen)
     }
 
     /// All of it.
-    pub(crate) fn belief_whole(&self, stood: &Stood) -> Result<Option<BeliefRecord>, Error> {
-        if_there(self.belief_record(stood))
+    pub(crate) fn belief_whole(&self, seen: BeliefSeen) -> Result<Option<BeliefRecord>, Error> {
+        let BeliefSeen { stood, shown, words } = seen;
+        if_there(self.belief_seen_whole(&stood, shown, words))
     }
 
     fn belief_stood(&self, tenant: u32, id: BeliefId, at: RecordedAt) -> Result<Stood, Error> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lamina_types::{RecordedAt, ValidAt};
 
 use super::cache::Block;
-use super::{Space, Vector, dot, wide};
+use super::{Space, Vector, Wide, wide};
 use crate::document::RecordKey;
 use crate::filter::{Candidate, Filter};
 
@@ -53,9 +53,9 @@ pub(crate) fn nearest(
     if limit == 0 {
         return Vec::new();
     }
-    let mut similar = Vec::new();
+    let (wide, mut similar) = (Wide::of(question), Vec::new());
     for block in blocks {
-        compare(block, question, &mut similar);
+        compare(block, &wide, question.dims(), &mut similar);
         let rows = similar.iter().zip(&block.scales).zip(&block.candidates);
         for ((similarity, scale), candidate) in rows {
             let is_full = best.len() >= limit;
@@ -81,15 +81,11 @@ pub(crate) fn nearest(
 }
 
 /// How near every row of a block is.
-fn compare(block: &Block, question: &Vector, similar: &mut Vec<f32>) {
+fn compare(block: &Block, question: &Wide, dims: usize, similar: &mut Vec<f32>) {
     similar.clear();
     wide(|| {
-        let rows = block.values.chunks_exact(question.dims()).zip(&block.scales);
-        similar.extend(
-            rows.map(|(values, scale)| {
-                dot(question.bytes(), values) as f32 * question.scale * scale
-            }),
-        );
+        let rows = block.values.chunks_exact(dims).zip(&block.scales);
+        similar.extend(rows.map(|(values, scale)| question.cosine(values, *scale)));
     });
 }
 

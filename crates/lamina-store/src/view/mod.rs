@@ -395,6 +395,17 @@ impl Views {
         walked.map_err(|source| ViewError::Kv { doing: "walking derived rows", source })
     }
 
+    /// What was made from derived rows under a name, from memory if none of these rows was written since
+    /// ([`remembering`]). It must be made from nothing else and say no words of anybody.
+    pub fn made_again<T: Send + Sync + 'static, E>(
+        &self,
+        name: &[u8],
+        bytes: impl FnOnce(&T) -> usize,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        self.remembered.made(name, bytes, make)
+    }
+
     fn publish(&self, state: &State) {
         let applied = state.tip.map_or(0, |tip| tip.next_offset);
         self.applied.store(applied, Ordering::Release);

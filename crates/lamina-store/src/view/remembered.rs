@@ -7,14 +7,20 @@
 //! which a reader may see either. Only work that says so is remembered ([`remembering`]): what walks
 //! over everything once would push out what is asked for again.
 
+mod hash;
+mod made;
+
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io;
-use std::ops::{Bound, ControlFlow};
+use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
+
+use hash::Map;
+use made::{Made, Reading, Written, note_row, note_rows};
 
 use crate::kv::{Batch, Direction, Kv, Space, Visit};
 
@@ -75,13 +81,22 @@ impl Row {
 }
 
 type Value = Option<Arc<Row>>;
-/// The end of a list, and its rows in order.
-type List = (Vec<u8>, Arc<Rows>);
+
+/// Rows between two keys.
+#[derive(Debug, Clone)]
+struct List {
+    /// The key that they end before.
+    to: Vec<u8>,
+    /// In order.
+    rows: Arc<Rows>,
+    /// There are more of them: whoever walked this way had seen enough.
+    more: Option<Direction>,
+}
 
 /// Lists by where they begin; they do not overlap. Readers look them up, writers look around.
 #[derive(Debug, Default)]
 struct Lists {
-    at: HashMap<Arc<[u8]>, List>,
+    at: Map<Arc<[u8]>, List>,
     order: BTreeSet<Arc<[u8]>>,
 }
 
@@ -119,14 +134,17 @@ struct Kept {
     older: Generation,
     /// Grows when a batch begins to be written, and when it ends.
     writes: u64,
+    /// What batches wrote, for those who made something from it.
+    written: Written,
     /// Batches that are being written: those of the log's entries and those of stages may overlap.
     writing: u32,
 }
 
 #[derive(Debug, Default)]
 struct Generation {
-    rows: HashMap<Space, HashMap<Vec<u8>, Value>>,
-    lists: HashMap<Space, Lists>,
+    rows: Map<Space, Map<Vec<u8>, Value>>,
+    lists: Map<Space, Lists>,
+    made: Map<Vec<u8>, Made>,
     bytes: usize,
 }
 
@@ -135,8 +153,10 @@ impl Generation {
         self.rows.get(&space)?.get(key)
     }
 
-    fn list(&self, space: Space, from: &[u8], to: &[u8]) -> Option<&List> {
-        self.lists.get(&space)?.at.get(from).filter(|(end, _)| end.as_slice() == to)
+    /// A list that can be walked this way.
+    fn list(&self, space: Space, (from, to): (&[u8], &[u8]), way: Direction) -> Option<&List> {
+        let list = self.lists.get(&space)?.at.get(from)?;
+        (list.to == to && list.more.is_none_or(|walked| walked == way)).then_some(list)
     }
 
     /// Takes out what a written key makes untrue.
@@ -146,17 +166,20 @@ impl Generation {
         }
         let Some(lists) = self.lists.get_mut(&space) else { return };
         let around = lists.last((Bound::Unbounded, Bound::Included(key)));
-        let around = around.filter(|(_, (end, _))| key < end.as_slice());
+        let around = around.filter(|(_, list)| key < list.to.as_slice());
         if let Some(from) = around.map(|(from, _)| Arc::clone(from)) {
             lists.remove(&from);
         }
     }
 
-    /// Whether a list from here to there would share rows with another.
+    /// Whether a list from here to there would share rows with another. One that it says more than it gives way to
+    /// it.
     fn overlaps(&self, space: Space, from: &[u8], to: &[u8]) -> bool {
         let Some(lists) = self.lists.get(&space) else { return false };
         let last = lists.last((Bound::Unbounded, Bound::Excluded(to)));
-        last.is_some_and(|(_, (end, _))| from < end.as_slice())
+        last.is_some_and(|(begins, list)| {
+            from < list.to.as_slice() && !(&**begins == from && list.to == to)
+        })
     }
 }
 
@@ -179,20 +202,25 @@ impl Kept {
     }
 
     fn put_list(&mut self, space: Space, from: &[u8], list: List) {
-        let (to, rows) = &list;
-        let bytes = rows.iter().map(|(key, value)| key.len() + value.len() + ROW_BYTES);
-        let bytes = bytes.sum::<usize>() + from.len() + to.len() + ROW_BYTES;
-        if bytes > LIST_BYTES_MAX || self.recent.overlaps(space, from, to) {
+        let bytes = list.rows.iter().map(|(key, value)| key.len() + value.len() + ROW_BYTES);
+        let bytes = bytes.sum::<usize>() + from.len() + list.to.len() + ROW_BYTES;
+        if bytes > LIST_BYTES_MAX || self.recent.overlaps(space, from, &list.to) {
             return;
         }
         self.make_room(bytes);
         self.recent.lists.entry(space).or_default().put(from, list);
+    }
+
+    fn put_made(&mut self, name: &[u8], made: Made, bytes: usize) {
+        self.make_room(name.len() + made.bytes() + bytes + ROW_BYTES);
+        self.recent.made.insert(name.to_vec(), made);
     }
 }
 
 impl Remembered {
     /// The value of a key.
     pub(super) fn get(&self, kv: &dyn Kv, space: Space, key: &[u8]) -> io::Result<Value> {
+        note_row(space, key);
         let (writes, found) = {
             let kept = self.kept.read();
             if let Some(value) = kept.recent.row(space, key) {
@@ -222,40 +250,95 @@ impl Remembered {
         direction: Direction,
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
+        note_rows(space, from, to);
         let (writes, recent, older) = {
             let kept = self.kept.read();
-            let rows = |generation: &Generation| {
-                generation.list(space, from, to).map(|(_, rows)| Arc::clone(rows))
-            };
-            (kept.writes, rows(&kept.recent), rows(&kept.older))
+            let list =
+                |generation: &Generation| generation.list(space, (from, to), direction).cloned();
+            let recent = list(&kept.recent);
+            let older = if recent.is_none() { list(&kept.older) } else { None };
+            (kept.writes, recent, older)
         };
         let is_new = recent.is_none();
-        let rows = match recent.or(older) {
-            Some(rows) => rows,
+        let list = match recent.or(older) {
+            Some(list) => list,
             None if !REMEMBERS.get() => return kv.scan(space, from, to, direction, visit),
-            None => match read(kv, space, (from, to), direction, visit)? {
-                Some(rows) => {
-                    let mut kept = self.kept.write();
-                    if kept.is_as_read(writes) {
-                        kept.put_list(space, from, (to.to_vec(), Arc::new(rows)));
-                    }
-                    return Ok(());
-                }
-                None => return Ok(()),
-            },
+            None => {
+                let list = read(kv, space, (from, to), (direction, Vec::new()), visit)?;
+                self.keep(writes, |kept| kept.put_list(space, from, list));
+                return Ok(());
+            }
         };
         if is_new {
-            let mut kept = self.kept.write();
-            if kept.is_as_read(writes) {
-                kept.put_list(space, from, (to.to_vec(), Arc::clone(&rows)));
-            }
+            self.keep(writes, |kept| kept.put_list(space, from, list.clone()));
         }
         let mut show = |(key, value): &(Vec<u8>, Vec<u8>)| visit(key, value);
-        let _: ControlFlow<()> = match direction {
-            Direction::Forward => rows.iter().try_for_each(&mut show),
-            Direction::Backward => rows.iter().rev().try_for_each(&mut show),
+        let flow = match direction {
+            Direction::Forward => list.rows.iter().try_for_each(&mut show),
+            Direction::Backward => list.rows.iter().rev().try_for_each(&mut show),
         };
+        if flow.is_break() || list.more.is_none() {
+            return Ok(());
+        }
+        // Whoever walked here before had seen enough sooner.
+        let mut rows = list.rows.to_vec();
+        let list = match direction {
+            Direction::Forward => {
+                let next = rows.last().map(|(last, _)| [last.as_slice(), &[0]].concat());
+                let next = next.unwrap_or_else(|| from.to_vec());
+                read(kv, space, (&next, to), (direction, rows), visit)?
+            }
+            Direction::Backward => {
+                rows.reverse();
+                let end = rows.last().map_or_else(|| to.to_vec(), |(first, _)| first.clone());
+                let list = read(kv, space, (from, &end), (direction, rows), visit)?;
+                List { to: to.to_vec(), ..list }
+            }
+        };
+        if REMEMBERS.get() {
+            self.keep(writes, |kept| kept.put_list(space, from, list));
+        }
         Ok(())
+    }
+
+    /// Keeps something, if nothing was written since it was begun to be read.
+    fn keep(&self, writes: u64, keep: impl FnOnce(&mut Kept)) {
+        let mut kept = self.kept.write();
+        if kept.is_as_read(writes) {
+            keep(&mut kept);
+        }
+    }
+
+    /// What was made under a name, if none of the rows that it was made from was written since; otherwise it is made. It must
+    /// be made from nothing but rows, and must say no words of anybody.
+    pub(super) fn made<T: Send + Sync + 'static, E>(
+        &self,
+        name: &[u8],
+        bytes: impl FnOnce(&T) -> usize,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let writes = {
+            let kept = self.kept.read();
+            let made = kept.recent.made.get(name).filter(|made| kept.written.holds(made));
+            if let Some(made) = made
+                && let Ok(value) = Arc::clone(&made.value).downcast::<T>()
+            {
+                made.note();
+                return Ok(value);
+            }
+            kept.writes
+        };
+        let reading = Reading::begin();
+        let value = Arc::new(make()?);
+        let read = reading.end();
+        if REMEMBERS.get() {
+            self.keep(writes, |kept| {
+                if let Some(made) = kept.written.made(value.clone(), read) {
+                    kept.put_made(name, made, bytes(&value));
+                }
+            });
+        }
+        Ok(value)
     }
 
     /// Writes a batch, and forgets what it changes.
@@ -264,6 +347,9 @@ impl Remembered {
             let mut kept = self.kept.write();
             kept.writes += 1;
             kept.writing += 1;
+            for (space, key, _) in &batch.writes {
+                kept.written.write(*space, key);
+            }
             let is_empty = kept.recent.bytes == 0 && kept.older.bytes == 0;
             // Nothing is remembered while a batch is written, so what is here now is all there is.
             let writes = batch.writes.iter().filter(|_| !is_empty);
@@ -288,30 +374,32 @@ impl Remembered {
     }
 }
 
-/// Shows rows while it gathers them; none if the visitor stopped or they are too many.
+/// Shows rows and gathers them after those that were shown before, in the same order.
 fn read(
     kv: &dyn Kv,
     space: Space,
     (from, to): (&[u8], &[u8]),
-    direction: Direction,
+    (direction, mut rows): (Direction, Rows),
     visit: &mut Visit<'_>,
-) -> io::Result<Option<Rows>> {
-    let (mut rows, mut bytes, mut whole) = (Vec::new(), 0, true);
+) -> io::Result<List> {
+    let mut bytes: usize = 0;
+    // What does not fit is not missed: more of it is asked for.
+    let mut more = None;
     kv.scan(space, from, to, direction, &mut |key, value| {
         bytes += key.len() + value.len() + ROW_BYTES;
-        if bytes <= LIST_BYTES_MAX {
+        let flow = visit(key, value);
+        if more.is_none() {
             rows.push((key.to_vec(), value.to_vec()));
-        } else {
-            whole = false;
         }
-        let goes_on = visit(key, value);
-        whole &= goes_on.is_continue();
-        goes_on
+        if flow.is_break() || bytes > LIST_BYTES_MAX / 2 {
+            more = Some(direction);
+        }
+        flow
     })?;
     if direction == Direction::Backward {
         rows.reverse();
     }
-    Ok(whole.then_some(rows))
+    Ok(List { to: to.to_vec(), rows: Arc::new(rows), more })
 }
 
 #[cfg(test)]

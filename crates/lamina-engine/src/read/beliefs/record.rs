@@ -1,8 +1,9 @@
 //! A belief with its words, what it stands on and what it is in tension with.
 
 use std::collections::hash_map::Entry as Slot;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_core::derive::beliefs::calibration::{Calibration, SAMPLES_MAX, Sample, calibrate};
 use lamina_core::derive::beliefs::ledger::Piece;
@@ -14,9 +15,9 @@ use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
 use lamina_store::entry::SectionState;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::{Claim, Object};
-use lamina_types::{EntityId, EventId, FactId, RecordedAt};
+use lamina_types::{EntityId, EventId, FactId, Micros, RecordedAt};
 
-use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Stood};
+use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Pieces, Stood};
 use crate::Error;
 use crate::admin::said;
 use crate::derive::beliefs::rows::PieceRow;
@@ -46,20 +47,30 @@ pub(super) struct Grounds(HashMap<FactId, Option<Stretch>>);
 struct Stretch {
     scope: u64,
     recorded: RecordedAt,
-    /// Nothing, if it only says that something ended.
-    sources: HashSet<AssertionId>,
+    /// In order. Nothing, if it only says that something ended.
+    sources: Vec<AssertionId>,
 }
 
 impl Stretch {
     fn of(fact: &FactRow) -> Stretch {
         let shown = !matches!(fact.piece.content, lamina_core::derive::facts::Content::Ended(_));
         let supports = fact.piece.supports.iter().filter(|_| shown);
-        let sources = supports.map(|support| support.source).collect();
+        let mut sources: Vec<AssertionId> = supports.map(|support| support.source).collect();
+        // They mostly are.
+        sources.sort_unstable();
         Stretch { scope: fact.scope, recorded: fact.piece.recorded_from, sources }
     }
 }
 
+/// What a belief stands on, and when the last of it became known: from then on nothing of it changes with time.
+#[derive(Debug)]
+struct Supports {
+    supports: Vec<BeliefSupport>,
+    since: RecordedAt,
+}
+
 /// What a belief says.
+#[derive(Debug)]
 pub(super) struct Words {
     pub(super) subject: BeliefSubject,
     pub(super) predicate: String,
@@ -84,9 +95,19 @@ impl Inner {
 
     /// The record of a belief.
     pub(super) fn belief_record(&self, stood: &Stood) -> Result<BeliefRecord, Error> {
+        let (shown, words) = (self.belief_shown(stood)?, self.belief_words(stood)?);
+        self.belief_seen_whole(stood, shown, words)
+    }
+
+    /// The same for somebody who has looked at what it shows and says.
+    pub(super) fn belief_seen_whole(
+        &self,
+        stood: &Stood,
+        shown: Shown,
+        words: Words,
+    ) -> Result<BeliefRecord, Error> {
         let Stood { tenant, claim, row, at } = stood;
-        let shown = self.belief_shown(stood)?;
-        let Words { subject, predicate, object, redacted: _ } = self.belief_words(stood)?;
+        let Words { subject, predicate, object, redacted: _ } = words;
         let object_entity = match &object {
             Object::Entity(term) => self.entity_of_term(*tenant, claim.scope, term, *at)?,
             _ => None,
@@ -196,15 +217,37 @@ impl Inner {
 
     /// What a belief stands on: one line per record and side, the heaviest first.
     pub(super) fn belief_supports(&self, stood: &Stood) -> Result<Vec<BeliefSupport>, Error> {
+        if stood.row.declared {
+            return self.supports_at(stood, stood.at).map(|known| known.supports);
+        }
+        let known = self.supports_now(stood)?;
+        if known.since <= stood.at {
+            return Ok(known.supports.clone());
+        }
+        self.supports_at(stood, stood.at).map(|known| known.supports)
+    }
+
+    /// What a belief stands on with all that is known: mostly from before, if nothing of it has changed.
+    fn supports_now(&self, stood: &Stood) -> Result<Arc<Supports>, Error> {
+        let belief = belief_key::belief(stood.tenant, stood.row.id);
+        let name = [b"supports ".as_slice(), &belief].concat();
+        let bytes = |known: &Supports| size_of::<BeliefSupport>() * known.supports.len();
+        let always = RecordedAt(Micros::MAX);
+        self.views.made_again(&name, bytes, || self.supports_at(stood, always))
+    }
+
+    fn supports_at(&self, stood: &Stood, at: RecordedAt) -> Result<Supports, Error> {
         let mut weights: BTreeMap<(Ground, Polarity), f64> = BTreeMap::new();
         if let Some(declared) = self.declaration(stood)? {
             let there = self.named_supports(stood.tenant, &declared)?;
             weights.extend(there.into_iter().map(|id| ((id, Polarity::Supports), 0.0)));
         }
         let mut grounds = Grounds::default();
-        for (source, piece) in self.pieces_of(stood)? {
+        let (pieces, mut since) = self.pieces_at(stood, at)?;
+        for (source, piece) in pieces {
             let (Piece::Said(said), Some(event)) = (&piece.piece, piece.event) else { continue };
-            let ground = self.ground(stood, source, event, &mut grounds)?;
+            let (ground, learned) = self.ground(stood, at, (source, event), &mut grounds)?;
+            since = since.max(learned);
             let weight = f64::from(piece.weight) / UNIT;
             *weights.entry((ground, said.evidence.polarity)).or_default() += weight;
         }
@@ -217,13 +260,19 @@ impl Inner {
             other.weight.total_cmp(&one.weight).then(ids)
         });
         supports.truncate(SUPPORTS_MAX);
-        Ok(supports)
+        Ok(Supports { supports, since })
     }
 
     /// The first pieces that a belief took, as far as they were known.
-    pub(super) fn pieces_of(&self, stood: &Stood) -> Result<Vec<(AssertionId, PieceRow)>, Error> {
+    pub(super) fn pieces_of(&self, stood: &Stood) -> Result<Pieces, Error> {
+        self.pieces_at(stood, stood.at).map(|(pieces, _)| pieces)
+    }
+
+    /// The same at some instant; and when the last thing became known that was looked at.
+    fn pieces_at(&self, stood: &Stood, at: RecordedAt) -> Result<(Pieces, RecordedAt), Error> {
         let (from, to) = belief_key::pieces(stood.tenant, &stood.claim);
         let mut pieces: Result<Vec<_>, CodecError> = Ok(Vec::new());
+        let mut since = RecordedAt(Micros::MIN);
         walk(
             &self.views,
             Space::Sources,
@@ -233,8 +282,10 @@ impl Inner {
                 let read = PieceRow::decode(value);
                 let taken = match (&mut pieces, key::tail_source(found), read) {
                     (Ok(taken), Some(source), Ok(piece)) => {
-                        let known = piece.piece.recorded() <= stood.at;
-                        if piece.counts(stood.at) && piece.belief == stood.row.id {
+                        let recorded = piece.piece.recorded();
+                        since = since.max(recorded).max(piece.gone.unwrap_or(recorded));
+                        let known = recorded <= at;
+                        if piece.counts(at) && piece.belief == stood.row.id {
                             taken.push((source, piece));
                         }
                         known && taken.len() < PIECES_LOOKED_AT_MAX
@@ -247,17 +298,19 @@ impl Inner {
                 if taken { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
         )?;
-        Ok(pieces.map_err(crate::derive::row_error(Space::Sources))?)
+        let pieces = pieces.map_err(crate::derive::row_error(Space::Sources))?;
+        Ok((pieces, since))
     }
 
-    /// The fact that says what a piece says, or else its event.
+    /// The fact that says what a piece says, or else its event; and when the last of the facts that were looked at was
+    /// learned.
     pub(super) fn ground(
         &self,
         stood: &Stood,
-        source: AssertionId,
-        event: EventId,
+        at: RecordedAt,
+        (source, event): (AssertionId, EventId),
         grounds: &mut Grounds,
-    ) -> Result<Ground, Error> {
+    ) -> Result<(Ground, RecordedAt), Error> {
         let (from, to) = key::all_of_event(stood.tenant, event);
         let mut ids = Vec::new();
         walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |found, _| {
@@ -267,6 +320,7 @@ impl Inner {
             ControlFlow::Continue(())
         })?;
         let mut best: Option<(RecordedAt, FactId)> = None;
+        let mut since = RecordedAt(Micros::MIN);
         for id in ids {
             let known = match grounds.0.entry(id) {
                 Slot::Occupied(known) => known.into_mut(),
@@ -275,15 +329,16 @@ impl Inner {
                 }
             };
             let Some(fact) = known else { continue };
+            since = since.max(fact.recorded);
             if fact.scope == stood.claim.scope
-                && fact.sources.contains(&source)
-                && fact.recorded <= stood.at
+                && fact.sources.binary_search(&source).is_ok()
+                && fact.recorded <= at
                 && best.is_none_or(|(at, _)| at <= fact.recorded)
             {
                 best = Some((fact.recorded, id));
             }
         }
-        Ok(best.map_or(Ground::Event(event), |(_, id)| Ground::Fact(id)))
+        Ok((best.map_or(Ground::Event(event), |(_, id)| Ground::Fact(id)), since))
     }
 
     /// The beliefs in other values that cannot be true beside this one.

@@ -152,7 +152,8 @@ impl Inner {
         let (mut answers, mut facts) = (Answers::new(), Grounds::default());
         for (source, piece) in self.pieces_of(stood)? {
             let (Piece::Said(said), Some(event)) = (&piece.piece, piece.event) else { continue };
-            let id = match self.ground(stood, source, event, &mut facts)? {
+            let (ground, _) = self.ground(stood, stood.at, (source, event), &mut facts)?;
+            let id = match ground {
                 Ground::Fact(fact) => SupportId::Fact(fact),
                 Ground::Event(event) => SupportId::Event(event),
             };

@@ -227,7 +227,8 @@ impl Inner {
         let mut seen = Vec::new();
         for (id, score) in best(&standing.beliefs) {
             let found = self.belief_seen(frame.tenant, id, frame.recorded)?;
-            let Some((stood, shown, said)) = found else { continue };
+            let Some(found) = found else { continue };
+            let (stood, shown) = (&found.stood, &found.shown);
             let hidden = match shown.hidden {
                 None => false,
                 Some(Hidden::Deprecated) => !frame.plan.wants_history(),
@@ -238,13 +239,14 @@ impl Inner {
             let scope = self.scope_path(frame.tenant, stood.claim.scope)?;
             let confident = frame.admits_confidence(shown.confidence);
             if !hidden && !over && confident && frame.reach.covers(&scope) {
-                seen.push(Ranked { record: stood, score: score * says.share(&said) });
+                let score = score * says.share(&found.said());
+                seen.push(Ranked { record: found, score });
             }
         }
         *count += seen.len() as u64;
         let mut beliefs = Vec::new();
-        for Ranked { record: stood, score } in first(seen, frame, Layer::Beliefs) {
-            let record = self.belief_whole(&stood)?;
+        for Ranked { record: found, score } in first(seen, frame, Layer::Beliefs) {
+            let record = self.belief_whole(found)?;
             beliefs.extend(record.map(|record| Ranked { record, score }));
         }
         Ok(beliefs)

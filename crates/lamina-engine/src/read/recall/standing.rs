@@ -5,10 +5,12 @@
 //! stands.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lamina_core::read::tokens::estimate;
 use lamina_core::read::words::{is_empty_word, stem, words};
 use lamina_core::write::standing;
+use lamina_store::view::EventRow;
 use lamina_types::recall::PackView;
 use lamina_types::{EventId, ScopePath, ValidAt};
 
@@ -43,6 +45,24 @@ pub struct Applies {
     pub text: String,
 }
 
+/// What of a text applies, whatever is asked.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// The sentences that say it; nothing if none does.
+    text: String,
+    /// What they speak of.
+    matter: BTreeSet<String>,
+    /// Tokens that they take.
+    tokens: u64,
+}
+
+impl Rule {
+    pub(super) fn of(text: &str) -> Rule {
+        let text = standing::standing(text).join(" ");
+        Rule { matter: matter(&text), tokens: super::pack::FRAME_TOKENS + estimate(&text), text }
+    }
+}
+
 impl Inner {
     /// What applies to a question; with the tokens it takes.
     pub(super) fn applying(&self, frame: &Frame<'_>) -> Result<(Vec<Applies>, u64), Error> {
@@ -58,7 +78,7 @@ impl Inner {
             PackView::Holistic => question.scope.self_and_ancestors(),
             _ => vec![question.scope.clone()],
         };
-        let (mut found, mut said, mut tokens): (Vec<Applies>, Vec<BTreeSet<String>>, u64) =
+        let (mut found, mut said, mut tokens): (Vec<Applies>, Vec<Arc<Rule>>, u64) =
             (Vec::new(), Vec::new(), 0);
         for scope in up.iter().filter(|scope| frame.reach.covers(scope)) {
             let Some(ordinal) = self.views.scope_ordinal(frame.tenant, scope)? else { continue };
@@ -66,15 +86,17 @@ impl Inner {
             let events =
                 derive::standing::of_scope(&self.views, place, frame.recorded, LOOKED_AT_MAX)?;
             for event in events {
-                let Some(applies) = self.applies(frame, event)? else { continue };
-                let matter = matter(&applies.text);
-                let takes = super::pack::FRAME_TOKENS + estimate(&applies.text);
-                if said.iter().any(|later| is_same(&matter, later)) || tokens + takes > budget {
+                let Some((observed_at, rule)) = self.applies(frame, scope, event)? else {
+                    continue;
+                };
+                let is_said = said.iter().any(|later| is_same(&rule.matter, &later.matter));
+                if is_said || tokens + rule.tokens > budget {
                     continue;
                 }
-                tokens += takes;
-                said.push(matter);
-                found.push(applies);
+                tokens += rule.tokens;
+                let (scope, text) = (scope.clone(), rule.text.clone());
+                found.push(Applies { id: event, scope, observed_at, text });
+                said.push(rule);
                 if found.len() == SHOWN_MAX {
                     return Ok((found, tokens));
                 }
@@ -83,8 +105,13 @@ impl Inner {
         Ok((found, tokens))
     }
 
-    /// What an event says that applies, if it may be shown.
-    fn applies(&self, frame: &Frame<'_>, id: EventId) -> Result<Option<Applies>, Error> {
+    /// What an event of a scope says that applies, and when it was said, if it may be shown.
+    fn applies(
+        &self,
+        frame: &Frame<'_>,
+        scope: &ScopePath,
+        id: EventId,
+    ) -> Result<Option<(ValidAt, Arc<Rule>)>, Error> {
         let row = self.views.event_again(frame.tenant, id)?.filter(|row| !self.is_hidden(row));
         let Some(row) = row else { return Ok(None) };
         let Some(observed_at) = row.listed().map(|facets| facets.observed_at) else {
@@ -97,17 +124,31 @@ impl Inner {
         if !begun || !known || row.recorded_at > frame.recorded {
             return Ok(None);
         }
-        let event = match self.record(&row) {
-            Ok(event) => event,
-            Err(Error::Deleted) => return Ok(None),
+        let rule = match self.rule(frame, &row) {
+            Ok(rule) => rule.filter(|rule| !rule.text.is_empty()),
+            Err(Error::Deleted) => None,
             Err(error) => return Err(error),
         };
-        let scope = event.experience.scope.clone();
-        if !frame.admits(&event) || !frame.reach.covers(&scope) {
-            return Ok(None);
-        }
-        let text = standing::standing(event.experience.content.text()).join(" ");
-        Ok((!text.is_empty()).then_some(Applies { id, scope, observed_at, text }))
+        Ok(rule.filter(|_| frame.reach.covers(scope)).map(|rule| (observed_at, rule)))
+    }
+
+    /// What of an event applies, from before if it was read and nothing else of it is asked for; `None` if
+    /// the question does not admit it.
+    fn rule(&self, frame: &Frame<'_>, row: &EventRow) -> Result<Option<Arc<Rule>>, Error> {
+        let asked = match self.shared.texts.rule(row.offset) {
+            Ok(rule) if frame.question.filter.is_open() => {
+                return Ok(Some(rule));
+            }
+            Ok(rule) => {
+                let event = self.record(row)?;
+                return Ok(frame.admits(&event).then_some(rule));
+            }
+            Err(asked) => asked,
+        };
+        let event = self.record(row)?;
+        let rule = Arc::new(Rule::of(event.experience.content.text()));
+        self.shared.texts.put_rule(row.offset, asked, &rule);
+        Ok(frame.admits(&event).then_some(rule))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::sync::Arc;
 
 use lamina_core::read::expand::{Turn, around};
 use lamina_core::read::fuse::Signals;
@@ -9,13 +10,13 @@ use lamina_core::read::plan::asks_for_present;
 use lamina_core::read::rank::{newer_first, order};
 use lamina_core::read::tuning::Tuning;
 use lamina_store::kv::Space;
-use lamina_types::{EpisodeId, EventId};
+use lamina_types::EpisodeId;
 
 use super::retrieve::Hits;
 use super::{Frame, Trail};
 use crate::Error;
 use crate::derive::key::episodes as key;
-use crate::derive::read::{row, turns_of};
+use crate::derive::read::{Turns, row, turns_of};
 use crate::derive::rows::episodes::MemberRow;
 use crate::engine::Inner;
 
@@ -40,7 +41,7 @@ impl Inner {
         }
         let (lexical, semantic) = hits.own(&tuning.first);
         let own: Vec<f64> = lexical.iter().zip(&semantic).map(|(one, other)| one + other).collect();
-        let mut threads: HashMap<EpisodeId, Vec<EventId>> = HashMap::new();
+        let mut threads: HashMap<EpisodeId, Arc<Turns>> = HashMap::new();
         for at in order(&own).into_iter().take(tuning.surrounded) {
             let Some(found) = hits.events.get(at) else { continue };
             let Some(thread) = found.thread else { continue };
@@ -50,10 +51,9 @@ impl Inner {
                     slot.insert(turns_of(&self.views, frame.tenant, thread, frame.recorded)?)
                 }
             };
-            let Some(place) = turns.iter().position(|event| *event == found.row.id) else {
-                continue;
-            };
-            let beside = turns.iter().skip(place.saturating_sub(BESIDE)).take(2 * BESIDE + 1);
+            let Some(place) = turns.place(found.row.id) else { continue };
+            let beside =
+                turns.events.iter().skip(place.saturating_sub(BESIDE)).take(2 * BESIDE + 1);
             for event in beside.copied().collect::<Vec<_>>() {
                 let known = hits.events.len();
                 if let Some(at) = self.event_in(frame, hits, event)?
@@ -65,13 +65,10 @@ impl Inner {
                 }
             }
         }
-        for (thread, turns) in threads {
-            for (place, event) in turns.iter().enumerate() {
-                let found = hits.at.get(event).and_then(|at| hits.events.get_mut(*at));
-                if let Some(found) = found.filter(|found| found.thread == Some(thread)) {
-                    found.position = Some(place as u64);
-                }
-            }
+        for found in &mut hits.events {
+            let turns = found.thread.and_then(|thread| threads.get(&thread));
+            let place = turns.and_then(|turns| turns.place(found.row.id));
+            found.position = place.map(|place| place as u64);
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ use lamina_store::entry::{Entry, Kind, control};
 use lamina_types::{ActorId, Content, EventRecord, ScopePath};
 use parking_lot::Mutex;
 
+use super::standing::Rule;
 use crate::index::document::{parts, readable, speaker};
 
 /// Parts of one text that are looked at.
@@ -23,6 +24,9 @@ const PARTS_MAX: usize = 8;
 const TEXTS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Answers that are kept in each of two generations: about a kilobyte each.
 const ANSWERS_MAX: usize = 6_000;
+
+/// Texts that say how things are to be done that are kept in each of two generations: some hundred bytes each.
+const RULES_MAX: usize = 4_096;
 
 /// Paths of scopes that are kept.
 const PATHS_MAX: usize = 20_000;
@@ -105,6 +109,9 @@ struct Kept {
     bytes: usize,
     answers: HashMap<u64, Arc<Answered>>,
     older_answers: HashMap<u64, Arc<Answered>>,
+    /// What of texts applies, whatever is asked.
+    rules: HashMap<u64, Arc<Rule>>,
+    older_rules: HashMap<u64, Arc<Rule>>,
     /// Scopes by tenant and ordinal: an ordinal never means another path.
     paths: HashMap<(u32, u64), ScopePath>,
     /// Grows when anything is erased: what was read before that is not kept after it.
@@ -169,6 +176,25 @@ impl Texts {
         }
     }
 
+    /// What applies of a text that was read before; otherwise, when it is asked.
+    pub(super) fn rule(&self, offset: u64) -> Result<Arc<Rule>, u64> {
+        let mut kept = self.kept.lock();
+        if let Some(found) = kept.rules.get(&offset) {
+            return Ok(Arc::clone(found));
+        }
+        let found = kept.older_rules.remove(&offset).ok_or(kept.erased)?;
+        kept.put_rule(offset, &found);
+        Ok(found)
+    }
+
+    /// Keeps what applies of a text, unless something was erased since it was asked for.
+    pub(super) fn put_rule(&self, offset: u64, asked: u64, rule: &Arc<Rule>) {
+        let mut kept = self.kept.lock();
+        if kept.erased == asked {
+            kept.put_rule(offset, rule);
+        }
+    }
+
     /// The path of a scope that was read before; otherwise, when it is asked.
     pub(crate) fn path(&self, tenant: u32, ordinal: u64) -> Result<ScopePath, u64> {
         let kept = self.kept.lock();
@@ -216,6 +242,13 @@ impl Kept {
             self.older_answers = std::mem::take(&mut self.answers);
         }
         self.answers.insert(offset, Arc::clone(said));
+    }
+
+    fn put_rule(&mut self, offset: u64, rule: &Arc<Rule>) {
+        if self.rules.len() >= RULES_MAX {
+            self.older_rules = std::mem::take(&mut self.rules);
+        }
+        self.rules.insert(offset, Arc::clone(rule));
     }
 }
 

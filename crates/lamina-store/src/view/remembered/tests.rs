@@ -184,3 +184,83 @@ fn what_is_read_while_two_batches_are_written_is_not_kept() {
     let now = remembered.get(&kv, Space::Sources, &[1]).unwrap().unwrap();
     assert_eq!(&*now.bytes, [3]);
 }
+
+/// A key of one of four stretches.
+fn key_of(stretch: u8, last: u8) -> Vec<u8> {
+    [[stretch % 4; 21].as_slice(), &[last]].concat()
+}
+
+proptest! {
+    #[test]
+    fn what_is_made_again_is_what_would_be_made(
+        steps in prop::collection::vec((0_u8..4, any::<u8>(), any::<Option<u8>>(), any::<bool>()), 0..80)
+    ) {
+        let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Records);
+        for (stretch, last, value, makes) in steps {
+            if !makes {
+                let mut batch = Batch::default();
+                match value {
+                    Some(value) => batch.put(space, key_of(stretch, last % 3), [value]),
+                    None => batch.delete(space, key_of(stretch, last % 3)),
+                }
+                remembered.write(&kv, batch).unwrap();
+                continue;
+            }
+            // One row of a stretch, all of the next, and what was made of that by another.
+            let all = |stretch: u8| {
+                let (from, to) = (vec![stretch % 4; 21], key_of(stretch, u8::MAX));
+                walked(99, |visit| remembered.scan(&kv, space, (&from, &to), Direction::Forward, visit))
+            };
+            let make = || -> io::Result<(Option<Vec<u8>>, Seen, usize)> {
+                let row = remembered.get(&kv, space, &key_of(stretch, 0))?;
+                let inner = remembered.made(&[9, stretch], Vec::len, || {
+                    io::Result::Ok(all(stretch + 2))
+                })?;
+                Ok((row.map(|row| row.bytes.to_vec()), all(stretch + 1), inner.len()))
+            };
+            let made = remembering(|| remembered.made(&[stretch], |_| 9, make)).unwrap();
+            let row = kv.get(space, &key_of(stretch, 0)).unwrap();
+            let plain = |stretch: u8| {
+                let (from, to) = (vec![stretch % 4; 21], key_of(stretch, u8::MAX));
+                walked(99, |visit| kv.scan(space, &from, &to, Direction::Forward, visit))
+            };
+            prop_assert_eq!(&*made, &(row, plain(stretch + 1), plain(stretch + 2).len()));
+        }
+    }
+}
+
+#[test]
+fn what_was_made_holds_until_a_row_of_it_is_written() {
+    let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Records);
+    let made = std::cell::Cell::new(0);
+    let again = |bounds: (&[u8], &[u8])| {
+        remembering(|| {
+            remembered.made(
+                b"name",
+                |_| 1,
+                || {
+                    made.set(made.get() + 1);
+                    remembered.scan(&kv, space, bounds, Direction::Forward, &mut |_, _| {
+                        ControlFlow::Continue(())
+                    })
+                },
+            )
+        })
+        .unwrap();
+        made.get()
+    };
+    let write = |key: &[u8]| {
+        let mut batch = Batch::default();
+        batch.put(space, key, *b"1");
+        remembered.write(&kv, batch).unwrap();
+    };
+    let (from, to) = (key_of(1, 0), key_of(1, 9));
+    assert_eq!([again((&from, &to)), again((&from, &to))], [1, 1]);
+    write(&key_of(1, 5));
+    assert_eq!([again((&from, &to)), again((&from, &to))], [2, 2]);
+    remembered.clear();
+    assert_eq!(again((&from, &to)), 3);
+    // What lies in no single stretch is not told apart, so nothing is kept of it.
+    write(&key_of(1, 6));
+    assert_eq!([again((b"a", b"z")), again((b"a", b"z"))], [4, 5]);
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lamina_index::Lexicon;
 
-use super::{Digest, Texts, Words};
+use super::{Digest, Rule, Texts, Words};
 
 fn digest(lexicon: &Lexicon, words: usize) -> Arc<Digest> {
     let said: Vec<String> = ["river", "bank"].map(str::to_owned).into();
@@ -44,7 +44,13 @@ fn nothing_is_kept_that_was_read_before_an_erasure() {
     let text = digest(&look.lexicon, 2);
     texts.put(&look, 7, &text);
     let asked = texts.answer(3).expect_err("no answer is known");
+    let rule = Arc::new(Rule::of("Always answer in English."));
+    let read = texts.rule(5).expect_err("it was not read");
+    texts.put_rule(5, read, &rule);
+    assert!(texts.rule(5).is_ok());
     texts.forget();
+    texts.put_rule(5, read, &rule);
+    assert!(texts.rule(5).is_err(), "what applied was read before");
     assert!(texts.get(&look, 7).is_none());
     texts.put(&look, 7, &text);
     assert!(texts.get(&texts.look(), 7).is_none(), "it was read before");
