@@ -120,10 +120,10 @@ pub struct SideBody {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "entity_reference")]
 pub struct EntityBody {
-    /// Always `entity`.
+    /// `entity` or `concept`.
     pub r#type: &'static str,
     /// Its id, the same in every record of the tenant.
-    #[schemars(regex(pattern = "^ent_[0-9a-f]{32}$"))]
+    #[schemars(regex(pattern = "^(ent|concept)_[0-9a-f]{32}$"))]
     pub id: String,
     /// As it is said.
     pub name: String,
@@ -137,9 +137,9 @@ pub struct EntityBody {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "fact_value")]
 pub struct ValueBody {
-    /// `entity` or `literal`.
+    /// `entity`, `literal` or `concept`.
     pub r#type: &'static str,
-    /// Of an entity: its id.
+    /// Of an entity or a concept: its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Of an entity: as it is said.
@@ -152,7 +152,7 @@ pub struct ValueBody {
     /// Of a literal: `string`, `integer`, `number`, `money`, `date` or `boolean`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datatype: Option<&'static str>,
-    /// The value, or the name of the entity.
+    /// The value, the name of the entity, or the id of the concept.
     pub value: serde_json::Value,
     /// The unit or currency, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]

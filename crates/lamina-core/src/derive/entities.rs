@@ -14,7 +14,7 @@ mod registry;
 #[cfg(test)]
 mod tests;
 
-pub use evidence::{kind_of_name, kind_of_subject, names_by};
+pub use evidence::{STATED, kind_of_name, kind_of_subject, names_by};
 pub use meant::{Bearer, agree, is_same_sort, meant};
 pub use name::{NameKey, RelationKey};
 pub use near::near_keys;

@@ -333,7 +333,7 @@ impl Inner {
                 lists.push((*scope, belief_key::all_listed(tenant, *scope)));
                 continue;
             };
-            let called = self.entities_called(tenant, scopes, about, query.recorded)?;
+            let called = self.entities_asked(tenant, scopes, about, query.recorded)?;
             let mut subjects: BTreeSet<[u8; 16]> =
                 called.iter().map(|entity| *entity.as_bytes()).collect();
             subjects.insert(self.derived_tag(

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use lamina_core::derive::entities::{Bearer, meant};
+use lamina_core::derive::entities::{Bearer, STATED, meant};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::{Direction, Space};
@@ -18,7 +18,7 @@ use crate::derive::entities::merge::GROUP_MAX;
 use crate::derive::entities::rows::{
     BearerRow, EntityRow, HomeRow, UseRow, read_bearers, read_origin,
 };
-use crate::derive::entities::{self, ACTOR, NAME, TENANT_WIDE};
+use crate::derive::entities::{self, ACTOR, CERTAIN, NAME, TENANT_WIDE};
 use crate::derive::fold::terms;
 use crate::derive::key;
 use crate::derive::read::{answer_row, row, walk};
@@ -311,6 +311,38 @@ impl Inner {
         let mut found = BTreeSet::new();
         for home in self.homes_called(tenant, scopes, called, at)? {
             found.extend(self.group_at(tenant, home, at)?);
+        }
+        Ok(found)
+    }
+
+    /// The same for a question, with whoever was spoken of by a name before it was said whose it is: a
+    /// name that was stated to be theirs, and that one other bears there and nobody else.
+    pub(crate) fn entities_asked(
+        &self,
+        tenant: u32,
+        scopes: &[u64],
+        called: &str,
+        at: RecordedAt,
+    ) -> Result<BTreeSet<EntityId>, Error> {
+        let mut found = self.entities_called(tenant, scopes, called, at)?;
+        if called.parse::<EntityId>().is_ok() {
+            return Ok(found);
+        }
+        for id in found.clone() {
+            let names = self.entity_row(tenant, id)?.map(|row| row.names).unwrap_or_default();
+            for (domain, tag) in names.into_iter().filter(|(domain, _)| scopes.contains(domain)) {
+                let bearers = self.bearers(tenant, domain, &tag)?;
+                let stated = |bearer: &&BearerRow| bearer.id == id && bearer.confidence == STATED;
+                let Some(told) = bearers.iter().find(stated) else { continue };
+                let mut others = bearers.iter().filter(|bearer| bearer.id != id);
+                if let (Some(other), None) = (others.next(), others.next())
+                    && other.confidence == CERTAIN
+                    && (other.kind == told.kind || other.kind == EntityKind::Thing)
+                {
+                    let home = self.home_at(tenant, other.id, at)?;
+                    found.extend(self.group_at(tenant, home, at)?);
+                }
+            }
         }
         Ok(found)
     }

@@ -412,3 +412,37 @@ fn r301_a_scope_may_say_which_of_two_stands() {
         assert!(api.get(&history).ok(200)["history"].to_string().contains("Rome"), "{policy}");
     }
 }
+
+#[test]
+fn r301_what_a_scope_settled_is_the_same_after_a_replay() {
+    let own = Own::start();
+    let mut api = own.api("conflicts-settled");
+    let scope = api.scope.clone();
+    let policies = json!({"conflict_resolution": "latest_wins"});
+    api.post("/v1/scopes", &json!({"path": scope, "policies": policies})).ok(201);
+    say(&mut api, MORNING, "I live in Rome.");
+    say(&mut api, MORNING, "I live in Oslo.");
+    let told = |api: &mut Api| {
+        let history =
+            format!("/v1/claims/history?scope={scope}&subject=user:local&predicate=lives_in");
+        (
+            lives_in(api, ""),
+            api.get(&history).ok(200)["history"].clone(),
+            api.get(&format!("/v1/conflicts?scope={scope}&status=all")).ok(200),
+            api.get(&format!("/v1/beliefs?scope={scope}&as_of_recorded=2027-01-01T00:00:00Z"))
+                .ok(200),
+        )
+    };
+    let live = told(&mut api);
+    assert_eq!(live.0, ["Oslo active"]);
+    drop(api);
+    let Own { server, directory } = own;
+    server.stop().unwrap();
+    let place = crate::harness::data(directory.path());
+    crate::cli::code(&crate::cli::lamina(&["rebuild", "--data", crate::cli::text(&place)]), 0);
+    let server = crate::harness::launch(directory.path(), &[]).start().unwrap();
+    let own = Own { server, directory };
+    let mut api = own.api("conflicts-settled");
+    api.scope.clone_from(&scope);
+    assert_eq!(told(&mut api), live);
+}

@@ -265,3 +265,32 @@ fn what_cannot_be_merged_or_split() {
         page["items"].as_array().unwrap().iter().map(|item| string(item, "id")).collect();
     assert!(ids.contains(&a) && !ids.contains(&b) && !ids.contains(&c), "{page}");
 }
+
+#[test]
+fn what_was_said_by_a_name_before_it_was_said_whose_it_is_is_found() {
+    let mut api = Api::shared("entities-older");
+    say(&mut api, 1, "Robert Miller works at Acme.");
+    say(&mut api, 2, "Bobby lives in Oslo.");
+    let lives = "lives_in \"Oslo\" ".to_owned();
+    assert!(!about(&mut api, "Robert Miller", "").contains(&lives), "nobody said so yet");
+    say(&mut api, 3, "Robert Miller is also known as Bobby.");
+    say(&mut api, 4, "Bobby likes tea.");
+    let by_name = about(&mut api, "Robert Miller", "");
+    assert!(by_name.contains(&lives), "{by_name:?}");
+    assert!(by_name.iter().any(|fact| fact.contains("tea")), "{by_name:?}");
+    assert_eq!(about(&mut api, "Bobby", ""), by_name);
+    let beliefs = |api: &mut Api, name: &str| {
+        let target = format!("/v1/beliefs?scope={}&about={}", api.scope, encode(name));
+        api.get(&target).ok(200)["items"].to_string()
+    };
+    assert!(beliefs(&mut api, "Robert Miller").contains("Oslo"));
+    // An id means one: whether they are merged is for somebody to say.
+    let robert = one_of(called(&mut api, "Robert Miller"));
+    assert!(!about(&mut api, &robert, "").contains(&lives));
+    // Whoever is called so in part only is not meant.
+    let mut api = Api::shared("entities-older-two");
+    say(&mut api, 1, "Bobby Brown lives in Oslo.");
+    say(&mut api, 2, "Robert Miller is also known as Bobby.");
+    let found = about(&mut api, "Robert Miller", "");
+    assert!(!found.iter().any(|fact| fact.contains("Oslo")), "{found:?}");
+}

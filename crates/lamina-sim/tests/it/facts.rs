@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::coverage::check_schema;
 use crate::harness::{Api, string};
 
 /// Says something at an instant and waits until it is derived from.
@@ -293,4 +294,30 @@ fn consolidated_facts_are_known_in_both_scopes_and_each_on_its_own() {
     assert_eq!(lines(&here), ["user:local lives_in Rome"]);
     assert_ne!(here[0]["id"], there[0]["id"]);
     assert_eq!((&here[0]["scope"], &there[0]["scope"]), (&json!(api.scope), &json!(into)));
+}
+
+#[test]
+fn r217_r218_a_fact_may_be_about_a_concept() {
+    let mut api = Api::shared("facts-of-concepts");
+    let id = format!("concept_{}", "01".repeat(16));
+    let concept = json!({"type": "concept", "id": id});
+    for (subject, object) in [
+        (json!({"type": "entity", "id": "acme", "name": "Acme"}), concept.clone()),
+        (concept, json!({"type": "literal", "datatype": "string", "value": "settled"})),
+    ] {
+        let mut envelope = api.envelope("");
+        envelope["content"] = json!({"kind": "triple", "triple": {
+            "subject": subject, "predicate": "follows", "object": object,
+        }});
+        api.post("/v1/experience?wait=consolidated", &envelope).ok(200);
+    }
+    let page = api.get(&format!("/v1/facts?scope={}", api.scope)).ok(200);
+    check_schema("fact_page", &page);
+    let items = page["items"].as_array().unwrap();
+    let [about, of] = items.as_slice() else { panic!("{page}") };
+    assert_eq!(of["object"], json!({"type": "concept", "id": id, "value": id}));
+    assert_eq!(about["subject"], json!({"type": "concept", "id": id, "name": id}));
+    let beliefs = api.get(&format!("/v1/beliefs?scope={}", api.scope)).ok(200);
+    let objects = beliefs["items"].as_array().unwrap().iter().map(|one| &one["claim"]["object"]);
+    assert!(objects.clone().any(|object| object["type"] == "concept"), "{beliefs}");
 }

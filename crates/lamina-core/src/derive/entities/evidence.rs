@@ -51,12 +51,15 @@ pub fn kind_of_name(name: &str) -> Option<EntityKind> {
     }
 }
 
+/// How sure it is who is meant by a name that was stated to be theirs, in ten-thousandths.
+pub const STATED: u16 = 9_500;
+
 /// The kind of name that the object of a relation is, and how sure it is that the subject is called so
 /// from then on; `None` if the relation gives no name. `kind` is what the subject is.
 pub fn names_by(predicate: &str, kind: EntityKind) -> Option<(EntityKind, u16)> {
     match predicate {
         "email" | "account" => Some((EntityKind::Identifier, 10_000)),
-        "name" | "alias" => Some((kind, 9_500)),
+        "name" | "alias" => Some((kind, STATED)),
         _ => None,
     }
 }

@@ -92,7 +92,7 @@ impl Inner {
             return Ok(scopes.iter().map(|scope| key::facts_listed(tenant, *scope)).collect());
         };
         let mut lists = Vec::new();
-        for entity in self.entities_called(tenant, scopes, subject, query.pins.recorded)? {
+        for entity in self.entities_asked(tenant, scopes, subject, query.pins.recorded)? {
             for scope in scopes {
                 lists.push(key::facts_about(tenant, *scope, entity));
             }

@@ -13,7 +13,7 @@ use lamina_engine::Engine;
 use lamina_engine::embed::EmbedStatus;
 use lamina_engine::read::facts::{FactKey, FactObject, FactRecord, FactsQuery as Question, Order};
 use lamina_types::layer::{Confidence, Object, Term};
-use lamina_types::{EntityId, ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
+use lamina_types::{ConceptId, EntityId, ErrorCode, Micros, RecordedAt, ScopeView, ValidAt};
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -270,11 +270,19 @@ pub(super) fn shown(fact: &FactRecord) -> FactBody {
     FactBody {
         id: fact.id.to_string(),
         scope: fact.scope.to_string(),
-        subject: EntityBody {
-            r#type: "entity",
-            id: fact.subject.id.to_string(),
-            name: name(&fact.subject.term),
-            confidence: unsure(fact.subject.sure),
+        subject: match concept(&fact.subject.term) {
+            Some(id) => EntityBody {
+                r#type: "concept",
+                id: id.to_string(),
+                name: id.to_string(),
+                confidence: None,
+            },
+            None => EntityBody {
+                r#type: "entity",
+                id: fact.subject.id.to_string(),
+                name: name(&fact.subject.term),
+                confidence: unsure(fact.subject.sure),
+            },
         },
         predicate: fact.predicate.clone(),
         mapping: fact.mapping.as_ref().map(|mapping| MappingBody {
@@ -311,6 +319,14 @@ pub(super) fn basis(basis: Basis) -> &'static str {
     }
 }
 
+/// The concept that a triple names: by its id, because names of concepts change.
+fn concept(term: &Term) -> Option<ConceptId> {
+    match term {
+        Term::Named { name, .. } => name.parse().ok(),
+        Term::Actor(_) | Term::Of { .. } => None,
+    }
+}
+
 /// How somebody or something is called.
 pub(super) fn name(term: &Term) -> String {
     match term {
@@ -326,7 +342,9 @@ pub(super) fn value(object: &FactObject) -> ValueBody {
     }
     let value = value_of(&object.object, object.entity);
     match object.object {
-        Object::Entity(_) => ValueBody { confidence: unsure(object.sure), ..value },
+        Object::Entity(_) if value.r#type == "entity" => {
+            ValueBody { confidence: unsure(object.sure), ..value }
+        }
         _ => value,
     }
 }
@@ -338,6 +356,13 @@ fn unsure(sure: Confidence) -> Option<f64> {
 
 /// What is said, and the entity that it is.
 pub(super) fn value_of(object: &Object, entity: Option<EntityId>) -> ValueBody {
+    if let Object::Entity(term) = object
+        && let Some(concept) = concept(term)
+    {
+        let id = concept.to_string();
+        let value = literal("string", id.clone().into());
+        return ValueBody { r#type: "concept", id: Some(id), datatype: None, ..value };
+    }
     match object {
         Object::Entity(term) => ValueBody {
             r#type: "entity",

@@ -194,6 +194,40 @@ proptest! {
     }
 }
 
+/// Every field that the other golden answer does not have.
+#[test]
+fn golden_bytes_of_the_rest() {
+    let said = Answer {
+        observed_at: ValidAt(Micros(1)),
+        extraction: Extraction { extractor: "rules/1".to_owned(), ..Extraction::default() },
+        matches: Vec::new(),
+        mapped: Vec::new(),
+        relations: vec![0, 3],
+        ungrounded: Vec::new(),
+        shifts_topic: false,
+        preceded_by: Vec::new(),
+        asked: Asked {
+            event_ttl: Some(60_000_000),
+            no_beliefs: true,
+            feedback: true,
+            settles: Some(Settling::Latest),
+            ..Asked::default()
+        },
+        awaits_model: true,
+        cost: Some(Cost { input_tokens: 900, output_tokens: 70, micros: 5 }),
+        source_class: SourceClass::Tool,
+        judged: Some((BeliefId::from_bytes([7; 16]), true)),
+        echoes: vec![Echo {
+            span: ByteSpan { start: 2, end: 9 },
+            of: EventId::from_bytes([8; 16]),
+        }],
+        echoed: vec![2],
+        stands: true,
+    };
+    expect!["0101080100000000000000020772756c65732f310e003c001f003400210800879303000000003d0b01010284070201460301051e0101280102290100290103201107070707070707070707070707070707013218020000000900000008080808080808080808080808080808330102"].assert_eq(&hex::encode(&said.encode()));
+    assert_eq!(Answer::decode(&said.encode()).unwrap(), said);
+}
+
 #[test]
 fn what_scopes_and_vocabularies_say_is_kept() {
     for way in Settling::ALL {
