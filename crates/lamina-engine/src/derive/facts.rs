@@ -317,6 +317,25 @@ pub(super) fn withdraw(
     Ok(())
 }
 
+/// The same for many answers: a track is made again once, whatever of it goes. One after the other, a scope in
+/// which much was said about the same would be read again for each.
+pub(super) fn withdraw_all(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    answers: &[(u64, AnswerRow)],
+) -> Result<(), ViewError> {
+    let mut tracks: BTreeMap<(u64, Tag), BTreeSet<u64>> = BTreeMap::new();
+    for (offset, row) in answers {
+        for track in &row.tracks {
+            tracks.entry(*track).or_default().insert(*offset);
+        }
+    }
+    for (track, offsets) in tracks {
+        remake_all(rows, tenant, track, &offsets)?;
+    }
+    Ok(())
+}
+
 /// Takes back what an answer said, from now on: another has come in its place. Comes after what that one
 /// says, so that a fact that is said again goes on.
 pub(super) fn retract(
@@ -335,7 +354,7 @@ pub(super) fn retract(
         let mut gone = BTreeSet::new();
         for mut input in inputs {
             let source = input.input.source();
-            if input.is_of(offset) && input.gone.is_none() {
+            if input.entries().contains(&offset) && input.gone.is_none() {
                 gone.insert(source);
                 let by = AssertionId { offset: given.offset, ordinal: RETRACTION };
                 input.gone = Some(Gone { by, recorded });
@@ -402,18 +421,34 @@ fn turns(inputs: &[InputRow]) -> Vec<Turn> {
 pub(super) fn remake(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
-    (scope, track): (u64, Tag),
+    track: (u64, Tag),
     offset: u64,
 ) -> Result<(), ViewError> {
+    remake_all(rows, tenant, track, &BTreeSet::from([offset]))
+}
+
+/// The same without what several put into it.
+fn remake_all(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    (scope, track): (u64, Tag),
+    offsets: &BTreeSet<u64>,
+) -> Result<(), ViewError> {
     let inputs = inputs(rows, tenant, scope, &track)?;
-    let of_entry = inputs.iter().filter(|row| row.is_of(offset)).map(|row| row.input.source());
+    let took_back = |row: &InputRow| row.gone.is_some_and(|gone| offsets.contains(&gone.by.offset));
+    let is_theirs = |row: &InputRow| row.entries().iter().any(|at| offsets.contains(at));
+    // Nothing of it is in there any more: made again, it would be what it is.
+    if !inputs.iter().any(|row| took_back(row) || is_theirs(row)) {
+        return Ok(());
+    }
+    let of_entry = inputs.iter().filter(|row| is_theirs(row)).map(|row| row.input.source());
     let withdrawn: BTreeSet<AssertionId> = turns(&inputs)
         .iter()
         .map(Turn::source)
-        .filter(|source| source.offset == offset)
+        .filter(|source| offsets.contains(&source.offset))
         .chain(of_entry)
         .collect();
-    remake_from(rows, tenant, (scope, track), inputs, &withdrawn, Some(offset))
+    remake_from(rows, tenant, (scope, track), inputs, &withdrawn, offsets)
 }
 
 /// Makes a track again without some of what was put into it.
@@ -424,18 +459,18 @@ pub(super) fn remake_without(
     withdrawn: &BTreeSet<AssertionId>,
 ) -> Result<(), ViewError> {
     let inputs = inputs(rows, tenant, scope, &track)?;
-    remake_from(rows, tenant, (scope, track), inputs, withdrawn, None)
+    remake_from(rows, tenant, (scope, track), inputs, withdrawn, &BTreeSet::new())
 }
 
-/// Makes a track again from its inputs, without those that are withdrawn. `by` is the entry that goes as a
-/// whole, and with it what it took back.
+/// Makes a track again from its inputs, without those that are withdrawn. `by` are entries that go as a
+/// whole, and with them what they took back.
 fn remake_from(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
     (scope, track): (u64, Tag),
     inputs: Vec<InputRow>,
     withdrawn: &BTreeSet<AssertionId>,
-    by: Option<u64>,
+    by: &BTreeSet<u64>,
 ) -> Result<(), ViewError> {
     let Some(first) = inputs.first() else { return Ok(()) };
     let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
@@ -456,7 +491,7 @@ fn remake_from(
         }
         let before = row.clone();
         // What took it back is itself taken back.
-        row.gone = row.gone.filter(|gone| Some(gone.by.offset) != by);
+        row.gone = row.gone.filter(|gone| !by.contains(&gone.by.offset));
         if let (Input::Said(assertion), Some(fact)) = (&mut row.input, heirs.get(&source)) {
             assertion.kept = Some(*fact);
         }

@@ -1,5 +1,7 @@
 //! One entry at a time: answers make records, cancellations and erasures take them back.
 
+use std::collections::BTreeSet;
+
 use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::entry::{Entry, Head, Kind, SectionState, control};
@@ -241,7 +243,10 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let residue = Residue::decode(&payload.residue)
         .map_err(|source| ViewError::Entry { offset: entry.head.offset, source })?;
     let (tenant, at) = (entry.head.tenant, entry.head.recorded_at);
-    for target in payload.targets.iter().filter(|target| target.who || target.what) {
+    let named = || payload.targets.iter().filter(|target| target.who || target.what);
+    let gone = named().filter(|target| residue.stays(target.offset).is_none());
+    withdraw_facts(rows, tenant, gone.map(|target| target.offset))?;
+    for target in named() {
         match residue.stays(target.offset) {
             Some(stays) => redacted::redact(rows, tenant, target.offset, stays, at)?,
             None => {
@@ -262,6 +267,30 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         cites::forget(rows, tenant, target.offset)?;
     }
     Ok(())
+}
+
+/// Takes back the facts of what goes as if it had never been said, all at once; the rest goes one by one.
+fn withdraw_facts(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    gone: impl Iterator<Item = u64>,
+) -> Result<(), ViewError> {
+    let mut offsets: BTreeSet<u64> = BTreeSet::new();
+    for offset in gone {
+        offsets.insert(offset);
+        if let Some(event) = rows.event_of(offset)?.filter(|event| event.tenant == tenant) {
+            offsets.extend(answers_to(rows, event.tenant, offset)?);
+        }
+    }
+    let mut answers = Vec::new();
+    for offset in offsets {
+        let Some(mut row) = answer_row(rows, tenant, offset)? else { continue };
+        facts::with_carried(rows, tenant, offset, &mut row)?;
+        beliefs::withdraw(rows, tenant, offset)?;
+        conflicts::withdraw_citing(rows, tenant, offset, &|_| true)?;
+        answers.push((offset, row));
+    }
+    facts::withdraw_all(rows, tenant, &answers)
 }
 
 /// Takes back every answer to an event.

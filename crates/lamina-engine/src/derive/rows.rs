@@ -143,10 +143,10 @@ impl Spoken {
 }
 
 impl InputRow {
-    /// Whether an entry said or decided it, here or where it was brought from.
-    pub(crate) fn is_of(&self, offset: u64) -> bool {
-        let at = self.origin.map_or(self.input.source().offset, |origin| origin.offset);
-        at == offset || self.input.source().offset == offset
+    /// The entries that said or decided it: here, and where it was brought from.
+    pub(crate) fn entries(&self) -> [u64; 2] {
+        let here = self.input.source().offset;
+        [here, self.origin.map_or(here, |origin| origin.offset)]
     }
 }
 

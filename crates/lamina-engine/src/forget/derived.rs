@@ -262,7 +262,9 @@ impl Gathering<'_> {
         walk(&inner.views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, value| {
             let source = key::tail_source(key);
             let input = source.and_then(|source| InputRow::decode(source, value).ok());
-            found.extend(source.filter(|_| input.is_some_and(|input| input.is_of(answer))));
+            found.extend(
+                source.filter(|_| input.is_some_and(|input| input.entries().contains(&answer))),
+            );
             ControlFlow::Continue(())
         })?;
         Ok(found)
