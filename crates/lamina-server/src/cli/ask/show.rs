@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lamina_models::sentence;
 use serde_json::Value;
 
 /// How text is coloured, if it is.
@@ -32,9 +33,18 @@ impl Paint {
     }
 }
 
-/// A pack, layer by layer.
+/// A pack: what applies whatever is asked, and then layer by layer.
 pub(super) fn pack(pack: &Value, paint: Paint) -> String {
     let mut text = headline(pack, paint);
+    let standing = list(pack, "/standing");
+    if !standing.is_empty() {
+        let _ = writeln!(text, "\n{}", paint.bold("standing"));
+    }
+    for item in standing {
+        let words = one_line(&word(item, "/text"));
+        let _ = writeln!(text, "     {}  {words}", paint.time(&when(item)));
+        let _ = writeln!(text, "     {}", paint.faint(&word(item, "/id")));
+    }
     for layer in ["events", "facts", "beliefs", "episodes", "understanding"] {
         let items = list(pack, &format!("/layers/{layer}"));
         if items.is_empty() {
@@ -207,7 +217,7 @@ fn said(layer: &str, item: &Value) -> String {
             };
             let (subject, object) =
                 (pick(subject).unwrap_or_default(), pick(object).unwrap_or_default());
-            format!("{subject} {} {object}{sure}", at("/predicate").replace('_', " "))
+            format!("{}{sure}", sentence(&subject, &at("/predicate"), &object))
         }
         _ => {
             let (name, summary) = (word(item, "/name"), first(&["/summary", "/definition"]));
@@ -218,11 +228,12 @@ fn said(layer: &str, item: &Value) -> String {
 
 /// The day and time of a record.
 fn when(item: &Value) -> String {
-    let at = ["/context/observed_at", "/valid_from", "/started_at", "/recorded_from"]
-        .iter()
-        .map(|name| word(item, name))
-        .find(|at| !at.is_empty())
-        .unwrap_or_default();
+    let at =
+        ["/context/observed_at", "/observed_at", "/valid_from", "/started_at", "/recorded_from"]
+            .iter()
+            .map(|name| word(item, name))
+            .find(|at| !at.is_empty())
+            .unwrap_or_default();
     let minute = at.get(..16).unwrap_or(&at).replace('T', " ");
     format!("{minute:<16}")
 }

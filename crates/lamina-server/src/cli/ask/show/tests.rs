@@ -10,6 +10,8 @@ const PLAIN: Paint = Paint { colours: false };
 fn a_pack_shows_days_scores_and_sources() {
     let shown = json!({
         "scope": "user:ada", "view": "holistic",
+        "standing": [{"id": "evt_0", "scope": "user:ada", "observed_at": "2025-01-02T10:00:00Z",
+            "text": "Always answer\nin French."}],
         "layers": {
             "events": [{"id": "evt_1", "ranked_position": 1, "score": 1.0,
                 "content": {"text": "The roof\nleaks.\u{1b}[31m"},
@@ -27,11 +29,14 @@ fn a_pack_shows_days_scores_and_sources() {
     assert_eq!(
         pack(&shown, PLAIN),
         "user:ada  holistic  RECENT  1.2 ms\n\
+         \nstanding\n\
+         \x20    2025-01-02 10:00  Always answer in French.\n\
+         \x20    evt_0\n\
          \nevents\n\
          \x20 1  2025-03-14 10:00  1.00  The roof leaks.[31m\n\
          \x20    evt_1  user:ada\n\
          \nfacts\n\
-         \x20 1  2025-03-14 10:00  0.50  Acme count:seats 200 (90 % sure)\n\
+         \x20 1  2025-03-14 10:00  0.50  Acme has 200 seats (90 % sure)\n\
          \x20    fact_1  from evt_1\n"
     );
     let coloured = pack(&shown, Paint { colours: true });
