@@ -141,7 +141,6 @@ fn what_was_picked_is_withdrawn() {
               episodes  [rome oslo]
               facts     user:local lives_in Oslo 2025-01-10.. 1.00 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts user:local lives_in Oslo|Rome manually_resolved
             @ known=oslo
@@ -239,16 +238,13 @@ fn new_information_that_is_withdrawn_decides_nothing() {
               episodes  [rome oslo] [bern]
               facts     user:local lives_in Bern 2025-01-10.. 1.00 (bern)
               beliefs   user:local lives_in Bern supported 0.66 +1-0
-                        user:local lives_in Oslo supported 0.66 +1-1 revision_in_progress
-                        user:local lives_in Rome supported 0.66 +1-2 revision_in_progress
               concepts  -
               conflicts user:local lives_in Oslo|Rome manually_resolved
             @ valid=2025-02-01
               events    rome oslo
               episodes  [rome oslo]
               facts     user:local lives_in Bern 2025-01-10.. 1.00 (bern)
-              beliefs   user:local lives_in Oslo supported 0.66 +1-1 revision_in_progress
-                        user:local lives_in Rome supported 0.66 +1-2 revision_in_progress
+              beliefs   -
               concepts  -
               conflicts user:local lives_in Oslo|Rome manually_resolved
             @ valid=2025-02-01 known=bern
@@ -301,8 +297,7 @@ fn a_dismissed_conflict_whose_first_side_goes() {
               events    rome oslo
               episodes  [rome oslo]
               facts     user:local lives_in Rome 2025-01-10.. 1.00 (rome)
-              beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
+              beliefs   user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts user:local lives_in Oslo|Rome dismissed
             > cancel rome
