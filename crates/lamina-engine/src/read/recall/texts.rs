@@ -12,6 +12,7 @@ use lamina_core::read::closer::{Manner, asks, manner, telling};
 use lamina_index::Lexicon;
 use lamina_store::codec::answer::Answer;
 use lamina_store::entry::{Entry, Kind, control};
+use lamina_store::view::Tag;
 use lamina_types::{ActorId, Content, EventRecord, ScopePath};
 use parking_lot::Mutex;
 
@@ -91,6 +92,9 @@ impl Digest {
     }
 }
 
+/// What an answer gives names: the keyed hash of each, in order, and which it is of those that are named.
+pub(crate) type Named = Box<[(Tag, usize)]>;
+
 /// An answer with who spoke.
 pub(crate) type Answered = (Answer, Option<ActorId>);
 
@@ -109,6 +113,9 @@ struct Kept {
     bytes: usize,
     answers: HashMap<u64, Arc<Answered>>,
     older_answers: HashMap<u64, Arc<Answered>>,
+    /// What answers give names, by the offsets of these.
+    named: HashMap<u64, Arc<Named>>,
+    older_named: HashMap<u64, Arc<Named>>,
     /// What of texts applies, whatever is asked.
     rules: HashMap<u64, Arc<Rule>>,
     older_rules: HashMap<u64, Arc<Rule>>,
@@ -173,6 +180,25 @@ impl Texts {
         let mut kept = self.kept.lock();
         if kept.erased == asked {
             kept.put_answer(offset, said);
+        }
+    }
+
+    /// What an answer gives names, if it was read before; otherwise, when it is asked.
+    pub(crate) fn named(&self, offset: u64) -> Result<Arc<Named>, u64> {
+        let mut kept = self.kept.lock();
+        if let Some(found) = kept.named.get(&offset) {
+            return Ok(Arc::clone(found));
+        }
+        let found = kept.older_named.remove(&offset).ok_or(kept.erased)?;
+        kept.put_named(offset, &found);
+        Ok(found)
+    }
+
+    /// Keeps what an answer gives names, unless something was erased since it was asked for.
+    pub(crate) fn put_named(&self, offset: u64, asked: u64, named: &Arc<Named>) {
+        let mut kept = self.kept.lock();
+        if kept.erased == asked {
+            kept.put_named(offset, named);
         }
     }
 
@@ -242,6 +268,13 @@ impl Kept {
             self.older_answers = std::mem::take(&mut self.answers);
         }
         self.answers.insert(offset, Arc::clone(said));
+    }
+
+    fn put_named(&mut self, offset: u64, named: &Arc<Named>) {
+        if self.named.len() >= ANSWERS_MAX {
+            self.older_named = std::mem::take(&mut self.named);
+        }
+        self.named.insert(offset, Arc::clone(named));
     }
 
     fn put_rule(&mut self, offset: u64, rule: &Arc<Rule>) {

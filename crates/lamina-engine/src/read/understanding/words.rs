@@ -8,6 +8,7 @@ use lamina_core::derive::concepts::{Concept, Item, Reading, describe, name};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::Space;
+use lamina_store::view::Tag;
 use lamina_types::{Micros, RecordedAt};
 
 use super::Seen;
@@ -17,7 +18,7 @@ use crate::derive::concepts::rows::DigestRow;
 use crate::derive::concepts::things::{self, THING};
 use crate::derive::read::{answer_row, row};
 use crate::engine::Inner;
-use crate::read::recall::texts::Answered;
+use crate::read::recall::texts::{Answered, Named};
 
 /// Things of one concept that are named.
 const THINGS_NAMED_MAX: usize = 64;
@@ -97,23 +98,46 @@ impl<'a> Words<'a> {
 
     fn find(&mut self, scope: u64, item: Item) -> Result<Option<String>, Error> {
         let Item::Value(tag) = item else { return Ok(None) };
-        let keyed = self.inner.keyed(self.tenant)?;
-        let is_it = |said: &things::Said| {
-            keyed.mac(THING, &[said.folded.as_bytes()]).first_chunk() == Some(&tag)
-        };
         let always = RecordedAt(Micros(i64::MAX));
         let episodes = self.inner.episodes_with(self.tenant, scope, item, always)?;
         for episode in episodes.into_iter().take(EPISODES_SEARCHED_MAX) {
             let stored = key::digest(self.tenant, scope, episode);
             let digest = row(&self.inner.views, Space::Sources, &stored, DigestRow::decode)?;
             for offset in digest.into_iter().flat_map(|digest| digest.answers) {
-                let Some(answer) = self.answer(offset)? else { continue };
-                if let Some(said) = things::called(answer).find(is_it) {
+                let named = self.named(offset)?;
+                let Ok(found) = named.binary_search_by(|(name, _)| name.cmp(&tag)) else {
+                    continue;
+                };
+                let Some((_, place)) = named.get(found) else { continue };
+                let said =
+                    self.answer(offset)?.and_then(|answer| things::called(answer).nth(*place));
+                if let Some(said) = said {
                     return Ok(Some(said.shown));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// What an answer gives names, hashed once for all things that are sought in it.
+    fn named(&mut self, offset: u64) -> Result<Arc<Named>, Error> {
+        let asked = match self.inner.shared.texts.named(offset) {
+            Ok(named) => return Ok(named),
+            Err(asked) => asked,
+        };
+        let keyed = self.inner.keyed(self.tenant)?;
+        let mut named: Vec<(Tag, usize)> = Vec::new();
+        let Some(answer) = self.answer(offset)? else { return Ok(Arc::default()) };
+        for (place, said) in things::called(answer).enumerate() {
+            let mac = keyed.mac(THING, &[said.folded.as_bytes()]);
+            named.extend(mac.first_chunk().map(|tag| (*tag, place)));
+        }
+        // Of two of the same name the first is shown.
+        named.sort_unstable();
+        named.dedup_by_key(|(tag, _)| *tag);
+        let named = Arc::new(named.into_boxed_slice());
+        self.inner.shared.texts.put_named(offset, asked, &named);
+        Ok(named)
     }
 
     /// The words of the clause that a claim stands on.
