@@ -60,6 +60,15 @@ pub enum LedgerError {
         /// What does not hold.
         what: &'static str,
     },
+    /// Another process writes to it.
+    #[error(
+        "the ledger {} is in use; stop the server that writes to it, or give this one a ledger of its own",
+        path.display()
+    )]
+    InUse {
+        /// The ledger.
+        path: PathBuf,
+    },
     /// It is the ledger of another log.
     #[error("{} is the ledger of another data directory", path.display())]
     OtherLog {
@@ -132,7 +141,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the ledger of a log, or begins one.
+    /// Opens the ledger of a log, or begins one. It is locked for as long as it is open: two that write to it would
+    /// write over each other.
     pub fn open(
         disk: &Arc<dyn Disk>,
         path: &Path,
@@ -140,7 +150,7 @@ impl Ledger {
     ) -> Result<Ledger, LedgerError> {
         let failed = |doing| move |source| LedgerError::Io { doing, path: path.to_owned(), source };
         if !disk.exists(path) {
-            let file = disk.create_new(path).map_err(failed("made"))?;
+            let file = locked(disk.create_new(path).map_err(failed("made"))?, path)?;
             file.write_at(&head(log_id), 0).map_err(failed("written"))?;
             file.sync().map_err(failed("written"))?;
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -149,11 +159,11 @@ impl Ledger {
             let (path, waiting) = (path.to_owned(), Vec::new());
             return Ok(Ledger { file, path, until, end: HEAD_LEN as u64, waiting });
         }
+        let file = locked(disk.open(path).map_err(failed("opened"))?, path)?;
         let contents = read(&**disk, path)?;
         if contents.log_id != log_id {
             return Err(LedgerError::OtherLog { path: path.to_owned() });
         }
-        let file = disk.open(path).map_err(failed("opened"))?;
         file.set_len(contents.end).map_err(failed("cut"))?;
         let Contents { until, end, .. } = contents;
         Ok(Ledger { file, path: path.to_owned(), until, end, waiting: Vec::new() })
@@ -231,6 +241,14 @@ impl Ledger {
         self.waiting.extend_from_slice(&(!length).to_le_bytes());
         self.waiting.extend_from_slice(&crc32c::crc32c(body).to_le_bytes());
         self.waiting.extend_from_slice(body);
+    }
+}
+
+fn locked(file: Box<dyn DiskFile>, path: &Path) -> Result<Box<dyn DiskFile>, LedgerError> {
+    match file.try_lock() {
+        Ok(true) => Ok(file),
+        Ok(false) => Err(LedgerError::InUse { path: path.to_owned() }),
+        Err(source) => Err(LedgerError::Io { doing: "locked", path: path.to_owned(), source }),
     }
 }
 

@@ -66,13 +66,13 @@ pub fn restore(
     let manifest = Manifest::find(disk, from)?.ok_or_else(missing)?;
     let known = match erasures {
         Erasures::Unknown => None,
-        Erasures::Ledger(path) => Some((path, ledger::read(disk, path)?)),
+        Erasures::Ledger(path) => {
+            // It must be there; and whoever writes to it could take something back meanwhile.
+            ledger::read(disk, path)?;
+            let held = Ledger::open(&env.disk, path, manifest.log_id)?;
+            Some((held, ledger::read(disk, path)?))
+        }
     };
-    if let Some((path, known)) = &known
-        && known.log_id != manifest.log_id
-    {
-        return Err(ledger::LedgerError::OtherLog { path: path.to_path_buf() }.into());
-    }
     let there = disk.exists(data);
     if there && !disk.list(data).map_err(|error| io_error("read", data, error))?.is_empty() {
         return Err(refused(data, "is not empty; a restore does not write over anything"));
@@ -95,8 +95,7 @@ pub fn restore(
     }
     again.close()?;
     let Again { parts, report, appended, .. } = again;
-    if let Some((path, known)) = known {
-        let mut ledger = Ledger::open(&env.disk, path, known.log_id)?;
+    if let Some((mut ledger, _)) = known {
         let reader = parts.log.reader();
         for entry in &appended {
             if let Some(taken) = taken(&*reader, entry, report.epoch)? {

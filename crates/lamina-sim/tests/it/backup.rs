@@ -79,9 +79,17 @@ fn a_restore_gives_back_what_was_there_and_a_new_life_of_the_log() {
     let later = say(&mut api, "I live in Paris.");
 
     let root = directory();
-    let done = restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
+    // Two that write to one ledger would write over each other.
+    let (to, ledger) = (data(root.path()), noting.ledger.clone());
+    let words = ["restore", "--from", text(&place), "--data", text(&to), "--ledger", text(&ledger)];
+    let refused = lamina(&words);
+    code(&refused, 4);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("is in use"), "{refused:?}");
+    assert!(!RealDisk.exists(&to));
+    let _kept = noting.own.stop();
+    let done = restore(&place, root.path(), &["--ledger", text(&ledger)]);
     assert_eq!((&done["epoch"], &done["erased_again"]), (&json!(1), &json!(0)));
-    let restored = serve(root, &noting.ledger);
+    let restored = serve(root, &ledger);
     let mut again = restored.api("restored");
     assert_eq!(again.event(&first)["content"]["text"], "I live in Rome.");
     again.get(&format!("/v1/events/{later}")).fails(404, "NOT_FOUND");
@@ -116,7 +124,9 @@ fn a_second_run_copies_what_changed_and_drops_what_is_gone() {
     assert!(third["bytes_copied"].as_u64() > second["bytes_copied"].as_u64(), "{third}");
     assert!(holding(&place, "Quaxley").is_empty());
     let root = directory();
-    restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
+    let ledger = noting.ledger.clone();
+    let _kept = noting.own.stop();
+    restore(&place, root.path(), &["--ledger", text(&ledger)]);
     let checked = lamina(&["check", "--data", text(&data(root.path()))]);
     code(&checked, 0);
 }
@@ -150,7 +160,9 @@ fn what_was_erased_after_the_backup_does_not_come_back() {
     api.send(&Request::new("PUT", "/v1/admin/legal-holds").json(&hold)).ok(200);
 
     let root = directory();
-    let done = restore(&place, root.path(), &["--ledger", text(&noting.ledger)]);
+    let ledger = noting.ledger.clone();
+    let _kept = noting.own.stop();
+    let done = restore(&place, root.path(), &["--ledger", text(&ledger)]);
     assert!(done["erased_again"].as_u64().unwrap() >= 2, "{done}");
     assert!(done["noted_again"].as_u64().unwrap() >= 1, "{done}");
     assert_eq!(done["blobs_removed_again"], 1);
@@ -159,7 +171,7 @@ fn what_was_erased_after_the_backup_does_not_come_back() {
         assert!(found.is_empty(), "{word}: {found:?}");
     }
     code(&lamina(&["check", "--data", text(&data(root.path()))]), 0);
-    let restored = serve(root, &noting.ledger);
+    let restored = serve(root, &ledger);
     let mut again = restored.api("restored");
     again.get(&format!("/v1/events/{gone}")).fails(410, "RESOURCE_DELETED");
     assert_eq!(again.event(&kept)["content"]["text"], "My dog is called Vimto.");

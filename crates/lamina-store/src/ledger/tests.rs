@@ -49,6 +49,9 @@ fn what_was_taken_back_is_there_after_a_restart() {
     written(&path);
     let ledger = Ledger::open(&disk(), &path, LOG).unwrap();
     assert_eq!(ledger.until(), Until { epoch: 2, offset: 21 });
+    let second = Ledger::open(&disk(), &path, LOG);
+    assert!(matches!(second, Err(LedgerError::InUse { .. })), "{second:?}");
+    drop(ledger);
     assert_eq!(read(&RealDisk, &path).unwrap().taken, [taken(8), taken(20)]);
     let other = Ledger::open(&disk(), &path, [8; 16]);
     assert!(matches!(other, Err(LedgerError::OtherLog { .. })), "{other:?}");

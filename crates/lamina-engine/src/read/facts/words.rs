@@ -79,17 +79,14 @@ impl Inner {
             Content::Conflict(values) => values.clone(),
             Content::Ended(_) => return Ok(None),
         };
-        let mut objects = Vec::new();
-        let mut said: Option<Told> = None;
+        let mut sides: Vec<(FactObject, Option<Told>)> = Vec::new();
         for value in values {
-            let told = self.object(tenant, fact, value, recorded, answers)?;
-            let Some((object, first)) = told else { continue };
-            said = said.or(first);
-            objects.push(object);
+            sides.extend(self.object(tenant, fact, value, recorded, answers)?);
         }
-        // Sides of a conflict in the order they were first said in.
-        objects.sort_by_key(|object| object.supports.first().copied());
-        let said = match said {
+        // Those of a conflict in the order they were first said in.
+        sides.sort_by_key(|(object, _)| object.supports.first().copied());
+        let (objects, told): (Vec<FactObject>, Vec<Option<Told>>) = sides.into_iter().unzip();
+        let said = match told.into_iter().flatten().next() {
             Some(said) => said,
             None if objects.is_empty() => return Ok(None),
             None => self.unsaid(tenant, fact, answers)?,
