@@ -59,7 +59,7 @@ pub(super) fn check_targets(
     Ok(())
 }
 
-/// Zeroes the sections of the targets and syncs every segment it touched. On a disk that needs
+/// Zeroes the sections of the targets and syncs every segment it touched, and empties the quarantine. On a disk that needs
 /// space even to overwrite, the ballast gives it.
 pub(super) fn sections(
     shared: &Shared,
@@ -96,7 +96,25 @@ fn sections_once(shared: &Shared, targets: &[EraseTarget]) -> Result<(), LogErro
         bump_generation(&*file).map_err(zeroing)?;
         file.sync().map_err(zeroing)?;
     }
-    Ok(())
+    empty_quarantine(shared).map_err(zeroing)
+}
+
+/// Removes what recovery cut off the log and kept: it was never acknowledged, and it may have the words that are
+/// erased now, in an entry that was lost with a crash and made again after it.
+fn empty_quarantine(shared: &Shared) -> io::Result<()> {
+    let (disk, dir) = (&*shared.disk, shared.paths.quarantine());
+    let names = if disk.exists(&dir) { disk.list(&dir)? } else { Vec::new() };
+    if names.is_empty() {
+        return Ok(());
+    }
+    for name in names {
+        let path = dir.join(name);
+        let file = disk.open(&path)?;
+        fill(&*file, 0, file.len()?)?;
+        file.sync()?;
+        disk.remove(&path)?;
+    }
+    disk.sync_dir(&dir)
 }
 
 /// Says in the segment's head that bytes behind it changed, so that a copy is known to be stale.
