@@ -12,7 +12,7 @@ use crate::ground::Caller;
 /// The scopes that both tenants use.
 pub(super) const SCOPES: &[&str] =
     &["org:same", "org:same/ws:one", "org:same/ws:one/project:p", "org:same/ws:two", "user:alice"];
-/// Lists with more than one page.
+/// Lists, most with more than one page; which of the claims that one event changes comes first is chance.
 pub(super) const LISTS: &[&str] = &[
     "/v1/events?scope=org:same/ws:one&limit=3",
     "/v1/events?scope=org:same/ws:one&view=holistic&limit=3",
@@ -27,7 +27,7 @@ pub(super) const LISTS: &[&str] = &[
     "/v1/facts?scope=org:same&view=descend&limit=2",
     "/v1/beliefs?scope=org:same/ws:told&limit=2",
     "/v1/episodes?scope=org:same/ws:told&limit=2",
-    "/v1/claims?scope=org:same/ws:told&limit=2",
+    "/v1/claims?scope=org:same/ws:told&limit=50",
     "/v1/understanding?scope=org:same/ws:told&limit=1",
     "/v1/entities?scope=org:same/ws:told",
     "/v1/conflicts?scope=org:same/ws:told&status=all",
