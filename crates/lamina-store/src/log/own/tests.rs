@@ -15,6 +15,23 @@ fn erase(_: &World, log: &mut SegmentLog, done: &mut Vec<Entry>) -> Result<(), L
 }
 
 #[test]
+fn an_erasure_empties_the_quarantine() {
+    let world = filled(4);
+    let (mut log, _) = world.open().unwrap();
+    world.disk.power_off_after_bytes(100);
+    log.append(vec![world.says(1, "torn")], None).unwrap_err();
+    drop(log);
+    world.disk.restart();
+    let (mut log, report) = world.open().unwrap();
+    let kept = Path::new("/data/quarantine").join(report.cut.unwrap().quarantine);
+    assert!(world.disk.contents(&kept).is_ok(), "it is kept until something is erased");
+    erase(&world, &mut log, &mut Vec::new()).unwrap();
+    assert!(world.disk.contents(&kept).is_err());
+    drop(log);
+    world.assert_sound();
+}
+
+#[test]
 fn crash_at_every_byte_of_an_erasure() {
     crash_everywhere(&filled(4), &erase);
 }
