@@ -121,6 +121,7 @@ impl Shared {
         self.applied.advance(log.tip().next_offset);
         self.wake.advance(log.tip().next_offset);
         self.writer.committed.store(log.tip().next_offset, Ordering::Release);
+        self.writer.awaited.store(log.tip().next_offset, Ordering::Release);
         *self.writer.log.lock() = log.stats();
         self.writer.recorded_last.store(log.tip().recorded_at.0.0, Ordering::Release);
     }
@@ -207,6 +208,7 @@ impl Inner {
         let turn = Arc::clone(&self.writes).acquire_owned().await;
         let turn = Arc::new(turn.map_err(|_| Error::ShuttingDown)?);
         self.shared.writer.queued.fetch_add(1, Ordering::Relaxed);
+        self.shared.writer.unanswered.fetch_add(1, Ordering::Relaxed);
         // The turn goes with the request: a caller that gives up does not make room for another
         // before the writer has taken what it left.
         let message = Message::Counted(request, Arc::clone(&turn));
@@ -225,13 +227,13 @@ impl Inner {
 
     /// Waits until the views have everything that was answered before this call.
     pub(crate) async fn caught_up(&self) {
-        let committed = self.shared.writer.committed.load(Ordering::Acquire);
-        self.shared.applied.reached(committed).await;
+        let awaited = self.shared.writer.awaited.load(Ordering::Acquire);
+        self.shared.applied.reached(awaited).await;
     }
 
     /// Whether the views have everything that was answered.
     pub(crate) fn caught_up_by_now(&self) -> bool {
-        self.shared.applied.offset() >= self.shared.writer.committed.load(Ordering::Acquire)
+        self.shared.applied.offset() >= self.shared.writer.awaited.load(Ordering::Acquire)
     }
 
     pub(crate) fn audit_id(&self) -> AuditId {

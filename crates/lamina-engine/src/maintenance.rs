@@ -1,5 +1,7 @@
 //! What an operator does to a directory that no server uses: check, repair, rebuild.
 
+pub(crate) mod scratch;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use lamina_types::stdx::hex;
 
 pub use lamina_store::log::repair::advice;
 
+use self::scratch::Scratch;
 use crate::audit::open::{AUDIT, options as audit_options};
 use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, views};
 use crate::{OpenError, Settings};
@@ -180,8 +183,11 @@ fn check_views(
     report: &mut CheckReport,
 ) -> Result<(), OpenError> {
     let (reader, tip) = log::read_only(&options(data, env, keys))?;
-    // Not the way a start opens it, which throws away what it cannot read: a check changes nothing.
-    let kv = FjallKv::open(&data.join("views"));
+    // A check changes nothing, and opening the tables would: it is a copy that is opened, and not in the way of a
+    // start, which throws away what it cannot read.
+    let failed = |error| io_error("copied", &data.join("views"), error);
+    let scratch = Scratch::make(env, data).map_err(failed)?;
+    let kv = scratch.copied(&data.join("views"), "views").and_then(|copy| FjallKv::open(&copy));
     let mut add = |mends: bool, what: String| {
         report.findings_count += 1;
         report.findings.push(Finding { mends, file: "views".to_owned(), position: 0, what });
@@ -202,13 +208,11 @@ fn check_views(
         return Ok(());
     }
     // Replayed beside the views and not in memory: a large log has many rows.
-    let scratch = data.join("views.check");
-    let gone = |error| io_error("removed", &scratch, error);
-    env.disk.remove_dir_all(&scratch).map_err(gone)?;
-    let kv = Arc::new(FjallKv::open(&scratch).map_err(OpenError::ViewStore)?);
+    let kv = Arc::new(FjallKv::open(&scratch.join("replayed")).map_err(OpenError::ViewStore)?);
     let hasher = Arc::new(TenantKeys(Arc::clone(keys)));
     let checked = verify(&stored, &*reader, kv, hasher, &mut |_, _| {});
-    env.disk.remove_dir_all(&scratch).map_err(gone)?;
+    // Closed before their files go.
+    drop(stored);
     let ViewCheck { rows, differences, behind_erasure } = checked?;
     for difference in differences {
         let Difference { space, extra, missing, changed, first } = difference;

@@ -58,13 +58,13 @@ impl Lexicon {
     }
 
     /// The numbers of those of these words that have a meaning: ascending, each once.
-    pub fn numbers(&self, words: &[String]) -> Box<[u32]> {
-        let mut numbers = Vec::with_capacity(words.len());
+    pub fn numbers<'w>(&self, words: impl Iterator<Item = &'w str>) -> Box<[u32]> {
+        let mut numbers = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
         {
             let known = self.words.read();
             for word in words {
-                match known.numbers.get(word.as_str()) {
+                match known.numbers.get(word) {
                     Some(number) => numbers.push(*number),
                     None => unknown.push(word),
                 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use ed25519_dalek::{Signature, Signer as _, VerifyingKey};
 use lamina_types::stdx::hex;
-use lamina_types::{AuditId, ErasureId, RecordedAt};
+use lamina_types::{AuditId, ErasureId, Micros, RecordedAt};
 use sha2::{Digest, Sha256};
 
 use crate::codec::control::ErasureCounts;
@@ -153,6 +153,50 @@ impl Certificate {
             ("bytes_held", Json::Number(bytes_held)),
             ("bytes_rewritten", Json::Number(bytes_rewritten)),
         ]))
+    }
+}
+
+/// What a certificate tells of an erasure that the log it stands in may not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// The row of the audit log.
+    pub audit: AuditId,
+    /// When it began.
+    pub began_at: RecordedAt,
+    /// When the certificate was made.
+    pub issued_at: RecordedAt,
+    /// The commitment to the scope.
+    pub scope: [u8; 32],
+    /// What went, and what was kept.
+    pub counts: ErasureCounts,
+}
+
+impl Told {
+    /// Reads a certificate as [`Certificate::issue`] writes it: each of these names stands in it once, and no text in
+    /// it has quotation marks. `None` if it is none.
+    pub fn read(certificate: &str) -> Option<Told> {
+        let field = |name: &str| {
+            let (_, rest) = certificate.split_once(&format!("\"{name}\":"))?;
+            let end = rest.find([',', '}'])?;
+            Some(rest.get(..end)?.trim_matches('"'))
+        };
+        let number = |name: &str| field(name)?.parse::<u64>().ok();
+        let at = |name: &str| Some(RecordedAt(Micros(i64::try_from(number(name)?).ok()?)));
+        Some(Told {
+            audit: field("audit_id")?.parse().ok()?,
+            began_at: at("began_at_us")?,
+            issued_at: at("issued_at_us")?,
+            scope: hex::decode_array(field("scope_commitment")?)?,
+            counts: ErasureCounts {
+                deleted_events: number("deleted_events")?,
+                redacted_events: number("redacted_events")?,
+                held_events: number("events_under_legal_hold")?,
+                deleted_facts: number("deleted_facts")?,
+                deleted_beliefs: number("deleted_beliefs")?,
+                demoted_beliefs: number("demoted_beliefs")?,
+                deleted_episodes: number("deleted_episodes")?,
+            },
+        })
     }
 }
 

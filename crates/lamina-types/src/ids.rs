@@ -196,9 +196,12 @@ pub fn uuid_v7(at: Micros, entropy: [u8; 8]) -> [u8; 16] {
 }
 
 fn print(f: &mut fmt::Formatter<'_>, prefix: &str, bytes: &[u8; 16]) -> fmt::Result {
-    f.write_str(prefix)?;
-    f.write_str("_")?;
-    f.write_str(&hex::encode(bytes))
+    // In one piece: a text that grows with each is moved each time.
+    let mut text = String::with_capacity(prefix.len() + 1 + 2 * bytes.len());
+    text.push_str(prefix);
+    text.push('_');
+    hex::push(&mut text, bytes);
+    f.write_str(&text)
 }
 
 fn parse(expected: &'static str, text: &str) -> Result<[u8; 16], IdError> {

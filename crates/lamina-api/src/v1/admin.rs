@@ -16,6 +16,7 @@ pub const CAPABILITIES: &[&str] = &[
     "capture_language_v1",
     "matched_fragments_v1",
     "query_variants_v1",
+    "recall_diagnostics_v1",
     "recall_language_v1",
     "refers_to_v1",
 ];

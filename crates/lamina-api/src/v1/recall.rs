@@ -7,8 +7,9 @@ mod request;
 mod temporal;
 
 pub use pack::{
-    DiagnosticsBody, FragmentBody, ItemDiagnostics, LayersBody, PackBody, PackEventBody,
-    PolicyBody, ProvenanceBody, Ranked, ScopeTraversed, StandingBody, TrailBody, WhyNotBody,
+    ChannelList, ChannelRank, DiagnosticsBody, DropDiagnostics, FragmentBody, ItemDiagnostics,
+    LayersBody, PackBody, PackEventBody, PolicyBody, ProvenanceBody, Ranked, Reorder,
+    ScopeTraversed, StandingBody, TrailBody, WhyNotBody,
 };
 pub use request::{BudgetsBody, LayerLimits, QueryVariant, RecallRequest};
 pub(crate) use temporal::during;

@@ -28,5 +28,7 @@ pub use piece::{
 };
 pub use push::{Decision, Outcome, Pieces, Reason, push};
 pub use read::{Known, Pins, Superseded, at, timeline};
-pub use retract::{Heirs, Retracted, Retraction, Turn, retract, without, without_turns};
+pub use retract::{
+    Heirs, Retracted, Retraction, Turn, retract, with_and_without, without, without_turns,
+};
 pub use track::Track;

@@ -1,7 +1,9 @@
 //! A closer look at the best candidates, once their words are read: word against word, who speaks, and
 //! whether it states something at all.
 
-use crate::read::words::{each_word, is_empty_word};
+use std::sync::LazyLock;
+
+use crate::read::words::{Perhaps, each_word, is_empty_word};
 
 /// Nearness below this is chance.
 const NEAR_MIN: f32 = 0.3;
@@ -85,14 +87,26 @@ pub fn manner(text: &str) -> Manner {
     // Of the word before, whether it is the first of two.
     let mut begun = None;
     each_word(text, &mut |word| {
+        manner.dates |= is_year(word);
+        if !TELLING.has(word) {
+            begun = None;
+            return;
+        }
         let of_two = |(first, second): &(&str, &str)| begun == Some(*first) && word == *second;
         manner.instructs |= RULES.binary_search(&word).is_ok() || RULES_OF_TWO.iter().any(of_two);
         manner.changes |= CHANGES.binary_search(&word).is_ok();
-        manner.dates |= TIMES.binary_search(&word).is_ok() || is_year(word);
+        manner.dates |= TIMES.binary_search(&word).is_ok();
         begun = RULES_OF_TWO.iter().map(|(first, _)| *first).find(|first| *first == word);
     });
     manner
 }
+
+/// All of these words.
+static TELLING: LazyLock<Perhaps> = LazyLock::new(|| {
+    let of_two = RULES_OF_TWO.iter().flat_map(|(first, second)| [*first, *second]);
+    let single = RULES.iter().chain(CHANGES).chain(TIMES).copied();
+    Perhaps::of(single.chain(of_two))
+});
 
 /// Words by which people say that something is not any more what it was.
 const CHANGES: &[&str] = &[

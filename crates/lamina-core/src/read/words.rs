@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// The words of a text in lower case, in order. Apostrophes end a word (`Mel's` is `mel`); scripts that
 /// are written without spaces give one word per character.
@@ -103,7 +104,34 @@ const EMPTY: &[&str] = &[
 
 /// Whether a word carries no matter of its own.
 pub fn is_empty_word(word: &str) -> bool {
-    EMPTY.binary_search(&word).is_ok()
+    static PERHAPS: LazyLock<Perhaps> = LazyLock::new(|| Perhaps::of(EMPTY.iter().copied()));
+    PERHAPS.has(word) && EMPTY.binary_search(&word).is_ok()
+}
+
+/// Says quickly of most words that they are not among some: none of these begins like that and is as long.
+#[derive(Debug)]
+pub(crate) struct Perhaps(Vec<u64>);
+
+impl Perhaps {
+    pub(crate) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Perhaps {
+        let mut lengths = vec![0; 256];
+        for word in words {
+            let first = word.bytes().next().unwrap_or_default();
+            if let Some(of_first) = lengths.get_mut(usize::from(first)) {
+                *of_first |= bit(word);
+            }
+        }
+        Perhaps(lengths)
+    }
+
+    pub(crate) fn has(&self, word: &str) -> bool {
+        let first = word.bytes().next().unwrap_or_default();
+        self.0.get(usize::from(first)).is_some_and(|lengths| lengths & bit(word) != 0)
+    }
+}
+
+fn bit(word: &str) -> u64 {
+    1 << word.len().min(63)
 }
 
 /// What a question speaks of.

@@ -14,7 +14,7 @@ pub const ATTEMPTS_MAX: u32 = 5;
 /// The pause before the second try; each further one doubles it.
 pub const BACKOFF_US: i64 = 1_000_000;
 /// Events in flight; the shell feeds no more until some are finished.
-pub const IN_FLIGHT_MAX: usize = 65_536;
+pub const IN_FLIGHT_MAX: usize = 16_384;
 
 /// What can happen to the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,6 @@ mod needles;
 mod packed;
 
 use std::collections::BTreeSet;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +24,8 @@ use lamina_store::log::check::{CheckOptions, Severity, check};
 pub use needles::{STRING_BYTES_MAX, STRING_BYTES_MIN, STRINGS_MAX, Sought, SoughtError};
 
 use crate::OpenError;
-use crate::backup::copy::{Extent, copy};
 use crate::maintenance::existing;
+use crate::maintenance::scratch::Scratch;
 use crate::open::lock;
 use needles::Needles;
 
@@ -114,31 +113,17 @@ fn rows(data: &Path, env: &Env, sought: &Sought, needles: &Needles, report: &mut
         return;
     }
     // Opening the tables writes to them, and this looks only: so it is a copy that is opened.
-    let scratch = data.join("views.look");
-    let opened = env.disk.remove_dir_all(&scratch);
-    let opened = opened.and_then(|()| copied(env, &dir, &scratch));
-    match opened.and_then(|()| FjallKv::open(&scratch)) {
-        Ok(kv) => in_rows(&kv, sought, needles, report),
+    let scratch = Scratch::make(env, data);
+    let opened = scratch.and_then(|scratch| {
+        let kv = FjallKv::open(&scratch.copied(&dir, "views")?)?;
+        Ok((kv, scratch))
+    });
+    match opened {
+        // Closed before its files go.
+        Ok((kv, _scratch)) => in_rows(&kv, sought, needles, report),
         // Its files were searched; the next start drops them.
         Err(error) => report.unread("views", error),
     }
-    if let Err(error) = env.disk.remove_dir_all(&scratch) {
-        report.unread("views.look", error);
-    }
-}
-
-/// Copies a directory with everything below it.
-fn copied(env: &Env, from: &Path, to: &Path) -> io::Result<()> {
-    env.disk.create_dir_all(to)?;
-    for name in env.disk.list(from)? {
-        let (from, to) = (from.join(&name), to.join(&name));
-        if env.disk.list(&from).is_ok() {
-            copied(env, &from, &to)?;
-        } else {
-            copy(&*env.disk, &from, &to, Extent::Whole, &mut |_| {})?;
-        }
-    }
-    Ok(())
 }
 
 fn in_rows(kv: &FjallKv, sought: &Sought, needles: &Needles, report: &mut AbsentReport) {

@@ -296,14 +296,28 @@ fn predicted(row: &rows::BeliefRow) -> Confidence {
 
 /// Takes back what an entry said, as if it had never been said.
 pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
-    let Some(row) = made_row(rows, tenant, offset)? else { return Ok(()) };
-    for claim in row.claims {
-        without(rows, tenant, claim, offset, Going::Never)?;
+    withdraw_all(rows, tenant, &BTreeSet::from([offset]))
+}
+
+/// The same for many entries: a claim is taken again once, whatever of it goes. One after the other, what many
+/// have said would be taken again for each of them.
+pub(super) fn withdraw_all(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offsets: &BTreeSet<u64>,
+) -> Result<(), ViewError> {
+    let mut claims: BTreeSet<ClaimKey> = BTreeSet::new();
+    for offset in offsets {
+        let Some(row) = made_row(rows, tenant, *offset)? else { continue };
+        claims.extend(row.claims);
+        if let Some((scope, at)) = row.sample {
+            rows.delete(Space::Sources, key::sample(tenant, scope, at, *offset));
+        }
+        rows.delete(Space::Sources, key::made(tenant, *offset));
     }
-    if let Some((scope, at)) = row.sample {
-        rows.delete(Space::Sources, key::sample(tenant, scope, at, offset));
+    for claim in claims {
+        again::without_some(rows, tenant, claim, |source, piece| piece.is_of_any(source, offsets))?;
     }
-    rows.delete(Space::Sources, key::made(tenant, offset));
     Ok(())
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod things;
 pub(super) mod again;
 pub(super) mod forget;
 pub(super) mod moved;
+mod withdraw;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -30,9 +31,11 @@ use self::rows::{Claimed, DigestRow, ThingsRow};
 use crate::derive::entities::entropy;
 use crate::derive::fold::{Given, row_error};
 use crate::derive::key::{self as fact_key, Layer};
+use crate::derive::rows::FactRow;
 use crate::derive::rows::episodes::EpisodeEventRow;
-use crate::derive::rows::{AnswerRow, FactRow};
 use crate::derive::{episodes, facts};
+
+pub(super) use withdraw::{withdraw, withdraw_all};
 
 /// Assertions of one track that are counted: what is said again and again is not worth more.
 const PER_TRACK_MAX: usize = 8;
@@ -108,33 +111,6 @@ fn count(rows: &mut Rows<'_, '_>, sealed: &Sealed, step: &Step) -> Result<(), Vi
     for (answer, mut row) in spoken {
         row.episode = Some(episode);
         rows.put(Space::Sources, key::things(tenant, answer), row.encode());
-    }
-    Ok(())
-}
-
-/// Takes an answer out of the counts. Its facts are gone by now; what stands again in their place is
-/// counted again.
-pub(super) fn withdraw(
-    rows: &mut Rows<'_, '_>,
-    tenant: u32,
-    offset: u64,
-    row: &AnswerRow,
-    at: RecordedAt,
-) -> Result<(), ViewError> {
-    let Some(things) = things_row(rows, tenant, offset)? else { return Ok(()) };
-    rows.delete(Space::Sources, key::things(tenant, offset));
-    let step = Step { tenant, when: When { at, valid: ValidAt(at.0) }, seed: row.seed };
-    if let Some(episode) = things.episode {
-        for scope in &things.scopes {
-            let Some(before) = digest(rows, tenant, *scope, episode)? else { continue };
-            let after = without(rows, tenant, &before, offset, &things)?;
-            change(rows, &step, *scope, episode, &before, after)?;
-        }
-    }
-    for (scope, track) in &row.tracks {
-        let before = counted(rows, tenant, *scope, track)?;
-        let again = countable(rows, tenant, *scope, track)?;
-        recount(rows, &step, *scope, track, before, &again)?;
     }
     Ok(())
 }
@@ -240,38 +216,6 @@ fn digest_row(
     let mut row = forget::counted_for(rows, (tenant, scope, episode), row)?;
     row.trim();
     Ok(row)
-}
-
-/// What is left of a digest without an answer.
-fn without(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    digest: &DigestRow,
-    offset: u64,
-    gone: &ThingsRow,
-) -> Result<DigestRow, ViewError> {
-    let mut after = digest.clone();
-    after.answers.retain(|answer| *answer != offset);
-    let mut rest: Vec<ThingsRow> = Vec::new();
-    for answer in &after.answers {
-        rest.extend(things_row(rows, tenant, *answer)?);
-    }
-    let mut left: BTreeSet<Tag> = BTreeSet::new();
-    for row in &rest {
-        left.extend(&row.spoken.names);
-        left.extend(
-            row.spoken.nouns.iter().flat_map(|noun| [Some(noun.word), noun.with_next]).flatten(),
-        );
-    }
-    after.items.retain(|item| matches!(item, Item::Value(tag) if left.contains(tag)));
-    let is_gone = |source| gone.facts.iter().any(|stated| stated.source == source);
-    after.facts.retain(|fact| !is_gone(fact.source) && after.items.contains(&fact.subject));
-    let ties = rest.iter().flat_map(|row| &row.bonds);
-    after.bonds = ties.filter_map(|tie| tie.among(&after.items)).collect();
-    for fact in &mut after.facts {
-        fact.object = fact.object.filter(|object| after.items.contains(object));
-    }
-    Ok(after)
 }
 
 /// Brings the counts of a track up to date: what does not stand any more is taken out, what stands
@@ -397,21 +341,15 @@ fn counted(
     Ok(found)
 }
 
-/// The assertions of a track whose episodes are sealed.
+/// The assertions of a track that stand and whose episodes are sealed.
 fn countable(
     rows: &Rows<'_, '_>,
     tenant: u32,
     scope: u64,
     track: &Tag,
 ) -> Result<Vec<(AssertionId, EpisodeId)>, ViewError> {
-    let (from, to) = fact_key::inputs(tenant, scope, track);
-    let mut sources = Vec::new();
-    rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-        sources.extend(fact_key::tail_source(key));
-        ControlFlow::Continue(())
-    })?;
     let mut found = Vec::new();
-    for source in sources {
+    for source in Standing::of(rows, tenant, scope, track)?.0 {
         let row = things_of_source(rows, tenant, source)?;
         found.extend(row.and_then(|row| row.episode).map(|episode| (source, episode)));
     }

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use lamina_core::derive::conflicts::{Verdict, verdicts};
 use lamina_core::derive::facts::{
     Assertion, AssertionId, Content, Decision, Input, Outcome, Piece, Resolution, Retraction,
-    Saying, Track, Turn, Value, ValueKey, push, without_turns,
+    Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::keys::KeyedHash;
@@ -326,8 +326,9 @@ pub(super) fn withdraw_all(
 ) -> Result<(), ViewError> {
     let mut tracks: BTreeMap<(u64, Tag), BTreeSet<u64>> = BTreeMap::new();
     for (offset, row) in answers {
-        for track in &row.tracks {
-            tracks.entry(*track).or_default().insert(*offset);
+        for (scope, track) in &row.tracks {
+            tracks.entry((*scope, *track)).or_default().insert(*offset);
+            rows.delete(Space::Sources, key::carries(tenant, *offset, *scope, track));
         }
     }
     for (track, offsets) in tracks {
@@ -476,9 +477,9 @@ fn remake_from(
     let at = At { tenant, scope, track, subject: first.subject, predicate: first.predicate };
     let turns = turns(&inputs);
     let decided = inputs.iter().any(|row| matches!(row.input, Input::Resolved(_)));
-    let (before, _) = without_turns(&turns, &BTreeSet::new());
-    let buried = pieces::drop_rows(rows, at, before.pieces())?;
-    let (after, heirs) = without_turns(&turns, withdrawn);
+    let (before, after, heirs) = with_and_without(&turns, withdrawn);
+    let kept = pieces::kept(before.pieces(), after.pieces());
+    let buried = pieces::drop_rows(rows, at, before.pieces(), &kept)?;
     for mut row in inputs {
         let source = row.input.source();
         let input_key = key::input(tenant, scope, &track, source);
@@ -504,7 +505,7 @@ fn remake_from(
         rows.delete(Space::Sources, key::track(tenant, scope, &said, &track));
     }
     conflicts::renew(rows, at, &buried, after.pieces());
-    for piece in after.pieces() {
+    for piece in after.pieces().iter().filter(|piece| !kept.contains(&piece.id)) {
         pieces::assert_row(rows, at, piece.clone())?;
     }
     conflicts::leave(rows, at, &buried)?;

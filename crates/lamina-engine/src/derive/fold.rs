@@ -245,7 +245,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let (tenant, at) = (entry.head.tenant, entry.head.recorded_at);
     let named = || payload.targets.iter().filter(|target| target.who || target.what);
     let gone = named().filter(|target| residue.stays(target.offset).is_none());
-    withdraw_facts(rows, tenant, gone.map(|target| target.offset))?;
+    withdraw_at_once(rows, tenant, gone.map(|target| target.offset), at)?;
     for target in named() {
         match residue.stays(target.offset) {
             Some(stays) => redacted::redact(rows, tenant, target.offset, stays, at)?,
@@ -269,11 +269,13 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     Ok(())
 }
 
-/// Takes back the facts of what goes as if it had never been said, all at once; the rest goes one by one.
-fn withdraw_facts(
+/// Takes back what goes as if it had never been said from what others have said too: from each fact, belief and
+/// concept at once, because it is made again from the rest. Then the answers themselves go.
+fn withdraw_at_once(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
     gone: impl Iterator<Item = u64>,
+    at: RecordedAt,
 ) -> Result<(), ViewError> {
     let mut offsets: BTreeSet<u64> = BTreeSet::new();
     for offset in gone {
@@ -283,14 +285,22 @@ fn withdraw_facts(
         }
     }
     let mut answers = Vec::new();
-    for offset in offsets {
-        let Some(mut row) = answer_row(rows, tenant, offset)? else { continue };
-        facts::with_carried(rows, tenant, offset, &mut row)?;
-        beliefs::withdraw(rows, tenant, offset)?;
-        conflicts::withdraw_citing(rows, tenant, offset, &|_| true)?;
-        answers.push((offset, row));
+    for offset in &offsets {
+        let Some(mut row) = answer_row(rows, tenant, *offset)? else { continue };
+        facts::with_carried(rows, tenant, *offset, &mut row)?;
+        answers.push((*offset, row));
     }
-    facts::withdraw_all(rows, tenant, &answers)
+    beliefs::withdraw_all(rows, tenant, &offsets)?;
+    for (offset, _) in &answers {
+        conflicts::withdraw_citing(rows, tenant, *offset, &|_| true)?;
+    }
+    facts::withdraw_all(rows, tenant, &answers)?;
+    concepts::withdraw_all(rows, tenant, answers.iter().map(|(offset, row)| (*offset, row)), at)?;
+    // The latest first: what a name was first used in is looked for when that use goes.
+    for (offset, row) in answers.iter().rev() {
+        forget_answer(rows, tenant, *offset, row)?;
+    }
+    Ok(())
 }
 
 /// Takes back every answer to an event.
@@ -335,7 +345,17 @@ pub(super) fn withdraw_answer(
     conflicts::withdraw_citing(rows, tenant, offset, &|_| true)?;
     facts::withdraw(rows, tenant, offset, &row)?;
     concepts::withdraw(rows, tenant, offset, &row, at)?;
-    entities::withdraw(rows, tenant, offset, &row)?;
+    forget_answer(rows, tenant, offset, &row)
+}
+
+/// Takes away an answer that nothing stands on any more, and its names.
+fn forget_answer(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+    row: &AnswerRow,
+) -> Result<(), ViewError> {
+    entities::withdraw(rows, tenant, offset, row)?;
     rows.delete(Space::Sources, key::answer(tenant, offset));
     if let Some(event) = event_offset(rows, tenant, row.event)? {
         let mut answers = answers_to(rows, tenant, event)?;

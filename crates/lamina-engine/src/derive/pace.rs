@@ -15,10 +15,11 @@ use crate::write::writer::WriterStatus;
 
 /// Writes that wait for the log when it is busy. One writer after another never gets there.
 const BUSY: usize = 8;
-/// A rest is at most so many times as long as the work before it.
-const REST_PER_WORK: u32 = 4;
+/// A rest is at most so many times as long as the work before it. What a round leaves to the threads that
+/// sync and fold costs about as much again.
+const REST_PER_WORK: u32 = 8;
 /// However long the work was.
-const REST_MAX: Duration = Duration::from_millis(400);
+const REST_MAX: Duration = Duration::from_millis(800);
 /// How often the load is looked at.
 const STEP: Duration = Duration::from_millis(2);
 /// Looks in a row that must find the log idle: it is, for a moment, whenever it has taken a batch.
@@ -50,15 +51,16 @@ impl Pace {
     }
 
     fn load(&self) -> Load {
-        Load { queued: self.writer.queued.load(Ordering::Relaxed), awaited: self.hub.is_awaited() }
+        let unanswered = self.writer.unanswered.load(Ordering::Relaxed);
+        Load { unanswered, awaited: self.hub.is_awaited() }
     }
 }
 
 /// What there is to make room for.
 #[derive(Debug, Clone, Copy)]
 struct Load {
-    /// Writes that wait for the log.
-    queued: usize,
+    /// Writes that the log has not answered.
+    unanswered: usize,
     /// Somebody waits for a stage.
     awaited: bool,
 }
@@ -78,7 +80,7 @@ impl Rest {
 
     /// Whether it goes on for another step.
     fn goes_on(&mut self, load: Load) -> bool {
-        self.idle = if load.queued < BUSY { self.idle + 1 } else { 0 };
+        self.idle = if load.unanswered < BUSY { self.idle + 1 } else { 0 };
         if load.awaited || self.idle == IDLE_LOOKS || self.steps_left == 0 {
             return false;
         }

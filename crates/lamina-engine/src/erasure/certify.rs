@@ -12,6 +12,7 @@ use lamina_store::codec::control::{
 use lamina_store::entry::{Entry, Kind, SectionState, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{Checkpoint, ErasePayload};
+use lamina_store::view::Residue;
 use lamina_types::{ActorId, ErasureId, RecordedAt};
 use tokio::sync::oneshot;
 
@@ -39,7 +40,7 @@ pub struct Certified {
 
 /// What the log says about the entries of an erasure.
 #[derive(Debug, Default)]
-struct Trail {
+pub(super) struct Trail {
     /// Seals of the entries that erased.
     erased: Vec<[u8; 32]>,
     /// Sections that they name.
@@ -48,6 +49,16 @@ struct Trail {
     all_zero: bool,
     /// The events among them.
     events: BTreeSet<[u8; 16]>,
+    /// Those of them that others refer to.
+    redacted: BTreeSet<[u8; 16]>,
+}
+
+impl Trail {
+    /// How many events were deleted, and how many redacted.
+    pub(super) fn counted(&self) -> (u64, u64) {
+        let redacted = self.redacted.len();
+        ((self.events.len() - redacted) as u64, redacted as u64)
+    }
 }
 
 impl Engine {
@@ -120,13 +131,16 @@ impl Inner {
         let Some(stored) = get(&self.views, Space::Records, &key::certificate(tenant, id))? else {
             return Ok(None);
         };
-        let offset = stored.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes));
-        let entry = self.read_one(offset.ok_or(Error::NotFound)?)?;
-        let what = entry.what.live().and_then(|bytes| ErasureCertified::decode(bytes).ok());
-        let what = what.ok_or(Error::Undecodable { what: "a certificate" })?;
-        let row = self.erasure_row(tenant, id)?;
-        let begun = self.reader.entry(row.begun, row.place)?;
-        let by = begun.who.live().and_then(|bytes| By::decode(bytes).ok());
+        let what = self.certified_at(&stored)?;
+        let by = match self.erasure_row(tenant, id) {
+            Ok(row) => {
+                let begun = self.reader.entry(row.begun, row.place)?;
+                begun.who.live().and_then(|bytes| By::decode(bytes).ok())
+            }
+            // Who asked is not known in a log that was restored from before it began.
+            Err(Error::NotFound) => None,
+            Err(error) => return Err(error),
+        };
         let salt = match by.is_some_and(|by| by.caller == *caller) {
             true => Some(self.scope_salt(tenant, id)?),
             false => None,
@@ -134,7 +148,15 @@ impl Inner {
         Ok(Some(Certified { certificate: what.certificate, salt }))
     }
 
-    fn erasure_row(&self, tenant: u32, id: ErasureId) -> Result<ErasureRow, Error> {
+    /// The certificate that a row says the place of.
+    pub(super) fn certified_at(&self, stored: &[u8]) -> Result<ErasureCertified, Error> {
+        let offset = stored.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes));
+        let entry = self.read_one(offset.ok_or(Error::NotFound)?)?;
+        let what = entry.what.live().and_then(|bytes| ErasureCertified::decode(bytes).ok());
+        what.ok_or(Error::Undecodable { what: "a certificate" })
+    }
+
+    pub(super) fn erasure_row(&self, tenant: u32, id: ErasureId) -> Result<ErasureRow, Error> {
         let stored = key::erasure(tenant, id);
         row(&self.views, Space::Records, &stored, ErasureRow::decode)?.ok_or(Error::NotFound)
     }
@@ -171,7 +193,7 @@ impl Inner {
     }
 
     /// The salt of an erasure's scope: made with the tenant's key, so that it needs no place of its own.
-    fn scope_salt(&self, tenant: u32, id: ErasureId) -> Result<[u8; 32], Error> {
+    pub(super) fn scope_salt(&self, tenant: u32, id: ErasureId) -> Result<[u8; 32], Error> {
         Ok(self.keyed(tenant)?.mac("erasure.salt", &[id.as_bytes()]))
     }
 
@@ -233,10 +255,12 @@ impl Inner {
 
     /// The entries that erased for this job, and whether what they name is zero. With each of its steps it has the
     /// turn of all that forgets, so what erases in its tenant is its own: until somebody else begins to forget,
-    /// which happens between a crash and the step that carries it on.
-    fn trail(&self, tenant: u32, id: ErasureId, begun: u64) -> Result<Trail, Error> {
+    /// which happens between a crash and the step that carries it on. What a restore erases again it erases for all:
+    /// there the events tell whose it is.
+    pub(super) fn trail(&self, tenant: u32, id: ErasureId, begun: u64) -> Result<Trail, Error> {
         let mut trail = Trail { all_zero: true, ..Trail::default() };
         let (mut next, mut start, mut place, mut turn) = (begun, begun, None, false);
+        let mut restored = self.restored_since(tenant, id, begun)?;
         loop {
             let entries = self.reader.read(start, place, ENTRIES_AT_ONCE, BYTES_AT_ONCE)?;
             for entry in entries.iter().filter(|entry| entry.head.offset >= next) {
@@ -245,8 +269,13 @@ impl Inner {
                     let step = entry.what.live().and_then(|bytes| ErasureStep::decode(bytes).ok());
                     turn = step.is_some_and(|step| step.id == id);
                 }
-                turn &= !is(control::FORGET_BEGUN);
-                if turn && entry.head.tenant == tenant && is(control::ERASE) {
+                let again = restored.as_mut().is_some_and(|restored| restored.is_in(entry));
+                turn &= !is(control::FORGET_BEGUN) && !again;
+                if entry.head.tenant != tenant || !is(control::ERASE) {
+                    continue;
+                }
+                let own = again && restored.as_ref().is_some_and(|all| all.is_own(self, entry));
+                if turn || own {
                     self.follow(tenant, entry, &mut trail)?;
                 }
             }
@@ -261,13 +290,18 @@ impl Inner {
     fn follow(&self, tenant: u32, entry: &Entry, trail: &mut Trail) -> Result<(), Error> {
         let payload = entry.what.live().and_then(ErasePayload::decode);
         trail.erased.push(entry.head.seal);
-        for target in payload.into_iter().flat_map(|payload| payload.targets) {
+        let Some(payload) = payload else { return Ok(()) };
+        let residue = Residue::decode(&payload.residue).unwrap_or_default();
+        for target in payload.targets {
             trail.sections += u64::from(target.who) + u64::from(target.what);
             let found = self.reader.entry(target.offset, target.place)?;
             let is_gone = |named: bool, section: &SectionState| !named || section.live().is_none();
             trail.all_zero &= is_gone(target.who, &found.who) && is_gone(target.what, &found.what);
             if found.head.kind == Kind::Experience && found.head.tenant == tenant {
                 trail.events.insert(found.head.id);
+                if residue.stays(target.offset).is_some() {
+                    trail.redacted.insert(found.head.id);
+                }
             }
         }
         Ok(())

@@ -9,6 +9,7 @@ mod certify;
 mod holds;
 mod plan;
 mod previews;
+mod restored;
 mod run;
 mod veil;
 mod words;

@@ -170,7 +170,7 @@ impl Engine {
         self.inner.caught_up().await;
         let stored = key::forget::erasure(tenant, id);
         let found = row(&self.inner.views, Space::Records, &stored, ErasureRow::decode)?;
-        let found = found.ok_or(Error::NotFound)?;
+        let Some(found) = found else { return self.erasure_told(tenant, id).await };
         let at_work = self.inner.admin.erasing.at_work.lock().get(&id).map(Arc::clone);
         let work = at_work.unwrap_or_default();
         let mut status = ErasureStatus {
@@ -221,7 +221,7 @@ impl Engine {
         }
         let stored = key::forget::erasure(tenant, id);
         let found = row(&self.inner.views, Space::Records, &stored, ErasureRow::decode)?;
-        let found = found.ok_or(Error::NotFound)?;
+        let Some(found) = found else { return self.erasure_home_told(tenant, id).await };
         self.inner.scope_path(tenant, found.scope)
     }
 
@@ -326,6 +326,9 @@ impl Engine {
     async fn perform(&self, job: &Job, work: &Work) -> Result<(), Error> {
         let _turn = self.inner.admin.forgetting.turn.lock().await;
         self.inner.caught_up().await;
+        if let Some(counts) = self.certified_before(job).await? {
+            return self.end(job, LAST, counts, false).await;
+        }
         self.veiled(job).await?;
         let mut counts = job.before;
         // Enumerating, counting references and sorting read what is there: one look at one state.
@@ -342,7 +345,13 @@ impl Engine {
             return Ok(());
         }
         let left = (plan.delete.len() as u64, plan.redact.len() as u64);
-        let planned = job.planned.unwrap_or(left);
+        let planned = match job.planned {
+            Some(planned) => planned,
+            None => {
+                let gone = self.gone_before(job).await?;
+                (left.0 + gone.0, left.1 + gone.1)
+            }
+        };
         // What an earlier run did is not always noted; what it had before it is.
         counts.deleted_events = planned.0.saturating_sub(left.0);
         counts.redacted_events = planned.1.saturating_sub(left.1);
@@ -354,6 +363,7 @@ impl Engine {
             counts.demoted_beliefs = plan.demoted.len() as u64;
         }
         *work.planned.lock() = Some(planned);
+        self.inner.admin.erasing.veil.also(job.id, &job.wanted, &plan);
         self.step((job, work), DELETE, counts).await?;
         let bytes_before = self.inner.purged_bytes();
         // The files of the index are written again once, when all of it is gone.

@@ -12,7 +12,7 @@ use lamina_store::view::EventRow;
 use lamina_types::{ErasureId, EventId};
 use parking_lot::RwLock;
 
-use super::plan::Wanted;
+use super::plan::{Plan, Wanted};
 use crate::Error;
 use crate::engine::Inner;
 
@@ -23,6 +23,21 @@ struct Hidden {
     scopes: BTreeSet<u64>,
     /// Events before this offset.
     up_to: u64,
+    /// Single events.
+    events: BTreeSet<EventId>,
+}
+
+impl Hidden {
+    /// Nothing yet.
+    fn of(wanted: &Wanted) -> Hidden {
+        let Wanted { tenant, up_to, .. } = *wanted;
+        Hidden { tenant, scopes: BTreeSet::new(), up_to, events: BTreeSet::new() }
+    }
+
+    fn has(&self, row: &EventRow) -> bool {
+        let inside = row.offset < self.up_to && self.scopes.contains(&row.scope);
+        self.tenant == row.tenant && (inside || self.events.contains(&row.id))
+    }
 }
 
 /// What erasures at work hide.
@@ -36,6 +51,17 @@ pub(super) struct Veil {
 impl Veil {
     fn put(&self, id: ErasureId, hidden: Hidden) {
         self.hidden.write().insert(id, hidden);
+        self.any.store(true, Ordering::Release);
+    }
+
+    /// Hides single events, too: those that stand elsewhere or that others refer to, and all that are named.
+    pub(super) fn also(&self, id: ErasureId, wanted: &Wanted, plan: &Plan) {
+        let events = match wanted.events.is_empty() {
+            true => plan.outside.clone(),
+            false => plan.words(),
+        };
+        let mut hidden = self.hidden.write();
+        hidden.entry(id).or_insert_with(|| Hidden::of(wanted)).events.extend(events);
         self.any.store(true, Ordering::Release);
     }
 
@@ -57,10 +83,7 @@ impl Inner {
             return Ok(());
         }
         let scopes = self.scopes_erased(wanted)?;
-        self.admin
-            .erasing
-            .veil
-            .put(id, Hidden { tenant: wanted.tenant, scopes, up_to: wanted.up_to });
+        self.admin.erasing.veil.put(id, Hidden { scopes, ..Hidden::of(wanted) });
         Ok(())
     }
 
@@ -72,11 +95,20 @@ impl Inner {
 
     /// Whether an event is hidden.
     pub(crate) fn is_hidden(&self, row: &EventRow) -> bool {
-        self.admin.erasing.veil.hides(|hidden| {
-            hidden.tenant == row.tenant
-                && row.offset < hidden.up_to
-                && hidden.scopes.contains(&row.scope)
-        })
+        self.admin.erasing.veil.hides(|hidden| hidden.has(row))
+    }
+
+    /// Whether anything of a tenant is hidden.
+    pub(crate) fn hides_any(&self, tenant: u32) -> bool {
+        self.admin.erasing.veil.hides(|hidden| hidden.tenant == tenant)
+    }
+
+    /// Whether an event is, by its id. Reads nothing while nothing is hidden.
+    pub(crate) fn hides(&self, tenant: u32, event: EventId) -> Result<bool, Error> {
+        if !self.hides_any(tenant) {
+            return Ok(false);
+        }
+        Ok(self.views.event(tenant, event)?.is_some_and(|row| self.is_hidden(&row)))
     }
 
     /// The row of an event as reads see it: one that is being erased is like one that was.

@@ -1,9 +1,12 @@
 //! The phase in which words go.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use lamina_store::codec::control::ErasureCounts;
+use lamina_store::kv::Space;
 use lamina_store::log::EraseTarget;
 use lamina_types::EventId;
 use tokio::sync::oneshot;
@@ -11,12 +14,26 @@ use tokio::sync::oneshot;
 use super::Work;
 use super::plan::{Plan, Staying};
 use super::run::{DELETE, Job};
+use crate::derive::read::row;
+use crate::derive::rows::AnswerRow;
+use crate::derive::{key, traces};
+use crate::engine::Inner;
 use crate::forget::Going;
 use crate::write::capture::{Remains, Request};
 use crate::{Engine, Error};
 
-/// Events whose words go at once: others write in between.
-const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
+/// Events whose words go at once: others write in between. With an answer each, that is one entry that erases.
+const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 256 };
+/// A rest is as long as the work before it, so that an erasure takes half a core, and at most this long.
+const REST_MAX: Duration = Duration::from_millis(250);
+
+/// Whether anybody can see what goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    Seen,
+    /// No read looks there any more: nobody waits for it, and there is no hurry.
+    Hidden,
+}
 
 impl Engine {
     /// Takes the words of events, and of what was declared.
@@ -26,23 +43,25 @@ impl Engine {
         plan: &Plan,
         counts: &mut ErasureCounts,
     ) -> Result<(), Error> {
-        // Those that are seen from other scopes first: nobody looks into the others any more.
-        let (mut words, others): (Vec<EventId>, Vec<EventId>) =
-            plan.words().into_iter().partition(|event| plan.outside.contains(event));
-        words.extend(others);
-        work.all.store(words.len() as u64, Ordering::Relaxed);
-        for some in words.chunks(EVENTS_AT_ONCE) {
-            let some: BTreeSet<EventId> = some.iter().copied().collect();
-            let staying = plan.redact.iter().filter(|(event, _)| some.contains(event));
-            let stays = staying.map(|(_, one)| (one.offset, one.scopes.iter().copied().collect()));
-            let remains = Remains { stays: stays.collect(), refuse_keys: true };
-            self.erase_words(job.wanted.tenant, &some, Going { who: true, remains }).await?;
-            let redacted = some.iter().filter(|id| plan.redact.contains_key(id)).count() as u64;
-            counts.redacted_events += redacted;
-            counts.deleted_events += some.len() as u64 - redacted;
-            work.done.fetch_add(some.len() as u64, Ordering::Relaxed);
-            // What is done is known after a crash.
-            self.step((job, work), DELETE, *counts).await?;
+        let tenant = job.wanted.tenant;
+        // Those that are seen from other scopes first: nobody looks into the others any more. An erasure of single
+        // events hides nothing.
+        let (seen, hidden): (Vec<EventId>, Vec<EventId>) = plan
+            .words()
+            .into_iter()
+            .partition(|event| plan.outside.contains(event) || !job.wanted.events.is_empty());
+        work.all.store((seen.len() + hidden.len()) as u64, Ordering::Relaxed);
+        let order = move |inner: &Inner| {
+            Ok((inner.by_track(tenant, seen)?, inner.by_track(tenant, hidden)?))
+        };
+        let (seen, hidden) = self.blocking(order).await?;
+        for some in seen.chunks(EVENTS_AT_ONCE) {
+            self.take_some((job, work), plan, counts, (some, Sight::Seen)).await?;
+        }
+        for some in hidden.chunks(EVENTS_AT_ONCE) {
+            let began = self.inner.env.clock.monotonic();
+            self.take_some((job, work), plan, counts, (some, Sight::Hidden)).await?;
+            self.rest(self.inner.env.clock.monotonic().since(began)).await;
         }
         let standing: Vec<&Staying> = plan.standing.values().collect();
         for some in standing.chunks(EVENTS_AT_ONCE) {
@@ -53,13 +72,42 @@ impl Engine {
                 what: true,
             };
             let stays = some.iter().map(|one| (one.offset, one.scopes.iter().copied().collect()));
-            let remains = Remains { stays: stays.collect(), refuse_keys: false };
+            let remains = Remains { stays: stays.collect(), ..Remains::default() };
             self.take_back(job, some.iter().map(target).collect(), remains).await?;
         }
         for targets in plan.declared.chunks(EVENTS_AT_ONCE) {
             self.take_back(job, targets.to_vec(), Remains::default()).await?;
         }
         Ok(())
+    }
+
+    /// Takes the words of some events.
+    async fn take_some(
+        &self,
+        (job, work): (&Job, &Work),
+        plan: &Plan,
+        counts: &mut ErasureCounts,
+        (some, sight): (&[EventId], Sight),
+    ) -> Result<(), Error> {
+        let some: BTreeSet<EventId> = some.iter().copied().collect();
+        let staying = some.iter().filter_map(|event| plan.redact.get(event));
+        let stays: BTreeMap<u64, Vec<u64>> =
+            staying.map(|one| (one.offset, one.scopes.iter().copied().collect())).collect();
+        let redacted = stays.len() as u64;
+        let remains = Remains { stays, refuse_keys: true, hidden: sight == Sight::Hidden };
+        self.erase_words(job.wanted.tenant, &some, Going { who: true, remains }).await?;
+        counts.redacted_events += redacted;
+        counts.deleted_events += some.len() as u64 - redacted;
+        work.done.fetch_add(some.len() as u64, Ordering::Relaxed);
+        // What is done is known after a crash.
+        self.step((job, work), DELETE, *counts).await
+    }
+
+    /// Rests after so much work, but not while the engine closes.
+    async fn rest(&self, worked: Duration) {
+        if !self.inner.shared.closing.load(Ordering::Acquire) {
+            tokio::time::sleep(worked.min(REST_MAX)).await;
+        }
     }
 
     async fn take_back(
@@ -71,5 +119,29 @@ impl Engine {
         let (reply, answer) = oneshot::channel();
         let tenant = job.wanted.tenant;
         self.inner.submit(Request::Erase { tenant, targets, remains, reply }, answer).await
+    }
+}
+
+impl Inner {
+    /// Events in the order in which their words go: those that speak of the same together, because what is known
+    /// of it is made again from the rest each time; the latest first, because what came first is looked for.
+    fn by_track(&self, tenant: u32, events: Vec<EventId>) -> Result<Vec<EventId>, Error> {
+        let mut keyed = Vec::with_capacity(events.len());
+        for id in events {
+            let offset = self.views.event(tenant, id)?.map_or(0, |row| row.offset);
+            let answers = traces::of_event(&self.views, tenant, offset)?;
+            let last = match answers.last() {
+                // Read once: not worth a place among what reads remember.
+                Some((answer, _)) => {
+                    let stored = key::answer(tenant, *answer);
+                    row(&self.views, Space::Sources, &stored, AnswerRow::decode)?
+                }
+                None => None,
+            };
+            let track = last.and_then(|row| row.tracks.first().copied());
+            keyed.push((track, Reverse(offset), id));
+        }
+        keyed.sort_unstable();
+        Ok(keyed.into_iter().map(|(_, _, id)| id).collect())
     }
 }

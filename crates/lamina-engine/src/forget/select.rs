@@ -159,7 +159,8 @@ impl Place<'_> {
 
     fn filter(self, caller: &Caller, selector: &Selector) -> Result<Filter, Error> {
         let Place { inner, tenant, scope } = self;
-        let called = |name: &str| inner.entities_called(tenant, &[scope], name, FOREVER);
+        // Whomever a question by this name is about: what such a question shows is what goes.
+        let called = |name: &str| inner.entities_asked(tenant, &[scope], name, FOREVER);
         let thing = |name: &str| -> Result<Option<Tag>, Error> {
             let Some(name) = folded_thing(name) else { return Ok(None) };
             Ok(Some(inner.views.derived_tag(tenant, THING, &[name.as_bytes()])?))

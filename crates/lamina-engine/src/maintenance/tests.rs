@@ -1,7 +1,13 @@
 //! What an operator runs must say what it finds, and a check must leave it as it is.
 
+use std::collections::BTreeMap;
+
+use lamina_types::capability::ScopeWrite;
+
 use super::*;
 use crate::Engine;
+use crate::absent::{Sought, absent};
+use crate::admin::testing::{path, permit_of, written};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_says_that_the_views_are_damaged_and_leaves_them() {
@@ -24,6 +30,57 @@ async fn a_check_says_that_the_views_are_damaged_and_leaves_them() {
     assert!(report.ok(), "views can be made anew: {report:?}");
     for path in damaged {
         assert_eq!(env.disk.open_read(&path).unwrap().len().unwrap(), 3, "{}", path.display());
+    }
+}
+
+/// Every file and directory below a directory, and what is in them.
+fn all_in(env: &Env, dir: &Path, found: &mut BTreeMap<std::path::PathBuf, Option<Vec<u8>>>) {
+    for name in env.disk.list(dir).unwrap() {
+        let path = dir.join(&name);
+        if env.disk.list(&path).is_ok() {
+            found.insert(path.clone(), None);
+            all_in(env, &path, found);
+        } else {
+            let bytes = lamina_env::disk::read_file(&*env.disk, &path, u64::MAX).unwrap();
+            found.insert(path, Some(bytes));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_does_not_change_a_byte() {
+    let (dir, env) = (tempfile::tempdir().unwrap(), Env::real());
+    let (data, crashed) = (dir.path().join("data"), dir.path().join("crashed"));
+    let (engine, _) = Engine::open(Settings::new(&data), Env::real()).unwrap();
+    let scope = path("user:a");
+    for number in 0..20 {
+        let permit = permit_of::<ScopeWrite>(1, "user:a", Some(&scope));
+        let write = written(&engine, "user:a", "user:a", &format!("event {number}"));
+        engine.experience(&permit, write).await.unwrap();
+    }
+    engine.inner.caught_up().await;
+    // As a crash would leave it: the journals of the views are not closed.
+    let taken = scratch::Scratch::make(&env, &crashed).unwrap();
+    let copy = taken.copied(&data, "data").unwrap();
+    engine.shutdown().await;
+    drop(engine);
+    for data in [&data, &copy] {
+        let tree = |data: &Path| {
+            let mut found = BTreeMap::new();
+            all_in(&env, data, &mut found);
+            found
+        };
+        let (before, beside) = (tree(data), env.disk.list(data.parent().unwrap()).unwrap());
+        assert!(before.keys().any(|path| path.starts_with(data.join("views"))));
+        let report = check(data, &env, None, &mut |_, _| {}).unwrap();
+        assert!(report.ok() && report.entries > 20, "{report:?}");
+        let sought = Sought::lines("nowhere at all").unwrap();
+        let absent = absent(data, &env, &sought, &mut |_, _| {}).unwrap();
+        assert!(absent.rows > 20 && absent.unread.is_empty(), "{absent:?}");
+        let after = tree(data);
+        assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+        assert!(before == after, "a file has other bytes");
+        assert_eq!(env.disk.list(data.parent().unwrap()).unwrap(), beside, "nothing is left");
     }
 }
 

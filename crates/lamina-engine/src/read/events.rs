@@ -159,7 +159,10 @@ impl Inner {
             scan_max,
         });
         let page = page?;
-        let items = page.rows.iter().map(|row| self.record(row)).collect::<Result<Vec<_>, _>>()?;
+        // What is hidden goes, and what is erased right now is gone.
+        let shown = page.rows.iter().filter(|row| !self.is_hidden(row)).map(|row| self.record(row));
+        let items = shown.filter(|item| !matches!(item, Err(Error::Deleted)));
+        let items = items.collect::<Result<Vec<_>, _>>()?;
         if !items.iter().all(|item| permit.covers(&item.experience.scope)) {
             return Err(Error::OutsidePermit);
         }

@@ -31,7 +31,7 @@ use lamina_core::read::tuning::Tuning;
 use lamina_models::asked::Window;
 use lamina_store::view::remembering;
 use lamina_types::capability::UnderstandingRead;
-use lamina_types::recall::{Layer, Recall};
+use lamina_types::recall::{Detail, Layer, Recall};
 use lamina_types::{EventId, EventRecord, Micros, RecordedAt};
 
 use crate::derive::echo::Shows;
@@ -119,6 +119,21 @@ pub struct Recalled {
     pub trail: Trail,
     /// Every event that was looked at, the best first.
     pub considered: Vec<Considered>,
+    /// Those of them that are not in the pack, and why; only if all details are asked for.
+    pub dropped: Vec<(EventId, Dropped)>,
+}
+
+/// Why an event that was looked at is not in a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dropped {
+    /// What was found does not have enough to do with the question.
+    BelowFloor,
+    /// It is not what the filter asks for, or its words are gone.
+    Filtered,
+    /// Others had its place in the layer.
+    LayerLimit,
+    /// It did not fit the tokens, or said nothing that others do not say.
+    TokenBudget,
 }
 
 /// What a recall did.
@@ -155,10 +170,16 @@ pub struct Considered {
     pub score: f64,
     /// What each signal contributed.
     pub contributions: Signals,
+    /// Its place by score alone, from 0; the newer then goes above what it replaced.
+    pub fused: usize,
+    /// Which ways to ask have found it, as bits: the question itself is the first.
+    pub ways: u8,
     /// Its score by words, as the index gives it.
     pub lexical: Option<f64>,
     /// Its nearness in meaning.
     pub semantic: Option<f64>,
+    /// The same by the embedding model that was asked.
+    pub further: Option<f64>,
     /// Ordinal of its conversation within this recall, and its place there.
     pub thread: Option<(u64, u64)>,
     /// Which words of the question it has, as bits.
@@ -225,6 +246,9 @@ impl Inner {
             trail.derived = derived.count;
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
+        } else if question.detail == Detail::Full {
+            let all = recalled.considered.iter().map(|event| (event.id, Dropped::BelowFloor));
+            recalled.dropped = all.collect();
         }
         standing::but_answers(&mut recalled);
         recalled.traversed = self.walked(&frame, &recalled)?;
@@ -275,6 +299,7 @@ impl Recalled {
             embedded_by: None,
             trail: Trail::default(),
             considered: Vec::new(),
+            dropped: Vec::new(),
         }
     }
 }

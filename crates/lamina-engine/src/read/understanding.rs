@@ -25,6 +25,7 @@ use lamina_types::{
     BeliefId, ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt,
 };
 
+pub(crate) use self::record::KnownAt;
 use self::record::Version;
 pub use self::relations::NamedRelation;
 pub(crate) use self::words::Words;
@@ -281,7 +282,8 @@ impl Inner {
             if items.len() == query.limit {
                 return Ok(ConceptsPage { items, next: last });
             }
-            let record = self.concept_record(&mut words, &seen, reading, query.pins.recorded)?;
+            let known = self.known_at(query.pins.recorded);
+            let record = self.concept_record(&mut words, &seen, reading, known)?;
             if query.pins.deprecated || record.standing == Standing::Held {
                 items.push(record);
                 last = Some(at);
@@ -371,7 +373,8 @@ impl Inner {
         };
         let seen = seen.ok_or(Error::NotFound)?;
         let reading = self.reading(tenant, &seen)?;
-        self.concept_record(&mut Words::new(self, tenant), &seen, reading, pins.recorded)
+        let at = self.known_at(pins.recorded);
+        self.concept_record(&mut Words::new(self, tenant), &seen, reading, at)
     }
 
     fn concept_history(
@@ -391,7 +394,7 @@ impl Inner {
             };
             let reading = self.reading(tenant, &seen)?;
             let at = seen.recorded_to.unwrap_or(RecordedAt(lamina_types::Micros(i64::MAX)));
-            all.push(self.concept_record(&mut words, &seen, reading, at)?);
+            all.push(self.concept_record(&mut words, &seen, reading, self.known_at(at))?);
         }
         Ok(all)
     }
@@ -523,9 +526,9 @@ impl Inner {
         &self,
         words: &mut Words<'_>,
         seen: &ConceptSeen,
-        recorded: RecordedAt,
+        at: KnownAt,
     ) -> Result<Option<ConceptRecord>, Error> {
-        match self.concept_record(words, &seen.version, seen.reading, recorded) {
+        match self.concept_record(words, &seen.version, seen.reading, at) {
             Ok(record) => Ok(Some(record)),
             Err(Error::Deleted) => Ok(None),
             Err(error) => Err(error),
@@ -562,8 +565,8 @@ impl Inner {
         episode: EpisodeId,
     ) -> Result<Vec<ConceptId>, Error> {
         let stored = key::digest(tenant, scope, episode);
-        let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
-        let items = digest.map_or_else(Vec::new, |digest| digest.items);
+        let digest = self.views.derived_record(Space::Sources, &stored, DigestRow::decode)?;
+        let items = digest.as_ref().map_or(&[][..], |digest| &digest.items);
         let graph = Stored::new(&*self.views, tenant, scope);
         let ids: BTreeSet<ConceptId> =
             items.iter().filter_map(|item| graph.concept_of(*item)).collect();

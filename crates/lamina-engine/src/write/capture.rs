@@ -116,6 +116,8 @@ enum Found {
 pub struct Committed {
     pub(crate) appended: Vec<Appended>,
     pub(crate) due: Vec<Due>,
+    /// It only takes away what no read shows.
+    pub(crate) hidden: bool,
 }
 
 impl Committed {
@@ -222,6 +224,7 @@ impl Capture {
         let mut group = Group::default();
         let (mut erasures, mut checkpoints) = (Vec::new(), Vec::new());
         self.look();
+        let hidden = requests.iter().all(Request::is_hidden);
         for request in requests {
             if self.waits_for_ledger(&request) {
                 request.refuse(Error::LedgerUnavailable);
@@ -244,23 +247,12 @@ impl Capture {
             self.take_checkpoint(reply, &mut committed);
         }
         self.note(&mut committed);
-        committed
-    }
-
-    fn take_checkpoint(&mut self, reply: Reply<u64>, committed: &mut Committed) {
-        match self.log.checkpoint() {
-            Ok(appended) => {
-                let version = appended.entries.last().map_or(0, |entry| entry.head.offset);
-                committed.appended.push(appended);
-                committed.due.push(Due::Version { version, reply });
-            }
-            Err(error) => drop(reply.send(Err(Error::LogUnavailable(Box::new(error))))),
-        }
+        Committed { hidden, ..committed }
     }
 
     fn append(&mut self, mut group: Group) -> Committed {
         if group.entries.is_empty() {
-            return Committed { appended: Vec::new(), due: group.due };
+            return Committed { due: group.due, ..Committed::default() };
         }
         let entries = std::mem::take(&mut group.entries);
         match self.log.append(entries, None) {
@@ -337,7 +329,7 @@ impl Capture {
                 }
             }
         }
-        Committed { appended: vec![appended], due }
+        Committed { appended: vec![appended], due, hidden: false }
     }
 
     fn decide(&mut self, request: Request, group: &mut Group) {

@@ -104,6 +104,8 @@ pub struct Remains {
     pub stays: BTreeMap<u64, Vec<u64>>,
     /// Their idempotency keys are refused for a day; otherwise they are free at once.
     pub refuse_keys: bool,
+    /// No read shows anything of them: nobody has to wait until they are gone from the views.
+    pub hidden: bool,
 }
 
 /// What the writer is asked to do.
@@ -247,6 +249,11 @@ impl DeclareRequest {
 }
 
 impl Request {
+    /// Whether it only takes away what no read shows.
+    pub(crate) fn is_hidden(&self) -> bool {
+        matches!(self, Request::Erase { remains, .. } if remains.hidden)
+    }
+
     /// Entries and bytes it will take in the log, rounded up.
     pub fn size(&self) -> (usize, usize) {
         let bytes =

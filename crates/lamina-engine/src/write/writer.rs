@@ -46,8 +46,12 @@ pub struct WriterStatus {
     pub recorded_last: AtomicI64,
     /// Everything before this offset is durable, and its writers are or will be told.
     pub committed: AtomicU64,
-    /// Requests that wait for the writer.
+    /// Reads wait for what stands before this offset. What comes after it takes away what no read shows.
+    pub awaited: AtomicU64,
+    /// Requests that the writer has not taken.
     pub queued: AtomicUsize,
+    /// Requests that the writer has not answered, those that are being synced among them.
+    pub unanswered: AtomicUsize,
 }
 
 /// Runs the writer until it is told to close. `sink` takes what was committed, in order.
@@ -66,7 +70,8 @@ pub fn run(
         let first = match carried.take() {
             Some(request) => request,
             None => match requests.recv_timeout(if marked { LOOK_AGAIN } else { IDLE_AFTER }) {
-                Ok(Message::Request(request) | Message::Counted(request, _)) => request,
+                Ok(Message::Request(request)) => request,
+                Ok(Message::Counted(request, turn)) => taken(request, turn, status),
                 Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let idle = capture.idle();
@@ -83,9 +88,13 @@ pub fn run(
         let (group, rest) = next_group(first, || {
             loop {
                 match requests.try_recv() {
-                    Ok(Message::Request(request) | Message::Counted(request, _)) => {
+                    Ok(Message::Request(request)) => {
                         gathered += 1;
                         return Some(request);
+                    }
+                    Ok(Message::Counted(request, turn)) => {
+                        gathered += 1;
+                        return Some(taken(request, turn, status));
                     }
                     Ok(Message::Close) => closing = true,
                     Err(TryRecvError::Empty) if gathered < expected && yields < GATHER_YIELDS => {
@@ -101,13 +110,14 @@ pub fn run(
         expected = group.len();
         carried = rest;
         let asked = group.iter().filter(|request| !matches!(request, Request::Answers { .. }));
-        status.queued.fetch_sub(asked.count(), Ordering::Relaxed);
+        let asked = asked.count();
         metrics::histogram!("lamina_batch_requests").record(group.len() as f64);
         let before = clock.monotonic();
         let committed = capture.commit(group);
         let spent_us = clock.monotonic().0 - before.0;
         metrics::histogram!("lamina_commit_seconds").record(spent_us as f64 / 1e6);
         publish(Ok(committed), sink, &capture, status);
+        status.unanswered.fetch_sub(asked, Ordering::Relaxed);
         publish(capture.checkpoint_if_due(), sink, &capture, status);
     }
     // Requests that were queued behind the close are refused, not lost in silence.
@@ -115,6 +125,13 @@ pub fn run(
         request.refuse(Error::ShuttingDown);
     }
     publish(capture.close(), sink, &capture, status);
+}
+
+/// Counts a request off the queue, and only then gives its turn to the next.
+fn taken(request: Request, turn: Arc<OwnedSemaphorePermit>, status: &WriterStatus) -> Request {
+    status.queued.fetch_sub(1, Ordering::Relaxed);
+    drop(turn);
+    request
 }
 
 fn publish(
@@ -126,7 +143,11 @@ fn publish(
     *status.log.lock() = capture.stats();
     status.recorded_last.store(capture.recorded_last().0.0, Ordering::Release);
     // Before the answers: whoever has one reads after it.
-    status.committed.store(capture.stats().next_offset, Ordering::Release);
+    let next_offset = capture.stats().next_offset;
+    status.committed.store(next_offset, Ordering::Release);
+    if committed.as_ref().map_or(true, |committed| !committed.hidden && !committed.is_empty()) {
+        status.awaited.store(next_offset, Ordering::Release);
+    }
     match committed {
         Ok(committed) if !committed.is_empty() => sink(committed),
         Ok(_) => {}

@@ -3,7 +3,7 @@
 use super::Lexicon;
 
 fn numbers(lexicon: &Lexicon, words: &[&str]) -> Box<[u32]> {
-    lexicon.numbers(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    lexicon.numbers(words.iter().copied())
 }
 
 #[test]

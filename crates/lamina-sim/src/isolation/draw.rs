@@ -34,6 +34,15 @@ impl Ask {
         let is_read = request.method == "GET" || reads.contains(&request.target.as_str());
         *kind == Kind::Plain && is_read
     }
+
+    /// The same question without its key, if it has one. Under a key the first answer is given again, so a
+    /// deadline that falls between the two servers would part them for good; it must have passed before.
+    pub(super) fn without_key(&self) -> Option<Ask> {
+        let body = self.request.body.as_deref().filter(|_| self.repeatable())?;
+        let mut body: Value = serde_json::from_slice(body).ok()?;
+        body.as_object_mut()?.remove("idempotency_key")?;
+        Some(Ask { request: Request::post(&self.request.target, &body), kind: self.kind })
+    }
 }
 
 /// How an answer is read.
@@ -320,7 +329,15 @@ impl<'a> Drawer<'a> {
     }
 
     fn list(&mut self) -> Request {
-        let list = self.one(LISTS).to_owned();
+        // Records that one entry made again come in the order of their ids: which of them a short page has is chance.
+        let list = self.one(LISTS);
+        let list = match ["/v1/facts", "/v1/beliefs", "/v1/episodes"]
+            .iter()
+            .any(|of| list.starts_with(of))
+        {
+            true => list.replace("limit=2", "limit=50"),
+            false => list.to_owned(),
+        };
         let more = match self.below(11) {
             0..=3 => format!("cursor={}", self.cursor()),
             4 => format!("labels={}", self.label()),

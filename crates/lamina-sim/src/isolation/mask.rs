@@ -34,6 +34,9 @@ const DURATIONS: &[&str] = &[
     "issued_at_us",
     "synthesis_lag",
 ];
+/// Versions of a concept. Episodes that are sealed at once are learned from in the order of their ids, so which of the
+/// versions in between had which confidence is chance.
+const VERSIONS: &str = "versions";
 /// How far a computed number may be from its twin: some of them depend on how old a record is.
 const NUMBERS_APART_MAX: f64 = 0.002;
 const ID_DIGITS: usize = 32;
@@ -109,25 +112,41 @@ impl Mask {
     fn value(&mut self, key: &str, value: &mut Value, foreign: &HashSet<String>) {
         match value {
             Value::Object(members) => {
-                let mut named: Vec<(String, Value)> = std::mem::take(members).into_iter().collect();
+                let named: Vec<(String, Value)> = std::mem::take(members).into_iter().collect();
                 // Records by their ids come in the order of these.
-                if named.iter().any(|(name, _)| is_id(name)) {
-                    named.sort_by_cached_key(|(name, value)| {
-                        let name = Value::from(name.as_str());
-                        [&name, value].map(|part| self.shape(key, part, foreign))
-                    });
+                let by_id = named.iter().any(|(name, _)| is_id(name));
+                let shape = |mask: &mut Mask, (name, value): &(String, Value)| match by_id {
+                    true => [&Value::from(name.as_str()), value]
+                        .map(|part| mask.shape(key, part, foreign)),
+                    false => [name.clone(), String::new()],
+                };
+                let mut shaped = self.shaped(named, shape);
+                if by_id {
+                    shaped.sort_by(|(one, _), (other, _)| one.cmp(other));
                 }
-                for (name, mut value) in named {
+                self.each(shaped, |mask, (name, mut value)| {
                     // The parts of a duration are durations.
                     let key = if DURATIONS.contains(&key) { key } else { &name };
-                    self.value(key, &mut value, foreign);
-                    members.insert(self.text(&name, foreign), value);
-                }
+                    mask.value(key, &mut value, foreign);
+                    let mut name = mask.text(&name, foreign);
+                    while members.contains_key(&name) {
+                        name.push('\'');
+                    }
+                    members.insert(name, value);
+                });
             }
             Value::Array(items) => {
                 // Records of one entry have ids in no particular order, and some lists are sorted by id.
-                items.sort_by_cached_key(|item| self.shape(key, item, foreign));
-                items.iter_mut().for_each(|item| self.value(key, item, foreign));
+                let shape = |mask: &mut Mask, item: &Value| mask.shape(key, item, foreign);
+                let mut shaped = self.shaped(std::mem::take(items), shape);
+                shaped.sort_by(|(one, _), (other, _)| one.cmp(other));
+                self.each(shaped, |mask, mut item| {
+                    mask.value(key, &mut item, foreign);
+                    items.push(item);
+                });
+                if key == VERSIONS {
+                    scatter(items, "confidence");
+                }
             }
             Value::Number(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
             Value::String(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
@@ -141,6 +160,25 @@ impl Mask {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// Things with what they look like to somebody who has not seen them before.
+    fn shaped<T, S>(&mut self, all: Vec<T>, shape: impl Fn(&mut Mask, &T) -> S) -> Vec<(S, T)> {
+        all.into_iter().map(|one| (shape(self, &one), one)).collect()
+    }
+
+    /// Masks things in their order. Which of several that look alike is which another answer may tell; a name
+    /// given here would be chance.
+    fn each<S: PartialEq, T>(&mut self, shaped: Vec<(S, T)>, mut mask: impl FnMut(&mut Mask, T)) {
+        let alike: Vec<usize> =
+            shaped.chunk_by(|(one, _), (other, _)| one == other).map(<[_]>::len).collect();
+        let alone = alike.into_iter().flat_map(|count| std::iter::repeat_n(count == 1, count));
+        let naming = self.naming;
+        for (is_alone, (_, one)) in alone.collect::<Vec<_>>().into_iter().zip(shaped) {
+            self.naming = naming && is_alone;
+            mask(self, one);
+        }
+        self.naming = naming;
     }
 
     /// An item without what is a server's own, but for what was named before: the same on both servers,
@@ -194,6 +232,17 @@ impl Mask {
         self.order.push((kind.to_owned(), word.to_owned()));
         self.names.insert(word.to_owned(), name.clone());
         name
+    }
+}
+
+/// Gives the values of a field to the items in ascending order, whoever had them.
+fn scatter(items: &mut [Value], field: &str) {
+    let numbers = items.iter().filter_map(|item| item.get(field)?.as_f64());
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    let places = items.iter_mut().filter_map(|item| item.get_mut(field)).filter(|at| at.is_f64());
+    for (place, number) in places.zip(numbers) {
+        *place = Value::from(number);
     }
 }
 

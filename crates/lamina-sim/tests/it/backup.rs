@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::certified::{ended, save};
 use crate::cli::{code, lamina, out, text};
+use crate::coverage::check_schema;
 use crate::forget::{holding, redact, say};
 use crate::harness::{Own, data, directory, launch, string};
 
@@ -196,7 +197,8 @@ fn a_certificate_verifies_in_a_directory_that_was_restored() {
     // The backup does not know this one.
     say(&mut api, "My dog is called Vimto.");
     let begun = api.post("/v1/erasures", &json!({"scope": api.scope})).ok(202);
-    let status = ended(&mut api, &string(&begun, "erasure_id"));
+    let id = string(&begun, "erasure_id");
+    let status = ended(&mut api, &id);
     assert_eq!(status["certificate"]["counts"]["deleted_events"], 2);
     let ledger = noting.ledger.clone();
     let held = noting.own.stop();
@@ -223,6 +225,19 @@ fn a_certificate_verifies_in_a_directory_that_was_restored() {
     // The same when it was served, and the next certificate follows the one that the restore brought along.
     let restored = serve(root, &ledger);
     let mut next = restored.api("certified-after");
+    // The backup does not know the job either: what it came to is told by its certificate.
+    let told = next.get(&format!("/v1/erasures/{id}")).ok(200);
+    check_schema("erasure_job", &told);
+    for known in ["status", "phase", "fraction_complete", "audit_id", "certificate"] {
+        assert_eq!(told[known], status[known], "{known}");
+    }
+    for known in ["deleted_events", "deleted_facts", "deleted_beliefs", "bytes_rewritten"] {
+        assert_eq!(told["progress"][known], status["progress"][known], "{known}");
+    }
+    assert_eq!(told["scope_salt"], Value::Null, "who asked for it is not known here");
+    next.post(&format!("/v1/erasures/{id}/cancel"), &json!({})).ok(200);
+    let other = id.replace(char::is_numeric, "0");
+    next.get(&format!("/v1/erasures/{other}")).fails(404, "NOT_FOUND");
     say(&mut next, "I live in Rome.");
     let begun = next.post("/v1/erasures", &json!({"scope": next.scope})).ok(202);
     let second = ended(&mut next, &string(&begun, "erasure_id"));

@@ -106,6 +106,46 @@ fn r273_derived_records_go_and_stay_away() {
 }
 
 #[test]
+fn forgetting_somebody_reaches_what_was_said_by_their_other_name() {
+    let told = [
+        "Robert Miller works at Acme.",
+        "Bobby lives in Oslo.",
+        "Robert Miller is also known as Bobby.",
+        "Clara Weiss lives in Rome.",
+    ];
+    for (cascade, filter) in [("derived_only", "about_subject"), ("redact_events", "about_entity")]
+    {
+        let mut api = Api::shared("forget-names");
+        for text in told {
+            say(&mut api, text);
+        }
+        let scope = api.scope.clone();
+        let all = format!("/v1/facts?scope={scope}&include_superseded=true");
+        let has =
+            |api: &mut Api, word: &str| api.get(&all).ok(200)["items"].to_string().contains(word);
+        assert!(has(&mut api, "Acme") && has(&mut api, "Oslo"));
+        // Somebody whom nobody calls so is not reached.
+        let mut body =
+            json!({"scope": scope, "cascade": cascade, "selector": {filter: "Bobby Miller"}});
+        assert_eq!(api.post("/v1/forget/preview", &body).ok(200)["matched"], 0);
+        body["selector"] = json!({filter: "Robert Miller"});
+        let shown = api.post("/v1/forget/preview", &body).ok(200);
+        let done = api.post("/v1/forget", &body).ok(200);
+        assert_eq!(done["deleted"], shown["estimated_deleted"]);
+        assert!(done["deleted"]["facts"].as_u64() >= Some(2), "{cascade}: {done}");
+        for word in ["Acme", "Oslo"] {
+            assert!(!has(&mut api, word), "{cascade}: {word}");
+        }
+        let beliefs = api.get(&format!("/v1/beliefs?scope={scope}")).ok(200).to_string();
+        assert!(!beliefs.contains("Oslo"), "{cascade}: {beliefs}");
+        assert!(has(&mut api, "Rome"), "{cascade}: what is said of others stays");
+        let words = api.get(&format!("/v1/events?scope={scope}")).ok(200).to_string();
+        assert!(words.contains("Clara"), "{words}");
+        assert_eq!(words.contains("Oslo"), cascade == "derived_only", "{words}");
+    }
+}
+
+#[test]
 fn r383_what_was_forgotten_is_announced_with_counts_only() {
     let mut api = Api::shared("forget-announced");
     let event = say(&mut api, "I live in Rome.");

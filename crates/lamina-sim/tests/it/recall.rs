@@ -90,6 +90,24 @@ fn the_context_block_has_the_form_that_clients_take_apart() {
 }
 
 #[test]
+fn the_context_block_tells_nothing_twice() {
+    let mut api = Api::shared("recall-once");
+    say(&mut api, "2025-05-03T10:00:00Z", "Acme has 200 seats.");
+    say(&mut api, "2025-05-03T10:01:00Z", "Maria owns the renewal of Acme.");
+    let seal = json!({"scope": api.scope, "seal": true});
+    api.post("/v1/episodes/build", &seal).ok(200);
+    let pack = recall(&mut api, "How many seats has Acme?", &json!({}));
+    let block = string(&pack, "context_block");
+    assert_eq!(block.matches("Acme has 200 seats").count(), 1, "{block}");
+    // What is not told again is in its layer still.
+    for layer in ["events", "facts", "beliefs", "episodes"] {
+        assert!(!ids(&pack, layer).is_empty(), "{layer}: {pack}");
+    }
+    // A fact says in other words what nobody said in these.
+    assert!(block.contains("[fact] "), "{block}");
+}
+
+#[test]
 fn r348_r349_r352_views_show_what_they_say() {
     let mut api = Api::shared("recall-views");
     roof(&mut api);
@@ -363,6 +381,81 @@ fn r262_r347_diagnostics_say_how_it_was_made() {
     let parts: f64 =
         item["contributions"].as_object().unwrap().values().filter_map(Value::as_f64).sum();
     assert!((parts - item["score"].as_f64().unwrap()).abs() < 0.001, "contributions add up");
+}
+
+/// 1.3 of the clients' facts: `recall_diagnostics_v1`.
+#[test]
+fn full_diagnostics_say_where_each_event_stood_and_why_it_is_not_shown() {
+    let mut api = Api::shared("recall-stood");
+    let (roof, cat, roofer) = roof(&mut api);
+    let asked = json!({"diagnostics": "full", "budgets": {"per_layer_limits": {"events": 1}},
+        "query_variants": [{"text": "Who repairs the roof?"}]});
+    let pack = recall(&mut api, "Where does the roof leak?", &asked);
+    let said = &pack["diagnostics"];
+    let items = said["items"].as_array().unwrap();
+    assert_eq!(items.len(), 3);
+    for (at, item) in items.iter().enumerate() {
+        assert_eq!(item["final_rank"], json!(at + 1));
+        let moved = item["fused_rank"] != item["final_rank"];
+        let why = if moved { json!("query_variants") } else { Value::Null };
+        assert_eq!(item["reorder"]["why"], why, "{item}");
+        for way in item["variants"].as_array().unwrap() {
+            assert!([0, 1].contains(&way.as_u64().unwrap()), "{item}");
+        }
+    }
+    // The places in a channel are those of its scores.
+    for channel in ["bm25", "vector"] {
+        let mut found: Vec<(u64, f64)> = items
+            .iter()
+            .filter_map(|item| item["channels"].get(channel))
+            .map(|place| (place["rank"].as_u64().unwrap(), place["score"].as_f64().unwrap()))
+            .collect();
+        found.sort_by_key(|(rank, _)| *rank);
+        assert!(found.iter().map(|(rank, _)| *rank).eq(1..=found.len() as u64), "{channel}");
+        assert!(found.is_sorted_by(|one, other| one.1 >= other.1), "{channel}: {found:?}");
+        let lists = said["channel_lists"].as_array().unwrap();
+        let list = lists.iter().find(|list| list["channel"] == channel).unwrap();
+        assert_eq!(list["len"], json!(found.len()));
+    }
+    let leaks = items.iter().find(|item| item["event_id"] == json!(roof)).unwrap();
+    assert_eq!(leaks["channels"]["bm25"]["rank"], 1);
+    assert_eq!(ids(&pack, "events").len(), 1);
+    let drops = |pack: &Value| -> Vec<(String, String)> {
+        let drops = pack["diagnostics"]["drops"].as_array().unwrap();
+        drops.iter().map(|drop| (string(drop, "event_id"), string(drop, "reason"))).collect()
+    };
+    let left: Vec<String> = [&roof, &cat, &roofer].map(String::clone).into();
+    let left = left.into_iter().filter(|id| !ids(&pack, "events").contains(id));
+    let mut expected: Vec<_> = left.map(|id| (id, "layer_limit".to_owned())).collect();
+    let mut found = drops(&pack);
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    assert_eq!(said["items_truncated"], json!(false));
+    // Too few tokens for anything, and nothing that answers.
+    let few = json!({"diagnostics": "full", "budgets": {"max_tokens": 1}});
+    let pack = recall(&mut api, "Where does the roof leak?", &few);
+    assert!(drops(&pack).iter().all(|(_, why)| why == "token_budget"), "{pack}");
+    assert_eq!(drops(&pack).len(), 3);
+    let pack = recall(&mut api, "Who wrote Turandot?", &json!({"diagnostics": "full"}));
+    assert_eq!(ids(&pack, "events"), Vec::<String>::new());
+    assert!(drops(&pack).iter().all(|(_, why)| why == "below_floor"), "{pack}");
+}
+
+/// What replaced something goes above it, and its diagnostics say so.
+#[test]
+fn diagnostics_say_that_the_newer_went_first() {
+    let mut api = Api::shared("recall-moved");
+    say(&mut api, "2025-01-10T10:00:00Z", "I live in Rome.");
+    let new = say(&mut api, "2025-06-01T10:00:00Z", "I moved to Oslo.");
+    let more = json!({"diagnostics": "full"});
+    let pack = recall(&mut api, "Where do I live?", &more);
+    let items = pack["diagnostics"]["items"].as_array().unwrap();
+    let first = items.first().unwrap();
+    assert_eq!(string(first, "event_id"), new);
+    let moved = first["fused_rank"] != json!(1);
+    assert_eq!(first["reorder"]["from"] == first["fused_rank"], moved, "{first}");
+    assert_eq!(first["reorder"]["why"] == json!("newer_first"), moved, "{first}");
 }
 
 #[test]

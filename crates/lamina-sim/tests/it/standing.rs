@@ -46,6 +46,7 @@ fn an_instruction_stands_in_a_section_of_its_own() {
         Some("[2025-03-20 10:00 UTC] [standing] Please always give lengths in inches.")
     );
     assert!(!block.contains("[user] We had soup"), "not among the events as well");
+    assert_eq!(block.matches("inches").count(), 1, "nor as something known or believed: {block}");
     // The later of two that say nearly the same stands.
     say(&mut api, "2025-04-01T10:00:00Z", "Please always give lengths in metres.");
     let pack = recall(&mut api, "Where does the roof of the barn leak?", &json!({}));

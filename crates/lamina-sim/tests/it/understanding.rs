@@ -136,6 +136,27 @@ fn r233_versions_are_kept_and_time_travels() {
 }
 
 #[test]
+fn a_concept_names_the_fact_that_was_said_apart_now_and_for_the_past() {
+    let mut api = Api::shared("understanding-apart");
+    say(&mut api, 1, "Today Acme asked for the renewal.");
+    say(&mut api, 2, "Again Acme asked for the renewal.");
+    say(&mut api, 3, "Acme has 200 seats.");
+    synthesize(&mut api, json!({}));
+    let concept = concepts(&mut api, "").pop().expect("a concept");
+    assert_eq!(things(&concept), ["acme", "renewal"]);
+    let facts = api.get(&format!("/v1/facts?scope={}", api.scope)).ok(200);
+    assert_eq!(strings(&concept["supported_by"]["facts"]), [string(&facts["items"][0], "id")]);
+    assert_eq!(strings(&concept["supported_by"]["episodes"]).len(), 2);
+    // Something else is written: the same instant is past now, and the concept stood then as it stood.
+    let then = string(&concept, "last_synthesized_at");
+    say(&mut api, 4, "The weather is nice today.");
+    let past = concepts(&mut api, &format!("&as_of_recorded={then}")).pop().expect("a concept");
+    for field in ["stance", "supported_by", "_partial", "version_id"] {
+        assert_eq!(past[field], concept[field], "{field}: {past}");
+    }
+}
+
+#[test]
 fn r240_what_lost_its_support_is_hidden_at_once() {
     let mut api = Api::shared("understanding-lost");
     let [_, second, third] = renewal(&mut api);

@@ -83,3 +83,17 @@ fn names_are_sorted_there_is_no_space_and_nobody_is_named() {
     other.reverse();
     assert_eq!(manifest(lines.into_iter()), manifest(other.into_iter()));
 }
+
+#[test]
+fn what_it_tells_can_be_read_from_it_again() {
+    let certificate = sample();
+    let signed = certificate.issue(&keys());
+    let Certificate { audit, began_at, issued_at, scope, counts, .. } = certificate;
+    assert_eq!(Told::read(&signed), Some(Told { audit, began_at, issued_at, scope, counts }));
+    for cut in 0..signed.len() {
+        // Half of one may say all of this; it never says something else.
+        let read = Told::read(signed.get(..cut).unwrap_or_default());
+        assert!(read.is_none_or(|told| told.counts == counts), "{cut}");
+    }
+    assert_eq!(Told::read("{}"), None);
+}

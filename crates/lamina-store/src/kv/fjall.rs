@@ -28,7 +28,7 @@ const CACHE_BYTES: u64 = 32 * 1_024 * 1_024;
 const JOURNAL_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 /// Bytes of rows gathered in memory, by our own count, before all of them are written as tables.
 /// All at once, so that no keyspace holds back a journal.
-const MEMTABLES_BYTES_MAX: u64 = 48 * 1_024 * 1_024;
+const MEMTABLES_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
 /// Bytes of rows that may stay in memory after they were read from the journals.
 const RECOVERED_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 /// What a row takes in memory beside its bytes, roughly.

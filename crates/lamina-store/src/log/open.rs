@@ -124,6 +124,8 @@ pub fn id(disk: &dyn Disk, dir: &Path) -> Result<Option<[u8; 16]>, LogError> {
 pub struct SegmentFile {
     /// The file's name under `log/`.
     pub name: String,
+    /// The offset of its first entry.
+    pub first: u64,
     /// Which life of the log it belongs to.
     pub epoch: u32,
     /// How often something in it was erased; `None` while that is being written.
@@ -138,7 +140,8 @@ pub fn segment_files(disk: &dyn Disk, dir: &Path) -> Result<Vec<SegmentFile>, Lo
     for first in list(disk, &paths)? {
         let name = file_name(first);
         if let Some(head) = head_of(disk, &paths.segment(&name))? {
-            files.push(SegmentFile { name, epoch: head.epoch, erase_gen: head.erase_gen });
+            let (epoch, erase_gen) = (head.epoch, head.erase_gen);
+            files.push(SegmentFile { name, first, epoch, erase_gen });
         }
     }
     Ok(files)

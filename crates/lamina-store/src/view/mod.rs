@@ -52,7 +52,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 26;
+pub const LAYOUT: u32 = 27;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[
@@ -164,6 +164,8 @@ pub struct Views {
     /// Rows that readers asked for lately.
     remembered: remembered::Remembered,
     applied: AtomicU64,
+    /// Events whose words are gone.
+    erased: AtomicU64,
     needs_rebuild: AtomicBool,
 }
 
@@ -204,6 +206,7 @@ impl Views {
             worked: Mutex::default(),
             remembered: remembered::Remembered::default(),
             applied: AtomicU64::new(0),
+            erased: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
         };
         views.publish(&views.state.lock());
@@ -223,6 +226,11 @@ impl Views {
     /// What derivation had the folds do since the views were opened.
     pub fn worked(&self) -> derived::Work {
         *self.worked.lock()
+    }
+
+    /// How many events there are whose words are gone, for those who do not want to wait for what is being applied.
+    pub fn erased_events(&self) -> u64 {
+        self.erased.load(Ordering::Acquire)
     }
 
     /// How many of each there are.
@@ -408,6 +416,7 @@ impl Views {
 
     fn publish(&self, state: &State) {
         let applied = state.tip.map_or(0, |tip| tip.next_offset);
+        self.erased.store(state.counts.erased, Ordering::Release);
         self.applied.store(applied, Ordering::Release);
     }
 

@@ -9,6 +9,7 @@
 
 mod hash;
 mod made;
+mod rows;
 
 use std::any::Any;
 use std::cell::Cell;
@@ -21,15 +22,18 @@ use parking_lot::RwLock;
 
 use hash::Map;
 use made::{Made, Reading, Written, note_row, note_rows};
+use rows::Rows;
 
 use crate::kv::{Batch, Direction, Kv, Space, Visit};
 
 /// Bytes that are kept in each of two generations, roughly.
-const BYTES_MAX: usize = if cfg!(test) { 4_096 } else { 32 * 1_024 * 1_024 };
+const BYTES_MAX: usize = if cfg!(test) { 4_096 } else { 64 * 1_024 * 1_024 };
 /// Bytes of the longest list that is kept.
 const LIST_BYTES_MAX: usize = BYTES_MAX / 8;
 /// What a row takes beside its bytes, roughly.
 const ROW_BYTES: usize = 112;
+/// The same of a list.
+const LIST_BYTES: usize = 240;
 
 thread_local! {
     static REMEMBERS: Cell<bool> = const { Cell::new(false) };
@@ -86,11 +90,12 @@ type Value = Option<Arc<Row>>;
 #[derive(Debug, Clone)]
 struct List {
     /// The key that they end before.
-    to: Vec<u8>,
-    /// In order.
+    to: Arc<[u8]>,
     rows: Arc<Rows>,
-    /// There are more of them: whoever walked this way had seen enough.
-    more: Option<Direction>,
+    /// The way they were walked.
+    walked: Direction,
+    /// There are more of them: whoever walked had seen enough.
+    more: bool,
 }
 
 /// Lists by where they begin; they do not overlap. Readers look them up, writers look around.
@@ -119,9 +124,6 @@ impl Lists {
     }
 }
 
-/// Keys and values.
-type Rows = Vec<(Vec<u8>, Vec<u8>)>;
-
 /// Rows that were asked for lately.
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
@@ -144,7 +146,8 @@ struct Kept {
 struct Generation {
     rows: Map<Space, Map<Vec<u8>, Value>>,
     lists: Map<Space, Lists>,
-    made: Map<Vec<u8>, Made>,
+    /// With the bytes that each takes, roughly.
+    made: Map<Vec<u8>, (Arc<Made>, usize)>,
     bytes: usize,
 }
 
@@ -156,7 +159,7 @@ impl Generation {
     /// A list that can be walked this way.
     fn list(&self, space: Space, (from, to): (&[u8], &[u8]), way: Direction) -> Option<&List> {
         let list = self.lists.get(&space)?.at.get(from)?;
-        (list.to == to && list.more.is_none_or(|walked| walked == way)).then_some(list)
+        (*list.to == *to && (!list.more || list.walked == way)).then_some(list)
     }
 
     /// Takes out what a written key makes untrue.
@@ -166,7 +169,7 @@ impl Generation {
         }
         let Some(lists) = self.lists.get_mut(&space) else { return };
         let around = lists.last((Bound::Unbounded, Bound::Included(key)));
-        let around = around.filter(|(_, list)| key < list.to.as_slice());
+        let around = around.filter(|(_, list)| key < &*list.to);
         if let Some(from) = around.map(|(from, _)| Arc::clone(from)) {
             lists.remove(&from);
         }
@@ -178,7 +181,7 @@ impl Generation {
         let Some(lists) = self.lists.get(&space) else { return false };
         let last = lists.last((Bound::Unbounded, Bound::Excluded(to)));
         last.is_some_and(|(begins, list)| {
-            from < list.to.as_slice() && !(&**begins == from && list.to == to)
+            from < &*list.to && !(&**begins == from && *list.to == *to)
         })
     }
 }
@@ -202,8 +205,7 @@ impl Kept {
     }
 
     fn put_list(&mut self, space: Space, from: &[u8], list: List) {
-        let bytes = list.rows.iter().map(|(key, value)| key.len() + value.len() + ROW_BYTES);
-        let bytes = bytes.sum::<usize>() + from.len() + list.to.len() + ROW_BYTES;
+        let bytes = list.rows.bytes() + from.len() + list.to.len() + LIST_BYTES;
         if bytes > LIST_BYTES_MAX || self.recent.overlaps(space, from, &list.to) {
             return;
         }
@@ -211,9 +213,9 @@ impl Kept {
         self.recent.lists.entry(space).or_default().put(from, list);
     }
 
-    fn put_made(&mut self, name: &[u8], made: Made, bytes: usize) {
+    fn put_made(&mut self, name: &[u8], made: Arc<Made>, bytes: usize) {
         self.make_room(name.len() + made.bytes() + bytes + ROW_BYTES);
-        self.recent.made.insert(name.to_vec(), made);
+        self.recent.made.insert(name.to_vec(), (made, bytes));
     }
 }
 
@@ -264,7 +266,7 @@ impl Remembered {
             Some(list) => list,
             None if !REMEMBERS.get() => return kv.scan(space, from, to, direction, visit),
             None => {
-                let list = read(kv, space, (from, to), (direction, Vec::new()), visit)?;
+                let list = read(kv, space, (from, to), (direction, Rows::default()), visit)?;
                 self.keep(writes, |kept| kept.put_list(space, from, list));
                 return Ok(());
             }
@@ -272,27 +274,22 @@ impl Remembered {
         if is_new {
             self.keep(writes, |kept| kept.put_list(space, from, list.clone()));
         }
-        let mut show = |(key, value): &(Vec<u8>, Vec<u8>)| visit(key, value);
-        let flow = match direction {
-            Direction::Forward => list.rows.iter().try_for_each(&mut show),
-            Direction::Backward => list.rows.iter().rev().try_for_each(&mut show),
-        };
-        if flow.is_break() || list.more.is_none() {
+        let mut rows = list.rows.each(direction, list.walked);
+        if rows.try_for_each(|(key, value)| visit(key, value)).is_break() || !list.more {
             return Ok(());
         }
         // Whoever walked here before had seen enough sooner.
-        let mut rows = list.rows.to_vec();
-        let list = match direction {
-            Direction::Forward => {
-                let next = rows.last().map(|(last, _)| [last.as_slice(), &[0]].concat());
-                let next = next.unwrap_or_else(|| from.to_vec());
-                read(kv, space, (&next, to), (direction, rows), visit)?
+        let known = Rows::clone(&list.rows);
+        let list = match (direction, known.last().map(<[u8]>::to_vec)) {
+            (Direction::Forward, last) => {
+                let next =
+                    last.map_or_else(|| from.to_vec(), |last| [last.as_slice(), &[0]].concat());
+                read(kv, space, (&next, to), (direction, known), visit)?
             }
-            Direction::Backward => {
-                rows.reverse();
-                let end = rows.last().map_or_else(|| to.to_vec(), |(first, _)| first.clone());
-                let list = read(kv, space, (from, &end), (direction, rows), visit)?;
-                List { to: to.to_vec(), ..list }
+            (Direction::Backward, last) => {
+                let end = last.unwrap_or_else(|| to.to_vec());
+                let list = read(kv, space, (from, &end), (direction, known), visit)?;
+                List { to: to.into(), ..list }
             }
         };
         if REMEMBERS.get() {
@@ -317,26 +314,34 @@ impl Remembered {
         bytes: impl FnOnce(&T) -> usize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let writes = {
+        let (seen, older) = {
             let kept = self.kept.read();
-            let made = kept.recent.made.get(name).filter(|made| kept.written.holds(made));
-            if let Some(made) = made
+            let holds = |made: &&(Arc<Made>, usize)| kept.written.holds(&made.0);
+            if let Some((made, _)) = kept.recent.made.get(name).filter(holds)
                 && let Ok(value) = Arc::clone(&made.value).downcast::<T>()
             {
                 made.note();
                 return Ok(value);
             }
-            kept.writes
+            (kept.written.seen(), kept.older.made.get(name).filter(holds).cloned())
         };
+        if let Some((made, bytes)) = older
+            && let Ok(value) = Arc::clone(&made.value).downcast::<T>()
+        {
+            made.note();
+            if REMEMBERS.get() {
+                self.kept.write().put_made(name, made, bytes);
+            }
+            return Ok(value);
+        }
         let reading = Reading::begin();
         let value = Arc::new(make()?);
         let read = reading.end();
         if REMEMBERS.get() {
-            self.keep(writes, |kept| {
-                if let Some(made) = kept.written.made(value.clone(), read) {
-                    kept.put_made(name, made, bytes(&value));
-                }
-            });
+            let mut kept = self.kept.write();
+            if let Some(made) = kept.written.made(value.clone(), read, seen) {
+                kept.put_made(name, Arc::new(made), bytes(&value));
+            }
         }
         Ok(value)
     }
@@ -347,6 +352,7 @@ impl Remembered {
             let mut kept = self.kept.write();
             kept.writes += 1;
             kept.writing += 1;
+            kept.written.begin();
             for (space, key, _) in &batch.writes {
                 kept.written.write(*space, key);
             }
@@ -363,6 +369,9 @@ impl Remembered {
         }
         kept.writes += 1;
         kept.writing -= 1;
+        if kept.writing == 0 {
+            kept.written.all_done();
+        }
         written
     }
 
@@ -370,11 +379,13 @@ impl Remembered {
     pub(super) fn clear(&self) {
         let mut kept = self.kept.write();
         // A reader that is under way finds another number.
-        *kept = Kept { writes: kept.writes + 1, writing: kept.writing, ..Kept::default() };
+        let (writes, writing) = (kept.writes + 1, kept.writing);
+        let written = std::mem::take(&mut kept.written).cleared();
+        *kept = Kept { writes, writing, written, ..Kept::default() };
     }
 }
 
-/// Shows rows and gathers them after those that were shown before, in the same order.
+/// Shows rows and gathers them after those that were shown before.
 fn read(
     kv: &dyn Kv,
     space: Space,
@@ -382,24 +393,17 @@ fn read(
     (direction, mut rows): (Direction, Rows),
     visit: &mut Visit<'_>,
 ) -> io::Result<List> {
-    let mut bytes: usize = 0;
     // What does not fit is not missed: more of it is asked for.
-    let mut more = None;
+    let mut more = false;
     kv.scan(space, from, to, direction, &mut |key, value| {
-        bytes += key.len() + value.len() + ROW_BYTES;
         let flow = visit(key, value);
-        if more.is_none() {
-            rows.push((key.to_vec(), value.to_vec()));
+        if !more {
+            rows.push(key, value);
         }
-        if flow.is_break() || bytes > LIST_BYTES_MAX / 2 {
-            more = Some(direction);
-        }
+        more |= flow.is_break() || rows.bytes() > LIST_BYTES_MAX / 2;
         flow
     })?;
-    if direction == Direction::Backward {
-        rows.reverse();
-    }
-    Ok(List { to: to.to_vec(), rows: Arc::new(rows), more })
+    Ok(List { to: to.into(), rows: Arc::new(rows.done()), walked: direction, more })
 }
 
 #[cfg(test)]

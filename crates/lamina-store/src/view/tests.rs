@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 26: 55 rows, c535aaa81d42d4ef662fd3e8f8d16616a4cd305a9a9be0b9b30da8d5954d5418"]
+    expect!["layout 27: 55 rows, 1cf4b92b6e503920c7fe96f5cbaae24f279dd48a567e145933d65943b9bf95ff"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

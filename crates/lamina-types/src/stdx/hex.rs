@@ -2,14 +2,19 @@
 
 /// The bytes as lower-case hex.
 pub fn encode(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(bytes.len() * 2);
+    push(&mut text, bytes);
+    text
+}
+
+/// Puts the same behind a text.
+pub fn push(text: &mut String, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         for nibble in [byte >> 4, byte & 0x0F] {
             text.push(char::from(DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0')));
         }
     }
-    text
 }
 
 /// The bytes that this hex text stands for; `None` unless it is exactly `N` bytes of hex digits.

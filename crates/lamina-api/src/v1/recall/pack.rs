@@ -190,7 +190,13 @@ pub struct DiagnosticsBody {
     /// Of `full`: every event that was looked at, the best first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<ItemDiagnostics>>,
-    /// Whether `items` was cut.
+    /// Of `full`: the events that were looked at and are not in the pack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops: Option<Vec<DropDiagnostics>>,
+    /// Of `full`: how many of the events that were looked at each channel has found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel_lists: Option<Vec<ChannelList>>,
+    /// Whether `items` or `drops` was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_truncated: Option<bool>,
     /// Something could not be read.
@@ -226,19 +232,68 @@ pub struct ItemDiagnostics {
     pub event_id: String,
     /// Its place among all that were looked at, from 1.
     pub final_rank: usize,
+    /// Its place by score alone.
+    pub fused_rank: usize,
     /// Its score.
     pub score: f64,
     /// What each signal contributed to it.
     pub contributions: BTreeMap<&'static str, f64>,
-    /// Its scores in the channels that found it.
-    pub channels: BTreeMap<&'static str, f64>,
+    /// Its places in the channels that found it.
+    pub channels: BTreeMap<&'static str, ChannelRank>,
+    /// Which ways to ask have found it: 0 is `query`, the others are those of `query_variants`.
+    pub variants: Vec<u32>,
     /// What found it.
     pub matched_via: Vec<&'static str>,
+    /// Why `final_rank` is not `fused_rank`; empty if it is.
+    pub reorder: Reorder,
     /// Its conversation among those of this recall, and its place there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<(u64, u64)>,
     /// Which words of the question it has, as bits.
     pub terms: u64,
+}
+
+/// A place in a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "channel_rank")]
+pub struct ChannelRank {
+    /// From 1.
+    pub rank: usize,
+    /// By which it has that place.
+    pub score: f64,
+}
+
+/// Why an event does not stand where its score would put it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "pack_reorder")]
+pub struct Reorder {
+    /// The place by score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<usize>,
+    /// `newer_first`: what replaced something went above it. `query_variants`: the places of several ways to ask were
+    /// merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<&'static str>,
+}
+
+/// An event that was looked at and is not in the pack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "pack_drop")]
+pub struct DropDiagnostics {
+    /// The event.
+    pub event_id: String,
+    /// `below_floor`, `filtered`, `layer_limit` or `token_budget`.
+    pub reason: &'static str,
+}
+
+/// How much a channel has found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "channel_list")]
+pub struct ChannelList {
+    /// Its name.
+    pub channel: &'static str,
+    /// Events of it that were looked at.
+    pub len: usize,
 }
 
 /// Why a pack is empty.

@@ -48,6 +48,7 @@ impl Pins {
     pub fn admit(&self, piece: &Piece) -> bool {
         !matches!(piece.content, Content::Ended(_))
             && piece.recorded_from <= self.recorded
+            && piece.was_known()
             && (self.superseded == Superseded::Shown || piece.is_current(self.recorded))
             && self.valid.is_none_or(|at| piece.covers(at))
             && self.valid_during.is_none_or(|during| piece.is_during(during))
@@ -56,6 +57,11 @@ impl Pins {
 }
 
 impl Piece {
+    /// Whether there is an instant at which it was known. One that the entry that made it replaced never was.
+    pub fn was_known(&self) -> bool {
+        self.recorded_to != Some(self.recorded_from)
+    }
+
     /// Whether it is recorded and not retired at an instant.
     pub fn is_current(&self, recorded: RecordedAt) -> bool {
         self.recorded_from <= recorded && self.recorded_to.is_none_or(|to| recorded < to)

@@ -57,15 +57,43 @@ pub fn without(inputs: &[Input], withdrawn: &BTreeSet<AssertionId>) -> (Track, H
 
 /// The same, of a track in which something was taken back before.
 pub fn without_turns(turns: &[Turn], withdrawn: &BTreeSet<AssertionId>) -> (Track, Heirs) {
-    let heirs = heirs(turns, withdrawn);
-    let rest = turns.iter().filter(|turn| !withdrawn.contains(&turn.source()));
-    let rest: Vec<Turn> = rest
-        .map(|turn| match turn {
-            Turn::Input(input) => Turn::Input(inherit(input, &heirs)),
-            Turn::Retraction(_) => turn.clone(),
-        })
-        .collect();
-    (Track::replay(&rest), heirs)
+    let (_, after, heirs) = with_and_without(turns, withdrawn);
+    (after, heirs)
+}
+
+/// The track as it is and as it is without some turns. Up to the first of them both are the same, and are made once.
+pub fn with_and_without(
+    turns: &[Turn],
+    withdrawn: &BTreeSet<AssertionId>,
+) -> (Track, Track, Heirs) {
+    let first = turns.iter().position(|turn| withdrawn.contains(&turn.source()));
+    let (same, rest) = turns.split_at(first.unwrap_or(turns.len()));
+    let begun = Track::replay(same);
+    let mut all = begun.clone();
+    rest.iter().for_each(|turn| all.turn(turn));
+    let go_on = |track: &Track, from: &[Turn], heirs: &Heirs, gone: &BTreeSet<AssertionId>| {
+        let mut track = track.clone();
+        for turn in from.iter().filter(|turn| !gone.contains(&turn.source())) {
+            match turn {
+                Turn::Input(input) => drop(track.push(&inherit(input, heirs))),
+                Turn::Retraction(retraction) => drop(track.retract(retraction)),
+            }
+        }
+        track
+    };
+    let heirs = heirs(&all, turns, withdrawn);
+    let is_heir = |turn: &Turn| heirs.contains_key(&turn.source());
+    let after = match same.iter().any(is_heir) {
+        true => go_on(&Track::default(), turns, &heirs, withdrawn),
+        false => go_on(&begun, rest, &heirs, withdrawn),
+    };
+    let nothing = BTreeSet::new();
+    let known = self::heirs(&all, turns, &nothing);
+    let before = match known.is_empty() {
+        true => all,
+        false => go_on(&Track::default(), turns, &known, &nothing),
+    };
+    (before, after, heirs)
 }
 
 /// Takes back what was said, from now on. `live` is what counts so far, in the order in which it was
@@ -77,7 +105,7 @@ pub fn retract(live: &[Input], current: &[Piece], retraction: &Retraction) -> Re
         return Retracted { outcome, live: live.to_vec(), heirs: Heirs::new() };
     }
     let turns: Vec<Turn> = live.iter().cloned().map(Turn::Input).collect();
-    let heirs = heirs(&turns, &retraction.gone);
+    let heirs = heirs(&Track::replay(&turns), &turns, &retraction.gone);
     let live: Vec<Input> =
         live.iter().filter(|input| !is_gone(input)).map(|input| inherit(input, &heirs)).collect();
     let target: Vec<Piece> = Track::fold(&live).current().cloned().collect();
@@ -153,8 +181,7 @@ fn inherit(input: &Input, heirs: &Heirs) -> Input {
 }
 
 /// For each fact whose creating input goes, the first surviving evidence that has no fact of its own.
-fn heirs(turns: &[Turn], withdrawn: &BTreeSet<AssertionId>) -> Heirs {
-    let all = Track::replay(turns);
+fn heirs(all: &Track, turns: &[Turn], withdrawn: &BTreeSet<AssertionId>) -> Heirs {
     let mut creators: BTreeMap<AssertionId, AssertionId> = BTreeMap::new();
     for turn in turns {
         if let Turn::Input(input) = turn {
@@ -166,13 +193,15 @@ fn heirs(turns: &[Turn], withdrawn: &BTreeSet<AssertionId>) -> Heirs {
         let sources = piece.supports.iter().map(|support| support.source);
         evidence.entry(piece.id.fact).or_default().extend(sources);
     }
+    let creating: BTreeSet<AssertionId> =
+        evidence.keys().filter_map(|fact| creators.get(fact).copied()).collect();
     let mut heirs = Heirs::new();
     for (fact, sources) in &evidence {
         let is_orphan = creators.get(fact).is_none_or(|creator| withdrawn.contains(creator));
         let is_free = |source: &&AssertionId| {
             !withdrawn.contains(source)
                 && !heirs.contains_key(*source)
-                && !evidence.keys().any(|other| creators.get(other) == Some(*source))
+                && !creating.contains(source)
         };
         if is_orphan && let Some(heir) = sources.iter().find(is_free) {
             heirs.insert(*heir, *fact);

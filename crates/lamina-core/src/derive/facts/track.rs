@@ -40,17 +40,16 @@ impl Track {
     /// The track that inputs and retractions make, in the order in which they were recorded.
     pub fn replay<'a>(turns: impl IntoIterator<Item = &'a Turn>) -> Track {
         let mut track = Track::default();
-        for turn in turns {
-            match turn {
-                Turn::Input(input) => {
-                    track.push(input);
-                }
-                Turn::Retraction(retraction) => {
-                    track.retract(retraction);
-                }
-            }
-        }
+        turns.into_iter().for_each(|turn| track.turn(turn));
         track
+    }
+
+    /// One more turn.
+    pub(super) fn turn(&mut self, turn: &Turn) {
+        match turn {
+            Turn::Input(input) => drop(self.push(input)),
+            Turn::Retraction(retraction) => drop(self.retract(retraction)),
+        }
     }
 
     /// Takes back what was said, from now on.

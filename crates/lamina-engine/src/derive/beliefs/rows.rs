@@ -1,5 +1,7 @@
 //! The rows of beliefs: masses, counts, times, keyed hashes and ids, and no words.
 
+use std::collections::BTreeSet;
+
 use lamina_core::derive::beliefs::declare::Declaration;
 use lamina_core::derive::beliefs::ledger::{Held, Piece, Said};
 use lamina_core::derive::beliefs::{
@@ -97,6 +99,12 @@ impl PieceRow {
     /// Whether an entry said it, here or where it was brought from.
     pub(crate) fn is_of(&self, source: AssertionId, offset: u64) -> bool {
         source.offset == offset || self.origin.is_some_and(|origin| origin.offset == offset)
+    }
+
+    /// The same of several entries.
+    pub(crate) fn is_of_any(&self, source: AssertionId, offsets: &BTreeSet<u64>) -> bool {
+        offsets.contains(&source.offset)
+            || self.origin.is_some_and(|origin| offsets.contains(&origin.offset))
     }
 }
 

@@ -1,7 +1,7 @@
 //! From versions of pieces to rows and back: what the algebra of tracks says is written here, with
 //! everything by which a version is found.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::facts::{
@@ -79,14 +79,26 @@ pub(super) fn assert_row(rows: &mut Rows<'_, '_>, at: At, piece: Piece) -> Resul
     Ok(())
 }
 
-/// Takes versions away, and the conflicts among them, which it gives.
+/// The versions that are what they were: their rows stay where they are. Those in dispute are written again,
+/// because of what finds them.
+pub(super) fn kept(before: &[Piece], after: &[Piece]) -> BTreeSet<PieceId> {
+    let known: BTreeMap<PieceId, &Piece> = before.iter().map(|piece| (piece.id, piece)).collect();
+    let is_same = |piece: &&Piece| {
+        !matches!(piece.content, Content::Conflict(_))
+            && known.get(&piece.id).is_some_and(|known| known == piece)
+    };
+    after.iter().filter(is_same).map(|piece| piece.id).collect()
+}
+
+/// Takes versions away but those that are kept, and the conflicts among them, which it gives.
 pub(super) fn drop_rows(
     rows: &mut Rows<'_, '_>,
     at: At,
     pieces: &[Piece],
+    kept: &BTreeSet<PieceId>,
 ) -> Result<Vec<Buried>, ViewError> {
     let mut origins: BTreeSet<AssertionId> = BTreeSet::new();
-    for piece in pieces {
+    for piece in pieces.iter().filter(|piece| !kept.contains(&piece.id)) {
         let id = fact_id(rows, at, piece.id)?;
         drop_row(rows, at, piece, id)?;
         if matches!(piece.content, Content::Conflict(_)) {

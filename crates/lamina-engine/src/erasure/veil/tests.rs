@@ -13,7 +13,7 @@ use super::*;
 use crate::admin::testing::{open, path, permit_of, written};
 use crate::read::beliefs::BeliefsQuery;
 use crate::read::episodes::EpisodesQuery;
-use crate::read::facts::{FactsQuery, Order};
+use crate::read::facts::{FactRecord, FactsQuery, Order};
 use crate::read::recall::MayRecall;
 use crate::read::{Axis, EventsQuery, ReadPermit};
 use crate::{Engine, Until};
@@ -22,10 +22,15 @@ const ALICE: &str = "org:acme/user:alice";
 const BOB: &str = "org:acme/user:bob";
 
 async fn say(engine: &Engine, scope: &str, text: &str) -> EventId {
+    say_into(engine, scope, None, text).await
+}
+
+async fn say_into(engine: &Engine, scope: &str, into: Option<&str>, text: &str) -> EventId {
     let permit = permit_of::<ScopeWrite>(1, "user:u", Some(&path(scope)));
     let mut write = written(engine, "user:u", scope, &format!("{scope}{text}"));
     write.experience.content = Content::Text { text: text.to_owned(), media: Vec::new() };
     write.experience.modality = Modality("conversation".to_owned());
+    write.experience.directives.consolidate_into = into.map(path);
     let id = engine.experience(&permit, write).await.unwrap().event_id;
     let stage = Until::Stage(Stage::Consolidated);
     engine.wait_for(1, id, stage, Duration::from_secs(60)).await.unwrap();
@@ -47,23 +52,6 @@ async fn shown(engine: &Engine, scope: &str) -> ([usize; 5], Vec<BeliefId>) {
         labels: Vec::new(),
         after: None,
         skip: 0,
-        limit: 100,
-    };
-    let facts = FactsQuery {
-        scope: scope.clone(),
-        subject: None,
-        predicate: None,
-        pins: Pins {
-            recorded: now,
-            superseded: Superseded::Hidden,
-            valid: None,
-            valid_during: None,
-            recorded_during: None,
-        },
-        lapsed_by: None,
-        min_confidence: Confidence::new(0),
-        order: Order::NewestFirst,
-        after: None,
         limit: 100,
     };
     let beliefs = BeliefsQuery {
@@ -97,12 +85,34 @@ async fn shown(engine: &Engine, scope: &str) -> ([usize; 5], Vec<BeliefId>) {
     let held = engine.beliefs(may(), beliefs).await.unwrap().items;
     let counts = [
         engine.events(may(), events).await.unwrap().items.len(),
-        engine.facts(may(), facts).await.unwrap().items.len(),
+        facts_in(engine, &scope).await.len(),
         held.len(),
         engine.episodes(may(), episodes).await.unwrap().items.len(),
         recalled(engine, &scope).await,
     ];
     (counts, held.iter().map(|belief| belief.id).collect())
+}
+
+async fn facts_in(engine: &Engine, scope: &lamina_types::ScopePath) -> Vec<FactRecord> {
+    let query = FactsQuery {
+        scope: scope.clone(),
+        subject: None,
+        predicate: None,
+        pins: Pins {
+            recorded: RecordedAt(engine.now()),
+            superseded: Superseded::Hidden,
+            valid: None,
+            valid_during: None,
+            recorded_during: None,
+        },
+        lapsed_by: None,
+        min_confidence: Confidence::new(0),
+        order: Order::NewestFirst,
+        after: None,
+        limit: 100,
+    };
+    let may = ReadPermit::Local(permit_of(1, "user:u", Some(scope)));
+    engine.facts(may, query).await.unwrap().items
 }
 
 async fn recalled(engine: &Engine, scope: &lamina_types::ScopePath) -> usize {
@@ -173,5 +183,37 @@ async fn nothing_of_a_scope_is_shown_while_it_is_erased() {
     engine.inner.admin.erasing.veil.lift(id);
     assert_eq!(shown(&engine, ALICE).await.0[0], before[0].0[0] + 1);
     assert!(event(ALICE, hers).await.is_ok());
+    engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_have_of_a_scope_has_no_words_while_it_is_erased() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    let team = "org:acme/ws:team";
+    say(&engine, team, "I live in Lima.").await;
+    say_into(&engine, ALICE, Some(team), "My dog is called Biscuit.").await;
+    let hers = say_into(&engine, ALICE, Some(team), "I am allergic to peanuts.").await;
+    let told = |facts: &[FactRecord]| format!("{facts:?}");
+    let before = facts_in(&engine, &path(team)).await;
+    assert!(told(&before).contains("peanuts") && told(&before).contains("Lima"), "{before:?}");
+    let up_to = engine.inner.shared.applied.offset();
+    let wanted = Wanted { tenant: 1, scope: path(ALICE), events: BTreeSet::new(), up_to };
+    let id = ErasureId::from_bytes([3; 16]);
+    engine.inner.veil(id, &wanted).unwrap();
+    let meanwhile = facts_in(&engine, &path(team)).await;
+    assert_eq!(meanwhile.len(), before.len(), "it is known that there was something");
+    assert!(!told(&meanwhile).contains("peanuts") && !told(&meanwhile).contains("Biscuit"));
+    assert!(told(&meanwhile).contains("Lima"), "{meanwhile:?}");
+    let gone = meanwhile.iter().filter(|fact| fact.supports.contains(&hers));
+    assert!(gone.clone().count() > 0 && gone.clone().all(|fact| fact.evidence_redacted));
+    engine.inner.admin.erasing.veil.lift(id);
+    assert_eq!(told(&facts_in(&engine, &path(team)).await), told(&before));
+    // Single events are hidden by their ids, wherever they stand.
+    let wanted = Wanted { events: BTreeSet::from([hers]), ..wanted };
+    let plan = engine.inner.erasure_plan(&wanted).unwrap();
+    engine.inner.admin.erasing.veil.also(id, &wanted, &plan);
+    assert_eq!(shown(&engine, ALICE).await.0[0], 1);
+    assert!(!told(&facts_in(&engine, &path(team)).await).contains("peanuts"));
     engine.shutdown().await;
 }

@@ -15,7 +15,7 @@ use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
 use lamina_store::entry::SectionState;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::{Claim, Object};
-use lamina_types::{EntityId, EventId, FactId, Micros, RecordedAt};
+use lamina_types::{EntityId, EventId, FactId, Micros, RecordedAt, ValidAt};
 
 use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Pieces, Stood};
 use crate::Error;
@@ -47,18 +47,22 @@ pub(super) struct Grounds(HashMap<FactId, Option<Stretch>>);
 struct Stretch {
     scope: u64,
     recorded: RecordedAt,
-    /// In order. Nothing, if it only says that something ended.
+    /// Since when it is so.
+    from: Option<ValidAt>,
+    /// In order. Nothing, if it only says that something ended, or was never known.
     sources: Vec<AssertionId>,
 }
 
 impl Stretch {
     fn of(fact: &FactRow) -> Stretch {
-        let shown = !matches!(fact.piece.content, lamina_core::derive::facts::Content::Ended(_));
+        let ended = matches!(fact.piece.content, lamina_core::derive::facts::Content::Ended(_));
+        let shown = !ended && fact.piece.was_known();
         let supports = fact.piece.supports.iter().filter(|_| shown);
         let mut sources: Vec<AssertionId> = supports.map(|support| support.source).collect();
         // They mostly are.
         sources.sort_unstable();
-        Stretch { scope: fact.scope, recorded: fact.piece.recorded_from, sources }
+        let (recorded, from) = (fact.piece.recorded_from, fact.piece.from());
+        Stretch { scope: fact.scope, recorded, from, sources }
     }
 }
 
@@ -319,7 +323,7 @@ impl Inner {
             }
             ControlFlow::Continue(())
         })?;
-        let mut best: Option<(RecordedAt, FactId)> = None;
+        let mut best: Option<(RecordedAt, Option<ValidAt>, FactId)> = None;
         let mut since = RecordedAt(Micros::MIN);
         for id in ids {
             let known = match grounds.0.entry(id) {
@@ -333,12 +337,11 @@ impl Inner {
             if fact.scope == stood.claim.scope
                 && fact.sources.binary_search(&source).is_ok()
                 && fact.recorded <= at
-                && best.is_none_or(|(at, _)| at <= fact.recorded)
             {
-                best = Some((fact.recorded, id));
+                best = best.max(Some((fact.recorded, fact.from, id)));
             }
         }
-        Ok((best.map_or(Ground::Event(event), |(_, id)| Ground::Fact(id)), since))
+        Ok((best.map_or(Ground::Event(event), |(.., id)| Ground::Fact(id)), since))
     }
 
     /// The beliefs in other values that cannot be true beside this one.

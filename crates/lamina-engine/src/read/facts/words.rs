@@ -8,7 +8,6 @@ use std::sync::Arc;
 use lamina_core::derive::facts::{AssertionId, Content, Piece, PieceId, Said, Support, Value};
 use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
-use lamina_store::entry::Place;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::{
     ByteSpan, Claim, Confidence, Effect, EntityKind, Normaliser, Object, Term,
@@ -148,6 +147,10 @@ impl Inner {
 
     /// Whether an erasure took the words of any of these events.
     fn any_redacted(&self, tenant: u32, events: &BTreeSet<EventId>) -> Result<bool, Error> {
+        // Mostly nothing was ever erased, and nothing is about to be.
+        if self.views.erased_events() == 0 && !self.hides_any(tenant) {
+            return Ok(false);
+        }
         for event in events {
             if self.is_redacted(tenant, *event)? {
                 return Ok(true);
@@ -156,9 +159,11 @@ impl Inner {
         Ok(false)
     }
 
-    /// Whether the words of an event are gone, and the views know it. What stands on it then, stays.
+    /// Whether the words of an event are gone, and the views know it, or hidden because they go. What stands on it
+    /// then, stays.
     pub(in crate::read) fn is_redacted(&self, tenant: u32, event: EventId) -> Result<bool, Error> {
-        Ok(self.views.event_again(tenant, event)?.is_some_and(|row| row.is_erased()))
+        let row = self.views.event_again(tenant, event)?;
+        Ok(row.is_some_and(|row| row.is_erased() || self.is_hidden(&row)))
     }
 
     /// Whom and what a version is about that nobody's words say any more: what else was said of the same may tell.
@@ -215,7 +220,7 @@ impl Inner {
             let Some((source, row)) = self.said_in(tenant, support.source)? else { continue };
             // The words of the first tell what is said, and those of the last who said it last.
             if first.is_none() {
-                match self.told_in(source, &row, answers)? {
+                match self.told_in(tenant, (source, &row), answers)? {
                     Some(told) => {
                         said_by.clone_from(&told.said_by);
                         first = Some((told, support.source));
@@ -229,7 +234,7 @@ impl Inner {
             last = Some((source, row));
         }
         if let Some((source, row)) = last.filter(|_| supports.len() > 1)
-            && let Some(told) = self.told_in(source, &row, answers)?
+            && let Some(told) = self.told_in(tenant, (source, &row), answers)?
         {
             said_by = told.said_by;
         }
@@ -349,7 +354,7 @@ impl Inner {
         answers: &mut Answers,
     ) -> Result<Option<Told>, Error> {
         match self.said_in(tenant, source)? {
-            Some((source, row)) => self.told_in(source, &row, answers),
+            Some((source, row)) => self.told_in(tenant, (source, &row), answers),
             None => Ok(None),
         }
     }
@@ -375,11 +380,11 @@ impl Inner {
     /// The claim of an answer.
     fn told_in(
         &self,
-        source: AssertionId,
-        row: &AnswerRow,
+        tenant: u32,
+        (source, row): (AssertionId, &AnswerRow),
         answers: &mut Answers,
     ) -> Result<Option<Told>, Error> {
-        let Some((answer, said_by)) = self.answer_of(source.offset, row, answers)? else {
+        let Some((answer, said_by)) = self.answer_of(tenant, (source.offset, row), answers)? else {
             return Ok(None);
         };
         let claim = answer.extraction.claims.get(usize::from(source.ordinal)).cloned();
@@ -400,30 +405,35 @@ impl Inner {
     /// An answer with who spoke; none if its words are being erased right now.
     fn answer_of<'a>(
         &self,
-        offset: u64,
-        row: &AnswerRow,
+        tenant: u32,
+        (offset, row): (u64, &AnswerRow),
         answers: &'a mut Answers,
     ) -> Result<Option<&'a Answered>, Error> {
         Ok(match answers.entry(offset) {
             Slot::Occupied(known) => Some(known.into_mut()),
             Slot::Vacant(slot) => {
-                let Some(said) = self.answer_at(offset, row.place)? else { return Ok(None) };
+                let Some(said) = self.answer_at(tenant, offset, row)? else { return Ok(None) };
                 Some(slot.insert(said))
             }
         })
     }
 
-    /// The same by its place in the log, perhaps from memory.
+    /// The same, perhaps from memory. One whose event is hidden is like one that was erased, wherever something
+    /// stands on it.
     pub(in crate::read) fn answer_at(
         &self,
+        tenant: u32,
         offset: u64,
-        place: Place,
+        row: &AnswerRow,
     ) -> Result<Option<Arc<Answered>>, Error> {
+        if self.hides(tenant, row.event)? {
+            return Ok(None);
+        }
         let asked = match self.shared.texts.answer(offset) {
             Ok(said) => return Ok(Some(said)),
             Err(asked) => asked,
         };
-        let entry = self.reader.entry(offset, place)?;
+        let entry = self.reader.entry(offset, row.place)?;
         let Some(bytes) = entry.what.live() else { return Ok(None) };
         let answer = Answer::decode(bytes);
         let answer = answer.map_err(|_| Error::Undecodable { what: "an answer" })?;
@@ -441,7 +451,7 @@ impl Inner {
         answers: &'a mut Answers,
     ) -> Result<Option<&'a Answer>, Error> {
         let Some(row) = answer_row(&self.views, tenant, offset)? else { return Ok(None) };
-        Ok(self.answer_of(offset, &row, answers)?.map(|said| &said.0))
+        Ok(self.answer_of(tenant, (offset, &row), answers)?.map(|said| &said.0))
     }
 
     pub(in crate::read) fn predicate_tag(

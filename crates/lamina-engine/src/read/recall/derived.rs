@@ -22,7 +22,7 @@ use crate::engine::Inner;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::episodes::{EpisodeRecord, EpisodesQuery};
 use crate::read::facts::{Answers, FactRecord, FactsQuery, Order};
-use crate::read::understanding::{ConceptPins, ConceptRecord, ConceptSeen, Words};
+use crate::read::understanding::{ConceptPins, ConceptRecord, ConceptSeen, KnownAt, Words};
 
 /// Records that stand on one event and are looked at.
 const OF_EVENT_MAX: usize = 64;
@@ -313,6 +313,10 @@ impl Inner {
                 raise(&mut understood, id, score);
             }
         }
+        let known = match frame.in_the_past {
+            true => self.known_at(frame.recorded),
+            false => KnownAt::present(frame.recorded),
+        };
         let words = &mut Words::new(self, frame.tenant);
         let mut seen: Vec<Ranked<ConceptSeen>> = Vec::new();
         for (id, score) in best(&understood).into_iter().take(2 * limit) {
@@ -329,7 +333,7 @@ impl Inner {
         *count += seen.len() as u64;
         let mut concepts = Vec::new();
         for Ranked { record, score } in first(seen, frame, Layer::Understanding) {
-            let record = self.concept_whole(words, &record, frame.recorded)?;
+            let record = self.concept_whole(words, &record, known)?;
             concepts.extend(record.map(|record| Ranked { record, score }));
         }
         Ok(concepts)

@@ -1,18 +1,18 @@
 //! Reading the words, and keeping what fits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
 use lamina_models::sentence;
 use lamina_types::EventId;
 use lamina_types::layer::{Object, Term};
-use lamina_types::recall::{Layer, Recall};
+use lamina_types::recall::{Detail, Layer, Recall};
 
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
 use super::retrieve::Hits;
-use super::{Frame, Ranked, Recalled};
+use super::{Dropped, Frame, Ranked, Recalled};
 use crate::Error;
 use crate::engine::Inner;
 use crate::read::beliefs::{BeliefRecord, BeliefSubject, Ground};
@@ -77,6 +77,7 @@ impl Inner {
     ) -> Result<(), Error> {
         let question = frame.question;
         let mut events = self.best_events(frame, hits, order)?;
+        let wanted: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
         let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
         recalled.failed.extend(failed);
         // What applies has its share already.
@@ -124,6 +125,9 @@ impl Inner {
         recalled.evicted = packed.evicted;
         recalled.tokens += packed.tokens;
         recalled.citations = citations(recalled);
+        if question.detail == Detail::Full {
+            recalled.dropped = dropped(question, recalled, &wanted);
+        }
         Ok(())
     }
 
@@ -163,6 +167,27 @@ fn kept<T>(
         .filter(|(at, _)| taken.binary_search(&(from + at)).is_ok())
         .map(|(_, ranked)| Ranked { score: scaled(ranked.score), ..ranked })
         .collect()
+}
+
+/// Why events that were looked at are not in the pack; these had a place by their rank.
+fn dropped(question: &Recall, recalled: &Recalled, wanted: &[EventId]) -> Vec<(EventId, Dropped)> {
+    let shown: HashSet<EventId> = recalled.events.iter().map(|event| event.record.id).collect();
+    let is_full = wanted.len() >= limit(question, Layer::Events);
+    let mut after = is_full && wanted.is_empty();
+    let mut dropped = Vec::new();
+    for id in recalled.considered.iter().map(|event| event.id) {
+        let why = match wanted.contains(&id) {
+            true => Dropped::TokenBudget,
+            // Between those that had a place only what may not be shown was passed over.
+            false if !after => Dropped::Filtered,
+            false => Dropped::LayerLimit,
+        };
+        after |= is_full && wanted.last() == Some(&id);
+        if !shown.contains(&id) {
+            dropped.push((id, why));
+        }
+    }
+    dropped
 }
 
 /// From every derived record to what it stands on (R354).

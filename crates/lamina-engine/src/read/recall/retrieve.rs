@@ -44,6 +44,10 @@ pub(super) struct Found {
     /// What each signal contributed.
     pub(super) contributions: Signals,
     pub(super) score: f64,
+    /// Its place by score, before the newer went above what it replaced.
+    pub(super) fused: usize,
+    /// Which ways to ask have found it, as bits: the question itself is the first.
+    pub(super) ways: u8,
 }
 
 /// A word of the question.
@@ -108,6 +112,8 @@ impl Hits {
             seen: None,
             contributions: Signals::default(),
             score: 0.0,
+            fused: 0,
+            ways: 1,
         });
         at
     }
@@ -160,8 +166,11 @@ impl Hits {
                 id: found.row.id,
                 score: found.score,
                 contributions: found.contributions,
+                fused: found.fused,
+                ways: found.ways,
                 lexical: found.lexical,
                 semantic: found.semantic,
+                further: found.further,
                 thread: thread.zip(found.position),
                 terms: found.terms,
                 observed: found.observed.0,

@@ -81,7 +81,9 @@ impl Inner {
         hits: &mut Hits,
     ) -> Result<Vec<usize>, Error> {
         if frame.question.query.is_empty() {
-            return Ok((0..hits.events.len()).collect());
+            let ranked: Vec<usize> = (0..hits.events.len()).collect();
+            hits.note_places(&ranked);
+            return Ok(ranked);
         }
         let (lexical, semantic) = hits.own(&tuning.weights);
         let closer = hits.closer(tuning);
@@ -111,10 +113,13 @@ impl Inner {
             order(&scores)
         };
         if frame.plan.wants_history() {
-            return Ok(scored(hits));
+            let ranked = scored(hits);
+            hits.note_places(&ranked);
+            return Ok(ranked);
         }
         let replaced = self.replaced(frame, tuning, hits, &scored(hits))?;
         let mut ranked = scored(hits);
+        hits.note_places(&ranked);
         if asks_for_present(&frame.question.query) {
             let restated = hits.restated(frame.plan, &ranked);
             newer_first(&mut ranked, &restated);
@@ -125,6 +130,15 @@ impl Inner {
 }
 
 impl Hits {
+    /// Notes the place of each event by score.
+    fn note_places(&mut self, ranked: &[usize]) {
+        for (place, at) in ranked.iter().enumerate() {
+            if let Some(found) = self.events.get_mut(*at) {
+                found.fused = place;
+            }
+        }
+    }
+
     /// What each event gets from around it, given how well all fit by themselves.
     pub(super) fn around(&self, lexical: &[f64], semantic: &[f64], tuning: &Tuning) -> Vec<f64> {
         let mut numbers: HashMap<EpisodeId, u64> = HashMap::new();

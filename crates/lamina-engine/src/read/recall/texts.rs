@@ -22,7 +22,7 @@ use crate::index::document::{parts, readable, speaker};
 /// Parts of one text that are looked at.
 const PARTS_MAX: usize = 8;
 /// Bytes of texts that are kept in each of two generations, roughly.
-const TEXTS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+const TEXTS_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Answers that are kept in each of two generations: about a kilobyte each.
 const ANSWERS_MAX: usize = 6_000;
 
@@ -65,9 +65,12 @@ impl Digest {
         let readable = readable(content);
         let parts = parts(&readable);
         let words = |part: &str| {
-            let mut words = Vec::new();
-            let length = telling(part, &mut |word| words.push(word.to_owned()));
-            Words { numbers: lexicon.numbers(&words), length }
+            let mut words = String::with_capacity(part.len());
+            let length = telling(part, &mut |word| {
+                words.push_str(word);
+                words.push('\n');
+            });
+            Words { numbers: lexicon.numbers(words.split_terminator('\n')), length }
         };
         let text = content.text();
         let Manner { instructs, changes, dates } = manner(text);

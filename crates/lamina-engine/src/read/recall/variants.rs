@@ -58,7 +58,7 @@ impl Inner {
             return Ok(first);
         }
         let mut found = vec![first];
-        for Variant { text, language } in &frame.question.variants {
+        for (way, Variant { text, language }) in frame.question.variants.iter().enumerate() {
             let question = Recall {
                 query: text.clone(),
                 language: language.clone(),
@@ -66,7 +66,9 @@ impl Inner {
                 ..frame.question.clone()
             };
             let frame = self.frame(may, &question, plan(text), answered)?;
-            found.push(self.find(&frame, tuning, (trail, watch))?);
+            let mut one = self.find(&frame, tuning, (trail, watch))?;
+            one.hits.events.iter_mut().for_each(|found| found.ways = 2 << way);
+            found.push(one);
         }
         Ok(merged(found, floor))
     }
@@ -92,7 +94,10 @@ fn merged(mut found: Vec<Finding>, floor: f64) -> Finding {
     };
     for one in found {
         for event in one.hits.events {
-            if !all.hits.at.contains_key(&event.row.id) {
+            let known = all.hits.at.get(&event.row.id);
+            if let Some(known) = known.and_then(|at| all.hits.events.get_mut(*at)) {
+                known.ways |= event.ways;
+            } else {
                 all.hits.at.insert(event.row.id, all.hits.events.len());
                 all.hits.events.push(event);
             }

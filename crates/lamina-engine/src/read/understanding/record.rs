@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
     Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, edges, read, supports,
@@ -32,6 +33,22 @@ const BELIEFS_NAMED_MAX: usize = 50;
 const PIECES_LOOKED_AT_MAX: usize = 64;
 /// Episodes of a thing that are looked at for those it shares with others.
 const EPISODES_LOOKED_AT_MAX: usize = 1_000;
+
+/// The knowledge that is asked with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KnownAt {
+    recorded: RecordedAt,
+    /// What is counted now may be more than what was known.
+    is_past: bool,
+}
+
+impl KnownAt {
+    /// All that is known, by somebody who began to ask at an instant. What is written while the answer is made does not
+    /// make that instant a past one.
+    pub(crate) fn present(recorded: RecordedAt) -> KnownAt {
+        KnownAt { recorded, is_past: false }
+    }
+}
 
 /// A version, and where it stands among the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,9 +164,9 @@ impl Inner {
         words: &mut Words<'_>,
         seen: &Version,
         reading: Reading,
-        recorded: RecordedAt,
+        at: KnownAt,
     ) -> Result<ConceptRecord, Error> {
-        let tenant = words.tenant;
+        let (tenant, recorded) = (words.tenant, at.recorded);
         let ConceptRow { scope, concept, .. } = &seen.row;
         let graph = Stored::new(&*self.views, tenant, *scope);
         let name = words.name(&graph, *scope, concept)?;
@@ -158,10 +175,10 @@ impl Inner {
         let edges = if held { edges(&graph, concept) } else { concept.edges.clone() };
         graph.finish(())?;
         let things = words.things(*scope, concept)?;
-        let support = self.support(tenant, *scope, concept, recorded)?;
+        let support = self.support(tenant, *scope, concept, at)?;
         // A version of the past whose evidence was withdrawn since: it would not have been made.
         let standing = match concept.standing {
-            Standing::Held if self.is_past(recorded) && !support.suffices() => Standing::Deprecated,
+            Standing::Held if at.is_past && !support.suffices() => Standing::Deprecated,
             standing => standing,
         };
         let summary = words.summary(name.as_deref(), &reading, &support.said)?;
@@ -201,34 +218,78 @@ impl Inner {
         })
     }
 
-    /// The episodes that share the leader and another of its things, and the facts about its things.
+    /// The episodes that share the leader and another of its things, and the facts about its things: those that were
+    /// said there, and if that is too little, what was said elsewhere too. It counts wherever it was said.
     fn support(
         &self,
         tenant: u32,
         scope: u64,
         concept: &Concept,
-        recorded: RecordedAt,
+        at: KnownAt,
     ) -> Result<Support, Error> {
         let members: BTreeSet<Item> = concept.members.iter().copied().collect();
         let mut found = Support::default();
-        let mut claimed: Vec<(Tag, AssertionId)> = Vec::new();
-        let past = self.is_past(recorded);
-        for episode in self.episodes_with(tenant, scope, concept.leader, recorded)? {
-            let stored = key::digest(tenant, scope, episode);
-            let digest = row(&self.views, Space::Sources, &stored, DigestRow::decode)?;
-            let Some(digest) = digest else { continue };
+        let mut claimed: Vec<Claimed> = Vec::new();
+        for episode in self.episodes_with(tenant, scope, concept.leader, at.recorded)? {
+            let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
             if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
                 continue;
             }
-            let claims = if past { self.stated(tenant, scope, &digest)? } else { digest.facts };
-            let about = claims.iter().filter(|fact| members.contains(&fact.subject));
-            claimed.extend(about.map(|fact| (fact.track, fact.source)));
+            claimed.extend(self.claims(tenant, scope, &digest, at)?);
             if found.episodes.len() < EPISODES_NAMED_MAX {
                 found.episodes.push(episode);
             }
         }
-        for (track, source) in claimed.into_iter().take(FACTS_NAMED_MAX) {
-            let fact = match past {
+        claimed.retain(|fact| members.contains(&fact.subject));
+        self.name_facts(tenant, scope, claimed, at, &mut found)?;
+        let often = found.episodes.len() >= EPISODES_MIN as usize;
+        let mut apart = members.iter().filter(|_| often);
+        while !found.suffices()
+            && let Some(item) = apart.next()
+        {
+            let mut claimed: Vec<Claimed> = Vec::new();
+            for episode in self.episodes_with(tenant, scope, *item, at.recorded)? {
+                let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
+                claimed.extend(self.claims(tenant, scope, &digest, at)?);
+            }
+            claimed.retain(|fact| fact.subject == *item);
+            self.name_facts(tenant, scope, claimed, at, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn digest_of(
+        &self,
+        tenant: u32,
+        scope: u64,
+        episode: EpisodeId,
+    ) -> Result<Option<Arc<DigestRow>>, Error> {
+        let stored = key::digest(tenant, scope, episode);
+        Ok(self.views.derived_record(Space::Sources, &stored, DigestRow::decode)?)
+    }
+
+    /// What an episode claims about its things.
+    fn claims(
+        &self,
+        tenant: u32,
+        scope: u64,
+        digest: &DigestRow,
+        at: KnownAt,
+    ) -> Result<Vec<Claimed>, Error> {
+        if at.is_past { self.stated(tenant, scope, digest) } else { Ok(digest.facts.clone()) }
+    }
+
+    /// Adds the facts that say what was claimed.
+    fn name_facts(
+        &self,
+        tenant: u32,
+        scope: u64,
+        claimed: Vec<Claimed>,
+        KnownAt { recorded, is_past }: KnownAt,
+        found: &mut Support,
+    ) -> Result<(), Error> {
+        for Claimed { track, source, .. } in claimed.into_iter().take(FACTS_NAMED_MAX) {
+            let fact = match is_past {
                 true => self.fact_then(tenant, scope, &track, source, recorded)?,
                 false => self.fact_said(tenant, scope, &track, source, recorded)?,
             };
@@ -239,12 +300,13 @@ impl Inner {
                 }
             }
         }
-        Ok(found)
+        Ok(())
     }
 
-    /// Whether something was recorded since.
-    fn is_past(&self, recorded: RecordedAt) -> bool {
-        self.views.applied().is_some_and(|tip| recorded < tip.recorded_at)
+    /// An instant that was asked for: it is past if something was recorded since.
+    pub(crate) fn known_at(&self, recorded: RecordedAt) -> KnownAt {
+        let is_past = self.views.applied().is_some_and(|tip| recorded < tip.recorded_at);
+        KnownAt { recorded, is_past }
     }
 
     /// Everything that the answers of an episode claim about its things, whether or not it is counted

@@ -16,7 +16,7 @@ use crate::Error;
 use crate::derive::concepts::key;
 use crate::derive::concepts::rows::DigestRow;
 use crate::derive::concepts::things::{self, THING};
-use crate::derive::read::{answer_row, row};
+use crate::derive::read::answer_row;
 use crate::engine::Inner;
 use crate::read::recall::texts::{Answered, Named};
 
@@ -102,8 +102,10 @@ impl<'a> Words<'a> {
         let episodes = self.inner.episodes_with(self.tenant, scope, item, always)?;
         for episode in episodes.into_iter().take(EPISODES_SEARCHED_MAX) {
             let stored = key::digest(self.tenant, scope, episode);
-            let digest = row(&self.inner.views, Space::Sources, &stored, DigestRow::decode)?;
-            for offset in digest.into_iter().flat_map(|digest| digest.answers) {
+            let views = &self.inner.views;
+            let digest = views.derived_record(Space::Sources, &stored, DigestRow::decode)?;
+            let Some(digest) = digest else { continue };
+            for offset in digest.answers.iter().copied() {
                 let named = self.named(offset)?;
                 let Ok(found) = named.binary_search_by(|(name, _)| name.cmp(&tag)) else {
                     continue;
@@ -169,7 +171,7 @@ impl<'a> Words<'a> {
             Slot::Vacant(slot) => slot,
         };
         let row = answer_row(&self.inner.views, self.tenant, offset)?;
-        let answer = row.map(|row| self.inner.answer_at(offset, row.place)).transpose()?;
+        let answer = row.map(|row| self.inner.answer_at(self.tenant, offset, &row)).transpose()?;
         Ok(slot.insert(answer.flatten()).as_ref().map(|said| &said.0))
     }
 }

@@ -11,7 +11,7 @@ use lamina_store::log::{NewEntry, Section};
 use lamina_store::view::Registration;
 use lamina_types::{ActorId, MemberRole, ScopePath};
 
-use super::{Capture, Due, Group, system_entry};
+use super::{Capture, Committed, Due, Group, system_entry};
 use crate::Error;
 use crate::write::prepare::section;
 use crate::write::request::{PolicyChange, Registered, Reply, ScopeChange, ScopeRequest};
@@ -25,6 +25,18 @@ pub(in crate::write) struct PolicyAt {
 }
 
 impl Capture {
+    /// Has the log sign where it stands.
+    pub(super) fn take_checkpoint(&mut self, reply: Reply<u64>, committed: &mut Committed) {
+        match self.log.checkpoint() {
+            Ok(appended) => {
+                let version = appended.entries.last().map_or(0, |entry| entry.head.offset);
+                committed.appended.push(appended);
+                committed.due.push(Due::Version { version, reply });
+            }
+            Err(error) => drop(reply.send(Err(Error::LogUnavailable(Box::new(error))))),
+        }
+    }
+
     pub(super) fn take_tenant(
         &mut self,
         name: String,

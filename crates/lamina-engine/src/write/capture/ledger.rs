@@ -28,7 +28,7 @@ impl Capture {
 
     /// What the log appended by itself, noted.
     pub(super) fn noted(&mut self, appended: Vec<Appended>) -> Committed {
-        let mut committed = Committed { appended, due: Vec::new() };
+        let mut committed = Committed { appended, ..Committed::default() };
         self.note(&mut committed);
         committed
     }

@@ -181,6 +181,29 @@ fn an_erasure_that_cannot_be_closed_yet_leaves_no_gap_in_the_views() {
     assert!(closed_later > 0, "no size left room for one entry and not for two");
 }
 
+/// Reads wait for what somebody can see the difference of.
+#[test]
+fn nobody_waits_for_what_no_read_shows() {
+    let mut world = world(8_192);
+    for (number, (hidden, with_write)) in (1..).zip([(true, false), (true, true), (false, false)]) {
+        let item = world.item(number, "user:a", 300);
+        let placed = world.commit(vec![vec![item]]).remove(0).unwrap()[0];
+        let target =
+            EraseTarget { offset: placed.offset, place: placed.place, who: true, what: true };
+        let remains = Remains { hidden, ..Remains::default() };
+        let (reply, _answer) = oneshot::channel();
+        let (tenant, targets) = (FIRST_TENANT, vec![target]);
+        let mut requests = vec![Request::Erase { tenant, targets, remains, reply }];
+        let (reply, _written) = oneshot::channel();
+        if with_write {
+            requests.push(Request::Write { items: vec![world.item(9, "user:b", 10)], reply });
+        }
+        let committed = world.capture.commit(requests);
+        assert_eq!(committed.hidden, hidden && !with_write);
+        world.fold(committed);
+    }
+}
+
 /// The views do not survive a full disk, so writes stop before; what takes something back goes on.
 #[test]
 fn writes_stop_before_the_disk_is_full_and_resume_when_there_is_room() {

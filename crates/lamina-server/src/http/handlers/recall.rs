@@ -1,6 +1,7 @@
 //! `POST /v1/recall`: what is known about a question, in layers.
 
 pub(super) mod block;
+mod diagnostics;
 mod graph;
 pub(super) mod stream;
 
@@ -12,9 +13,8 @@ use lamina_api::time;
 use lamina_api::v1::admin::ByteRange;
 use lamina_api::v1::events::EventBody;
 use lamina_api::v1::recall::{
-    DiagnosticsBody, FragmentBody, ItemDiagnostics, LayersBody, PackBody, PackEventBody,
-    PolicyBody, ProvenanceBody, Ranked, RecallRequest, ScopeTraversed, StandingBody, TrailBody,
-    WhyNotBody,
+    FragmentBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked, RecallRequest,
+    StandingBody, TrailBody, WhyNotBody,
 };
 use lamina_core::policy::Caller;
 use lamina_core::read::fuse::Signal;
@@ -22,7 +22,7 @@ use lamina_core::read::pack::LAMBDA;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{
-    Applies, Considered, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled,
+    Applies, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled,
 };
 use lamina_types::capability::{
     Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
@@ -39,9 +39,6 @@ use crate::http::call::{Call, Desk};
 use crate::http::failure::{Failure, internal};
 use crate::http::packs::Kept;
 use crate::http::reply;
-
-/// Events that `diagnostics: full` tells about.
-const ITEMS_SHOWN_MAX: usize = 500;
 
 /// What is known about a question.
 pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
@@ -155,7 +152,7 @@ pub(super) async fn make(
     if asked.detail != Detail::None {
         let rendered = app.env.clock.monotonic();
         let times = times(&recalled, read.0 - started.0, rendered.0 - read.0);
-        body.diagnostics = Some(diagnostics(&reach, &asked, &recalled, times));
+        body.diagnostics = Some(diagnostics::of(&reach, &asked, &recalled, times));
     }
     // What is sent and what is kept are the same bytes.
     let written = match (asked.exclude_content, recalled.excerpts.is_empty()) {
@@ -347,75 +344,6 @@ fn times(recalled: &Recalled, recall_us: i64, render_us: i64) -> BTreeMap<&'stat
         ("render_context_block", milliseconds(render_us)),
         ("total", milliseconds(recall_us + render_us)),
     ])
-}
-
-fn diagnostics(
-    reach: &ReadPermit,
-    question: &Recall,
-    recalled: &Recalled,
-    time_ms: BTreeMap<&'static str, f64>,
-) -> DiagnosticsBody {
-    let full = question.detail == Detail::Full;
-    let scopes_traversed = match &recalled.traversed {
-        Some(walked) => {
-            let walked = walked.iter().cloned().map(events::traversed);
-            walked.map(ScopeTraversed::Walked).collect()
-        }
-        None => {
-            let up =
-                question.scope.self_and_ancestors().into_iter().filter(|path| reach.covers(path));
-            let up =
-                up.take(if question.view.reach() == ScopeView::Local { 1 } else { usize::MAX });
-            up.map(|path| ScopeTraversed::Path(path.to_string())).collect()
-        }
-    };
-    let items = recalled.considered.iter().take(ITEMS_SHOWN_MAX).enumerate();
-    DiagnosticsBody {
-        policy: PolicyBody {
-            tier_attribution: reach.decided_by().as_str().to_owned(),
-            capability: reach.capability(),
-        },
-        filters_applied: question.filter.names(),
-        scopes_traversed,
-        plan: recalled.plan.as_str(),
-        question_type: recalled.plan.question_type(),
-        relevance: rounded(recalled.relevance),
-        time_ms,
-        knapsack_evictions: (recalled.evicted > 0).then_some(recalled.evicted),
-        tokens: recalled.tokens,
-        models: full.then(|| {
-            recalled.embedded_by.iter().map(|model| ("embedding", model.clone())).collect()
-        }),
-        items: full.then(|| items.map(|(at, event)| item(at + 1, event)).collect()),
-        items_truncated: full.then_some(recalled.considered.len() > ITEMS_SHOWN_MAX),
-        partial: !recalled.failed.is_empty() || recalled.unindexed || recalled.unembedded,
-    }
-}
-
-fn item(rank: usize, event: &Considered) -> ItemDiagnostics {
-    let contributions = Signal::ALL
-        .iter()
-        .map(|signal| (signal.as_str(), rounded(event.contributions.of(*signal))))
-        .collect();
-    let channels: BTreeMap<&'static str, f64> =
-        [("bm25", event.lexical), ("vector", event.semantic)]
-            .into_iter()
-            .filter_map(|(name, score)| Some((name, rounded(score?))))
-            .collect();
-    let mut matched_via: Vec<&'static str> = channels.keys().copied().collect();
-    if matched_via.is_empty() {
-        matched_via.push("neighbour");
-    }
-    ItemDiagnostics {
-        event_id: event.id.to_string(),
-        final_rank: rank,
-        score: rounded(event.score),
-        contributions,
-        channels,
-        matched_via,
-        thread: event.thread,
-        terms: event.terms,
-    }
 }
 
 /// Four digits are more than a score means.

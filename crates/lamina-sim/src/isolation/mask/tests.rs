@@ -54,3 +54,29 @@ fn counts_statuses_texts_order_and_old_times_are_not_masked() {
         masked(r#"{"t":"2026-01-02T00:00:00.5Z","elapsed_ms":44}"#)
     );
 }
+
+#[test]
+fn what_is_alike_is_named_where_it_can_be_told_apart() {
+    let both = |first: &str, last: &str| {
+        let mut mask = Mask::new(Micros(0));
+        let (one, two) = (id("1"), id("2"));
+        let list =
+            format!(r#"{{"a":[{{"id":"{one}"}},{{"id":"{two}"}}],"b":{{"{one}":3,"{two}":3}}}}"#);
+        let list = mask.answer(&response(&list), &HashSet::new());
+        let told = response(&format!(r#"{{"id":"{first}","supersedes":"{last}"}}"#));
+        list + &mask.answer(&told, &HashSet::new())
+    };
+    assert_eq!(both(&id("1"), &id("2")), both(&id("2"), &id("1")));
+    assert_ne!(both(&id("1"), &id("2")), both(&id("1"), &id("1")));
+}
+
+#[test]
+fn versions_may_have_their_confidences_in_any_order_but_no_others() {
+    let versions = |one: &str, two: &str| {
+        format!(
+            r#"{{"versions":[{{"version":1,"confidence":{one}}},{{"version":2,"confidence":{two}}}]}}"#
+        )
+    };
+    assert_eq!(masked(&versions("0.25", "0.5")), masked(&versions("0.5", "0.25")));
+    assert_ne!(masked(&versions("0.25", "0.5")), masked(&versions("0.25", "0.75")));
+}

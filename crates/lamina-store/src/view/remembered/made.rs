@@ -1,35 +1,39 @@
 //! What was made from rows, for as long as these rows stay as they are.
 //!
-//! While something is made it is noted which stretches of keys are read, and a batch counts the stretches that it
-//! writes. So it can be told of what was made whether anything it stands on was written since. A stretch is
-//! known by a short hash: two that share one are written together, which makes more be made again than need be
-//! and never less.
+//! While something is made it is noted which stretches of keys are read, and a batch notes the stretches that it
+//! writes. So it can be told of what was made whether anything it stands on was written since: only the writes
+//! that came since it was told last are looked at. A stretch is known by a hash: two that share one are written
+//! together, which makes more be made again than need be and never less.
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::hash::Hasher as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::hash::Quick;
 use crate::kv::Space;
 
 /// Bytes of a key that say which stretch it is in: a tenant, a kind of row, and an id.
 const STRETCH_BYTES: usize = 4 + 1 + 16;
-/// Stretches that are told apart, as a power of two.
-const STRETCHES: u32 = if cfg!(test) { 4 } else { 20 };
+/// Writes that are known: what was made before them is made again.
+const KNOWN_MAX: usize = if cfg!(test) { 32 } else { 32_768 };
 /// Something was read that lies in no single stretch.
-const ANYWHERE: u32 = u32::MAX;
+const ANYWHERE: u64 = u64::MAX;
 
 thread_local! {
-    static READ: RefCell<Option<Vec<u32>>> = const { RefCell::new(None) };
+    static READ: RefCell<Option<Vec<u64>>> = const { RefCell::new(None) };
 }
 
 /// Something that was made, and what it was made from.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Made {
     pub(super) value: Arc<dyn Any + Send + Sync>,
-    /// The stretches that were read, with how often they had been written.
-    read: Arc<[(u32, u32)]>,
+    /// The stretches that were read, in order.
+    read: Box<[u64]>,
+    /// None of the writes before this one was of what was read.
+    checked: AtomicU64,
 }
 
 impl Made {
@@ -40,47 +44,97 @@ impl Made {
 
     /// Whoever uses it has read what it was made from.
     pub(super) fn note(&self) {
-        self.read.iter().for_each(|(stretch, _)| note(*stretch));
+        READ.with_borrow_mut(|read| {
+            if let Some(read) = read {
+                read.extend_from_slice(&self.read);
+            }
+        });
     }
 }
 
-/// How often each stretch was written.
+/// Which stretches were written lately, in order.
 #[derive(Debug, Default)]
-pub(super) struct Written(Vec<u32>);
+pub(super) struct Written {
+    known: VecDeque<u64>,
+    /// Writes that were before the known ones.
+    forgotten: u64,
+    /// The first write of the batches that are being written; whoever reads now may or may not see them.
+    open: Option<u64>,
+}
 
 impl Written {
-    /// What was made from these stretches just now; none if they are not known.
+    fn end(&self) -> u64 {
+        self.forgotten + self.known.len() as u64
+    }
+
+    /// Batches begin to be written.
+    pub(super) fn begin(&mut self) {
+        self.open = self.open.or(Some(self.end()));
+    }
+
+    /// No batch is being written any more.
+    pub(super) fn all_done(&mut self) {
+        self.open = None;
+    }
+
+    /// After everything was forgotten: nothing that was begun before holds.
+    pub(super) fn cleared(self) -> Written {
+        Written { forgotten: self.end() + 1, known: VecDeque::new(), open: self.open }
+    }
+
+    /// From which write on something that begins to be made now may have been made without it.
+    pub(super) fn seen(&self) -> u64 {
+        self.open.unwrap_or_else(|| self.end())
+    }
+
+    /// What was made from these stretches, beginning when these writes had been seen; none if one of them was written
+    /// since, or if that is not known.
     pub(super) fn made(
-        &mut self,
+        &self,
         value: Arc<dyn Any + Send + Sync>,
-        mut read: Vec<u32>,
+        mut read: Vec<u64>,
+        seen: u64,
     ) -> Option<Made> {
         read.sort_unstable();
         read.dedup();
         if read.last() == Some(&ANYWHERE) {
             return None;
         }
-        self.0.resize(1 << STRETCHES, 0);
-        let times = |stretch: u32| self.0.get(stretch as usize).copied().unwrap_or(0);
-        let read = read.into_iter().map(|stretch| (stretch, times(stretch))).collect();
-        Some(Made { value, read })
+        let made = Made { value, read: read.into(), checked: AtomicU64::new(seen) };
+        self.holds(&made).then_some(made)
     }
 
     /// Whether nothing that it was made from was written since.
     pub(super) fn holds(&self, made: &Made) -> bool {
-        made.read.iter().all(|(stretch, times)| self.0.get(*stretch as usize) == Some(times))
+        let checked = made.checked.load(Ordering::Relaxed);
+        let Some(known) = checked.checked_sub(self.forgotten) else { return false };
+        let mut since =
+            self.known.range(usize::try_from(known).unwrap_or(usize::MAX).min(self.known.len())..);
+        if since.any(|stretch| made.read.binary_search(stretch).is_ok()) {
+            return false;
+        }
+        // Another reader has checked the same.
+        made.checked.fetch_max(self.end(), Ordering::Relaxed);
+        true
     }
 
     pub(super) fn write(&mut self, space: Space, key: &[u8]) {
-        if let Some(times) = self.0.get_mut(stretch(space, key) as usize) {
-            *times = times.wrapping_add(1);
+        let stretch = stretch(space, key);
+        // Rows of one stretch are mostly written one after the other.
+        if self.open.is_some_and(|open| open < self.end()) && self.known.back() == Some(&stretch) {
+            return;
         }
+        if self.known.len() == KNOWN_MAX {
+            self.known.pop_front();
+            self.forgotten += 1;
+        }
+        self.known.push_back(stretch);
     }
 }
 
 /// Notes what is read until it ends.
 pub(super) struct Reading {
-    before: Option<Vec<u32>>,
+    before: Option<Vec<u64>>,
 }
 
 impl Reading {
@@ -89,7 +143,7 @@ impl Reading {
     }
 
     /// What was read. Whoever began to note before has read it too.
-    pub(super) fn end(mut self) -> Vec<u32> {
+    pub(super) fn end(mut self) -> Vec<u64> {
         let read = READ.replace(self.before.take()).unwrap_or_default();
         read.iter().for_each(|stretch| note(*stretch));
         read
@@ -104,7 +158,7 @@ impl Drop for Reading {
     }
 }
 
-fn note(stretch: u32) {
+fn note(stretch: u64) {
     READ.with_borrow_mut(|read| {
         if let Some(read) = read {
             read.push(stretch);
@@ -143,9 +197,9 @@ fn is_one(from: &[u8], to: &[u8]) -> bool {
     to <= end.as_slice()
 }
 
-fn stretch(space: Space, key: &[u8]) -> u32 {
+fn stretch(space: Space, key: &[u8]) -> u64 {
     let mut hash = Quick::default();
     hash.write_u8(space as u8);
     hash.write(key.get(..STRETCH_BYTES).unwrap_or(key));
-    (hash.finish() >> (64 - STRETCHES)) as u32
+    hash.finish()
 }

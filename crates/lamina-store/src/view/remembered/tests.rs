@@ -264,3 +264,48 @@ fn what_was_made_holds_until_a_row_of_it_is_written() {
     write(&key_of(1, 6));
     assert_eq!([again((b"a", b"z")), again((b"a", b"z"))], [4, 5]);
 }
+
+#[test]
+fn what_is_made_while_something_else_is_written_is_kept() {
+    let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Records);
+    let put = |key: Vec<u8>, value: u8| {
+        let mut batch = Batch::default();
+        batch.put(space, key, [value]);
+        batch
+    };
+    let read = || remembered.get(&kv, space, &key_of(1, 0)).unwrap().map(|row| row.bytes.to_vec());
+    let times = std::sync::atomic::AtomicU8::new(0);
+    let make = |meanwhile: &dyn Fn()| {
+        remembering(|| {
+            remembered.made(
+                b"name",
+                |_| 1,
+                || {
+                    times.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let made = read();
+                    meanwhile();
+                    io::Result::Ok(made)
+                },
+            )
+        })
+        .unwrap();
+        times.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    // Another stretch: it holds.
+    let other = || remembered.write(&kv, put(key_of(2, 0), 1)).unwrap();
+    assert_eq!([make(&other), make(&|| ())], [1, 1]);
+    // Its own, before it is done, or while it is being written: it does not.
+    other();
+    remembered.write(&kv, put(key_of(1, 0), 1)).unwrap();
+    let own = || remembered.write(&kv, put(key_of(1, 0), 2)).unwrap();
+    assert_eq!([make(&own), make(&|| ()), make(&|| ())], [2, 3, 3]);
+    let within = || assert_eq!(make(&|| ()), 4);
+    remembered.write(&Meanwhile { kv: &kv, first: &within }, put(key_of(1, 0), 3)).unwrap();
+    assert_eq!([make(&|| ()), make(&|| ())], [5, 5], "it was made from what was before");
+    // Everything is forgotten meanwhile.
+    own();
+    assert_eq!([make(&|| remembered.clear()), make(&|| ())], [6, 7]);
+    // So much is written that it is not known any more what.
+    (0..40).for_each(|last| remembered.write(&kv, put(vec![last; 30], 1)).unwrap());
+    assert_eq!(make(&|| ()), 8);
+}

@@ -306,6 +306,18 @@ proptest! {
             piece.supports.iter().any(|support| withdrawn.contains(&support.source))
         };
         prop_assert!(!track.pieces().iter().any(stands_on));
+        // Made together, both are what they are when each is made from the beginning.
+        let (before, after, heirs) = with_and_without(&history, &withdrawn);
+        let inherits = |turn: Turn| match (turn, &heirs) {
+            (Turn::Input(Input::Said(mut said)), heirs) if heirs.contains_key(&said.source) => {
+                said.kept = heirs.get(&said.source).copied();
+                Turn::Input(Input::Said(said))
+            }
+            (turn, _) => turn,
+        };
+        let rest: Vec<Turn> = rest.into_iter().map(inherits).collect();
+        prop_assert_eq!(after, Track::replay(&rest));
+        prop_assert_eq!(before, Track::replay(&history));
     }
 
     #[test]

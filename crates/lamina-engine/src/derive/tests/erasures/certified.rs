@@ -13,7 +13,7 @@ use crate::write::prepare::section;
 
 impl World {
     /// Notes that an erasure came to a phase, as its job does.
-    async fn stepped(&self, id: ErasureId, phase: u8) {
+    pub(super) async fn stepped(&self, id: ErasureId, phase: u8) {
         let counts = ErasureCounts::default();
         let step = ErasureStep { id, phase, counts, cancelled: false, done: None, planned: None };
         let inner = &self.engine.inner;
@@ -31,7 +31,7 @@ impl World {
     }
 
     /// Every entry that erased: its seal, and whether it names the entry of an event.
-    fn erased(&self, event: EventId) -> Vec<(String, bool)> {
+    pub(super) fn erased(&self, event: EventId) -> Vec<(String, bool)> {
         let inner = &self.engine.inner;
         let offset = inner.views.event(1, event).unwrap().unwrap().offset;
         let entries = inner.reader.read(0, None, usize::MAX, usize::MAX).unwrap();

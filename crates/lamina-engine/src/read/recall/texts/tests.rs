@@ -8,7 +8,7 @@ use super::{Digest, Rule, Texts, Words};
 
 fn digest(lexicon: &Lexicon, words: usize) -> Arc<Digest> {
     let said: Vec<String> = ["river", "bank"].map(str::to_owned).into();
-    let part = Words { numbers: lexicon.numbers(&said), length: words };
+    let part = Words { numbers: lexicon.numbers(said.iter().map(String::as_str)), length: words };
     Arc::new(Digest {
         parts: vec![part],
         speaker: "ada".to_owned(),
@@ -29,7 +29,7 @@ fn a_text_is_kept_for_those_who_number_words_alike() {
     assert_eq!(texts.get(&look, 7).map(|text| text.parts[0].length), Some(2));
     assert!(texts.get(&look, 8).is_none());
     let words: Vec<String> = (0..70_000).map(|number| format!("w{number}")).collect();
-    look.lexicon.numbers(&words);
+    look.lexicon.numbers(words.iter().map(String::as_str));
     let other = texts.look();
     assert!(!Arc::ptr_eq(&look.lexicon, &other.lexicon), "a full one is given up");
     assert!(texts.get(&look, 7).is_none() && texts.get(&other, 7).is_none());

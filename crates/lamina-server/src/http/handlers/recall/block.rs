@@ -1,12 +1,17 @@
 //! The pack as text for a prompt. Clients take it apart again: memories are separated by lines of `---`,
 //! and each begins with `[YYYY-MM-DD HH:MM UTC] [role]`.
 
+use std::collections::HashSet;
+
 use lamina_api::time;
+use lamina_engine::read::beliefs::Ground;
 use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
 use lamina_types::recall::CitationMode;
-use lamina_types::{Content, EventId, EventRecord, Micros};
+use lamina_types::{Content, EventId, EventRecord, FactId, Micros};
 
 const SEPARATOR: &str = "\n---\n";
+/// A belief that is less sure is told beside what it doubts.
+const DOUBTED_BELOW: f64 = 0.5;
 
 /// One memory: what it is, and which record says so.
 struct Piece {
@@ -14,8 +19,8 @@ struct Piece {
     id: String,
 }
 
-/// The records as text, the best first: events, then what is known and believed, and last, marked as `standing`, what
-/// applies whatever is asked.
+/// The records as text, the best first: events, then what is known and believed as far as it says something else, and
+/// last, marked as `standing`, what applies whatever is asked.
 pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode) -> String {
     let pieces = pieces(recalled);
     let mark = |(at, piece): (usize, &Piece)| match citations {
@@ -32,27 +37,56 @@ pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode
 }
 
 fn pieces(recalled: &Recalled) -> Vec<Piece> {
+    let mut told = Told::default();
     let mut pieces = Vec::new();
-    let applies = |id: &EventId| recalled.standing.iter().any(|one| one.id == *id);
-    for found in recalled.events.iter().filter(|found| !applies(&found.record.id)) {
+    let applies: HashSet<EventId> = recalled.standing.iter().map(|one| one.id).collect();
+    let all_apply = |events: &[EventId]| {
+        !events.is_empty() && events.iter().all(|event| applies.contains(event))
+    };
+    for found in recalled.events.iter().filter(|found| !applies.contains(&found.record.id)) {
+        told.adds(found.record.experience.content.text());
         let text = said(&found.record);
         pieces.push(Piece { text, id: found.record.id.to_string() });
     }
+    // What only says what applies anyway.
+    let mut applied: HashSet<FactId> = HashSet::new();
     for found in &recalled.facts {
-        let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
-        let text = line(at, "fact", &fact_words(&found.record));
-        pieces.push(Piece { text, id: found.record.id.to_string() });
+        if all_apply(&found.record.supports) {
+            applied.insert(found.record.id);
+            continue;
+        }
+        let words = fact_words(&found.record);
+        if told.adds(&words) {
+            let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
+            let text = line(at, "fact", &words);
+            pieces.push(Piece { text, id: found.record.id.to_string() });
+        }
     }
     for found in &recalled.beliefs {
-        let sure = (found.record.shown.confidence * 100.0).round();
-        let words = format!("{} ({sure}% sure)", belief_words(&found.record));
-        let text = line(found.record.valid_from.0, "belief", &words);
-        pieces.push(Piece { text, id: found.record.id.to_string() });
+        let is_applied = |ground: &Ground| match ground {
+            Ground::Fact(fact) => applied.contains(fact),
+            Ground::Event(event) => applies.contains(event),
+        };
+        let mut grounds = found.record.supports.iter().map(|support| &support.id).peekable();
+        if grounds.peek().is_some() && grounds.all(is_applied) {
+            continue;
+        }
+        let words = belief_words(&found.record);
+        let confidence = found.record.shown.confidence;
+        // That something is doubted was not said before, whoever said it.
+        if told.adds(&words) || confidence < DOUBTED_BELOW {
+            let sure = (confidence * 100.0).round();
+            let text =
+                line(found.record.valid_from.0, "belief", &format!("{words} ({sure}% sure)"));
+            pieces.push(Piece { text, id: found.record.id.to_string() });
+        }
     }
     for found in &recalled.episodes {
         let Some(summary) = &found.record.summary else { continue };
-        let text = line(found.record.started.0, "episode", summary);
-        pieces.push(Piece { text, id: found.record.id.to_string() });
+        if !all_apply(&found.record.events) && told.adds(summary) {
+            let text = line(found.record.started.0, "episode", summary);
+            pieces.push(Piece { text, id: found.record.id.to_string() });
+        }
     }
     for found in &recalled.concepts {
         let Some(summary) = &found.record.summary else { continue };
@@ -60,13 +94,32 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         pieces.push(Piece { text, id: found.record.id.to_string() });
     }
     // Nothing that answers is nothing to be put into a prompt.
-    if !pieces.is_empty() {
+    let derived = recalled.facts.len() + recalled.beliefs.len() + recalled.episodes.len();
+    if !pieces.is_empty() || derived > 0 {
         for applies in &recalled.standing {
             let text = line(applies.observed_at.0, "standing", &applies.text);
             pieces.push(Piece { text, id: applies.id.to_string() });
         }
     }
     pieces
+}
+
+/// The sentences that a block has so far: what says nothing else is not repeated.
+#[derive(Debug, Default)]
+struct Told(HashSet<String>);
+
+impl Told {
+    /// Takes the sentences of a text, and says whether one of them was not there.
+    fn adds(&mut self, text: &str) -> bool {
+        let mut is_new = false;
+        for sentence in text.split(['.', '!', '?', '\n']) {
+            let words =
+                sentence.split(|c: char| !c.is_alphanumeric()).filter(|one| !one.is_empty());
+            let words: Vec<String> = words.map(str::to_lowercase).collect();
+            is_new |= !words.is_empty() && self.0.insert(words.join(" "));
+        }
+        is_new
+    }
 }
 
 /// An event as it is shown to a model.
