@@ -37,6 +37,21 @@ pub enum Message {
     Close,
 }
 
+impl Message {
+    /// The request, counted off the queue before its turn goes to the next; none at the close.
+    fn taken(self, status: &WriterStatus) -> Option<Request> {
+        match self {
+            Message::Request(request) => Some(request),
+            Message::Counted(request, turn) => {
+                status.queued.fetch_sub(1, Ordering::Relaxed);
+                drop(turn);
+                Some(request)
+            }
+            Message::Close => None,
+        }
+    }
+}
+
 /// What the writer tells the rest.
 #[derive(Debug, Default)]
 pub struct WriterStatus {
@@ -70,9 +85,11 @@ pub fn run(
         let first = match carried.take() {
             Some(request) => request,
             None => match requests.recv_timeout(if marked { LOOK_AGAIN } else { IDLE_AFTER }) {
-                Ok(Message::Request(request)) => request,
-                Ok(Message::Counted(request, turn)) => taken(request, turn, status),
-                Ok(Message::Close) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok(message) => match message.taken(status) {
+                    Some(request) => request,
+                    None => break,
+                },
+                Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     let idle = capture.idle();
                     // The log does one thing at a time; ask again until there is nothing left.
@@ -87,16 +104,12 @@ pub fn run(
         let mut yields = 0;
         let (group, rest) = next_group(first, || {
             loop {
-                match requests.try_recv() {
-                    Ok(Message::Request(request)) => {
+                match requests.try_recv().map(|message| message.taken(status)) {
+                    Ok(Some(request)) => {
                         gathered += 1;
                         return Some(request);
                     }
-                    Ok(Message::Counted(request, turn)) => {
-                        gathered += 1;
-                        return Some(taken(request, turn, status));
-                    }
-                    Ok(Message::Close) => closing = true,
+                    Ok(None) => closing = true,
                     Err(TryRecvError::Empty) if gathered < expected && yields < GATHER_YIELDS => {
                         yields += 1;
                         std::thread::yield_now();
@@ -125,13 +138,6 @@ pub fn run(
         request.refuse(Error::ShuttingDown);
     }
     publish(capture.close(), sink, &capture, status);
-}
-
-/// Counts a request off the queue, and only then gives its turn to the next.
-fn taken(request: Request, turn: Arc<OwnedSemaphorePermit>, status: &WriterStatus) -> Request {
-    status.queued.fetch_sub(1, Ordering::Relaxed);
-    drop(turn);
-    request
 }
 
 fn publish(
