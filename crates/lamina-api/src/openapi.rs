@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::help::help;
 use crate::routes::{
-    Answer, AnswerBody, Body, COMMON_ERRORS, Method, Param, ROUTES, RouteSpec, RouteStatus, Values,
+    Answer, AnswerBody, Body, COMMON_ERRORS, IDEMPOTENCY_KEY, Method, Param, ROUTES, RouteSpec,
+    RouteStatus, Values,
 };
 use crate::schema;
 
@@ -76,8 +77,12 @@ fn operation(route: &RouteSpec, method: &str) -> Value {
     if let Some(capability) = route.capability {
         operation.insert("x-capability".into(), capability.into());
     }
-    let parameters: Vec<Value> =
-        route.path_params().map(path_parameter).chain(route.params.iter().map(parameter)).collect();
+    let key = route.keeps_answers().then_some(&IDEMPOTENCY_KEY);
+    let parameters: Vec<Value> = route
+        .path_params()
+        .map(path_parameter)
+        .chain(route.params.iter().chain(key).map(parameter))
+        .collect();
     if !parameters.is_empty() {
         operation.insert("parameters".into(), parameters.into());
     }

@@ -9,6 +9,7 @@ mod table;
 
 use lamina_types::ErrorCode;
 
+pub(crate) use params::IDEMPOTENCY_KEY;
 pub use table::ROUTES;
 
 /// How a request asks.
@@ -224,6 +225,20 @@ impl RouteSpec {
         self
     }
 
+    /// Whether it tells callers what they are and may do: that takes no capability, and is a read.
+    pub fn tells_callers(&self) -> bool {
+        let about = ["/v1/auth/", "/v1/policy/"].iter().any(|about| self.path.starts_with(about));
+        self.method == Method::Get && self.capability.is_none() && about
+    }
+
+    /// Whether what it answers is kept for those who send the same idempotency key again (R197). Others
+    /// change nothing, answer with a secret, or have keys of their own that are in the log.
+    pub fn keeps_answers(&self) -> bool {
+        let changes = !matches!(self.method, Method::Get | Method::Any);
+        let built = self.status == RouteStatus::Built && self.capability.is_some();
+        changes && built && !OTHER_KEYS.contains(&(self.method, self.path))
+    }
+
     const fn built(
         mut self,
         params: &'static [Param],
@@ -239,6 +254,24 @@ impl RouteSpec {
         self
     }
 }
+
+/// What changes nothing, answers with a secret, or has keys of its own.
+const OTHER_KEYS: &[(Method, &str)] = &[
+    (Method::Post, "/v1/experience"),
+    (Method::Post, "/v1/experience/bulk"),
+    (Method::Post, "/v1/blobs"),
+    (Method::Post, "/v1/recall"),
+    (Method::Post, "/v1/answer"),
+    (Method::Post, "/v1/compose"),
+    (Method::Post, "/v1/forget"),
+    (Method::Post, "/v1/forget/preview"),
+    (Method::Post, "/v1/erasures"),
+    (Method::Post, "/v1/erasures/preview"),
+    (Method::Post, "/v1/understanding/synthesize"),
+    (Method::Post, "/v1/auth/tokens"),
+    (Method::Post, "/v1/audit/verify"),
+    (Method::Post, "/v1/audit/chain/verify"),
+];
 
 /// The route with this method and path template. A route for any method matches every method.
 pub fn find(method: Method, path: &str) -> Option<&'static RouteSpec> {

@@ -3,15 +3,16 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::ErrorEnvelope;
 use crate::page::Page;
+use crate::routes::{AnswerBody, Body, ROUTES, RouteSpec};
 use crate::v1::admin::{
     ChunksBody, Compaction, Flushed, Health, IndexAuditBody, IndexAuditRequest, LayerStats, Ready,
     Version,
 };
-use crate::v1::answer::{AnswerBody, AnswerRequest, ComposeBody, ComposeRequest};
+use crate::v1::answer::{AnswerBody as AnswerShape, AnswerRequest, ComposeBody, ComposeRequest};
 use crate::v1::audit::{
     AuditChain, AuditRowBody, AuditVerified, AuditVerifyRequest, ChainVerified,
 };
@@ -38,6 +39,7 @@ use crate::v1::experience::{
 };
 use crate::v1::facts::{DerivationStatus, FactBody, FactsPage, TimelineBody};
 use crate::v1::forget::{ForgetPreviewBody, ForgetRequest, ForgottenBody};
+use crate::v1::keyed;
 use crate::v1::lifecycle::{
     CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
 };
@@ -103,7 +105,7 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("temporal_block", of::<TemporalBlock>),
     ("stratified_pack", of::<PackBody>),
     ("answer_request", of::<AnswerRequest>),
-    ("answer_response", of::<AnswerBody>),
+    ("answer_response", of::<AnswerShape>),
     ("compose_request", of::<ComposeRequest>),
     ("composition", of::<ComposeBody>),
     ("forget_request", of::<ForgetRequest>),
@@ -200,6 +202,7 @@ pub fn document(name: &str) -> Option<Value> {
     if let Value::Object(root) = root {
         document.extend(root);
     }
+    with_key(name, &mut document);
     if !definitions.is_empty() {
         document.insert("$defs".into(), Value::Object(definitions));
     }
@@ -217,7 +220,33 @@ pub fn components() -> Map<String, Value> {
     let mut components: Vec<(String, Value)> =
         generator.take_definitions(true).into_iter().collect();
     components.sort_by(|(a, _), (b, _)| a.cmp(b));
-    components.into_iter().collect()
+    let keyed = |(name, mut shape): (String, Value)| {
+        if let Value::Object(shape) = &mut shape {
+            with_key(&name, shape);
+        }
+        (name, shape)
+    };
+    components.into_iter().map(keyed).collect()
+}
+
+/// Every body of a change may have an idempotency key (R197). What is also answered has none.
+fn with_key(name: &str, shape: &mut Map<String, Value>) {
+    let reads = |route: &&RouteSpec| matches!(route.body, Body::Json(body) | Body::OptionalJson(body) if body == name);
+    let answered = |route: &RouteSpec| {
+        let mut bodies = route.answers.iter().map(|answer| answer.body);
+        bodies.any(|body| matches!(body, AnswerBody::Json(body) if body == name))
+    };
+    let changes = ROUTES.iter().filter(reads).any(RouteSpec::keeps_answers);
+    if changes
+        && !ROUTES.iter().any(answered)
+        && let Some(Value::Object(properties)) = shape.get_mut("properties")
+    {
+        let about = "A key for the request: the same again is answered as before.";
+        let key = json!({
+            "description": about, "type": ["string", "null"], "minLength": 1, "maxLength": 64,
+        });
+        properties.insert(keyed::FIELD.to_owned(), key);
+    }
 }
 
 #[cfg(test)]

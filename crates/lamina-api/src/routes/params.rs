@@ -98,7 +98,7 @@ pub(super) const WAIT: Param = query(
     "What to wait for before answering.",
     Values::OneOf(&["accepted", "captured", "indexed", "consolidated", "settled"]),
 );
-pub(super) const IDEMPOTENCY_KEY: Param = header(
+pub(crate) const IDEMPOTENCY_KEY: Param = header(
     "X-Cortex-Idempotency-Key",
     "The idempotency key, instead of the field in the body.",
     Values::Text,

@@ -1,6 +1,7 @@
 //! Version 1 of the API, one file per family of routes.
 
 pub mod experience;
+pub mod keyed;
 pub mod traversal;
 pub mod events;
 pub mod facts;

@@ -24,7 +24,7 @@ use super::listen::Peer;
 use super::record::{Decision, Record};
 use super::request_id::Id;
 use super::site::Site;
-use super::{body, origin, reply};
+use super::{body, once, origin, reply};
 use crate::auth::rate::{Standing, Usage};
 use crate::logging;
 
@@ -65,7 +65,7 @@ pub(crate) async fn answer(
             }
             let (app, record) = (Arc::clone(&app), Arc::clone(&record));
             let desk = Desk { app: Arc::clone(&app), record: Arc::clone(&record) };
-            let call = Call { app, id: id.clone(), head, body, identity, record, desk };
+            let call = Call { app, id: id.clone(), head, body, identity, record, rest: None, desk };
             standing = charge(&call, &site);
             match standing.and_then(|standing| standing.refusal()) {
                 Some(refusal) => {
@@ -74,7 +74,7 @@ pub(crate) async fn answer(
                     body::drain(&call.head.headers, call.body).await;
                     Err(refusal.into())
                 }
-                None => Caught(handler(call)).await.unwrap_or_else(|panic| {
+                None => Caught(handled(&site, call, handler)).await.unwrap_or_else(|panic| {
                     Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
                 }),
             }
@@ -109,10 +109,19 @@ pub(crate) async fn answer(
     response
 }
 
+/// A change with a key is made once.
+fn handled(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
+    match site.keeps_answers() {
+        true => Box::pin(once::handle(Arc::clone(site), call, handler)),
+        false => handler(call),
+    }
+}
+
 /// Takes from the bucket of whoever calls. A caller that cannot be told is the handler's to refuse.
 fn charge(call: &Call, site: &Site) -> Option<Standing> {
     let caller = call.caller().ok()?;
     let usage = Usage::of(&call.head.method, site.capability());
+    let usage = usage.or_else(|| site.tells_callers().then_some(Usage::Read));
     Some(call.app.rates.charge(&caller, usage, &call.app.quotas(&caller)))
 }
 

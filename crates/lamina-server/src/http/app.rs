@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 
 use super::cors::Cors;
 use super::listen::Closing;
+use super::once::Answers;
 use super::packs::{Gone, Packs};
 use super::replays::Replays;
 use crate::auth::Gate;
@@ -46,6 +47,8 @@ pub struct App {
     pub(crate) packs: Packs,
     /// Streams that can still be resumed.
     pub(crate) replays: Replays,
+    /// What was answered to changes with a key.
+    pub(crate) answers: Answers,
     /// A model that writes answers, if there is one.
     pub(crate) answerer: Option<Arc<Llm>>,
 }
@@ -80,6 +83,7 @@ impl App {
             policy_file: config.policy_file.clone(),
             packs: Packs::default(),
             replays: Replays::default(),
+            answers: Answers::default(),
             answerer,
             started_at: env.clock.monotonic(),
             engine,
@@ -169,6 +173,7 @@ impl App {
         let gone = Gone { scope, id };
         self.packs.forget(&gone);
         self.replays.forget(&gone);
+        self.answers.clear();
     }
 
     /// Much that was recalled may be gone, wherever it was recalled from: nothing of before is quoted or
@@ -176,6 +181,7 @@ impl App {
     pub(crate) fn forget_all_packs(&self) {
         self.packs.clear();
         self.replays.clear();
+        self.answers.clear();
     }
 
     /// Work that has to be done from time to time.

@@ -37,6 +37,8 @@ pub(crate) struct Call {
     /// Who calls, or why that is not known.
     pub(crate) identity: Result<Caller, ApiError>,
     pub(crate) record: Arc<Record>,
+    /// The body without its idempotency key, once that was taken out.
+    pub(crate) rest: Option<Bytes>,
     /// Where permission is asked for.
     pub(crate) desk: Desk,
 }
@@ -278,7 +280,7 @@ impl Call {
         {
             self.record.body(pepper.body(&bytes), bytes.len() as u64);
         }
-        Ok(bytes)
+        Ok(self.rest.take().unwrap_or(bytes))
     }
 
     /// A JSON body that may be left out; without one there is no content type to check.
@@ -287,6 +289,12 @@ impl Call {
             return Ok(Bytes::new());
         }
         self.json_body(bytes_max).await
+    }
+
+    /// A request that needs no body has none that says something.
+    pub(crate) async fn no_body(&mut self) -> Result<(), Failure> {
+        let bytes = self.optional_json_body(self.app.limits.body_bytes).await?;
+        Ok(lamina_api::v1::keyed::nothing(&bytes)?)
     }
 
     fn require_json(&self) -> Result<(), ApiError> {

@@ -22,6 +22,7 @@ mod hashed;
 mod paced;
 mod reply;
 mod packs;
+mod once;
 mod replays;
 pub(crate) mod failure;
 mod caught;

@@ -52,6 +52,11 @@ impl Record {
         self.known.lock().decision = Some(Decision { capability, tier, allowed: false, scope });
     }
 
+    /// What was decided.
+    pub(crate) fn decision(&self) -> Option<Decision> {
+        self.known.lock().decision.clone()
+    }
+
     /// What was decided was only a question: what follows is decided anew.
     pub(crate) fn forget(&self) {
         self.known.lock().decision = None;

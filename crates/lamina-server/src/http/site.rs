@@ -18,6 +18,8 @@ pub(crate) struct Site {
     method: &'static str,
     tier: Tier,
     capability: Option<&'static str>,
+    keeps_answers: bool,
+    tells_callers: bool,
     seconds: Histogram,
     counts: Vec<(u16, OnceLock<Counter>)>,
 }
@@ -33,7 +35,9 @@ const OTHER: u16 = 0;
 impl Site {
     /// The site of a route of the table.
     pub(crate) fn of(route: &'static RouteSpec) -> Site {
-        Site::new(route.path, route.method.as_str(), route.tier, route.capability)
+        let site = Site::new(route.path, route.method.as_str(), route.tier, route.capability);
+        let (keeps_answers, tells_callers) = (route.keeps_answers(), route.tells_callers());
+        Site { keeps_answers, tells_callers, ..site }
     }
 
     /// The site of requests that hit no route. That something is not there is as stable as anything.
@@ -52,6 +56,8 @@ impl Site {
             method,
             tier,
             capability,
+            keeps_answers: false,
+            tells_callers: false,
             seconds: metrics::histogram!(meters::REQUEST_SECONDS, "route" => label, "method" => method),
             counts: STATUSES
                 .iter()
@@ -76,6 +82,16 @@ impl Site {
 
     pub(crate) fn capability(&self) -> Option<&'static str> {
         self.capability
+    }
+
+    /// Whether the same idempotency key again is answered from what is kept.
+    pub(crate) fn keeps_answers(&self) -> bool {
+        self.keeps_answers
+    }
+
+    /// Whether it tells callers about themselves, and nothing else.
+    pub(crate) fn tells_callers(&self) -> bool {
+        self.tells_callers
     }
 
     /// Adds the headers that say how stable the answer is: as the route, unless the body asked for

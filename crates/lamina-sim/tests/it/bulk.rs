@@ -1,5 +1,6 @@
 //! `POST /v1/experience/bulk`: both shapes, one atomic append, errors per index (R250-R253, C33, D1).
 
+use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, check_id, string, strings, unique_key};
@@ -207,6 +208,45 @@ fn a_batch_sent_again_is_replayed() {
     changed["items"].as_array_mut().unwrap().push(item("new"));
     api.post("/v1/experience/bulk", &changed).fails(409, "IDEMPOTENCY_CONFLICT");
     assert_eq!(api.list(&format!("scope={scope}")).len(), 2, "all or nothing");
+}
+
+/// A key of the request names all of it: more, fewer or other items are another request.
+#[test]
+fn r429_the_key_of_a_batch_names_the_whole_batch() {
+    let mut api = Api::shared("bulk-keyed");
+    let scope = api.scope.clone();
+    let bare = |text: &str| {
+        let mut item = item(text);
+        item.as_object_mut().unwrap().remove("idempotency_key");
+        item
+    };
+    // At the limit, and in the header as well.
+    let key = format!("{:x<64}", unique_key());
+    let body = json!({"scope": scope, "idempotency_key": key, "items": [bare("a"), bare("b")]});
+    let first = api.post("/v1/experience/bulk", &body).ok(202);
+    let mut in_header = body.clone();
+    in_header.as_object_mut().unwrap().remove("idempotency_key");
+    let request = Request::post("/v1/experience/bulk", &in_header);
+    for again in [
+        api.post("/v1/experience/bulk", &body),
+        api.send(&request.header("X-Cortex-Idempotency-Key", &key)),
+    ] {
+        assert_eq!(again.header("x-cortex-replay"), Some("true"));
+        assert_eq!(again.ok(202)["results"][1]["event_id"], first["results"][1]["event_id"]);
+    }
+    let by_key = string(&first["results"][1], "idempotency_key");
+    let found = api.get(&format!("/v1/experience/by-idempotency-key/{by_key}")).ok(200);
+    assert_eq!(found["event_id"], first["results"][1]["event_id"]);
+    for items in [json!([bare("a"), bare("b"), bare("c")]), json!([bare("a")]), json!([bare("x")])]
+    {
+        let mut changed = body.clone();
+        changed["items"] = items;
+        api.post("/v1/experience/bulk", &changed).fails(409, "IDEMPOTENCY_CONFLICT");
+    }
+    assert_eq!(api.list(&format!("scope={scope}")).len(), 2);
+    let mut longer = body;
+    longer["idempotency_key"] = json!(format!("{key}x"));
+    api.post("/v1/experience/bulk", &longer).fails(422, "INVALID_ENVELOPE");
 }
 
 #[test]

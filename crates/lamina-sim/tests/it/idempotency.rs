@@ -28,6 +28,85 @@ fn r101_r197_the_same_request_again_is_answered_with_the_same_event() {
     assert_eq!(api.list(&format!("scope={scope}")).len(), 1);
 }
 
+/// Every change can be sent again: it is made once, and answered as before (R197, R210, R429).
+#[test]
+fn r197_any_change_with_a_key_is_made_once() {
+    let mut api = Api::shared("once");
+    let scope = api.scope.clone();
+    let named = format!("ws:{}", unique_key());
+    let written = api.envelope("Acme asked for an offer");
+    let event = string(&api.post("/v1/experience", &written).ok(202), "event_id");
+    let belief = json!({
+        "scope": scope, "statement": "Acme will renew", "confidence": 0.8, "supports": [event],
+    });
+    let phrase = json!({
+        "name": unique_key(), "pattern": format!("the {}", unique_key()),
+        "resolves_to": {"valid_during": ["2026-07-01", "2026-10-01"]},
+    });
+    let changes = [
+        ("POST", "/v1/scopes".to_owned(), json!({"path": named, "members": []})),
+        ("POST", "/v1/beliefs".to_owned(), belief),
+        ("POST", "/v1/temporal/phrases".to_owned(), phrase),
+        ("PUT", format!("/v1/policy/scope?path={named}"), json!({"deny": ["export.*"]})),
+    ];
+    for (method, target, body) in changes {
+        let key = unique_key();
+        let mut keyed = body.clone();
+        keyed["idempotency_key"] = json!(key);
+        let ask = |api: &mut Api, body: &Value| api.send(&Request::new(method, &target).json(body));
+        let first = ask(&mut api, &keyed);
+        assert_eq!(first.header("x-cortex-replay"), None, "{target}");
+        let status = first.response.status;
+        let first = first.ok(status);
+        assert!((200..300).contains(&status), "{target}: {first}");
+        // In the body, or in the header; and a replay says what the policy decided.
+        let in_header = Request::new(method, &target).json(&body);
+        for again in
+            [ask(&mut api, &keyed), api.send(&in_header.header("X-Cortex-Idempotency-Key", &key))]
+        {
+            assert_eq!(again.header("x-cortex-replay"), Some("true"), "{target}");
+            assert!(again.header("x-cortex-policy").is_some(), "{target}");
+            assert_eq!(again.ok(status), first, "{target}");
+        }
+        // Somebody else's key is another key.
+        let other =
+            Request::new(method, &target).json(&keyed).header("X-Cortex-Actor", "user:other");
+        assert_eq!(api.send(&other).header("x-cortex-replay"), None, "{target}");
+        let mut changed = keyed.clone();
+        changed["reason"] = json!("another request");
+        let error = ask(&mut api, &changed).fails(409, "IDEMPOTENCY_CONFLICT");
+        assert_eq!(error["details"]["field"], "idempotency_key");
+        keyed["idempotency_key"] = json!("k".repeat(65));
+        ask(&mut api, &keyed).fails(422, "INVALID_BODY");
+    }
+}
+
+/// A change that is refused was not made: its key is free.
+#[test]
+fn a_refused_change_does_not_use_its_key_up() {
+    let mut api = Api::shared("once-refused");
+    let (key, path) = (unique_key(), format!("ws:{}", unique_key()));
+    let wrong = json!({"path": path, "members": 5, "idempotency_key": key});
+    api.post("/v1/scopes", &wrong).fails(422, "INVALID_BODY");
+    let right = json!({"path": path, "members": [], "idempotency_key": key});
+    api.post("/v1/scopes", &right).ok(201);
+    assert_eq!(api.post("/v1/scopes", &right).header("x-cortex-replay"), Some("true"));
+}
+
+/// Requests that need no body are not asked in one.
+#[test]
+fn ruling_8_a_body_that_nobody_reads_is_refused() {
+    let mut api = Api::shared("no-body");
+    for target in ["/v1/audit/chain/verify", "/v1/admin/flush-views"] {
+        api.send(&Request::new("POST", target).bytes(b"")).ok(200);
+        api.send(&Request::new("POST", target).bytes(b"{}")).ok(200);
+        for (body, status) in [(&b"{"[..], 400), (b"\xff", 400), (b"5", 422), (b"{\"zzz\":1}", 422)]
+        {
+            api.send(&Request::new("POST", target).bytes(body)).fails(status, "INVALID_BODY");
+        }
+    }
+}
+
 #[test]
 fn r414_another_body_under_the_same_key_conflicts() {
     let mut api = Api::shared("conflict");

@@ -48,6 +48,12 @@ fn r199_r200_every_actor_has_a_bucket_and_every_answer_says_what_is_left() {
     let answer = api.send(&request.header("X-Cortex-Actor", "user:bob"));
     assert_eq!(number(&answer, "x-ratelimit-remaining"), 3);
     answer.fails(422, "INVALID_SCOPE_GRAMMAR");
+    // Who asks what they may do reads, and is told where they stand (the client looks there for it).
+    for (left, target) in [(7, "/v1/auth/whoami"), (6, "/v1/policy/effective")] {
+        let answer = api.send(&Request::get(target).header("X-Cortex-Actor", "user:alice"));
+        assert_eq!(number(&answer, "x-ratelimit-limit"), 9, "{target}");
+        assert_eq!(number(&answer, "x-ratelimit-remaining"), left, "{target}");
+    }
     // Whether the server lives can always be asked.
     for _ in 0..20 {
         let answer = api.get("/v1/health");

@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 
 use lamina_types::ErrorCode;
 use lamina_types::limits::{BULK_ERRORS_SHOWN_MAX, BULK_ITEMS_MAX, IDEMPOTENCY_KEY_CHARS_MAX};
+use lamina_types::stdx::hex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::admit::{AdmitContext, Admitted, admit_any};
 use super::identity::identity;
@@ -40,8 +42,9 @@ pub struct BulkBody {
     /// How the items are put in order; as given, by default.
     #[schemars(with = "Option<OrderingBody>")]
     pub ordering: Option<String>,
-    /// A key for the request; items without a key get `<key>:<index>`.
-    #[schemars(length(min = 1, max = 60))]
+    /// A key for the request, which is made once: the same key with other items is refused. Items without a
+    /// key get `<key>:<index>`, or a hash in place of a key of more than 60 characters.
+    #[schemars(length(min = 1, max = 64))]
     pub idempotency_key: Option<String>,
     /// The experiences: full envelopes, or envelopes that lean on the fields above.
     #[schemars(required, with = "Option<Vec<BulkItem>>", length(min = 1, max = 1000))]
@@ -117,9 +120,18 @@ pub struct AdmittedBulk {
     pub items: Vec<Admitted>,
     /// How to put them in order.
     pub ordering: Ordering,
+    /// What a request with a key is, all items together.
+    pub request: Option<[u8; 32]>,
 }
 
 impl AdmittedBulk {
+    /// What makes an item the same item (R429): with a key for the request, also what stands beside it.
+    pub fn identity(&self, item: &Admitted) -> Vec<u8> {
+        let mut identity = identity(&item.experience);
+        identity.extend(self.request.iter().flatten());
+        identity
+    }
+
     /// The order in which the items go into the log, as positions in the request.
     pub fn append_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.items.len()).collect();
@@ -165,6 +177,7 @@ fn admit_bulk(
         let reason = "give either `observed_actor` or its alias `actor`, not both";
         return Err(ApiError::invalid_envelope("actor", reason));
     }
+    let keyed = key.is_some();
     let defaults = Defaults {
         scope: body.scope,
         actor: body.observed_actor.or(body.actor),
@@ -192,10 +205,11 @@ fn admit_bulk(
     errors.extend(conflicts(&admitted));
     errors.sort_by_key(|(index, _)| *index);
     match errors.is_empty() {
-        true => Ok(AdmittedBulk {
-            items: admitted.into_iter().map(|(_, item)| item).collect(),
-            ordering,
-        }),
+        true => {
+            let items: Vec<Admitted> = admitted.into_iter().map(|(_, item)| item).collect();
+            let request = keyed.then(|| request(&items));
+            Ok(AdmittedBulk { items, ordering, request })
+        }
         false => Err(refuse_all(&errors, total)),
     }
 }
@@ -219,10 +233,30 @@ impl Defaults {
         item.subject = item.subject.or_else(|| self.subject.clone());
         item.modality = item.modality.or_else(|| self.modality.clone());
         item.directives = item.directives.or_else(|| self.directives.clone());
-        let key = self.key.as_ref().map(|key| format!("{key}:{index}"));
+        let key = self.key.as_ref().map(|key| item_key(key, index));
         item.idempotency_key = item.idempotency_key.or(key);
         item
     }
+}
+
+/// The key of an item that has none. Where `<key>:999` would be too long for a key, a hash stands for it.
+fn item_key(key: &str, index: usize) -> String {
+    match key.chars().count() > IDEMPOTENCY_KEY_CHARS_MAX - ":999".len() {
+        true => {
+            let hash = hex::encode(&Sha256::digest(key));
+            format!("{}:{index}", hash.get(..32).unwrap_or_default())
+        }
+        false => format!("{key}:{index}"),
+    }
+}
+
+/// All items of a request, in its order.
+fn request(items: &[Admitted]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for item in items {
+        hash.update(Sha256::digest(identity(&item.experience)));
+    }
+    hash.finalize().into()
 }
 
 fn admit_ordering(ordering: Option<&str>) -> Result<Ordering, ApiError> {
@@ -236,7 +270,7 @@ fn admit_ordering(ordering: Option<&str>) -> Result<Ordering, ApiError> {
     }
 }
 
-/// The key of the request leaves room for `:999`.
+/// The key of the request: in the body, or in the header.
 fn admit_request_key(
     body: Option<&str>,
     ctx: &AdmitContext<'_>,
@@ -250,7 +284,7 @@ fn admit_request_key(
         (body, header) => body.or(header),
     };
     if let Some(key) = key {
-        check::field(field, check::short(key, IDEMPOTENCY_KEY_CHARS_MAX - ":999".len()))?;
+        check::field(field, check::short(key, IDEMPOTENCY_KEY_CHARS_MAX))?;
     }
     Ok(key.map(str::to_owned))
 }

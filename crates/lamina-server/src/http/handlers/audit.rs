@@ -101,7 +101,7 @@ pub(super) async fn chain(call: Call) -> Result<Response, Failure> {
 /// `POST /v1/audit/chain/verify`.
 pub(super) async fn chain_verify(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
-    call.optional_json_body(call.app.limits.body_bytes).await?;
+    call.no_body().await?;
     let permit = permit(&call.desk, &caller, false).await?;
     let verified = call.app.engine.audit_chain_verify(&permit).await?;
     let shape = ChainVerified {

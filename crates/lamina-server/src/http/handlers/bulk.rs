@@ -8,9 +8,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::ApiError;
 use lamina_api::v1::experience::response::batch_stream;
-use lamina_api::v1::experience::{
-    AdmittedBulk, BulkAccepted, BulkResult, Wait, identity, read_bulk,
-};
+use lamina_api::v1::experience::{AdmittedBulk, BulkAccepted, BulkResult, Wait, read_bulk};
 use lamina_core::policy::{Caller, Permit};
 use lamina_engine::{BulkCaptured, Captured, Error as EngineError, Write};
 use lamina_types::capability::ScopeWrite;
@@ -151,14 +149,15 @@ fn shared_scope(desk: &Desk, bulk: &AdmittedBulk) -> Option<ScopePath> {
 fn split(bulk: AdmittedBulk, order: &[usize], request_id: &str) -> (Vec<Kept>, Vec<Write>) {
     let mut kept = Vec::with_capacity(bulk.items.len());
     let mut writes = Vec::with_capacity(bulk.items.len());
-    for item in bulk.items {
+    let identities: Vec<Vec<u8>> = bulk.items.iter().map(|item| bulk.identity(item)).collect();
+    for (item, identity) in bulk.items.into_iter().zip(identities) {
         kept.push(Kept {
             key: item.experience.idempotency_key.clone(),
             referred: Referred::by(&item.experience),
             warnings: item.warnings,
         });
         writes.push(Some(Write {
-            identity: identity(&item.experience),
+            identity,
             experience: item.experience,
             request_id: request_id.to_owned(),
         }));

@@ -1,6 +1,6 @@
 //! `POST /v1/forget` and `POST /v1/forget/preview`.
 
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::time;
 use lamina_api::v1::forget::{Asked, ForgetPreviewBody, ForgetRequest, ForgottenBody, LayerCounts};
@@ -29,7 +29,11 @@ pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
         matched: done.matched,
         audit_id: done.audit_id.to_string(),
     };
-    reply::json(StatusCode::OK, &body)
+    let mut response = reply::json(StatusCode::OK, &body)?;
+    if done.replayed {
+        response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+    }
+    Ok(response)
 }
 
 /// What would be forgotten.

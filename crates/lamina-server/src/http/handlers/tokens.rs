@@ -51,16 +51,18 @@ fn only_own(call: &Call, caller: &lamina_core::policy::Caller) -> Failure {
 }
 
 /// `POST /v1/admin/flush-views`.
-pub(super) async fn flush(call: Call) -> Result<Response, Failure> {
+pub(super) async fn flush(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
+    call.no_body().await?;
     let permit = call.desk.permit::<AdminFlush>(&caller, None).await?;
     let durable_to = call.app.engine.flush(&permit).await?;
     reply::json(StatusCode::OK, &Flushed { durable_to })
 }
 
 /// `POST /v1/admin/compact`.
-pub(super) async fn compact(call: Call) -> Result<Response, Failure> {
+pub(super) async fn compact(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
+    call.no_body().await?;
     let permit = call.desk.permit::<AdminCompact>(&caller, None).await?;
     let done = call.app.engine.compact(&permit).await?;
     let (bytes_before, bytes_after) = (done.bytes_before, done.bytes_after);

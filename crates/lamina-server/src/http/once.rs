@@ -1,0 +1,203 @@
+//! A change with an idempotency key is made once (R197, R210, R429).
+//!
+//! Experiences, blobs, forgetting, erasures and jobs keep their keys in the log. Every other change is small
+//! and rare: what it was answered is kept here for a day while the server runs, and a request with the same
+//! key of the same caller to the same route is answered with it. After a restart such a request is made
+//! again, and comes to what it would come to without a key.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::Body as _;
+use lamina_api::ApiError;
+use lamina_api::v1::keyed::{self, Keyed};
+use lamina_core::policy::Caller;
+use lamina_types::{ErrorCode, Micros};
+use parking_lot::Mutex;
+
+use super::answer::Handler;
+use super::body::{self, Bounds};
+use super::call::Call;
+use super::failure::{Failure, internal};
+use super::record::{Decision, Record};
+use super::reply;
+use super::site::Site;
+
+/// How long an answer is kept.
+const LIFE_US: i64 = 24 * 3_600 * 1_000_000;
+/// Answers that are kept; the oldest make room.
+const ANSWERS_MAX: usize = 16_384;
+/// Bytes of all of them.
+const BYTES_MAX: usize = 32 << 20;
+
+/// Whose key, for which route.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    tenant: u32,
+    actor: String,
+    route: String,
+    key: String,
+}
+
+/// What was answered.
+#[derive(Debug, Clone)]
+struct Kept {
+    /// Of everything but the key that was sent.
+    asked: [u8; 32],
+    status: StatusCode,
+    content_type: Option<HeaderValue>,
+    body: Bytes,
+    decision: Option<Decision>,
+}
+
+/// The place of a key. Whoever comes second waits for the first.
+type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
+
+#[derive(Debug, Default)]
+struct State {
+    slots: BTreeMap<Name, Slot>,
+    /// In the order of their making, with their size.
+    made: VecDeque<(Micros, Name, usize)>,
+    bytes: usize,
+}
+
+/// The answers of a server to requests with a key.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(Mutex<State>);
+
+impl Answers {
+    fn slot(&self, name: &Name, now: Micros) -> Slot {
+        let mut state = self.0.lock();
+        state.expire(now);
+        Arc::clone(state.slots.entry(name.clone()).or_default())
+    }
+
+    fn keep(&self, name: &Name, slot: Slot, bytes: usize, now: Micros) {
+        let mut state = self.0.lock();
+        // What was there is a turn that came to nothing, or was cleared meanwhile.
+        state.slots.insert(name.clone(), slot);
+        state.bytes += bytes;
+        state.made.push_back((now, name.clone(), bytes));
+        while state.made.len() > ANSWERS_MAX || state.bytes > BYTES_MAX {
+            state.drop_oldest();
+        }
+    }
+
+    /// Drops all of them: what they say may be gone.
+    pub(crate) fn clear(&self) {
+        *self.0.lock() = State::default();
+    }
+}
+
+/// A request that goes first. If nothing comes of it, or its caller leaves, its key is free again.
+struct Turn<'a> {
+    answers: &'a Answers,
+    name: &'a Name,
+    kept: bool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.answers.0.lock().slots.remove(self.name);
+        }
+    }
+}
+
+impl State {
+    fn expire(&mut self, now: Micros) {
+        while self.made.front().is_some_and(|(made, ..)| now.0 - made.0 >= LIFE_US) {
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some((_, name, bytes)) = self.made.pop_front() {
+            self.slots.remove(&name);
+            self.bytes -= bytes;
+        }
+    }
+}
+
+/// Hands the call to its handler, unless its key was used before.
+pub(crate) async fn handle(
+    site: Arc<Site>,
+    mut call: Call,
+    handler: Handler,
+) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let header = call.idempotency_key()?.map(str::to_owned);
+    let body = body(&mut call).await?;
+    let Keyed { key, rest } = keyed::split(&body, header.as_deref())?;
+    let Some(key) = key else { return handler(call).await };
+    let name = name(&site, &caller, key);
+    let target = call.head.uri.path_and_query().map_or("", |target| target.as_str());
+    let asked = keyed::fingerprint(target, rest.as_deref().unwrap_or(&body));
+    call.rest = rest.map(Bytes::from);
+    let (app, record) = (Arc::clone(&call.app), Arc::clone(&call.record));
+    let slot = app.answers.slot(&name, app.env.clock.wall());
+    let mut held = Arc::clone(&slot).lock_owned().await;
+    if let Some(kept) = held.as_ref() {
+        return again(kept, asked, &record, &name);
+    }
+    let mut turn = Turn { answers: &app.answers, name: &name, kept: false };
+    let response = handler(call).await?;
+    if !response.status().is_success() {
+        return Ok(response);
+    }
+    let (head, body) = response.into_parts();
+    let body = body.collect().await.map_err(|error| internal(error.to_string()))?.to_bytes();
+    let bytes = body.len() + name.key.len() + name.actor.len() + name.route.len();
+    *held = Some(Kept {
+        asked,
+        status: head.status,
+        content_type: head.headers.get(CONTENT_TYPE).cloned(),
+        body: body.clone(),
+        decision: record.decision(),
+    });
+    app.answers.keep(&name, slot, bytes, app.env.clock.wall());
+    turn.kept = true;
+    Ok(Response::from_parts(head, Body::from(body)))
+}
+
+fn name(site: &Site, caller: &Caller, key: String) -> Name {
+    let (tenant, actor) = (caller.tenant, caller.actor.to_string());
+    Name { tenant, actor, route: site.endpoint(), key }
+}
+
+/// The whole body, which stays there for the handler.
+async fn body(call: &mut Call) -> Result<Bytes, Failure> {
+    if call.body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let bounds = Bounds { bytes: call.app.limits.body_bytes, time: call.app.body_timeout() };
+    let body = std::mem::take(&mut call.body);
+    let bytes = body::read(&call.head.headers, body, bounds).await?;
+    call.body = Body::from(bytes.clone());
+    Ok(bytes)
+}
+
+/// The answer of before, if it is the same that is asked for.
+fn again(kept: &Kept, asked: [u8; 32], record: &Record, name: &Name) -> Result<Response, Failure> {
+    if kept.asked != asked {
+        let reason = "the key was used for another request to this route";
+        let error = ApiError::at(ErrorCode::IdempotencyConflict, "idempotency_key", reason);
+        return Err(error.with("idempotency_key", name.key.as_str()).into());
+    }
+    if let Some(Decision { capability, tier, scope, .. }) = &kept.decision {
+        record.allowed(capability, *tier, scope.as_ref());
+    }
+    let mut response = Response::new(Body::from(kept.body.clone()));
+    *response.status_mut() = kept.status;
+    if let Some(content_type) = &kept.content_type {
+        response.headers_mut().insert(CONTENT_TYPE, content_type.clone());
+    }
+    response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+    Ok(response)
+}
