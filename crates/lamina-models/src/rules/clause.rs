@@ -64,11 +64,16 @@ pub(crate) fn clauses(tokens: &Tokens<'_>) -> Vec<Clause> {
         return Vec::new();
     }
     let mut all = Vec::new();
-    let mut corrects = false;
+    let (mut corrects, mut material) = (false, false);
     for (index, sentence) in sentences(tokens).into_iter().enumerate() {
         corrects |= mood::corrects(tokens, sentence);
         let mut clauses = split::split(tokens, sentence, index);
-        mood::judge(tokens, sentence, &mut clauses);
+        if material {
+            clauses.iter_mut().for_each(|clause| clause.asserted = false);
+        } else {
+            mood::judge(tokens, sentence, &mut clauses);
+        }
+        material |= mood::hands_over(tokens, sentence);
         for clause in &mut clauses {
             clause.corrects = corrects;
         }

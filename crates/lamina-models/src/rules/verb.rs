@@ -60,7 +60,7 @@ pub(crate) fn is_finite(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
         let nonfinite = token.word(&["be", "been", "being", "doing", "having", "done"]);
         return !month && !nonfinite;
     }
-    let Some(verb) = token.verb else { return false };
+    let Some(verb) = token.verb else { return is_unlisted_past(tokens, at, start) };
     // A capital inside a clause is a name: "the Sold Out tour", "Mark Read".
     if token.capital && at > start {
         return false;
@@ -89,6 +89,28 @@ pub(crate) fn is_finite(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
             || after.word(&["$", "€", "£", "about", "around", "me", "us", "over"])
             || after.is(Class::NUMBER_WORD));
     costs || verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
+}
+
+/// "my dad passed away", "she unveiled it": a past that no list knows, right behind somebody.
+fn is_unlisted_past(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
+    let token = tokens.at(at);
+    let shaped = token.class == Class::NONE
+        && !token.capital
+        && token.fold.len() >= 5
+        && token.fold.ends_with("ed")
+        && !token.fold.contains('-');
+    if !shaped || at == start {
+        return false;
+    }
+    let mut back = at;
+    while back > start && is_between(tokens, back - 1) {
+        back -= 1;
+    }
+    let subject = tokens.before(back);
+    back > start
+        && (subject.word(&["i", "we", "you", "he", "she", "it", "they", "who"])
+            || subject.is(Class::KIN)
+            || subject.capital && subject.kind == Kind::Word)
 }
 
 /// What may stand between a subject and its verb: adverbs, "never", "no longer".
@@ -418,6 +440,12 @@ fn finish(
         }
         _ if matches!(auxiliary, "do") => {
             group.lemma = "do";
+            Some(group)
+        }
+        // A verb that no row can know: it has an object of its own all the same.
+        None if auxiliary.is_empty() && at < end && is_unlisted_past(tokens, at, 0) => {
+            group.end = at + 1;
+            group.tense = Tense::Past;
             Some(group)
         }
         _ => None,

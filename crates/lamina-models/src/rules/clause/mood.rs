@@ -69,6 +69,13 @@ const HEARSAY: &[&[&str]] = &[
     &["i", "read", "somewhere"],
     &["i", "saw", "that"],
     &["i", "gather"],
+    &["it", "seems"],
+    &["it", "appears"],
+    &["seems", "that"],
+    &["seems", "like"],
+    &["looks", "like"],
+    &["sounds", "like"],
+    &["rumor", "has"],
     &["saying", "that"],
     &["saying", "i"],
     &["stating", "that"],
@@ -105,6 +112,11 @@ const SUPPOSING: &[&[&str]] = &[
     &["say", "we"],
     &["say", "i"],
     &["say", "you"],
+    &["say", "my"],
+    &["say", "the"],
+    &["say", "that"],
+    &["say", "there"],
+    &["whether"],
     &["what", "if"],
     &["for", "example"],
     &["for", "instance"],
@@ -178,16 +190,29 @@ const TRANSPARENT: &[&str] = &[
 
 /// Decides for every clause of a sentence.
 pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clause]) {
-    let doubtful =
-        supposes(tokens, sentence) || tells_a_story(tokens, sentence) || asks(tokens, sentence);
+    let doubtful = supposes(tokens, sentence)
+        || tells_a_story(tokens, sentence)
+        || asks(tokens, sentence)
+        || is_machine(tokens, sentence);
     let (mut hearsay, mut material) = (false, false);
+    if !sentence.asks
+        && let Some((start, end)) = applying(tokens, sentence)
+    {
+        clauses.iter_mut().for_each(|clause| clause.asserted = false);
+        if let Some(first) = clauses.first_mut() {
+            first.instruction = Some((start, end));
+        }
+        return;
+    }
     for at in 0..clauses.len() {
         let Some(clause) = clauses.get(at) else { break };
         let instruction = instruction(tokens, clause);
         hearsay |= is_hearsay(tokens, clause);
-        let inherits_request = clause.subject == Subject::Inherited
-            && at > 0
-            && clauses.get(at - 1).is_some_and(|before| !before.asserted);
+        // "Write about a man who has a dog": what hangs on a request is no more asserted than it.
+        let hangs = matches!(clause.subject, Subject::Inherited | Subject::Relative)
+            || tokens.before(clause.start).fold == "that" && is_order(tokens, clauses, at);
+        let inherits_request =
+            hangs && at > 0 && clauses.get(at - 1).is_some_and(|before| !before.asserted);
         let reject = doubtful
             || hearsay
             || material
@@ -218,6 +243,99 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
             }
         }
     }
+}
+
+/// "Whenever I send a recipe, convert cups to grams": an order with the case in which it stands first.
+fn applying(tokens: &Tokens<'_>, sentence: Sentence) -> Option<(usize, usize)> {
+    const CASES: &[&[&str]] = &[
+        &["whenever"],
+        &["every", "time"],
+        &["each", "time"],
+        &["any", "time"],
+        &["anytime"],
+        &["when"],
+        &["if"],
+    ];
+    let mut start = sentence.start;
+    while tokens.at(start).word(&["and", "also", "so", "but", "ok", "please", ","]) {
+        start += 1;
+    }
+    let case = CASES.iter().find(|words| tokens.words_at(start, words))?;
+    let comma = (start..sentence.end).find(|at| tokens.at(*at).punct(','))?;
+    let mut verb = comma + 1;
+    let mut standing = !matches!(case, [word] if matches!(*word, "when" | "if"));
+    while tokens.at(verb).word(&["please", "always", "never", "just", "then", "also", "pls"]) {
+        standing |= tokens.at(verb).word(STANDING);
+        verb += 1;
+    }
+    if tokens.at(verb).fold == "do" && tokens.at(verb + 1).is(Class::NEGATION) {
+        verb += 2;
+        let ever = tokens.at(verb).fold == "ever";
+        standing |= ever;
+        verb += usize::from(ever);
+    }
+    let token = tokens.at(verb);
+    let base = token.verb.is_some_and(|verb| verb.forms.has(Form::BASE)) || token.fold == "be";
+    // "whenever I cook, music helps" orders nothing.
+    let next = tokens.at(verb + 1);
+    let ordered =
+        base && !token.capital && !next.is(Class::BE.or(Class::MODAL)) && verb < sentence.end;
+    (standing && ordered).then(|| (start, polite_end(tokens, verb, sentence.end)))
+}
+
+/// Without the thanks and the marks that close a request.
+fn polite_end(tokens: &Tokens<'_>, from: usize, end: usize) -> usize {
+    let mut end = end;
+    while end > from
+        && (tokens.at(end - 1).word(&["please", "pls", "plz", "thanks", "thx", "ok", "okay"])
+            || tokens.at(end - 1).kind == Kind::Punct)
+    {
+        end -= 1;
+    }
+    end
+}
+
+/// "Tell Anna that I love pizza": the clause before the one at `at` sends somebody off with a message.
+fn is_order(tokens: &Tokens<'_>, clauses: &[Clause], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| clauses.get(at));
+    before.is_some_and(|before| {
+        before.subject == Subject::None
+            && before.verb.as_ref().is_some_and(|verb| matches!(verb.lemma, "tell" | "ask" | "say"))
+            && !tokens.at(before.complement()).word(&["me", "us", "yourself"])
+    })
+}
+
+/// Verbs that ask to work on a text.
+const WORKING: &[&str] = &[
+    "summarize",
+    "summarise",
+    "translate",
+    "proofread",
+    "rewrite",
+    "rephrase",
+    "paraphrase",
+    "shorten",
+    "polish",
+    "edit",
+    "correct",
+    "classify",
+    "reformat",
+];
+
+/// "Can you summarise this paragraph?": what follows in the text is material, not a statement.
+pub(super) fn hands_over(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    let points = |at: usize| {
+        let token = tokens.at(at);
+        token.word(&["this", "these", "following", "below", "text", "paragraph", "passage", "it"])
+            || token.punct(':')
+    };
+    (sentence.start..sentence.end).any(|at| {
+        let before = tokens.before(at);
+        let asked = at == sentence.start
+            || before.word(&["please", "you", "to", "me", "and", "just", "then"])
+            || before.kind == Kind::Punct;
+        asked && tokens.at(at).word(WORKING) && (at + 1..=sentence.end.min(at + 6)).any(points)
+    })
 }
 
 /// Where the question of a sentence begins, if what stands before it is a statement.
@@ -256,6 +374,19 @@ fn tells_a_story(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
     let end = sentence.end.min(sentence.start + 5);
     (sentence.start + 1..end).any(|at| FICTION.contains(&tokens.at(at).fold.as_str()))
         && tokens.at(sentence.start + 1).is(Class::POSSESSIVE.or(Class::DETERMINER))
+}
+
+/// A line of a log or of a program: "ERROR: user alice is ...", "// my name is Bob".
+fn is_machine(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    const LEVELS: &[&str] = &["ERROR", "WARN", "WARNING", "INFO", "DEBUG", "FATAL", "TRACE"];
+    let head = sentence.end.min(sentence.start + 8);
+    let logged = (sentence.start..head).any(|at| LEVELS.contains(&tokens.slice(at, at + 1)));
+    let comment = |at: usize| {
+        tokens.at(at).punct('/') && tokens.at(at + 1).punct('/') && tokens.at(at + 1).glued
+    };
+    logged
+        || (sentence.start..sentence.end)
+            .any(|at| tokens.at(at).punct('{') || tokens.at(at).punct('}') || comment(at))
 }
 
 /// A sentence that is a question by its order of words.
@@ -304,6 +435,7 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
         let token = tokens.at(at);
         token.word(&[
             "if",
+            "whether",
             "unless",
             "maybe",
             "perhaps",
@@ -417,13 +549,7 @@ fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
     {
         return None;
     }
-    let mut end = clause.end;
-    while end > verb
-        && (tokens.at(end - 1).word(&["please", "pls", "plz", "thanks", "thx", "ok", "okay"])
-            || tokens.at(end - 1).kind == Kind::Punct)
-    {
-        end -= 1;
-    }
+    let end = polite_end(tokens, verb, clause.end);
     let first = if tokens.at(first).word(&["please"]) { first + 1 } else { first };
     Some((first, end))
 }

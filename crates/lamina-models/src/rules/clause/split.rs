@@ -2,6 +2,7 @@
 
 use super::{Clause, Sentence, Subject};
 use crate::rules::lexicon::{Class, Form};
+use crate::rules::time;
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::{self, Modal};
 
@@ -41,6 +42,11 @@ fn segment(
     let mut start = opening(tokens, from, to);
     let mut opener = Opener::None;
     let mut at = start;
+    if let Some(main) = fronted(tokens, start, to) {
+        push(tokens, start, main, sentence, Opener::Placing, clauses);
+        start = opening(tokens, main, to);
+        at = start;
+    }
     while at < to {
         if at > start
             && let Some(cut) = cut_at(tokens, start, at, to)
@@ -54,6 +60,45 @@ fn segment(
         at += 1;
     }
     push(tokens, start, to, sentence, opener, clauses);
+}
+
+/// Words that place a whole sentence when they open it.
+const FRONTING: &[&str] =
+    &["when", "where", "once", "until", "till", "whenever", "before", "after", "wherever"];
+
+/// "When we order in I'd rather have dosa": where the clause begins that the opening one only places.
+fn fronted(tokens: &Tokens<'_>, start: usize, to: usize) -> Option<usize> {
+    if !tokens.at(start).word(FRONTING) {
+        return None;
+    }
+    let body = start + 1;
+    let first = first_verb(tokens, body, to)?;
+    let subject = tokens.at(body);
+    let pronoun = subject.word(&["i", "we", "you", "he", "she", "they", "it"]);
+    let placed = pronoun
+        || subject.is(Class::POSSESSIVE.or(Class::DETERMINER)) && !subject.word(&["a", "an"])
+        || subject.capital;
+    if !placed || first == body || !is_subject(tokens, body, first) {
+        return None;
+    }
+    (first + 1..to).find(|at| {
+        let at = *at;
+        if tokens.at(at).punct(',') {
+            let next = opening(tokens, at + 1, to);
+            let verb = first_verb(tokens, next, to);
+            return verb.is_some_and(|verb| verb > next && is_subject(tokens, next, verb));
+        }
+        let mut verb = at + 1;
+        while verb < to && verb::is_between(tokens, verb) {
+            verb += 1;
+        }
+        let led = tokens.before(at).word(&["that", "what", "who", "which", "if", "and", "because"]);
+        pronoun
+            && !led
+            && tokens.at(at).word(&["i", "we", "he", "she", "they"])
+            && verb < to
+            && verb::is_finite(tokens, verb, at)
+    })
 }
 
 /// How a clause is joined to the one before.
@@ -77,6 +122,10 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
     let token = tokens.at(at);
     let comma = token.punct(',');
     if !comma && !token.is(Class::CONJUNCTION) && !PLACING.contains(&token.fold.as_str()) {
+        return None;
+    }
+    // "In March, I joined": the time belongs to what follows. "until 2018" opens no clause.
+    if comma && is_time(tokens, start, at) || is_dated(tokens, at) {
         return None;
     }
     let mut next = at + 1;
@@ -120,6 +169,22 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
         // A greeting or a heading before the first assertion.
         _ => None,
     }
+}
+
+/// Tokens that a time at the head of a sentence may have.
+const TIME_TOKENS_MAX: usize = 8;
+
+/// Whether tokens `from..to` are a time and nothing else.
+fn is_time(tokens: &Tokens<'_>, from: usize, to: usize) -> bool {
+    to - from <= TIME_TOKENS_MAX
+        && matches!(time::find(tokens, from, to).as_slice(), [only] if only.start == from && only.end == to)
+}
+
+/// Whether what follows is a date: "since 2019", "until March".
+fn is_dated(tokens: &Tokens<'_>, at: usize) -> bool {
+    let next = tokens.at(at + 1);
+    tokens.at(at).word(PLACING)
+        && (next.kind == Kind::Number || next.is(Class::MONTH.or(Class::WEEKDAY)))
 }
 
 /// Where the search for a verb after a connector stops.

@@ -5,7 +5,7 @@ use lamina_types::layer::extraction::{Effect, EntityKind, Term};
 use super::{subject_item, subject_term};
 use crate::rules::claims::Draft;
 use crate::rules::clause::Subject;
-use crate::rules::lexicon::{self, Class, Kin};
+use crate::rules::lexicon::{self, Class, Form, Kin};
 use crate::rules::pattern::Aspect;
 use crate::rules::phrase::{
     Attribute, Nature, Referent, appositive, is_name_token, name_run, refer,
@@ -32,6 +32,13 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
     {
         let item = Item::text(scene, name.start, name.end);
         drafts.push(Draft::new(owner.clone(), kin.predicate(), &item, Aspect::Timeless));
+        if *kin == Kin::Pet {
+            drafts.extend(is_a(
+                scene,
+                &item,
+                tokens.slice(end_of_kind(&whose), end_of_kind(&whose) + 1),
+            ));
+        }
     }
     // "my cousin Nacho and his dog": who is named here can be meant a few words later.
     let mut discourse = scene.discourse.clone();
@@ -271,6 +278,11 @@ fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
     let joint = (from..to).find(|at| tokens.at(*at).word(&["for", "of"]))?;
     let start = from + usize::from(tokens.at(from).word(&["the", "our", "a", "my"]));
     let words = fold_space(tokens.slice(start, joint)).to_lowercase();
+    // "My goal for this year is": of whom, the word before says.
+    if scene.time_at(joint + 1).or(scene.time_at(joint)).is_some_and(|time| time.end == to) {
+        let whose = refer(tokens, from, joint, scene.parties, scene.discourse)?.attribute?;
+        return trait_value(scene, &words, whose.owner, at);
+    }
     let whole = refer(tokens, joint + 1, to, scene.parties, scene.discourse)?;
     let owner = subject_term(&whole, "deadline");
     // "The deadline for Wombat was moved to Friday".
@@ -494,7 +506,9 @@ fn role_or_kind(scene: &Scene<'_>, subjects: &[Referent], at: usize) -> Option<V
     let role = take(Take::Role, scene, at).filter(|(items, end)| {
         let bare = items.first().is_some_and(|item| tokens.at(item.start).is(Class::OCCUPATION));
         let next = tokens.at(*end);
+        let doing = next.verb.is_some_and(|verb| verb.forms.has(Form::ING));
         let plural = next.kind == Kind::Word
+            && !doing
             && !next
                 .is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::ADVERB).or(Class::PRONOUN))
             && *end < scene.end()

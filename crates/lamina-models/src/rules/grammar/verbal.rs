@@ -370,7 +370,9 @@ const GOING_ON: &[&str] = &[
 fn arranged(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
     let ahead = scene.times.iter().any(|time| {
         days(time.anchor, Tense::Future, scene.observed.today).is_some_and(|days| {
-            days.after > scene.observed.today && time.sure && time.bound != Bound::Since
+            days.after > scene.observed.today
+                && time.sure
+                && !matches!(time.bound, Bound::Since | Bound::From)
         })
     });
     if !ahead

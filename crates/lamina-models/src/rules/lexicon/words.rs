@@ -113,11 +113,19 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         sciatica carpal hemophilia haemophilia thalassemia tachycardia arrhythmia cholesterol
         diabetic asthmatic epileptic dyslexic autistic colorblind colourblind color-blind colour-blind
         anemic anaemic bipolar deaf blind insomniac near-sighted nearsighted short-sighted shortsighted
-        hayfever intolerant hypertensive neurodivergent"),
+        hayfever intolerant hypertensive neurodivergent parkinson alzheimer crohn hashimoto tourette asperger
+        asperger's tourette's hashimoto's hodgkin raynaud sarcoidosis gastritis colitis shingles angina afib
+        pots eds cfs copd bronchiectasis emphysema hypermobility plantar anorexia bulimia agoraphobia vitiligo
+        alopecia hyperhidrosis dyspraxia dyscalculia aphantasia tendinitis gallstones"),
     (Class::MEDICINE, "insulin ibuprofen aspirin paracetamol acetaminophen metformin lisinopril levothyroxine
         statins antihistamines antidepressants painkillers vitamins antibiotics warfarin prednisone
         adderall ritalin xanax prozac zoloft lexapro ventolin melatonin lithium methotrexate iron magnesium
-        supplements steroids blood-thinners creatine probiotics"),
+        supplements steroids blood-thinners creatine probiotics amoxicillin penicillin cortisone morphine
+        codeine tramadol valium diazepam ozempic wegovy mounjaro humira concerta vyvanse wellbutrin cymbalta
+        effexor seroquel abilify lamictal lamotrigine topiramate propranolol albuterol salbutamol symbicort
+        benadryl zyrtec claritin loratadine cetirizine tylenol advil naproxen colchicine digoxin heparin
+        tamoxifen finasteride minoxidil testosterone oestrogen estrogen progesterone levodopa hydroxychloroquine
+        antacids laxatives antipsychotics beta-blockers betablockers contraceptives"),
     (Class::OCCASION, "meeting appointment call interview flight dinner lunch breakfast launch demo review party exam
         wedding standup retro retrospective workshop conference training lesson class webinar presentation
         concert match game race marathon deadline release kickoff kick-off sync checkup check-up surgery

@@ -1,6 +1,6 @@
 //! What people have, like, do, can, fear and suffer from.
 
-use crate::rules::pattern::{Aspect, Means, Row, Who, ends, is, nth};
+use crate::rules::pattern::{Aspect, Means, Row, Who, among, ends, is, nth};
 
 const fn row(says: &'static str, who: Who, aspect: Aspect, means: &'static [Means]) -> Row {
     Row { says, who, aspect, means }
@@ -36,6 +36,8 @@ pub(super) const ROWS: &[Row] = &[
     row("take|use <medicine>", Person, State, &[is("medication")]),
     row("be taking <medicine>", Person, State, &[is("medication")]),
     row("be on|prescribed|taking <medicine>", Person, State, &[is("medication")]),
+    row("put|start <person> on <medicine>", Person, Begin, &[among("medication", 0, 1)]),
+    row("prescribe <person> <medicine>", Person, Begin, &[among("medication", 0, 1)]),
     row("get|be put|prescribed on? <medicine>", Person, Begin, &[is("medication")]),
     row("start taking|on? <medicine>", Person, Begin, &[is("medication")]),
     row("stop|quit taking|using? <medicine>", Person, End, &[ends("medication", 0)]),

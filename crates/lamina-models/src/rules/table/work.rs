@@ -70,6 +70,7 @@ pub(super) const ROWS: &[Row] = &[
     row("join <org>", Person, Begin, &[is("works_at")]),
     row("work|freelance|consult|volunteer as <role>", Person, State, &[is("role")]),
     row("be at|with <employer>", Person, State, &[is("works_at")]),
+    row("work in <noun> at|for|with <org>", Person, State, &[nth("works_at", 1)]),
     row("work at|for <org>", Person, State, &[is("works_at")]),
     row("start|begin working|work at|for <org>", Person, Begin, &[is("works_at")]),
     row(
@@ -149,13 +150,13 @@ pub(super) const ROWS: &[Row] = &[
     row("major in <noun>", Person, State, &[is("studies")]),
     row("study <noun>", Person, State, &[is("studies")]),
     row(
-        "do|finish|get a|my|his|her? phd|doctorate|master's|masters|degree|bachelor's in <noun> at|from <org>",
+        "do|finish|get a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at|from <org>",
         Person,
         Fact,
         &[nth("studied_at", 1)],
     ),
     row(
-        "do a|my|his|her? phd|doctorate|master's|masters|degree|bachelor's in <noun>",
+        "do a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun>",
         Person,
         State,
         &[is("studies")],
@@ -302,7 +303,7 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("count:")],
     ),
-    row("cost <money>", Thing, State, &[is("price")]),
+    row("cost me|us? <money>", Thing, State, &[is("price")]),
     row("be priced at <money>", Thing, State, &[is("price")]),
     row("be <money> per|a|each <noun>", Thing, State, &[is("price")]),
     row(

@@ -4,7 +4,7 @@ use lamina_types::layer::extraction::Normaliser;
 
 use super::phrases::{is_condition_shape, trim};
 use super::{Item, Value};
-use crate::rules::lexicon::{Class, Form};
+use crate::rules::lexicon::{self, Class, Form};
 use crate::rules::number;
 use crate::rules::phrase::{is_name_token, name_run, noun_run, strip_article};
 use crate::rules::scene::Scene;
@@ -261,6 +261,7 @@ pub(super) fn diet(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
             .or(Class::ADVERB)
             .or(Class::PREPOSITION)
             .or(Class::PRONOUN)
+            .or(Class::INTERJECTION)
             .or(Class::DETERMINER))
         || next.word(&["diet", "food"]);
     (token.is(Class::DIET) && ends).then(|| (Item::text(scene, start, start + 1), start + 1))
@@ -349,6 +350,21 @@ const MEDICINE_TAILS: &[&str] = &[
     "faxine",
     "mide",
     "zide",
+    "purinol",
+    "pidem",
+    "zine",
+    "caine",
+    "fenac",
+    "trexate",
+    "azine",
+    "iptan",
+    "grelor",
+    "dronate",
+    "glutide",
+    "gliflozin",
+    "cycline",
+    "conazole",
+    "lamide",
 ];
 
 /// A medicine: a known one, or an ending that medicines have.
@@ -368,7 +384,26 @@ pub(super) fn medicine(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         && token.verb.is_none()
         && !token.is(Class::STOP.or(Class::COMMON).or(Class::ADVERB))
         && MEDICINE_TAILS.iter().any(|tail| token.fold.ends_with(tail));
-    (token.is(Class::MEDICINE) || shaped).then(|| (Item::text(scene, start, start + 1), start + 1))
+    // "an insulin pump" is a thing.
+    let next = tokens.at(start + 1);
+    let thing = start + 1 < scene.end()
+        && next.kind == Kind::Word
+        && next.class == Class::NONE
+        && next.verb.is_none()
+        && !next.word(&[
+            "tablets",
+            "pills",
+            "injections",
+            "shots",
+            "cream",
+            "drops",
+            "twice",
+            "thrice",
+            "tho",
+        ])
+        && lexicon::unit(&next.fold).is_none();
+    ((token.is(Class::MEDICINE) || shaped) && !thing)
+        .then(|| (Item::text(scene, start, start + 1), start + 1))
 }
 
 /// Phrases that say how something stands.

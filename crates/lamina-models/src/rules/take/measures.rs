@@ -104,6 +104,7 @@ pub(super) fn age(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         || next.kind == Kind::Punct && !next.word(&["%", "$", "€", "£", "/"])
         || next.is(Class::CONJUNCTION)
         || next.is(Class::ADVERB)
+        || trim(tokens, end - 1, scene.end()) <= end
         || scene.time_at(end).is_some()
         || next.is(Class::PRONOUN) && !next.is(Class::DETERMINER);
     alone.then(|| {

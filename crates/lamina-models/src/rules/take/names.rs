@@ -220,11 +220,18 @@ pub(super) fn title(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let run =
         if tokens.at(at).capital && tokens.at(at).is(Class::DETERMINER) { at + 1 } else { at };
     let mut end = name_run(tokens, run, to)?;
-    while end + 1 < to
-        && tokens.at(end).word(&["in", "and", "on", "with", "to", "the", "a"])
-        && is_name_token(tokens, end + 1)
-    {
-        end = name_run(tokens, end + 1, to)?;
+    let small = |at: usize| {
+        tokens
+            .at(at)
+            .word(&["in", "and", "on", "with", "to", "the", "a", "of", "for", "from", "at"])
+    };
+    // "Migration to the North": at most two small words between the large ones.
+    while end + 1 < to && small(end) {
+        let next = end + 1 + usize::from(tokens.at(end + 1).word(&["the", "a", "an"]));
+        match name_run(tokens, next, to) {
+            Some(name) => end = name,
+            None => break,
+        }
     }
     Some((Item::text(scene, at, end), end))
 }
