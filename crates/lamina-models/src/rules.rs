@@ -25,12 +25,13 @@ mod topic;
 pub(crate) mod normal;
 
 use lamina_types::Role;
-use lamina_types::layer::extraction::{Claim, Extraction, Term};
+use lamina_types::layer::extraction::{Claim, EntityKind, Extraction, Object, Term};
 
+use self::claims::Draft;
 use self::clause::{Clause, Subject};
 use self::lexicon::Class;
 use self::phrase::{Discourse, Nature, Parties, Referent};
-use self::scene::Scene;
+use self::scene::{Recent, Scene};
 pub(crate) use self::time::Observed;
 use self::token::{Kind, Tokens};
 use crate::ground::Gate;
@@ -101,6 +102,7 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
     let addressee = source.addressee.map(|actor| Term::Actor(actor.clone()));
     let parties = Parties { speaker: &speaker, addressee: addressee.as_ref() };
     let mut discourse = Discourse::default();
+    let mut recent = Recent::default();
     let mut before: (usize, Vec<Referent>) = (usize::MAX, Vec::new());
     let gate = Gate::new(source);
     let mut claims: Vec<Claim> = Vec::new();
@@ -113,8 +115,12 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
             parties,
             discourse: &discourse,
             observed: &observed,
+            recent: &recent,
         };
         let mut drafts = grammar::drafts(&scene, &subjects);
+        let names = scene_names(&scene, &drafts);
+        let mut noted = recent.clone();
+        noted.note(&drafts);
         if grammar::is_implicit(clause.subject) {
             claims::less_sure(&mut drafts, 1_000);
         } else if subjects.iter().any(|subject| subject.pronoun) {
@@ -136,7 +142,7 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
                 None => claims.push(claim),
             }
         }
-        let names = scene_names(&scene);
+        recent = noted;
         note(&mut discourse, &names, &subjects, index);
         // Nobody known is nobody also in the clauses that share this subject.
         if !subjects.is_empty() || clause.verb.is_some() {
@@ -185,8 +191,21 @@ fn subjects(
     }
 }
 
+/// Whether a draft of the clause makes a name a company, a place or a thing.
+fn is_thing(referent: &Referent, drafts: &[Draft]) -> bool {
+    let Term::Named { name, .. } = &referent.term else { return false };
+    drafts.iter().any(|draft| match &draft.object {
+        Object::Entity(Term::Named { name: known, kind }) => {
+            let thing =
+                matches!(kind, EntityKind::Organization | EntityKind::Place | EntityKind::Product);
+            known == name && thing
+        }
+        _ => false,
+    })
+}
+
 /// The names and relatives in a clause, besides its subject.
-fn scene_names(scene: &Scene<'_>) -> Vec<Referent> {
+fn scene_names(scene: &Scene<'_>, drafts: &[Draft]) -> Vec<Referent> {
     let (tokens, clause) = (scene.tokens, scene.clause);
     let mut discourse = scene.discourse.clone();
     let mut found = Vec::new();
@@ -201,7 +220,9 @@ fn scene_names(scene: &Scene<'_>) -> Vec<Referent> {
         if let Some(mut referent) = phrase::refer(tokens, at, to, scene.parties, &discourse)
             && !describes(scene, &referent)
         {
-            if referent.nature == Nature::Name && is_placed(tokens, referent.start) {
+            if referent.nature == Nature::Name
+                && (is_placed(tokens, referent.start) || is_thing(&referent, drafts))
+            {
                 referent.nature = Nature::Thing;
             }
             discourse.note(&referent, usize::MAX, false);

@@ -54,7 +54,8 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
     let ended = verb.ended || verb.negated && says_any_more(scene);
     // "I'm at Nokia" is where somebody is; "I've been at Nokia since May" is where somebody works.
     let there = verb.lemma == "be" && scene.tokens.at(verb.end).word(&["at", "with"]);
-    if there && draft.predicate == "works_at" && !ended && !verb.perfect {
+    let moved_on = scene.recent.left.contains(&draft.subject);
+    if there && draft.predicate == "works_at" && !ended && !verb.perfect && !moved_on {
         return None;
     }
     let family = draft.predicate.split(':').next().unwrap_or_default();

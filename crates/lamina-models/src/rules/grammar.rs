@@ -1,6 +1,7 @@
 //! Rules that are more than a row of words: attributes ("my name is"), kinship, names, habits, plans,
 //! abilities, fragments. Each is one function from a clause to drafts.
 
+mod change;
 mod nominal;
 mod verbal;
 
@@ -25,11 +26,19 @@ pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
     }
     let said = nominal::attributes(scene, subjects)
         .or_else(|| nominal::kinship(scene, subjects))
+        .or_else(|| change::changed(scene, subjects))
         .or_else(|| verbal::dispatch(scene, subjects))
         .or_else(|| rows(scene, subjects))
         .or_else(|| nominal::identity(scene, subjects))
         .or_else(|| verbal::habit(scene, subjects))
         .unwrap_or_default();
+    // "We play volleyball every Tuesday" is a game and a habit.
+    let again = said.iter().any(|draft| draft.predicate == "plays")
+        && scene.clause.verb.as_ref().is_some_and(|verb| !verb.used_to);
+    let said = match again.then(|| verbal::habit(scene, subjects)).flatten() {
+        Some(habits) => [said, habits].concat(),
+        None => said,
+    };
     found.extend(said.into_iter().filter_map(|draft| with_mood(scene, draft)));
     found.extend(verbal::described(scene, subjects));
     found.extend(nominal::versioned(scene));

@@ -208,6 +208,13 @@ fn is_own_fragment(tokens: &Tokens<'_>, at: usize, comma: bool, word: &str) -> b
     on || origin || token.word(&["allergic", "married"]) && joined
 }
 
+/// Verbs that are nothing else, so that whatever follows is their object.
+const TRANSITIVE: &[&str] = &[
+    "love", "hate", "like", "prefer", "enjoy", "dislike", "take", "eat", "own", "teach", "speak",
+    "write", "read", "collect", "grow", "wear", "avoid", "need", "want", "have", "adore", "detest",
+    "manage",
+];
+
 /// A base form that goes on with a plain present: "I am tall and weigh 79 kg".
 fn is_bare_verb(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> bool {
     let token = tokens.at(at);
@@ -249,11 +256,7 @@ fn is_bare_verb(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> bool
             .or(Class::MEDICINE))
             || next.kind == Kind::Number
             || next.capital
-            || verb.lemma == "love"
-            || verb.lemma == "hate"
-            || verb.lemma == "like"
-            || verb.lemma == "prefer"
-            || verb.lemma == "enjoy")
+            || TRANSITIVE.contains(&verb.lemma))
         || at + 1 == to && verb.lemma == "commute";
     plain && subject && !infinitive && goes_on && !next.is(Class::CONJUNCTION)
 }
@@ -533,7 +536,11 @@ fn elided(tokens: &Tokens<'_>, body: usize, end: usize, found: Option<usize>, cl
         });
     } else if tokens.at(body + 1).fold == "me"
         && (token.fold == "call" && tokens.at(body + 2).capital
-            || (body..end).any(|at| tokens.at(at).kind == Kind::Email))
+            || (body..end).any(|at| {
+                let token = tokens.at(at);
+                let digits = token.fold.bytes().filter(u8::is_ascii_digit).count();
+                token.kind == Kind::Email || token.kind == Kind::Number && digits >= 3
+            }))
     {
         // The one request that says who somebody is.
         clause.subject = Subject::Elided;

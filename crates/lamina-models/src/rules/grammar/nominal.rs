@@ -169,6 +169,12 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
     if attribute.named {
         return None;
     }
+    // "Our stack is Django, React and Postgres".
+    if matches!(words.as_str(), "stack" | "tech stack" | "toolchain" | "toolset") {
+        let (items, _) = take(Take::Tool, scene, scene.skip(verb.end))?;
+        let uses = |item| Draft::new(attribute.owner.clone(), "uses", item, Aspect::State);
+        return Some(items.iter().map(uses).collect());
+    }
     let favourite = words.strip_prefix("favourite ").or_else(|| words.strip_prefix("favorite "));
     if let Some(thing) = favourite {
         let predicate = format!("favorite:{}", american(thing));

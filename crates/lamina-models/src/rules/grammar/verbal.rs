@@ -17,11 +17,11 @@ use crate::rules::verb::{Group, Modal};
 /// Auxiliaries decide before any row does. `Some` of nothing means that no row may speak.
 pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
     let Some(verb) = &scene.clause.verb else { return fragment(scene, subjects) };
-    if verb.lemma == "call" && scene.tokens.at(verb.end).word(&["me", "us"]) {
-        return Some(called(scene, verb));
-    }
     if let Some(drafts) = contact(scene, verb) {
         return Some(drafts);
+    }
+    if verb.lemma == "call" && scene.tokens.at(verb.end).word(&["me", "us"]) {
+        return Some(called(scene, verb));
     }
     match verb.modal {
         Modal::Rather => Some(rather(scene, subjects, verb)),
@@ -71,7 +71,7 @@ fn called(scene: &Scene<'_>, verb: &Group) -> Vec<Draft> {
 /// "You can reach me at ann@mail.example".
 fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
     let me = scene.tokens.at(verb.end).word(&["me", "us"]);
-    let verbs = ["reach", "contact", "email", "mail", "write", "text", "message", "ping"];
+    let verbs = ["reach", "contact", "email", "mail", "write", "text", "message", "ping", "call"];
     if !me || !verbs.contains(&verb.lemma) {
         return None;
     }
@@ -97,16 +97,20 @@ fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
 /// "I have a daughter named Ivy", "we have two cats, Miso and Tofu".
 fn has_kin(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
     let tokens = scene.tokens;
-    if verb.lemma != "have" || verb.negated {
+    let has = verb.lemma == "have";
+    if !has && !matches!(verb.lemma, "adopt" | "get" | "rescue" | "foster") || verb.negated {
         return None;
     }
     let mut drafts = Vec::new();
     let mut at = scene.skip(verb.end);
     // "an older sister called Mei and a twin brother, Sho".
-    while let Some((kin, noun, mut next)) = kin_at(scene, at) {
+    while let Some((kin, noun, mut next)) =
+        kin_at(scene, at).filter(|(kin, ..)| has || *kin == Kin::Pet)
+    {
         while let Some(end) = name_run(tokens, next, scene.end()) {
             let item = Item::text(scene, next, end);
-            drafts.extend(each(subjects, kin.predicate(), &item, Aspect::State));
+            let aspect = if has { Aspect::State } else { Aspect::Begin };
+            drafts.extend(each(subjects, kin.predicate(), &item, aspect));
             if kin == Kin::Pet {
                 drafts.extend(
                     super::nominal::is_a(scene, &item, tokens.slice(noun, noun + 1))
@@ -140,8 +144,9 @@ fn kin_at(scene: &Scene<'_>, at: usize) -> Option<(Kin, usize, usize)> {
     let kin = lexicon::kin(&tokens.at(noun).fold)?;
     let clean = (at..noun)
         .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
-    let named = tokens.at(noun + 1).word(&["called", "named", "who", ",", ":"]);
-    let next = noun + 1 + usize::from(named);
+    let after = scene.time_at(noun + 1).map_or(noun + 1, |time| time.end);
+    let named = tokens.at(after).word(&["called", "named", "who", ",", ":"]);
+    let next = after + usize::from(named);
     (clean && name_run(tokens, next, scene.end()).is_some()).then_some((kin, noun, next))
 }
 

@@ -386,6 +386,10 @@ pub(crate) fn kin(fold: &str) -> Option<Kin> {
         .find(|(word, _)| *word == fold)
         .map(|(_, kin)| *kin)
         .or_else(|| super::is(fold, Class::ANIMAL).then_some(Kin::Pet))
+        .or_else(|| {
+            let one = fold.strip_suffix('s')?;
+            super::is(one, Class::ANIMAL).then_some(Kin::Pet)
+        })
 }
 
 /// Units and the form they are kept in.

@@ -150,7 +150,13 @@ pub(super) const ROWS: &[Row] = &[
     row("major in <noun>", Person, State, &[is("studies")]),
     row("study <noun>", Person, State, &[is("studies")]),
     row(
-        "do|finish|get a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at|from <org>",
+        "do a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at <org>",
+        Person,
+        State,
+        &[is("studies"), nth("studied_at", 1)],
+    ),
+    row(
+        "finish|get a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at|from <org>",
         Person,
         Fact,
         &[nth("studied_at", 1)],
@@ -261,6 +267,13 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("uses")],
     ),
+    row(
+        "migrate|switch|move off <tool> and? onto|to <tool>",
+        Anyone,
+        Begin,
+        &[nth("uses", 1), ends("uses", 0)],
+    ),
+    row("migrate|switch|move off of? <tool>", Anyone, End, &[ends("uses", 0)]),
     row("migrate|switch|move away|off? from|of <tool>", Anyone, End, &[ends("uses", 0)]),
     row(
         "replace|swap <tool> with|by|for <tool>",

@@ -445,6 +445,13 @@ pub(super) fn status(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         let end = at + words.len();
         return (end <= scene.end()).then(|| (Item::text(scene, at, end), end));
     }
+    // "80% complete".
+    if tokens.at(at).kind == Kind::Number
+        && (tokens.at(at + 1).punct('%') || tokens.at(at + 1).fold == "percent")
+        && tokens.at(at + 2).word(&["complete", "done", "finished", "ready"])
+    {
+        return (at + 3 <= scene.end()).then(|| (Item::text(scene, at, at + 3), at + 3));
+    }
     let token = tokens.at(at);
     let next = tokens.at(at + 1);
     // "closed deals": a participle before a noun is no state.

@@ -212,6 +212,11 @@ pub(super) fn liked(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     if first.fold == "to" && tokens.at(at + 1).verb.is_some() {
         return activity(scene, at + 1);
     }
+    // "I hate cilantro. My husband loves it".
+    if first.word(&["it", "them"]) && trim(tokens, at, scene.end().min(at + 4)) == at + 1 {
+        let (start, end) = scene.recent.liked?;
+        return Some((Item::text(scene, start, end), at + 1));
+    }
     let blocked = first.is(Class::PRONOUN) && !first.is(Class::POSSESSIVE)
         || first.word(&[
             "that", "this", "how", "when", "what", "your", "these", "those", "the", "my", "our",
