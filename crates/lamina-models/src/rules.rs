@@ -121,6 +121,10 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         let names = scene_names(&scene, &drafts);
         let mut noted = recent.clone();
         noted.note(&drafts);
+        noted.unnamed = match grammar::change::unnamed(&scene, &subjects) {
+            None if clause.verb.is_none() => noted.unnamed,
+            found => found,
+        };
         if grammar::is_implicit(clause.subject) {
             claims::less_sure(&mut drafts, 1_000);
         } else if subjects.iter().any(|subject| subject.pronoun) {

@@ -1,7 +1,7 @@
 //! Rules that are more than a row of words: attributes ("my name is"), kinship, names, habits, plans,
 //! abilities, fragments. Each is one function from a clause to drafts.
 
-mod change;
+pub(crate) mod change;
 mod nominal;
 mod verbal;
 
@@ -24,9 +24,9 @@ pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
     if !scene.clause.asserted {
         return Vec::new();
     }
-    let said = nominal::attributes(scene, subjects)
+    let said = change::changed(scene, subjects)
+        .or_else(|| nominal::attributes(scene, subjects))
         .or_else(|| nominal::kinship(scene, subjects))
-        .or_else(|| change::changed(scene, subjects))
         .or_else(|| verbal::dispatch(scene, subjects))
         .or_else(|| rows(scene, subjects))
         .or_else(|| nominal::identity(scene, subjects))
@@ -82,7 +82,7 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
         return drafts;
     }
     for subject in subjects.iter().filter(|subject| is_fit(subject, fit.row.who)) {
-        if starts_as_somebody(scene, subject, fit) {
+        if starts_as_somebody(scene, subject, fit) || moves_elsewhere(scene, subject, fit) {
             continue;
         }
         for means in fit.row.means {
@@ -97,6 +97,14 @@ fn replaces_somebody(scene: &Scene<'_>, fit: &Match) -> bool {
     let item = fit.taken.first().and_then(|items| items.last());
     fit.row.says.starts_with("replace")
         && item.is_some_and(|item| scene.tokens.at(item.end).fold == "as")
+}
+
+/// "Our office moved from Kreuzberg to Mitte": what is no software does not move to some.
+fn moves_elsewhere(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let moves = scene.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "move");
+    let uses = fit.row.means.iter().any(|means| means.predicate == "uses");
+    let known = fit.taken.iter().flatten().any(|item| scene.tokens.at(item.start).is(Class::TOOL));
+    moves && uses && subject.nature == Nature::Thing && !known
 }
 
 /// "Sofia starts on Monday": only what takes place is scheduled.

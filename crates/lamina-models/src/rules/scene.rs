@@ -30,6 +30,8 @@ pub(crate) struct Recent {
     pub(crate) liked: Option<(usize, usize)>,
     /// Who has left an employer.
     pub(crate) left: Vec<Term>,
+    /// Somebody's pet or relative who was spoken of without a name: whose, and the token of the word.
+    pub(crate) unnamed: Option<(Term, usize)>,
 }
 
 impl Recent {
@@ -81,6 +83,7 @@ impl Scene<'_> {
                 at = time.end;
             } else if self.tokens.at(at).is(Class::ADVERB)
                 && !self.tokens.at(at).is(Class::DETERMINER)
+                && self.tokens.at(at).fold != "long"
             {
                 at += 1;
             } else {

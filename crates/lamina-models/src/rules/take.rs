@@ -91,6 +91,7 @@ takes! {
     Goal = "goal",
     Known = "known",
     Allergen = "allergen",
+    Software = "software",
     Nothing = "nothing",
 }
 
@@ -198,6 +199,7 @@ pub(crate) fn take(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item
         | Take::Org
         | Take::Name
         | Take::Tool
+        | Take::Software
         | Take::Noun
         | Take::Liked
         | Take::Owned
@@ -226,13 +228,14 @@ fn list(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item>, usize)> 
     while items.len() + pending.len() < ITEMS_MAX && next < scene.end() {
         let comma = tokens.at(next).punct(',');
         let last = tokens.at(next).word(&["and", "or", "&", "plus", "nor"])
-            || comma && tokens.at(next + 1).word(&["and", "or", "&"]);
+            || comma && tokens.at(next + 1).word(&["and", "or", "&", "especially", "particularly"]);
         let well = tokens.words_at(next, &["as", "well", "as"]);
         if !comma && !last && !well {
             break;
         }
         let from = next + 1 + usize::from(comma && last) + 2 * usize::from(well);
-        let from = if tokens.at(from).word(&["also", "especially", "even", "maybe"]) {
+        let from = if tokens.at(from).word(&["also", "especially", "particularly", "even", "maybe"])
+        {
             from + 1
         } else {
             from
@@ -277,6 +280,7 @@ fn single(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         Take::Org => names::organization(scene, at),
         Take::Name => names::name(scene, at),
         Take::Tool => names::tool(scene, at),
+        Take::Software => names::software(scene, at),
         Take::Title => names::title(scene, at),
         Take::Noun => phrases::noun(scene, at),
         Take::The => phrases::the(scene, at),

@@ -464,5 +464,7 @@ fn is_past_by_subject(tokens: &Tokens<'_>, at: usize) -> bool {
     let third = tokens.before(at);
     third.word(&["he", "she", "it"])
         || third.capital && third.fold != "i"
-        || tokens.at(at).word(&["quit", "read"])
+        || tokens.at(at).fold == "quit"
+        || tokens.at(at).fold == "read"
+            && !tokens.at(at + 1).is(Class::PREPOSITION.or(Class::ADVERB))
 }

@@ -283,7 +283,7 @@ fn after_adverbs(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
     let mut at = from;
     while at < to
         && tokens.at(at).is(Class::ADVERB.or(Class::INTERJECTION))
-        && !tokens.at(at).is(Class::DETERMINER)
+        && !tokens.at(at).is(Class::DETERMINER.or(Class::PRONOUN))
     {
         at += 1;
     }

@@ -53,6 +53,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
             continue;
         };
         discourse.note(&referent, usize::MAX, false);
+        drafts.extend(in_office(scene, at, to));
         let Some(Attribute { owner, kin: Some(kin), named: true, former, end, .. }) =
             &referent.attribute
         else {
@@ -78,6 +79,26 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// "our CTO Henrik": the name and what it is.
+fn in_office(scene: &Scene<'_>, at: usize, to: usize) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let name = (at + 2..to.min(at + 5)).find(|at| is_name_token(tokens, *at))?;
+    let acronym = |at: usize| {
+        tokens.at(at).capital
+            && tokens.at(at).is(Class::OCCUPATION)
+            && !is_name_token(tokens, at + 1)
+    };
+    let name = if acronym(name) { name + 1 } else { name };
+    let end = name_run(tokens, name, to)?;
+    let role = tokens.at(at).fold == "our"
+        && (at + 1..name).all(|at| tokens.at(at).kind == Kind::Word)
+        && !tokens.before(name).is(Class::KIN)
+        && crate::rules::take::is_role(tokens, at + 1, name);
+    let person = Term::Named { name: tokens.slice(name, end).to_owned(), kind: EntityKind::Person };
+    let item = Item::text(scene, at + 1, name);
+    role.then(|| Draft::new(person, "role", &item, Aspect::Timeless))
 }
 
 /// The token of the animal in "my dog Rex".

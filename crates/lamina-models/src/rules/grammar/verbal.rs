@@ -368,7 +368,7 @@ fn dated(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<D
 const GOING_ON: &[&str] = &[
     "live", "work", "study", "date", "use", "plan", "stay", "try", "look", "wait", "think", "hope",
     "feel", "manage", "suffer", "struggle", "intend", "aim", "become", "turn", "sit", "stand",
-    "wear", "wonder", "ask", "reside", "report", "deal", "kid", "joke", "learn",
+    "wear", "wonder", "ask", "reside", "report", "deal", "kid", "joke", "learn", "expect",
 ];
 
 /// "I'm flying to Rome tomorrow": the present with a time ahead is a plan.

@@ -146,7 +146,7 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         more less much plenty something anything nothing everything cold flu fever headache hangover cough
         baby sore temperature weakness strength go try listen clear rough crack stake say theory vision
         responsibility obligation opportunity relationship connection conflict budget team meeting half
-        friend friends colleague neighbor neighbour rule policy complaint claim word brain heart"),
+        friend friends colleague neighbor neighbour rule policy complaint claim word brain heart belt"),
     (Class::CONSUMABLE, "coffee tea beer wine sandwich pizza ticket tickets coffee lunch dinner breakfast drink drinks
         snack cake cookie groceries flowers gift present round bottle"),
     (Class::INTERJECTION, "hi hello hey yo thanks thx thank please pls plz ok okay yes yeah yep yup no nope nah sure
@@ -166,7 +166,10 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         hubspot zendesk intercom stripe shopify cron bash zsh fish tmux webpack vite eslint pytest jest
         cypress playwright selenium gradle maven bazel npm yarn pnpm pip poetry okta auth0 keycloak vault
         obsidian evernote todoist dropbox gmail outlook thunderbird firefox chrome safari edge whatsapp signal
-        telegram chatgpt claude copilot gemini ollama pandas numpy pytorch tensorflow keras jupyter"),
+        telegram chatgpt claude copilot gemini ollama pandas numpy pytorch tensorflow keras jupyter
+        sql html css matlab fortran cobol haskell erlang elixir clojure perl lua nix pulumi argocd
+        supabase firebase planetscale graphql grpc n8n zapier klaviyo mailchimp canva webflow squarespace wix
+        retool mixpanel posthog snyk sonarqube teamcity buildkite"),
     (Class::PLACE, "london paris berlin rome madrid lisbon porto oslo stockholm copenhagen helsinki vienna zurich geneva
         amsterdam rotterdam brussels dublin cork galway edinburgh glasgow manchester leeds bristol york munich
         hamburg cologne frankfurt stuttgart leipzig dresden prague warsaw krakow budapest bucharest sofia athens

@@ -96,6 +96,7 @@ pub(super) const ROWS: &[Row] = &[
         State,
         &[is("skill")],
     ),
+    row("know|code|program in? <software>", Person, State, &[is("skill")]),
     row("know how to <activity>", Person, State, &[is("skill")]),
     row("play <playable>", Person, State, &[is("plays")]),
     // Doings.

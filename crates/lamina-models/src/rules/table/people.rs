@@ -61,6 +61,8 @@ pub(super) const ROWS: &[Row] = &[
         &[is("lives_in"), ends("lives_in", 1)],
     ),
     row("move|relocate back|over|out|together? to <place>", Person, Begin, &[is("lives_in")]),
+    row("move in together|with? <person> in <place>", Person, Begin, &[nth("lives_in", 1)]),
+    row("move in together? in <place>", Person, Begin, &[is("lives_in")]),
     row("move|relocate into <noun> in|near <place>", Person, Begin, &[nth("lives_in", 1)]),
     row("move|relocate out|away of <place>", Person, End, &[ends("lives_in", 0)]),
     row("leave <known>", Person, End, &[ends("lives_in", 0)]),

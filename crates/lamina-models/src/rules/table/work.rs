@@ -55,6 +55,18 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("be employed as <role> at|by|with <org>", Person, State, &[is("role"), nth("works_at", 1)]),
     row("be employed at|by|with <org>", Person, State, &[is("works_at")]),
+    row(
+        "work nights|days|shifts|weekends|mornings|evenings at|for <org> as <role>",
+        Person,
+        State,
+        &[is("works_at"), nth("role", 1)],
+    ),
+    row(
+        "work nights|days|shifts|weekends|mornings|evenings at|for <org>",
+        Person,
+        State,
+        &[is("works_at")],
+    ),
     row("work as <role> at|for|with <org>", Person, State, &[is("role"), nth("works_at", 1)]),
     row("work at|for|with <org> as <role>", Person, State, &[is("works_at"), nth("role", 1)]),
     row(
@@ -333,6 +345,12 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("make|generate <money> in revenue", Anyone, Event, &[is("revenue")]),
     // Places of things.
+    row(
+        "move|relocate from <known> to <place>",
+        Thing,
+        Begin,
+        &[nth("located_in", 1), ends("located_in", 0)],
+    ),
     row("be in <visited>", Thing, State, &[is("located_in")]),
     row(
         "be headquartered|located|situated|based in|at|near|out <place>",

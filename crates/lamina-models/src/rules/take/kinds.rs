@@ -16,7 +16,9 @@ pub(crate) fn is_role(tokens: &Tokens<'_>, start: usize, end: usize) -> bool {
         return false;
     }
     let head = tokens.at(end - 1);
-    if head.is(Class::OCCUPATION) {
+    let master =
+        head.fold == "master" && tokens.at(end.saturating_sub(2)).word(&["scrum", "station"]);
+    if head.is(Class::OCCUPATION) || master {
         return true;
     }
     let opinion = head.is(Class::PETTY
@@ -294,7 +296,8 @@ pub(super) fn condition(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
             "allergy",
             "allergies",
         ]);
-    (is && !passing).then(|| (Item::text(scene, start, end), end))
+    let open = head.fold == "intolerant" && (end == start + 1 || tokens.at(end).fold == "to");
+    (is && !passing && !open).then(|| (Item::text(scene, start, end), end))
 }
 
 /// Endings that medicines have.

@@ -100,6 +100,10 @@ pub(super) fn age(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         end += usize::from(old);
     }
     let next = tokens.at(end);
+    // "My kids are 4 and 7": not of one.
+    if next.word(&["and", ",", "&"]) && tokens.at(end + 1).kind == Kind::Number {
+        return None;
+    }
     let alone = end >= scene.end()
         || next.kind == Kind::Punct && !next.word(&["%", "$", "€", "£", "/"])
         || next.is(Class::CONJUNCTION)
