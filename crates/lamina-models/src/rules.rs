@@ -24,6 +24,8 @@ mod bond;
 mod topic;
 pub(crate) mod normal;
 
+use std::borrow::Cow;
+
 use lamina_types::Role;
 use lamina_types::layer::extraction::{Claim, EntityKind, Extraction, Object, Term};
 
@@ -211,7 +213,7 @@ fn is_thing(referent: &Referent, drafts: &[Draft]) -> bool {
 /// The names and relatives in a clause, besides its subject.
 fn scene_names(scene: &Scene<'_>, drafts: &[Draft]) -> Vec<Referent> {
     let (tokens, clause) = (scene.tokens, scene.clause);
-    let mut discourse = scene.discourse.clone();
+    let mut discourse = Cow::Borrowed(scene.discourse);
     let mut found = Vec::new();
     let mut at = clause.start;
     while at < clause.end {
@@ -229,7 +231,7 @@ fn scene_names(scene: &Scene<'_>, drafts: &[Draft]) -> Vec<Referent> {
             {
                 referent.nature = Nature::Thing;
             }
-            discourse.note(&referent, usize::MAX, false);
+            discourse.to_mut().note(&referent, usize::MAX, false);
             found.extend(owner_of(&referent, at));
             found.push(referent);
         }

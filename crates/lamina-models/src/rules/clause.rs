@@ -58,6 +58,14 @@ pub(crate) struct Sentence {
     pub(crate) asks: bool,
 }
 
+/// The first words of the phrases that are looked for anywhere: only there is a phrase compared.
+pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
+    mood::PHRASES
+        .iter()
+        .chain(split::PHRASES)
+        .flat_map(|list| list.iter().filter_map(|words| words.first().copied()))
+}
+
 /// All clauses of a text, in order.
 pub(crate) fn clauses(tokens: &Tokens<'_>) -> Vec<Clause> {
     if mood::is_in_jest(tokens) {

@@ -82,7 +82,10 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
         return drafts;
     }
     for subject in subjects.iter().filter(|subject| is_fit(subject, fit.row.who)) {
-        if starts_as_somebody(scene, subject, fit) || moves_elsewhere(scene, subject, fit) {
+        if starts_as_somebody(scene, subject, fit)
+            || moves_elsewhere(scene, subject, fit)
+            || is_passing(scene, subject, fit)
+        {
             continue;
         }
         for means in fit.row.means {
@@ -90,6 +93,36 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// "The door is open", "lunch is ready": so now, and not worth a memory.
+fn is_passing(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let last = scene.tokens.before(subject.end);
+    let status = fit.row.means.iter().any(|means| means.predicate == "status");
+    let small = last.is(Class::CONSUMABLE)
+        || last.word(&[
+            "door",
+            "window",
+            "phone",
+            "battery",
+            "food",
+            "kettle",
+            "oven",
+            "laundry",
+            "dishwasher",
+            "bus",
+            "train",
+            "shower",
+            "bathroom",
+            "gate",
+            "fridge",
+            "pasta",
+            "soup",
+            "taxi",
+            "uber",
+            "laptop",
+        ]);
+    status && small && subject.nature != Nature::Name
 }
 
 /// "Theo replaced Karin as head of support" is about people, not about tools.

@@ -4,6 +4,8 @@
 mod discourse;
 mod noun;
 
+use std::borrow::Cow;
+
 use lamina_types::layer::extraction::{EntityKind, Term};
 
 pub(crate) use discourse::{Discourse, Gender};
@@ -93,7 +95,7 @@ pub(crate) fn referents(
     }
     let mut found = Vec::new();
     // "my brother and his wife": the first part can be meant by the second.
-    let mut discourse = discourse.clone();
+    let mut discourse = Cow::Borrowed(discourse);
     let mut start = from;
     for at in from..=to {
         let cut = at == to || tokens.at(at).punct(',') || tokens.at(at).word(&["and", "&"]);
@@ -101,7 +103,9 @@ pub(crate) fn referents(
             if at > start
                 && let Some(referent) = refer(tokens, start, at, parties, &discourse)
             {
-                discourse.note(&referent, usize::MAX, true);
+                if at < to {
+                    discourse.to_mut().note(&referent, usize::MAX, true);
+                }
                 found.push(referent);
             }
             start = at + 1;

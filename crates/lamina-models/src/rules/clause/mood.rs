@@ -6,6 +6,14 @@ use crate::rules::lexicon::{Class, Form};
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::Modal;
 
+/// Everything that is looked for as a phrase.
+pub(super) const PHRASES: &[&[&[&str]]] = &[JEST, HEARSAY, SUPPOSING, CORRECTING, FROM_NOW_ON];
+
+/// Whether one of the phrases stands at `at`.
+fn stands(tokens: &Tokens<'_>, at: usize, phrases: &[&[&str]]) -> bool {
+    tokens.at(at).is(Class::MARK) && phrases.iter().any(|words| tokens.words_at(at, words))
+}
+
 /// Marks of a joke: they take back everything around them.
 const JEST: &[&[&str]] = &[
     &["just", "kidding"],
@@ -28,7 +36,8 @@ const JEST: &[&[&str]] = &[
 /// Whether the text as a whole is not meant.
 pub(super) fn is_in_jest(tokens: &Tokens<'_>) -> bool {
     (0..tokens.len()).any(|at| {
-        JEST.iter().any(|words| tokens.words_at(at, words))
+        (tokens.at(at).is(Class::MARK) || tokens.at(at).kind == Kind::Punct)
+            && JEST.iter().any(|words| tokens.words_at(at, words))
             && !(tokens.at(at).fold == "/" && tokens.at(at).glued)
             && !tokens.before(at).word(&["not", "n't", "no"])
     })
@@ -69,6 +78,14 @@ const HEARSAY: &[&[&str]] = &[
     &["i", "read", "somewhere"],
     &["i", "saw", "that"],
     &["i", "gather"],
+    &["is", "rumored"],
+    &["is", "rumoured"],
+    &["is", "believed"],
+    &["is", "claimed"],
+    &["my", "guess"],
+    &["my", "bet"],
+    &["i", "bet"],
+    &["chances", "are"],
     &["it", "seems"],
     &["it", "appears"],
     &["seems", "that"],
@@ -171,8 +188,7 @@ const CORRECTING: &[&[&str]] = &[
 
 /// Whether a sentence takes back what was said before.
 pub(super) fn corrects(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
-    let said = (sentence.start..sentence.end)
-        .any(|at| CORRECTING.iter().any(|words| tokens.words_at(at, words)));
+    let said = (sentence.start..sentence.end).any(|at| stands(tokens, at, CORRECTING));
     let first = tokens.at(sentence.start);
     let second = (1..3).any(|step| tokens.at(sentence.start + step).fold == "actually");
     let starts = first.fold == "actually" && !sentence.asks;
@@ -359,7 +375,7 @@ fn supposes(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
     {
         at += 1;
     }
-    SUPPOSING.iter().any(|words| tokens.words_at(at, words))
+    stands(tokens, at, SUPPOSING)
 }
 
 /// "In my short story the hero ...".
@@ -368,6 +384,19 @@ fn tells_a_story(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
         && (FICTION.contains(&tokens.at(sentence.start + 1).fold.as_str())
             || tokens.at(sentence.start + 1).word(&["book", "show", "series"]))
         && tokens.words_at(sentence.start + 2, &["is", "about"]);
+    let figure = usize::from(tokens.at(sentence.start).word(&["the", "our", "my"]));
+    let figure =
+        sentence.start + figure + usize::from(tokens.at(sentence.start + figure).fold == "main");
+    let about = about
+        || figure > sentence.start
+            && tokens.at(figure).word(&[
+                "protagonist",
+                "hero",
+                "heroine",
+                "character",
+                "narrator",
+                "villain",
+            ]);
     if !tokens.at(sentence.start).word(&["in", "for"]) {
         return about;
     }
@@ -459,7 +488,10 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
 
 fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
     let marked = (clause.start.saturating_sub(1)..clause.end).any(|at| {
-        HEARSAY.iter().any(|words| at + words.len() <= clause.end + 1 && tokens.words_at(at, words))
+        tokens.at(at).is(Class::MARK)
+            && HEARSAY
+                .iter()
+                .any(|words| at + words.len() <= clause.end + 1 && tokens.words_at(at, words))
     });
     if marked {
         return true;
@@ -471,7 +503,10 @@ fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
         // "hope to move" is a goal, "imagine that" is not.
         return tokens.at(verb.end).fold != "to";
     }
-    let quotes = QUOTING.contains(&verb.lemma) && tokens.at(clause.end).fold == "that";
+    // "The email reads: ...".
+    let reads = tokens.at(clause.end).punct(':')
+        && matches!(verb.lemma, "read" | "write" | "reply" | "answer" | "go" | "text" | "message");
+    let quotes = reads || QUOTING.contains(&verb.lemma) && tokens.at(clause.end).fold == "that";
     !first
         && (quotes || SAYING.contains(&verb.lemma) && !tokens.at(verb.end).is(Class::PREPOSITION))
 }
@@ -499,12 +534,11 @@ fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
     // What was skipped before the clause may say it: "From now on, keep ...".
     for words in FROM_NOW_ON {
         let before = clause.start.saturating_sub(words.len() + 1);
-        standing |= (before..clause.start).any(|at| tokens.words_at(at, words));
+        standing |= (before..clause.end)
+            .any(|at| tokens.at(at).is(Class::MARK) && tokens.words_at(at, words));
         if tokens.words_at(at, words) {
-            standing = true;
             at += words.len();
         }
-        standing |= (clause.start..clause.end).any(|at| tokens.words_at(at, words));
     }
     while at < clause.end
         && (tokens.at(at).punct(',') || tokens.at(at).word(&["please", "pls", "just", "and", "so"]))

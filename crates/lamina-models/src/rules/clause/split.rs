@@ -346,12 +346,16 @@ const PREAMBLES: &[&[&str]] = &[
     &["also"],
 ];
 
+/// Everything that is looked for as a phrase.
+pub(super) const PHRASES: &[&[&[&str]]] = &[PREAMBLES];
+
 /// Where the clause proper begins: behind greetings, interjections and announcements.
 fn opening(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
     let mut at = from;
     loop {
         let before = at;
-        for words in PREAMBLES {
+        let announced = tokens.at(at).is(Class::MARK);
+        for words in PREAMBLES.iter().filter(|_| announced) {
             if at + words.len() < to && tokens.words_at(at, words) {
                 let after = at + words.len();
                 let that = tokens.at(after).word(&["that"]) || tokens.at(after).punct(',');

@@ -1,5 +1,7 @@
 //! Rules about nouns: possessions and kinship, attributes, who somebody is.
 
+use std::borrow::Cow;
+
 use lamina_types::layer::extraction::{Effect, EntityKind, Term};
 
 use super::{subject_item, subject_term};
@@ -41,7 +43,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         }
     }
     // "my cousin Nacho and his dog": who is named here can be meant a few words later.
-    let mut discourse = scene.discourse.clone();
+    let mut discourse = Cow::Borrowed(scene.discourse);
     for at in scene.clause.start..scene.end() {
         let possessive = tokens.at(at).is(Class::POSSESSIVE)
             || is_name_token(tokens, at) && !is_name_token(tokens, at.wrapping_sub(1));
@@ -52,7 +54,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         let Some(referent) = refer(tokens, at, to, scene.parties, &discourse) else {
             continue;
         };
-        discourse.note(&referent, usize::MAX, false);
+        discourse.to_mut().note(&referent, usize::MAX, false);
         drafts.extend(in_office(scene, at, to));
         let Some(Attribute { owner, kin: Some(kin), named: true, former, end, .. }) =
             &referent.attribute

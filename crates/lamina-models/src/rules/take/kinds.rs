@@ -107,7 +107,27 @@ pub(super) fn kind(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         || head.is(Class::PETTY.or(Class::ABSTRACT).or(Class::ADVERB))
         || head.is(Class::ADJECTIVE) && end == start + 1
         || head.is(Class::KIN)
-        || tokens.at(start).word(&["very", "really", "such", "bit", "little"]);
+        || tokens.at(start).word(&[
+            "very",
+            "really",
+            "such",
+            "bit",
+            "little",
+            "beautiful",
+            "lovely",
+            "great",
+            "nice",
+            "wonderful",
+            "terrible",
+            "amazing",
+            "good",
+            "bad",
+            "horrible",
+            "fantastic",
+            "perfect",
+            "cute",
+            "sweet",
+        ]);
     // "Terry is a fan of": the noun goes on to something else.
     let open = tokens.at(end).word(&["of", "to", "than"]);
     (!opinion && !open).then(|| (Item::text(scene, start, end), end))

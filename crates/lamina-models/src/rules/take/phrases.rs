@@ -155,6 +155,10 @@ pub(super) fn had(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     if tokens.at(end).word(&["in", "near", "by"]) && is_name_token(tokens, end + 1) && end < to {
         end = name_run(tokens, end + 1, to)?;
     }
+    // "I have a train to catch".
+    if tokens.at(end).fold == "to" && tokens.at(end + 1).verb.is_some() && end < to {
+        return None;
+    }
     let end = trim(tokens, start, end);
     let person = (start..head_end).any(|at| lexicon::kin(&tokens.at(at).fold).is_some());
     let blocked = Class::ABSTRACT
