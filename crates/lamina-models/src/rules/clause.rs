@@ -6,6 +6,7 @@
 //! here, once, so that no rule needs to think of them.
 
 mod mood;
+mod phrases;
 mod split;
 
 use super::token::{Kind, Tokens};
@@ -60,7 +61,7 @@ pub(crate) struct Sentence {
 
 /// The first words of the phrases that are looked for anywhere: only there is a phrase compared.
 pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
-    mood::PHRASES
+    phrases::ALL
         .iter()
         .chain(split::PHRASES)
         .flat_map(|list| list.iter().filter_map(|words| words.first().copied()))

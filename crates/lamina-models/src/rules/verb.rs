@@ -88,7 +88,12 @@ pub(crate) fn is_finite(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
         && (after.kind == Kind::Number
             || after.word(&["$", "€", "£", "about", "around", "me", "us", "over"])
             || after.is(Class::NUMBER_WORD));
-    costs || verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
+    // "my doctor put me on", "the storm cut our line".
+    let puts = verb.forms.has(Form::PAST)
+        && after.is(Class::DETERMINER.or(Class::PRONOUN).or(Class::POSSESSIVE))
+        && before
+            .is_some_and(|before| before.is(Class::OCCUPATION.or(Class::KIN)) || before.capital);
+    costs || puts || verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
 }
 
 /// "my dad passed away", "she unveiled it": a past that no list knows, right behind somebody.
@@ -463,6 +468,7 @@ fn has_object(tokens: &Tokens<'_>, at: usize, end: usize) -> bool {
 fn is_past_by_subject(tokens: &Tokens<'_>, at: usize) -> bool {
     let third = tokens.before(at);
     third.word(&["he", "she", "it"])
+        || third.is(Class::OCCUPATION.or(Class::KIN)) && !third.fold.ends_with('s')
         || third.capital && third.fold != "i"
         || tokens.at(at).fold == "quit"
         || tokens.at(at).fold == "read"

@@ -1,37 +1,16 @@
 //! Whether a clause asserts what it says. The default is that it does; these are the reasons not to
 //! believe it: questions, conditions, hearsay, fiction, jokes, requests.
 
+use super::phrases::{CONDITIONAL, CORRECTING, FROM_NOW_ON, HEARSAY, JEST, SUPPOSING, WORKING};
 use super::{Clause, Sentence, Subject};
 use crate::rules::lexicon::{Class, Form};
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::Modal;
 
-/// Everything that is looked for as a phrase.
-pub(super) const PHRASES: &[&[&[&str]]] = &[JEST, HEARSAY, SUPPOSING, CORRECTING, FROM_NOW_ON];
-
 /// Whether one of the phrases stands at `at`.
 fn stands(tokens: &Tokens<'_>, at: usize, phrases: &[&[&str]]) -> bool {
     tokens.at(at).is(Class::MARK) && phrases.iter().any(|words| tokens.words_at(at, words))
 }
-
-/// Marks of a joke: they take back everything around them.
-const JEST: &[&[&str]] = &[
-    &["just", "kidding"],
-    &["kidding"],
-    &["jk"],
-    &["sarcasm"],
-    &["/", "s"],
-    &["just", "joking"],
-    &["only", "joking"],
-    &["am", "joking"],
-    &["'m", "joking"],
-    &["being", "sarcastic"],
-    &["not", "really", "of", "course"],
-    &["as", "a", "joke"],
-    &["role", "play"],
-    &["roleplay"],
-    &["pretend"],
-];
 
 /// Whether the text as a whole is not meant.
 pub(super) fn is_in_jest(tokens: &Tokens<'_>) -> bool {
@@ -42,66 +21,6 @@ pub(super) fn is_in_jest(tokens: &Tokens<'_>) -> bool {
             && !tokens.before(at).word(&["not", "n't", "no"])
     })
 }
-
-/// Phrases that say somebody else says so.
-const HEARSAY: &[&[&str]] = &[
-    &["i", "heard"],
-    &["we", "heard"],
-    &["heard", "that"],
-    &["i", "'ve", "heard"],
-    &["i", "hear"],
-    &["apparently"],
-    &["allegedly"],
-    &["supposedly"],
-    &["reportedly"],
-    &["rumor"],
-    &["rumour"],
-    &["rumors"],
-    &["rumours"],
-    &["word", "on", "the", "street"],
-    &["word", "is"],
-    &["word", "has", "it"],
-    &["according", "to"],
-    &["they", "say"],
-    &["people", "say"],
-    &["it", "is", "said"],
-    &["i", "was", "told"],
-    &["i", "am", "told"],
-    &["i", "'m", "told"],
-    &["we", "were", "told"],
-    &["told", "me"],
-    &["told", "us"],
-    &["was", "telling", "me"],
-    &["tells", "me"],
-    &["legend", "has", "it"],
-    &["i", "read", "that"],
-    &["i", "read", "somewhere"],
-    &["i", "saw", "that"],
-    &["i", "gather"],
-    &["is", "rumored"],
-    &["is", "rumoured"],
-    &["is", "believed"],
-    &["is", "claimed"],
-    &["my", "guess"],
-    &["my", "bet"],
-    &["i", "bet"],
-    &["chances", "are"],
-    &["it", "seems"],
-    &["it", "appears"],
-    &["seems", "that"],
-    &["seems", "like"],
-    &["looks", "like"],
-    &["sounds", "like"],
-    &["rumor", "has"],
-    &["saying", "that"],
-    &["saying", "i"],
-    &["stating", "that"],
-    &["claiming", "that"],
-    &["telling", "them", "that"],
-    &["telling", "her", "that"],
-    &["telling", "him", "that"],
-    &["the", "grapevine"],
-];
 
 /// Verbs of saying and of not being sure, whoever the subject is.
 const UNSURE: &[&str] = &[
@@ -115,75 +34,10 @@ const SAYING: &[&str] =
 const QUOTING: &[&str] =
     &["announce", "report", "suggest", "joke", "write", "confirm", "note", "add"];
 
-/// Beginnings of sentences that are not about the world as it is.
-const SUPPOSING: &[&[&str]] = &[
-    &["if"],
-    &["unless"],
-    &["imagine"],
-    &["suppose"],
-    &["supposing"],
-    &["assuming"],
-    &["assume"],
-    &["let", "'s", "say"],
-    &["lets", "say"],
-    &["say", "we"],
-    &["say", "i"],
-    &["say", "you"],
-    &["say", "my"],
-    &["say", "the"],
-    &["say", "that"],
-    &["say", "there"],
-    &["whether"],
-    &["what", "if"],
-    &["for", "example"],
-    &["for", "instance"],
-    &["e.g"],
-    &["hypothetically"],
-    &["in", "theory"],
-    &["maybe"],
-    &["perhaps"],
-    &["possibly"],
-    &["i", "wish"],
-    &["if", "only"],
-    &["once", "upon"],
-    &["in", "an", "ideal", "world"],
-    &["in", "another", "life"],
-    &["ideally"],
-];
-
 /// What a story is told in.
 const FICTION: &[&str] = &[
     "story", "novel", "game", "dream", "play", "movie", "film", "song", "scene", "poem", "comic",
     "episode", "musical",
-];
-
-/// Marks of a correction.
-const CORRECTING: &[&[&str]] = &[
-    &["correction"],
-    &["i", "meant"],
-    &["i", "misspoke"],
-    &["i", "mixed"],
-    &["mixed", "that", "up"],
-    &["scratch", "that"],
-    &["no", "wait"],
-    &["wait", "no"],
-    &["my", "mistake"],
-    &["my", "bad"],
-    &["i", "was", "wrong"],
-    &["i", "made", "a", "mistake"],
-    &["i", "got", "that", "wrong"],
-    &["to", "correct"],
-    &["i", "need", "to", "correct"],
-    &["let", "me", "correct"],
-    &["had", "it", "wrong"],
-    &["has", "it", "wrong"],
-    &["that", "was", "wrong"],
-    &["that", "'s", "wrong"],
-    &["that", "'s", "not", "right"],
-    &["not", "quite", "right"],
-    &["typo"],
-    &["wrong", "earlier"],
-    &["i", "said", "wrong"],
 ];
 
 /// Whether a sentence takes back what was said before.
@@ -321,23 +175,6 @@ fn is_order(tokens: &Tokens<'_>, clauses: &[Clause], at: usize) -> bool {
     })
 }
 
-/// Verbs that ask to work on a text.
-const WORKING: &[&str] = &[
-    "summarize",
-    "summarise",
-    "translate",
-    "proofread",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "shorten",
-    "polish",
-    "edit",
-    "correct",
-    "classify",
-    "reformat",
-];
-
 /// "Can you summarise this paragraph?": what follows in the text is material, not a statement.
 pub(super) fn hands_over(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
     let points = |at: usize| {
@@ -345,12 +182,12 @@ pub(super) fn hands_over(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
         token.word(&["this", "these", "following", "below", "text", "paragraph", "passage", "it"])
             || token.punct(':')
     };
-    (sentence.start..sentence.end).any(|at| {
+    (sentence.start..sentence.end).filter(|at| stands(tokens, *at, WORKING)).any(|at| {
         let before = tokens.before(at);
         let asked = at == sentence.start
             || before.word(&["please", "you", "to", "me", "and", "just", "then"])
             || before.kind == Kind::Punct;
-        asked && tokens.at(at).word(WORKING) && (at + 1..=sentence.end.min(at + 6)).any(points)
+        asked && (at + 1..=sentence.end.min(at + 6)).any(points)
     })
 }
 
@@ -409,7 +246,8 @@ fn tells_a_story(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
 fn is_machine(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
     const LEVELS: &[&str] = &["ERROR", "WARN", "WARNING", "INFO", "DEBUG", "FATAL", "TRACE"];
     let head = sentence.end.min(sentence.start + 8);
-    let logged = (sentence.start..head).any(|at| LEVELS.contains(&tokens.slice(at, at + 1)));
+    let logged = (sentence.start..head)
+        .any(|at| tokens.at(at).capital && LEVELS.contains(&tokens.slice(at, at + 1)));
     let comment = |at: usize| {
         tokens.at(at).punct('/') && tokens.at(at + 1).punct('/') && tokens.at(at + 1).glued
     };
@@ -460,20 +298,7 @@ fn is_inverted(tokens: &Tokens<'_>, at: usize) -> bool {
 
 /// "I like tea if it is strong": a clause with its condition asserts nothing.
 fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
-    let inside = (clause.start..clause.end).any(|at| {
-        let token = tokens.at(at);
-        token.word(&[
-            "if",
-            "whether",
-            "unless",
-            "maybe",
-            "perhaps",
-            "hopefully",
-            "possibly",
-            "presumably",
-            "hypothetically",
-        ]) || token.fold == "probably"
-    });
+    let inside = (clause.start..clause.end).any(|at| stands(tokens, at, CONDITIONAL));
     // "I almost bought a Tesla": nearly is not.
     let nearly = clause.verb.as_ref().is_some_and(|verb| {
         tokens.before(verb.at).word(&["almost", "nearly", "barely", "hardly"]) && verb.lemma != "be"
@@ -513,32 +338,21 @@ fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
 
 /// Words by which an instruction says that it stands.
 const STANDING: &[&str] = &["always", "never", "ever"];
-const FROM_NOW_ON: &[&[&str]] = &[
-    &["from", "now", "on"],
-    &["going", "forward"],
-    &["in", "future"],
-    &["in", "the", "future"],
-    &["by", "default"],
-    &["from", "here", "on"],
-    &["every", "time"],
-    &["each", "time"],
-    &["whenever"],
-    &["henceforth"],
-    &["as", "a", "rule"],
-];
+/// Tokens of the longest of the phrases that say it too.
+const FROM_NOW_ON_TOKENS: usize = 3;
 
 /// The tokens of a standing instruction: an imperative that says it is meant for good.
 fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
     let mut at = clause.start;
     let mut standing = false;
     // What was skipped before the clause may say it: "From now on, keep ...".
-    for words in FROM_NOW_ON {
-        let before = clause.start.saturating_sub(words.len() + 1);
-        standing |= (before..clause.end)
-            .any(|at| tokens.at(at).is(Class::MARK) && tokens.words_at(at, words));
-        if tokens.words_at(at, words) {
-            at += words.len();
-        }
+    let before = clause.start.saturating_sub(FROM_NOW_ON_TOKENS + 1);
+    for near in (before..clause.end).filter(|near| tokens.at(*near).is(Class::MARK)) {
+        let Some(words) = FROM_NOW_ON.iter().find(|words| tokens.words_at(near, words)) else {
+            continue;
+        };
+        standing |= near >= clause.start || near + words.len() + 1 >= clause.start;
+        at += if near == clause.start { words.len() } else { 0 };
     }
     while at < clause.end
         && (tokens.at(at).punct(',') || tokens.at(at).word(&["please", "pls", "just", "and", "so"]))

@@ -333,6 +333,10 @@ fn year_of(anchor: Anchor) -> Option<i16> {
 fn weekday(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
     let token = tokens.at(at);
     let day = day_name(&token.fold)?;
+    // "every Tuesday" is no day.
+    if tokens.before(at).word(&["every", "each", "other", "alternate", "most"]) {
+        return None;
+    }
     // "sat" and "sun" are also words.
     if token.fold.len() <= 4 && !(token.capital && prefix != Prefix::None) {
         return None;
