@@ -108,7 +108,8 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
     let mut before: (usize, Vec<Referent>) = (usize::MAX, Vec::new());
     let gate = Gate::new(source);
     let mut claims: Vec<Claim> = Vec::new();
-    for (index, clause) in clause::clauses(tokens).iter().enumerate() {
+    let clauses = clause::clauses(tokens);
+    for (index, clause) in clauses.iter().enumerate() {
         let subjects = subjects(tokens, clause, parties, &discourse, &before);
         let scene = Scene {
             tokens,
@@ -150,12 +151,26 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         }
         recent = noted;
         note(&mut discourse, &names, &subjects, index);
+        if clause.aside && before.0 == clause.sentence {
+            continue;
+        }
         // Nobody known is nobody also in the clauses that share this subject.
-        if !subjects.is_empty() || clause.verb.is_some() {
+        if is_head(clause, clauses.get(index + 1)) {
+            let head = phrase::referents(tokens, clause.start, clause.end, parties, &discourse);
+            before = (clause.sentence, head);
+        } else if !subjects.is_empty() || clause.verb.is_some() {
             before = (clause.sentence, subjects);
         }
     }
     claims
+}
+
+/// "Anna, whom I met in Rome, works at Bosch": the fragment is what the rest is about.
+fn is_head(clause: &Clause, next: Option<&Clause>) -> bool {
+    clause.verb.is_none()
+        && next.is_some_and(|next| {
+            next.sentence == clause.sentence && (next.aside || next.subject == Subject::Relative)
+        })
 }
 
 fn is_undated(claim: &Claim) -> bool {
@@ -278,7 +293,11 @@ fn end_of_phrase(tokens: &Tokens<'_>, at: usize, end: usize) -> usize {
 
 /// "Leila is my coworker" speaks of one person, not of two.
 fn describes(scene: &Scene<'_>, referent: &Referent) -> bool {
-    let copula = scene.clause.verb.as_ref().is_none_or(|verb| verb.lemma == "be");
+    let copula = match &scene.clause.verb {
+        Some(verb) => verb.lemma == "be",
+        // "So my mum, who ...": all that the fragment says.
+        None => referent.start > scene.clause.start,
+    };
     copula
         && matches!(referent.term, Term::Of { .. })
         && referent.start >= scene.clause.complement()

@@ -23,6 +23,8 @@ pub(crate) struct Clause {
     pub(crate) verb: Option<Group>,
     /// Whether it asserts anything.
     pub(crate) asserted: bool,
+    /// It only places or describes another: what goes on behind it is about the subject before it.
+    pub(crate) aside: bool,
     /// Whether it says that what was said before was never so.
     pub(crate) corrects: bool,
     /// The instruction that it is: its tokens.

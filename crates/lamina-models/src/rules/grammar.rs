@@ -82,17 +82,41 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
         return drafts;
     }
     for subject in subjects.iter().filter(|subject| is_fit(subject, fit.row.who)) {
-        if starts_as_somebody(scene, subject, fit)
+        if is_of_many(scene, subject, fit)
+            || starts_as_somebody(scene, subject, fit)
             || moves_elsewhere(scene, subject, fit)
             || is_passing(scene, subject, fit)
         {
             continue;
         }
-        for means in fit.row.means {
+        for means in fit.row.means.iter().filter(|means| !is_in_charge(scene, fit, means)) {
             drafts.extend(state(scene, subject, fit, means));
         }
     }
     drafts
+}
+
+/// "I'm the product owner for Checkout": what somebody sees to is no employer.
+fn is_in_charge(scene: &Scene<'_>, fit: &Match, means: &Means) -> bool {
+    let role = fit.taken.first().and_then(|items| items.first());
+    means.predicate == "works_at"
+        && means.object == Slot::Taken(1)
+        && role.is_some_and(|role| {
+            scene.tokens.before(role.end).word(&[
+                "owner",
+                "lead",
+                "maintainer",
+                "contact",
+                "sponsor",
+            ]) && scene.tokens.at(role.end).word(&["for", "of", "on"])
+        })
+}
+
+/// "We're 12": a number of people, and no age.
+fn is_of_many(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let own =
+        fit.row.means.iter().any(|means| matches!(means.predicate, "age" | "height" | "weight"));
+    own && scene.tokens.at(subject.start).word(&["we", "us"])
 }
 
 /// "The door is open", "lunch is ready": so now, and not worth a memory.
@@ -146,7 +170,8 @@ fn starts_as_somebody(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> boo
     let takes_place =
         (subject.start..subject.end).any(|at| scene.tokens.at(at).is(Class::OCCASION));
     let starts = fit.row.says.starts_with("start") || fit.row.says.starts_with("move");
-    let somebody = matches!(subject.nature, Nature::Name | Nature::Word)
+    let known = scene.tokens.before(subject.end).is(Class::COMMON);
+    let somebody = matches!(subject.nature, Nature::Name | Nature::Word) && !known
         || scene.tokens.before(subject.end).is(Class::OCCUPATION);
     scheduled && starts && somebody && !takes_place
 }

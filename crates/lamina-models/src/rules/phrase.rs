@@ -111,7 +111,18 @@ pub(crate) fn referents(
             start = at + 1;
         }
     }
-    found
+    apposed(tokens, from, to, found)
+}
+
+/// "The client, Vattenfall, has": one and the same, by its name.
+fn apposed(tokens: &Tokens<'_>, from: usize, to: usize, found: Vec<Referent>) -> Vec<Referent> {
+    let joined = (from..to).any(|at| tokens.at(at).word(&["and", "&", "or", "nor"]));
+    if found.len() != 2 || joined || !tokens.before(to).punct(',') {
+        return found;
+    }
+    let by_name = found.iter().position(|one| matches!(one.nature, Nature::Name | Nature::Person));
+    let keep = by_name.unwrap_or(0);
+    found.into_iter().nth(keep).into_iter().collect()
 }
 
 /// "After the workshop the team decided": where the subject begins behind what sets the scene.
@@ -366,7 +377,11 @@ fn kin_noun(tokens: &Tokens<'_>, from: usize, end: usize) -> Option<usize> {
                 .or(Class::HAVE)
                 .or(Class::MODAL)
                 .or(Class::WEEKDAY));
-        lexicon::kin(without_ex(&tokens.at(*at).fold)).is_some() && !goes_on
+        // "my business partner" is no partner of that kind.
+        let trade = tokens.at(*at).fold == "partner"
+            && *at > from
+            && !tokens.before(*at).is(Class::ADJECTIVE.or(Class::ADVERB));
+        lexicon::kin(without_ex(&tokens.at(*at).fold)).is_some() && !goes_on && !trade
     })
 }
 
@@ -491,6 +506,10 @@ fn plain(tokens: &Tokens<'_>, from: usize, to: usize, parties: Parties<'_>) -> O
         return None;
     }
     let first = tokens.at(start);
+    // "two are vegetarian": some two.
+    if end == start + 1 && first.is(Class::NUMBER_WORD) {
+        return None;
+    }
     if !article
         && end == start + 1
         && first.is(Class::KIN)

@@ -82,13 +82,13 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
         let hangs = matches!(clause.subject, Subject::Inherited | Subject::Relative)
             || tokens.before(clause.start).fold == "that" && is_order(tokens, clauses, at);
         let inherits_request =
-            hangs && at > 0 && clauses.get(at - 1).is_some_and(|before| !before.asserted);
+            hangs && hangs_on(clauses, at).is_some_and(|before| !before.asserted);
         let reject = doubtful
             || hearsay
             || material
             || inherits_request
             || instruction.is_none() && is_condition(tokens, clause)
-            || is_inverted(tokens, clause.start)
+            || clause.subject != Subject::Inherited && is_inverted(tokens, clause.start)
             || clause.verb.as_ref().is_some_and(|verb| verb.modal == Modal::Irrealis);
         let question = sentence.asks
             && asks_from(tokens, sentence, clauses).is_none_or(|from| clause.start >= from);
@@ -113,6 +113,12 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
             }
         }
     }
+}
+
+/// The clause that the one at `at` goes on with: the last that is not put in between.
+fn hangs_on(clauses: &[Clause], at: usize) -> Option<&Clause> {
+    let before = clauses.get(..at)?;
+    before.iter().rev().find(|clause| !clause.aside).or(before.last())
 }
 
 /// "Whenever I send a recipe, convert cups to grams": an order with the case in which it stands first.

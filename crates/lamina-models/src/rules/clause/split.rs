@@ -153,7 +153,8 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
         "who" | "which" | "that" if shares && (word != "that" || comma) => {
             Some(Cut { next, opener: Opener::Relative })
         }
-        "who" | "which" => Some(Cut { next, opener: Opener::Placing }),
+        "who" | "which" | "whose" => Some(Cut { next, opener: Opener::Placing }),
+        _ if tokens.at(next).fold == "whom" => Some(Cut { next, opener: Opener::Placing }),
         "that" => opens.then_some(Cut { next, opener: Opener::None }),
         _ if PLACING.contains(&word) => {
             let habit = matches!(word, "before" | "after");
@@ -440,6 +441,7 @@ fn push(
         subject: Subject::None,
         verb: None,
         asserted: opener != Opener::Placing,
+        aside: opener == Opener::Placing,
         corrects: false,
         instruction: None,
     };

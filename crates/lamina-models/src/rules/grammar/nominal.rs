@@ -42,6 +42,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
             ));
         }
     }
+    drafts.extend(apposed_role(scene));
     // "my cousin Nacho and his dog": who is named here can be meant a few words later.
     let mut discourse = Cow::Borrowed(scene.discourse);
     for at in scene.clause.start..scene.end() {
@@ -81,6 +82,21 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// "My husband Piotr, a civil engineer, works for Skanska".
+fn apposed_role(scene: &Scene<'_>) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let Subject::Said(from, to) = scene.clause.subject else { return None };
+    let comma = (from..to).find(|at| tokens.at(*at).punct(','))?;
+    let close = (comma + 2..to).find(|at| tokens.at(*at).punct(','))?;
+    let whom = refer(tokens, from, comma, scene.parties, scene.discourse)?;
+    let role = tokens.at(comma + 1).word(&["a", "an"])
+        && close + 1 == to
+        && crate::rules::take::is_role(tokens, comma + 2, close)
+        && matches!(whom.nature, Nature::Person | Nature::Name);
+    let item = Item::text(scene, comma + 2, close);
+    role.then(|| Draft::new(whom.term, "role", &item, Aspect::Timeless))
 }
 
 /// "our CTO Henrik": the name and what it is.
@@ -263,6 +279,16 @@ fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option
     let aspect = if past && found.predicate == "revenue" { Aspect::Event } else { Aspect::State };
     // "Our office is in Leeds" places the office, not the speaker.
     if found.predicate == "located_in" && matches!(owner, Term::Actor(_)) {
+        return None;
+    }
+    // "My name is spelled with a K".
+    let first = items.first().map(|item| scene.tokens.at(item.start));
+    if matches!(found.predicate, "name" | "alias")
+        && first.is_some_and(|word| {
+            !word.capital
+                && (word.verb.is_some() || word.class != Class::NONE || word.fold.ends_with("ed"))
+        })
+    {
         return None;
     }
     // Whoever has a goal has it under way: only one that is said with "to".

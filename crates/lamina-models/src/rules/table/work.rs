@@ -253,6 +253,7 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("version")],
     ),
+    row("release|ship|launch|reach|hit version? <version>", Thing, Begin, &[is("version")]),
     row("release|ship|launch|deploy <release>", Anyone, Begin, &[is("version")]),
     // Tools.
     row(

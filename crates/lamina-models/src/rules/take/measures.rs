@@ -110,7 +110,9 @@ pub(super) fn age(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         || next.is(Class::ADVERB)
         || trim(tokens, end - 1, scene.end()) <= end
         || scene.time_at(end).is_some()
-        || next.is(Class::PRONOUN) && !next.is(Class::DETERMINER);
+        || next.is(Class::PRONOUN)
+            && !next.is(Class::DETERMINER)
+            && !next.word(&["people", "folks", "others"]);
     alone.then(|| {
         let value = Value::Number { value: value.to_string(), unit: None };
         (Item::of(value, at, found.end, Normaliser::Number), end)

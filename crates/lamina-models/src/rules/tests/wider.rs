@@ -142,6 +142,7 @@ fn verbs_that_begin_and_stop_others() {
                 user:ann decided "go with the Helsinki venue"
             We're going with my sister to the cinema.
             My doctor put me on sertraline last week.
+                user:ann medication "sertraline" from 2025-03-03
             We moved off Jenkins and onto GitHub Actions in June.
                 user:ann uses [GitHub Actions] from 2024-06-01
                 user:ann uses [Jenkins] to 2024-06-01 (ends)
@@ -202,9 +203,50 @@ fn names_of_every_shape() {
             My mum lives in Cardiff and my dad passed away in 2015.
                 user:ann/mum lives_in [Cardiff]
             We play volleyball every Tuesday.
-                user:ann plays "volleyball" from 2025-03-18
+                user:ann plays "volleyball"
                 user:ann habit "play volleyball every Tuesday"
             My kids are 4 and 7.
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_put_in_between_changes_no_subject() {
+    check(
+        "Elif, who joined last month, is our new QA lead.
+         My mum, who lives in Split, is 70.
+         Anna, whom I met in Rome, works at Bosch.
+         My brother, whose wife is a doctor, lives in Ulm.
+         The Zurich team, which Lea leads, has 9 people.
+         My husband Piotr, a civil engineer, works for Skanska.
+         The client, Vattenfall, has 340 licenses.
+         We're 12 people, two are vegetarian.
+         My name is spelled with a K.
+         She is my business partner.
+         I'm the product owner for Checkout.",
+        expect![[r#"
+            Elif, who joined last month, is our new QA lead.
+                [Elif] role "QA lead"
+            My mum, who lives in Split, is 70.
+                user:ann/mum lives_in [Split]
+                user:ann/mum age 70
+            Anna, whom I met in Rome, works at Bosch.
+                [Anna] works_at [Bosch]
+            My brother, whose wife is a doctor, lives in Ulm.
+                user:ann/brother lives_in [Ulm]
+            The Zurich team, which Lea leads, has 9 people.
+                [Zurich team] count:people 9
+            My husband Piotr, a civil engineer, works for Skanska.
+                [Piotr] role "civil engineer"
+                user:ann spouse [Piotr]
+                [Piotr] works_at [Skanska]
+            The client, Vattenfall, has 340 licenses.
+                [Vattenfall] count:licenses 340
+            We're 12 people, two are vegetarian.
+            My name is spelled with a K.
+            She is my business partner.
+            I'm the product owner for Checkout.
+                user:ann role "product owner"
         "#]],
     );
 }
