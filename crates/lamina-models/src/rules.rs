@@ -124,7 +124,7 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         let names = scene_names(&scene, &drafts);
         let mut noted = recent.clone();
         noted.note(&drafts);
-        noted.unnamed = match grammar::change::unnamed(&scene, &subjects) {
+        noted.unnamed = match grammar::kin::unnamed(&scene, &subjects) {
             None if clause.verb.is_none() => noted.unnamed,
             found => found,
         };

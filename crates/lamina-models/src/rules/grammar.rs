@@ -1,7 +1,8 @@
 //! Rules that are more than a row of words: attributes ("my name is"), kinship, names, habits, plans,
 //! abilities, fragments. Each is one function from a clause to drafts.
 
-pub(crate) mod change;
+mod change;
+pub(crate) mod kin;
 mod nominal;
 mod verbal;
 

@@ -1,7 +1,7 @@
 //! Cutting a sentence into clauses.
 
 use super::{Clause, Sentence, Subject};
-use crate::rules::lexicon::{Class, Form};
+use crate::rules::lexicon::{self, Class, Form};
 use crate::rules::time;
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::{self, Modal};
@@ -29,7 +29,13 @@ fn is_hard(tokens: &Tokens<'_>, at: usize) -> bool {
     let token = tokens.at(at);
     let dash =
         token.word(&["-", "\u{2013}", "\u{2014}"]) && !tokens.at(at + 1).kind.eq(&Kind::Number);
-    token.kind == Kind::Punct && (dash || token.word(&[";", ":", "(", ")", "[", "]", "*", "|"]))
+    // "three cats: Pip, Dot and Fig".
+    let names = token.punct(':')
+        && lexicon::kin(&tokens.before(at).fold).is_some()
+        && tokens.at(at + 1).capital;
+    token.kind == Kind::Punct
+        && !names
+        && (dash || token.word(&[";", ":", "(", ")", "[", "]", "*", "|"]))
 }
 
 fn segment(

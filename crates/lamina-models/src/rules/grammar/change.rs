@@ -1,24 +1,22 @@
 //! Rules about verbs that say of another that it begins, stops or was chosen.
 
-use lamina_types::layer::extraction::{Effect, Term};
+use lamina_types::layer::extraction::Effect;
 
-use super::{is_fit, row_at};
+use super::{is_fit, kin, row_at};
 use crate::rules::claims::Draft;
-use crate::rules::clause::Subject;
-use crate::rules::lexicon::{self, Class, Form, Kin, is_given};
+use crate::rules::lexicon::{Class, Form, is_given};
 use crate::rules::pattern::{Aspect, Who};
-use crate::rules::phrase::{Referent, name_run};
+use crate::rules::phrase::Referent;
 use crate::rules::scene::Scene;
-use crate::rules::take::{Item, activity};
+use crate::rules::take::activity;
 use crate::rules::time::Tense;
-use crate::rules::token::Kind;
 use crate::rules::verb::{Group, Modal};
 
 /// What these verbs make of the clause, if anything.
 pub(super) fn changed(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
     let verb = scene.clause.verb.as_ref().filter(|verb| verb.modal == Modal::None)?;
     turned(scene, subjects, verb)
-        .or_else(|| named_later(scene, verb))
+        .or_else(|| kin::named_later(scene, verb))
         .or_else(|| went_with(scene, subjects, verb))
 }
 
@@ -42,55 +40,6 @@ fn turned(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<
         }
     }
     (!drafts.is_empty()).then_some(drafts)
-}
-
-/// The relative or animal that a clause introduces without a name: "we have a dog", "got a new puppy".
-pub(crate) fn unnamed(scene: &Scene<'_>, subjects: &[Referent]) -> Option<(Term, usize)> {
-    let verb = scene.clause.verb.as_ref().filter(|verb| {
-        scene.clause.asserted && !verb.negated && matches!(verb.modal, Modal::None)
-    })?;
-    let [owner] = subjects else { return None };
-    if !matches!(verb.lemma, "have" | "get" | "adopt" | "rescue") {
-        return None;
-    }
-    let tokens = scene.tokens;
-    let at = scene.skip(verb.end);
-    tokens.at(at).word(&["a", "an", "one"]).then_some(())?;
-    let noun = (at + 1..scene.end().min(at + 4)).find(|at| {
-        !tokens.at(*at).fold.ends_with('s') && lexicon::kin(&tokens.at(*at).fold).is_some()
-    })?;
-    let next = tokens.at(noun + 1);
-    let alone = noun + 1 >= scene.end()
-        || next.kind == Kind::Punct
-        || scene.time_at(noun + 1).is_some()
-        || next.is(Class::ADVERB.or(Class::CONJUNCTION));
-    alone.then(|| (owner.term.clone(), noun))
-}
-
-/// "We have a dog. His name is Rex": the name of who was introduced before.
-fn named_later(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
-    let tokens = scene.tokens;
-    let (owner, noun) = scene.recent.unnamed.as_ref()?;
-    let Subject::Said(from, to) = scene.clause.subject else { return None };
-    let plain = verb.lemma == "be" && verb.tense == Tense::Present && !verb.negated;
-    let by_name = tokens.at(from).word(&["his", "her", "its"])
-        && tokens.at(from + 1).fold == "name"
-        && to == from + 2;
-    let called = tokens.at(from).word(&["he", "she", "it"])
-        && to == from + 1
-        && tokens.at(verb.end).word(&["called", "named"]);
-    if !plain || !(by_name || called) {
-        return None;
-    }
-    let at = verb.end + usize::from(called);
-    let item = Item::text(scene, at, name_run(tokens, at, scene.end())?);
-    let kin = lexicon::kin(&tokens.at(*noun).fold)?;
-    let mut drafts = vec![Draft::new(owner.clone(), kin.predicate(), &item, Aspect::State)];
-    if kin == Kin::Pet {
-        let kind = Item::text(scene, *noun, noun + 1);
-        drafts.extend(item.term().map(|name| Draft::new(name, "is_a", &kind, Aspect::Timeless)));
-    }
-    Some(drafts)
 }
 
 /// "We're going with Stripe for payments": a choice, unless it is company.

@@ -2,10 +2,10 @@
 
 use lamina_types::layer::extraction::{Effect, Normaliser};
 
-use super::{is_fit, row_at};
+use super::{is_fit, kin, row_at};
 use crate::rules::claims::{Draft, is_plain_present};
 use crate::rules::clause::Subject;
-use crate::rules::lexicon::{self, Class, Kin};
+use crate::rules::lexicon::Class;
 use crate::rules::pattern::{self, Aspect, Who};
 use crate::rules::phrase::{Referent, name_run};
 use crate::rules::scene::{Scene, Times};
@@ -34,13 +34,18 @@ pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<D
             if verb.progressive && verb.tense == Tense::Present && !verb.perfect {
                 arranged(scene, subjects, verb)
             } else {
-                decided_not(scene, subjects, verb).or_else(|| has_kin(scene, subjects, verb))
+                decided_not(scene, subjects, verb).or_else(|| kin::has_kin(scene, subjects, verb))
             }
         }
     }
 }
 
-fn each(subjects: &[Referent], predicate: &str, item: &Item, aspect: Aspect) -> Vec<Draft> {
+pub(super) fn each(
+    subjects: &[Referent],
+    predicate: &str,
+    item: &Item,
+    aspect: Aspect,
+) -> Vec<Draft> {
     subjects
         .iter()
         .filter(|subject| is_fit(subject, Who::Person) || predicate == "decided")
@@ -92,62 +97,6 @@ fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
         at = end + 1;
     }
     (!drafts.is_empty()).then_some(drafts)
-}
-
-/// "I have a daughter named Ivy", "we have two cats, Miso and Tofu".
-fn has_kin(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
-    let tokens = scene.tokens;
-    let has = verb.lemma == "have";
-    if !has && !matches!(verb.lemma, "adopt" | "get" | "rescue" | "foster") || verb.negated {
-        return None;
-    }
-    let mut drafts = Vec::new();
-    let mut at = scene.skip(verb.end);
-    // "an older sister called Mei and a twin brother, Sho".
-    while let Some((kin, noun, mut next)) =
-        kin_at(scene, at).filter(|(kin, ..)| has || *kin == Kin::Pet)
-    {
-        while let Some(end) = name_run(tokens, next, scene.end()) {
-            let item = Item::text(scene, next, end);
-            let aspect = if has { Aspect::State } else { Aspect::Begin };
-            drafts.extend(each(subjects, kin.predicate(), &item, aspect));
-            if kin == Kin::Pet {
-                drafts.extend(
-                    super::nominal::is_a(scene, &item, tokens.slice(noun, noun + 1))
-                        .filter(|_| !tokens.at(noun).fold.ends_with('s')),
-                );
-            }
-            next = end;
-            if !tokens.at(end).word(&["and", ",", "&"]) {
-                break;
-            }
-            next = end + 1 + usize::from(tokens.at(end + 1).fold == "and");
-        }
-        at = next;
-    }
-    if drafts.is_empty() {
-        return None;
-    }
-    let counted = row_at(scene, subjects, "have", verb.end).unwrap_or_default();
-    drafts.extend(counted.into_iter().filter(|draft| draft.predicate.starts_with("count:")));
-    (!drafts.is_empty()).then_some(drafts)
-}
-
-/// The relative, its word, and where its name begins, of a phrase that begins at `at`.
-fn kin_at(scene: &Scene<'_>, at: usize) -> Option<(Kin, usize, usize)> {
-    let tokens = scene.tokens;
-    let noun =
-        (at..scene.end().min(at + 5)).find(|at| lexicon::kin(&tokens.at(*at).fold).is_some())?;
-    // "a twin brother": the twin is a brother.
-    let goes_on = tokens.at(noun).fold == "twin" && tokens.at(noun + 1).is(Class::KIN);
-    let noun = noun + usize::from(goes_on);
-    let kin = lexicon::kin(&tokens.at(noun).fold)?;
-    let clean = (at..noun)
-        .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
-    let after = scene.time_at(noun + 1).map_or(noun + 1, |time| time.end);
-    let named = tokens.at(after).word(&["called", "named", "who", ",", ":"]);
-    let next = after + usize::from(named);
-    (clean && name_run(tokens, next, scene.end()).is_some()).then_some((kin, noun, next))
 }
 
 /// "I'd rather have an aisle seat".

@@ -146,7 +146,8 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         more less much plenty something anything nothing everything cold flu fever headache hangover cough
         baby sore temperature weakness strength go try listen clear rough crack stake say theory vision
         responsibility obligation opportunity relationship connection conflict budget team meeting half
-        friend friends colleague neighbor neighbour rule policy complaint claim word brain heart belt"),
+        friend friends colleague neighbor neighbour rule policy complaint claim word brain heart belt phd doctorate diploma
+        mba fear phobia"),
     (Class::CONSUMABLE, "coffee tea beer wine sandwich pizza ticket tickets coffee lunch dinner breakfast drink drinks
         snack cake cookie groceries flowers gift present round bottle"),
     (Class::INTERJECTION, "hi hello hey yo thanks thx thank please pls plz ok okay yes yeah yep yup no nope nah sure

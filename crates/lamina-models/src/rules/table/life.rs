@@ -48,6 +48,7 @@ pub(super) const ROWS: &[Row] = &[
     row("stop being|eating <diet>", Person, End, &[ends("diet", 0)]),
     row("quit|stop <gerund>", Person, End, &[ends("habit", 0)]),
     row("give up <gerund>", Person, End, &[ends("habit", 0)]),
+    row("have a? deep|huge|real|mortal? fear|phobia of <noun>", Person, State, &[is("fears")]),
     // Possessions.
     row("drive a|an|my|the <name>", Person, State, &[is("drives")]),
     row("sell my|our|the|his|her <noun> to <person>", Person, End, &[ends("owns", 0)]),
@@ -85,7 +86,6 @@ pub(super) const ROWS: &[Row] = &[
     row("prefer <preferred>", Person, State, &[is("prefers")]),
     row("be afraid|scared|terrified|frightened|petrified of <noun>", Person, State, &[is("fears")]),
     row("fear <noun>", Person, State, &[is("fears")]),
-    row("have a? fear|phobia of <noun>", Person, State, &[is("fears")]),
     // Abilities.
     row("speak <language>", Person, State, &[is("speaks")]),
     row("be fluent|conversational|proficient in <language>", Person, State, &[is("speaks")]),

@@ -168,7 +168,7 @@ pub(super) const ROWS: &[Row] = &[
         &[is("studies"), nth("studied_at", 1)],
     ),
     row(
-        "finish|get a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at|from <org>",
+        "finish|get|have|hold|earn a|an|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at|from <org>",
         Person,
         Fact,
         &[nth("studied_at", 1)],
@@ -367,7 +367,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     // Decisions.
     row("decide|choose|agree|opt|resolve to <activity>", Anyone, Event, &[is("decided")]),
-    row("decide|settle on <noun>", Anyone, Event, &[is("decided")]),
+    row("decide|settle|agree on <noun>", Anyone, Event, &[is("decided")]),
     // State of things.
     row("be|get|remain|become <status>", Thing, Begin, &[is("status")]),
     row("go <status>", Thing, Begin, &[is("status")]),

@@ -169,6 +169,7 @@ fn anchor(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
         .or_else(|| day_month(tokens, at))
         .or_else(|| weekday(tokens, at, prefix))
         .or_else(|| month(tokens, at, prefix))
+        .or_else(|| bare_season(tokens, at, prefix))
         .or_else(|| numeric(tokens, at))
         .or_else(|| away(tokens, at, prefix))
         .or_else(|| year(tokens, at, prefix))
@@ -370,6 +371,20 @@ fn month(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
         end: at + 1,
         sure: true,
     })
+}
+
+/// "in the spring", "by autumn".
+fn bare_season(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
+    let at = at + usize::from(tokens.at(at).fold == "the");
+    let month = season(&tokens.at(at).fold)?;
+    if let Some(year) = year_number(tokens, at + 1) {
+        return found(Anchor::Month(month, Some(year), Which::Bare), at + 2);
+    }
+    let next = tokens.at(at + 1);
+    let alone = next.kind != Kind::Word
+        || next.is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::PRONOUN));
+    let said = !matches!(prefix, Prefix::None | Prefix::On) && alone;
+    said.then_some(Found { anchor: Anchor::Season(month, Which::Bare), end: at + 1, sure: true })
 }
 
 /// `2025-06-03`, `03.06.2025`, `Q3 2025`.
