@@ -105,6 +105,7 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
             | "owns" | "goal" | "is_a" | "count" | "name" | "uses" | "skill" => return None,
             _ => draft.effect = Effect::Ends,
         },
+        Aspect::Plan if past && matches!(verb.lemma, "plan" | "intend") => return None,
         Aspect::Event if !past && !verb.perfect => return None,
         Aspect::Begin if verb.modal == Modal::Will || verb.modal == Modal::Going => return None,
         Aspect::Begin if verb.progressive && !verb.perfect && family != "diet" => return None,

@@ -66,6 +66,9 @@ pub(super) const HEARSAY: &[&[&str]] = &[
     &["my", "bet"],
     &["i", "bet"],
     &["chances", "are"],
+    &["not", "that", "i"],
+    &["deny", "that"],
+    &["denies", "that"],
     &["it", "seems"],
     &["it", "appears"],
     &["seems", "that"],
@@ -108,6 +111,7 @@ pub(super) const SUPPOSING: &[&[&str]] = &[
     &["e.g"],
     &["hypothetically"],
     &["in", "theory"],
+    &["on", "paper"],
     &["maybe"],
     &["perhaps"],
     &["possibly"],
@@ -175,6 +179,9 @@ pub(super) const CONDITIONAL: &[&[&str]] = &[
     &["presumably"],
     &["hypothetically"],
     &["probably"],
+    &["like", "i", "'m"],
+    &["as", "if"],
+    &["as", "though"],
 ];
 
 /// Verbs that ask to work on a text.

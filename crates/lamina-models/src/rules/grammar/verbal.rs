@@ -278,7 +278,9 @@ const SMALL_PROMISES: &[&str] = &[
 
 /// "I'm going to visit Rome in May", "Linnea will write the announcement".
 fn plan(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
-    if verb.negated || verb.at >= scene.end() || verb.lemma.is_empty() {
+    // "I was going to visit Rome": nothing came of it.
+    let was = (scene.clause.start..verb.at).any(|at| scene.tokens.at(at).word(&["was", "were"]));
+    if verb.negated || was || verb.at >= scene.end() || verb.lemma.is_empty() {
         return None;
     }
     // "From Monday I'll be working at Acme": what goes on then is so from then on.
