@@ -198,9 +198,13 @@ pub(crate) fn is_contracted_verb(tokens: &Tokens<'_>, at: usize) -> bool {
         && !next.is(Class::OCCASION)
 }
 
-/// The verb group that begins at `at`.
-pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group> {
-    let mut group = Group {
+/// "is" where a mark stands for it: the group of no words before `at`.
+pub(crate) fn copula(at: usize) -> Group {
+    Group { lemma: "be", ..blank(at) }
+}
+
+fn blank(at: usize) -> Group {
+    Group {
         lemma: "",
         at,
         end: at,
@@ -213,7 +217,12 @@ pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group>
         perfect: false,
         habitual: false,
         adverbs: 0,
-    };
+    }
+}
+
+/// The verb group that begins at `at`.
+pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group> {
+    let mut group = blank(at);
     let mut at = at;
     let mut auxiliary = "";
     while at < end {

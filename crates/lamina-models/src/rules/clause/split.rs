@@ -33,9 +33,29 @@ fn is_hard(tokens: &Tokens<'_>, at: usize) -> bool {
     let names = token.punct(':')
         && lexicon::kin(&tokens.before(at).fold).is_some()
         && tokens.at(at + 1).capital;
+    let names = names || token.punct(':') && heads_note(tokens, at).is_some();
     token.kind == Kind::Punct
         && !names
         && (dash || token.word(&[";", ":", "(", ")", "[", "]", "*", "|"]))
+}
+
+/// "Budget for the rebrand: 40k EUR", "Falcon deadline: 3 June": where the note begins whose mark says
+/// "is".
+fn heads_note(tokens: &Tokens<'_>, mark: usize) -> Option<usize> {
+    const NOTED: &[&str] =
+        &["budget", "deadline", "owner", "status", "price", "version", "revenue"];
+    let closed = |at: &usize| matches!(tokens.at(*at).kind, Kind::Punct | Kind::Newline);
+    let start = (0..mark).rev().take(SUBJECT_TOKENS_MAX).find(closed).map_or(0, |at| at + 1);
+    let start = start + usize::from(tokens.at(start).word(&["the", "our", "my", "new", "updated"]));
+    let of = tokens.at(start).word(NOTED) && tokens.at(start + 1).word(&["for", "of"]);
+    let last = tokens.before(mark).word(NOTED) && mark > start + 1 && tokens.at(start).capital;
+    // "Weekly status: Mango is done" has a clause behind its mark.
+    let end = (mark + 1..tokens.len().min(mark + 8)).find(closed).unwrap_or(mark + 8);
+    let sound = (of || last)
+        && mark > start + 1
+        && first_verb(tokens, start, mark).is_none()
+        && first_verb(tokens, mark + 1, end).is_none();
+    sound.then_some(start)
 }
 
 fn segment(
@@ -473,6 +493,13 @@ fn push(
             clause.verb = verb::group(tokens, first, end);
         }
         (_, found) => elided(tokens, body, end, found, &mut clause),
+    }
+    let mark = (body..end).find(|at| tokens.at(*at).punct(':'));
+    if let Some(mark) =
+        mark.filter(|mark| clause.verb.is_none() && heads_note(tokens, *mark).is_some())
+    {
+        clause.subject = Subject::Said(body, mark);
+        clause.verb = Some(verb::copula(mark + 1));
     }
     clauses.push(clause);
 }

@@ -274,7 +274,9 @@ fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option
         scene.skip_to(at, &["to", "on", "in", "at"], Times::Entered).map_or(at, |at| at + 1);
     let start = if matches!(kind, Take::Word | Take::Rest) { at } else { start };
     let from = if kind.is_time() { at } else { scene.skip(start) };
-    let (items, _) = take(kind, scene, from).or_else(|| take(kind, scene, start))?;
+    let (items, _) = take(kind, scene, from)
+        .or_else(|| take(kind, scene, start))
+        .or_else(|| take(kind, scene, scene.skip(at)))?;
     let past = scene.clause.verb.as_ref().is_some_and(|verb| verb.tense == Tense::Past);
     let aspect = if past && found.predicate == "revenue" { Aspect::Event } else { Aspect::State };
     // "Our office is in Leeds" places the office, not the speaker.

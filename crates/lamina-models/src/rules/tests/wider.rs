@@ -250,3 +250,42 @@ fn what_is_put_in_between_changes_no_subject() {
         "#]],
     );
 }
+
+#[test]
+fn notes_with_a_mark_for_is() {
+    check(
+        "Budget for the rebrand: 40k EUR.
+         Falcon deadline: 3 October.
+         Owner of the runbook: Sanna.
+         Status of Atlas: on hold.
+         Weekly status: Mango is done.
+         We've got three cats: Pip, Dot and Fig.
+         I was going to visit Rome but got sick.
+         Explain it like I'm five.
+         I have a fear of heights.
+         I have a PhD in chemistry from ETH Zurich.",
+        expect![[r#"
+            Budget for the rebrand: 40k EUR.
+                [rebrand] budget 40000 EUR
+            Falcon deadline: 3 October.
+                [Falcon] deadline 2025-10-03
+            Owner of the runbook: Sanna.
+                [runbook] owner [Sanna]
+            Status of Atlas: on hold.
+                [Atlas] status "on hold"
+            Weekly status: Mango is done.
+                [Mango] status "done"
+            We've got three cats: Pip, Dot and Fig.
+                user:ann pet [Pip]
+                user:ann pet [Dot]
+                user:ann pet [Fig]
+                user:ann count:cats 3
+            I was going to visit Rome but got sick.
+            Explain it like I'm five.
+            I have a fear of heights.
+                user:ann fears "heights"
+            I have a PhD in chemistry from ETH Zurich.
+                user:ann studied_at [ETH Zurich]
+        "#]],
+    );
+}
