@@ -213,7 +213,7 @@ impl<'a> Asked<'a> {
         let (first, after) = (self.start(found.first)?, self.start(found.after)?);
         let window = match phrase.bound {
             Bound::During => Window { from: Some(first), to: Some(after) },
-            Bound::Since => Window { from: Some(first), to: None },
+            Bound::Since | Bound::From => Window { from: Some(first), to: None },
             Bound::Until | Bound::By => Window { from: None, to: Some(after) },
             Bound::To(last) => {
                 let last = days(last, Tense::Past, self.observed.today)?;

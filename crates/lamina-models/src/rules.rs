@@ -24,13 +24,16 @@ mod bond;
 mod topic;
 pub(crate) mod normal;
 
-use lamina_types::Role;
-use lamina_types::layer::extraction::{Claim, Extraction, Term};
+use std::borrow::Cow;
 
+use lamina_types::Role;
+use lamina_types::layer::extraction::{Claim, EntityKind, Extraction, Object, Term};
+
+use self::claims::Draft;
 use self::clause::{Clause, Subject};
 use self::lexicon::Class;
 use self::phrase::{Discourse, Nature, Parties, Referent};
-use self::scene::Scene;
+use self::scene::{Recent, Scene};
 pub(crate) use self::time::Observed;
 use self::token::{Kind, Tokens};
 use crate::ground::Gate;
@@ -101,10 +104,12 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
     let addressee = source.addressee.map(|actor| Term::Actor(actor.clone()));
     let parties = Parties { speaker: &speaker, addressee: addressee.as_ref() };
     let mut discourse = Discourse::default();
+    let mut recent = Recent::default();
     let mut before: (usize, Vec<Referent>) = (usize::MAX, Vec::new());
     let gate = Gate::new(source);
     let mut claims: Vec<Claim> = Vec::new();
-    for (index, clause) in clause::clauses(tokens).iter().enumerate() {
+    let clauses = clause::clauses(tokens);
+    for (index, clause) in clauses.iter().enumerate() {
         let subjects = subjects(tokens, clause, parties, &discourse, &before);
         let scene = Scene {
             tokens,
@@ -113,8 +118,16 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
             parties,
             discourse: &discourse,
             observed: &observed,
+            recent: &recent,
         };
         let mut drafts = grammar::drafts(&scene, &subjects);
+        let names = scene_names(&scene, &drafts);
+        let mut noted = recent.clone();
+        noted.note(&drafts);
+        noted.unnamed = match grammar::kin::unnamed(&scene, &subjects) {
+            None if clause.verb.is_none() => noted.unnamed,
+            found => found,
+        };
         if grammar::is_implicit(clause.subject) {
             claims::less_sure(&mut drafts, 1_000);
         } else if subjects.iter().any(|subject| subject.pronoun) {
@@ -136,14 +149,28 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
                 None => claims.push(claim),
             }
         }
-        let names = scene_names(&scene);
+        recent = noted;
         note(&mut discourse, &names, &subjects, index);
+        if clause.aside && before.0 == clause.sentence {
+            continue;
+        }
         // Nobody known is nobody also in the clauses that share this subject.
-        if !subjects.is_empty() || clause.verb.is_some() {
+        if is_head(clause, clauses.get(index + 1)) {
+            let head = phrase::referents(tokens, clause.start, clause.end, parties, &discourse);
+            before = (clause.sentence, head);
+        } else if !subjects.is_empty() || clause.verb.is_some() {
             before = (clause.sentence, subjects);
         }
     }
     claims
+}
+
+/// "Anna, whom I met in Rome, works at Bosch": the fragment is what the rest is about.
+fn is_head(clause: &Clause, next: Option<&Clause>) -> bool {
+    clause.verb.is_none()
+        && next.is_some_and(|next| {
+            next.sentence == clause.sentence && (next.aside || next.subject == Subject::Relative)
+        })
 }
 
 fn is_undated(claim: &Claim) -> bool {
@@ -185,10 +212,23 @@ fn subjects(
     }
 }
 
+/// Whether a draft of the clause makes a name a company, a place or a thing.
+fn is_thing(referent: &Referent, drafts: &[Draft]) -> bool {
+    let Term::Named { name, .. } = &referent.term else { return false };
+    drafts.iter().any(|draft| match &draft.object {
+        Object::Entity(Term::Named { name: known, kind }) => {
+            let thing =
+                matches!(kind, EntityKind::Organization | EntityKind::Place | EntityKind::Product);
+            known == name && thing
+        }
+        _ => false,
+    })
+}
+
 /// The names and relatives in a clause, besides its subject.
-fn scene_names(scene: &Scene<'_>) -> Vec<Referent> {
+fn scene_names(scene: &Scene<'_>, drafts: &[Draft]) -> Vec<Referent> {
     let (tokens, clause) = (scene.tokens, scene.clause);
-    let mut discourse = scene.discourse.clone();
+    let mut discourse = Cow::Borrowed(scene.discourse);
     let mut found = Vec::new();
     let mut at = clause.start;
     while at < clause.end {
@@ -201,10 +241,12 @@ fn scene_names(scene: &Scene<'_>) -> Vec<Referent> {
         if let Some(mut referent) = phrase::refer(tokens, at, to, scene.parties, &discourse)
             && !describes(scene, &referent)
         {
-            if referent.nature == Nature::Name && is_placed(tokens, referent.start) {
+            if referent.nature == Nature::Name
+                && (is_placed(tokens, referent.start) || is_thing(&referent, drafts))
+            {
                 referent.nature = Nature::Thing;
             }
-            discourse.note(&referent, usize::MAX, false);
+            discourse.to_mut().note(&referent, usize::MAX, false);
             found.extend(owner_of(&referent, at));
             found.push(referent);
         }
@@ -251,7 +293,11 @@ fn end_of_phrase(tokens: &Tokens<'_>, at: usize, end: usize) -> usize {
 
 /// "Leila is my coworker" speaks of one person, not of two.
 fn describes(scene: &Scene<'_>, referent: &Referent) -> bool {
-    let copula = scene.clause.verb.as_ref().is_none_or(|verb| verb.lemma == "be");
+    let copula = match &scene.clause.verb {
+        Some(verb) => verb.lemma == "be",
+        // "So my mum, who ...": all that the fragment says.
+        None => referent.start > scene.clause.start,
+    };
     copula
         && matches!(referent.term, Term::Of { .. })
         && referent.start >= scene.clause.complement()

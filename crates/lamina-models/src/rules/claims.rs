@@ -54,7 +54,8 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
     let ended = verb.ended || verb.negated && says_any_more(scene);
     // "I'm at Nokia" is where somebody is; "I've been at Nokia since May" is where somebody works.
     let there = verb.lemma == "be" && scene.tokens.at(verb.end).word(&["at", "with"]);
-    if there && draft.predicate == "works_at" && !ended && !verb.perfect {
+    let moved_on = scene.recent.left.contains(&draft.subject);
+    if there && draft.predicate == "works_at" && !ended && !verb.perfect && !moved_on {
         return None;
     }
     let family = draft.predicate.split(':').next().unwrap_or_default();
@@ -89,8 +90,11 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         return None;
     }
     // "I was in Gdansk" is no visit unless a time makes it one.
-    if family == "visited" && verb.lemma == "be" && !verb.perfect && scene.times.is_empty() {
-        return None;
+    if family == "visited" && verb.lemma == "be" {
+        let stays = scene.times.iter().any(|time| time.bound == Bound::Since);
+        if stays || !verb.perfect && scene.times.is_empty() {
+            return None;
+        }
     }
     match draft.aspect {
         Aspect::State if past => match family {
@@ -101,6 +105,7 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
             | "owns" | "goal" | "is_a" | "count" | "name" | "uses" | "skill" => return None,
             _ => draft.effect = Effect::Ends,
         },
+        Aspect::Plan if past && matches!(verb.lemma, "plan" | "intend") => return None,
         Aspect::Event if !past && !verb.perfect => return None,
         Aspect::Begin if verb.modal == Modal::Will || verb.modal == Modal::Going => return None,
         Aspect::Begin if verb.progressive && !verb.perfect && family != "diet" => return None,
@@ -123,7 +128,7 @@ fn says_any_more(scene: &Scene<'_>) -> bool {
 pub(crate) fn claim(scene: &Scene<'_>, draft: Draft) -> Claim {
     let (mut valid_from, mut valid_to) = (None, None);
     let dated = !matches!(draft.object, Object::Date(_))
-        && draft.predicate != "habit"
+        && (draft.predicate != "habit" || draft.effect == Effect::Ends)
         && draft.aspect != Aspect::Timeless;
     if dated {
         for time in scene.times.iter().filter(|time| time.sure && !is_inside(time, &draft)) {
@@ -179,6 +184,10 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
         (_, Bound::Since) => Tense::Past,
         (Aspect::Plan, _) => Tense::Future,
         (Aspect::Begin | Aspect::End, Bound::During) if scene.clause.verb.is_none() => Tense::Past,
+        // "I'm between jobs, they let me go in March": what is over is behind.
+        (Aspect::End, Bound::During) if scene.tense() == Tense::Present && is_copula(scene) => {
+            Tense::Past
+        }
         (Aspect::Begin | Aspect::End, Bound::During) if scene.tense() == Tense::Present => {
             Tense::Future
         }
@@ -194,7 +203,7 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
     let start = scene.observed.start_of(found.first);
     let after = scene.observed.start_of(found.after);
     match time.bound {
-        Bound::Since => (start, None),
+        Bound::Since | Bound::From => (start, None),
         Bound::Until | Bound::By => (None, if found.is_one() { after } else { start }),
         Bound::To(last) => {
             let last = days(last, tense, scene.observed.today);
@@ -205,6 +214,10 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
         }
         Bound::During => during(draft, found, start, after, scene),
     }
+}
+
+fn is_copula(scene: &Scene<'_>) -> bool {
+    scene.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be")
 }
 
 fn during(

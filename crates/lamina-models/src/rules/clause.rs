@@ -6,6 +6,7 @@
 //! here, once, so that no rule needs to think of them.
 
 mod mood;
+mod phrases;
 mod split;
 
 use super::token::{Kind, Tokens};
@@ -22,6 +23,8 @@ pub(crate) struct Clause {
     pub(crate) verb: Option<Group>,
     /// Whether it asserts anything.
     pub(crate) asserted: bool,
+    /// It only places or describes another: what goes on behind it is about the subject before it.
+    pub(crate) aside: bool,
     /// Whether it says that what was said before was never so.
     pub(crate) corrects: bool,
     /// The instruction that it is: its tokens.
@@ -58,17 +61,30 @@ pub(crate) struct Sentence {
     pub(crate) asks: bool,
 }
 
+/// The first words of the phrases that are looked for anywhere: only there is a phrase compared.
+pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
+    phrases::ALL
+        .iter()
+        .chain(split::PHRASES)
+        .flat_map(|list| list.iter().filter_map(|words| words.first().copied()))
+}
+
 /// All clauses of a text, in order.
 pub(crate) fn clauses(tokens: &Tokens<'_>) -> Vec<Clause> {
     if mood::is_in_jest(tokens) {
         return Vec::new();
     }
     let mut all = Vec::new();
-    let mut corrects = false;
+    let (mut corrects, mut material) = (false, false);
     for (index, sentence) in sentences(tokens).into_iter().enumerate() {
         corrects |= mood::corrects(tokens, sentence);
         let mut clauses = split::split(tokens, sentence, index);
-        mood::judge(tokens, sentence, &mut clauses);
+        if material {
+            clauses.iter_mut().for_each(|clause| clause.asserted = false);
+        } else {
+            mood::judge(tokens, sentence, &mut clauses);
+        }
+        material |= mood::hands_over(tokens, sentence);
         for clause in &mut clauses {
             clause.corrects = corrects;
         }

@@ -1,6 +1,8 @@
 //! Rules that are more than a row of words: attributes ("my name is"), kinship, names, habits, plans,
 //! abilities, fragments. Each is one function from a clause to drafts.
 
+mod change;
+pub(crate) mod kin;
 mod nominal;
 mod verbal;
 
@@ -23,13 +25,21 @@ pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
     if !scene.clause.asserted {
         return Vec::new();
     }
-    let said = nominal::attributes(scene, subjects)
+    let said = change::changed(scene, subjects)
+        .or_else(|| nominal::attributes(scene, subjects))
         .or_else(|| nominal::kinship(scene, subjects))
         .or_else(|| verbal::dispatch(scene, subjects))
         .or_else(|| rows(scene, subjects))
         .or_else(|| nominal::identity(scene, subjects))
         .or_else(|| verbal::habit(scene, subjects))
         .unwrap_or_default();
+    // "We play volleyball every Tuesday" is a game and a habit.
+    let again = said.iter().any(|draft| draft.predicate == "plays")
+        && scene.clause.verb.as_ref().is_some_and(|verb| !verb.used_to);
+    let said = match again.then(|| verbal::habit(scene, subjects)).flatten() {
+        Some(habits) => [said, habits].concat(),
+        None => said,
+    };
     found.extend(said.into_iter().filter_map(|draft| with_mood(scene, draft)));
     found.extend(verbal::described(scene, subjects));
     found.extend(nominal::versioned(scene));
@@ -73,14 +83,71 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
         return drafts;
     }
     for subject in subjects.iter().filter(|subject| is_fit(subject, fit.row.who)) {
-        if starts_as_somebody(scene, subject, fit) {
+        if is_of_many(scene, subject, fit)
+            || starts_as_somebody(scene, subject, fit)
+            || moves_elsewhere(scene, subject, fit)
+            || is_passing(scene, subject, fit)
+        {
             continue;
         }
-        for means in fit.row.means {
+        for means in fit.row.means.iter().filter(|means| !is_in_charge(scene, fit, means)) {
             drafts.extend(state(scene, subject, fit, means));
         }
     }
     drafts
+}
+
+/// "I'm the product owner for Checkout": what somebody sees to is no employer.
+fn is_in_charge(scene: &Scene<'_>, fit: &Match, means: &Means) -> bool {
+    let role = fit.taken.first().and_then(|items| items.first());
+    means.predicate == "works_at"
+        && means.object == Slot::Taken(1)
+        && role.is_some_and(|role| {
+            scene.tokens.before(role.end).word(&[
+                "owner",
+                "lead",
+                "maintainer",
+                "contact",
+                "sponsor",
+            ]) && scene.tokens.at(role.end).word(&["for", "of", "on"])
+        })
+}
+
+/// "We're 12": a number of people, and no age.
+fn is_of_many(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let own =
+        fit.row.means.iter().any(|means| matches!(means.predicate, "age" | "height" | "weight"));
+    own && scene.tokens.at(subject.start).word(&["we", "us"])
+}
+
+/// "The door is open", "lunch is ready": so now, and not worth a memory.
+fn is_passing(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let last = scene.tokens.before(subject.end);
+    let status = fit.row.means.iter().any(|means| means.predicate == "status");
+    let small = last.is(Class::CONSUMABLE)
+        || last.word(&[
+            "door",
+            "window",
+            "phone",
+            "battery",
+            "food",
+            "kettle",
+            "oven",
+            "laundry",
+            "dishwasher",
+            "bus",
+            "train",
+            "shower",
+            "bathroom",
+            "gate",
+            "fridge",
+            "pasta",
+            "soup",
+            "taxi",
+            "uber",
+            "laptop",
+        ]);
+    status && small && subject.nature != Nature::Name
 }
 
 /// "Theo replaced Karin as head of support" is about people, not about tools.
@@ -90,13 +157,22 @@ fn replaces_somebody(scene: &Scene<'_>, fit: &Match) -> bool {
         && item.is_some_and(|item| scene.tokens.at(item.end).fold == "as")
 }
 
+/// "Our office moved from Kreuzberg to Mitte": what is no software does not move to some.
+fn moves_elsewhere(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let moves = scene.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "move");
+    let uses = fit.row.means.iter().any(|means| means.predicate == "uses");
+    let known = fit.taken.iter().flatten().any(|item| scene.tokens.at(item.start).is(Class::TOOL));
+    moves && uses && subject.nature == Nature::Thing && !known
+}
+
 /// "Sofia starts on Monday": only what takes place is scheduled.
 fn starts_as_somebody(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
     let scheduled = fit.row.means.iter().any(|means| means.predicate == "scheduled_for");
     let takes_place =
         (subject.start..subject.end).any(|at| scene.tokens.at(at).is(Class::OCCASION));
     let starts = fit.row.says.starts_with("start") || fit.row.says.starts_with("move");
-    let somebody = matches!(subject.nature, Nature::Name | Nature::Word)
+    let known = scene.tokens.before(subject.end).is(Class::COMMON);
+    let somebody = matches!(subject.nature, Nature::Name | Nature::Word) && !known
         || scene.tokens.before(subject.end).is(Class::OCCUPATION);
     scheduled && starts && somebody && !takes_place
 }

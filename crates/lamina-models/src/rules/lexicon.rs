@@ -74,6 +74,7 @@ classes! {
     CONSUMABLE = 42;
     HEADING = 44;     // words that open a note: no names, though written large
     COMMON = 43;      // common nouns that are not names when written small
+    MARK = 45;        // opens a phrase by which people announce, doubt or take back
 }
 
 impl Class {
@@ -122,6 +123,9 @@ fn table() -> &'static HashMap<String, Entry> {
             for word in words.split_whitespace() {
                 add(word, *class, None);
             }
+        }
+        for word in super::clause::marks() {
+            add(word, Class::MARK, None);
         }
         for (word, _) in words::KINSHIP {
             add(word, Class::KIN, None);

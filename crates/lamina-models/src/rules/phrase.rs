@@ -4,6 +4,8 @@
 mod discourse;
 mod noun;
 
+use std::borrow::Cow;
+
 use lamina_types::layer::extraction::{EntityKind, Term};
 
 pub(crate) use discourse::{Discourse, Gender};
@@ -93,7 +95,7 @@ pub(crate) fn referents(
     }
     let mut found = Vec::new();
     // "my brother and his wife": the first part can be meant by the second.
-    let mut discourse = discourse.clone();
+    let mut discourse = Cow::Borrowed(discourse);
     let mut start = from;
     for at in from..=to {
         let cut = at == to || tokens.at(at).punct(',') || tokens.at(at).word(&["and", "&"]);
@@ -101,13 +103,26 @@ pub(crate) fn referents(
             if at > start
                 && let Some(referent) = refer(tokens, start, at, parties, &discourse)
             {
-                discourse.note(&referent, usize::MAX, true);
+                if at < to {
+                    discourse.to_mut().note(&referent, usize::MAX, true);
+                }
                 found.push(referent);
             }
             start = at + 1;
         }
     }
-    found
+    apposed(tokens, from, to, found)
+}
+
+/// "The client, Vattenfall, has": one and the same, by its name.
+fn apposed(tokens: &Tokens<'_>, from: usize, to: usize, found: Vec<Referent>) -> Vec<Referent> {
+    let joined = (from..to).any(|at| tokens.at(at).word(&["and", "&", "or", "nor"]));
+    if found.len() != 2 || joined || !tokens.before(to).punct(',') {
+        return found;
+    }
+    let by_name = found.iter().position(|one| matches!(one.nature, Nature::Name | Nature::Person));
+    let keep = by_name.unwrap_or(0);
+    found.into_iter().nth(keep).into_iter().collect()
 }
 
 /// "After the workshop the team decided": where the subject begins behind what sets the scene.
@@ -362,7 +377,11 @@ fn kin_noun(tokens: &Tokens<'_>, from: usize, end: usize) -> Option<usize> {
                 .or(Class::HAVE)
                 .or(Class::MODAL)
                 .or(Class::WEEKDAY));
-        lexicon::kin(without_ex(&tokens.at(*at).fold)).is_some() && !goes_on
+        // "my business partner" is no partner of that kind.
+        let trade = tokens.at(*at).fold == "partner"
+            && *at > from
+            && !tokens.before(*at).is(Class::ADJECTIVE.or(Class::ADVERB));
+        lexicon::kin(without_ex(&tokens.at(*at).fold)).is_some() && !goes_on && !trade
     })
 }
 
@@ -487,6 +506,10 @@ fn plain(tokens: &Tokens<'_>, from: usize, to: usize, parties: Parties<'_>) -> O
         return None;
     }
     let first = tokens.at(start);
+    // "two are vegetarian": some two.
+    if end == start + 1 && first.is(Class::NUMBER_WORD) {
+        return None;
+    }
     if !article
         && end == start + 1
         && first.is(Class::KIN)

@@ -1,5 +1,8 @@
 //! One clause with everything around it that rules look at.
 
+use lamina_types::layer::extraction::{Effect, Term};
+
+use super::claims::Draft;
 use super::clause::Clause;
 use super::lexicon::Class;
 use super::phrase::{Discourse, Parties};
@@ -17,6 +20,35 @@ pub(crate) struct Scene<'a> {
     pub(crate) parties: Parties<'a>,
     pub(crate) discourse: &'a Discourse,
     pub(crate) observed: &'a Observed,
+    pub(crate) recent: &'a Recent,
+}
+
+/// What the clauses before have claimed, for what points back at it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recent {
+    /// The tokens of what was liked or disliked last, if it was one thing.
+    pub(crate) liked: Option<(usize, usize)>,
+    /// Who has left an employer.
+    pub(crate) left: Vec<Term>,
+    /// Somebody's pet or relative who was spoken of without a name: whose, and the token of the word.
+    pub(crate) unnamed: Option<(Term, usize)>,
+}
+
+impl Recent {
+    /// Remembers what a clause claims.
+    pub(crate) fn note(&mut self, drafts: &[Draft]) {
+        let mut tastes =
+            drafts.iter().filter(|draft| matches!(draft.predicate.as_str(), "likes" | "dislikes"));
+        match (tastes.next(), tastes.next()) {
+            (Some(one), None) => self.liked = Some((one.start, one.end)),
+            (Some(_), Some(_)) => self.liked = None,
+            _ => {}
+        }
+        let left = drafts
+            .iter()
+            .filter(|draft| draft.predicate == "works_at" && draft.effect == Effect::Ends);
+        self.left.extend(left.map(|draft| draft.subject.clone()));
+    }
 }
 
 /// Whether a preposition may be taken out of a time.
@@ -51,6 +83,7 @@ impl Scene<'_> {
                 at = time.end;
             } else if self.tokens.at(at).is(Class::ADVERB)
                 && !self.tokens.at(at).is(Class::DETERMINER)
+                && self.tokens.at(at).fold != "long"
             {
                 at += 1;
             } else {

@@ -10,7 +10,7 @@ mod measures;
 use lamina_types::layer::extraction::{Normaliser, Object, Term};
 
 use super::lexicon::Class;
-use super::phrase::Referent;
+use super::phrase::{Referent, is_name_token};
 use super::scene::Scene;
 use super::token::Kind;
 use crate::relation::{ObjectKind, relation};
@@ -91,6 +91,7 @@ takes! {
     Goal = "goal",
     Known = "known",
     Allergen = "allergen",
+    Software = "software",
     Nothing = "nothing",
 }
 
@@ -198,6 +199,7 @@ pub(crate) fn take(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item
         | Take::Org
         | Take::Name
         | Take::Tool
+        | Take::Software
         | Take::Noun
         | Take::Liked
         | Take::Owned
@@ -222,16 +224,18 @@ fn list(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item>, usize)> 
     let (first, mut next) = single(kind, scene, at)?;
     let mut items = vec![first];
     let mut pending = Vec::new();
+    next = after_purpose(kind, scene, next);
     while items.len() + pending.len() < ITEMS_MAX && next < scene.end() {
         let comma = tokens.at(next).punct(',');
         let last = tokens.at(next).word(&["and", "or", "&", "plus", "nor"])
-            || comma && tokens.at(next + 1).word(&["and", "or", "&"]);
+            || comma && tokens.at(next + 1).word(&["and", "or", "&", "especially", "particularly"]);
         let well = tokens.words_at(next, &["as", "well", "as"]);
         if !comma && !last && !well {
             break;
         }
         let from = next + 1 + usize::from(comma && last) + 2 * usize::from(well);
-        let from = if tokens.at(from).word(&["also", "especially", "even", "maybe"]) {
+        let from = if tokens.at(from).word(&["also", "especially", "particularly", "even", "maybe"])
+        {
             from + 1
         } else {
             from
@@ -246,12 +250,27 @@ fn list(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Vec<Item>, usize)> 
             break;
         }
         pending.push(item);
-        next = end;
+        next = after_purpose(kind, scene, end);
         if last || well {
             items.append(&mut pending);
         }
     }
     Some((items, next))
+}
+
+/// "Terraform for infra and Grafana for dashboards": the list of tools goes on behind what one is for.
+fn after_purpose(kind: Take, scene: &Scene<'_>, at: usize) -> usize {
+    let tokens = scene.tokens;
+    if kind != Take::Tool || tokens.at(at).fold != "for" {
+        return at;
+    }
+    let joint = (at + 2..scene.end().min(at + 6))
+        .find(|at| tokens.at(*at).punct(',') || tokens.at(*at).fold == "and");
+    let goes_on = |joint: &usize| {
+        let next = joint + 1 + usize::from(tokens.at(joint + 1).fold == "and");
+        is_name_token(tokens, next) || tokens.at(next).is(Class::TOOL)
+    };
+    joint.filter(goes_on).unwrap_or(at)
 }
 
 fn single(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
@@ -261,6 +280,7 @@ fn single(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         Take::Org => names::organization(scene, at),
         Take::Name => names::name(scene, at),
         Take::Tool => names::tool(scene, at),
+        Take::Software => names::software(scene, at),
         Take::Title => names::title(scene, at),
         Take::Noun => phrases::noun(scene, at),
         Take::The => phrases::the(scene, at),

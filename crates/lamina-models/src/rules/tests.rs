@@ -6,6 +6,7 @@ mod people;
 mod work;
 mod life;
 mod moods;
+mod wider;
 
 use expect_test::Expect;
 use lamina_types::layer::extraction::{Claim, Effect, Extraction, Object, Term};

@@ -101,6 +101,8 @@ pub(crate) enum Bound {
     /// "in March", "on Friday", "yesterday".
     During,
     Since,
+    /// "from Monday", "starting in May": which Monday, the tense says.
+    From,
     Until,
     By,
     /// "from 3 to 7 June": the second anchor closes it, that day included.

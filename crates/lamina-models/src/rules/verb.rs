@@ -60,7 +60,7 @@ pub(crate) fn is_finite(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
         let nonfinite = token.word(&["be", "been", "being", "doing", "having", "done"]);
         return !month && !nonfinite;
     }
-    let Some(verb) = token.verb else { return false };
+    let Some(verb) = token.verb else { return is_unlisted_past(tokens, at, start) };
     // A capital inside a clause is a name: "the Sold Out tour", "Mark Read".
     if token.capital && at > start {
         return false;
@@ -88,7 +88,34 @@ pub(crate) fn is_finite(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
         && (after.kind == Kind::Number
             || after.word(&["$", "€", "£", "about", "around", "me", "us", "over"])
             || after.is(Class::NUMBER_WORD));
-    costs || verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
+    // "my doctor put me on", "the storm cut our line".
+    let puts = verb.forms.has(Form::PAST)
+        && after.is(Class::DETERMINER.or(Class::PRONOUN).or(Class::POSSESSIVE))
+        && before
+            .is_some_and(|before| before.is(Class::OCCUPATION.or(Class::KIN)) || before.capital);
+    costs || puts || verb.forms.has(Form::BASE) && has_plural_subject(tokens, at, start)
+}
+
+/// "my dad passed away", "she unveiled it": a past that no list knows, right behind somebody.
+fn is_unlisted_past(tokens: &Tokens<'_>, at: usize, start: usize) -> bool {
+    let token = tokens.at(at);
+    let shaped = token.class == Class::NONE
+        && !token.capital
+        && token.fold.len() >= 5
+        && token.fold.ends_with("ed")
+        && !token.fold.contains('-');
+    if !shaped || at == start {
+        return false;
+    }
+    let mut back = at;
+    while back > start && is_between(tokens, back - 1) {
+        back -= 1;
+    }
+    let subject = tokens.before(back);
+    back > start
+        && (subject.word(&["i", "we", "you", "he", "she", "it", "they", "who"])
+            || subject.is(Class::KIN)
+            || subject.capital && subject.kind == Kind::Word)
 }
 
 /// What may stand between a subject and its verb: adverbs, "never", "no longer".
@@ -171,9 +198,13 @@ pub(crate) fn is_contracted_verb(tokens: &Tokens<'_>, at: usize) -> bool {
         && !next.is(Class::OCCASION)
 }
 
-/// The verb group that begins at `at`.
-pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group> {
-    let mut group = Group {
+/// "is" where a mark stands for it: the group of no words before `at`.
+pub(crate) fn copula(at: usize) -> Group {
+    Group { lemma: "be", ..blank(at) }
+}
+
+fn blank(at: usize) -> Group {
+    Group {
         lemma: "",
         at,
         end: at,
@@ -186,7 +217,12 @@ pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group>
         perfect: false,
         habitual: false,
         adverbs: 0,
-    };
+    }
+}
+
+/// The verb group that begins at `at`.
+pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group> {
+    let mut group = blank(at);
     let mut at = at;
     let mut auxiliary = "";
     while at < end {
@@ -420,6 +456,12 @@ fn finish(
             group.lemma = "do";
             Some(group)
         }
+        // A verb that no row can know: it has an object of its own all the same.
+        None if auxiliary.is_empty() && at < end && is_unlisted_past(tokens, at, 0) => {
+            group.end = at + 1;
+            group.tense = Tense::Past;
+            Some(group)
+        }
         _ => None,
     }
 }
@@ -435,6 +477,9 @@ fn has_object(tokens: &Tokens<'_>, at: usize, end: usize) -> bool {
 fn is_past_by_subject(tokens: &Tokens<'_>, at: usize) -> bool {
     let third = tokens.before(at);
     third.word(&["he", "she", "it"])
+        || third.is(Class::OCCUPATION.or(Class::KIN)) && !third.fold.ends_with('s')
         || third.capital && third.fold != "i"
-        || tokens.at(at).word(&["quit", "read"])
+        || tokens.at(at).fold == "quit"
+        || tokens.at(at).fold == "read"
+            && !tokens.at(at + 1).is(Class::PREPOSITION.or(Class::ADVERB))
 }

@@ -1,83 +1,26 @@
 //! Whether a clause asserts what it says. The default is that it does; these are the reasons not to
 //! believe it: questions, conditions, hearsay, fiction, jokes, requests.
 
+use super::phrases::{CONDITIONAL, CORRECTING, FROM_NOW_ON, HEARSAY, JEST, SUPPOSING, WORKING};
 use super::{Clause, Sentence, Subject};
 use crate::rules::lexicon::{Class, Form};
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::Modal;
 
-/// Marks of a joke: they take back everything around them.
-const JEST: &[&[&str]] = &[
-    &["just", "kidding"],
-    &["kidding"],
-    &["jk"],
-    &["sarcasm"],
-    &["/", "s"],
-    &["just", "joking"],
-    &["only", "joking"],
-    &["am", "joking"],
-    &["'m", "joking"],
-    &["being", "sarcastic"],
-    &["not", "really", "of", "course"],
-    &["as", "a", "joke"],
-    &["role", "play"],
-    &["roleplay"],
-    &["pretend"],
-];
+/// Whether one of the phrases stands at `at`.
+fn stands(tokens: &Tokens<'_>, at: usize, phrases: &[&[&str]]) -> bool {
+    tokens.at(at).is(Class::MARK) && phrases.iter().any(|words| tokens.words_at(at, words))
+}
 
 /// Whether the text as a whole is not meant.
 pub(super) fn is_in_jest(tokens: &Tokens<'_>) -> bool {
     (0..tokens.len()).any(|at| {
-        JEST.iter().any(|words| tokens.words_at(at, words))
+        (tokens.at(at).is(Class::MARK) || tokens.at(at).kind == Kind::Punct)
+            && JEST.iter().any(|words| tokens.words_at(at, words))
             && !(tokens.at(at).fold == "/" && tokens.at(at).glued)
             && !tokens.before(at).word(&["not", "n't", "no"])
     })
 }
-
-/// Phrases that say somebody else says so.
-const HEARSAY: &[&[&str]] = &[
-    &["i", "heard"],
-    &["we", "heard"],
-    &["heard", "that"],
-    &["i", "'ve", "heard"],
-    &["i", "hear"],
-    &["apparently"],
-    &["allegedly"],
-    &["supposedly"],
-    &["reportedly"],
-    &["rumor"],
-    &["rumour"],
-    &["rumors"],
-    &["rumours"],
-    &["word", "on", "the", "street"],
-    &["word", "is"],
-    &["word", "has", "it"],
-    &["according", "to"],
-    &["they", "say"],
-    &["people", "say"],
-    &["it", "is", "said"],
-    &["i", "was", "told"],
-    &["i", "am", "told"],
-    &["i", "'m", "told"],
-    &["we", "were", "told"],
-    &["told", "me"],
-    &["told", "us"],
-    &["was", "telling", "me"],
-    &["tells", "me"],
-    &["legend", "has", "it"],
-    &["i", "read", "that"],
-    &["i", "read", "somewhere"],
-    &["i", "saw", "that"],
-    &["i", "gather"],
-    &["saying", "that"],
-    &["saying", "i"],
-    &["stating", "that"],
-    &["claiming", "that"],
-    &["telling", "them", "that"],
-    &["telling", "her", "that"],
-    &["telling", "him", "that"],
-    &["the", "grapevine"],
-];
 
 /// Verbs of saying and of not being sure, whoever the subject is.
 const UNSURE: &[&str] = &[
@@ -91,76 +34,15 @@ const SAYING: &[&str] =
 const QUOTING: &[&str] =
     &["announce", "report", "suggest", "joke", "write", "confirm", "note", "add"];
 
-/// Beginnings of sentences that are not about the world as it is.
-const SUPPOSING: &[&[&str]] = &[
-    &["if"],
-    &["unless"],
-    &["imagine"],
-    &["suppose"],
-    &["supposing"],
-    &["assuming"],
-    &["assume"],
-    &["let", "'s", "say"],
-    &["lets", "say"],
-    &["say", "we"],
-    &["say", "i"],
-    &["say", "you"],
-    &["what", "if"],
-    &["for", "example"],
-    &["for", "instance"],
-    &["e.g"],
-    &["hypothetically"],
-    &["in", "theory"],
-    &["maybe"],
-    &["perhaps"],
-    &["possibly"],
-    &["i", "wish"],
-    &["if", "only"],
-    &["once", "upon"],
-    &["in", "an", "ideal", "world"],
-    &["in", "another", "life"],
-    &["ideally"],
-];
-
 /// What a story is told in.
 const FICTION: &[&str] = &[
     "story", "novel", "game", "dream", "play", "movie", "film", "song", "scene", "poem", "comic",
     "episode", "musical",
 ];
 
-/// Marks of a correction.
-const CORRECTING: &[&[&str]] = &[
-    &["correction"],
-    &["i", "meant"],
-    &["i", "misspoke"],
-    &["i", "mixed"],
-    &["mixed", "that", "up"],
-    &["scratch", "that"],
-    &["no", "wait"],
-    &["wait", "no"],
-    &["my", "mistake"],
-    &["my", "bad"],
-    &["i", "was", "wrong"],
-    &["i", "made", "a", "mistake"],
-    &["i", "got", "that", "wrong"],
-    &["to", "correct"],
-    &["i", "need", "to", "correct"],
-    &["let", "me", "correct"],
-    &["had", "it", "wrong"],
-    &["has", "it", "wrong"],
-    &["that", "was", "wrong"],
-    &["that", "'s", "wrong"],
-    &["that", "'s", "not", "right"],
-    &["not", "quite", "right"],
-    &["typo"],
-    &["wrong", "earlier"],
-    &["i", "said", "wrong"],
-];
-
 /// Whether a sentence takes back what was said before.
 pub(super) fn corrects(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
-    let said = (sentence.start..sentence.end)
-        .any(|at| CORRECTING.iter().any(|words| tokens.words_at(at, words)));
+    let said = (sentence.start..sentence.end).any(|at| stands(tokens, at, CORRECTING));
     let first = tokens.at(sentence.start);
     let second = (1..3).any(|step| tokens.at(sentence.start + step).fold == "actually");
     let starts = first.fold == "actually" && !sentence.asks;
@@ -178,22 +60,35 @@ const TRANSPARENT: &[&str] = &[
 
 /// Decides for every clause of a sentence.
 pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clause]) {
-    let doubtful =
-        supposes(tokens, sentence) || tells_a_story(tokens, sentence) || asks(tokens, sentence);
+    let doubtful = supposes(tokens, sentence)
+        || tells_a_story(tokens, sentence)
+        || asks(tokens, sentence)
+        || is_machine(tokens, sentence);
     let (mut hearsay, mut material) = (false, false);
+    if !sentence.asks
+        && let Some((start, end)) = applying(tokens, sentence)
+    {
+        clauses.iter_mut().for_each(|clause| clause.asserted = false);
+        if let Some(first) = clauses.first_mut() {
+            first.instruction = Some((start, end));
+        }
+        return;
+    }
     for at in 0..clauses.len() {
         let Some(clause) = clauses.get(at) else { break };
         let instruction = instruction(tokens, clause);
         hearsay |= is_hearsay(tokens, clause);
-        let inherits_request = clause.subject == Subject::Inherited
-            && at > 0
-            && clauses.get(at - 1).is_some_and(|before| !before.asserted);
+        // "Write about a man who has a dog": what hangs on a request is no more asserted than it.
+        let hangs = matches!(clause.subject, Subject::Inherited | Subject::Relative)
+            || tokens.before(clause.start).fold == "that" && is_order(tokens, clauses, at);
+        let inherits_request =
+            hangs && hangs_on(clauses, at).is_some_and(|before| !before.asserted);
         let reject = doubtful
             || hearsay
             || material
             || inherits_request
             || instruction.is_none() && is_condition(tokens, clause)
-            || is_inverted(tokens, clause.start)
+            || clause.subject != Subject::Inherited && is_inverted(tokens, clause.start)
             || clause.verb.as_ref().is_some_and(|verb| verb.modal == Modal::Irrealis);
         let question = sentence.asks
             && asks_from(tokens, sentence, clauses).is_none_or(|from| clause.start >= from);
@@ -220,6 +115,88 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
     }
 }
 
+/// The clause that the one at `at` goes on with: the last that is not put in between.
+fn hangs_on(clauses: &[Clause], at: usize) -> Option<&Clause> {
+    let before = clauses.get(..at)?;
+    before.iter().rev().find(|clause| !clause.aside).or(before.last())
+}
+
+/// "Whenever I send a recipe, convert cups to grams": an order with the case in which it stands first.
+fn applying(tokens: &Tokens<'_>, sentence: Sentence) -> Option<(usize, usize)> {
+    const CASES: &[&[&str]] = &[
+        &["whenever"],
+        &["every", "time"],
+        &["each", "time"],
+        &["any", "time"],
+        &["anytime"],
+        &["when"],
+        &["if"],
+    ];
+    let mut start = sentence.start;
+    while tokens.at(start).word(&["and", "also", "so", "but", "ok", "please", ","]) {
+        start += 1;
+    }
+    let case = CASES.iter().find(|words| tokens.words_at(start, words))?;
+    let comma = (start..sentence.end).find(|at| tokens.at(*at).punct(','))?;
+    let mut verb = comma + 1;
+    let mut standing = !matches!(case, [word] if matches!(*word, "when" | "if"));
+    while tokens.at(verb).word(&["please", "always", "never", "just", "then", "also", "pls"]) {
+        standing |= tokens.at(verb).word(STANDING);
+        verb += 1;
+    }
+    if tokens.at(verb).fold == "do" && tokens.at(verb + 1).is(Class::NEGATION) {
+        verb += 2;
+        let ever = tokens.at(verb).fold == "ever";
+        standing |= ever;
+        verb += usize::from(ever);
+    }
+    let token = tokens.at(verb);
+    let base = token.verb.is_some_and(|verb| verb.forms.has(Form::BASE)) || token.fold == "be";
+    // "whenever I cook, music helps" orders nothing.
+    let next = tokens.at(verb + 1);
+    let ordered =
+        base && !token.capital && !next.is(Class::BE.or(Class::MODAL)) && verb < sentence.end;
+    (standing && ordered).then(|| (start, polite_end(tokens, verb, sentence.end)))
+}
+
+/// Without the thanks and the marks that close a request.
+fn polite_end(tokens: &Tokens<'_>, from: usize, end: usize) -> usize {
+    let mut end = end;
+    while end > from
+        && (tokens.at(end - 1).word(&["please", "pls", "plz", "thanks", "thx", "ok", "okay"])
+            || tokens.at(end - 1).kind == Kind::Punct)
+    {
+        end -= 1;
+    }
+    end
+}
+
+/// "Tell Anna that I love pizza": the clause before the one at `at` sends somebody off with a message.
+fn is_order(tokens: &Tokens<'_>, clauses: &[Clause], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| clauses.get(at));
+    before.is_some_and(|before| {
+        before.subject == Subject::None
+            && before.verb.as_ref().is_some_and(|verb| matches!(verb.lemma, "tell" | "ask" | "say"))
+            && !tokens.at(before.complement()).word(&["me", "us", "yourself"])
+    })
+}
+
+/// "Can you summarise this paragraph?": what follows in the text is material, not a statement.
+pub(super) fn hands_over(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    let points = |at: usize| {
+        let token = tokens.at(at);
+        token.word(&["this", "these", "following", "below", "text", "paragraph", "passage", "it"])
+            || token.punct(':')
+    };
+    (sentence.start..sentence.end).filter(|at| stands(tokens, *at, WORKING)).any(|at| {
+        let before = tokens.before(at);
+        let asked = at == sentence.start
+            || before.word(&["please", "you", "to", "me", "and", "just", "then"])
+            || before.kind == Kind::Punct;
+        asked && (at + 1..=sentence.end.min(at + 6)).any(points)
+    })
+}
+
 /// Where the question of a sentence begins, if what stands before it is a statement.
 fn asks_from(tokens: &Tokens<'_>, sentence: Sentence, clauses: &[Clause]) -> Option<usize> {
     let last = clauses.last()?;
@@ -241,7 +218,7 @@ fn supposes(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
     {
         at += 1;
     }
-    SUPPOSING.iter().any(|words| tokens.words_at(at, words))
+    stands(tokens, at, SUPPOSING)
 }
 
 /// "In my short story the hero ...".
@@ -250,12 +227,39 @@ fn tells_a_story(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
         && (FICTION.contains(&tokens.at(sentence.start + 1).fold.as_str())
             || tokens.at(sentence.start + 1).word(&["book", "show", "series"]))
         && tokens.words_at(sentence.start + 2, &["is", "about"]);
+    let figure = usize::from(tokens.at(sentence.start).word(&["the", "our", "my"]));
+    let figure =
+        sentence.start + figure + usize::from(tokens.at(sentence.start + figure).fold == "main");
+    let about = about
+        || figure > sentence.start
+            && tokens.at(figure).word(&[
+                "protagonist",
+                "hero",
+                "heroine",
+                "character",
+                "narrator",
+                "villain",
+            ]);
     if !tokens.at(sentence.start).word(&["in", "for"]) {
         return about;
     }
     let end = sentence.end.min(sentence.start + 5);
     (sentence.start + 1..end).any(|at| FICTION.contains(&tokens.at(at).fold.as_str()))
         && tokens.at(sentence.start + 1).is(Class::POSSESSIVE.or(Class::DETERMINER))
+}
+
+/// A line of a log or of a program: "ERROR: user alice is ...", "// my name is Bob".
+fn is_machine(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
+    const LEVELS: &[&str] = &["ERROR", "WARN", "WARNING", "INFO", "DEBUG", "FATAL", "TRACE"];
+    let head = sentence.end.min(sentence.start + 8);
+    let logged = (sentence.start..head)
+        .any(|at| tokens.at(at).capital && LEVELS.contains(&tokens.slice(at, at + 1)));
+    let comment = |at: usize| {
+        tokens.at(at).punct('/') && tokens.at(at + 1).punct('/') && tokens.at(at + 1).glued
+    };
+    logged
+        || (sentence.start..sentence.end)
+            .any(|at| tokens.at(at).punct('{') || tokens.at(at).punct('}') || comment(at))
 }
 
 /// A sentence that is a question by its order of words.
@@ -300,19 +304,7 @@ fn is_inverted(tokens: &Tokens<'_>, at: usize) -> bool {
 
 /// "I like tea if it is strong": a clause with its condition asserts nothing.
 fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
-    let inside = (clause.start..clause.end).any(|at| {
-        let token = tokens.at(at);
-        token.word(&[
-            "if",
-            "unless",
-            "maybe",
-            "perhaps",
-            "hopefully",
-            "possibly",
-            "presumably",
-            "hypothetically",
-        ]) || token.fold == "probably"
-    });
+    let inside = (clause.start..clause.end).any(|at| stands(tokens, at, CONDITIONAL));
     // "I almost bought a Tesla": nearly is not.
     let nearly = clause.verb.as_ref().is_some_and(|verb| {
         tokens.before(verb.at).word(&["almost", "nearly", "barely", "hardly"]) && verb.lemma != "be"
@@ -327,7 +319,10 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
 
 fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
     let marked = (clause.start.saturating_sub(1)..clause.end).any(|at| {
-        HEARSAY.iter().any(|words| at + words.len() <= clause.end + 1 && tokens.words_at(at, words))
+        tokens.at(at).is(Class::MARK)
+            && HEARSAY
+                .iter()
+                .any(|words| at + words.len() <= clause.end + 1 && tokens.words_at(at, words))
     });
     if marked {
         return true;
@@ -339,40 +334,31 @@ fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
         // "hope to move" is a goal, "imagine that" is not.
         return tokens.at(verb.end).fold != "to";
     }
-    let quotes = QUOTING.contains(&verb.lemma) && tokens.at(clause.end).fold == "that";
+    // "The email reads: ...".
+    let reads = tokens.at(clause.end).punct(':')
+        && matches!(verb.lemma, "read" | "write" | "reply" | "answer" | "go" | "text" | "message");
+    let quotes = reads || QUOTING.contains(&verb.lemma) && tokens.at(clause.end).fold == "that";
     !first
         && (quotes || SAYING.contains(&verb.lemma) && !tokens.at(verb.end).is(Class::PREPOSITION))
 }
 
 /// Words by which an instruction says that it stands.
 const STANDING: &[&str] = &["always", "never", "ever"];
-const FROM_NOW_ON: &[&[&str]] = &[
-    &["from", "now", "on"],
-    &["going", "forward"],
-    &["in", "future"],
-    &["in", "the", "future"],
-    &["by", "default"],
-    &["from", "here", "on"],
-    &["every", "time"],
-    &["each", "time"],
-    &["whenever"],
-    &["henceforth"],
-    &["as", "a", "rule"],
-];
+/// Tokens of the longest of the phrases that say it too.
+const FROM_NOW_ON_TOKENS: usize = 3;
 
 /// The tokens of a standing instruction: an imperative that says it is meant for good.
 fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
     let mut at = clause.start;
     let mut standing = false;
     // What was skipped before the clause may say it: "From now on, keep ...".
-    for words in FROM_NOW_ON {
-        let before = clause.start.saturating_sub(words.len() + 1);
-        standing |= (before..clause.start).any(|at| tokens.words_at(at, words));
-        if tokens.words_at(at, words) {
-            standing = true;
-            at += words.len();
-        }
-        standing |= (clause.start..clause.end).any(|at| tokens.words_at(at, words));
+    let before = clause.start.saturating_sub(FROM_NOW_ON_TOKENS + 1);
+    for near in (before..clause.end).filter(|near| tokens.at(*near).is(Class::MARK)) {
+        let Some(words) = FROM_NOW_ON.iter().find(|words| tokens.words_at(near, words)) else {
+            continue;
+        };
+        standing |= near >= clause.start || near + words.len() + 1 >= clause.start;
+        at += if near == clause.start { words.len() } else { 0 };
     }
     while at < clause.end
         && (tokens.at(at).punct(',') || tokens.at(at).word(&["please", "pls", "just", "and", "so"]))
@@ -417,13 +403,7 @@ fn instruction(tokens: &Tokens<'_>, clause: &Clause) -> Option<(usize, usize)> {
     {
         return None;
     }
-    let mut end = clause.end;
-    while end > verb
-        && (tokens.at(end - 1).word(&["please", "pls", "plz", "thanks", "thx", "ok", "okay"])
-            || tokens.at(end - 1).kind == Kind::Punct)
-    {
-        end -= 1;
-    }
+    let end = polite_end(tokens, verb, clause.end);
     let first = if tokens.at(first).word(&["please"]) { first + 1 } else { first };
     Some((first, end))
 }

@@ -1,7 +1,8 @@
 //! Cutting a sentence into clauses.
 
 use super::{Clause, Sentence, Subject};
-use crate::rules::lexicon::{Class, Form};
+use crate::rules::lexicon::{self, Class, Form};
+use crate::rules::time;
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::{self, Modal};
 
@@ -28,7 +29,33 @@ fn is_hard(tokens: &Tokens<'_>, at: usize) -> bool {
     let token = tokens.at(at);
     let dash =
         token.word(&["-", "\u{2013}", "\u{2014}"]) && !tokens.at(at + 1).kind.eq(&Kind::Number);
-    token.kind == Kind::Punct && (dash || token.word(&[";", ":", "(", ")", "[", "]", "*", "|"]))
+    // "three cats: Pip, Dot and Fig".
+    let names = token.punct(':')
+        && lexicon::kin(&tokens.before(at).fold).is_some()
+        && tokens.at(at + 1).capital;
+    let names = names || token.punct(':') && heads_note(tokens, at).is_some();
+    token.kind == Kind::Punct
+        && !names
+        && (dash || token.word(&[";", ":", "(", ")", "[", "]", "*", "|"]))
+}
+
+/// "Budget for the rebrand: 40k EUR", "Falcon deadline: 3 June": where the note begins whose mark says
+/// "is".
+fn heads_note(tokens: &Tokens<'_>, mark: usize) -> Option<usize> {
+    const NOTED: &[&str] =
+        &["budget", "deadline", "owner", "status", "price", "version", "revenue"];
+    let closed = |at: &usize| matches!(tokens.at(*at).kind, Kind::Punct | Kind::Newline);
+    let start = (0..mark).rev().take(SUBJECT_TOKENS_MAX).find(closed).map_or(0, |at| at + 1);
+    let start = start + usize::from(tokens.at(start).word(&["the", "our", "my", "new", "updated"]));
+    let of = tokens.at(start).word(NOTED) && tokens.at(start + 1).word(&["for", "of"]);
+    let last = tokens.before(mark).word(NOTED) && mark > start + 1 && tokens.at(start).capital;
+    // "Weekly status: Mango is done" has a clause behind its mark.
+    let end = (mark + 1..tokens.len().min(mark + 8)).find(closed).unwrap_or(mark + 8);
+    let sound = (of || last)
+        && mark > start + 1
+        && first_verb(tokens, start, mark).is_none()
+        && first_verb(tokens, mark + 1, end).is_none();
+    sound.then_some(start)
 }
 
 fn segment(
@@ -41,6 +68,11 @@ fn segment(
     let mut start = opening(tokens, from, to);
     let mut opener = Opener::None;
     let mut at = start;
+    if let Some(main) = fronted(tokens, start, to) {
+        push(tokens, start, main, sentence, Opener::Placing, clauses);
+        start = opening(tokens, main, to);
+        at = start;
+    }
     while at < to {
         if at > start
             && let Some(cut) = cut_at(tokens, start, at, to)
@@ -54,6 +86,45 @@ fn segment(
         at += 1;
     }
     push(tokens, start, to, sentence, opener, clauses);
+}
+
+/// Words that place a whole sentence when they open it.
+const FRONTING: &[&str] =
+    &["when", "where", "once", "until", "till", "whenever", "before", "after", "wherever"];
+
+/// "When we order in I'd rather have dosa": where the clause begins that the opening one only places.
+fn fronted(tokens: &Tokens<'_>, start: usize, to: usize) -> Option<usize> {
+    if !tokens.at(start).word(FRONTING) {
+        return None;
+    }
+    let body = start + 1;
+    let first = first_verb(tokens, body, to)?;
+    let subject = tokens.at(body);
+    let pronoun = subject.word(&["i", "we", "you", "he", "she", "they", "it"]);
+    let placed = pronoun
+        || subject.is(Class::POSSESSIVE.or(Class::DETERMINER)) && !subject.word(&["a", "an"])
+        || subject.capital;
+    if !placed || first == body || !is_subject(tokens, body, first) {
+        return None;
+    }
+    (first + 1..to).find(|at| {
+        let at = *at;
+        if tokens.at(at).punct(',') {
+            let next = opening(tokens, at + 1, to);
+            let verb = first_verb(tokens, next, to);
+            return verb.is_some_and(|verb| verb > next && is_subject(tokens, next, verb));
+        }
+        let mut verb = at + 1;
+        while verb < to && verb::is_between(tokens, verb) {
+            verb += 1;
+        }
+        let led = tokens.before(at).word(&["that", "what", "who", "which", "if", "and", "because"]);
+        pronoun
+            && !led
+            && tokens.at(at).word(&["i", "we", "he", "she", "they"])
+            && verb < to
+            && verb::is_finite(tokens, verb, at)
+    })
 }
 
 /// How a clause is joined to the one before.
@@ -77,6 +148,10 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
     let token = tokens.at(at);
     let comma = token.punct(',');
     if !comma && !token.is(Class::CONJUNCTION) && !PLACING.contains(&token.fold.as_str()) {
+        return None;
+    }
+    // "In March, I joined": the time belongs to what follows. "until 2018" opens no clause.
+    if comma && is_time(tokens, start, at) || is_dated(tokens, at) {
         return None;
     }
     let mut next = at + 1;
@@ -104,7 +179,8 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
         "who" | "which" | "that" if shares && (word != "that" || comma) => {
             Some(Cut { next, opener: Opener::Relative })
         }
-        "who" | "which" => Some(Cut { next, opener: Opener::Placing }),
+        "who" | "which" | "whose" => Some(Cut { next, opener: Opener::Placing }),
+        _ if tokens.at(next).fold == "whom" => Some(Cut { next, opener: Opener::Placing }),
         "that" => opens.then_some(Cut { next, opener: Opener::None }),
         _ if PLACING.contains(&word) => {
             let habit = matches!(word, "before" | "after");
@@ -120,6 +196,22 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
         // A greeting or a heading before the first assertion.
         _ => None,
     }
+}
+
+/// Tokens that a time at the head of a sentence may have.
+const TIME_TOKENS_MAX: usize = 8;
+
+/// Whether tokens `from..to` are a time and nothing else.
+fn is_time(tokens: &Tokens<'_>, from: usize, to: usize) -> bool {
+    to - from <= TIME_TOKENS_MAX
+        && matches!(time::find(tokens, from, to).as_slice(), [only] if only.start == from && only.end == to)
+}
+
+/// Whether what follows is a date: "since 2019", "until March".
+fn is_dated(tokens: &Tokens<'_>, at: usize) -> bool {
+    let next = tokens.at(at + 1);
+    tokens.at(at).word(PLACING)
+        && (next.kind == Kind::Number || next.is(Class::MONTH.or(Class::WEEKDAY)))
 }
 
 /// Where the search for a verb after a connector stops.
@@ -142,6 +234,13 @@ fn is_own_fragment(tokens: &Tokens<'_>, at: usize, comma: bool, word: &str) -> b
     let origin = token.fold == "from" && tokens.before(at).fold == "originally" && comma;
     on || origin || token.word(&["allergic", "married"]) && joined
 }
+
+/// Verbs that are nothing else, so that whatever follows is their object.
+const TRANSITIVE: &[&str] = &[
+    "love", "hate", "like", "prefer", "enjoy", "dislike", "take", "eat", "own", "teach", "speak",
+    "write", "read", "collect", "grow", "wear", "avoid", "need", "want", "have", "adore", "detest",
+    "manage",
+];
 
 /// A base form that goes on with a plain present: "I am tall and weigh 79 kg".
 fn is_bare_verb(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> bool {
@@ -184,11 +283,7 @@ fn is_bare_verb(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> bool
             .or(Class::MEDICINE))
             || next.kind == Kind::Number
             || next.capital
-            || verb.lemma == "love"
-            || verb.lemma == "hate"
-            || verb.lemma == "like"
-            || verb.lemma == "prefer"
-            || verb.lemma == "enjoy")
+            || TRANSITIVE.contains(&verb.lemma))
         || at + 1 == to && verb.lemma == "commute";
     plain && subject && !infinitive && goes_on && !next.is(Class::CONJUNCTION)
 }
@@ -215,7 +310,7 @@ fn after_adverbs(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
     let mut at = from;
     while at < to
         && tokens.at(at).is(Class::ADVERB.or(Class::INTERJECTION))
-        && !tokens.at(at).is(Class::DETERMINER)
+        && !tokens.at(at).is(Class::DETERMINER.or(Class::PRONOUN))
     {
         at += 1;
     }
@@ -278,12 +373,16 @@ const PREAMBLES: &[&[&str]] = &[
     &["also"],
 ];
 
+/// Everything that is looked for as a phrase.
+pub(super) const PHRASES: &[&[&[&str]]] = &[PREAMBLES];
+
 /// Where the clause proper begins: behind greetings, interjections and announcements.
 fn opening(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
     let mut at = from;
     loop {
         let before = at;
-        for words in PREAMBLES {
+        let announced = tokens.at(at).is(Class::MARK);
+        for words in PREAMBLES.iter().filter(|_| announced) {
             if at + words.len() < to && tokens.words_at(at, words) {
                 let after = at + words.len();
                 let that = tokens.at(after).word(&["that"]) || tokens.at(after).punct(',');
@@ -368,6 +467,7 @@ fn push(
         subject: Subject::None,
         verb: None,
         asserted: opener != Opener::Placing,
+        aside: opener == Opener::Placing,
         corrects: false,
         instruction: None,
     };
@@ -393,6 +493,13 @@ fn push(
             clause.verb = verb::group(tokens, first, end);
         }
         (_, found) => elided(tokens, body, end, found, &mut clause),
+    }
+    let mark = (body..end).find(|at| tokens.at(*at).punct(':'));
+    if let Some(mark) =
+        mark.filter(|mark| clause.verb.is_none() && heads_note(tokens, *mark).is_some())
+    {
+        clause.subject = Subject::Said(body, mark);
+        clause.verb = Some(verb::copula(mark + 1));
     }
     clauses.push(clause);
 }
@@ -468,7 +575,11 @@ fn elided(tokens: &Tokens<'_>, body: usize, end: usize, found: Option<usize>, cl
         });
     } else if tokens.at(body + 1).fold == "me"
         && (token.fold == "call" && tokens.at(body + 2).capital
-            || (body..end).any(|at| tokens.at(at).kind == Kind::Email))
+            || (body..end).any(|at| {
+                let token = tokens.at(at);
+                let digits = token.fold.bytes().filter(u8::is_ascii_digit).count();
+                token.kind == Kind::Email || token.kind == Kind::Number && digits >= 3
+            }))
     {
         // The one request that says who somebody is.
         clause.subject = Subject::Elided;

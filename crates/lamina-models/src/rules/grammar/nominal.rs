@@ -1,11 +1,13 @@
 //! Rules about nouns: possessions and kinship, attributes, who somebody is.
 
+use std::borrow::Cow;
+
 use lamina_types::layer::extraction::{Effect, EntityKind, Term};
 
 use super::{subject_item, subject_term};
 use crate::rules::claims::Draft;
 use crate::rules::clause::Subject;
-use crate::rules::lexicon::{self, Class, Kin};
+use crate::rules::lexicon::{self, Class, Form, Kin};
 use crate::rules::pattern::Aspect;
 use crate::rules::phrase::{
     Attribute, Nature, Referent, appositive, is_name_token, name_run, refer,
@@ -32,9 +34,17 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
     {
         let item = Item::text(scene, name.start, name.end);
         drafts.push(Draft::new(owner.clone(), kin.predicate(), &item, Aspect::Timeless));
+        if *kin == Kin::Pet {
+            drafts.extend(is_a(
+                scene,
+                &item,
+                tokens.slice(end_of_kind(&whose), end_of_kind(&whose) + 1),
+            ));
+        }
     }
+    drafts.extend(apposed_role(scene));
     // "my cousin Nacho and his dog": who is named here can be meant a few words later.
-    let mut discourse = scene.discourse.clone();
+    let mut discourse = Cow::Borrowed(scene.discourse);
     for at in scene.clause.start..scene.end() {
         let possessive = tokens.at(at).is(Class::POSSESSIVE)
             || is_name_token(tokens, at) && !is_name_token(tokens, at.wrapping_sub(1));
@@ -45,7 +55,8 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         let Some(referent) = refer(tokens, at, to, scene.parties, &discourse) else {
             continue;
         };
-        discourse.note(&referent, usize::MAX, false);
+        discourse.to_mut().note(&referent, usize::MAX, false);
+        drafts.extend(in_office(scene, at, to));
         let Some(Attribute { owner, kin: Some(kin), named: true, former, end, .. }) =
             &referent.attribute
         else {
@@ -71,6 +82,41 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         }
     }
     drafts
+}
+
+/// "My husband Piotr, a civil engineer, works for Skanska".
+fn apposed_role(scene: &Scene<'_>) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let Subject::Said(from, to) = scene.clause.subject else { return None };
+    let comma = (from..to).find(|at| tokens.at(*at).punct(','))?;
+    let close = (comma + 2..to).find(|at| tokens.at(*at).punct(','))?;
+    let whom = refer(tokens, from, comma, scene.parties, scene.discourse)?;
+    let role = tokens.at(comma + 1).word(&["a", "an"])
+        && close + 1 == to
+        && crate::rules::take::is_role(tokens, comma + 2, close)
+        && matches!(whom.nature, Nature::Person | Nature::Name);
+    let item = Item::text(scene, comma + 2, close);
+    role.then(|| Draft::new(whom.term, "role", &item, Aspect::Timeless))
+}
+
+/// "our CTO Henrik": the name and what it is.
+fn in_office(scene: &Scene<'_>, at: usize, to: usize) -> Option<Draft> {
+    let tokens = scene.tokens;
+    let name = (at + 2..to.min(at + 5)).find(|at| is_name_token(tokens, *at))?;
+    let acronym = |at: usize| {
+        tokens.at(at).capital
+            && tokens.at(at).is(Class::OCCUPATION)
+            && !is_name_token(tokens, at + 1)
+    };
+    let name = if acronym(name) { name + 1 } else { name };
+    let end = name_run(tokens, name, to)?;
+    let role = tokens.at(at).fold == "our"
+        && (at + 1..name).all(|at| tokens.at(at).kind == Kind::Word)
+        && !tokens.before(name).is(Class::KIN)
+        && crate::rules::take::is_role(tokens, at + 1, name);
+    let person = Term::Named { name: tokens.slice(name, end).to_owned(), kind: EntityKind::Person };
+    let item = Item::text(scene, at + 1, name);
+    role.then(|| Draft::new(person, "role", &item, Aspect::Timeless))
 }
 
 /// The token of the animal in "my dog Rex".
@@ -162,6 +208,12 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
     if attribute.named {
         return None;
     }
+    // "Our stack is Django, React and Postgres".
+    if matches!(words.as_str(), "stack" | "tech stack" | "toolchain" | "toolset") {
+        let (items, _) = take(Take::Tool, scene, scene.skip(verb.end))?;
+        let uses = |item| Draft::new(attribute.owner.clone(), "uses", item, Aspect::State);
+        return Some(items.iter().map(uses).collect());
+    }
     let favourite = words.strip_prefix("favourite ").or_else(|| words.strip_prefix("favorite "));
     if let Some(thing) = favourite {
         let predicate = format!("favorite:{}", american(thing));
@@ -222,11 +274,23 @@ fn trait_value(scene: &Scene<'_>, words: &str, owner: Term, at: usize) -> Option
         scene.skip_to(at, &["to", "on", "in", "at"], Times::Entered).map_or(at, |at| at + 1);
     let start = if matches!(kind, Take::Word | Take::Rest) { at } else { start };
     let from = if kind.is_time() { at } else { scene.skip(start) };
-    let (items, _) = take(kind, scene, from).or_else(|| take(kind, scene, start))?;
+    let (items, _) = take(kind, scene, from)
+        .or_else(|| take(kind, scene, start))
+        .or_else(|| take(kind, scene, scene.skip(at)))?;
     let past = scene.clause.verb.as_ref().is_some_and(|verb| verb.tense == Tense::Past);
     let aspect = if past && found.predicate == "revenue" { Aspect::Event } else { Aspect::State };
     // "Our office is in Leeds" places the office, not the speaker.
     if found.predicate == "located_in" && matches!(owner, Term::Actor(_)) {
+        return None;
+    }
+    // "My name is spelled with a K".
+    let first = items.first().map(|item| scene.tokens.at(item.start));
+    if matches!(found.predicate, "name" | "alias")
+        && first.is_some_and(|word| {
+            !word.capital
+                && (word.verb.is_some() || word.class != Class::NONE || word.fold.ends_with("ed"))
+        })
+    {
         return None;
     }
     // Whoever has a goal has it under way: only one that is said with "to".
@@ -271,6 +335,11 @@ fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
     let joint = (from..to).find(|at| tokens.at(*at).word(&["for", "of"]))?;
     let start = from + usize::from(tokens.at(from).word(&["the", "our", "a", "my"]));
     let words = fold_space(tokens.slice(start, joint)).to_lowercase();
+    // "My goal for this year is": of whom, the word before says.
+    if scene.time_at(joint + 1).or(scene.time_at(joint)).is_some_and(|time| time.end == to) {
+        let whose = refer(tokens, from, joint, scene.parties, scene.discourse)?.attribute?;
+        return trait_value(scene, &words, whose.owner, at);
+    }
     let whole = refer(tokens, joint + 1, to, scene.parties, scene.discourse)?;
     let owner = subject_term(&whole, "deadline");
     // "The deadline for Wombat was moved to Friday".
@@ -494,7 +563,9 @@ fn role_or_kind(scene: &Scene<'_>, subjects: &[Referent], at: usize) -> Option<V
     let role = take(Take::Role, scene, at).filter(|(items, end)| {
         let bare = items.first().is_some_and(|item| tokens.at(item.start).is(Class::OCCUPATION));
         let next = tokens.at(*end);
+        let doing = next.verb.is_some_and(|verb| verb.forms.has(Form::ING));
         let plural = next.kind == Kind::Word
+            && !doing
             && !next
                 .is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::ADVERB).or(Class::PRONOUN))
             && *end < scene.end()

@@ -2,10 +2,10 @@
 
 use lamina_types::layer::extraction::{Effect, Normaliser};
 
-use super::{is_fit, row_at};
+use super::{is_fit, kin, row_at};
 use crate::rules::claims::{Draft, is_plain_present};
 use crate::rules::clause::Subject;
-use crate::rules::lexicon::{self, Class, Kin};
+use crate::rules::lexicon::Class;
 use crate::rules::pattern::{self, Aspect, Who};
 use crate::rules::phrase::{Referent, name_run};
 use crate::rules::scene::{Scene, Times};
@@ -17,11 +17,11 @@ use crate::rules::verb::{Group, Modal};
 /// Auxiliaries decide before any row does. `Some` of nothing means that no row may speak.
 pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<Draft>> {
     let Some(verb) = &scene.clause.verb else { return fragment(scene, subjects) };
-    if verb.lemma == "call" && scene.tokens.at(verb.end).word(&["me", "us"]) {
-        return Some(called(scene, verb));
-    }
     if let Some(drafts) = contact(scene, verb) {
         return Some(drafts);
+    }
+    if verb.lemma == "call" && scene.tokens.at(verb.end).word(&["me", "us"]) {
+        return Some(called(scene, verb));
     }
     match verb.modal {
         Modal::Rather => Some(rather(scene, subjects, verb)),
@@ -34,13 +34,18 @@ pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<D
             if verb.progressive && verb.tense == Tense::Present && !verb.perfect {
                 arranged(scene, subjects, verb)
             } else {
-                decided_not(scene, subjects, verb).or_else(|| has_kin(scene, subjects, verb))
+                decided_not(scene, subjects, verb).or_else(|| kin::has_kin(scene, subjects, verb))
             }
         }
     }
 }
 
-fn each(subjects: &[Referent], predicate: &str, item: &Item, aspect: Aspect) -> Vec<Draft> {
+pub(super) fn each(
+    subjects: &[Referent],
+    predicate: &str,
+    item: &Item,
+    aspect: Aspect,
+) -> Vec<Draft> {
     subjects
         .iter()
         .filter(|subject| is_fit(subject, Who::Person) || predicate == "decided")
@@ -71,7 +76,7 @@ fn called(scene: &Scene<'_>, verb: &Group) -> Vec<Draft> {
 /// "You can reach me at ann@mail.example".
 fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
     let me = scene.tokens.at(verb.end).word(&["me", "us"]);
-    let verbs = ["reach", "contact", "email", "mail", "write", "text", "message", "ping"];
+    let verbs = ["reach", "contact", "email", "mail", "write", "text", "message", "ping", "call"];
     if !me || !verbs.contains(&verb.lemma) {
         return None;
     }
@@ -92,57 +97,6 @@ fn contact(scene: &Scene<'_>, verb: &Group) -> Option<Vec<Draft>> {
         at = end + 1;
     }
     (!drafts.is_empty()).then_some(drafts)
-}
-
-/// "I have a daughter named Ivy", "we have two cats, Miso and Tofu".
-fn has_kin(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
-    let tokens = scene.tokens;
-    if verb.lemma != "have" || verb.negated {
-        return None;
-    }
-    let mut drafts = Vec::new();
-    let mut at = scene.skip(verb.end);
-    // "an older sister called Mei and a twin brother, Sho".
-    while let Some((kin, noun, mut next)) = kin_at(scene, at) {
-        while let Some(end) = name_run(tokens, next, scene.end()) {
-            let item = Item::text(scene, next, end);
-            drafts.extend(each(subjects, kin.predicate(), &item, Aspect::State));
-            if kin == Kin::Pet {
-                drafts.extend(
-                    super::nominal::is_a(scene, &item, tokens.slice(noun, noun + 1))
-                        .filter(|_| !tokens.at(noun).fold.ends_with('s')),
-                );
-            }
-            next = end;
-            if !tokens.at(end).word(&["and", ",", "&"]) {
-                break;
-            }
-            next = end + 1 + usize::from(tokens.at(end + 1).fold == "and");
-        }
-        at = next;
-    }
-    if drafts.is_empty() {
-        return None;
-    }
-    let counted = row_at(scene, subjects, "have", verb.end).unwrap_or_default();
-    drafts.extend(counted.into_iter().filter(|draft| draft.predicate.starts_with("count:")));
-    (!drafts.is_empty()).then_some(drafts)
-}
-
-/// The relative, its word, and where its name begins, of a phrase that begins at `at`.
-fn kin_at(scene: &Scene<'_>, at: usize) -> Option<(Kin, usize, usize)> {
-    let tokens = scene.tokens;
-    let noun =
-        (at..scene.end().min(at + 5)).find(|at| lexicon::kin(&tokens.at(*at).fold).is_some())?;
-    // "a twin brother": the twin is a brother.
-    let goes_on = tokens.at(noun).fold == "twin" && tokens.at(noun + 1).is(Class::KIN);
-    let noun = noun + usize::from(goes_on);
-    let kin = lexicon::kin(&tokens.at(noun).fold)?;
-    let clean = (at..noun)
-        .all(|at| tokens.at(at).kind == Kind::Word && !tokens.at(at).is(Class::PREPOSITION));
-    let named = tokens.at(noun + 1).word(&["called", "named", "who", ",", ":"]);
-    let next = noun + 1 + usize::from(named);
-    (clean && name_run(tokens, next, scene.end()).is_some()).then_some((kin, noun, next))
 }
 
 /// "I'd rather have an aisle seat".
@@ -324,7 +278,9 @@ const SMALL_PROMISES: &[&str] = &[
 
 /// "I'm going to visit Rome in May", "Linnea will write the announcement".
 fn plan(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
-    if verb.negated || verb.at >= scene.end() || verb.lemma.is_empty() {
+    // "I was going to visit Rome": nothing came of it.
+    let was = (scene.clause.start..verb.at).any(|at| scene.tokens.at(at).word(&["was", "were"]));
+    if verb.negated || was || verb.at >= scene.end() || verb.lemma.is_empty() {
         return None;
     }
     // "From Monday I'll be working at Acme": what goes on then is so from then on.
@@ -363,14 +319,16 @@ fn dated(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<D
 const GOING_ON: &[&str] = &[
     "live", "work", "study", "date", "use", "plan", "stay", "try", "look", "wait", "think", "hope",
     "feel", "manage", "suffer", "struggle", "intend", "aim", "become", "turn", "sit", "stand",
-    "wear", "wonder", "ask", "reside", "report", "deal", "kid", "joke", "learn",
+    "wear", "wonder", "ask", "reside", "report", "deal", "kid", "joke", "learn", "expect",
 ];
 
 /// "I'm flying to Rome tomorrow": the present with a time ahead is a plan.
 fn arranged(scene: &Scene<'_>, subjects: &[Referent], verb: &Group) -> Option<Vec<Draft>> {
     let ahead = scene.times.iter().any(|time| {
         days(time.anchor, Tense::Future, scene.observed.today).is_some_and(|days| {
-            days.after > scene.observed.today && time.sure && time.bound != Bound::Since
+            days.after > scene.observed.today
+                && time.sure
+                && !matches!(time.bound, Bound::Since | Bound::From)
         })
     });
     if !ahead

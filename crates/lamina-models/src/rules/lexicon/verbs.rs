@@ -220,7 +220,21 @@ freeze froze frozen
 steal stole stolen
 tear tore torn
 strike struck
-light lit";
+light lit
+blow blew blown
+flee fled
+forgive forgave forgiven
+overcome overcame overcome
+sweep swept
+weep wept
+outgrow outgrew outgrown
+oversleep overslept
+overhear overheard
+babysit babysat
+rewrite rewrote rewritten
+rethink rethought
+resell resold
+undo undid undone";
 
 const REGULAR: &str = "live reside stay move relocate settle work join start found co-found cofound call name
 employ hire fire resign retire promote manage head supervise report study graduate major attend enroll
@@ -238,12 +252,12 @@ address refer treat ping note remember try happen seem appear sound love miss co
 subscribe transfer expand shrink double total include cover support contain consist feature offer provide
 host serve store process handle rely depend adopt roll swear chat talk discuss touch follow collect fish hunt
 camp carry pack wash clean iron mow water vacuum tidy jump lift row box wrestle skip renovate repaint decorate apply hire
-celebrate organize organise arrange prepare present publish submit deliver complete tackle refactor rewrite test
+celebrate organize organise arrange prepare present publish submit deliver complete tackle refactor test
 debug investigate explore research compete perform record compose produce invest save donate borrow owe earn charge
 price bill spend cost identify describe consider wonder realize realise notice discover step base locate headquarter
 situate live-stream stream snore bark purr fetch crash burn paste wait laugh cry smile mix misspeak kid joke
 intern freelance consult contract mentor coach tutor lecture substitute moderate chair host co-lead commission sponsor
-listen pray nap shower brush floss fast shop barbecue grill babysit foster practise rehearse brew attend
+listen pray nap shower brush floss fast shop barbecue grill foster practise rehearse brew attend
 doubt suspect reckon insist hint gather pretend act reach contact propose emigrate immigrate accept achieve advise appoint assemble assign assist attach
 communicate complain concentrate conduct configure connect construct contribute cultivate dedicate define
 demonstrate deny destroy detect develop devote digitize disagree edit educate eliminate embrace enable encourage
@@ -252,4 +266,17 @@ inform inherit inject inspire install insure integrate introduce invent invite i
 observe obtain occupy operate oppose outsource participate persuade predict prevent protect prove qualify react
 rebrand receive recognize recycle reduce refuse relax represent restore restructure retrain reuse reveal seize
 select shave solve strengthen suspend terrify unite unlock unpack verify vanish wander assess automate modernize
-optimize simplify consolidate refinance redesign reorganize redecorate reapply push pull email mail text message cite register enrol matriculate transition convert default tend end survive recover heal relapse quit";
+optimize simplify consolidate refinance redesign reorganize redecorate reapply push pull email mail text message cite register enrol matriculate transition convert default tend end survive recover heal relapse quit
+die arrive depart remain resolve stall aspire binge decommission standardize standardise rewatch specialize specialise
+analyze analyse apologize apologise argue behave browse bury collaborate confess continue convince cooperate coordinate
+cope crave declare defend delegate deserve disappear emerge encounter endure ensure escape evolve exceed exist expect
+fulfill google grieve imply indicate inspect interact interpret interrupt lack linger mourn notify occur onboard
+originate overlook persist ponder possess preserve proceed procrastinate proofread pursue relate renew rename resist
+restart socialize terminate thrive transcribe unsubscribe upload worship yell attract admire adapt adjust allow annoy
+anticipate assure attempt await bathe beg breathe cease certify cheat clarify classify collapse combine comply conclude
+confuse congratulate consume criticize deceive decrease determine dine disappoint dismiss download dwell elect embarrass
+emphasize endorse enforce enhance equip erase escalate exaggerate exclude execute expose facilitate finalize finalise
+hurry illustrate imitate implement impose incorporate infect initiate injure insert instruct intervene invade isolate
+justify manufacture melt minimize modify motivate multiply navigate nominate obey offend portray prioritize prioritise
+prohibit pronounce prosper punish reassure reboot recite reconsider reimburse require retrieve revise scold sneeze soothe
+stare sustain telecommute tolerate transform warn whisper yearn crochet embroider snorkel windsurf rollerblade";

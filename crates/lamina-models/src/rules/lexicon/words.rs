@@ -113,11 +113,19 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         sciatica carpal hemophilia haemophilia thalassemia tachycardia arrhythmia cholesterol
         diabetic asthmatic epileptic dyslexic autistic colorblind colourblind color-blind colour-blind
         anemic anaemic bipolar deaf blind insomniac near-sighted nearsighted short-sighted shortsighted
-        hayfever intolerant hypertensive neurodivergent"),
+        hayfever intolerant hypertensive neurodivergent parkinson alzheimer crohn hashimoto tourette asperger
+        asperger's tourette's hashimoto's hodgkin raynaud sarcoidosis gastritis colitis shingles angina afib
+        pots eds cfs copd bronchiectasis emphysema hypermobility plantar anorexia bulimia agoraphobia vitiligo
+        alopecia hyperhidrosis dyspraxia dyscalculia aphantasia tendinitis gallstones"),
     (Class::MEDICINE, "insulin ibuprofen aspirin paracetamol acetaminophen metformin lisinopril levothyroxine
         statins antihistamines antidepressants painkillers vitamins antibiotics warfarin prednisone
         adderall ritalin xanax prozac zoloft lexapro ventolin melatonin lithium methotrexate iron magnesium
-        supplements steroids blood-thinners creatine probiotics"),
+        supplements steroids blood-thinners creatine probiotics amoxicillin penicillin cortisone morphine
+        codeine tramadol valium diazepam ozempic wegovy mounjaro humira concerta vyvanse wellbutrin cymbalta
+        effexor seroquel abilify lamictal lamotrigine topiramate propranolol albuterol salbutamol symbicort
+        benadryl zyrtec claritin loratadine cetirizine tylenol advil naproxen colchicine digoxin heparin
+        tamoxifen finasteride minoxidil testosterone oestrogen estrogen progesterone levodopa hydroxychloroquine
+        antacids laxatives antipsychotics beta-blockers betablockers contraceptives"),
     (Class::OCCASION, "meeting appointment call interview flight dinner lunch breakfast launch demo review party exam
         wedding standup retro retrospective workshop conference training lesson class webinar presentation
         concert match game race marathon deadline release kickoff kick-off sync checkup check-up surgery
@@ -138,7 +146,8 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         more less much plenty something anything nothing everything cold flu fever headache hangover cough
         baby sore temperature weakness strength go try listen clear rough crack stake say theory vision
         responsibility obligation opportunity relationship connection conflict budget team meeting half
-        friend friends colleague neighbor neighbour rule policy complaint claim word brain heart"),
+        friend friends colleague neighbor neighbour rule policy complaint claim word brain heart belt phd doctorate diploma
+        mba fear phobia"),
     (Class::CONSUMABLE, "coffee tea beer wine sandwich pizza ticket tickets coffee lunch dinner breakfast drink drinks
         snack cake cookie groceries flowers gift present round bottle"),
     (Class::INTERJECTION, "hi hello hey yo thanks thx thank please pls plz ok okay yes yeah yep yup no nope nah sure
@@ -158,7 +167,10 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         hubspot zendesk intercom stripe shopify cron bash zsh fish tmux webpack vite eslint pytest jest
         cypress playwright selenium gradle maven bazel npm yarn pnpm pip poetry okta auth0 keycloak vault
         obsidian evernote todoist dropbox gmail outlook thunderbird firefox chrome safari edge whatsapp signal
-        telegram chatgpt claude copilot gemini ollama pandas numpy pytorch tensorflow keras jupyter"),
+        telegram chatgpt claude copilot gemini ollama pandas numpy pytorch tensorflow keras jupyter
+        sql html css matlab fortran cobol haskell erlang elixir clojure perl lua nix pulumi argocd
+        supabase firebase planetscale graphql grpc n8n zapier klaviyo mailchimp canva webflow squarespace wix
+        retool mixpanel posthog snyk sonarqube teamcity buildkite"),
     (Class::PLACE, "london paris berlin rome madrid lisbon porto oslo stockholm copenhagen helsinki vienna zurich geneva
         amsterdam rotterdam brussels dublin cork galway edinburgh glasgow manchester leeds bristol york munich
         hamburg cologne frankfurt stuttgart leipzig dresden prague warsaw krakow budapest bucharest sofia athens
@@ -378,6 +390,10 @@ pub(crate) fn kin(fold: &str) -> Option<Kin> {
         .find(|(word, _)| *word == fold)
         .map(|(_, kin)| *kin)
         .or_else(|| super::is(fold, Class::ANIMAL).then_some(Kin::Pet))
+        .or_else(|| {
+            let one = fold.strip_suffix('s')?;
+            super::is(one, Class::ANIMAL).then_some(Kin::Pet)
+        })
 }
 
 /// Units and the form they are kept in.

@@ -1,7 +1,10 @@
 //! Who has been spoken of, so that "she" and "his" can be resolved. A pronoun is resolved only when
 //! one candidate is left: a wrong name is worse than none.
 
+use lamina_types::layer::extraction::Term;
+
 use super::{Nature, Referent};
+use crate::rules::lexicon;
 
 /// Referents that are remembered.
 const REFERENTS_MAX: usize = 32;
@@ -86,10 +89,24 @@ impl Gender {
     }
 }
 
+type Spoken = (Referent, usize, bool);
+
+/// The one among those, if there is exactly one.
+fn only<'a>(mut spoken: impl Iterator<Item = &'a Spoken>) -> Option<&'a Referent> {
+    match (spoken.next(), spoken.next()) {
+        (Some((referent, _, _)), None) => Some(referent),
+        _ => None,
+    }
+}
+
+fn is_given(referent: &Referent) -> bool {
+    matches!(&referent.term, Term::Named { name, .. } if lexicon::is_given(name))
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Discourse {
     /// With the clause each was last spoken of in, and whether as its subject.
-    spoken: Vec<(Referent, usize, bool)>,
+    spoken: Vec<Spoken>,
 }
 
 impl Discourse {
@@ -124,11 +141,9 @@ impl Discourse {
                 })
             };
             let Some(latest) = candidates().map(|(_, clause, _)| *clause).max() else { continue };
-            let mut near = candidates().filter(|(_, clause, _)| *clause == latest);
-            return match (near.next(), near.next()) {
-                (Some((referent, _, _)), None) => Some(referent),
-                _ => None,
-            };
+            let near = || candidates().filter(|(_, clause, _)| *clause == latest);
+            // Of two names, the one that people are given is somebody.
+            return only(near()).or_else(|| only(near().filter(|(known, _, _)| is_given(known))));
         }
         None
     }

@@ -145,8 +145,28 @@ fn is_tail(tokens: &Tokens<'_>, at: usize, to: usize) -> bool {
         ])
 }
 
+/// Fields of work that end like a gerund.
+const FIELDS: &[&str] = &[
+    "marketing",
+    "engineering",
+    "banking",
+    "accounting",
+    "consulting",
+    "nursing",
+    "manufacturing",
+    "publishing",
+    "advertising",
+    "housing",
+    "catering",
+    "recruiting",
+    "purchasing",
+];
+
 pub(crate) fn is_gerund(tokens: &Tokens<'_>, at: usize) -> bool {
     let token = tokens.at(at);
+    if token.word(FIELDS) {
+        return false;
+    }
     let listed = token.verb.is_some_and(|verb| verb.forms.has(Form::ING));
     listed
         || token.kind == Kind::Word

@@ -1,6 +1,6 @@
 //! What people have, like, do, can, fear and suffer from.
 
-use crate::rules::pattern::{Aspect, Means, Row, Who, ends, is, nth};
+use crate::rules::pattern::{Aspect, Means, Row, Who, among, ends, is, nth};
 
 const fn row(says: &'static str, who: Who, aspect: Aspect, means: &'static [Means]) -> Row {
     Row { says, who, aspect, means }
@@ -36,6 +36,8 @@ pub(super) const ROWS: &[Row] = &[
     row("take|use <medicine>", Person, State, &[is("medication")]),
     row("be taking <medicine>", Person, State, &[is("medication")]),
     row("be on|prescribed|taking <medicine>", Person, State, &[is("medication")]),
+    row("put|start <person> on <medicine>", Anyone, Begin, &[among("medication", 0, 1)]),
+    row("prescribe <person> <medicine>", Anyone, Begin, &[among("medication", 0, 1)]),
     row("get|be put|prescribed on? <medicine>", Person, Begin, &[is("medication")]),
     row("start taking|on? <medicine>", Person, Begin, &[is("medication")]),
     row("stop|quit taking|using? <medicine>", Person, End, &[ends("medication", 0)]),
@@ -46,6 +48,7 @@ pub(super) const ROWS: &[Row] = &[
     row("stop being|eating <diet>", Person, End, &[ends("diet", 0)]),
     row("quit|stop <gerund>", Person, End, &[ends("habit", 0)]),
     row("give up <gerund>", Person, End, &[ends("habit", 0)]),
+    row("have a? deep|huge|real|mortal? fear|phobia of <noun>", Person, State, &[is("fears")]),
     // Possessions.
     row("drive a|an|my|the <name>", Person, State, &[is("drives")]),
     row("sell my|our|the|his|her <noun> to <person>", Person, End, &[ends("owns", 0)]),
@@ -83,7 +86,6 @@ pub(super) const ROWS: &[Row] = &[
     row("prefer <preferred>", Person, State, &[is("prefers")]),
     row("be afraid|scared|terrified|frightened|petrified of <noun>", Person, State, &[is("fears")]),
     row("fear <noun>", Person, State, &[is("fears")]),
-    row("have a? fear|phobia of <noun>", Person, State, &[is("fears")]),
     // Abilities.
     row("speak <language>", Person, State, &[is("speaks")]),
     row("be fluent|conversational|proficient in <language>", Person, State, &[is("speaks")]),
@@ -94,6 +96,7 @@ pub(super) const ROWS: &[Row] = &[
         State,
         &[is("skill")],
     ),
+    row("know|code|program in? <software>", Person, State, &[is("skill")]),
     row("know how to <activity>", Person, State, &[is("skill")]),
     row("play <playable>", Person, State, &[is("plays")]),
     // Doings.

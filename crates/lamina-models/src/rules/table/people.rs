@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
     row("be a|an? practicing|practising|devout? <religion>", Person, State, &[is("religion")]),
     row("convert to <religion>", Person, Begin, &[is("religion")]),
     // Residence.
-    row("live|reside|stay|settle in|near|at <place>", Person, State, &[is("lives_in")]),
+    row("live|reside|settle in|near|at <place>", Person, State, &[is("lives_in")]),
     row("live with <person> in <place>", Person, State, &[nth("lives_in", 1)]),
     row(
         "move|relocate back|over|out|away|house|together? from <place> to <place>",
@@ -61,6 +61,9 @@ pub(super) const ROWS: &[Row] = &[
         &[is("lives_in"), ends("lives_in", 1)],
     ),
     row("move|relocate back|over|out|together? to <place>", Person, Begin, &[is("lives_in")]),
+    row("move in together|with? <person> in <place>", Person, Begin, &[nth("lives_in", 1)]),
+    row("move in together? in <place>", Person, Begin, &[is("lives_in")]),
+    row("move|relocate into <noun> in|near <place>", Person, Begin, &[nth("lives_in", 1)]),
     row("move|relocate out|away of <place>", Person, End, &[ends("lives_in", 0)]),
     row("leave <known>", Person, End, &[ends("lives_in", 0)]),
     row("move|relocate away? from <place>", Person, End, &[ends("lives_in", 0)]),

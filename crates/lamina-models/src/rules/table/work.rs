@@ -55,6 +55,18 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("be employed as <role> at|by|with <org>", Person, State, &[is("role"), nth("works_at", 1)]),
     row("be employed at|by|with <org>", Person, State, &[is("works_at")]),
+    row(
+        "work nights|days|shifts|weekends|mornings|evenings at|for <org> as <role>",
+        Person,
+        State,
+        &[is("works_at"), nth("role", 1)],
+    ),
+    row(
+        "work nights|days|shifts|weekends|mornings|evenings at|for <org>",
+        Person,
+        State,
+        &[is("works_at")],
+    ),
     row("work as <role> at|for|with <org>", Person, State, &[is("role"), nth("works_at", 1)]),
     row("work at|for|with <org> as <role>", Person, State, &[is("works_at"), nth("role", 1)]),
     row(
@@ -70,6 +82,7 @@ pub(super) const ROWS: &[Row] = &[
     row("join <org>", Person, Begin, &[is("works_at")]),
     row("work|freelance|consult|volunteer as <role>", Person, State, &[is("role")]),
     row("be at|with <employer>", Person, State, &[is("works_at")]),
+    row("work in <noun> at|for|with <org>", Person, State, &[nth("works_at", 1)]),
     row("work at|for <org>", Person, State, &[is("works_at")]),
     row("start|begin working|work at|for <org>", Person, Begin, &[is("works_at")]),
     row(
@@ -149,13 +162,19 @@ pub(super) const ROWS: &[Row] = &[
     row("major in <noun>", Person, State, &[is("studies")]),
     row("study <noun>", Person, State, &[is("studies")]),
     row(
-        "do|finish|get a|my|his|her? phd|doctorate|master's|masters|degree|bachelor's in <noun> at|from <org>",
+        "do a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at <org>",
+        Person,
+        State,
+        &[is("studies"), nth("studied_at", 1)],
+    ),
+    row(
+        "finish|get|have|hold|earn a|an|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun> at|from <org>",
         Person,
         Fact,
         &[nth("studied_at", 1)],
     ),
     row(
-        "do a|my|his|her? phd|doctorate|master's|masters|degree|bachelor's in <noun>",
+        "do a|my|his|her? phd|doctorate|master|masters|degree|bachelor|bachelors|mba 's? in <noun>",
         Person,
         State,
         &[is("studies")],
@@ -234,6 +253,7 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("version")],
     ),
+    row("release|ship|launch|reach|hit version? <version>", Thing, Begin, &[is("version")]),
     row("release|ship|launch|deploy <release>", Anyone, Begin, &[is("version")]),
     // Tools.
     row(
@@ -260,6 +280,13 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("uses")],
     ),
+    row(
+        "migrate|switch|move off <tool> and? onto|to <tool>",
+        Anyone,
+        Begin,
+        &[nth("uses", 1), ends("uses", 0)],
+    ),
+    row("migrate|switch|move off of? <tool>", Anyone, End, &[ends("uses", 0)]),
     row("migrate|switch|move away|off? from|of <tool>", Anyone, End, &[ends("uses", 0)]),
     row(
         "replace|swap <tool> with|by|for <tool>",
@@ -302,7 +329,7 @@ pub(super) const ROWS: &[Row] = &[
         Begin,
         &[is("count:")],
     ),
-    row("cost <money>", Thing, State, &[is("price")]),
+    row("cost me|us? <money>", Thing, State, &[is("price")]),
     row("be priced at <money>", Thing, State, &[is("price")]),
     row("be <money> per|a|each <noun>", Thing, State, &[is("price")]),
     row(
@@ -319,6 +346,12 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("make|generate <money> in revenue", Anyone, Event, &[is("revenue")]),
     // Places of things.
+    row(
+        "move|relocate from <known> to <place>",
+        Thing,
+        Begin,
+        &[nth("located_in", 1), ends("located_in", 0)],
+    ),
     row("be in <visited>", Thing, State, &[is("located_in")]),
     row(
         "be headquartered|located|situated|based in|at|near|out <place>",
@@ -334,7 +367,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     // Decisions.
     row("decide|choose|agree|opt|resolve to <activity>", Anyone, Event, &[is("decided")]),
-    row("decide|settle on <noun>", Anyone, Event, &[is("decided")]),
+    row("decide|settle|agree on <noun>", Anyone, Event, &[is("decided")]),
     // State of things.
     row("be|get|remain|become <status>", Thing, Begin, &[is("status")]),
     row("go <status>", Thing, Begin, &[is("status")]),

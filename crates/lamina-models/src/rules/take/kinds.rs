@@ -4,7 +4,7 @@ use lamina_types::layer::extraction::Normaliser;
 
 use super::phrases::{is_condition_shape, trim};
 use super::{Item, Value};
-use crate::rules::lexicon::{Class, Form};
+use crate::rules::lexicon::{self, Class, Form};
 use crate::rules::number;
 use crate::rules::phrase::{is_name_token, name_run, noun_run, strip_article};
 use crate::rules::scene::Scene;
@@ -16,7 +16,9 @@ pub(crate) fn is_role(tokens: &Tokens<'_>, start: usize, end: usize) -> bool {
         return false;
     }
     let head = tokens.at(end - 1);
-    if head.is(Class::OCCUPATION) {
+    let master =
+        head.fold == "master" && tokens.at(end.saturating_sub(2)).word(&["scrum", "station"]);
+    if head.is(Class::OCCUPATION) || master {
         return true;
     }
     let opinion = head.is(Class::PETTY
@@ -105,7 +107,27 @@ pub(super) fn kind(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         || head.is(Class::PETTY.or(Class::ABSTRACT).or(Class::ADVERB))
         || head.is(Class::ADJECTIVE) && end == start + 1
         || head.is(Class::KIN)
-        || tokens.at(start).word(&["very", "really", "such", "bit", "little"]);
+        || tokens.at(start).word(&[
+            "very",
+            "really",
+            "such",
+            "bit",
+            "little",
+            "beautiful",
+            "lovely",
+            "great",
+            "nice",
+            "wonderful",
+            "terrible",
+            "amazing",
+            "good",
+            "bad",
+            "horrible",
+            "fantastic",
+            "perfect",
+            "cute",
+            "sweet",
+        ]);
     // "Terry is a fan of": the noun goes on to something else.
     let open = tokens.at(end).word(&["of", "to", "than"]);
     (!opinion && !open).then(|| (Item::text(scene, start, end), end))
@@ -261,6 +283,7 @@ pub(super) fn diet(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
             .or(Class::ADVERB)
             .or(Class::PREPOSITION)
             .or(Class::PRONOUN)
+            .or(Class::INTERJECTION)
             .or(Class::DETERMINER))
         || next.word(&["diet", "food"]);
     (token.is(Class::DIET) && ends).then(|| (Item::text(scene, start, start + 1), start + 1))
@@ -293,7 +316,8 @@ pub(super) fn condition(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
             "allergy",
             "allergies",
         ]);
-    (is && !passing).then(|| (Item::text(scene, start, end), end))
+    let open = head.fold == "intolerant" && (end == start + 1 || tokens.at(end).fold == "to");
+    (is && !passing && !open).then(|| (Item::text(scene, start, end), end))
 }
 
 /// Endings that medicines have.
@@ -349,6 +373,21 @@ const MEDICINE_TAILS: &[&str] = &[
     "faxine",
     "mide",
     "zide",
+    "purinol",
+    "pidem",
+    "zine",
+    "caine",
+    "fenac",
+    "trexate",
+    "azine",
+    "iptan",
+    "grelor",
+    "dronate",
+    "glutide",
+    "gliflozin",
+    "cycline",
+    "conazole",
+    "lamide",
 ];
 
 /// A medicine: a known one, or an ending that medicines have.
@@ -368,7 +407,26 @@ pub(super) fn medicine(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         && token.verb.is_none()
         && !token.is(Class::STOP.or(Class::COMMON).or(Class::ADVERB))
         && MEDICINE_TAILS.iter().any(|tail| token.fold.ends_with(tail));
-    (token.is(Class::MEDICINE) || shaped).then(|| (Item::text(scene, start, start + 1), start + 1))
+    // "an insulin pump" is a thing.
+    let next = tokens.at(start + 1);
+    let thing = start + 1 < scene.end()
+        && next.kind == Kind::Word
+        && next.class == Class::NONE
+        && next.verb.is_none()
+        && !next.word(&[
+            "tablets",
+            "pills",
+            "injections",
+            "shots",
+            "cream",
+            "drops",
+            "twice",
+            "thrice",
+            "tho",
+        ])
+        && lexicon::unit(&next.fold).is_none();
+    ((token.is(Class::MEDICINE) || shaped) && !thing)
+        .then(|| (Item::text(scene, start, start + 1), start + 1))
 }
 
 /// Phrases that say how something stands.
@@ -409,6 +467,13 @@ pub(super) fn status(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     if let Some(words) = STATES.iter().find(|words| tokens.words_at(at, words)) {
         let end = at + words.len();
         return (end <= scene.end()).then(|| (Item::text(scene, at, end), end));
+    }
+    // "80% complete".
+    if tokens.at(at).kind == Kind::Number
+        && (tokens.at(at + 1).punct('%') || tokens.at(at + 1).fold == "percent")
+        && tokens.at(at + 2).word(&["complete", "done", "finished", "ready"])
+    {
+        return (at + 3 <= scene.end()).then(|| (Item::text(scene, at, at + 3), at + 3));
     }
     let token = tokens.at(at);
     let next = tokens.at(at + 1);

@@ -100,12 +100,19 @@ pub(super) fn age(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         end += usize::from(old);
     }
     let next = tokens.at(end);
+    // "My kids are 4 and 7": not of one.
+    if next.word(&["and", ",", "&"]) && tokens.at(end + 1).kind == Kind::Number {
+        return None;
+    }
     let alone = end >= scene.end()
         || next.kind == Kind::Punct && !next.word(&["%", "$", "€", "£", "/"])
         || next.is(Class::CONJUNCTION)
         || next.is(Class::ADVERB)
+        || trim(tokens, end - 1, scene.end()) <= end
         || scene.time_at(end).is_some()
-        || next.is(Class::PRONOUN) && !next.is(Class::DETERMINER);
+        || next.is(Class::PRONOUN)
+            && !next.is(Class::DETERMINER)
+            && !next.word(&["people", "folks", "others"]);
     alone.then(|| {
         let value = Value::Number { value: value.to_string(), unit: None };
         (Item::of(value, at, found.end, Normaliser::Number), end)

@@ -135,7 +135,8 @@ pub(super) fn organization(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)
     if let Some(end) = name_run(tokens, start, to) {
         let end = with_noun(tokens, end, to);
         if tokens.at(end).fold == "'s" {
-            return None;
+            let end = after_genitive(scene, end, to)?;
+            return Some((Item::text(scene, start, end), end));
         }
         return Some((Item::text(scene, start, end), end));
     }
@@ -149,6 +150,20 @@ pub(super) fn organization(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)
                 "weekend",
             ]);
     (end > start && !blocked).then(|| (Item::text(scene, start, end), end))
+}
+
+/// "St. Mary's Hospital", "McDonald's": where a name with a genitive in it ends; `None` if something
+/// else follows that is somebody's.
+fn after_genitive(scene: &Scene<'_>, mark: usize, to: usize) -> Option<usize> {
+    let tokens = scene.tokens;
+    if let Some(end) = name_run(tokens, mark + 1, to) {
+        return Some(end);
+    }
+    let next = tokens.at(mark + 1);
+    let ends = mark + 1 >= to
+        || next.kind == Kind::Punct
+        || next.is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::ADVERB));
+    ends.then_some(mark + 1)
 }
 
 /// "Beacon team", "Leeds university": a name goes on with its noun.
@@ -209,6 +224,17 @@ pub(super) fn tool(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     alone.then(|| (Item::text(scene, start, end), end))
 }
 
+/// Software that a list knows: one also knows people and places.
+pub(super) fn software(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
+    let start = at + 2 * usize::from(scene.tokens.words_at(at, &["a", "little"]));
+    let start = start
+        + 3 * usize::from(
+            scene.tokens.words_at(at, &["a", "bit", "of"])
+                || scene.tokens.words_at(at, &["some", "bits", "of"]),
+        );
+    scene.tokens.at(start).is(Class::TOOL).then(|| (Item::text(scene, start, start + 1), start + 1))
+}
+
 /// A title of a book or a film: capitals or quotation marks.
 pub(super) fn title(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let tokens = scene.tokens;
@@ -220,11 +246,18 @@ pub(super) fn title(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let run =
         if tokens.at(at).capital && tokens.at(at).is(Class::DETERMINER) { at + 1 } else { at };
     let mut end = name_run(tokens, run, to)?;
-    while end + 1 < to
-        && tokens.at(end).word(&["in", "and", "on", "with", "to", "the", "a"])
-        && is_name_token(tokens, end + 1)
-    {
-        end = name_run(tokens, end + 1, to)?;
+    let small = |at: usize| {
+        tokens
+            .at(at)
+            .word(&["in", "and", "on", "with", "to", "the", "a", "of", "for", "from", "at"])
+    };
+    // "Migration to the North": at most two small words between the large ones.
+    while end + 1 < to && small(end) {
+        let next = end + 1 + usize::from(tokens.at(end + 1).word(&["the", "a", "an"]));
+        match name_run(tokens, next, to) {
+            Some(name) => end = name,
+            None => break,
+        }
     }
     Some((Item::text(scene, at, end), end))
 }
@@ -235,6 +268,9 @@ pub(super) fn employer(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let start = at + usize::from(tokens.at(at).fold == "the");
     let end = name_run(tokens, start, scene.before_time(at))?;
     let end = with_noun(tokens, end, scene.before_time(at));
+    let genitive =
+        (tokens.at(end).fold == "'s").then(|| after_genitive(scene, end, scene.before_time(at)));
+    let end = genitive.flatten().unwrap_or(end);
     let place = end == start + 1 && tokens.at(start).is(Class::PLACE);
     let open = tokens.at(end).word(&["'s"])
         || tokens.at(end).kind == Kind::Word

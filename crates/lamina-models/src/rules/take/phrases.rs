@@ -155,6 +155,10 @@ pub(super) fn had(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     if tokens.at(end).word(&["in", "near", "by"]) && is_name_token(tokens, end + 1) && end < to {
         end = name_run(tokens, end + 1, to)?;
     }
+    // "I have a train to catch".
+    if tokens.at(end).fold == "to" && tokens.at(end + 1).verb.is_some() && end < to {
+        return None;
+    }
     let end = trim(tokens, start, end);
     let person = (start..head_end).any(|at| lexicon::kin(&tokens.at(at).fold).is_some());
     let blocked = Class::ABSTRACT
@@ -211,6 +215,11 @@ pub(super) fn liked(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let first = tokens.at(at);
     if first.fold == "to" && tokens.at(at + 1).verb.is_some() {
         return activity(scene, at + 1);
+    }
+    // "I hate cilantro. My husband loves it".
+    if first.word(&["it", "them"]) && trim(tokens, at, scene.end().min(at + 4)) == at + 1 {
+        let (start, end) = scene.recent.liked?;
+        return Some((Item::text(scene, start, end), at + 1));
     }
     let blocked = first.is(Class::PRONOUN) && !first.is(Class::POSSESSIVE)
         || first.word(&[

@@ -27,6 +27,7 @@ fn identity() {
                 user:ann age 29
             My name is Ann, but everyone calls me Annie.
                 user:ann name "Ann"
+                user:ann alias "Annie"
             My email is ann@meyer.dev and my phone number is 0151 2345 6789.
                 user:ann email "ann@meyer.dev"
                 user:ann phone "0151 2345 6789"

@@ -128,7 +128,8 @@ fn hour_first(
 fn bound(prefix: Prefix) -> Bound {
     match prefix {
         Prefix::None | Prefix::In | Prefix::On | Prefix::Between => Bound::During,
-        Prefix::Since | Prefix::From => Bound::Since,
+        Prefix::Since => Bound::Since,
+        Prefix::From => Bound::From,
         Prefix::Until => Bound::Until,
         Prefix::By => Bound::By,
     }
@@ -138,16 +139,17 @@ fn prefix(tokens: &Tokens<'_>, at: usize) -> (Prefix, usize) {
     let word = tokens.at(at).fold.as_str();
     let next = tokens.at(at + 1).fold.as_str();
     match (word, next) {
-        ("as" | "effective", "of" | "from") => (Prefix::Since, at + 2),
+        ("as", "of" | "from") => (Prefix::Since, at + 2),
+        ("effective", "of" | "from") => (Prefix::From, at + 2),
         ("back" | "early" | "late" | "later" | "earlier" | "mid" | "sometime", "in") => {
             (Prefix::In, at + 2)
         }
-        ("starting" | "beginning", "in" | "on" | "from") => (Prefix::Since, at + 2),
+        ("starting" | "beginning", "in" | "on" | "from") => (Prefix::From, at + 2),
         ("ever", "since") => (Prefix::Since, at + 2),
         ("up", "until" | "to" | "till") => (Prefix::Until, at + 2),
         ("no", "later") => (Prefix::By, at + 3),
-        ("since" | "starting" | "effective", _) => (Prefix::Since, at + 1),
-        ("from", _) => (Prefix::From, at + 1),
+        ("since", _) => (Prefix::Since, at + 1),
+        ("from" | "starting" | "effective", _) => (Prefix::From, at + 1),
         ("until" | "till" | "til", _) => (Prefix::Until, at + 1),
         ("by", _) => (Prefix::By, at + 1),
         ("between", _) => (Prefix::Between, at + 1),
@@ -161,11 +163,13 @@ fn prefix(tokens: &Tokens<'_>, at: usize) -> (Prefix, usize) {
 fn anchor(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
     let at = if tokens.at(at).word(&["early", "late", "mid"]) { at + 1 } else { at };
     fixed(tokens, at)
+        .or_else(|| close(tokens, at))
         .or_else(|| edge(tokens, at))
         .or_else(|| which(tokens, at))
         .or_else(|| day_month(tokens, at))
         .or_else(|| weekday(tokens, at, prefix))
         .or_else(|| month(tokens, at, prefix))
+        .or_else(|| bare_season(tokens, at, prefix))
         .or_else(|| numeric(tokens, at))
         .or_else(|| away(tokens, at, prefix))
         .or_else(|| year(tokens, at, prefix))
@@ -196,6 +200,23 @@ fn fixed(tokens: &Tokens<'_>, at: usize) -> Option<Found> {
         "last" if tokens.at(at + 1).fold == "night" => found(Anchor::Offset(-1), end),
         _ => None,
     }
+}
+
+/// "end of day Friday", "EOD tomorrow", "close of business": the day itself, today if none is said.
+fn close(tokens: &Tokens<'_>, at: usize) -> Option<Found> {
+    const CLOSES: &[&[&str]] = &[
+        &["end", "of", "day"],
+        &["end", "of", "the", "day"],
+        &["close", "of", "business"],
+        &["close", "of", "play"],
+        &["eod"],
+        &["cob"],
+    ];
+    let at = at + usize::from(tokens.at(at).fold == "the");
+    let words = CLOSES.iter().find(|words| tokens.words_at(at, words))?;
+    let end = at + words.len();
+    let on = usize::from(tokens.at(end).word(&["on", ","]));
+    anchor(tokens, end + on, Prefix::On).or_else(|| found(Anchor::Offset(0), end))
 }
 
 /// "the end of March", "the beginning of the year".
@@ -313,6 +334,10 @@ fn year_of(anchor: Anchor) -> Option<i16> {
 fn weekday(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
     let token = tokens.at(at);
     let day = day_name(&token.fold)?;
+    // "every Tuesday" is no day.
+    if tokens.before(at).word(&["every", "each", "other", "alternate", "most"]) {
+        return None;
+    }
     // "sat" and "sun" are also words.
     if token.fold.len() <= 4 && !(token.capital && prefix != Prefix::None) {
         return None;
@@ -346,6 +371,20 @@ fn month(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
         end: at + 1,
         sure: true,
     })
+}
+
+/// "in the spring", "by autumn".
+fn bare_season(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
+    let at = at + usize::from(tokens.at(at).fold == "the");
+    let month = season(&tokens.at(at).fold)?;
+    if let Some(year) = year_number(tokens, at + 1) {
+        return found(Anchor::Month(month, Some(year), Which::Bare), at + 2);
+    }
+    let next = tokens.at(at + 1);
+    let alone = next.kind != Kind::Word
+        || next.is(Class::PREPOSITION.or(Class::CONJUNCTION).or(Class::PRONOUN));
+    let said = !matches!(prefix, Prefix::None | Prefix::On) && alone;
+    said.then_some(Found { anchor: Anchor::Season(month, Which::Bare), end: at + 1, sure: true })
 }
 
 /// `2025-06-03`, `03.06.2025`, `Q3 2025`.

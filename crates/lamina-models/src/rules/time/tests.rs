@@ -17,6 +17,7 @@ fn check(text: &str, expect: Expect) {
             let bound = match phrase.bound {
                 Bound::During => "during",
                 Bound::Since => "since",
+                Bound::From => "from",
                 Bound::Until => "until",
                 Bound::By => "by",
                 Bound::To(_) => "to",
