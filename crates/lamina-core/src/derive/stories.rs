@@ -280,7 +280,7 @@ fn stories_about_what_connects_concepts() {
 }
 
 #[test]
-fn stories_that_no_rule_for_edges_was_made_for() {
+fn more_stories_about_what_connects_concepts() {
     assert_eq!(FRESH.len(), 10);
     score(FRESH, EDGES_F1_MIN);
 }
