@@ -271,8 +271,9 @@ pub struct VersionBody {
     /// Until when it was said to hold.
     #[schemars(extend("format" = "date-time"))]
     pub valid_to: Option<String>,
-    /// What happened: `created`, `new_evidence`, `due`, `redacted`, `deprecated`, or
-    /// `conflict_resolved`: a conflict was decided against it.
+    /// What happened: `created`, `new_evidence`, `due`, `redacted`, `deprecated`,
+    /// `conflict_resolved`: a conflict was decided against it; `vocabulary_changed`: the vocabulary of its
+    /// predicate does not have it any more, or means something else by it; `vocabulary_restored`: it has it again.
     pub reason: &'static str,
     /// How the evidence leaned.
     pub stance: &'static str,

@@ -19,7 +19,7 @@ pub use evidence::{Evidence, Heard, Polarity, SupportId, Witness, trust, weigh};
 pub use read::{Hidden, Interval, PartialReason, Shown, Stance, read};
 pub use revise::{
     Deletion, Deprecation, Mass, Reason, Revision, Settings, Standing, State, Unshown, Voices,
-    again, begin, deprecate, fire, next_deadline, redact, replay, replay_declared, revise,
+    again, begin, deprecate, fire, next_deadline, redact, replay, replay_declared, restore, revise,
 };
 
 /// What a belief is about, as ordinals and keyed hashes: two claims with one key are one belief.

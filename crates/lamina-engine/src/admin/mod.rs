@@ -9,7 +9,7 @@ mod revoked;
 mod tenants;
 pub(crate) mod shared;
 mod policies;
-mod vocabularies;
+pub(crate) mod vocabularies;
 mod phrases;
 mod tokens;
 pub(crate) mod said;

@@ -14,10 +14,14 @@ use lamina_types::vocabulary::Vocabulary;
 use tokio::sync::oneshot;
 
 use super::{Noted, by};
-use crate::derive::vocabularies::{Vocabularies, VocabularyRecord};
+use crate::derive::vocabularies::{Difference, Vocabularies, VocabularyRecord, answers_under};
 use crate::write::capture::Request;
 use crate::write::prepare::section;
 use crate::{Engine, Error};
+
+/// Answers that say something under the terms that one change takes away, or brings back: what is believed
+/// because of them follows in one step, and nothing else is folded meanwhile.
+pub(crate) const VOCABULARY_ANSWERS_MAX: usize = if cfg!(test) { 40 } else { 20_000 };
 
 /// The right to change vocabularies: either of two grants it (C24).
 #[derive(Debug)]
@@ -71,10 +75,24 @@ impl Engine {
         if before.is_none() && known.len() >= VOCABULARIES_MAX {
             return Err(Error::LimitReached { limit: "VOCABULARIES_MAX" }.into());
         }
+        let difference = before.map(|before| known.difference(before, &vocabulary));
+        let Difference { withdrawn, returned, left } = difference.unwrap_or_default();
+        for terms in [&withdrawn, &returned] {
+            let under = (tenant, name);
+            let max = VOCABULARY_ANSWERS_MAX;
+            let views = &self.inner.views;
+            let count = answers_under(views, under, terms, max + 1).map_err(Error::from)?;
+            if count > max {
+                return Err(Error::LimitReached { limit: "VOCABULARY_ANSWERS_MAX" }.into());
+            }
+        }
         let set = VocabularySet {
             vocabulary,
             version: before.map_or(0, |before| before.version) + 1,
             created: before.map(|before| before.created),
+            withdrawn,
+            returned,
+            left,
         };
         let entry = NewEntry {
             kind: Kind::Control,

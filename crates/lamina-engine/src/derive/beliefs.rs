@@ -11,6 +11,7 @@ mod again;
 pub(super) mod decided;
 pub(crate) mod declared;
 pub(super) mod moved;
+pub(super) mod renamed;
 
 use std::collections::BTreeSet;
 
@@ -77,10 +78,40 @@ pub(super) fn learn(
             }
         }
     }
+    if !heard.made.claims.is_empty() {
+        heard.made.terms = termed(rows, given)?;
+        for (vocabulary, predicate) in &heard.made.terms {
+            let row = key::termed(given.tenant, vocabulary, predicate, given.offset);
+            rows.put(Space::Sources, row, Vec::new());
+        }
+    }
     if heard.made != MadeRow::default() {
         rows.put(Space::Sources, key::made(given.tenant, given.offset), heard.made.encode());
     }
     Ok(())
+}
+
+/// The terms of vocabularies that an answer says something under.
+fn termed(rows: &Rows<'_, '_>, given: &Given<'_>) -> Result<BTreeSet<(Tag, Tag)>, ViewError> {
+    let hash = hash(rows, given.tenant);
+    let mut terms = BTreeSet::new();
+    for mapped in &given.answer.mapped {
+        let claim = given.answer.extraction.claims.get(usize::from(mapped.claim));
+        let Some(claim) = claim.filter(|_| given.answer.is_believed(mapped.claim)) else {
+            continue;
+        };
+        let vocabulary = given.words.vocabulary(&hash, &mapped.vocabulary)?;
+        terms.insert((vocabulary, given.words.predicate(&hash, &claim.predicate)?));
+    }
+    Ok(terms)
+}
+
+/// What an entry came to is not so any more.
+fn forget_made(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64, made: &MadeRow) {
+    for (vocabulary, predicate) in &made.terms {
+        rows.delete(Space::Sources, key::termed(tenant, vocabulary, predicate, offset));
+    }
+    rows.delete(Space::Sources, key::made(tenant, offset));
 }
 
 /// One claim in one scope.
@@ -309,11 +340,11 @@ pub(super) fn withdraw_all(
     let mut claims: BTreeSet<ClaimKey> = BTreeSet::new();
     for offset in offsets {
         let Some(row) = made_row(rows, tenant, *offset)? else { continue };
-        claims.extend(row.claims);
         if let Some((scope, at)) = row.sample {
             rows.delete(Space::Sources, key::sample(tenant, scope, at, *offset));
         }
-        rows.delete(Space::Sources, key::made(tenant, *offset));
+        forget_made(rows, tenant, *offset, &row);
+        claims.extend(row.claims);
     }
     for claim in claims {
         again::without_some(rows, tenant, claim, |source, piece| piece.is_of_any(source, offsets))?;
@@ -345,7 +376,7 @@ pub(super) fn redact(
     }
     made.claims = kept;
     match made.claims.is_empty() && made.sample.is_none() {
-        true => rows.delete(Space::Sources, key::made(tenant, offset)),
+        true => forget_made(rows, tenant, offset, &made),
         false => rows.put(Space::Sources, key::made(tenant, offset), made.encode()),
     }
     Ok(())

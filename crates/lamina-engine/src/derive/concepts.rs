@@ -282,6 +282,7 @@ fn change(
     let (old, new) = (before.digest(episode), after.digest(episode));
     let mut mint = Mint::new(&step.seed, scope, step.when.at);
     let mut graph = Stored::new(&mut *rows, step.tenant, scope);
+    graph.meet(&after.items);
     let (_, affected) = revise(&mut graph, &old, &new, step.when.at);
     settle(&mut graph, &affected, step.when, &mut || mint.next());
     graph.finish(())?;

@@ -7,7 +7,7 @@
 //! What is taken back leaves its episode as if it had never come, but for boundaries: an event that
 //! ended an episode by turning to something else is gone, and both sides stay what they were.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::episodes::{Action, Arrival, Input, Limits, Thread, Windows};
@@ -113,14 +113,33 @@ pub(super) fn seal_all(
     by: u64,
 ) -> Result<(), ViewError> {
     let mut threads = BTreeSet::new();
+    let mut opened: BTreeMap<EpisodeId, RecordedAt> = BTreeMap::new();
     for id in ids(rows, Space::Sources, &key::unsealed_in(tenant, scope))? {
-        threads.extend(episode(rows, tenant, id)?.map(|row| row.thread()));
+        let Some(row) = episode(rows, tenant, id)? else { continue };
+        threads.insert(row.thread());
+        opened.insert(id, row.opened);
     }
+    // What is learned from one depends on those before it, so they come in the order in which their first events did.
+    // Threads are known by hashes, whose order is another server's chance.
+    let mut sealed = Vec::new();
     for thread in threads {
         let place = At { tenant, thread, by };
         let mut windows = load(rows, place)?;
-        let actions = windows.on(Input::Seal { thread, at });
-        perform(rows, place, &windows, &actions, None)?;
+        let (seals, others) = windows
+            .on(Input::Seal { thread, at })
+            .into_iter()
+            .partition::<Vec<Action>, _>(|action| matches!(action, Action::Sealed { .. }));
+        perform(rows, place, &windows, &others, None)?;
+        sealed.extend(seals.into_iter().filter_map(|action| match action {
+            Action::Sealed { episode, at } => {
+                Some((at, opened.get(&episode).copied(), episode, place))
+            }
+            _ => None,
+        }));
+    }
+    sealed.sort_by_key(|(at, opened, episode, _)| (*at, *opened, *episode));
+    for (at, _, episode, place) in sealed {
+        seal(rows, place, episode, at)?;
     }
     Ok(())
 }

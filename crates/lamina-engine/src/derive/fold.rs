@@ -36,7 +36,10 @@ impl Derivation for Derived {
             }
             (Kind::Tick, _) => due(rows, entry),
             (Kind::Control, control::CANCEL) => cancel(rows, entry),
-            (Kind::Control, control::VOCABULARY_SET) => vocabularies::set(rows, entry),
+            (Kind::Control, control::VOCABULARY_SET) => {
+                due(rows, entry)?;
+                vocabularies::set(rows, entry)
+            }
             (Kind::Control, control::PHRASES_SET | control::RETENTION_SET) => {
                 newest::set(rows, entry);
                 Ok(())

@@ -6,6 +6,7 @@ mod erased;
 mod erasures;
 mod forget;
 mod laws;
+mod named;
 
 use std::path::Path;
 use std::sync::Arc;

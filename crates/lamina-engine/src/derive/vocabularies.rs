@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use lamina_core::derive::beliefs::ledger::Piece;
 use lamina_core::derive::vocabulary::{self, Lexicon, Mapping};
 use lamina_store::codec::answer::Mapped;
-use lamina_store::codec::control::VocabularySet;
+use lamina_store::codec::control::{Left, VocabularySet};
 use lamina_store::entry::{Entry, Place};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
@@ -18,9 +19,11 @@ use lamina_types::layer::{Effect, Extraction, Object};
 use lamina_types::vocabulary::{Vocabulary, VocabularyTerm};
 use lamina_types::{RecordedAt, ScopePath};
 
+use crate::derive::beliefs::renamed::{Change, renamed};
 use crate::derive::fold::{row_error, section};
 use crate::derive::key;
 use crate::derive::read::walk;
+use crate::derive::words::{Words, hash};
 
 /// A vocabulary in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +90,7 @@ impl Vocabularies {
     /// Takes the vocabulary that an entry sets.
     pub(crate) fn take(&mut self, entry: &Entry) {
         let set = entry.what.live().and_then(|bytes| VocabularySet::decode(bytes).ok());
-        let Some(VocabularySet { vocabulary, version, created }) = set else { return };
+        let Some(VocabularySet { vocabulary, version, created, .. }) = set else { return };
         // One that moves to another place leaves the one it was in.
         self.records.retain(|_, record| !entry.head.causes.contains(&record.offset));
         let updated = entry.head.recorded_at;
@@ -228,7 +231,113 @@ pub(super) fn set(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewErro
     row.extend_from_slice(&entry.place.0.to_be_bytes());
     rows.put(Space::Sources, key::vocabulary(tenant, &name), row);
     rows.put(Space::Sources, key::vocabulary_at(tenant, entry.head.offset), name.to_vec());
-    Ok(())
+    changed(rows, entry, &set)
+}
+
+/// Lets beliefs follow the terms that a vocabulary does not have any more, and those that it has again.
+fn changed(rows: &mut Rows<'_, '_>, entry: &Entry, set: &VocabularySet) -> Result<(), ViewError> {
+    let (tenant, at) = (entry.head.tenant, entry.head.recorded_at);
+    let vocabulary = Words::Said.vocabulary(&hash(rows, tenant), &set.vocabulary.name)?;
+    let withdrawn = set.withdrawn.iter().map(|term| (term, Piece::Renamed { at }));
+    let returned = set.returned.iter().map(|term| (term, Piece::Returned { at }));
+    let mut changes = Vec::new();
+    for (term, piece) in withdrawn.chain(returned) {
+        let predicate = Words::Said.predicate(&hash(rows, tenant), term)?;
+        changes.push(Change { vocabulary, predicate, piece });
+    }
+    let here = set.vocabulary.scope.as_ref();
+    let is_about = |rows: &Rows<'_, '_>, change: &Change, scope: u64| {
+        let within = |place: Option<&ScopePath>| match place {
+            Some(place) => rows.scope_is_within(tenant, scope, place.as_str()),
+            None => Ok(true),
+        };
+        match (&change.piece, &set.left) {
+            (Piece::Renamed { .. }, Some(left)) => {
+                let left = match left {
+                    Left::Tenant => None,
+                    Left::Scope(place) => Some(place),
+                };
+                Ok(within(left)? && !within(here)?)
+            }
+            _ => within(here),
+        }
+    };
+    renamed(rows, (tenant, entry.head.offset), &changes, &is_about)
+}
+
+/// What a change of a vocabulary means for what was said under its terms.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Difference {
+    /// Terms that are gone, or mean something else: another number of values at a time, or another kind.
+    pub(crate) withdrawn: Vec<String>,
+    /// Terms that are there again.
+    pub(crate) returned: Vec<String>,
+    /// Where it was in force, if that is somewhere else now.
+    pub(crate) left: Option<Left>,
+}
+
+impl Vocabularies {
+    /// What it means that one vocabulary comes in the place of another.
+    pub(crate) fn difference(&self, before: &VocabularyRecord, now: &Vocabulary) -> Difference {
+        let old = &before.vocabulary;
+        let mut difference = Difference::default();
+        if old.scope != now.scope {
+            let left = old.scope.clone().map_or(Left::Tenant, Left::Scope);
+            difference.left = Some(left);
+        }
+        let moved = difference.left.is_some();
+        let others = || self.records.values().filter(|record| record.offset != before.offset);
+        for term in named(old).filter(|term| term.active) {
+            // Another vocabulary that is in force in all of its place has the same term.
+            let is_had = others().any(|record| {
+                let place = &record.vocabulary.scope;
+                let reaches = place.as_ref().is_none_or(|place| {
+                    old.scope.as_ref().is_some_and(|scope| place.contains(scope))
+                });
+                reaches && means(&record.vocabulary, term)
+            });
+            if (moved || !means(now, term)) && !is_had {
+                difference.withdrawn.push(term.id.clone());
+            }
+        }
+        for term in named(now).filter(|term| term.active) {
+            if moved || !named(old).any(|known| known.active && known.id == term.id) {
+                difference.returned.push(term.id.clone());
+            }
+        }
+        difference
+    }
+}
+
+/// Whether a vocabulary has a term and means the same by it.
+fn means(vocabulary: &Vocabulary, term: &VocabularyTerm) -> bool {
+    named(vocabulary).any(|known| {
+        known.active
+            && known.id == term.id
+            && known.cardinality == term.cardinality
+            && known.datatype == term.datatype
+    })
+}
+
+/// How many answers say something under terms of a vocabulary, at most `max`.
+pub(crate) fn answers_under(
+    views: &Views,
+    (tenant, name): (u32, &str),
+    terms: &[String],
+    max: usize,
+) -> Result<usize, ViewError> {
+    let hash = |domain: &str, parts: &[&[u8]]| views.derived_tag(tenant, domain, parts);
+    let vocabulary = Words::Said.vocabulary(&hash, name)?;
+    let mut count = 0;
+    for term in terms {
+        let predicate = Words::Said.predicate(&hash, term)?;
+        let (from, to) = key::beliefs::all_termed(tenant, &vocabulary, &predicate);
+        walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |_, _| {
+            count += 1;
+            if count < max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+    }
+    Ok(count)
 }
 
 /// Takes a vocabulary back, unless a later entry has set it again.

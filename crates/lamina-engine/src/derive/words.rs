@@ -36,6 +36,7 @@ pub(super) fn hash<'a>(
 /// The domains of hashes that nothing else makes.
 const RELATION: &str = "derive.relation";
 const SESSION: &str = "derive.session";
+const VOCABULARY: &str = "derive.vocabulary.name";
 
 /// Where the hashes of an answer's words come from.
 #[derive(Debug)]
@@ -102,6 +103,11 @@ impl Words {
     /// What a session is known by.
     pub(super) fn session(&self, hash: &Hash<'_>, session: &str) -> Result<Tag, ViewError> {
         self.plain(hash, SESSION, session)
+    }
+
+    /// What a vocabulary is known by, wherever it is in force.
+    pub(super) fn vocabulary(&self, hash: &Hash<'_>, name: &str) -> Result<Tag, ViewError> {
+        self.plain(hash, VOCABULARY, name)
     }
 
     /// What somebody's something is known by, whoever it belongs to.

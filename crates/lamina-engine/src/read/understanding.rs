@@ -517,7 +517,9 @@ impl Inner {
         let Some(version) = seen.filter(|seen| seen.passes(pins)) else { return Ok(None) };
         let reading = self.reading(words.tenant, &version)?;
         let scope = self.scope_path(words.tenant, version.row.scope)?;
-        let things = words.things(version.row.scope, &version.row.concept)?;
+        let graph = Stored::new(&*self.views, words.tenant, version.row.scope);
+        let things = words.things(&graph, version.row.scope, &version.row.concept)?;
+        graph.finish(())?;
         Ok(Some(ConceptSeen { id: version.row.concept.id, scope, things, reading, version }))
     }
 

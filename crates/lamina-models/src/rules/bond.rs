@@ -5,7 +5,7 @@
 use lamina_types::layer::extraction::{Bond, Mention};
 
 use super::BONDS_MAX;
-use super::lexicon::Class;
+use super::lexicon::{Class, Form};
 use super::token::{Kind, Tokens};
 
 /// Tokens between a thing and the word that connects it.
@@ -54,6 +54,12 @@ const CONNECTING: &[(&str, &str, &str, Way)] = &[
     ("break", "", "causes", Way::Forth),
     ("delay", "", "causes", Way::Forth),
     ("affect", "", "causes", Way::Forth),
+    ("damage", "", "causes", Way::Forth),
+    ("ruin", "", "causes", Way::Forth),
+    ("destroy", "", "causes", Way::Forth),
+    ("prevent", "", "causes", Way::Forth),
+    ("interrupt", "", "causes", Way::Forth),
+    ("slow", "", "causes", Way::Forth),
     ("lead", "to", "causes", Way::Forth),
     ("result", "in", "causes", Way::Forth),
     ("result", "from", "causes", Way::Back),
@@ -61,6 +67,8 @@ const CONNECTING: &[(&str, &str, &str, Way)] = &[
     ("due", "to", "causes", Way::Back),
     ("because", "of", "causes", Way::Back),
     ("because", "", "causes", Way::Back),
+    ("thanks", "to", "causes", Way::Back),
+    ("owing", "to", "causes", Way::Back),
     ("contradict", "", "contradicts", Way::Forth),
     ("exclude", "", "contradicts", Way::Forth),
     ("replace", "", "contradicts", Way::Forth),
@@ -76,7 +84,22 @@ const CONNECTING: &[(&str, &str, &str, Way)] = &[
 ];
 
 /// Verbs by which one thing lives on another: "gets its water from the well".
-const TAKING: &[&str] = &["get", "take", "draw", "receive", "fetch"];
+const TAKING: &[&str] = &[
+    "get", "take", "draw", "receive", "fetch", "read", "pull", "load", "import", "copy", "source",
+];
+
+/// What something is done with: "is sent with Pigeonpost".
+const MEANS: &[&str] = &["with", "via", "through", "using"];
+
+/// Verbs that say nothing of how two things hang together.
+const LIGHT: &[&str] = &[
+    "get", "give", "go", "have", "make", "take", "put", "let", "keep", "say", "tell", "ask",
+    "want", "like", "love", "hate", "see", "know", "think", "find", "mean", "seem", "become",
+    "stay",
+];
+
+/// What a reason begins with that may stand before what it is the reason of.
+const REASONS: &[&str] = &["because", "due", "thanks", "owing"];
 
 /// Things of one phrase that a word connects.
 const THINGS_MAX: usize = 3;
@@ -92,25 +115,45 @@ pub(crate) fn bonds(tokens: &Tokens<'_>, names: &[Mention], nouns: &[Mention]) -
         if !is_asserted(tokens, at) {
             continue;
         }
-        let (before, after) = (things.before(start), things.after(end));
+        let (before, after) = things.around(at, (start, end));
         let (from, to) = match way {
             Way::Forth => (before, after),
             Way::Back => (after, before),
         };
-        for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
-            if from.name != to.name && found.len() < BONDS_MAX {
-                let relation = relation.to_owned();
-                found.push(Bond { from: from.span, relation, to: to.span });
-            }
+        tie(&mut found, relation, &from, &to);
+    }
+    // What any other verb connects hangs together somehow.
+    for at in 0..tokens.len() {
+        if connects(tokens, at).is_none() && things.is_done(at) && is_asserted(tokens, at) {
+            tie(&mut found, RELATED, &things.before(at), &things.after(at + 1));
         }
     }
     found
 }
 
+/// The relation of which nothing more is known.
+const RELATED: &str = "related_to";
+
+/// Connects every thing on one side with every thing on the other. Of two that are connected already nothing more is
+/// said by a relation that says nothing.
+fn tie(found: &mut Vec<Bond>, relation: &str, from: &[&Mention], to: &[&Mention]) {
+    for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
+        let known = |bond: &Bond| {
+            [(from.span, to.span), (to.span, from.span)].contains(&(bond.from, bond.to))
+        };
+        let is_new = relation != RELATED || !found.iter().any(known);
+        if from.name != to.name && is_new && found.len() < BONDS_MAX {
+            let relation = relation.to_owned();
+            found.push(Bond { from: from.span, relation, to: to.span });
+        }
+    }
+}
+
 /// The relation that a word at this place says, and where its words stand.
 fn connects(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
     let token = tokens.at(at);
-    if token.kind != Kind::Word || token.capital {
+    let fronted = token.word(REASONS) && opens(tokens, at);
+    if token.kind != Kind::Word || token.capital && !fronted {
         return None;
     }
     let of = |word: &str| {
@@ -137,12 +180,31 @@ fn connects(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize
         let from = (at + 2..at + REACH_MAX).find(|index| tokens.at(*index).fold == "from");
         return from.map(|from| ("depends_on", Way::Forth, (at, from + 1)));
     }
+    // "is sent with Pigeonpost".
+    let is_participle = token.verb.is_some_and(|verb| verb.forms.has(Form::PARTICIPLE))
+        || token.verb.is_none() && token.fold.len() > 4 && token.fold.ends_with("ed");
+    if is_participle && tokens.before(at).is(Class::BE) && next.word(MEANS) {
+        return Some(("depends_on", Way::Forth, (at - 1, at + 2)));
+    }
+    // "cannot work without the compressor".
+    if token.fold == "without" {
+        let denied = (at.saturating_sub(REACH_MAX)..at)
+            .rev()
+            .take_while(|index| tokens.at(*index).kind == Kind::Word)
+            .find(|index| tokens.at(*index).is(Class::NEGATION));
+        return denied.map(|from| ("depends_on", Way::Forth, (from, at + 1)));
+    }
     // "is a telescope of the observatory".
     let whole = token.fold == "of"
         && tokens.at(at + 1).is(Class::DETERMINER)
         && tokens.before(at.saturating_sub(1)).word(&["a", "an"])
         && tokens.before(at.saturating_sub(2)).is(Class::BE);
     whole.then(|| ("part_of", Way::Forth, (at.saturating_sub(3), at + 1)))
+}
+
+/// Whether a clause begins here.
+fn opens(tokens: &Tokens<'_>, at: usize) -> bool {
+    at == 0 || matches!(tokens.before(at).kind, Kind::Newline | Kind::Punct)
 }
 
 /// A regular form of a verb that no list knows.
@@ -161,7 +223,11 @@ fn is_asserted(tokens: &Tokens<'_>, at: usize) -> bool {
     };
     let start = (0..at).rev().find(|index| ends(*index)).map_or(0, |index| index + 1);
     let end = (at..tokens.len()).find(|index| ends(*index)).unwrap_or(tokens.len());
-    let doubt = Class::NEGATION.or(Class::IRREALIS);
+    let mut doubt = Class::NEGATION.or(Class::IRREALIS);
+    // "does not work without it" says that it is needed.
+    if tokens.at(at).fold == "without" {
+        doubt = Class::IRREALIS;
+    }
     !tokens.at(end).punct('?')
         && (start..at)
             .all(|index| !tokens.at(index).is(doubt) && !tokens.at(index).word(&["if", "whether"]))
@@ -175,6 +241,59 @@ struct Things<'a> {
 }
 
 impl<'a> Things<'a> {
+    /// What stands on both sides of words that connect.
+    fn around(
+        &self,
+        at: usize,
+        (start, end): (usize, usize),
+    ) -> (Vec<&'a Mention>, Vec<&'a Mention>) {
+        let (before, after) = (self.before(start), self.after(end));
+        // "A panel is what the battery needs": what is needed stands ahead of it.
+        let what = (start.saturating_sub(REACH_MAX)..start)
+            .rev()
+            .find(|index| self.tokens.at(*index).word(&["what"]))
+            .filter(|what| *what > 0 && self.tokens.before(*what).is(Class::BE));
+        if let Some(what) = what {
+            let ahead = self.before(what - 1);
+            if !before.is_empty() && !ahead.is_empty() {
+                return (before, ahead);
+            }
+        }
+        // "Because of the allergy the menu changed": what follows from it stands behind it.
+        if before.is_empty() && opens(self.tokens, at) && self.tokens.at(at).word(REASONS) {
+            let mut next = (end..end + REACH_MAX).find(|index| self.at(*index).is_some());
+            while let Some(index) = next.filter(|index| self.at(*index).is_some()) {
+                next = Some(index + 1);
+            }
+            // Between the two a comma may stand.
+            let next = next.map(|index| index + usize::from(self.tokens.at(index).punct(',')));
+            return (next.map(|index| self.after(index)).unwrap_or_default(), after);
+        }
+        (before, after)
+    }
+
+    /// Whether a verb that one thing does and another is done to stands here: "Sentra watches the
+    /// refrigerator". What is done in the past, or by somebody else, and nothing that goes on or may be.
+    fn is_done(&self, at: usize) -> bool {
+        let (token, next) = (self.tokens.at(at), self.tokens.at(at + 1));
+        if token.kind != Kind::Word || token.capital || at == 0 || self.at(at).is_some() {
+            return false;
+        }
+        let finite = match token.verb {
+            Some(verb) if LIGHT.contains(&verb.lemma) => false,
+            Some(verb) => verb.forms.has(Form::THIRD) || verb.forms.has(Form::PAST),
+            None => {
+                token.fold.len() > 4 && (token.fold.ends_with("ed") || token.fold.ends_with('s'))
+            }
+        };
+        let closed = Class::BE.or(Class::HAVE).or(Class::DO).or(Class::MODAL).or(Class::STOP);
+        // The subject stands right before it, and the object right behind it.
+        let subject = self.at(at - 1).is_some();
+        let object = self.at(at + 1).is_some()
+            || next.is(Class::DETERMINER) && (at + 2..at + 4).any(|index| self.at(index).is_some());
+        finite && !token.is(closed) && subject && object
+    }
+
     /// The nearest phrase before a place, and what it belongs to or is made of.
     fn before(&self, at: usize) -> Vec<&'a Mention> {
         let mut said = (at.saturating_sub(REACH_MAX)..at).rev();

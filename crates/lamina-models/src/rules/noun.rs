@@ -120,6 +120,7 @@ fn is_noun(tokens: &Tokens<'_>, at: usize, after: After) -> bool {
     let takes = next
         .is(Class::DETERMINER.or(Class::POSSESSIVE).or(Class::PRONOUN).or(Class::FIRST))
         || next.capital
+        || next.is(Class::NUMBER_WORD)
         || next.kind == Kind::Number;
     let starts = at == 0 || matches!(previous.kind, Kind::Newline | Kind::Punct);
     let Some(verb) = token.verb else {

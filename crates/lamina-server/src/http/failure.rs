@@ -125,6 +125,11 @@ impl From<EngineError> for Failure {
                 "selector",
                 format!("selects more than {FORGET_RECORDS_MAX} records; name stretches of time"),
             ),
+            EngineError::LimitReached { limit: "VOCABULARY_ANSWERS_MAX" } => ApiError::at(
+                code,
+                "predicates",
+                "takes away or brings back terms that too many answers say something under; change fewer at a time",
+            ),
             EngineError::TooLarge { limit } => {
                 ApiError::new(code, format!("The write exceeds the limit {limit}."))
                     .with("limit", *limit)

@@ -124,6 +124,44 @@ fn r220_predicates_are_mapped_with_a_confidence_where_a_vocabulary_is_in_force()
     assert_eq!(facts(&mut api, &elsewhere, "&predicate=deal_stage"), [Value::Null; 0]);
 }
 
+/// R230: a belief whose predicate's vocabulary has changed is kept for questions about the past only.
+#[test]
+fn r230_a_belief_is_deprecated_with_the_term_it_is_under() {
+    let mut api = Api::shared("vocabularies-changed");
+    let scope = api.scope.clone();
+    let name = scope.replace([':', '/'], "_");
+    let body = |terms: &[&str]| {
+        let terms: Vec<Value> = terms.iter().map(|id| json!({"id": id})).collect();
+        json!({"name": name, "scope": scope, "predicates": terms})
+    };
+    api.post("/v1/vocabularies", &body(&["deal_stage", "region"])).ok(201);
+    triple(&mut api, "dealStage", &word("poc"));
+    triple(&mut api, "region", &word("north"));
+    let list = |api: &mut Api, more: &str| {
+        let page = api.get(&format!("/v1/beliefs?scope={scope}{more}")).ok(200);
+        page["items"].as_array().unwrap().clone()
+    };
+    let stage = list(&mut api, "&predicate=deal_stage").pop().unwrap();
+    let id = string(&stage, "id");
+    let before = string(&stage, "recorded_from");
+    put(&mut api, &name, &body(&["region"])).ok(200);
+    assert_eq!(list(&mut api, "&predicate=deal_stage"), [Value::Null; 0]);
+    assert_eq!(list(&mut api, "&predicate=region").len(), 1);
+    let gone = list(&mut api, "&include_deprecated=true&predicate=deal_stage");
+    assert_eq!((&gone[0]["id"], &gone[0]["stance"]), (&json!(id), &json!("deprecated")));
+    let then = list(&mut api, &format!("&predicate=deal_stage&as_of_recorded={before}"));
+    assert_eq!((&then[0]["id"], &then[0]["stance"]), (&json!(id), &json!("supported")));
+    let reasons = |api: &mut Api| {
+        let history = api.get(&format!("/v1/beliefs/history?belief_id={id}")).ok(200);
+        let versions = history["versions"].as_array().unwrap().clone();
+        versions.iter().map(|version| string(version, "reason")).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(&mut api), ["created", "vocabulary_changed"]);
+    put(&mut api, &name, &body(&["region", "deal_stage"])).ok(200);
+    assert_eq!(string(&list(&mut api, "&predicate=deal_stage")[0], "id"), id);
+    assert_eq!(reasons(&mut api), ["created", "vocabulary_changed", "vocabulary_restored"]);
+}
+
 #[test]
 fn bad_vocabularies_are_refused_by_name() {
     let mut api = Api::shared("vocabularies-bad");

@@ -35,7 +35,7 @@ pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};
 pub use retention::RetentionSet;
 pub use synthesis::Synthesize;
-pub use vocabulary::VocabularySet;
+pub use vocabulary::{Left, VocabularySet};
 
 const VERSION: u8 = 1;
 

@@ -122,6 +122,16 @@ impl<'a, 'f> Rows<'a, 'f> {
         self.fold.scope_ordinal(tenant, path)
     }
 
+    /// Whether a scope is the one of a path or below it.
+    pub fn scope_is_within(
+        &self,
+        tenant: u32,
+        ordinal: u64,
+        path: &str,
+    ) -> Result<bool, ViewError> {
+        self.fold.scope_is_within(tenant, ordinal, path)
+    }
+
     /// The same by the keyed hash of its path.
     pub fn scope_of_tag(&self, tenant: u32, path: &Tag) -> Result<Option<u64>, ViewError> {
         self.fold.scope_of_tag(tenant, path)

@@ -435,6 +435,17 @@ impl<'a> Fold<'a> {
         self.scope_of_tag(tenant, &tag)
     }
 
+    /// Whether a scope is the one of a path or below it.
+    pub(crate) fn scope_is_within(
+        &self,
+        tenant: u32,
+        ordinal: u64,
+        path: &str,
+    ) -> Result<bool, ViewError> {
+        let path = self.tags.path(tenant, path)?;
+        Ok(self.get(Space::Scopes, &key::scope_below(tenant, &path, ordinal))?.is_some())
+    }
+
     /// The same by the keyed hash of the path.
     pub(crate) fn scope_of_tag(&self, tenant: u32, path: &Tag) -> Result<Option<u64>, ViewError> {
         let bytes = self.get(Space::Scopes, &key::scope_by_path(tenant, path))?;

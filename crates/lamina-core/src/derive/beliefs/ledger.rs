@@ -12,7 +12,7 @@ use super::declare::{Closing, Declaration, close, declare};
 use super::evidence::{Evidence, Heard, Polarity};
 use super::revise::{
     Deletion, Deprecation, Reason, Revision, Settings, Standing, State, Voices, again, begin,
-    deprecate, fire, revise,
+    deprecate, fire, restore, revise,
 };
 
 /// Something that is said about a claim.
@@ -36,6 +36,16 @@ pub enum Piece {
         /// From when the side holds; none: it lost.
         from: Option<ValidAt>,
     },
+    /// The vocabulary that its predicate is of does not have it any more, or means something else by it.
+    Renamed {
+        /// When it was recorded.
+        at: RecordedAt,
+    },
+    /// The vocabulary has the predicate again.
+    Returned {
+        /// When it was recorded.
+        at: RecordedAt,
+    },
     /// Its subject or object is one with another: the evidence counts there from now on.
     Moved {
         /// When it was recorded.
@@ -49,7 +59,11 @@ impl Piece {
         match self {
             Piece::Said(said) => said.evidence.recorded,
             Piece::Declared(declaration) => declaration.at,
-            Piece::Closed { at, .. } | Piece::Decided { at, .. } | Piece::Moved { at } => *at,
+            Piece::Closed { at, .. }
+            | Piece::Decided { at, .. }
+            | Piece::Renamed { at }
+            | Piece::Returned { at }
+            | Piece::Moved { at } => *at,
         }
     }
 }
@@ -148,14 +162,27 @@ pub fn take(
             }
             Some(Taken { held, begins: false, afresh: false, ended: None, steps })
         }
-        Piece::Moved { at } => {
+        Piece::Moved { at } => deprecated(before?, Deprecation::Identity, *at, steps),
+        Piece::Renamed { at } => deprecated(before?, Deprecation::Vocabulary, *at, steps),
+        Piece::Returned { at } => {
             let mut held = before?;
-            if held.is_held() {
-                steps.push(deprecate(&mut held.state, Deprecation::Identity, *at));
-            }
+            let own = held.settings(settings);
+            steps.extend(restore(&mut held.state, &own, *at));
             Some(Taken { held, begins: false, afresh: false, ended: None, steps })
         }
     }
+}
+
+fn deprecated(
+    mut held: Held,
+    why: Deprecation,
+    at: RecordedAt,
+    mut steps: Vec<Revision>,
+) -> Option<Taken> {
+    if held.is_held() {
+        steps.push(deprecate(&mut held.state, why, at));
+    }
+    Some(Taken { held, begins: false, afresh: false, ended: None, steps })
 }
 
 fn heard_of(
@@ -279,6 +306,8 @@ pub fn replay(settings: &Settings, pieces: &[Piece], until: RecordedAt) -> Vec<L
             Piece::Declared(_)
             | Piece::Closed { .. }
             | Piece::Decided { .. }
+            | Piece::Renamed { .. }
+            | Piece::Returned { .. }
             | Piece::Moved { .. } => Heard::default(),
         };
         let Some(taken) = take(before, settings, piece, heard) else { continue };

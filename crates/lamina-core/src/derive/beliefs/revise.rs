@@ -194,6 +194,8 @@ pub enum Reason {
     Redacted,
     /// It is kept for the past only.
     Deprecated(Deprecation),
+    /// Its predicate means what it did, and it is held again.
+    Returned,
     /// It is gone.
     Deleted(Deletion),
     /// It was not held any more; nothing changed.
@@ -349,6 +351,26 @@ pub fn deprecate(state: &mut State, why: Deprecation, at: RecordedAt) -> Revisio
     state.standing = Standing::Deprecated { at, why };
     state.due = None;
     Revision { at, reason: Reason::Deprecated(why), before, after: before }
+}
+
+/// Holds a belief again whose vocabulary has its predicate again; nothing if it was given up for another
+/// reason. What was not shown yet is shown, and one whose time has passed meanwhile is gone.
+pub fn restore(state: &mut State, settings: &Settings, at: RecordedAt) -> Option<Revision> {
+    let why = Deprecation::Vocabulary;
+    if !matches!(state.standing, Standing::Deprecated { why: known, .. } if known == why) {
+        return None;
+    }
+    let before = state.visible();
+    state.standing = Standing::Held;
+    if state.expires.is_some_and(|expires| expires <= at) {
+        state.end(at, Deletion::Expired);
+        let reason = Reason::Deleted(Deletion::Expired);
+        return Some(Revision { at, reason, before, after: before });
+    }
+    state.show(settings, at);
+    let mut revision = Revision { at, reason: Reason::Returned, before, after: state.visible() };
+    state.check_floor(settings, &mut revision);
+    Some(revision)
 }
 
 /// A belief as it is at `until`, from all of its evidence in the order it was recorded: what

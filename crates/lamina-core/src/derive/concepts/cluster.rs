@@ -127,9 +127,9 @@ impl<'a> Clusters<'a> {
         found
     }
 
-    /// Most episodes first, ties by id.
-    fn rank(&self, item: Item) -> (Reverse<u32>, Item) {
-        (Reverse(self.episodes(item)), item)
+    /// Most episodes first, then what occurred first.
+    fn rank(&self, item: Item) -> (Reverse<u32>, u64, Item) {
+        (Reverse(self.episodes(item)), self.graph.first(item), item)
     }
 
     fn leads(&self, item: Item) -> bool {

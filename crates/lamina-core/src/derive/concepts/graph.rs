@@ -337,6 +337,11 @@ pub trait Graph {
     fn episodes(&self, item: Item) -> u32;
     /// Facts about a thing.
     fn facts(&self, item: Item) -> u32;
+    /// Which of the things of the scope it was, in the order in which they first occurred: what tells two
+    /// apart that are alike in everything else. The hashes of their names are another server's chance.
+    fn first(&self, _item: Item) -> u64 {
+        0
+    }
     /// Episodes two things occur in together.
     fn together(&self, one: Item, other: Item) -> u32;
     /// Things that occur with this one in at least so many episodes, and in how many. A view that

@@ -79,7 +79,7 @@ pub fn name(
     let mut members = concept.members.clone();
     members.sort_by_key(|item| {
         let both = graph.together(concept.leader, *item);
-        (*item != concept.leader, std::cmp::Reverse(both), *item)
+        (*item != concept.leader, std::cmp::Reverse(both), graph.first(*item), *item)
     });
     let names: Vec<String> = members.into_iter().filter_map(named).take(NAMED_MAX).collect();
     let text = names.join(", ");

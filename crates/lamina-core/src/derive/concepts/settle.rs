@@ -194,7 +194,7 @@ struct Lineage {
     split: Vec<ConceptId>,
 }
 
-fn lineage(around: &Around) -> Lineage {
+fn lineage(graph: &dyn Graph, around: &Around) -> Lineage {
     let mut lineage = Lineage::default();
     for concept in around.known.values().filter(|c| c.standing == Standing::Held) {
         let goes_on = |members: &BTreeSet<Item>| {
@@ -218,17 +218,17 @@ fn lineage(around: &Around) -> Lineage {
             }
         }
     }
-    take_up(around, &mut lineage);
+    take_up(graph, around, &mut lineage);
     lineage
 }
 
 /// What was given up and gathers again is the same as before. Each such concept, oldest first, is
 /// taken up by the gathering that has most of it, if that is at least half and is nothing else yet:
 /// two gatherings may each have half, and one id cannot stand for both.
-fn take_up(around: &Around, lineage: &mut Lineage) {
+fn take_up(graph: &dyn Graph, around: &Around, lineage: &mut Lineage) {
     let mut given_up: Vec<&Concept> =
         around.known.values().filter(|c| c.standing == Standing::Deprecated).collect();
-    given_up.sort_by_key(|concept| (concept.created, concept.id));
+    given_up.sort_by_key(|concept| (concept.created, graph.first(concept.leader), concept.id));
     for concept in given_up {
         let free = |leader: &Item| {
             !lineage.parents.contains_key(leader)
@@ -242,7 +242,9 @@ fn take_up(around: &Around, lineage: &mut Lineage) {
             .filter(|(shared, leader)| {
                 *shared > 0 && shared * 2 >= concept.members.len() && free(leader)
             })
-            .max_by_key(|(shared, leader)| (*shared, std::cmp::Reverse(*leader)));
+            .max_by_key(|(shared, leader)| {
+                (*shared, std::cmp::Reverse((graph.first(*leader), *leader)))
+            });
         if let Some((_, leader)) = best {
             lineage.again.insert(leader, concept.id);
         }
@@ -261,7 +263,7 @@ pub fn settle(
     mint: &mut dyn FnMut() -> ConceptId,
 ) -> Vec<Change> {
     let around = around(graph, affected);
-    let lineage = lineage(&around);
+    let lineage = lineage(graph, &around);
     let mut changes = Vec::new();
     let ended = |id: &ConceptId, standing: Standing| {
         let mut concept = around.known.get(id).expect("a concept of the lineage is known").clone();
@@ -280,7 +282,9 @@ pub fn settle(
         record(graph, ended(id, Standing::Split), &mut changes);
     }
     let mut renewed = Vec::new();
-    for (leader, members) in &around.gathered {
+    let mut gathered: Vec<(&Item, &BTreeSet<Item>)> = around.gathered.iter().collect();
+    gathered.sort_by_key(|(leader, _)| (graph.first(**leader), **leader));
+    for (leader, members) in gathered {
         let (next, merged) = successor(graph, &around, &lineage, (*leader, members), when, mint);
         for id in merged {
             record(graph, ended(&id, Standing::Merged { into: next.id }), &mut changes);
@@ -346,7 +350,7 @@ fn successor(
 ) -> (Concept, Vec<ConceptId>) {
     let oldest = |id: &&ConceptId| {
         let concept = around.known.get(*id).expect("a concept of the lineage is known");
-        (concept.created, concept.id)
+        (concept.created, graph.first(concept.leader), concept.id)
     };
     let parents: &[ConceptId] = lineage.parents.get(&leader).map_or(&[], Vec::as_slice);
     let canonical = parents.iter().min_by_key(oldest).copied();

@@ -6,7 +6,7 @@
 
 use lamina_types::{AsOf, RecordedAt, ValidAt};
 
-use super::{Content, Piece, Valid};
+use super::{Content, Piece, Said, Valid};
 
 /// What is known at a point on both axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,11 @@ impl Piece {
     /// Whether there is an instant at which it was known. One that the entry that made it replaced never was.
     pub fn was_known(&self) -> bool {
         self.recorded_to != Some(self.recorded_from)
+    }
+
+    /// Whether somebody says what it is. Of what nobody had told of and is known by its ending alone, nobody does.
+    pub fn is_said(&self) -> bool {
+        self.supports.iter().any(|support| matches!(support.said, Said::Value(_)))
     }
 
     /// Whether it is recorded and not retired at an instant.

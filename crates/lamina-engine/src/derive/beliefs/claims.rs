@@ -60,9 +60,7 @@ pub(super) fn take(
     }
     let heard = match &row.piece {
         Piece::Said(said) => heard(rows, at, &said.evidence)?,
-        Piece::Declared(_) | Piece::Closed { .. } | Piece::Decided { .. } | Piece::Moved { .. } => {
-            Heard::default()
-        }
+        _ => Heard::default(),
     };
     let held = before.as_ref().map(|row| row.held.clone());
     let Some(taken) = ledger::take(held, &Settings::default(), &row.piece, heard) else {
@@ -172,7 +170,18 @@ fn place(rows: &mut Rows<'_, '_>, at: &At, belief: &mut BeliefRow, piece: &Piece
             (said.evidence.polarity == Polarity::Supports, said.evidence.valid_from)
         }
         Piece::Declared(declaration) => (true, declaration.valid_from),
-        Piece::Closed { .. } | Piece::Decided { .. } | Piece::Moved { .. } => return,
+        // Held again, it is found again and among those that count.
+        Piece::Returned { .. } => {
+            if belief.held.is_held() {
+                let stands = Found::Stands(at.claim).encode();
+                rows.put(Space::Records, key::belief(at.tenant, belief.id), stands);
+            }
+            (false, belief.latest)
+        }
+        Piece::Closed { .. }
+        | Piece::Decided { .. }
+        | Piece::Renamed { .. }
+        | Piece::Moved { .. } => return,
     };
     if supports {
         belief.latest = belief.latest.max(from);

@@ -34,7 +34,7 @@ pub(in crate::derive) fn declared(rows: &mut Rows<'_, '_>, entry: &Entry) -> Res
     let at = At { tenant, claim, about: About { subject, is_entity, predicate, is_single: false } };
     let recorded = head.recorded_at;
     let source = AssertionId { offset: head.offset, ordinal: 0 };
-    let mut made = MadeRow { claims: vec![claim], touched: 1, updated: 1, sample: None };
+    let mut made = MadeRow { claims: vec![claim], touched: 1, updated: 1, ..MadeRow::default() };
     // Without a subject nothing was asked that another declaration could answer anew.
     if what.subject_name.is_some() || what.subject.is_some() {
         for other in closed(rows, tenant, &claim, &what)? {

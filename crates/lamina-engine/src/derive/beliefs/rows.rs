@@ -119,6 +119,8 @@ pub(crate) struct MadeRow {
     pub(crate) updated: u32,
     /// The scope and time of the sample it gave.
     pub(crate) sample: Option<(u64, RecordedAt)>,
+    /// The terms of vocabularies that it said something under: the name of the vocabulary and the predicate.
+    pub(crate) terms: BTreeSet<(Tag, Tag)>,
 }
 
 impl BeliefRow {
@@ -234,6 +236,14 @@ impl PieceRow {
                 out.push(3);
                 put_instant(&mut out, at.0);
             }
+            Piece::Renamed { at } => {
+                out.push(5);
+                put_instant(&mut out, at.0);
+            }
+            Piece::Returned { at } => {
+                out.push(6);
+                put_instant(&mut out, at.0);
+            }
             Piece::Decided { at, from } => {
                 out.push(4);
                 put_instant(&mut out, at.0);
@@ -271,6 +281,8 @@ impl PieceRow {
                 at: RecordedAt(instant(&mut from)?),
                 from: optional(&mut from, instant)?.map(ValidAt),
             },
+            5 => Piece::Renamed { at: RecordedAt(instant(&mut from)?) },
+            6 => Piece::Returned { at: RecordedAt(instant(&mut from)?) },
             _ => return Err(MALFORMED),
         };
         let row = PieceRow { belief, piece, event, class, weight, place, gone, origin, redacted };
@@ -280,7 +292,7 @@ impl PieceRow {
 
 impl MadeRow {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let MadeRow { claims, touched, updated, sample } = self;
+        let MadeRow { claims, touched, updated, sample, terms } = self;
         let mut out = Vec::with_capacity(8 + 40 * claims.len());
         put_varint(&mut out, claims.len() as u64);
         for claim in claims {
@@ -292,6 +304,11 @@ impl MadeRow {
             put_varint(out, *scope);
             put_instant(out, at.0);
         });
+        put_varint(&mut out, terms.len() as u64);
+        for (vocabulary, predicate) in terms {
+            out.extend_from_slice(vocabulary);
+            out.extend_from_slice(predicate);
+        }
         out
     }
 
@@ -302,6 +319,9 @@ impl MadeRow {
             touched: small(&mut from)?,
             updated: small(&mut from)?,
             sample: optional(&mut from, |from| Ok((from.varint()?, RecordedAt(instant(from)?))))?,
+            terms: list(&mut from, |from| Ok((from.array()?, from.array()?)))?
+                .into_iter()
+                .collect(),
         };
         done(&from, row)
     }

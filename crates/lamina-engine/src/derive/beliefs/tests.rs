@@ -1,6 +1,8 @@
 //! Beliefs in the engine: what is said makes them, what is taken back unmakes them, a replay gives the
 //! same rows, and a row is what taking all pieces again comes to.
 
+mod renamed;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;

@@ -13,6 +13,7 @@ use lamina_core::derive::concepts::{
     self, Change, Concept, Direction as Way, Graph, GraphMut, Item, LINKS_MAX, Relation,
 };
 use lamina_store::codec::CodecError;
+use lamina_store::codec::wire::{Cursor, put_varint};
 use lamina_store::kv::{Direction, Space, Visit};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{ViewError, Views};
@@ -169,6 +170,10 @@ impl<L: Look> Graph for Stored<L> {
         self.counts(item).facts
     }
 
+    fn first(&self, item: Item) -> u64 {
+        self.counts(item).first
+    }
+
     fn together(&self, one: Item, other: Item) -> u32 {
         remembered(&self.pairs, both(one, other), || {
             let row = key::pair(self.tenant, self.scope, one, other);
@@ -238,10 +243,11 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
                 let now = Counts {
                     episodes: before.episodes.saturating_add_signed(*episodes),
                     facts: before.facts.saturating_add_signed(*facts),
+                    first: before.first,
                 };
                 self.counts.get_mut().insert(*item, now);
                 let row = key::item(tenant, scope, *item);
-                match now == Counts::default() {
+                match (now.episodes, now.facts) == (0, 0) {
                     true => self.look.delete(Space::Sources, row),
                     false => self.look.put(Space::Sources, row, now.encode()),
                 }
@@ -282,6 +288,26 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
 }
 
 impl Stored<&mut Rows<'_, '_>> {
+    /// Things that occur, in their order: each that did not yet gets the next number of the scope.
+    pub(crate) fn meet(&mut self, items: &[Item]) {
+        let row = key::items(self.tenant, self.scope);
+        let known =
+            self.get(Space::Sources, &row, |bytes| Cursor::new(bytes).varint()).unwrap_or(0);
+        let mut next = known;
+        for item in items {
+            if self.counts(*item).first == 0 {
+                next += 1;
+                let first = Counts { first: next, ..Counts::default() };
+                self.counts.get_mut().insert(*item, first);
+            }
+        }
+        if next != known {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, next);
+            self.look.put(Space::Sources, row, bytes);
+        }
+    }
+
     fn count(&mut self, row: Vec<u8>, now: u32) {
         match now {
             0 => self.look.delete(Space::Sources, row),

@@ -26,6 +26,7 @@ mod sources {
     pub(super) const LINK: u8 = 46;
     pub(super) const MEMBER: u8 = 47;
     pub(super) const COUNTED: u8 = 48;
+    pub(super) const ITEMS: u8 = 49;
 }
 
 /// A concept as it is now.
@@ -76,6 +77,11 @@ pub(crate) fn digest(tenant: u32, scope: u64, episode: EpisodeId) -> Vec<u8> {
 /// How often something occurs.
 pub(crate) fn item(tenant: u32, scope: u64, item: Item) -> Vec<u8> {
     Key::of(tenant, sources::ITEM).number(scope).item(item).0
+}
+
+/// How many things a scope has come to know.
+pub(crate) fn items(tenant: u32, scope: u64) -> Vec<u8> {
+    Key::of(tenant, sources::ITEMS).number(scope).0
 }
 
 /// An episode that something occurs in, by when it was sealed.

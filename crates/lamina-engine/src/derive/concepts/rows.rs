@@ -22,6 +22,8 @@ use crate::derive::rows::{
 pub(crate) struct Counts {
     pub(crate) episodes: u32,
     pub(crate) facts: u32,
+    /// The number that the scope gave it when it first occurred; 0 if it does not.
+    pub(crate) first: u64,
 }
 
 /// What one answer speaks of.
@@ -91,15 +93,17 @@ pub(crate) struct ConceptRow {
 
 impl Counts {
     pub(crate) fn encode(self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(4);
+        let mut out = Vec::with_capacity(8);
         put_varint(&mut out, u64::from(self.episodes));
         put_varint(&mut out, u64::from(self.facts));
+        put_varint(&mut out, self.first);
         out
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Read<Counts> {
         let mut from = Cursor::new(bytes);
-        let counts = Counts { episodes: small(&mut from)?, facts: small(&mut from)? };
+        let (episodes, facts) = (small(&mut from)?, small(&mut from)?);
+        let counts = Counts { episodes, facts, first: from.varint()? };
         done(&from, counts)
     }
 }
@@ -242,10 +246,13 @@ impl DigestRow {
         DigestRow { at, began, answers, items, facts, bonds }
     }
 
-    /// Brings it into the bounds of a digest, in one order.
+    /// Brings it into the bounds of a digest. Its things stay in the order of their importance.
     pub(crate) fn trim(&mut self) {
         let digest = self.digest(EpisodeId::from_bytes([0; 16]));
-        self.items = digest.items().to_vec();
+        let more: Vec<Item> =
+            digest.items().iter().copied().filter(|item| !self.items.contains(item)).collect();
+        self.items.extend(more);
+        self.items.retain(|item| digest.items().contains(item));
         let kept: BTreeSet<FactId> = digest.facts().iter().map(|fact| fact.fact).collect();
         self.facts
             .retain(|fact| kept.contains(&fact.id()) && digest.items().contains(&fact.subject));

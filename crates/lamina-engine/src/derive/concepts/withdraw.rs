@@ -33,13 +33,15 @@ pub(in crate::derive) fn withdraw_all<'a>(
 ) -> Result<(), ViewError> {
     let mut gone: BTreeMap<u64, ThingsRow> = BTreeMap::new();
     let mut episodes: BTreeSet<(u64, EpisodeId)> = BTreeSet::new();
-    let mut tracks: BTreeSet<(u64, Tag)> = BTreeSet::new();
+    // In the order in which they were first spoken of: their hashes are another server's chance.
+    let mut tracks: Vec<(u64, Tag)> = Vec::new();
+    let mut seen: BTreeSet<(u64, Tag)> = BTreeSet::new();
     for (offset, row) in answers {
         let Some(things) = things_row(rows, tenant, offset)? else { continue };
         rows.delete(Space::Sources, key::things(tenant, offset));
         let counted = things.episode.into_iter();
         episodes.extend(counted.flat_map(|id| things.scopes.iter().map(move |scope| (*scope, id))));
-        tracks.extend(row.tracks.iter().copied());
+        tracks.extend(row.tracks.iter().copied().filter(|track| seen.insert(*track)));
         gone.insert(offset, things);
     }
     for (scope, episode) in episodes {

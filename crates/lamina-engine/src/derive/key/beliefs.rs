@@ -26,6 +26,7 @@ mod sources {
     pub(super) const DECLARED: u8 = 76;
     pub(super) const SAMPLE: u8 = 77;
     pub(super) const HEIR: u8 = 78;
+    pub(super) const TERMED: u8 = 79;
 }
 
 /// A claim that something can be believed of.
@@ -135,6 +136,16 @@ pub(crate) fn all_recent(tenant: u32, scope: u64, said: &Tag) -> (Vec<u8>, Vec<u
 /// The claims that an entry spoke about.
 pub(crate) fn made(tenant: u32, offset: u64) -> Vec<u8> {
     Key::of(tenant, sources::MADE).number(offset).0
+}
+
+/// An answer that says something under a term of a vocabulary.
+pub(crate) fn termed(tenant: u32, vocabulary: &Tag, predicate: &Tag, offset: u64) -> Vec<u8> {
+    Key::of(tenant, sources::TERMED).bytes(vocabulary).bytes(predicate).number(offset).0
+}
+
+/// The bounds of [`termed`] for one term.
+pub(crate) fn all_termed(tenant: u32, vocabulary: &Tag, predicate: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::TERMED).bytes(vocabulary).bytes(predicate).all()
 }
 
 /// The declarations under one subject and predicate, by when they begin to hold.

@@ -148,6 +148,9 @@ async fn history(seed: u64, extractor: fn() -> Arc<dyn Extractor>, phrases: &[&s
             }
         }
     }
+    for scope in SCOPES {
+        world.every_id_leads_somewhere(scope).await;
+    }
     // The same by a second way: opened again after everything was folded anew.
     world.check().await;
     crate::maintenance::rebuild(dir.path(), &Env::real(), &mut |_, _| {}).unwrap();

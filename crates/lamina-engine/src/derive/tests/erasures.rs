@@ -16,6 +16,7 @@ use crate::read::beliefs::{BeliefRecord, BeliefsQuery};
 
 mod certified;
 mod restored;
+mod termed;
 
 const ROOT: &str = "user:alice";
 const BELOW: &str = "user:alice/project:x";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lamina_store::codec::CodecError;
-use lamina_store::codec::answer::{Answer, AnswerWho, Match};
+use lamina_store::codec::answer::{Answer, AnswerWho, Mapped, Match};
 use lamina_store::codec::wire::{Cursor, put_sized, put_varint};
 use lamina_store::kv::Space;
 use lamina_store::view::{Tag, ViewError};
@@ -53,6 +53,8 @@ impl Kept {
         let claims = claims.collect::<Result<_, _>>()?;
         let matches = answer.matches.iter().map(|one| making.matched(one));
         let matches = matches.collect::<Result<_, _>>()?;
+        let mapped = answer.mapped.iter().map(|one| making.mapped(one));
+        let mapped = mapped.collect::<Result<_, _>>()?;
         let session = who.session.as_deref().map(|session| Words::Said.session(hash, session));
         let who = AnswerWho {
             observed_actor: making.actor(&who.observed_actor)?,
@@ -66,7 +68,7 @@ impl Kept {
         let answer = Answer {
             extraction: Extraction { claims, ..Extraction::default() },
             matches,
-            mapped: Vec::new(),
+            mapped,
             relations: Vec::new(),
             ungrounded: answer.ungrounded.clone(),
             preceded_by: answer.preceded_by.clone(),
@@ -189,6 +191,18 @@ impl Making<'_> {
             self.name(name, one.kind)?;
         }
         Ok(Match { name: self.name(&one.name, one.kind)?, is: self.term(&one.is)?, ..*one })
+    }
+
+    /// Under a term of which vocabulary a claim is.
+    fn mapped(&self, one: &Mapped) -> Result<Mapped, ViewError> {
+        let vocabulary = Words::Said.vocabulary(self.hash, &one.vocabulary)?;
+        Ok(Mapped {
+            claim: one.claim,
+            confidence: one.confidence,
+            vocabulary: hex::encode(&vocabulary),
+            predicate: String::new(),
+            object: None,
+        })
     }
 
     fn term(&mut self, term: &Term) -> Result<Term, ViewError> {

@@ -49,14 +49,14 @@ struct Stretch {
     recorded: RecordedAt,
     /// Since when it is so.
     from: Option<ValidAt>,
-    /// In order. Nothing, if it only says that something ended, or was never known.
+    /// In order. Nothing, if it only says that something ended, or was never known: nobody is shown it.
     sources: Vec<AssertionId>,
 }
 
 impl Stretch {
     fn of(fact: &FactRow) -> Stretch {
         let ended = matches!(fact.piece.content, lamina_core::derive::facts::Content::Ended(_));
-        let shown = !ended && fact.piece.was_known();
+        let shown = !ended && fact.piece.was_known() && fact.piece.is_said();
         let supports = fact.piece.supports.iter().filter(|_| shown);
         let mut sources: Vec<AssertionId> = supports.map(|support| support.source).collect();
         // They mostly are.

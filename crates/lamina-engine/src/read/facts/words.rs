@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lamina_core::derive::facts::{AssertionId, Content, Piece, PieceId, Said, Support, Value};
+use lamina_core::derive::facts::{
+    AssertionId, Content, Piece, PieceId, Pins, Said, Superseded, Support, Value,
+};
 use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::kv::{Direction, Space};
@@ -31,6 +33,8 @@ pub(crate) type Answers = HashMap<u64, Arc<Answered>>;
 
 /// What else was said of a track that is asked for its words.
 const ASKED_MAX: usize = 32;
+/// Versions that are passed over to find one that is shown.
+const CHAIN_MAX: usize = 64;
 
 /// A claim with where it comes from.
 pub(in crate::read) struct Told {
@@ -108,7 +112,8 @@ impl Inner {
             recorded_to: piece.recorded_to.filter(|to| *to <= recorded),
             confidence: piece.confidence(recorded),
             extractor,
-            supersedes: self.version_id(tenant, fact, piece.supersedes)?,
+            supersedes: self
+                .shown_from(tenant, fact, recorded, piece.supersedes, |piece| piece.supersedes)?,
             superseded_by: self.superseder(tenant, fact, piece, recorded)?,
             evidence_redacted: self.any_redacted(tenant, &supports)?,
             supports: supports.into_iter().collect(),
@@ -281,9 +286,41 @@ impl Inner {
         recorded: RecordedAt,
     ) -> Result<Option<FactId>, Error> {
         match piece.recorded_to {
-            Some(to) if to <= recorded => self.version_id(tenant, fact, piece.superseded_by),
+            Some(to) if to <= recorded => {
+                let next = |piece: &Piece| piece.superseded_by;
+                self.shown_from(tenant, fact, recorded, piece.superseded_by, next)
+            }
             _ => Ok(None),
         }
+    }
+
+    /// The first version along a chain that a question shows. An ending never is, nor is one that the entry that
+    /// made it replaced: whoever reads about them reads of what is beyond.
+    fn shown_from(
+        &self,
+        tenant: u32,
+        fact: &FactRow,
+        recorded: RecordedAt,
+        first: Option<PieceId>,
+        next: impl Fn(&Piece) -> Option<PieceId>,
+    ) -> Result<Option<FactId>, Error> {
+        let pins = Pins {
+            recorded,
+            superseded: Superseded::Shown,
+            valid: None,
+            valid_during: None,
+            recorded_during: None,
+        };
+        let mut piece = first;
+        for _ in 0..CHAIN_MAX {
+            let Some(id) = self.version_id(tenant, fact, piece)? else { return Ok(None) };
+            let Some(row) = self.fact_row(tenant, id)? else { return Ok(None) };
+            if pins.admit(&row.piece) && row.piece.is_said() {
+                return Ok(Some(id));
+            }
+            piece = next(&row.piece);
+        }
+        Ok(None)
     }
 
     fn version_id(

@@ -173,8 +173,8 @@ impl Inner {
         // Those of the latest version follow what they stand on; those of others are as they were.
         let held = seen.latest && concept.standing == Standing::Held;
         let edges = if held { edges(&graph, concept) } else { concept.edges.clone() };
+        let things = words.things(&graph, *scope, concept)?;
         graph.finish(())?;
-        let things = words.things(*scope, concept)?;
         let support = self.support(tenant, *scope, concept, at)?;
         // A version of the past whose evidence was withdrawn since: it would not have been made.
         let standing = match concept.standing {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
 
-use lamina_core::derive::concepts::{Concept, Item, Reading, describe, name};
+use lamina_core::derive::concepts::{Concept, Graph as _, Item, Reading, describe, name};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::Space;
@@ -57,9 +57,14 @@ impl<'a> Words<'a> {
     }
 
     /// The things of a concept, the one it gathers around first.
-    pub(super) fn things(&mut self, scope: u64, concept: &Concept) -> Result<Vec<String>, Error> {
+    pub(super) fn things(
+        &mut self,
+        graph: &Seen<'_>,
+        scope: u64,
+        concept: &Concept,
+    ) -> Result<Vec<String>, Error> {
         let mut members = concept.members.clone();
-        members.sort_by_key(|item| (*item != concept.leader, *item));
+        members.sort_by_key(|item| (*item != concept.leader, graph.first(*item), *item));
         let mut named = Vec::new();
         for item in members.into_iter().take(THINGS_NAMED_MAX) {
             named.extend(self.called(scope, item)?);

@@ -77,3 +77,25 @@ fn what_is_asked_denied_or_imagined_connects_nothing() {
     check("If the importer uses the cache, the disk is fine.", &[]);
     check("Billing runs on Postgres", &[]);
 }
+
+#[test]
+fn what_is_needed_may_stand_anywhere() {
+    check("A panel is what the battery needs", &["battery depends_on panel"]);
+    check("The camera cannot work without the compressor", &["camera depends_on compressor"]);
+    check("The choir sings without the piano", &[]);
+    check("The newsletter is sent with Pigeonpost", &["newsletter depends_on pigeonpost"]);
+    check("The ledger reads its totals from the meter", &["ledger depends_on meter"]);
+    check("Because of the storm, the ferry is late", &["storm causes ferry"]);
+    check("Due to the storm the ferry is late", &["storm causes ferry"]);
+}
+
+#[test]
+fn any_other_verb_connects_somehow() {
+    check("Sentra watches the refrigerator", &["sentra related_to refrigerator"]);
+    check("The pump fed the old boiler", &["pump related_to boiler"]);
+    check("The pump might feed the boiler", &[]);
+    check("The pump never fed the boiler", &[]);
+    check("Did the pump feed the boiler?", &[]);
+    // What says more is said once.
+    check("The ferry needs the pier", &["ferry depends_on pier"]);
+}

@@ -3,7 +3,7 @@
 
 use lamina_types::layer::Cardinality;
 use lamina_types::vocabulary::{Datatype, Vocabulary, VocabularyKind, VocabularyTerm};
-use lamina_types::{Micros, RecordedAt};
+use lamina_types::{Micros, RecordedAt, ScopePath};
 
 use super::VERSION;
 use crate::codec::CodecError;
@@ -22,12 +22,28 @@ pub struct VocabularySet {
     pub version: u64,
     /// When it was first set; `None` the first time.
     pub created: Option<RecordedAt>,
+    /// Terms that what was said before is not under any more: they are gone, or mean something else.
+    pub withdrawn: Vec<String>,
+    /// Terms that it has again.
+    pub returned: Vec<String>,
+    /// Where it was in force before, if it is somewhere else now: what is withdrawn is so there, as far as
+    /// it is not in force there still.
+    pub left: Option<Left>,
+}
+
+/// Where a vocabulary was in force that is somewhere else now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// In the whole tenant.
+    Tenant,
+    /// In a scope.
+    Scope(ScopePath),
 }
 
 impl VocabularySet {
     /// The bytes of the section.
     pub fn encode(&self) -> Vec<u8> {
-        let VocabularySet { vocabulary, version, created } = self;
+        let VocabularySet { vocabulary, version, created, withdrawn, returned, left } = self;
         let Vocabulary { name, kind, description, scope, predicates, relations, terms } =
             vocabulary;
         let mut out = FieldWriter::new(VERSION, 1_024);
@@ -43,13 +59,26 @@ impl VocabularySet {
         out.number(8, *version);
         let created = created.map(|at| at.0.0.to_le_bytes());
         out.optional(9, created.as_ref().map(<[u8; 8]>::as_slice));
+        for (tag, terms) in [(10, withdrawn), (11, returned)] {
+            for term in terms {
+                out.field(tag, term.as_bytes());
+            }
+        }
+        out.optional(
+            12,
+            left.as_ref().map(|left| match left {
+                Left::Tenant => &[][..],
+                Left::Scope(scope) => scope.as_str().as_bytes(),
+            }),
+        );
         out.finish()
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<VocabularySet, CodecError> {
         let (mut name, mut kind, mut description, mut scope) = (None, None, None, None);
-        let (mut version, mut created) = (None, None);
+        let (mut version, mut created, mut left) = (None, None, None);
+        let (mut withdrawn, mut returned) = (Vec::new(), Vec::new());
         let (mut predicates, mut relations, mut terms) = (Vec::new(), Vec::new(), Vec::new());
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
@@ -66,6 +95,10 @@ impl VocabularySet {
                     let at = i64::from_le_bytes(array(value, "created")?);
                     once(&mut created, RecordedAt(Micros(at)), "created")?;
                 }
+                10 => withdrawn.push(string(value, "withdrawn")?),
+                11 => returned.push(string(value, "returned")?),
+                12 if value.is_empty() => once(&mut left, Left::Tenant, "left")?,
+                12 => once(&mut left, Left::Scope(parsed(value, "left")?), "left")?,
                 _ => {}
             }
         }
@@ -78,7 +111,8 @@ impl VocabularySet {
             relations,
             terms,
         };
-        Ok(VocabularySet { vocabulary, version: required(version, "version")?, created })
+        let version = required(version, "version")?;
+        Ok(VocabularySet { vocabulary, version, created, withdrawn, returned, left })
     }
 }
 

@@ -103,11 +103,18 @@ fn rows_come_back_as_they_were_put() {
         piece(Piece::Declared(declaration()), None),
         piece(Piece::Closed { at: at(1), newer: ValidAt(Micros(2)) }, None),
         piece(Piece::Moved { at: at(1) }, None),
+        piece(Piece::Renamed { at: at(1) }, None),
+        piece(Piece::Returned { at: at(2) }, None),
     ] {
         assert_eq!(PieceRow::decode(&row.encode()), Ok(row));
     }
-    let made =
-        MadeRow { claims: vec![claim_key()], touched: 2, updated: 1, sample: Some((9, at(1))) };
+    let made = MadeRow {
+        claims: vec![claim_key()],
+        touched: 2,
+        updated: 1,
+        sample: Some((9, at(1))),
+        terms: [([1; 16], [2; 16])].into(),
+    };
     assert_eq!(MadeRow::decode(&made.encode()), Ok(made));
 }
 

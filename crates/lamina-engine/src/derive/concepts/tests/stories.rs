@@ -2,8 +2,9 @@
 //! a reader expects stands in the stories, written apart from the words that the extractor reads.
 //!
 //! The rules were made while looking at the first twenty. Twenty more were written before they were told
-//! for the first time; the rules for what connects concepts were then changed while looking at them. Ten
-//! were written before that change and are only told. Each set has a bar of its own.
+//! for the first time; the rules for what connects concepts were then changed while looking at them. Twice
+//! ten more were written before the rules for edges were changed again, and ten after that. Each set has a
+//! bar of its own.
 
 use std::collections::BTreeSet;
 
@@ -61,7 +62,7 @@ const UNSEEN: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-unseen/20-relocation.txt"),
 ];
 
-/// Stories about what connects concepts, that no rule was made for.
+/// Stories about what connects concepts.
 const EDGES: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-edges/01-ferry.txt"),
     include_str!("../../../../../../fixtures/stories-edges/02-sensor.txt"),
@@ -75,11 +76,43 @@ const EDGES: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-edges/10-village.txt"),
 ];
 
+/// Ten more, written before any rule was changed because of the ten above.
+const FRESH: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-fresh/01-observatory.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/02-orchard.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/03-payroll.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/04-expedition.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/05-pharmacy.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/06-parliament.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/07-brewery.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/08-archive.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/09-nursery.txt"),
+    include_str!("../../../../../../fixtures/stories-fresh/10-railway.txt"),
+];
+
+/// Ten more, written after the rules and told as they stand: no rule was changed since.
+const TOLD_ONCE: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-told-once/01-lighthouse.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/02-tailor.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/03-greenhouse.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/04-podcast.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/05-hospital.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/06-council.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/07-bookshop.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/08-choir.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/09-fishery.txt"),
+    include_str!("../../../../../../fixtures/stories-told-once/10-startup.txt"),
+];
+
 /// The bars: boundaries, concepts, edges.
 const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
 const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.8];
-/// Each begins a session, so that there are no boundaries to find. Of eleven edges six are found.
-const EDGES_F1_MIN: [f64; 3] = [0.0, 0.9, 0.7];
+/// Each begins a session, so that there are no boundaries to find.
+const EDGES_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+/// What nobody has looked at while changing a rule: half of the edges, of ten.
+const TOLD_ONCE_F1_MIN: [f64; 3] = [0.0, 0.9, 0.6];
+/// When they were told for the first time one edge of ten was found (F1 0.18); then the rules were changed.
+const FRESH_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
 
 /// Tells a story to the engine; what it made of it, in the words of the story.
 async fn tell(world: &mut World, story: &Story, scope: &str) -> Told {
@@ -179,4 +212,16 @@ async fn stories_that_no_rule_was_made_for() {
 async fn stories_about_what_connects_concepts() {
     assert_eq!(EDGES.len(), 10);
     score(EDGES, EDGES_F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_stories_about_what_connects_concepts() {
+    assert_eq!(FRESH.len(), 10);
+    score(FRESH, FRESH_F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stories_that_were_told_once() {
+    assert_eq!(TOLD_ONCE.len(), 10);
+    score(TOLD_ONCE, TOLD_ONCE_F1_MIN).await;
 }

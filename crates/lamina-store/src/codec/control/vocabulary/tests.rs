@@ -34,6 +34,9 @@ fn set() -> VocabularySet {
         },
         version: 3,
         created: Some(RecordedAt(Micros(7))),
+        withdrawn: Vec::new(),
+        returned: Vec::new(),
+        left: None,
     }
 }
 
@@ -47,6 +50,19 @@ fn a_vocabulary_survives() {
     assert_eq!(VocabularySet::decode(&set().encode()), Ok(set()));
     let first = VocabularySet { created: None, ..set() };
     assert_eq!(VocabularySet::decode(&first.encode()), Ok(first));
+}
+
+#[test]
+fn what_a_change_means_survives() {
+    let mut set = set();
+    set.withdrawn = vec!["step".to_owned(), "x".to_owned()];
+    set.returned = vec!["stage".to_owned()];
+    for left in [Left::Tenant, Left::Scope("org:acme".parse().unwrap())] {
+        set.left = Some(left);
+        assert_eq!(VocabularySet::decode(&set.encode()), Ok(set.clone()));
+    }
+    let tail = set.encode().split_off(super::VocabularySet::encode(&self::set()).len());
+    expect!["0a04737465700a01780b0573746167650c086f72673a61636d65"].assert_eq(&hex::encode(&tail));
 }
 
 proptest! {
