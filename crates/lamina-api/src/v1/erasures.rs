@@ -26,7 +26,7 @@ pub struct ErasureRequest {
     pub selector: Option<Obj<ErasureSelector>>,
     /// Everything is meant, as without a selector. `false` without a selector is refused.
     pub confirm_all: Option<bool>,
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     #[schemars(length(max = 2000))]
     pub audit_note: Option<String>,
     /// The same, under the name that some clients use.
@@ -66,8 +66,6 @@ pub struct Asked {
     pub scope: ScopePath,
     /// Only these events; none: all.
     pub events: Vec<EventId>,
-    /// Why; may be empty.
-    pub note: String,
     /// The preview that it must agree with.
     pub preview: Option<Preview>,
     /// The same key again is the same request.
@@ -103,7 +101,7 @@ impl ErasureRequest {
             check::short(key, IDEMPOTENCY_KEY_CHARS_MAX)
                 .map_err(|reason| ApiError::invalid_shape("idempotency_key", reason))?;
         }
-        Ok(Asked { scope, events, note, preview, idempotency_key: key })
+        Ok(Asked { scope, events, preview, idempotency_key: key })
     }
 }
 
