@@ -100,10 +100,12 @@ pub fn agrees(
     points.push(Point::of(own == Some(claims.log_id), "it is the log that was signed for"));
     let told = told(&*reader)?;
     let epoch = epoch_of(&*env.disk, data)?;
-    match ledger.filter(|_| epoch > 0 && !told.has_all(claims)) {
+    let is_zero = match ledger.filter(|_| epoch > 0 && !told.has_all(claims)) {
         Some(path) => {
             let taken = ledger::read(&*env.disk, path)?.taken;
-            points.extend(restored(&*reader, claims, &told, (&taken, epoch))?);
+            let (found, seen) = restored(&*reader, claims, &told, (&taken, epoch))?;
+            points.extend(found);
+            seen.point(claims).holds
         }
         None => {
             points.extend(told.has(claims));
@@ -114,9 +116,15 @@ pub fn agrees(
                     "the directory was restored: its ledger knows what was erased (--ledger)";
                 points.push(Point::of(false, what));
             }
+            seen.point(claims).holds
         }
-    }
+    };
+    // The index is held against what is zero in the log: what is not is nowhere said to be erased.
     points.push(match left_in_index(data, env, &found.erased_words) {
+        Ok(0) if !is_zero => Point::of(
+            false,
+            "whether the search index has something of it cannot be told: not all of it is erased here",
+        ),
         Ok(0) => Point::of(true, "the search index has nothing of what was erased"),
         Ok(left) => Point::of(false, format!("the search index has {left} traces")),
         Err(error) => Point::of(false, format!("the search index cannot be read: {error}")),
@@ -256,7 +264,7 @@ fn restored(
     claims: &Claims,
     told: &Told,
     (ledger, epoch): (&[Taken], u32),
-) -> Result<Vec<Point>, OpenError> {
+) -> Result<(Vec<Point>, Seen), OpenError> {
     let mut points = Vec::new();
     let by_seal: BTreeMap<[u8; 32], &Taken> =
         ledger.iter().filter(|it| it.sub == control::ERASE).map(|it| (it.seal, it)).collect();
@@ -284,7 +292,7 @@ fn restored(
         seen.look(&target.target, found.as_ref());
     }
     points.push(seen.point(claims));
-    Ok(points)
+    Ok((points, seen))
 }
 
 /// Documents and vectors of erased events.

@@ -79,7 +79,7 @@ pub struct RevokeRequest {
     /// The token's id.
     #[schemars(length(min = 1, max = 128))]
     pub jti: String,
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     #[schemars(length(max = 2000))]
     pub reason: Option<String>,
     /// When the token expires, in seconds since 1970, if known: after that the revocation is not

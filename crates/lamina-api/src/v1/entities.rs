@@ -99,7 +99,7 @@ pub struct MergeRequest {
     /// The entity that stays.
     #[schemars(regex(pattern = "^ent_[0-9a-f]{32}$"))]
     into: String,
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     reason: Option<String>,
 }
 
@@ -108,36 +108,36 @@ pub struct MergeRequest {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "entity_split")]
 pub struct SplitRequest {
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     reason: Option<String>,
 }
 
 impl MergeRequest {
-    /// Reads the body: what stays, and why.
-    pub fn read(body: &[u8]) -> Result<(EntityId, String), ApiError> {
+    /// Reads the body: what stays.
+    pub fn read(body: &[u8]) -> Result<EntityId, ApiError> {
         let MergeRequest { into, reason } = json::read(body)?;
         let into = into.parse().map_err(|_| {
             ApiError::at(ErrorCode::InvalidId, "into", "must be the id of an entity (`ent_…`)")
         })?;
-        Ok((into, reason_of(reason)?))
+        check_reason(reason.as_deref())?;
+        Ok(into)
     }
 }
 
 impl SplitRequest {
-    /// Reads the body, which may be absent: why.
-    pub fn read(body: &[u8]) -> Result<String, ApiError> {
+    /// Reads the body, which may be absent.
+    pub fn read(body: &[u8]) -> Result<(), ApiError> {
         let request = if body.is_empty() { SplitRequest::default() } else { json::read(body)? };
-        reason_of(request.reason)
+        check_reason(request.reason.as_deref())
     }
 }
 
-fn reason_of(reason: Option<String>) -> Result<String, ApiError> {
-    let reason = reason.unwrap_or_default();
-    if reason.chars().count() > AUDIT_NOTE_CHARS_MAX {
+fn check_reason(reason: Option<&str>) -> Result<(), ApiError> {
+    if reason.unwrap_or_default().chars().count() > AUDIT_NOTE_CHARS_MAX {
         let most = format!("must have at most {AUDIT_NOTE_CHARS_MAX} characters");
         return Err(ApiError::invalid_shape("reason", most));
     }
-    Ok(reason)
+    Ok(())
 }
 
 #[cfg(test)]

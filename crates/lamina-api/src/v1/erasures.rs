@@ -22,11 +22,11 @@ use crate::v1::forget::LayerCounts;
 pub struct ErasureRequest {
     /// The scope, with everything below it.
     pub scope: String,
-    /// Only these events. Not together with `confirm_all: true`.
+    /// Only these events. Not together with `confirm_all: true`. One that names none is refused.
     pub selector: Option<Obj<ErasureSelector>>,
     /// Everything is meant, as without a selector. `false` without a selector is refused.
     pub confirm_all: Option<bool>,
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     #[schemars(length(max = 2000))]
     pub audit_note: Option<String>,
     /// The same, under the name that some clients use.
@@ -66,8 +66,6 @@ pub struct Asked {
     pub scope: ScopePath,
     /// Only these events; none: all.
     pub events: Vec<EventId>,
-    /// Why; may be empty.
-    pub note: String,
     /// The preview that it must agree with.
     pub preview: Option<Preview>,
     /// The same key again is the same request.
@@ -90,9 +88,10 @@ impl ErasureRequest {
 
     fn checked(request: ErasureRequest, key: Option<&str>) -> Result<Asked, ApiError> {
         let scope = check::scope("scope", &request.scope)?;
-        let selector = request.selector.map(|Obj(selector)| selector).unwrap_or_default();
-        let events = events(&selector.memory_ids.unwrap_or_default())?;
-        guard(&events, request.confirm_all)?;
+        let ids = request.selector.map(|Obj(selector)| selector.memory_ids.unwrap_or_default());
+        let events = ids.as_deref().map(events).transpose()?;
+        guard(events.as_deref(), request.confirm_all)?;
+        let events = events.unwrap_or_default();
         let note = request.audit_note.or(request.reason).unwrap_or_default();
         check_note("audit_note", &note)?;
         let preview = request.from_preview_id.as_deref().map(preview).transpose()?;
@@ -102,20 +101,21 @@ impl ErasureRequest {
             check::short(key, IDEMPOTENCY_KEY_CHARS_MAX)
                 .map_err(|reason| ApiError::invalid_shape("idempotency_key", reason))?;
         }
-        Ok(Asked { scope, events, note, preview, idempotency_key: key })
+        Ok(Asked { scope, events, preview, idempotency_key: key })
     }
 }
 
-/// Without `confirm_all` the whole scope is meant, as the route's name says; with it, only if nothing else
-/// is (C37).
-fn guard(events: &[EventId], confirm_all: Option<bool>) -> Result<(), ApiError> {
-    match (events.is_empty(), confirm_all) {
-        (true, Some(false)) => Err(ApiError::at(
+/// Without a selector and `confirm_all` the whole scope is meant, as the route's name says; with `confirm_all`, only
+/// if nothing else is (C37). A selector that names nothing is a list that came out empty, and not a wish for
+/// everything: that has to be said (R276).
+fn guard(events: Option<&[EventId]>, confirm_all: Option<bool>) -> Result<(), ApiError> {
+    match (events, confirm_all) {
+        (None, Some(false)) | (Some([]), None | Some(false)) => Err(ApiError::at(
             ErrorCode::EmptySelectorWithoutConfirmation,
             "selector",
-            "selects nothing; leave `confirm_all` out or send `true` to erase everything of the scope",
+            "selects nothing; to erase everything of the scope, send `confirm_all: true`, or neither of the two",
         )),
-        (false, Some(true)) => Err(ApiError::at(
+        (Some([_, ..]), Some(true)) => Err(ApiError::at(
             ErrorCode::AmbiguousSelector,
             "confirm_all",
             "everything is meant, or what the selector says: send one of the two",

@@ -37,7 +37,7 @@ pub struct ForgetRequest {
     pub cascade: Option<String>,
     /// Everything in the scope is meant. Only without a selector.
     pub confirm_all: Option<bool>,
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     #[schemars(length(max = 2000))]
     pub audit_note: Option<String>,
     /// The same, under the name that some clients use.
@@ -81,8 +81,6 @@ pub struct Asked {
     pub forget: Forget,
     /// How many ids were sent.
     pub requested: usize,
-    /// Why; may be empty.
-    pub note: String,
     /// The preview that it must agree with.
     pub preview: Option<ForgetPreviewId>,
     /// The same key again is the same request.
@@ -121,7 +119,7 @@ impl ForgetRequest {
                 .map_err(|reason| ApiError::invalid_shape("idempotency_key", reason))?;
         }
         let forget = Forget { scope, layers, selector, cascade };
-        Ok(Asked { forget, requested, note, preview, idempotency_key: key })
+        Ok(Asked { forget, requested, preview, idempotency_key: key })
     }
 }
 

@@ -308,7 +308,7 @@ impl Lagging {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "cancel_request")]
 pub struct CancelRequest {
-    /// Why, for the audit log.
+    /// Why. It is not kept: the row of the audit log has the hash of the request.
     #[schemars(length(max = 2000))]
     pub audit_note: Option<String>,
 }

@@ -99,7 +99,8 @@ pub struct Noted {
     pub audit_id: AuditId,
     /// The request; may be empty.
     pub request_id: String,
-    /// Why, in the caller's words; may be empty.
+    /// Why, in the caller's words, if somebody can read it again; else empty. What nobody reads is not kept: the row has
+    /// the hash of the request.
     pub note: String,
 }
 

@@ -15,6 +15,7 @@ use lamina_core::derive::facts::{
 };
 use lamina_store::codec::CodecError;
 use lamina_store::codec::control::{ConflictResolved, ResolvedAs, Side};
+use lamina_store::codec::wire::put_varint;
 use lamina_store::entry::Entry;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::ViewError;
@@ -192,9 +193,7 @@ pub(super) fn leave(rows: &mut Rows<'_, '_>, at: At, buried: &[Buried]) -> Resul
 /// leaves the same rows.
 pub(super) fn decide(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let head = &entry.head;
-    let Some(resolved) = section(entry, &entry.what, ConflictResolved::decode)? else {
-        return Ok(());
-    };
+    let Some(resolved) = read(rows, entry)? else { return Ok(()) };
     let ConflictResolved { conflict, track, subject, predicate, points, action } = resolved;
     let (tenant, scope, offset) = (head.tenant, head.scope, head.offset);
     let said = match action {
@@ -222,6 +221,9 @@ pub(super) fn decide(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewE
     };
     rows.put(Space::Sources, key::decision(tenant, offset), row.encode());
     rows.put(Space::Sources, key::decided(tenant, conflict, offset), Vec::new());
+    let mut place = Vec::with_capacity(10);
+    put_varint(&mut place, entry.place.0);
+    rows.put(Space::Sources, key::forget::decided(tenant, scope, &track, offset), place);
     if let Some(said) = said {
         rows.put(Space::Sources, key::cited(tenant, said.offset, offset), Vec::new());
     }
@@ -235,6 +237,24 @@ pub(super) fn decide(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewE
     facts::judge(rows, at)
 }
 
+/// What was decided: from its section, or from what was kept of it. It has no words.
+fn read(rows: &Rows<'_, '_>, entry: &Entry) -> Result<Option<ConflictResolved>, ViewError> {
+    if let Some(resolved) = section(entry, &entry.what, ConflictResolved::decode)? {
+        return Ok(Some(resolved));
+    }
+    let kept = rows.residue(entry.head.offset).map(ConflictResolved::decode).transpose();
+    kept.map_err(|source| ViewError::Entry { offset: entry.head.offset, source })
+}
+
+/// Whether an entry is a decision that stands.
+pub(super) fn is_decision(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    offset: u64,
+) -> Result<bool, ViewError> {
+    Ok(rows.get(Space::Sources, &key::decision(tenant, offset))?.is_some())
+}
+
 /// Takes back a decision, as if it had never been made.
 pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Result<(), ViewError> {
     let Some(row) = decision_row(rows, tenant, offset)? else { return Ok(()) };
@@ -246,6 +266,7 @@ pub(super) fn withdraw(rows: &mut Rows<'_, '_>, tenant: u32, offset: u64) -> Res
     }
     rows.delete(Space::Sources, key::decision(tenant, offset));
     rows.delete(Space::Sources, key::decided(tenant, row.conflict, offset));
+    rows.delete(Space::Sources, key::forget::decided(tenant, row.scope, &row.track, offset));
     if let Some(said) = row.said {
         rows.delete(Space::Sources, key::cited(tenant, said.offset, offset));
     }

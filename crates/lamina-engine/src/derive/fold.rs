@@ -6,7 +6,7 @@ use lamina_store::codec::CodecError;
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::entry::{Entry, Head, Kind, SectionState, control};
 use lamina_store::kv::Space;
-use lamina_store::log::ErasePayload;
+use lamina_store::log::{ErasePayload, EraseTarget};
 use lamina_store::view::derived::{Derivation, Rows};
 use lamina_store::view::{EventRow, Residue, Tag, ViewError};
 use lamina_types::layer::Term;
@@ -28,6 +28,9 @@ pub struct Derived;
 
 impl Derivation for Derived {
     fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+        if entry.head.kind == Kind::Control {
+            traces::worded(rows, entry);
+        }
         match (entry.head.kind, entry.head.sub) {
             (Kind::Answer, _) => {
                 traces::note(rows, entry);
@@ -86,7 +89,6 @@ impl Derivation for Derived {
             }
             (Kind::Control, control::BELIEF_DECLARED) => {
                 due(rows, entry)?;
-                traces::declared(rows, entry);
                 cites::declared(rows, entry)?;
                 beliefs::declared(rows, entry)
             }
@@ -246,7 +248,13 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     let residue = Residue::decode(&payload.residue)
         .map_err(|source| ViewError::Entry { offset: entry.head.offset, source })?;
     let (tenant, at) = (entry.head.tenant, entry.head.recorded_at);
-    let named = || payload.targets.iter().filter(|target| target.who || target.what);
+    let mut named: Vec<&EraseTarget> = Vec::with_capacity(payload.targets.len());
+    for target in payload.targets.iter().filter(|target| target.who || target.what) {
+        // Who decided goes, and why. What was decided stands.
+        let stands = !target.what && conflicts::is_decision(rows, tenant, target.offset)?;
+        named.extend((!stands).then_some(target));
+    }
+    let named = || named.iter().copied();
     let gone = named().filter(|target| residue.stays(target.offset).is_none());
     withdraw_at_once(rows, tenant, gone.map(|target| target.offset), at)?;
     for target in named() {
@@ -266,7 +274,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         newest::drop_at(rows, key::phrases(tenant), target.offset)?;
         newest::drop_at(rows, key::retention::rules(tenant), target.offset)?;
         retention::drop_at(rows, tenant, target.offset)?;
-        traces::drop_all(rows, tenant, target.offset)?;
+        traces::drop_all(rows, tenant, target)?;
         cites::forget(rows, tenant, target.offset)?;
     }
     Ok(())

@@ -53,8 +53,8 @@ pub(super) struct Plan {
     pub(super) held: BTreeSet<EventId>,
     /// Events that are seen from scopes that stay, because they stand there or something there refers to them.
     pub(super) outside: BTreeSet<EventId>,
-    /// Beliefs that were declared in the scopes: their words go with them.
-    pub(super) declared: Vec<EraseTarget>,
+    /// What else has words of the scopes, or says who asked for something there: declared beliefs, decisions, requests.
+    pub(super) worded: Vec<EraseTarget>,
     pub(super) affected: Counts,
     pub(super) demoted: BTreeSet<BeliefId>,
     pub(super) mentions: Vec<EventId>,
@@ -138,11 +138,8 @@ impl Inner {
         if wanted.events.is_empty() {
             plan.standing = self.standing_in(wanted, &scopes.erased)?;
             for scope in &scopes.erased {
-                for (offset, place) in traces::declared_in(&self.views, tenant, *scope)? {
-                    if offset < wanted.up_to {
-                        plan.declared.push(EraseTarget { offset, place, who: false, what: true });
-                    }
-                }
+                let worded = traces::worded_in(&self.views, tenant, *scope)?;
+                plan.worded.extend(worded.iter().filter(|one| one.offset < wanted.up_to));
             }
             plan.mentions = self.mentions_of(tenant, &scopes.owners, &plan)?;
         }

@@ -583,7 +583,9 @@ fn previewed(permit: &Permit<ForgetGdpr>, asked: &ErasureAsked, plan: &Plan) -> 
         shown.update((staying.scopes.len() as u64).to_le_bytes());
         staying.scopes.iter().for_each(|scope| shown.update(scope.to_le_bytes()));
     }
-    shown.update((plan.declared.len() as u64).to_le_bytes());
+    // Requests that had words come and go, and nothing that is known with them.
+    let declared = plan.worded.iter().filter(|one| one.what).count();
+    shown.update((declared as u64).to_le_bytes());
     let caller = permit.caller();
     Previewed {
         tenant: caller.tenant,

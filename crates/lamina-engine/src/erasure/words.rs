@@ -36,7 +36,7 @@ enum Sight {
 }
 
 impl Engine {
-    /// Takes the words of events, and of what was declared.
+    /// Takes the words of events, and what else there is of the scopes.
     pub(super) async fn take_words(
         &self,
         (job, work): (&Job, &Work),
@@ -75,7 +75,7 @@ impl Engine {
             let remains = Remains { stays: stays.collect(), ..Remains::default() };
             self.take_back(job, some.iter().map(target).collect(), remains).await?;
         }
-        for targets in plan.declared.chunks(EVENTS_AT_ONCE) {
+        for targets in plan.worded.chunks(EVENTS_AT_ONCE) {
             self.take_back(job, targets.to_vec(), Remains::default()).await?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use lamina_core::derive::beliefs::ledger::Piece;
 use lamina_core::derive::concepts::Item;
 use lamina_core::derive::facts::{AssertionId, Input, Saying, ValueKey};
 use lamina_store::codec::control::{Suppress, SuppressedBelief, SuppressedFact};
@@ -29,6 +30,8 @@ const NAMED_AT_ONCE: usize = if cfg!(test) { 3 } else { 8_192 };
 /// Puts together what an entry says.
 struct Gathering<'a> {
     place: Place<'a>,
+    /// Words go too.
+    redacts: bool,
     gone: Removal,
     entry: Suppress,
 }
@@ -50,7 +53,8 @@ impl Place<'_> {
             let derived = Layer::ALL.into_iter().filter(|layer| *layer != Layer::Events);
             entry.whole = Layers::of(derived.filter(|layer| forget.layers.has(*layer)));
         }
-        let mut gathering = Gathering { place: self, gone, entry };
+        let redacts = forget.cascade == Cascade::RedactEvents;
+        let mut gathering = Gathering { place: self, redacts, gone, entry };
         for id in &selected.facts {
             gathering.fact(*id)?;
         }
@@ -121,6 +125,28 @@ impl Gathering<'_> {
         let known = inner.views.derived_tag(tenant, FACT, &[&parts])?;
         let said = (source.offset, source.ordinal);
         self.entry.facts.push(SuppressedFact { track, said, key: known });
+        self.unheard(origin, event)
+    }
+
+    /// What was said for a fact that goes is evidence for no belief either: what stood on it alone goes with it,
+    /// whatever layers the filters look in.
+    fn unheard(&mut self, origin: AssertionId, event: Option<EventId>) -> Result<(), Error> {
+        let Place { inner, tenant, scope } = self.place;
+        let stored = belief_key::made(tenant, origin.offset);
+        let made = row(&inner.views, Space::Sources, &stored, MadeRow::decode)?;
+        for claim in made.into_iter().flat_map(|made| made.claims) {
+            if claim.scope != scope {
+                continue;
+            }
+            for (source, piece) in inner.said_about(tenant, &claim)? {
+                let said = piece.origin.unwrap_or(source);
+                // A decision weighs once, over however many stretches it was made.
+                let is_it = event.is_none() || said.ordinal == origin.ordinal;
+                if said.offset == origin.offset && is_it {
+                    self.heard(claim, source, piece.event)?;
+                }
+            }
+        }
         Ok(())
     }
 
@@ -130,6 +156,9 @@ impl Gathering<'_> {
         let said = self.place.inner.said_about(self.place.tenant, &claim)?;
         for (source, piece) in said.iter().filter(|(_, piece)| piece.belief == id) {
             self.heard(claim, *source, piece.event)?;
+            if self.redacts && matches!(piece.piece, Piece::Declared(_)) {
+                self.gone.declarations.insert(source.offset, piece.place);
+            }
         }
         self.gone.declared.insert(id);
         self.entry.gone.push((Layers::of([Layer::Beliefs]), *id.as_bytes()));

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::{Settings, redact};
 use lamina_core::derive::facts::AssertionId;
+use lamina_store::entry::Place as LogPlace;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Tag;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId};
@@ -33,6 +34,8 @@ pub(crate) struct Removal {
     pub(crate) touched: BTreeSet<EventId>,
     /// Beliefs that nobody has to have said anything about: those that were declared.
     pub(crate) declared: BTreeSet<BeliefId>,
+    /// Entries that declared them, if their words go too.
+    pub(crate) declarations: BTreeMap<u64, LogPlace>,
     /// Of events whose words go, the scopes in which what was made of them stays.
     pub(crate) stays: BTreeMap<EventId, BTreeSet<u64>>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lamina_env::rng::draw;
 use lamina_store::codec::control::{ForgetBegun, Forgotten as Entry, Suppress};
-use lamina_store::entry::{Kind, control};
+use lamina_store::entry::{Kind, Place as LogPlace, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{EraseTarget, NewEntry};
 use lamina_types::forget::Forget;
@@ -127,6 +127,7 @@ impl Engine {
             let how = Going { who: false, remains: Remains::default() };
             self.erase_words(permit.caller().tenant, &some, how).await?;
         }
+        self.erase_declarations(permit.caller().tenant, &plan.gone).await?;
         let through = Entry {
             cascade: asked.forget.cascade,
             deleted: deleted.in_order(),
@@ -178,7 +179,7 @@ impl Engine {
             let up_to = inner.shared.applied.offset();
             let selected = place.selected(&caller, &forget)?;
             let (gone, suppress) = place.removal(&forget, &selected, up_to)?;
-            if !gone.words.is_empty()
+            if (!gone.words.is_empty() || !gone.declarations.is_empty())
                 && let Some(held) = inner.hold_over(tenant, &forget.scope)?
             {
                 return Err(Error::Held { scope: held });
@@ -187,6 +188,24 @@ impl Engine {
             Ok(Some(Plan { scope, selected, gone, suppress, deleted }))
         })
         .await
+    }
+
+    /// Removes the words of beliefs that were declared.
+    async fn erase_declarations(&self, tenant: u32, gone: &Removal) -> Result<(), Error> {
+        let target = |(offset, place): (&u64, &LogPlace)| EraseTarget {
+            offset: *offset,
+            place: *place,
+            who: false,
+            what: true,
+        };
+        let targets: Vec<EraseTarget> = gone.declarations.iter().map(target).collect();
+        for some in targets.chunks(EVENTS_AT_ONCE) {
+            let (reply, answer) = oneshot::channel();
+            let (targets, remains) = (some.to_vec(), Remains::default());
+            let request = Request::Erase { tenant, targets, remains, reply };
+            self.inner.submit(request, answer).await?;
+        }
+        Ok(())
     }
 
     /// Removes the words of events, with or without who wrote them, and the blobs that only they refer to.

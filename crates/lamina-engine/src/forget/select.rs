@@ -96,7 +96,8 @@ impl Place<'_> {
                 self.events(&filter, &spoken, &mut selected)?;
             }
             if forget.layers.has(Layer::Episodes) {
-                self.episodes(&filter, &mut selected)?;
+                let spoken = self.spoken_of(&filter, &facts)?;
+                self.episodes(&filter, &spoken, &mut selected)?;
             }
             if forget.layers.has(Layer::Facts) {
                 for (id, _) in facts.iter().filter(|(_, piece)| filter.in_time(piece)) {
@@ -291,7 +292,32 @@ impl Place<'_> {
         Ok(false)
     }
 
-    fn episodes(self, filter: &Filter, selected: &mut Selected) -> Result<(), Error> {
+    /// The events that say something of whomever the subject can be.
+    fn spoken_of(
+        self,
+        filter: &Filter,
+        facts: &[(FactId, Piece)],
+    ) -> Result<BTreeSet<EventId>, Error> {
+        if filter.subjects.is_none() || filter.predicate.is_some() {
+            return Ok(BTreeSet::new());
+        }
+        let facts = match filter.entities {
+            None => facts.iter().map(|(id, _)| *id).collect(),
+            // Each filter is asked on its own: what is said of somebody need not be what names the entity.
+            Some(_) => {
+                let subject = Filter { subjects: filter.subjects.clone(), ..Filter::default() };
+                self.facts(&subject)?.into_iter().map(|(id, _)| id).collect()
+            }
+        };
+        self.events_beneath(&facts)
+    }
+
+    fn episodes(
+        self,
+        filter: &Filter,
+        spoken: &BTreeSet<EventId>,
+        selected: &mut Selected,
+    ) -> Result<(), Error> {
         let Place { inner, tenant, scope } = self;
         if filter.predicate.is_some() {
             return Ok(());
@@ -311,7 +337,11 @@ impl Place<'_> {
             let speaks = |named: &Option<BTreeSet<EntityId>>| {
                 named.as_ref().is_none_or(|named| !named.is_disjoint(&things))
             };
-            if speaks(&filter.subjects) && speaks(&filter.entities) {
+            // What is only named by what is said of others is no subject.
+            let mut of = events_of(&inner.views, tenant, id)?.into_iter();
+            let is_subject =
+                filter.subjects.is_none() || of.any(|(_, event, _)| spoken.contains(&event));
+            if speaks(&filter.subjects) && is_subject && speaks(&filter.entities) {
                 selected.take(MemoryId::Episode(id))?;
             }
         }

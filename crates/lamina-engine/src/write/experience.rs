@@ -104,16 +104,14 @@ impl Engine {
         let was_settled = progress.settled;
         let audit_id = noted.audit_id;
         if !row.is_excluded() {
-            let what = Cancel { event_id: event, audit_id, note: noted.note.clone() };
-            // The words of the note stand once, with what they are about.
-            let noted = Noted { note: String::new(), ..noted.clone() };
+            let what = Cancel { event_id: event, audit_id, note: String::new() };
             let entry = NewEntry {
                 kind: Kind::Control,
                 sub: control::CANCEL,
                 tenant,
                 scope: row.scope,
                 causes: vec![row.offset],
-                who: by(&self.inner.env, permit, &noted),
+                who: by(&self.inner.env, permit, noted),
                 what: section(&*self.inner.env.rng, &what.encode()),
             };
             let (reply, answer) = oneshot::channel();

@@ -138,6 +138,9 @@ fn a_directory_that_is_not_as_the_certificate_says_does_not_verify() {
     let done = verify(&earlier);
     code(&done, 2);
     assert!(out(&done).contains("FAIL"), "{}", out(&done));
+    // It has everything in its index, and does not say otherwise.
+    assert!(!out(&done).contains("ok   the search index"), "{}", out(&done));
+    assert!(out(&done).contains("FAIL whether the search index"), "{}", out(&done));
     // A byte in a section that was erased; a log that was cut; the same directory again.
     let segment = dir.join("log").join("0000000000000000.seg");
     let bytes = read_file(&RealDisk, &segment, 1 << 30).unwrap();

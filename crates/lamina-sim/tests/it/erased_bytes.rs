@@ -32,7 +32,27 @@ const WORDS: &[&str] = &[
     "Trinklesop",  // a session
     "Jorvendale",  // a word with a quote and a letter beyond ASCII, below
     "Ömlautgräben \"zu\"",
-    "Bladderwick", // what was asked for by key
+    "Grindlewisp",  // why a conflict was decided
+    "Pelldrake",    // why a scope was held, before the hold was lifted
+    "Fennimark",    // whom a declared belief is about
+    "Bladderwick",  // what was asked for by key
+    "Morfelspan",   // why two entities were merged
+    "Splinterquay", // why they were split again
+    "Krumplenote",  // why an event was cancelled
+    "Ostelbane",    // why something was forgotten
+    "Vergilmoss",   // why something was erased
+    "Tansyveil",    // a topic that concepts were asked for by
+];
+
+/// Those of them that nobody can read again: they are not kept at all.
+const UNKEPT: &[&str] = &[
+    "Bladderwick",
+    "Morfelspan",
+    "Splinterquay",
+    "Krumplenote",
+    "Ostelbane",
+    "Vergilmoss",
+    "Tansyveil",
 ];
 
 /// Those that can be searched for.
@@ -124,12 +144,13 @@ fn write_all(api: &mut Api) -> String {
     say(api, said("I work at Hexelbrand."));
     say(api, said("I work at Hexelbrand Two now."));
     let cancelled = say(api, said("My safe is in Quimbercast."));
-    api.post(&format!("/v1/lifecycle/memory-event/{cancelled}/cancel"), &json!({})).ok(200);
+    let why = json!({"audit_note": "Krumplenote"});
+    api.post(&format!("/v1/lifecycle/memory-event/{cancelled}/cancel"), &why).ok(200);
     let belief = api.post(
         "/v1/beliefs",
         &json!({
             "scope": api.scope, "statement": "Yackenfold", "confidence": 0.8, "supports": [first],
-            "subject": "Acme", "predicate": "renewal", "valid_from": "2025-02-01T00:00:00Z",
+            "subject": "Fennimark", "predicate": "renewal", "valid_from": "2025-02-01T00:00:00Z",
         }),
     );
     let belief = string(&belief.ok(201), "id");
@@ -138,7 +159,44 @@ fn write_all(api: &mut Api) -> String {
         let data = json!({"belief_id": belief, "came_true": true, "note": "Drosselmire"});
         envelope["content"] = json!({"kind": "json", "data": data});
     });
+    give_reasons(api);
     first
+}
+
+/// Every request that may say why.
+fn give_reasons(api: &mut Api) {
+    let scope = api.scope.clone();
+    say(api, said("Carla lives in Zorbquill. Martha lives in Rome."));
+    say(api, said("Carla lives in Hexelbrand. Marta lives in Oslo."));
+    let open = api.get(&format!("/v1/conflicts?scope={scope}")).ok(200);
+    let open = open["conflicts"].as_array().unwrap();
+    let conflict = open.iter().find(|one| one["subject"] == "Carla").expect("a conflict").clone();
+    let winner = &conflict["records"][0]["id"];
+    let body = json!({"action": "pick", "winner": winner, "reason": "Grindlewisp said so"});
+    api.post(&format!("/v1/conflicts/{}/resolve", string(&conflict, "id")), &body).ok(200);
+    let known = api.get(&format!("/v1/entities?scope={scope}&limit=100")).ok(200);
+    let called = |name: &str| {
+        let mut items = known["items"].as_array().unwrap().iter();
+        string(items.find(|one| one["name"] == name).expect(name), "id")
+    };
+    let (from, into) = (called("Martha"), called("Marta"));
+    let body = json!({"into": into, "reason": "Morfelspan is both"});
+    api.post(&format!("/v1/entities/{from}/merge"), &body).ok(200);
+    let body = json!({"reason": "Splinterquay is not"});
+    api.post(&format!("/v1/entities/{from}/split"), &body).ok(200);
+    let tea = say(api, said("I like tea."));
+    let body = json!({
+        "scope": scope, "selector": {"memory_ids": [tea]}, "audit_note": "Ostelbane asked",
+    });
+    api.post("/v1/forget", &body).ok(200);
+    let hold = json!({"scope": scope, "reason": "Pelldrake against all"});
+    api.send(&Request::new("PUT", "/v1/admin/legal-holds").json(&hold)).ok(200);
+    let lift = format!("/v1/admin/legal-holds?scope={scope}");
+    assert_eq!(api.delete(&lift).response.status, 204);
+    let body = json!({"scope": scope, "topics": ["Tansyveil"], "force": true});
+    api.post("/v1/understanding/synthesize", &body).ok(202);
+    let body = json!({"scope": scope, "audit_note": "Vergilmoss wishes it"});
+    api.post("/v1/erasures/preview", &body).ok(200);
 }
 
 /// Has the words read in every way there is.
@@ -170,7 +228,8 @@ fn erase(api: &mut Api) -> Value {
 }
 
 fn begin(api: &mut Api) -> String {
-    string(&api.post("/v1/erasures", &json!({"scope": api.scope})).ok(202), "erasure_id")
+    let body = json!({"scope": api.scope, "audit_note": "Vergilmoss wishes it"});
+    string(&api.post("/v1/erasures", &body).ok(202), "erasure_id")
 }
 
 fn ended(api: &mut Api, id: &str) -> Value {
@@ -215,8 +274,8 @@ fn no_byte_of_what_entered_anywhere_is_left_after_an_erasure() {
         let within = |folder: &str| places.iter().any(|place| place.starts_with(folder));
         match *word {
             "Wibblewort" => assert!(within("blobs/"), "{word}: {places:?}"),
-            // Only asked for: no word of a question is kept at all.
-            "Bladderwick" => assert_eq!(places, [""; 0]),
+            // No word of a question is kept, and no reason that nobody can read again.
+            word if UNKEPT.contains(&word) => assert_eq!(places, [""; 0], "{word}"),
             _ => assert!(within("log/"), "{word}: {places:?}"),
         }
         // What was cancelled may be in a segment that is not merged yet.
@@ -319,6 +378,40 @@ fn no_byte_comes_back_with_an_older_backup() {
     code(&lamina(&["backup", "--data", text(&source), "--to", text(&copy)]), 0);
     let (found, report) = look(&copy, WORDS);
     assert_eq!(found, Some(0), "{report:#}");
+}
+
+/// What was declared, and why something was decided, may quote the words that somebody wants gone.
+#[test]
+fn what_was_said_about_words_goes_with_them() {
+    let own = Own::start();
+    let mut api = owned(&own, 1);
+    let first = write_all(&mut api);
+    let scope = api.scope.clone();
+    let conflicts = api.get(&format!("/v1/conflicts?scope={scope}&status=all")).ok(200);
+    let decided = conflicts["conflicts"].as_array().unwrap();
+    let decided = decided.iter().find(|one| one["subject"] == "Carla").unwrap();
+    assert_eq!(decided["resolution"]["reason"], "Grindlewisp said so");
+    let beliefs = api.get(&format!("/v1/beliefs?scope={scope}&limit=100")).ok(200);
+    let items = beliefs["items"].as_array().unwrap();
+    let declared = items.iter().find(|one| one.to_string().contains("Yackenfold")).unwrap();
+    let declared = string(declared, "id");
+    let carla = api.get(&format!("/v1/events?scope={scope}&limit=100")).ok(200);
+    let carla = carla["items"].as_array().unwrap().iter();
+    let carla = carla.filter(|one| one.to_string().contains("Carla")).map(|one| string(one, "id"));
+    let body = json!({
+        "scope": scope, "cascade": "redact_events",
+        "selector": {"memory_ids": [declared, carla.last().unwrap()]},
+    });
+    let done = api.post("/v1/forget", &body).ok(200);
+    assert_eq!((&done["deleted"]["events"], &done["matched"]), (&json!(1), &json!(2)), "{done}");
+    api.get(&format!("/v1/beliefs/{declared}")).fails(410, "RESOURCE_DELETED");
+    api.event(&first);
+    let held = own.stop();
+    let dir = data(held.path());
+    gone(&dir, &["Grindlewisp", "Yackenfold", "Fennimark"]);
+    let (found, _) = look(&dir, &["Zorbquill"]);
+    assert_eq!(found, Some(2), "what was not named stays");
+    code(&lamina(&["check", "--data", text(&dir)]), 0);
 }
 
 #[test]

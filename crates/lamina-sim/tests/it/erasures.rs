@@ -217,6 +217,13 @@ fn r281_c37_a_preview_must_agree_and_a_request_must_be_clear() {
         .fails(400, "AMBIGUOUS_SELECTOR");
     api.post("/v1/erasures", &body(json!({"confirm_all": false})))
         .fails(422, "EMPTY_SELECTOR_WITHOUT_CONFIRMATION");
+    // A list that came out empty is not everything, and is not shown as everything either.
+    for selector in [json!({}), json!({"memory_ids": []}), json!({"memory_ids": null})] {
+        for target in ["/v1/erasures", "/v1/erasures/preview"] {
+            api.post(target, &body(json!({"selector": selector})))
+                .fails(422, "EMPTY_SELECTOR_WITHOUT_CONFIRMATION");
+        }
+    }
     api.post("/v1/erasures", &body(json!({"scopes": []}))).fails(422, "INVALID_BODY");
     api.send(&Request::new("DELETE", "/v1/erasures")).fails(405, "METHOD_NOT_ALLOWED");
     assert_eq!(ids(&api.get(&format!("/v1/events?scope={scope}")).ok(200)).len(), 2);

@@ -6,8 +6,9 @@ use lamina_env::{Disk, RealDisk};
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
 
+use crate::cli::{code, lamina, text};
 use crate::coverage::check_schema;
-use crate::harness::{Api, Own, check_id, data, expect_event, ids, string, unique_key};
+use crate::harness::{Api, Own, check_id, data, expect_event, ids, launch, string, unique_key};
 
 /// Says something and waits until it is derived from.
 pub(crate) fn say(api: &mut Api, text: &str) -> String {
@@ -103,6 +104,88 @@ fn r273_derived_records_go_and_stay_away() {
         assert_eq!(ids(&page), [""; 0], "{layer}");
     }
     assert_eq!(ids(&api.get(&format!("/v1/events?scope={scope}")).ok(200)).len(), 2);
+}
+
+/// What was said for a fact is evidence for no belief either, whatever layers the filters look in.
+#[test]
+fn a_belief_goes_with_the_fact_that_it_stood_on() {
+    for layers in [json!(null), json!(["facts"])] {
+        let own = Own::start();
+        let mut api = own.api("forget-beliefs");
+        let event = say(&mut api, "Ann works at Initech.");
+        say(&mut api, "Ben works at Initech.");
+        let scope = api.scope.clone();
+        let page = api.get(&format!("/v1/facts?scope={scope}")).ok(200);
+        let page = page["items"].as_array().unwrap();
+        let fact = string(page.iter().find(|one| one["subject"]["name"] == "Ann").unwrap(), "id");
+        let page = api.get(&format!("/v1/beliefs?scope={scope}")).ok(200);
+        let all = page["items"].as_array().unwrap().iter();
+        let of_ann = all.filter(|one| one.to_string().contains("Ann")).map(|one| string(one, "id"));
+        let of_ann: Vec<String> = of_ann.collect();
+        assert_eq!((of_ann.len(), ids(&page).len()), (1, 2), "{page}");
+        let body = json!({"scope": scope, "layers": layers, "selector": {"memory_ids": [fact]}});
+        let shown = api.post("/v1/forget/preview", &body).ok(200);
+        let done = api.post("/v1/forget", &body).ok(200);
+        assert_eq!(done["deleted"], shown["estimated_deleted"]);
+        assert_eq!(done["deleted"]["facts"], 1, "{done}");
+        assert_eq!(done["deleted"]["beliefs"], 1, "{done}");
+        let check = |api: &mut Api| {
+            api.get(&format!("/v1/beliefs/{}", of_ann[0])).fails(410, "RESOURCE_DELETED");
+            assert_eq!(ids(&api.get(&format!("/v1/beliefs?scope={scope}")).ok(200)).len(), 1);
+            let asked = json!({"scope": scope, "query": "Where does Ann work?"});
+            let pack = api.post("/v1/recall", &asked).ok(200);
+            let beliefs = pack["layers"]["beliefs"].to_string();
+            assert!(!beliefs.contains("Ann"), "{beliefs}");
+            api.event(&event);
+        };
+        check(&mut api);
+        // Nor when everything is made again.
+        let held = own.stop();
+        code(&lamina(&["rebuild", "--data", text(&data(held.path()))]), 0);
+        code(&lamina(&["check", "--data", text(&data(held.path()))]), 0);
+        let server = launch(held.path(), &[]).start().unwrap();
+        let own = Own { server, directory: held };
+        let mut api = own.api("forget-beliefs");
+        api.scope.clone_from(&scope);
+        check(&mut api);
+    }
+}
+
+/// What is only said of others is what they are about, and no subject.
+#[test]
+fn an_episode_is_about_those_of_whom_something_is_said() {
+    let mut api = Api::shared("forget-subjects");
+    say(&mut api, "Ann works at Initech.");
+    let scope = api.scope.clone();
+    let shown = |api: &mut Api, filter: &str, name: &str| {
+        let body = json!({"scope": scope, "selector": {filter: name}});
+        let shown = api.post("/v1/forget/preview", &body).ok(200);
+        shown["estimated_deleted"]["episodes"].as_u64()
+    };
+    assert_eq!(shown(&mut api, "about_subject", "Initech"), Some(0));
+    assert_eq!(shown(&mut api, "about_entity", "Initech"), Some(1));
+    assert_eq!(shown(&mut api, "about_subject", "Ann"), Some(1));
+    let body = json!({"scope": scope, "selector": {"about_subject": "Initech"}});
+    let done = api.post("/v1/forget", &body).ok(200);
+    assert_eq!((&done["matched"], &done["deleted"]["episodes"]), (&json!(0), &json!(0)), "{done}");
+}
+
+/// A note is free text about somebody: it is not kept, and whoever has the request can prove it.
+#[test]
+fn r390_a_note_is_not_kept_and_the_hash_of_the_request_is() {
+    let mut api = Api::shared("forget-notes");
+    let event = say(&mut api, "I live in Rome.");
+    let mut body = redact(&api, &[&event]);
+    body["audit_note"] = json!("Whistlebrook asked for it");
+    body.as_object_mut().unwrap().remove("reason");
+    let done = api.post("/v1/forget", &body).ok(200);
+    let row = api.get(&format!("/v1/audit/{}", string(&done, "audit_id"))).ok(200);
+    assert!(!row.to_string().contains("Whistlebrook"), "{row}");
+    let proof = json!({"audit_id": row["id"], "body": body.to_string()});
+    assert_eq!(api.post("/v1/audit/verify", &proof).ok(200)["match"], true);
+    let other = body.to_string().replace("Whistlebrook", "Somebody");
+    let proof = json!({"audit_id": row["id"], "body": other});
+    assert_eq!(api.post("/v1/audit/verify", &proof).ok(200)["match"], false);
 }
 
 #[test]

@@ -120,7 +120,7 @@ pub struct Cancel {
     pub event_id: EventId,
     /// The row of the audit log.
     pub audit_id: AuditId,
-    /// Why, in the caller's words; may be empty.
+    /// Why, in the caller's words. Nobody can read it again, so it is empty; older entries may have one.
     pub note: String,
 }
 

@@ -22,12 +22,12 @@ fn a_query_is_read() {
 fn bodies_are_read() {
     let id = EntityId::from_bytes([7; 16]);
     let body = format!(r#"{{"into":"{id}","reason":"the same"}}"#);
-    assert_eq!(MergeRequest::read(body.as_bytes()).unwrap(), (id, "the same".to_owned()));
+    assert_eq!(MergeRequest::read(body.as_bytes()).unwrap(), id);
     for bad in [r#"{}"#, r#"{"into":"evt_1"}"#, r#"{"into":"x","from":"y"}"#, "[]"] {
         assert!(MergeRequest::read(bad.as_bytes()).is_err(), "{bad}");
     }
-    assert_eq!(SplitRequest::read(b"").unwrap(), "");
-    assert_eq!(SplitRequest::read(br#"{"reason":"two after all"}"#).unwrap(), "two after all");
+    SplitRequest::read(b"").unwrap();
+    SplitRequest::read(br#"{"reason":"two after all"}"#).unwrap();
     assert!(SplitRequest::read(br#"{"into":"x"}"#).is_err());
     let long = format!(r#"{{"reason":"{}"}}"#, "x".repeat(AUDIT_NOTE_CHARS_MAX + 1));
     assert!(SplitRequest::read(long.as_bytes()).is_err());

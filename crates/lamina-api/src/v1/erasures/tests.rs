@@ -27,8 +27,28 @@ fn everything_is_meant_unless_events_are_named() {
     assert_eq!(read(&none), Err(ErrorCode::EmptySelectorWithoutConfirmation));
     // Who only wants to see it confirms nothing.
     let shown = |body: &Value| ErasureRequest::preview(body.to_string().as_bytes(), None);
-    assert_eq!(shown(&none).unwrap().events, []);
+    assert_eq!(shown(&json!({"scope": "user:alice", "confirm_all": false})).unwrap().events, []);
     assert_eq!(shown(&both).unwrap_err().code, ErrorCode::AmbiguousSelector);
+}
+
+/// A client whose list came out empty did not ask for everything.
+#[test]
+fn a_selector_that_names_nothing_is_not_everything() {
+    for selector in [json!({}), json!({"memory_ids": []}), json!({"memory_ids": null})] {
+        for confirm_all in [None, Some(json!(null)), Some(json!(false))] {
+            let mut body = json!({"scope": "user:alice", "selector": selector});
+            if let Some(confirm_all) = confirm_all {
+                body["confirm_all"] = confirm_all;
+            }
+            let empty = ErrorCode::EmptySelectorWithoutConfirmation;
+            assert_eq!(read(&body), Err(empty), "{body}");
+            let shown = ErasureRequest::preview(body.to_string().as_bytes(), None);
+            assert_eq!(shown.unwrap_err().code, empty, "{body}");
+        }
+        let said = json!({"scope": "user:alice", "selector": selector, "confirm_all": true});
+        assert_eq!(read(&said).unwrap().events, []);
+    }
+    assert!(read(&json!({"scope": "user:alice", "selector": null})).is_ok());
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn r271_the_body_of_the_specification_is_read() {
     assert_eq!(asked.forget.layers, Layers::of([Layer::Beliefs, Layer::Facts]));
     assert_eq!(asked.forget.selector.about_entity.as_deref(), Some("ent_acme_corp"));
     assert!(asked.forget.selector.recorded_during.is_some());
-    assert_eq!((asked.note.as_str(), asked.requested), ("User retracted speculation", 0));
+    assert_eq!(asked.requested, 0);
     assert_eq!(asked.idempotency_key.as_deref(), Some("forget-alice-001"));
 }
 
@@ -59,7 +59,8 @@ fn d3_the_note_of_published_clients_and_ids_of_every_layer() {
         "selector": {"memory_ids": ids}, "reason": "asked to",
     }))
     .unwrap();
-    assert_eq!(asked.note, "asked to");
+    let long = json!({"scope": "user:a", "confirm_all": true, "reason": "x".repeat(2_001)});
+    assert_eq!(refused(&long), "422 INVALID_BODY audit_note");
     // What was sent is told as it was sent; what is named twice goes once.
     assert_eq!((asked.requested, asked.forget.selector.memory_ids.len()), (6, 5));
     assert_eq!(asked.forget.layers, Layers::ALL);

@@ -24,12 +24,13 @@ mod sources {
     pub(super) const SUPPRESSED: u8 = 93;
     pub(super) const THING: u8 = 94;
     pub(super) const CANCELLED: u8 = 95;
-    pub(super) const DECLARED: u8 = 96;
-    pub(super) const DECLARED_AT: u8 = 97;
+    pub(super) const WORDED: u8 = 96;
+    pub(super) const WORDED_AT: u8 = 97;
     pub(super) const STAYS: u8 = 98;
     pub(super) const STAYS_IN: u8 = 99;
     pub(super) const CITED: u8 = 100;
     pub(super) const CITES: u8 = 101;
+    pub(super) const DECIDED: u8 = 102;
 }
 
 /// An answer that was made of an event, whatever became of either.
@@ -87,19 +88,34 @@ pub(crate) fn holds(tenant: u32) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, records::HOLD).all()
 }
 
-/// A belief that was declared in a scope, whatever became of it: its words are in the log.
-pub(crate) fn declared(tenant: u32, scope: u64, entry: u64) -> Vec<u8> {
-    Key::of(tenant, sources::DECLARED).number(scope).number(entry).0
+/// An entry that is no event and has words of a scope, or who asked for something there.
+pub(crate) fn worded(tenant: u32, scope: u64, entry: u64) -> Vec<u8> {
+    Key::of(tenant, sources::WORDED).number(scope).number(entry).0
 }
 
-/// The bounds of [`declared`] for one scope.
-pub(crate) fn all_declared(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
-    Key::of(tenant, sources::DECLARED).number(scope).all()
+/// The bounds of [`worded`] for one scope.
+pub(crate) fn all_worded(tenant: u32, scope: u64) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::WORDED).number(scope).all()
 }
 
-/// The scope of a declaration.
-pub(crate) fn declared_at(tenant: u32, entry: u64) -> Vec<u8> {
-    Key::of(tenant, sources::DECLARED_AT).number(entry).0
+/// The scope of such an entry.
+pub(crate) fn worded_at(tenant: u32, entry: u64) -> Vec<u8> {
+    Key::of(tenant, sources::WORDED_AT).number(entry).0
+}
+
+/// A decision about a track.
+pub(crate) fn decided(tenant: u32, scope: u64, track: &Tag, decision: u64) -> Vec<u8> {
+    Key::of(tenant, sources::DECIDED).number(scope).bytes(track).number(decision).0
+}
+
+/// The bounds of [`decided`] for one track.
+pub(crate) fn all_decided(tenant: u32, scope: u64, track: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::DECIDED).number(scope).bytes(track).all()
+}
+
+/// The bounds of [`decided`] for a tenant.
+pub(crate) fn decided_anywhere(tenant: u32) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::DECIDED).all()
 }
 
 /// A record that was forgotten, by the number of its layer.

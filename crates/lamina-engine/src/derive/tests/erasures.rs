@@ -15,6 +15,7 @@ use crate::forget::{ForgetAsked, ForgetPermit};
 use crate::read::beliefs::{BeliefRecord, BeliefsQuery};
 
 mod certified;
+mod decided;
 mod restored;
 mod termed;
 

@@ -9,8 +9,10 @@ use lamina_types::recall::Layer;
 
 use super::*;
 use crate::Error;
+use crate::admin::Noted;
 use crate::derive::rederive::{How, ModelAnswers, Rederive};
 use crate::forget::{Counts, ForgetAsked, ForgetPermit, Forgotten};
+use crate::read::conflicts::{ConflictRecord, ConflictStatus, ConflictsQuery, Resolve};
 
 const SCOPE: &str = "user:alice";
 
@@ -245,7 +247,8 @@ async fn r273_derived_records_go_and_events_stay() {
     let event = world.say(SCOPE, "Bob =works_at Initech").await;
     let beliefs = world.beliefs_held().await;
     let done = world.forget(only(&[Layer::Facts], predicate("works_at"))).await;
-    assert_eq!((done.deleted.events, done.deleted.beliefs), (0, 0));
+    // What was said for the facts is evidence for no belief either.
+    assert_eq!((done.deleted.events, done.deleted.beliefs), (0, 2));
     assert!(done.deleted.facts >= 3, "{done:?}");
     assert_eq!(world.said(SCOPE, |_| {}).await, ["Bob likes tea [2, ..) 1"]);
     // Not with the knowledge of before either, and not among what was replaced.
@@ -253,7 +256,7 @@ async fn r273_derived_records_go_and_events_stay() {
     assert_eq!(ever, ["Bob likes tea [2, ..) 1"]);
     let before = world.said(SCOPE, |query| query.pins.recorded = then).await;
     assert_eq!(before, ["Bob likes tea [2, ..) 1"]);
-    assert_eq!(world.beliefs_held().await, beliefs, "beliefs were not named");
+    assert_eq!(world.beliefs_held().await, beliefs - 2, "the others were not named");
     assert!(!world.engine.inner.views.event(1, event).unwrap().unwrap().is_erased());
     // Later evidence may bring it back.
     world.say(SCOPE, "Bob =works_at Initech").await;
@@ -261,6 +264,23 @@ async fn r273_derived_records_go_and_events_stay() {
     let done = world.forget(only(&[Layer::Beliefs], predicate("likes"))).await;
     assert_eq!(done.deleted, Counts { beliefs: 1, ..Counts::default() });
     assert_eq!(world.said(SCOPE, |_| {}).await.len(), 2);
+    world.check().await;
+}
+
+/// What others said too keeps a belief, and what spoke against another speaks against it no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_belief_loses_what_was_said_for_a_forgotten_fact_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    world.say(SCOPE, "Bob =works_at Acme; Bob likes tea").await;
+    world.say(SCOPE, "Bob =works_at Initech").await;
+    let facts = world.facts(SCOPE, |_| {}).await;
+    let wrong = facts.iter().find(|fact| shown(fact).contains("Initech")).unwrap().id;
+    let selector = Selector { memory_ids: vec![MemoryId::Fact(wrong)], ..Selector::default() };
+    let beliefs = world.beliefs_held().await;
+    let done = world.forget(asked(Cascade::DerivedOnly, selector)).await;
+    assert_eq!((done.deleted.beliefs, done.matched), (1, 1), "{done:?}");
+    assert_eq!(world.beliefs_held().await, beliefs - 1);
     world.check().await;
 }
 
@@ -296,6 +316,78 @@ async fn everything_derived_goes_and_comes_back_only_with_what_is_new() {
     let new = world.say(SCOPE, "Bob likes tea").await;
     assert_eq!(world.said(SCOPE, |_| {}).await.len(), 1);
     assert_eq!(world.facts(SCOPE, |_| {}).await[0].supports, [new], "of nothing that was before");
+    world.check().await;
+}
+
+impl World {
+    async fn conflict(&self) -> ConflictRecord {
+        let query = ConflictsQuery {
+            scope: path(SCOPE),
+            open_only: false,
+            recorded: None,
+            before: None,
+            limit: 10,
+        };
+        let permit = ReadPermit::Local(permit_of(1, SCOPE, Some(&path(SCOPE))));
+        let mut found = self.engine.conflicts(permit, query).await.unwrap().items;
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+}
+
+/// Why something was decided may quote what somebody wants gone; what was decided stands while it can.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reason_goes_with_the_words_it_is_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let mut said = Vec::new();
+    for place in ["Acme", "Initech", "Zyxwen"] {
+        world.next = 1_000_000;
+        said.push(world.say(SCOPE, &format!("Bob =works_at {place}")).await);
+    }
+    let conflict = world.conflict().await;
+    let claims = conflict.fact.claims();
+    let side = claims.iter().find(|one| format!("{:?}", one.object.object).contains("Initech"));
+    let winner = side.unwrap().id;
+    let permit = permit_of::<ScopeWrite>(1, SCOPE, Some(&path(SCOPE)));
+    let noted = Noted { note: "never at zyxwen".to_owned(), ..noted() };
+    let pick = Resolve::Pick { winner };
+    world.engine.conflict_resolve(&permit, conflict.id, pick, &noted).await.unwrap();
+    assert!(world.log_has("never at zyxwen"));
+    assert_eq!(world.said(SCOPE, |_| {}).await, ["Bob works_at Initech [2, ..) 1"]);
+    world.forget(asked(Cascade::RedactEvents, events(&said[2..]))).await;
+    assert!(!world.log_has("zyxwen") && !world.log_has("Zyxwen"));
+    assert_eq!(world.said(SCOPE, |_| {}).await, ["Bob works_at Initech [2, ..) 1"]);
+    match world.conflict().await.status {
+        ConflictStatus::Resolved { by, reason, action, .. } => {
+            assert_eq!((by, reason, action), (None, String::new(), Resolve::Pick { winner }));
+        }
+        other => panic!("{other:?}"),
+    }
+    world.check().await;
+    let world = World::open(dir.path());
+    // With the rest of the words the decision has nothing to be about, and the log still replays.
+    world.forget_all().await;
+    assert_eq!(world.said(SCOPE, |_| {}).await, [""; 0]);
+    world.check().await;
+}
+
+/// A belief that was declared has words of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_declared_is_redacted_with_its_belief() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    world.say(SCOPE, "Bob likes tea").await;
+    world.declares(SCOPE, Some("Bob"), "zyxtired").await;
+    world.declares(SCOPE, Some("Eve"), "calm").await;
+    let selector = Selector { about_subject: Some("Bob".to_owned()), ..Selector::default() };
+    let mut derived = asked(Cascade::DerivedOnly, selector.clone());
+    derived.forget.layers = Layers::of([Layer::Understanding]);
+    world.forget(derived).await;
+    assert!(world.log_has("zyxtired"), "nothing of it was named");
+    let done = world.forget(asked(Cascade::RedactEvents, selector)).await;
+    assert_eq!((done.deleted.events, done.deleted.beliefs), (1, 2), "{done:?}");
+    assert!(!world.log_has("zyxtired") && world.log_has("calm"));
     world.check().await;
 }
 

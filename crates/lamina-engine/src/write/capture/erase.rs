@@ -3,6 +3,8 @@
 //! An erasure carries what the fold had used of each entry, without its words, so that a replay comes to
 //! the rows that are there (`derive::words`).
 
+use std::collections::BTreeSet;
+
 use lamina_store::codec::answer::{Answer, AnswerWho};
 use lamina_store::codec::control::BeliefDeclared;
 use lamina_store::entry::{Kind, Place, control};
@@ -69,8 +71,15 @@ impl Capture {
     ) -> Result<(), LogError> {
         let mut batch: Vec<Gone> = Vec::new();
         let mut bytes = 0;
+        let has_decisions = traces::has_decisions(&self.views, tenant).map_err(unknown)?;
+        let mut bare: BTreeSet<u64> = BTreeSet::new();
         for target in targets {
-            for gone in self.with_answers(tenant, target, remains)? {
+            let reasons = match has_decisions {
+                true => self.reasons(tenant, target.offset)?,
+                false => Vec::new(),
+            };
+            let reasons = reasons.into_iter().filter(|gone| bare.insert(gone.target.offset));
+            for gone in reasons.chain(self.with_answers(tenant, target, remains)?) {
                 let more = gone.bytes();
                 if batch.len() == CAUSES_MAX || bytes + more > RESIDUE_BYTES_MAX {
                     self.erase_some(tenant, &mut batch, appended)?;
@@ -133,9 +142,26 @@ impl Capture {
                 (None, facets.map(|facets| facets.idempotency))
             }
             Some(_) => (None, None),
-            None => (self.kept(tenant, target.offset, target.place)?, None),
+            None if target.what => (self.kept(tenant, target.offset, target.place)?, None),
+            None => (None, None),
         };
         all.push(Gone { target: *target, kept, stays: stays.cloned(), key });
+        Ok(all)
+    }
+
+    /// Why something was decided about what an event says, and by whom. What was decided stands.
+    fn reasons(&self, tenant: u32, event: u64) -> Result<Vec<Gone>, LogError> {
+        let answers = traces::of_event(&self.views, tenant, event).map_err(unknown)?;
+        let answers = answers.into_iter().map(|(offset, _)| offset);
+        let mut all = Vec::new();
+        for (offset, place) in
+            traces::decided_about(&self.views, tenant, answers).map_err(unknown)?
+        {
+            if self.log.reader().entry(offset, place)?.who.live().is_some() {
+                let target = EraseTarget { offset, place, who: true, what: false };
+                all.push(Gone { target, kept: None, stays: None, key: None });
+            }
+        }
         Ok(all)
     }
 
@@ -159,6 +185,8 @@ impl Capture {
                 let kept = declared::without_words(&hash, &what).map_err(unknown)?;
                 Ok(Some(kept.encode()))
             }
+            // It has no words: what was decided is ids and keyed hashes.
+            (Kind::Control, control::CONFLICT_RESOLVED) => Ok(Some(what.to_vec())),
             _ => Ok(None),
         }
     }

@@ -37,9 +37,9 @@ pub(super) async fn merge(mut call: Call) -> Result<Response, Failure> {
     let id: EntityId = call.path_id("entity_id").await?;
     let caller = call.caller()?;
     let body = call.json_body(call.app.limits.body_bytes).await?;
-    let (into, reason) = MergeRequest::read(&body)?;
+    let into = MergeRequest::read(&body)?;
     let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
-    let noted = call.noted(&reason);
+    let noted = call.noted("");
     let merged = call.app.engine.entity_merge(&permit, id, into, &noted).await?;
     reply::json(StatusCode::OK, &shown(&merged))
 }
@@ -49,9 +49,9 @@ pub(super) async fn split(mut call: Call) -> Result<Response, Failure> {
     let id: EntityId = call.path_id("entity_id").await?;
     let caller = call.caller()?;
     let body = call.optional_json_body(call.app.limits.body_bytes).await?;
-    let reason = SplitRequest::read(&body)?;
+    SplitRequest::read(&body)?;
     let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
-    let noted = call.noted(&reason);
+    let noted = call.noted("");
     let split = call.app.engine.entity_split(&permit, id, &noted).await?;
     reply::json(StatusCode::OK, &shown(&split))
 }

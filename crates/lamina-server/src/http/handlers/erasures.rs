@@ -71,7 +71,7 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
     let asked = asked(&mut call, ErasureRequest::read).await?;
     let scope = asked.scope.clone();
     let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&scope)).await?;
-    let noted = call.noted(&asked.note);
+    let noted = call.noted("");
     let wanted = wanted(asked);
     let engine = &call.app.engine;
     let crosses = match engine.erasure_crosses(&permit, &wanted).await? {
@@ -169,7 +169,7 @@ async fn asked(call: &mut Call, read: Read) -> Result<Asked, Failure> {
 }
 
 fn wanted(asked: Asked) -> ErasureAsked {
-    let Asked { scope, events, note: _, preview, idempotency_key } = asked;
+    let Asked { scope, events, preview, idempotency_key } = asked;
     let preview = preview.map(|preview| match preview {
         Preview::Erasure(id) => PreviewOf::Erasure(id),
         Preview::Forget(id) => PreviewOf::Forget(id),

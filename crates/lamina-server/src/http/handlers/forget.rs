@@ -17,7 +17,7 @@ pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let asked = asked(&mut call).await?;
     let permit = permit(&call.desk, &caller, &asked.forget).await?;
-    let noted = call.noted(&asked.note);
+    let noted = call.noted("");
     // A pack that is kept may hold what goes.
     call.app.forget_all_packs();
     let done = call.app.engine.forget(permit, wanted(asked), noted).await;
@@ -70,7 +70,7 @@ async fn permit(desk: &Desk, caller: &Caller, forget: &Forget) -> Result<ForgetP
 }
 
 fn wanted(asked: Asked) -> ForgetAsked {
-    let Asked { forget, requested, note: _, preview, idempotency_key } = asked;
+    let Asked { forget, requested, preview, idempotency_key } = asked;
     ForgetAsked { forget, requested: requested as u64, preview, idempotency_key }
 }
 

@@ -233,7 +233,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let id: EventId = call.path_id("event_id").await?;
     let caller = call.caller()?;
     let body = call.optional_json_body(call.app.limits.body_bytes).await?;
-    let CancelRequest { audit_note } = CancelRequest::read(&body)?;
+    CancelRequest::read(&body)?;
     let engine = &call.app.engine;
     let (scope, writer) = home(&call, &caller, id).await?;
     // Somebody else's event is for who looks after the scope (R314, C23).
@@ -243,7 +243,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     }
     let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
     call.record.event(id);
-    let noted = call.noted(audit_note.as_deref().unwrap_or_default());
+    let noted = call.noted("");
     let cancelled = engine.cancel(&permit, id, &noted).await?;
     // No pack of before is quoted any more.
     call.app.forget_packs(&scope, &id.to_string());

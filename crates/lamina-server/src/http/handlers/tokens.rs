@@ -29,7 +29,7 @@ pub(super) async fn revoke(mut call: Call) -> Result<Response, Failure> {
     let given = request.exp.and_then(|exp| exp.checked_mul(SECOND_US)).map(Micros);
     let exp = own.map(|grant| grant.exp).or(given).unwrap_or(longest).min(longest);
     let iss = own.filter(|_| !caller.operator).map(|grant| grant.iss.as_str());
-    let noted = call.noted(request.reason.as_deref().unwrap_or_default());
+    let noted = call.noted("");
     call.app.engine.revoke(&permit, iss, &request.jti, exp, &noted).await?;
     Ok(reply::empty())
 }

@@ -23,7 +23,7 @@ pub struct By {
     pub request_id: String,
     /// The decision that let it in; may be empty.
     pub decision: String,
-    /// Why, in the caller's words; may be empty.
+    /// Why, in the caller's words, if somebody can read it again; else empty. Older entries may have more.
     pub note: String,
     /// The tenant whose audit log has the row, if that is not the tenant of the entry.
     pub home: Option<u32>,
