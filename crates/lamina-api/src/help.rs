@@ -295,12 +295,14 @@ explain! {
         "Ask for the capability, or use a scope in which you have it.",
         "scope.write is denied by the deployment tier.";
     NotAMember:
-        "The scope lists its members, and your role there is not enough.",
+        "The scope is somebody's, and your role there is not enough.",
         [
             "The scope, or one above it, was registered with members, and the caller is not among them.",
             "The caller is a reader and wants to write, or a writer and wants to change members or policy.",
+            "Somebody owns the scope, also by a first write, and the caller wants to register it, change its members or policy, remove or erase it, or cancel what others wrote there.",
+            "Others have scopes below it, and what is asked for would reach into them.",
         ],
-        "Ask an owner of the scope for a role; `GET /v1/scopes?path=` names them.",
+        "Ask an owner of the scope for a role, or to do it; `GET /v1/scopes?path=` names them. An operator of the deployment can repair a scope whose owners are gone.",
         "scope.write is denied by the scope policy.";
     RateLimited:
         "The caller used up its rate.",

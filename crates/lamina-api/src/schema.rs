@@ -41,7 +41,8 @@ use crate::v1::facts::{DerivationStatus, FactBody, FactsPage, TimelineBody};
 use crate::v1::forget::{ForgetPreviewBody, ForgetRequest, ForgottenBody};
 use crate::v1::keyed;
 use crate::v1::lifecycle::{
-    CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody,
+    CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody, PolicyChanged,
+    PolicyRevoked,
 };
 
 use crate::v1::phrases::{PhraseBody, PhraseList, PhraseRequest};
@@ -144,6 +145,8 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("lifecycle_event_page", of::<Page<LifecycleBody>>),
     ("lifecycle_aggregate", of::<LifecycleAggregate>),
     ("lifecycle_lagging", of::<Lagging>),
+    ("lifecycle_policy_changed", of::<PolicyChanged>),
+    ("lifecycle_policy_revoked", of::<PolicyRevoked>),
     ("cancel_request", of::<CancelRequest>),
     ("cancel_response", of::<CancelResponse>),
     ("blob_uploaded", of::<BlobUploaded>),

@@ -29,9 +29,9 @@ mod ledger;
 pub mod backup;
 
 pub use admin::{
-    Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyPermit, PolicyRecord, PolicyTarget,
-    PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord, ScopesQuery, Sight,
-    VocabularyChanged, VocabularyPermit, WalStatus, WalVerdict,
+    Boot, Compacted, MembersChanged, Noted, PolicyBook, PolicyChanged, PolicyPermit, PolicyRecord,
+    PolicyTarget, PruneCandidate, Pruned, Records, ScopeListed, ScopePage, ScopeRecord,
+    ScopesQuery, Sight, VocabularyChanged, VocabularyPermit, WalStatus, WalVerdict, Whose,
 };
 pub use blobs::{BlobReader, BlobRecord, BlobSaid, BlobStored, BlobUpload};
 pub use derive::phrases::Phrases;

@@ -1,5 +1,6 @@
 //! The lifecycle of events: rows, aggregates, filters, cancellation (R308-R317, R377-R389, C39).
 
+mod policy;
 mod query;
 
 use lamina_types::lifecycle::{Dependants, ErasureReached, Fate, Payload};
@@ -13,6 +14,7 @@ use crate::error::ApiError;
 use crate::json;
 use crate::time;
 
+pub use policy::{CapabilityDiff, PolicyChanged, PolicyRevoked, Said};
 pub use query::{LifecycleQuery, StreamQuery};
 
 /// Every name the stream's `event:` field can have, whether or not something fires it yet.
@@ -50,21 +52,21 @@ pub struct LifecycleBody {
     pub event: String,
     /// The stage it is about.
     pub stage: Option<String>,
-    /// The memory event; null for events of jobs.
+    /// The memory event; null for events of jobs and policies.
     #[schemars(regex(pattern = "^evt_[0-9a-f]{32}$"))]
     pub event_id: Option<String>,
     /// The bulk write the event came with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_id: Option<String>,
-    /// The home scope of the event.
-    pub scope: String,
+    /// The home scope of the event; null for a policy that is no scope's.
+    pub scope: Option<String>,
     /// When it was announced.
     #[schemars(extend("format" = "date-time"))]
     pub ts: String,
     /// The same instant, under the name older readers use.
     #[schemars(extend("format" = "date-time"))]
     pub timestamp: String,
-    /// The position within the lifecycle of its event, from 1.
+    /// The position within the lifecycle of its event, from 1; of a policy, how often it was set.
     pub seq: u32,
     /// What the stage reports.
     #[schemars(with = "serde_json::Map<String, Value>")]
@@ -95,7 +97,7 @@ impl LifecycleBody {
             stage: kind.stage().map(|stage| stage.as_str().to_owned()),
             event_id: kind.is_of_event().then(|| event_id.to_string()),
             batch_id: batch_id.map(|batch| batch.to_string()),
-            scope: scope.to_string(),
+            scope: Some(scope.to_string()),
             timestamp: ts.clone(),
             ts,
             seq: *seq,

@@ -65,8 +65,10 @@ pub(super) enum Refusal<'a> {
     Scope(&'a ScopePath),
     /// The scope lists its members.
     Member(MemberRole),
-    /// All tenants share the scope, and its owners alone may.
+    /// Somebody owns the scope, and its owners alone may.
     Owner,
+    /// The same where all tenants meet.
+    OwnerOfShared,
     /// The actor's document denies it.
     Actor,
     /// The token lists its capabilities without this one.
@@ -86,7 +88,9 @@ impl Refusal<'_> {
             | Refusal::OperatorOnly
             | Refusal::System => Tier::Deployment,
             Refusal::Tenant => Tier::Tenant,
-            Refusal::Scope(_) | Refusal::Member(_) | Refusal::Owner => Tier::Scope,
+            Refusal::Scope(_) | Refusal::Member(_) | Refusal::Owner | Refusal::OwnerOfShared => {
+                Tier::Scope
+            }
             Refusal::Actor | Refusal::TokenCaps | Refusal::TokenScopes(_) | Refusal::Job(_) => {
                 Tier::Actor
             }
@@ -95,7 +99,7 @@ impl Refusal<'_> {
 
     pub(super) fn of(&self, capability: &'static str, preset: Preset) -> Denial {
         let code = match self {
-            Refusal::Member(_) | Refusal::Owner => DenialCode::NotAMember,
+            Refusal::Member(_) | Refusal::Owner | Refusal::OwnerOfShared => DenialCode::NotAMember,
             _ if capability == "scope.create.custom" => DenialCode::UnregisteredScopeType,
             _ => DenialCode::PolicyDenied,
         };
@@ -139,7 +143,12 @@ impl Refusal<'_> {
                 "the scope lists its members; ask an owner of it to make this actor {}",
                 at_least(*role)
             ),
-            Refusal::Owner => {
+            Refusal::Owner => format!(
+                "the scope has an owner, and {capability} in it is for owners of it or of a \
+                 registered scope above it; ask one of them (GET /v1/scopes?path= names them), or the \
+                 operator"
+            ),
+            Refusal::OwnerOfShared => {
                 "all tenants share the scope, and who made it decides; ask an owner of it, or the \
                  operator"
                     .to_owned()

@@ -28,13 +28,13 @@ pub use document::{Document, DocumentError, Effect};
 pub use grant::{Caller, Grant, GrantError, Guest, Home};
 pub use job::{ALWAYS_FINISHES, Derivation, Derive, JobGrant, Retain};
 pub use needs::{
-    Write, actor_policy_needs, create_needs, natural_level, scope_policy_needs, write_needs,
+    Write, actor_policy_needs, create_needs, natural_level, others_scope_needs, write_needs,
 };
 pub use pattern::{Pattern, PatternError};
 pub use period::PeriodError;
 pub use permit::{Permit, Policy};
 pub use preset::{Preset, PresetError};
 pub use rate::{Rate, RateError, RatePeriod};
-pub use rules::OPERATOR_ONLY;
+pub use rules::{OPERATOR_ONLY, is_of};
 pub use stack::{Membership, Stack};
 pub use walk::Walk;

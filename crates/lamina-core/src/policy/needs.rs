@@ -2,8 +2,8 @@
 
 use lamina_types::capability::{
     self, Capability as _, PolicyAdministerActor, PolicyAdministerDeployment,
-    PolicyAdministerScope, PolicyAdministerTenant, ScopeCreateCrossTenant, ScopeWrite,
-    ScopeWriteAboutOther, ScopeWriteElevated, ScopeWriteOnBehalfOf,
+    PolicyAdministerTenant, ScopeCreateCrossTenant, ScopeWrite, ScopeWriteAboutOther,
+    ScopeWriteElevated, ScopeWriteOnBehalfOf,
 };
 use lamina_types::scope::BUILT_IN_TYPES;
 use lamina_types::{ActorId, MemberRole, ScopePath};
@@ -62,20 +62,19 @@ pub fn create_needs(scope: &ScopePath, allowed_scope_types: &[String]) -> Vec<&'
     needs
 }
 
-/// What changing a scope's members or policy needs (R192). Its owner is enough; somebody else's scope
-/// takes an administrator of the tenant.
+/// What changing the members or the policy of somebody else's scope takes beside
+/// `policy.administer.scope` there (R192): an operator, who administers the tenant too, or the deployment
+/// if all tenants share the scope. Nothing more of its owner.
 ///
-/// What all tenants share belongs to none of them: there it takes an operator of the deployment.
-pub fn scope_policy_needs(stack: &Stack) -> Vec<&'static str> {
+/// It is asked of the tenant as a whole: the policy of the scope itself must not be able to keep out
+/// those who repair it.
+pub fn others_scope_needs(stack: &Stack) -> Option<&'static str> {
     let Membership { registered, role, .. } = stack.membership;
-    let mut needs = vec![PolicyAdministerScope::NAME];
-    if registered && role != Some(MemberRole::Owner) {
-        needs.push(match stack.guest {
-            None => PolicyAdministerTenant::NAME,
-            Some(_) => PolicyAdministerDeployment::NAME,
-        });
-    }
-    needs
+    let others = registered && role != Some(MemberRole::Owner);
+    others.then_some(match stack.guest {
+        None => PolicyAdministerTenant::NAME,
+        Some(_) => PolicyAdministerDeployment::NAME,
+    })
 }
 
 /// What changing an actor's policy needs (R193): oneself, or an administrator of the tenant.

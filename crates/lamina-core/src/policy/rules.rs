@@ -1,6 +1,6 @@
 //! The rules that no document can change.
 
-use lamina_types::{MemberRole, ScopePath};
+use lamina_types::{ActorId, MemberRole, ScopePath};
 
 use super::denial::Refusal;
 use super::{Caller, Preset};
@@ -59,10 +59,22 @@ pub(super) fn role_needed(access: Access, operator: Operator) -> Option<MemberRo
     }
 }
 
-/// What others have made cannot be taken from them where all tenants meet: changing who may, and
-/// forgetting.
+/// What somebody owns cannot be taken from them: changing who may, and erasing.
 pub(super) fn takes_an_owner(capability: &str) -> bool {
+    ["policy.administer.scope", "forget.gdpr", "forget.gdpr.cross_workspace"].contains(&capability)
+}
+
+/// Where all tenants meet, nothing that others have made is forgotten either.
+pub(super) fn takes_an_owner_of_shared(capability: &str) -> bool {
     access(capability) == Access::Administer || capability.starts_with("forget.")
+}
+
+/// Whether a scope is the one of an actor: `org:acme/user:alice` is that of `user:alice`, whoever wrote
+/// first to it. What is kept of a person is theirs to have erased. Where all tenants meet, a name is
+/// not enough to tell whose.
+pub fn is_of(scope: &ScopePath, actor: &ActorId) -> bool {
+    let last = scope.segments().next_back();
+    !scope.is_shared() && last.is_some() && actor.as_str().split_once(':') == last
 }
 
 /// Whether a caller runs the deployment.

@@ -145,7 +145,7 @@ impl Stack {
             }
         }
         if roles == Roles::Asked {
-            let role = self.roles(capability, scope, operator);
+            let role = self.roles(caller, capability, scope);
             decided = decided.max(role.map_err(|refusal| refusal.of(capability, self.preset))?);
         }
         match self.actor.as_ref().and_then(|document| document.opinion(capability)) {
@@ -163,20 +163,27 @@ impl Stack {
     /// What the caller's role says.
     fn roles(
         &self,
+        caller: &Caller,
         capability: &str,
         scope: Option<&ScopePath>,
-        operator: Operator,
     ) -> Result<Tier, Refusal<'static>> {
+        let operator = Operator::of(caller, self.preset);
         let mut decided = Tier::Deployment;
-        if scope.is_some() && self.is_for_owners(capability, operator) {
-            if self.membership.role != Some(MemberRole::Owner) {
-                return Err(Refusal::Owner);
-            }
-            decided = Tier::Scope;
-        }
         if let Some(needed) = self.role_needed(capability, scope, operator) {
             if self.membership.role < Some(needed) {
                 return Err(Refusal::Member(needed));
+            }
+            decided = Tier::Scope;
+        }
+        if let Some(scope) = scope
+            && self.is_for_owners(capability, operator)
+        {
+            let own = capability.starts_with("forget.") && rules::is_of(scope, &caller.actor);
+            if self.membership.role != Some(MemberRole::Owner) && !own {
+                return Err(match self.guest {
+                    None => Refusal::Owner,
+                    Some(_) => Refusal::OwnerOfShared,
+                });
             }
             decided = Tier::Scope;
         }
@@ -195,13 +202,15 @@ impl Stack {
         rules::role_needed(rules::access(capability), operator)
     }
 
-    /// Whether only owners may: nobody administers what all tenants share but who made it, also where
-    /// everybody writes.
+    /// Whether only owners may: nobody administers or erases what somebody has but who has it, also
+    /// where everybody writes.
     fn is_for_owners(&self, capability: &str, operator: Operator) -> bool {
-        self.guest.is_some()
-            && self.membership.registered
-            && operator == Operator::No
-            && rules::takes_an_owner(capability)
+        let takes = match self.guest {
+            None => rules::takes_an_owner(capability),
+            Some(_) => rules::takes_an_owner_of_shared(capability),
+        };
+        let owned = self.membership.registered || self.membership.closed;
+        owned && operator == Operator::No && takes
     }
 }
 

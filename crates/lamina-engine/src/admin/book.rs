@@ -3,7 +3,7 @@
 //! A request takes the book once and decides everything by it, so a change in the middle of the
 //! request does not reach it; the next request has the new book.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use lamina_core::policy::{Caller, Document};
@@ -24,6 +24,17 @@ pub struct PolicyRecord {
     pub recorded_at: RecordedAt,
     /// Its entry.
     pub offset: u64,
+}
+
+/// A policy that is another one than in an earlier book.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyChanged {
+    /// What it is about.
+    pub target: PolicyTarget,
+    /// The one of before.
+    pub before: Option<Arc<PolicyRecord>>,
+    /// The one of now.
+    pub after: Option<Arc<PolicyRecord>>,
 }
 
 /// All policies that are in force.
@@ -48,11 +59,41 @@ impl PolicyBook {
         of(tenant) + of(DEPLOYMENT)
     }
 
-    /// The same for a caller where it is: a guest is concerned by what is decided there, too.
-    pub fn version_at(&self, caller: &Caller) -> u64 {
-        let (home, _) = caller.origin();
-        let there = self.changes.get(&caller.tenant).filter(|_| caller.is_guest());
-        self.version_for(home) + there.copied().unwrap_or_default()
+    /// What is different from an earlier book and bears on a caller where it is: the policies of the
+    /// deployment, of its own tenant and of itself, and those at and above a scope, or without one of
+    /// every scope there. Outermost first; nothing of what other tenants decide.
+    pub fn since(
+        &self,
+        earlier: &PolicyBook,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+    ) -> Vec<PolicyChanged> {
+        let (home, actor) = caller.origin();
+        let mut targets =
+            vec![(DEPLOYMENT, PolicyTarget::Deployment), (home, PolicyTarget::Tenant)];
+        let paths: BTreeSet<ScopePath> = match scope {
+            Some(scope) => scope.self_and_ancestors().into_iter().collect(),
+            None => self.scopes_of(caller.tenant).chain(earlier.scopes_of(caller.tenant)).collect(),
+        };
+        targets.extend(paths.into_iter().map(|path| (caller.tenant, PolicyTarget::Scope(path))));
+        targets.push((home, PolicyTarget::Actor(actor.clone())));
+        let changed = targets.into_iter().filter_map(|(tenant, target)| {
+            let (before, after) = (earlier.get(tenant, &target), self.get(tenant, &target));
+            let offset = |record: Option<&Arc<PolicyRecord>>| record.map(|record| record.offset);
+            (offset(before) != offset(after)).then(|| PolicyChanged {
+                before: before.cloned(),
+                after: after.cloned(),
+                target: target.clone(),
+            })
+        });
+        changed.collect()
+    }
+
+    fn scopes_of(&self, tenant: u32) -> impl Iterator<Item = ScopePath> {
+        self.records.keys().filter_map(move |(of, target)| match target {
+            PolicyTarget::Scope(path) if *of == tenant => Some(path.clone()),
+            _ => None,
+        })
     }
 
     /// How many there are.

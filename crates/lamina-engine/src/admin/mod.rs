@@ -16,6 +16,7 @@ pub(crate) mod said;
 mod memberships;
 pub(crate) mod sight;
 mod scopes;
+mod below;
 mod storage;
 mod wal;
 #[cfg(test)]
@@ -37,7 +38,8 @@ use crate::retention::RetentionDesk;
 use crate::write::prepare::section;
 use standing::Standing;
 
-pub use book::{PolicyBook, PolicyRecord};
+pub use below::Whose;
+pub use book::{PolicyBook, PolicyChanged, PolicyRecord};
 pub use lamina_store::codec::control::PolicyTarget;
 pub use policies::PolicyPermit;
 pub use scopes::{

@@ -27,8 +27,6 @@ const EVENTS_COUNTED_MAX: u64 = 1_000_000;
 const SCOPES_LOOKED_AT_MAX: usize = 10_000;
 /// Scopes read from the views at a time.
 const SCOPES_READ: usize = 256;
-/// Registered scopes below one that a change of it looks at.
-const REGISTERED_BELOW_MAX: usize = 10_000;
 /// Scopes that a prune removes at a time.
 const REMOVED_AT_ONCE: usize = 256;
 /// Candidates that a prune names; it counts all of them.
@@ -219,21 +217,6 @@ impl Engine {
         Ok(found)
     }
 
-    /// The scopes below one that somebody registered: whoever gets a role above them, or sets rules
-    /// there, reaches into them.
-    pub async fn scopes_registered_below(
-        &self,
-        permit: &Permit<PolicyAdministerScope>,
-        path: &ScopePath,
-    ) -> Result<Vec<ScopePath>, Error> {
-        if !permit.covers(path) {
-            return Err(Error::OutsidePermit);
-        }
-        self.inner.caught_up().await;
-        let (tenant, path) = (permit.caller().tenant, path.clone());
-        self.blocking(move |inner| inner.registered_below(tenant, &path)).await
-    }
-
     /// Removes a scope: nobody belongs to it, and its next write registers it anew. Its records are forgotten before,
     /// if that is asked for and `forgets` allows it (R305).
     pub async fn scope_remove(
@@ -281,19 +264,22 @@ impl Engine {
         self.blocking(move |inner| inner.scope_page(&mut sight, &query)).await
     }
 
-    /// Removes auto-provisioned scopes that nobody has written to since `before`; their records
-    /// stay. With `dry_run` it only says which.
+    /// Removes auto-provisioned scopes in sight that nobody has written to since `before`; their
+    /// records stay. With `dry_run` it only says which.
     pub async fn scope_prune(
         &self,
         permit: &Permit<PolicyAdministerTenant>,
+        mut sight: Sight<PolicyAdministerScope>,
         before: Micros,
         dry_run: bool,
         noted: &Noted,
     ) -> Result<Pruned, Error> {
         let _turn = self.inner.admin.administering.lock().await;
         self.inner.caught_up().await;
-        let tenant = permit.caller().tenant;
-        let found = self.blocking(move |inner| inner.prune_candidates(tenant, before)).await?;
+        if sight.caller() != permit.caller() {
+            return Err(Error::OutsidePermit);
+        }
+        let found = self.blocking(move |inner| inner.prune_candidates(&mut sight, before)).await?;
         let (pruned, paths) = found;
         if !dry_run {
             // Many at a time, so that one sync serves many of them.
@@ -391,30 +377,6 @@ impl Inner {
         let standing = self.views.scope_standing(tenant, ordinal)?;
         let standing = standing.filter(|row| row.registration != Registration::Removed);
         Ok(row.zip(standing).map(|(row, standing)| (ordinal, row.recorded_at.0, standing)))
-    }
-
-    fn registered_below(&self, tenant: u32, path: &ScopePath) -> Result<Vec<ScopePath>, Error> {
-        let mut found = Vec::new();
-        let mut after = None;
-        loop {
-            let ordinals = self.views.scopes_below(tenant, path, after, SCOPES_READ)?;
-            let Some(last) = ordinals.last() else { return Ok(found) };
-            after = Some(*last);
-            for ordinal in ordinals {
-                let row = self.views.scope_standing(tenant, ordinal)?;
-                if row.is_none_or(|row| row.registration != Registration::Explicit) {
-                    continue;
-                }
-                match self.scope_path(tenant, ordinal) {
-                    Ok(below) if below != *path => found.push(below),
-                    Ok(_) | Err(Error::Deleted) => {}
-                    Err(error) => return Err(error),
-                }
-                if found.len() > REGISTERED_BELOW_MAX {
-                    return Err(Error::TooManyScopes { max: REGISTERED_BELOW_MAX });
-                }
-            }
-        }
     }
 
     /// Those who own a scope; nobody if it is not registered any more.
@@ -517,9 +479,10 @@ impl Inner {
 
     fn prune_candidates(
         &self,
-        tenant: u32,
+        sight: &mut Sight<PolicyAdministerScope>,
         before: Micros,
     ) -> Result<(Pruned, Vec<ScopePath>), Error> {
+        let tenant = sight.caller().tenant;
         let (mut pruned, mut paths) = (Pruned::default(), Vec::new());
         let mut after = None;
         loop {
@@ -529,7 +492,7 @@ impl Inner {
             for ordinal in ordinals {
                 let Some(listed) = self.scope_listed(tenant, ordinal)? else { continue };
                 let used = listed.last_write.unwrap_or(listed.registered_at);
-                if !listed.auto_provisioned || used >= before {
+                if !listed.auto_provisioned || used >= before || !sight.sees(ordinal)? {
                     continue;
                 }
                 pruned.total += 1;

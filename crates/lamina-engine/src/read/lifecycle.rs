@@ -6,7 +6,7 @@ use lamina_core::policy::Permit;
 use lamina_store::codec::control::By;
 use lamina_store::kv::Direction;
 use lamina_store::view::LifecycleRow;
-use lamina_types::capability::LifecycleSubscribe;
+use lamina_types::capability::{LifecycleSubscribe, ScopeReadLocal};
 use lamina_types::{
     EventId, LifecycleEvent, LifecycleId, LifecycleKind, ScopePath, Stage, lifecycle::Payload,
 };
@@ -40,16 +40,18 @@ impl Engine {
         Ok(self.inner.show(tenant, &row.ok_or(Error::NotFound)?)?.event.scope)
     }
 
-    /// One page of lifecycle events in sight, oldest first, after `after`.
+    /// One page of lifecycle events in sight, oldest first, after `after`. Of what the caller may not
+    /// read nothing is told, not even that something became of it (C35).
     pub fn lifecycle_list(
         &self,
-        sight: &mut Sight<LifecycleSubscribe>,
+        (sight, reads): (&mut Sight<LifecycleSubscribe>, &mut Sight<ScopeReadLocal>),
         filter: &LifecycleFilter,
         after: Option<LifecycleId>,
         limit: usize,
     ) -> Result<LifecyclePage, Error> {
         let filter = LifecycleFilter { tenant: sight.caller().tenant, ..filter.clone() };
-        self.inner.lifecycle_page(&filter, after, limit, &mut |scope| sight.sees(scope))
+        let mut sees = |scope| Ok(sight.sees(scope)? && reads.sees(scope)?);
+        self.inner.lifecycle_page(&filter, after, limit, &mut sees)
     }
 
     /// Everything the lifecycle knows about an event.

@@ -17,7 +17,7 @@ use crate::{Engine, Error};
 const CATCH_UP_ROWS: usize = 256;
 
 /// What a stream delivers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum StreamItem {
     /// A lifecycle event.
     Event(Box<Shown>),
@@ -34,8 +34,12 @@ pub struct Subscription {
     inner: Arc<Inner>,
     filter: LifecycleFilter,
     live: broadcast::Receiver<Told>,
-    /// Delivered or passed over up to this one.
+    /// Taken or passed over up to this one.
     last: LifecycleId,
+    /// Delivered up to this one.
+    delivered: LifecycleId,
+    /// The last id that was given to a word that is no row.
+    marked: LifecycleId,
     /// Up to here the listener asked for the past: old by intention.
     asked_until: LifecycleId,
     ready: VecDeque<Shown>,
@@ -75,6 +79,8 @@ impl Engine {
             filter: LifecycleFilter { tenant, ..filter },
             live,
             last,
+            delivered: last,
+            marked: last,
             asked_until: now,
             ready: VecDeque::new(),
             state: if since.is_some() { State::CatchingUp } else { State::Live },
@@ -108,6 +114,16 @@ impl Subscription {
                 }
             }
         }
+    }
+
+    /// An id for a word that is no row: after all that was delivered and before all that is to come, so
+    /// that who resumes from it misses nothing. Rows in between have other ids: it is one more than the
+    /// last.
+    pub fn mark(&mut self) -> LifecycleId {
+        let passed = if self.ready.is_empty() { self.last } else { self.delivered };
+        let passed = u128::from_be_bytes(*passed.max(self.marked).as_bytes());
+        self.marked = LifecycleId::from_bytes(passed.saturating_add(1).to_be_bytes());
+        self.marked
     }
 
     fn take(&mut self, shown: &Shown) {
@@ -154,6 +170,7 @@ impl Subscription {
             self.ready.clear();
             return StreamItem::Lagging { behind_ms };
         }
+        self.delivered = shown.event.id;
         StreamItem::Event(Box::new(shown))
     }
 }

@@ -121,6 +121,15 @@ impl Gate {
         matches!(self.kind, Kind::Signed(_))
     }
 
+    /// Whether the configuration names an actor an operator. Where callers are whoever they say they are,
+    /// nobody in particular is: who is shut out comes back under another name.
+    pub(crate) fn is_operator(&self, tenant: &str, actor: &ActorId) -> bool {
+        match &self.kind {
+            Kind::Open(_) => false,
+            Kind::Signed(signed) => signed.trust.is_operator(tenant, actor),
+        }
+    }
+
     /// Who calls, from which address if that is known.
     pub(crate) async fn caller(
         &self,

@@ -105,6 +105,15 @@ the earlier answers once more. A run that was cut short is carried on by giving 
 again. The directory must not be in use."
     )]
     Rederive(RederiveArgs),
+    /// Show a stored policy; with --reset, take it back
+    #[command(
+        long_about = "Show a stored policy; with --reset, take it back.\n\nPolicies are set over HTTP. One \
+that denies the right to change it is refused there; this is the way out where one was stored by an \
+earlier version, or denies an actor who became an operator since. Without --scope, --actor or --deployment \
+it is the policy of the tenant. A deployment policy that is taken back leaves the preset or the policy file \
+in force. The directory must not be in use."
+    )]
+    Policy(PolicyArgs),
     /// What a language model would cost
     #[command(subcommand)]
     Models(ModelsCommand),
@@ -283,6 +292,27 @@ pub(super) struct RederiveArgs {
     /// Print the report as JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PolicyArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// The tenant
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub(super) tenant: String,
+    /// The policy of this scope
+    #[arg(long, value_name = "SCOPE", conflicts_with_all = ["actor", "deployment"])]
+    pub(super) scope: Option<String>,
+    /// The policy of this actor
+    #[arg(long, value_name = "ACTOR", conflicts_with = "deployment")]
+    pub(super) actor: Option<String>,
+    /// The policy of the deployment
+    #[arg(long)]
+    pub(super) deployment: bool,
+    /// Take it back
+    #[arg(long)]
+    pub(super) reset: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,6 +9,7 @@ mod maintenance;
 mod absent;
 mod backup;
 mod verify;
+mod policy;
 mod rederive;
 mod estimate;
 mod eval;
@@ -56,6 +57,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Verify(args) => verify::verify(args),
         Command::Keys(args) => verify::keys(args),
         Command::Rederive(args) => rederive::rederive(args),
+        Command::Policy(args) => policy::policy(args),
         Command::Models(ModelsCommand::Estimate(args)) => estimate::estimate(args),
         Command::Eval(args) => eval::eval(args),
         Command::Recall(args) => ask::recall(&args),

@@ -233,7 +233,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("outbound.plain_http", "LAMINA_OUTBOUND_PLAIN_HTTP"),
     Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },
     Key { list: true, ..key("auth.jwks", "LAMINA_AUTH_JWKS") },
-    key("auth.operators", "LAMINA_AUTH_OPERATORS"),
+    Key { list: true, ..key("auth.operators", "LAMINA_AUTH_OPERATORS") },
     key("auth.minting.key", "LAMINA_AUTH_MINTING_KEY"),
     key("auth.minting.ttl_s_max", "LAMINA_AUTH_MINTING_TTL_S_MAX"),
     key("auth.minting.signup_tenant", "LAMINA_AUTH_MINTING_SIGNUP_TENANT"),

@@ -223,6 +223,34 @@ fn config_prints_each_value_and_where_it_came_from() {
     assert!(line("preset").contains("default"));
 }
 
+/// What has several values is listed in the file, and separated by commas elsewhere.
+#[test]
+fn a_file_lists_what_has_several_values() {
+    let place = directory();
+    let path = text(place.path()).to_owned();
+    let file = place.path().join("my.toml");
+    let config = |auth: &str| {
+        let toml = format!("preset = \"on_prem_enterprise\"\n[auth]\n{auth}\n");
+        write_atomic(&RealDisk, &file, toml.as_bytes()).unwrap();
+        lamina(&["config", "--data", &path, "--config", text(&file)])
+    };
+    for (key, values) in [
+        ("trust", ["keys.json", "https://id.example.com"]),
+        ("jwks", ["https://a.example=a.json", "https://b.example=b.json"]),
+        ("operators", ["acme/user:root", "acme/user:op"]),
+    ] {
+        let [one, other] = values;
+        let listed = config(&format!("{key} = [\"{one}\", \"{other}\"]"));
+        code(&listed, 0);
+        let joined = config(&format!("{key} = \"{one},{other}\""));
+        assert_eq!(out(&listed), out(&joined), "{key}");
+        assert!(out(&listed).contains(&format!("{one},{other}")), "{key}: {}", out(&listed));
+        for wrong in ["[5]", "[[\"a\"]]"] {
+            code(&config(&format!("{key} = {wrong}")), 64);
+        }
+    }
+}
+
 #[test]
 fn unknown_settings_are_errors_with_a_suggestion() {
     let place = directory();

@@ -45,9 +45,8 @@ fn a_stream_does_not_tell_of_the_policies_of_other_tenants() {
     ours.send(put("acme", "blob.upload")).ok(200);
     let first = expect_event(&mut stream);
     assert_eq!(first.event, "policy_changed");
-    let version = |data: &str| {
-        serde_json::from_str::<Value>(data).unwrap()["policy_version"].as_u64().unwrap()
-    };
+    let version =
+        |data: &str| serde_json::from_str::<Value>(data).unwrap()["seq"].as_u64().unwrap();
     // The number counts the tenant's own entries: hundreds of another's leave it where it is.
     for _ in 0..20 {
         theirs.post("/v1/experience", &envelope("user:alice", "x")).ok(202);

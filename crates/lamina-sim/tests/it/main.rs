@@ -53,6 +53,8 @@ mod vocabularies;
 #[cfg(test)]
 mod rederive;
 #[cfg(test)]
+mod ownership;
+#[cfg(test)]
 mod paging;
 #[cfg(test)]
 mod blobs;

@@ -225,8 +225,10 @@ fn r307_unused_scopes_are_named_first_and_then_removed() {
     alice.get("/v1/scopes?path=user:alice").fails(404, "NOT_FOUND");
     alice.get(&format!("/v1/events/{id}")).ok(200);
     alice.get("/v1/scopes?path=ws:made").ok(200);
-    tenant_denies(&mut alice, &["policy.administer.tenant"]);
-    denied(alice.post("/v1/scopes/prune", &prune(true)), "policy.administer.tenant", "tenant");
+    let mut claims = team.claims("acme", "user:alice");
+    claims.caps = Some(["policy.administer.scope".to_owned()].into());
+    let answer = team.with(&claims).post("/v1/scopes/prune", &prune(true));
+    denied(answer, "policy.administer.tenant", "actor");
 }
 
 /// R194, R195, R196: what an actor may is told before it tries; of others, to who looks after actors.

@@ -1,6 +1,6 @@
 //! A server that believes an issuer of its test, and callers with tokens of that issuer.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lamina_auth::{Claims, Minter, trust_file};
 use lamina_env::{Clock, Disk, RealDisk, SystemClock, SystemRng};
@@ -49,6 +49,24 @@ impl Team {
         self.again(|server| assert!(server.stop().unwrap().success()))
     }
 
+    /// `SIGTERM`, wait, do something with the directory, and start again with these variables too.
+    pub(crate) fn restart_with(
+        self,
+        environment: &[(&str, &str)],
+        between: impl FnOnce(&Path),
+    ) -> Team {
+        let Team { own: Own { server, directory }, minter, environment: known } = self;
+        assert!(server.stop().unwrap().success());
+        between(directory.path());
+        let more =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment: Vec<(String, String)> = known.into_iter().chain(more).collect();
+        let all: Vec<(&str, &str)> =
+            environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let server = launch(directory.path(), &all).start().unwrap();
+        Team { own: Own { server, directory }, minter, environment }
+    }
+
     fn again(self, end: impl FnOnce(Server)) -> Team {
         let Team { own: Own { server, directory }, minter, environment } = self;
         end(server);
@@ -91,7 +109,7 @@ impl Team {
 }
 
 /// Writes the file of keys of an issuer.
-pub(crate) fn trust(path: &std::path::Path, minter: &Minter) -> PathBuf {
+pub(crate) fn trust(path: &Path, minter: &Minter) -> PathBuf {
     let text = trust_file(minter.iss(), std::slice::from_ref(minter.public()));
     lamina_env::disk::write_atomic(&RealDisk as &dyn Disk, path, text.as_bytes()).unwrap();
     path.to_owned()

@@ -4,7 +4,10 @@ use expect_test::{Expect, expect};
 use lamina_types::lifecycle::Payload;
 use lamina_types::{BatchId, EventId, LifecycleEvent, LifecycleId, LifecycleKind, Micros, Stage};
 
-use super::{CancelRequest, CapturedDetail, EVENT_NAMES, Lagging, LifecycleBody};
+use super::{
+    CancelRequest, CapabilityDiff, CapturedDetail, EVENT_NAMES, Lagging, LifecycleBody,
+    PolicyChanged, PolicyRevoked, Said,
+};
 
 pub(crate) fn row(kind: LifecycleKind, payload: Payload) -> LifecycleEvent {
     LifecycleEvent {
@@ -99,6 +102,30 @@ fn payloads() {
         compressed "compressed" {…,"episode_id":"ep_44444444444444444444444444444444","understanding_ids":["concept_55555555555555555555555555555555"]}
         failed "indexed" {…,"stage":"indexed","attempts":4}
         cancelled "" {…,"stages_cancelled":["indexed","consolidated","compressed"],"dependants":{"rederived":{"count":0,"ids":[]},"demoted":{"count":0,"ids":[]},"stale":{"count":0,"ids":[]},"removed":{"count":1,"ids":["fact_66666666666666666666666666666666"]}}}"#]]);
+}
+
+/// R384, R385, C39: rows as all others, of no event.
+#[test]
+fn words_about_policies() {
+    let scope = "org:acme/user:alice".parse().unwrap();
+    let id = LifecycleId::from_bytes([0x44; 16]);
+    let said = |scope| Said { id, scope, at: Micros(1_778_686_929_418_000) };
+    let changed = PolicyChanged {
+        tier: "scope".to_owned(),
+        scope_or_actor: Some("org:acme".to_owned()),
+        capability_diff: CapabilityDiff {
+            allowed: Vec::new(),
+            denied: vec!["blob.upload".to_owned()],
+        },
+    };
+    let body = LifecycleBody::policy_changed(said(Some(&scope)), 3, &changed);
+    expect![[r#"{"lifecycle_id":"lce_44444444444444444444444444444444","event":"policy_changed","stage":null,"event_id":null,"scope":"org:acme/user:alice","ts":"2026-05-13T15:42:09.418Z","timestamp":"2026-05-13T15:42:09.418Z","seq":3,"payload":{"tier":"scope","scope_or_actor":"org:acme","capability_diff":{"allowed":[],"denied":["blob.upload"]}}}"#]]
+    .assert_eq(&serde_json::to_string(&body).unwrap());
+    assert_eq!(serde_json::to_value(&changed).unwrap(), body.payload);
+    let revoked = PolicyRevoked { reason: "the token was revoked".to_owned() };
+    let body = LifecycleBody::policy_revoked(said(None), &revoked);
+    assert_eq!(serde_json::to_value(&revoked).unwrap(), body.payload);
+    assert_eq!((body.event.as_str(), body.scope), ("policy_revoked", None));
 }
 
 #[test]

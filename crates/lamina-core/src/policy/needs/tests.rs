@@ -5,7 +5,7 @@ use lamina_types::capability::{ScopeReadHolistic, ScopeReadLocal};
 use lamina_types::{ActorId, MemberRole};
 
 use super::{
-    Write, actor_policy_needs, create_needs, natural_level, scope_policy_needs, write_needs,
+    Write, actor_policy_needs, create_needs, natural_level, others_scope_needs, write_needs,
 };
 use crate::policy::fixture::{Fixture, fixture, scope, show};
 use crate::policy::{Membership, Preset, Stack};
@@ -204,13 +204,12 @@ fn administering_what_is_not_ones_own_takes_the_tenant() {
     let mut stack = Stack::of_preset(Preset::OnPremEnterprise);
     let mut scope_needs = |role, registered| {
         stack.membership = Membership { closed: false, role, registered };
-        scope_policy_needs(&stack).join(" ")
+        others_scope_needs(&stack)
     };
-    assert_eq!(scope_needs(Some(MemberRole::Owner), true), "policy.administer.scope");
-    assert_eq!(scope_needs(None, false), "policy.administer.scope");
-    let both = "policy.administer.scope policy.administer.tenant";
-    assert_eq!(scope_needs(Some(MemberRole::Writer), true), both);
-    assert_eq!(scope_needs(None, true), both);
+    assert_eq!(scope_needs(Some(MemberRole::Owner), true), None);
+    assert_eq!(scope_needs(None, false), None);
+    assert_eq!(scope_needs(Some(MemberRole::Writer), true), Some("policy.administer.tenant"));
+    assert_eq!(scope_needs(None, true), Some("policy.administer.tenant"));
     let (alice, bob) = (actor("user:alice"), actor("user:bob"));
     assert_eq!(actor_policy_needs(&alice, &alice), ["policy.administer.actor"]);
     assert_eq!(
@@ -280,26 +279,26 @@ fn making_a_scope_that_all_tenants_share_reaches_across_them() {
 fn what_others_made_for_all_tenants_takes_an_operator() {
     let needs = |setup: &str| {
         let fixture = fixture(setup);
-        let (place, needs) = (scope("global:pool"), scope_policy_needs(&fixture.stack));
-        let answer = fixture.stack.allows_all(&fixture.caller, &needs, Some(&place));
-        format!("{}\n{}", needs.join(" "), show(&answer))
+        let (place, need) = (scope("global:pool"), others_scope_needs(&fixture.stack));
+        let answer = fixture.stack.allows(&fixture.caller, "policy.administer.scope", Some(&place));
+        format!("{}\n{}", need.unwrap_or("nothing"), show(&answer))
     };
     expect![[r#"
-        policy.administer.scope
+        nothing
         allowed by deployment"#]]
     .assert_eq(&needs("guest user:alice@acme"));
     expect![[r#"
-        policy.administer.scope policy.administer.deployment
+        policy.administer.deployment
         NOT_A_MEMBER scope policy.administer.scope: all tenants share the scope, and who made it decides; ask an owner of it, or the operator"#]].assert_eq(&needs("guest user:alice@acme\nmember open"));
     expect![[r#"
-        policy.administer.scope policy.administer.deployment
+        policy.administer.deployment
         NOT_A_MEMBER scope policy.administer.scope: all tenants share the scope, and who made it decides; ask an owner of it, or the operator"#]].assert_eq(&needs("guest user:alice@acme\nmember open writer"));
     expect![[r#"
-        policy.administer.scope
+        nothing
         allowed by scope"#]]
     .assert_eq(&needs("guest user:alice@acme\nmember open owner"));
     expect![[r#"
-        policy.administer.scope policy.administer.deployment
+        policy.administer.deployment
         allowed by deployment"#]]
     .assert_eq(&needs("guest user:alice@acme\nmember open\ncaller user:root operator"));
 }
@@ -313,6 +312,49 @@ fn nobody_forgets_what_others_have_shared() {
     };
     expect!["NOT_A_MEMBER scope forget.gdpr: all tenants share the scope, and who made it decides; ask an owner of it, or the operator"].assert_eq(&forgets("guest user:bob@other\nmember open writer"));
     expect!["allowed by scope"].assert_eq(&forgets("guest user:bob@other\nmember open owner"));
+}
+
+/// R076, R192: a first write makes an owner, and what somebody owns is not taken from them.
+#[test]
+fn what_somebody_owns_is_administered_and_erased_by_its_owners() {
+    let ask = |setup: &str, place: &str, capability: &str| {
+        let fixture = fixture(setup);
+        show(&fixture.stack.allows(&fixture.caller, capability, Some(&scope(place))))
+    };
+    for capability in ["policy.administer.scope", "forget.gdpr", "forget.gdpr.cross_workspace"] {
+        for member in ["open", "open reader", "open writer"] {
+            let setup = format!("caller user:bob\nmember {member}");
+            let answer = ask(&setup, "ws:plan", capability);
+            assert!(answer.starts_with(&format!("NOT_A_MEMBER scope {capability}: ")), "{answer}");
+        }
+        let nobodys = ask("caller user:bob", "ws:plan", capability);
+        assert_eq!(nobodys, "allowed by deployment", "what nobody owns is as it was");
+        for (setup, tier) in [
+            ("caller user:bob\nmember open owner", "scope"),
+            ("caller user:bob\nmember closed owner", "scope"),
+            ("caller user:root operator\nmember open", "deployment"),
+            ("preset dev_local\ncaller user:bob\nmember open", "deployment"),
+        ] {
+            assert_eq!(ask(setup, "ws:plan", capability), format!("allowed by {tier}"), "{setup}");
+        }
+    }
+    // A writer of a closed scope writes; erasing is its owner's.
+    let answer = ask("caller user:bob\nmember closed writer", "ws:plan", "forget.gdpr");
+    assert!(answer.starts_with("NOT_A_MEMBER scope forget.gdpr: "), "{answer}");
+    // What is kept of a person is theirs to have erased, whoever wrote it down first; not to hand on.
+    for place in ["user:bob", "org:acme/user:bob"] {
+        let setup = "caller user:bob\nmember open";
+        assert_eq!(ask(setup, place, "forget.gdpr"), "allowed by scope");
+        assert!(ask(setup, place, "policy.administer.scope").starts_with("NOT_A_MEMBER"));
+        assert!(ask("caller user:bob\nmember closed", place, "forget.gdpr").starts_with("NOT_A"));
+    }
+    for place in ["user:bobby", "user:bob/agent:x", "agent:bob"] {
+        let answer = ask("caller user:bob\nmember open", place, "forget.gdpr");
+        assert!(answer.starts_with("NOT_A_MEMBER"), "{place}: {answer}");
+    }
+    // Forgetting what was derived, and redacting, are as they were.
+    let answer = ask("caller user:bob\nmember open", "ws:plan", "forget.cascade.redact_events");
+    assert_eq!(answer, "allowed by deployment");
 }
 
 /// What a permit says about its caller is who it is there.

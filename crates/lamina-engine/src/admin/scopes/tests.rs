@@ -226,13 +226,17 @@ async fn r307_a_prune_removes_what_nobody_wrote_to_and_says_so_first() {
     register(&engine, "ws:explicit", &[]).await;
     let before = engine.now();
     write(&engine, 1, "user:x", "user:new", "b").await;
-    let dry = engine.scope_prune(&permit(), before, true, &noted()).await.unwrap();
+    let may = permit::<PolicyAdministerTenant>();
+    let sight = engine.sight(boot(), &may).await;
+    let dry = engine.scope_prune(&may, sight, before, true, &noted()).await.unwrap();
     assert_eq!((dry.total, dry.candidates.len()), (1, 1));
     assert_eq!((dry.candidates[0].path.as_str(), dry.candidates[0].events), ("user:old", 1));
     assert_eq!(list(&engine, None, None).await.len(), 3);
-    engine.scope_prune(&permit(), before, false, &noted()).await.unwrap();
+    let sight = engine.sight(boot(), &may).await;
+    engine.scope_prune(&may, sight, before, false, &noted()).await.unwrap();
     assert_eq!(list(&engine, None, None).await, ["ws:explicit", "user:new"]);
-    let dry = engine.scope_prune(&permit(), before, true, &noted()).await.unwrap();
+    let sight = engine.sight(boot(), &may).await;
+    let dry = engine.scope_prune(&may, sight, before, true, &noted()).await.unwrap();
     assert_eq!(dry.total, 0);
     engine.shutdown().await;
 }

@@ -9,7 +9,7 @@ use lamina_api::v1::erasures::{
     LegalHoldBody, LegalHoldList, LegalHoldRequest, Preview, Propagation, RefcountBreakdown,
 };
 use lamina_api::{ApiError, time};
-use lamina_core::policy::Caller;
+use lamina_core::policy::{Caller, Permit, is_of};
 use lamina_engine::Error as EngineError;
 use lamina_engine::erasure::{
     Affected, Certified, ErasureAsked, ErasureStatus, Hold, Manifest, Outcome, PHASES, PreviewOf,
@@ -21,6 +21,7 @@ use lamina_types::stdx::hex;
 use lamina_types::{ErasureId, ErasurePreviewId, ScopePath};
 
 use super::forget::counts;
+use super::scopes::reaches;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -29,7 +30,7 @@ use crate::http::reply;
 pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let asked = asked(&mut call, ErasureRequest::preview).await?;
-    let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&asked.scope)).await?;
+    let permit = permit(&call.desk, &caller, &asked.scope).await?;
     let scope = asked.scope.to_string();
     let shown = call.app.engine.erasure_preview(&permit, &wanted(asked)).await?;
     let manifest = &shown.manifest;
@@ -70,7 +71,7 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let asked = asked(&mut call, ErasureRequest::read).await?;
     let scope = asked.scope.clone();
-    let permit = call.desk.permit::<ForgetGdpr>(&caller, Some(&scope)).await?;
+    let permit = permit(&call.desk, &caller, &scope).await?;
     let noted = call.noted("");
     let wanted = wanted(asked);
     let engine = &call.app.engine;
@@ -158,6 +159,20 @@ pub(super) async fn hold_lift(call: Call) -> Result<Response, Failure> {
     let noted = call.noted("");
     call.app.engine.legal_hold_lift(&permit, &scope, &noted).await?;
     Ok(reply::empty())
+}
+
+/// The right to erase a tree. A person's own goes whole; elsewhere, where others have scopes below, it
+/// takes who may erase those.
+async fn permit(
+    desk: &Desk,
+    caller: &Caller,
+    scope: &ScopePath,
+) -> Result<Permit<ForgetGdpr>, Failure> {
+    let permit = desk.permit::<ForgetGdpr>(caller, Some(scope)).await?;
+    if !caller.operator && !is_of(scope, &caller.actor) {
+        reaches(desk, caller, &permit, scope).await?;
+    }
+    Ok(permit)
 }
 
 type Read = fn(&[u8], Option<&str>) -> Result<Asked, ApiError>;

@@ -1,154 +1,56 @@
 //! The lifecycle of events: live, listed, one by one, and cancelled.
 
-use std::sync::Arc;
+mod listener;
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use bytes::Bytes;
 use lamina_api::v1::experience::response::stage_names;
 use lamina_api::v1::lifecycle::{
-    CancelRequest, CancelResponse, CapturedDetail, Lagging, LifecycleAggregate, LifecycleBody,
+    CancelRequest, CancelResponse, CapturedDetail, LifecycleAggregate, LifecycleBody,
     LifecycleFailure, LifecycleQuery, StreamQuery,
 };
 use lamina_api::{ApiError, Page, PageStart, time};
-use lamina_core::policy::Caller;
-use lamina_engine::{
-    Error as EngineError, LifecycleFilter, MemoryEvent, PolicyBook, Shown, StreamItem, Subscription,
-};
+use lamina_core::policy::{Caller, Permit};
+use lamina_engine::{Error as EngineError, LifecycleFilter, MemoryEvent, Shown};
 use lamina_types::capability::{
-    Capability as _, LifecycleSubscribe, PolicyAdministerScope, ScopeWrite,
+    LifecycleSubscribe, PolicyAdministerScope, ScopeReadLocal, ScopeWrite,
 };
 use lamina_types::{ActorId, ErrorCode, EventId, LifecycleId, LifecycleKind, ScopePath};
-use serde_json::json;
-use tokio::sync::watch;
 
 use super::{blocking, events};
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::{reply, sse};
+use listener::{Listener, Place};
 
 /// `GET /v1/lifecycle/stream`.
 pub(super) async fn stream(call: Call) -> Result<Response, Failure> {
     let query = StreamQuery::parse(&call.pairs()?, call.header_text("last-event-id")?)?;
     let caller = call.caller()?;
     let scope = place(&call.desk, &caller, &query).await?;
-    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, scope.as_ref()).await?;
+    let permit = permit(&call.desk, &caller, scope.as_ref()).await?;
     let since = query.since;
-    let subscription = call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
+    let hears = query.events.is_empty() || query.events.contains(&"policy_changed");
+    // Taken before the stream begins, so that nothing falls between the two.
     let policies = call.app.engine.policies_watch();
-    let there = permit.caller().clone();
-    let seen = policies.borrow().version_at(&there);
-    let listener = Listener {
-        subscription,
-        last: since,
-        policies,
-        seen,
-        desk: call.desk.clone(),
-        caller,
-        there,
-        scope,
-    };
+    let subscription = call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
+    let place = Place { caller, there: permit.caller().clone(), scope };
+    let mut listener = Listener::new(subscription, policies, call.desk.clone(), place);
+    (listener.last, listener.hears) = (since, hears);
     Ok(sse::response(listener, call.app.closing.clone()))
 }
 
-/// A stream outlives the decision that let it begin, so it asks again (R188).
-struct Listener {
-    subscription: Subscription,
-    last: Option<LifecycleId>,
-    policies: watch::Receiver<Arc<PolicyBook>>,
-    /// The version of the policies that the stream was last held against.
-    seen: u64,
-    desk: Desk,
-    caller: Caller,
-    /// The same caller where the stream is from.
-    there: Caller,
-    scope: Option<ScopePath>,
-}
-
-impl Listener {
-    /// Whether the stream may go on, and a word about it if it may not.
-    async fn goes_on(&self) -> Result<(), Bytes> {
-        let allowed = allows(&self.desk, &self.caller, self.scope.as_ref()).await;
-        let gone = self.caller.grant.as_ref().is_some_and(|grant| {
-            let engine = &self.desk.app.engine;
-            grant.exp <= engine.now() || engine.is_revoked(&grant.iss, &grant.jti).unwrap_or(true)
-        });
-        match allowed && !gone {
-            true => Ok(()),
-            false => Err(self.word("policy_revoked", self.version())),
-        }
+/// The right to hear of what becomes of events. In a scope it takes the right to read there: whose words
+/// one may not read, of those one hears nothing (C35, ruling 10).
+async fn permit(
+    desk: &Desk,
+    caller: &Caller,
+    scope: Option<&ScopePath>,
+) -> Result<Permit<LifecycleSubscribe>, Failure> {
+    if scope.is_some() {
+        desk.permit::<ScopeReadLocal>(caller, scope).await?;
     }
-
-    /// The version of the policies that can concern the caller.
-    fn version(&self) -> u64 {
-        self.policies.borrow().version_at(&self.there)
-    }
-
-    fn word(&self, event: &str, version: u64) -> Bytes {
-        let scope = self.scope.as_ref().map(ScopePath::as_str);
-        let data = json!({"scope": scope, "policy_version": version}).to_string();
-        sse::frame(None, event, data.as_bytes())
-    }
-}
-
-impl sse::Source for Listener {
-    async fn next(&mut self) -> sse::Next {
-        let item = loop {
-            let item = tokio::select! {
-                item = self.subscription.next() => item,
-                changed = self.policies.changed() => {
-                    if changed.is_err() {
-                        return sse::Next::Done;
-                    }
-                    let version = self.version();
-                    // What another tenant decides is not told, not even that it decided something.
-                    if std::mem::replace(&mut self.seen, version) == version {
-                        continue;
-                    }
-                    return match self.goes_on().await {
-                        Ok(()) => sse::Next::Frame(self.word("policy_changed", version)),
-                        Err(word) => sse::Next::Last(word),
-                    };
-                }
-            };
-            let Some(StreamItem::Event(shown)) = &item else { break item };
-            if let Err(word) = self.goes_on().await {
-                return sse::Next::Last(word);
-            }
-            // Of a whole tenant only what the caller may see.
-            if allows(&self.desk, &self.caller, Some(&shown.event.scope)).await {
-                break item;
-            }
-        };
-        match item {
-            None => sse::Next::Done,
-            Some(StreamItem::Event(shown)) => {
-                self.last = Some(shown.event.id);
-                let row = row(&shown);
-                // A shape of ours serializes; if one did not, the stream would end and be resumed,
-                // not go on with a hole in it.
-                match serde_json::to_vec(&row) {
-                    Ok(data) => {
-                        sse::Next::Frame(sse::frame(Some(&row.lifecycle_id), &row.event, &data))
-                    }
-                    Err(_) => sse::Next::Done,
-                }
-            }
-            Some(StreamItem::Lagging { behind_ms }) => {
-                let shape = Lagging::new(behind_ms, self.last);
-                let data = serde_json::to_vec(&shape).unwrap_or_default();
-                sse::Next::Last(sse::frame(None, "lagging", &data))
-            }
-        }
-    }
-}
-
-/// Whether a caller may see the lifecycle of a scope.
-async fn allows(desk: &Desk, caller: &Caller, scope: Option<&ScopePath>) -> bool {
-    match desk.app.stack(caller, scope).await {
-        Ok(stack) => stack.allows(caller, LifecycleSubscribe::NAME, scope).is_ok(),
-        Err(_) => false,
-    }
+    desk.permit(caller, scope).await
 }
 
 /// `GET /v1/lifecycle`.
@@ -156,7 +58,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let query = LifecycleQuery::parse(&call.pairs()?)?;
     let caller = call.caller()?;
     let scope = place(&call.desk, &caller, &query.filter).await?;
-    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, scope.as_ref()).await?;
+    let permit = permit(&call.desk, &caller, scope.as_ref()).await?;
     let engine = call.app.engine.clone();
     let after = match query.start(&|bytes| engine.cursor_mac(caller.tenant, bytes))? {
         PageStart::Begin | PageStart::Offset(0) => query.filter.since,
@@ -169,7 +71,9 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let filter = filter(caller.tenant, query.filter.clone());
     let (reading, limit) = (engine.clone(), query.limit);
     let mut sight = engine.sight(call.app.boot(), &permit).await;
-    let page = blocking(move || reading.lifecycle_list(&mut sight, &filter, after, limit));
+    let mut reads = engine.sight(call.app.boot(), &permit).await;
+    let page =
+        blocking(move || reading.lifecycle_list((&mut sight, &mut reads), &filter, after, limit));
     let page = page.await??;
     let next = page.next.filter(|_| page.has_more);
     let next = next.map(|id| {
@@ -188,9 +92,18 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
     let own = engine.lifecycle_home(caller.tenant, id);
     let shared = |tenant| std::future::ready(engine.lifecycle_home(tenant, id));
     let scope = call.desk.clone();
-    let scope = scope.found::<LifecycleSubscribe, _, _>(&caller, own, shared, |scope| scope);
-    let scope = scope.await?;
-    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
+    let scope = scope.found::<ScopeReadLocal, _, _>(&caller, own, shared, |scope| scope).await;
+    let scope = match scope {
+        // Whoever may read nowhere is told the same of an id that is there (C35).
+        Err(EngineError::NotFound) => {
+            call.desk.permit::<ScopeReadLocal>(&caller, None).await?;
+            call.record.forget();
+            return Err(EngineError::NotFound.into());
+        }
+        found => found?,
+    };
+    call.desk.alike::<ScopeReadLocal>(&caller, &scope).await?;
+    let permit = permit(&call.desk, &caller, Some(&scope)).await?;
     let shown = engine.lifecycle_event(&permit, id)?;
     reply::json(StatusCode::OK, &row(&shown))
 }
@@ -200,7 +113,8 @@ pub(super) async fn memory_event(mut call: Call) -> Result<Response, Failure> {
     let id: EventId = call.path_id("event_id").await?;
     let caller = call.caller()?;
     let scope = home(&call, &caller, id).await?.0;
-    let permit = call.desk.permit::<LifecycleSubscribe>(&caller, Some(&scope)).await?;
+    call.desk.alike::<ScopeReadLocal>(&caller, &scope).await?;
+    let permit = permit(&call.desk, &caller, Some(&scope)).await?;
     let MemoryEvent { event_id, progress, rows } =
         call.app.engine.memory_event(&permit, id).await?;
     let mut sight = call.app.engine.sight(call.app.boot(), &permit).await;
@@ -282,7 +196,7 @@ async fn place(
     }
     let shared = |tenant| engine.event_scope(tenant, event);
     let nowhere = Err(EngineError::NotFound);
-    let found = desk.found::<LifecycleSubscribe, _, _>(caller, nowhere, shared, |scope| scope);
+    let found = desk.found::<ScopeReadLocal, _, _>(caller, nowhere, shared, |scope| scope);
     Ok(found.await.ok())
 }
 

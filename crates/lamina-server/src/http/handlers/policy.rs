@@ -6,11 +6,12 @@ use lamina_api::query::Params;
 use lamina_api::v1::policy::{PolicyBody, PolicyRecord as PolicyShape};
 use lamina_api::v1::scopes::path_of;
 use lamina_api::{ApiError, time};
-use lamina_core::policy::{
-    Caller, Document, DocumentError, Effect, Tier, actor_policy_needs, scope_policy_needs,
-};
+use lamina_core::policy::{Caller, Document, DocumentError, Effect, Tier, actor_policy_needs};
 use lamina_engine::{PolicyPermit, PolicyRecord, PolicyTarget};
-use lamina_types::capability::{Capability as _, PolicyAdministerDeployment};
+use lamina_types::capability::{
+    Capability as _, PolicyAdministerActor, PolicyAdministerDeployment, PolicyAdministerScope,
+    PolicyAdministerTenant, ScopeCreateGlobal,
+};
 use lamina_types::{ActorId, ErrorCode, ScopePath};
 use serde_json::Value;
 
@@ -112,12 +113,7 @@ async fn put(mut call: Call, target: PolicyTarget) -> Result<Response, Failure> 
         scopes::reaches(&call.desk, &caller, permit, path).await?;
     }
     let document = document(&body)?;
-    // Below the deployment silence inherits; there it denies, and nobody could ever change it back.
-    let kept = document.opinion(PolicyAdministerDeployment::NAME) == Some(Effect::Allow);
-    if target == PolicyTarget::Deployment && !kept {
-        let reason = "must allow policy.administer.deployment, or nobody could change it again";
-        return Err(ApiError::invalid_shape("allow", reason).into());
-    }
+    stays_open(&call, &caller, &target, &document)?;
     let stack = call.app.stack(&caller, None).await?;
     document
         .defaults
@@ -131,6 +127,61 @@ async fn put(mut call: Call, target: PolicyTarget) -> Result<Response, Failure> 
     reply::json(StatusCode::OK, &shape(&call, &target, set.as_deref()))
 }
 
+/// A policy that took away the right to change it would stay for good: no tier below can give back what
+/// one denies, and operators are asked too.
+fn stays_open(
+    call: &Call,
+    caller: &Caller,
+    target: &PolicyTarget,
+    document: &Document,
+) -> Result<(), ApiError> {
+    let denies = |needed: &&str| document.opinion(needed) == Some(Effect::Deny);
+    let needed: &[&str] = match target {
+        // Below the deployment silence inherits; there it denies.
+        PolicyTarget::Deployment => {
+            if document.opinion(PolicyAdministerDeployment::NAME) == Some(Effect::Allow) {
+                return Ok(());
+            }
+            let reason = "must allow policy.administer.deployment, or nobody could change it again";
+            return Err(ApiError::invalid_shape("allow", reason));
+        }
+        PolicyTarget::Tenant => &[PolicyAdministerTenant::NAME],
+        // Who changes a `global:` scope needs that too.
+        PolicyTarget::Scope(path) if path.has_type("global") => {
+            &[PolicyAdministerScope::NAME, ScopeCreateGlobal::NAME]
+        }
+        PolicyTarget::Scope(_) => &[PolicyAdministerScope::NAME],
+        PolicyTarget::Actor(actor) => {
+            let tenant = call.app.engine.tenant_name(caller.tenant);
+            let Some(denied) = ADMINISTERING.iter().find(|needed| denies(needed)) else {
+                return Ok(());
+            };
+            if !call.app.gate.is_operator(&tenant, actor) {
+                return Ok(());
+            }
+            let reason = format!(
+                "must not deny {denied} of an operator, or nobody could repair a policy; allow \
+                 policy.administer.*, or take the actor from auth.operators first"
+            );
+            return Err(ApiError::invalid_shape("deny", reason));
+        }
+    };
+    let Some(denied) = needed.iter().find(|needed| denies(needed)) else { return Ok(()) };
+    let reason = format!(
+        "must not deny {denied}, or nobody could change it again; allow {denied} beside it, or name \
+         what is to be denied"
+    );
+    Err(ApiError::invalid_shape("deny", reason))
+}
+
+/// What an operator repairs policies with.
+const ADMINISTERING: &[&str] = &[
+    PolicyAdministerDeployment::NAME,
+    PolicyAdministerTenant::NAME,
+    PolicyAdministerScope::NAME,
+    PolicyAdministerActor::NAME,
+];
+
 /// The right to see and set a policy; that of somebody else's scope or of another actor takes more.
 async fn permit(
     desk: &Desk,
@@ -141,8 +192,7 @@ async fn permit(
         PolicyTarget::Deployment => Ok(PolicyPermit::Deployment(desk.permit(caller, None).await?)),
         PolicyTarget::Tenant => Ok(PolicyPermit::Tenant(desk.permit(caller, None).await?)),
         PolicyTarget::Scope(path) => {
-            let stack = desk.app.stack(caller, Some(path)).await?;
-            desk.ask(caller, &scope_policy_needs(&stack), Some(path)).await?;
+            scopes::administers(desk, caller, path).await?;
             Ok(PolicyPermit::Scope(desk.permit(caller, Some(path)).await?))
         }
         PolicyTarget::Actor(actor) => {
@@ -197,7 +247,7 @@ fn innermost(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), innermost)
 }
 
-fn tier(target: &PolicyTarget) -> Tier {
+pub(super) fn tier(target: &PolicyTarget) -> Tier {
     match target {
         PolicyTarget::Deployment => Tier::Deployment,
         PolicyTarget::Tenant => Tier::Tenant,

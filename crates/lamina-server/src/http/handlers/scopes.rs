@@ -8,10 +8,10 @@ use lamina_api::v1::scopes::{
     ScopeRegistration, path_of,
 };
 use lamina_api::{ApiError, Page, PageStart, cursor, time};
-use lamina_core::policy::{Caller, Denial, Permit, scope_policy_needs};
-use lamina_engine::{Noted, Records, ScopeListed, ScopeRecord, ScopesQuery};
+use lamina_core::policy::{Caller, Denial, Permit, is_of, others_scope_needs};
+use lamina_engine::{Noted, Records, ScopeListed, ScopeRecord, ScopesQuery, Whose};
 use lamina_types::capability::{
-    ForgetGdpr, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
+    Capability, ForgetGdpr, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal,
 };
 use lamina_types::limits::PAGE_DEFAULT;
 use lamina_types::{ErrorCode, MemberRole, ScopePath};
@@ -48,30 +48,46 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
 }
 
 /// Whoever changes a scope that others have needs more than the capability (R192).
-async fn administers(desk: &Desk, caller: &Caller, path: &ScopePath) -> Result<(), Failure> {
-    let stack = desk.app.stack(caller, Some(path)).await?;
-    desk.ask(caller, &scope_policy_needs(&stack), Some(path)).await
-}
-
-/// A role or a rule above a scope reaches into it: where others have registered scopes below, it takes
-/// who looks after those.
-pub(super) async fn reaches(
+pub(super) async fn administers(
     desk: &Desk,
     caller: &Caller,
-    permit: &Permit<PolicyAdministerScope>,
     path: &ScopePath,
 ) -> Result<(), Failure> {
-    for below in desk.app.engine.scopes_registered_below(permit, path).await? {
-        let stack = desk.app.stack(caller, Some(&below)).await?;
-        if let Err(denial) = stack.permit::<PolicyAdministerScope>(caller, Some(&below)) {
-            let remediation = "somebody has registered a scope below, and this would reach into it; \
-                               ask an owner of that one, or the operator";
-            let denial = Denial { remediation: remediation.to_owned(), ..denial };
-            desk.record.denied(&denial, Some(path));
-            return Err(denial.into());
-        }
+    let stack = desk.app.stack(caller, Some(path)).await?;
+    desk.ask(caller, &[PolicyAdministerScope::NAME], Some(path)).await?;
+    match others_scope_needs(&stack) {
+        Some(need) => desk.ask(caller, &[need], None).await,
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// What is done above a scope reaches into it: a role, a rule, an erasure. Where others have scopes
+/// below, it takes who may do the same in those.
+///
+/// What others have by a first write below a scope that bears the caller's name does not count: a
+/// person's agents write there in names of their own. Nor does it to operators, who may anyway.
+pub(super) async fn reaches<C: Capability + Send + 'static>(
+    desk: &Desk,
+    caller: &Caller,
+    permit: &Permit<C>,
+    path: &ScopePath,
+) -> Result<(), Failure> {
+    let whose = match caller.operator || is_of(path, &caller.actor) {
+        true => Whose::Registered,
+        false => Whose::Anybodys,
+    };
+    let engine = &desk.app.engine;
+    let sight = engine.sight::<C, C>(desk.app.boot(), permit).await;
+    let Some(below) = engine.scope_out_of_sight(sight, path, whose).await? else {
+        return Ok(());
+    };
+    let stack = desk.app.stack(caller, Some(&below)).await?;
+    let Err(denial) = stack.permit::<C>(caller, Some(&below)) else { return Ok(()) };
+    let remediation = "somebody has a scope below, and this would reach into it; ask an owner of that \
+                       one, or the operator";
+    let denial = Denial { remediation: remediation.to_owned(), ..denial };
+    desk.record.denied(&denial, Some(path));
+    Err(denial.into())
 }
 
 /// What a scope inherits from is registered and can be read by who says so: members of a place that
@@ -224,7 +240,10 @@ pub(super) async fn prune(mut call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
     let before = call.app.engine.now().plus(-age_us);
     let noted = call.noted("");
-    let found = call.app.engine.scope_prune(&permit, before, dry_run, &noted).await?;
+    // What somebody has is not taken from them because they were away; operators may.
+    let engine = call.app.engine.clone();
+    let sight = engine.sight(call.app.boot(), &permit).await;
+    let found = engine.scope_prune(&permit, sight, before, dry_run, &noted).await?;
     let candidates = found.candidates.into_iter().map(|candidate| PruneCandidate {
         path: candidate.path.to_string(),
         last_write: candidate.last_write.map(time::print),

@@ -79,7 +79,7 @@ fn callers() -> impl Strategy<Value = Caller> {
         let (jti, iss) = ("tok".to_owned(), "https://issuer.test".to_owned());
         Arc::new(Grant { jti, iss, exp: Micros(0), caps, scopes })
     });
-    let actor = select(vec!["user:alice", "agent:planner", "service:sync"]);
+    let actor = select(vec!["user:alice", "user:a", "agent:planner", "service:sync"]);
     (actor, any::<bool>(), option::of(grant)).prop_map(|(actor, operator, grant)| Caller {
         actor: actor.parse().unwrap(),
         tenant: 1,
@@ -129,6 +129,7 @@ mod oracle {
         forget.cascade.redact_events forget.gdpr forget.gdpr.cross_workspace import.from.mem0 \
         import.from.zep import.from.letta import.from.openai import.from.jsonl";
     const ADMINISTERS: &str = "policy.administer.scope policy.administer.actor";
+    const OWNS: &str = "policy.administer.scope forget.gdpr forget.gdpr.cross_workspace";
     const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint";
 
     fn is_in(list: &str, name: &str) -> bool {
@@ -196,11 +197,19 @@ mod oracle {
             verdicts.push((Tier::Scope, says(document, name)));
         }
         let role = stack.membership.role;
-        let takes =
-            is_in(ADMINISTERS, name) || (is_in(WRITES, name) && name.starts_with("forget."));
-        if !beside && stack.guest.is_some() && stack.membership.registered && takes && !operator {
-            let owns = scope.is_none() || role == Some(MemberRole::Owner);
-            verdicts.push((Tier::Scope, scope.map(|_| owns)));
+        let takes = match stack.guest {
+            Some(_) => is_in(ADMINISTERS, name) || name.starts_with("forget."),
+            None => is_in(OWNS, name),
+        };
+        let owned = stack.membership.registered || stack.membership.closed;
+        if !beside && owned && takes && !operator {
+            let own = |path: &str| {
+                let last = path.split('/').next_back();
+                !path.starts_with("global:") && last == Some(caller.actor.as_str())
+            };
+            let named = |path: &ScopePath| name.starts_with("forget.") && own(path.as_str());
+            let owns = |path: &ScopePath| role == Some(MemberRole::Owner) || named(path);
+            verdicts.push((Tier::Scope, scope.map(owns)));
         }
         if !beside && stack.membership.closed && scope.is_some() {
             if is_in(READS, name) {
