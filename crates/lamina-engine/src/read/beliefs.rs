@@ -385,6 +385,20 @@ impl Inner {
         if_there(seen)
     }
 
+    /// The events that a belief stood on as far as was known at a time; none if it was not held then.
+    pub(crate) fn belief_events(
+        &self,
+        tenant: u32,
+        id: BeliefId,
+        at: RecordedAt,
+    ) -> Result<Vec<EventId>, Error> {
+        let Some(stood) = if_there(self.belief_stood(tenant, id, at))? else {
+            return Ok(Vec::new());
+        };
+        let pieces = self.pieces_of(&stood)?;
+        Ok(pieces.into_iter().filter_map(|(_, piece)| piece.event).collect())
+    }
+
     /// All of it.
     pub(crate) fn belief_whole(&self, seen: BeliefSeen) -> Result<Option<BeliefRecord>, Error> {
         let BeliefSeen { stood, shown, words } = seen;

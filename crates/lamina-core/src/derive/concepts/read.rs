@@ -69,18 +69,16 @@ fn share(ten_thousandths: u32) -> Confidence {
     Confidence::new(u16::try_from(ten_thousandths).unwrap_or(10_000))
 }
 
-/// The name of a concept: its leader and the things closest to it. `named` gives the name of a thing,
-/// if it still has one.
+/// The name of a concept: its leader and the things closest to it. `together` says in how many episodes a thing
+/// occurs with the leader, `named` gives the name of a thing, if it still has one.
 pub fn name(
-    graph: &dyn Graph,
     concept: &Concept,
+    together: &dyn Fn(Item) -> u32,
     named: &dyn Fn(Item) -> Option<String>,
 ) -> Option<String> {
     let mut members = concept.members.clone();
-    members.sort_by_key(|item| {
-        let both = graph.together(concept.leader, *item);
-        (*item != concept.leader, std::cmp::Reverse(both), *item)
-    });
+    members
+        .sort_by_key(|item| (*item != concept.leader, std::cmp::Reverse(together(*item)), *item));
     let names: Vec<String> = members.into_iter().filter_map(named).take(NAMED_MAX).collect();
     let text = names.join(", ");
     (!text.is_empty()).then(|| text.chars().take(NAME_CHARS_MAX).collect())

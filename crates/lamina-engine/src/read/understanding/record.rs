@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, edges, read, supports,
+    Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -47,6 +47,16 @@ impl KnownAt {
     /// make that instant a past one.
     pub(crate) fn present(recorded: RecordedAt) -> KnownAt {
         KnownAt { recorded, is_past: false }
+    }
+
+    /// What was known at an instant, also if nothing came since: so what is answered does not depend on that.
+    pub(crate) fn then(recorded: RecordedAt) -> KnownAt {
+        KnownAt { recorded, is_past: true }
+    }
+
+    /// The instant, if it is past.
+    pub(super) fn past(self) -> Option<RecordedAt> {
+        self.is_past.then_some(self.recorded)
     }
 }
 
@@ -139,11 +149,25 @@ impl Inner {
         }))
     }
 
-    /// What can be said of a version: as things stand if it is the latest, and else as it was made.
-    pub(super) fn reading(&self, tenant: u32, seen: &Version) -> Result<Reading, Error> {
-        let ConceptRow { scope, concept, confidence } = &seen.row;
+    /// What can be said of a version: as things stand if it is the latest, and else as it was made. At an instant of the
+    /// past nobody knew what came since.
+    pub(super) fn reading(
+        &self,
+        tenant: u32,
+        seen: &Version,
+        at: KnownAt,
+    ) -> Result<Reading, Error> {
+        // What is lost since stands with the concept, not with its version.
+        let made = match seen.latest && at.is_past {
+            true => {
+                let made = key::version(tenant, seen.row.concept.id, seen.row.concept.version);
+                row(&self.views, Space::Records, &made, ConceptRow::decode)?
+            }
+            false => None,
+        };
+        let ConceptRow { scope, concept, confidence } = made.as_ref().unwrap_or(&seen.row);
         let graph = Stored::new(&*self.views, tenant, *scope);
-        let reading = if seen.latest {
+        let reading = if seen.latest && !at.is_past {
             read(&graph, concept)
         } else {
             Reading {
@@ -151,7 +175,7 @@ impl Inner {
                 staleness: Confidence::new(0),
                 support_loss: Confidence::new(0),
                 coverage: Confidence::FULL,
-                supports: supports(&graph, concept.leader, &concept.members),
+                supports: Supports { episodes: concept.episodes_count, facts: concept.facts_count },
                 hidden: concept.standing != Standing::Held,
             }
         };
@@ -169,9 +193,12 @@ impl Inner {
         let (tenant, recorded) = (words.tenant, at.recorded);
         let ConceptRow { scope, concept, .. } = &seen.row;
         let graph = Stored::new(&*self.views, tenant, *scope);
-        let name = words.name(&graph, *scope, concept)?;
+        let name = match at.past() {
+            Some(then) => words.name_then(*scope, concept, then)?,
+            None => words.name(&graph, *scope, concept)?,
+        };
         // Those of the latest version follow what they stand on; those of others are as they were.
-        let held = seen.latest && concept.standing == Standing::Held;
+        let held = seen.latest && concept.standing == Standing::Held && !at.is_past;
         let edges = if held { edges(&graph, concept) } else { concept.edges.clone() };
         graph.finish(())?;
         let things = words.things(*scope, concept)?;
@@ -201,7 +228,7 @@ impl Inner {
             valid_to: concept.valid_to,
             created: concept.created,
             recorded_from: concept.synthesized,
-            recorded_to: seen.recorded_to,
+            recorded_to: seen.recorded_to.filter(|to| *to <= recorded),
             confidence: reading.confidence,
             staleness: reading.staleness,
             support_loss: reading.support_loss,
