@@ -471,6 +471,24 @@ impl Inner {
         }))
     }
 
+    /// The belief in a claim that stood at a time: the present one, or one that it came after.
+    pub(super) fn belief_then(
+        &self,
+        tenant: u32,
+        claim: &ClaimKey,
+        at: RecordedAt,
+    ) -> Result<Option<BeliefRow>, Error> {
+        let Some(current) = self.claim_row(tenant, claim)? else { return Ok(None) };
+        if current.since <= at {
+            return self.belief_at(tenant, claim, current.id, at);
+        }
+        let (pieces, lives) = self.lives(tenant, claim, at)?;
+        match lives.last().and_then(|life| begun_as(&pieces, life)) {
+            Some(id) => self.belief_at(tenant, claim, id, at),
+            None => Ok(None),
+        }
+    }
+
     /// What was said about a claim by some time, and the beliefs it made.
     pub(super) fn lives(
         &self,

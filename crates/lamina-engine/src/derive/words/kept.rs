@@ -73,6 +73,8 @@ impl Kept {
             asked,
             echoes: answer.echoes.clone(),
             echoed: answer.echoed.clone(),
+            // Feedback without its words does not count any more.
+            rated: Vec::new(),
             ..*answer
         };
         Ok(Kept { answer, who, names: making.names, things })

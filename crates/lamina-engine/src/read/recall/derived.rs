@@ -7,6 +7,7 @@ use lamina_core::derive::beliefs::read::Hidden;
 use lamina_core::derive::concepts::Standing as Understood;
 use lamina_core::derive::facts::{Pins, Superseded};
 use lamina_core::read::rank::Replaced;
+use lamina_core::read::reinforce::reinforced;
 use lamina_core::read::tuning::Tuning;
 use lamina_core::read::words::{matter, stems};
 use lamina_store::kv::{Direction, Space};
@@ -14,6 +15,7 @@ use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
 
+use super::feedback::raise_by;
 use super::retrieve::Hits;
 use super::{Frame, MayRecall, Ranked};
 use crate::Error;
@@ -52,12 +54,12 @@ pub(super) struct Reached {
 
 /// Ids of what stands on events, with the score of the best of these.
 #[derive(Debug, Default)]
-struct Standing {
-    facts: BTreeMap<FactId, f64>,
-    beliefs: BTreeMap<BeliefId, f64>,
-    episodes: BTreeMap<EpisodeId, f64>,
+pub(super) struct Standing {
+    pub(super) facts: BTreeMap<FactId, f64>,
+    pub(super) beliefs: BTreeMap<BeliefId, f64>,
+    pub(super) episodes: BTreeMap<EpisodeId, f64>,
     /// The episodes of the events that were found, in the scopes of these.
-    threads: BTreeMap<(u64, EpisodeId), f64>,
+    pub(super) threads: BTreeMap<(u64, EpisodeId), f64>,
 }
 
 fn raise<K: Ord>(scores: &mut BTreeMap<K, f64>, id: K, score: f64) {
@@ -151,6 +153,7 @@ impl Inner {
         if frame.in_the_past {
             self.stood_then(frame, &scores, &mut standing)?;
         }
+        self.reinforce_derived(frame, &mut standing)?;
         Ok(standing)
     }
 
@@ -353,6 +356,11 @@ impl Inner {
             };
             for id in concepts {
                 raise(&mut understood, id, score);
+            }
+        }
+        if let Some(rated) = self.rated(frame)? {
+            for (id, score) in &mut understood {
+                raise_by(score, reinforced(rated.net(Layer::Understanding, id.as_bytes())?));
             }
         }
         let known = match frame.in_the_past {

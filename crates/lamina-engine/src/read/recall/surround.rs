@@ -119,6 +119,7 @@ impl Inner {
             };
             found.score = found.contributions.sum();
         }
+        self.reinforce(frame, hits)?;
         let scored = |hits: &Hits| {
             let scores: Vec<f64> = hits.events.iter().map(|found| found.score).collect();
             order(&scores)

@@ -317,7 +317,7 @@ impl Inner {
     ) -> Result<(), Error> {
         for Claimed { track, source, .. } in claimed.into_iter().take(FACTS_NAMED_MAX) {
             let fact = match is_past {
-                true => self.fact_then(tenant, scope, &track, source, recorded)?,
+                true => self.fact_then(tenant, scope, source, recorded)?,
                 false => self.fact_said(tenant, scope, &track, source, recorded)?,
             };
             if let Some(fact) = fact {
@@ -350,16 +350,17 @@ impl Inner {
         Ok(claims)
     }
 
-    /// The version of a fact that stood on what was said somewhere at an instant, as it was known then.
+    /// The version of a fact that stood on what was said somewhere at an instant, as it was known then. What was said
+    /// may count elsewhere since, because entities became one or are two again: it is known by where it was said first.
     fn fact_then(
         &self,
         tenant: u32,
         scope: u64,
-        track: &Tag,
         source: AssertionId,
         recorded: RecordedAt,
     ) -> Result<Option<FactId>, Error> {
-        let Some(answer) = answer_row(&self.views, tenant, source.offset)? else { return Ok(None) };
+        let origin = self.origin(tenant, source)?;
+        let Some(answer) = answer_row(&self.views, tenant, origin.offset)? else { return Ok(None) };
         let (from, to) = fact_key::all_of_event(tenant, answer.event);
         let mut ids = Vec::new();
         walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |found, _| {
@@ -371,15 +372,16 @@ impl Inner {
         for id in ids {
             let Some(fact) = self.fact_row(tenant, id)? else { continue };
             let piece = &fact.piece;
-            let support = piece.supports.iter().find(|support| support.source == source);
-            // Not what was over by then, unless it was said to last so long.
-            let stood = support.is_some_and(|on| piece.to().is_none_or(|to| on.to == Some(to)));
-            if (fact.scope, &fact.track) == (scope, track)
-                && stood
-                && piece.is_current(recorded)
-                && !matches!(piece.content, Content::Ended(_))
-            {
-                return Ok(Some(id));
+            let ended = matches!(piece.content, Content::Ended(_));
+            if fact.scope != scope || ended || !piece.is_current(recorded) {
+                continue;
+            }
+            for on in piece.supports.iter().filter(|on| on.recorded <= recorded) {
+                // Not what was over by then, unless it was said to last so long.
+                let stood = piece.to().is_none_or(|to| on.to == Some(to));
+                if stood && self.origin(tenant, on.source)? == origin {
+                    return Ok(Some(id));
+                }
             }
         }
         Ok(None)

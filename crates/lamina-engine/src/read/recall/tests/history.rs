@@ -74,16 +74,17 @@ impl History {
         let minutes = self.one_of(&[0, 0, 1, 1, 3, 20, 45, 60 * 24]);
         self.clock.advance(minutes * MINUTE + 1_000);
         let scope = self.one_of(&SCOPES);
-        let what = match self.draw(40) {
+        let what = match self.draw(42) {
             0..24 => self.say(scope).await,
             24..26 => self.disagree(scope).await,
             26..28 => self.cancel().await,
             28..30 => self.seal(scope).await,
             30..32 => self.synthesize(scope).await,
-            32..35 => self.feedback(scope).await,
-            35..37 => self.decide(scope).await,
-            37 => self.merge(scope).await,
-            38 => self.declare(scope).await,
+            32..34 => self.feedback(scope).await,
+            34..37 => self.rate(scope).await,
+            37..39 => self.decide(scope).await,
+            39 => self.merge(scope).await,
+            40 => self.declare(scope).await,
             _ => self.vocabulary().await,
         };
         *self.done.entry(what).or_default() += 1;
@@ -205,6 +206,20 @@ impl History {
         })
         .await;
         "judged"
+    }
+
+    async fn rate(&mut self, scope: &'static str) -> &'static str {
+        if self.said.is_empty() {
+            return "nothing to rate";
+        }
+        let (id, _) = *self.said.get(self.draw(self.said.len())).unwrap();
+        let data = format!(r#"{{"event_id":"{id}","useful":{}}}"#, self.draw(3) > 0);
+        self.write(scope, |experience| {
+            experience.modality = Modality("feedback".to_owned());
+            experience.content = Content::Json { data, media: Vec::new() };
+        })
+        .await;
+        "rated"
     }
 
     async fn decide(&mut self, scope: &'static str) -> &'static str {

@@ -12,7 +12,7 @@ const QUESTIONS: usize = 4;
 fn cases() -> (u64, usize) {
     match std::env::var_os("RUN_SLOW_TESTS") {
         Some(_) => (50, 5),
-        None => (2, 5),
+        None => (2, 4),
     }
 }
 
