@@ -11,6 +11,7 @@ pub mod closer;
 pub mod units;
 pub mod voice;
 pub mod rank;
+pub mod reinforce;
 pub mod abstain;
 pub mod tokens;
 pub mod pack;

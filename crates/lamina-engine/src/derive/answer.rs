@@ -20,6 +20,7 @@ use lamina_types::{BeliefId, Content, Directives, Micros, Modality, RecordedAt, 
 use crate::admin::standing::Standing;
 use crate::derive::echo::{Guard, Verdict, withhold};
 use crate::derive::entities::known::{self, Acquaintance};
+use crate::derive::rated;
 use crate::write::prepare::section;
 
 /// Preceding events that an answer names: one is enough to know what it carries on.
@@ -268,6 +269,7 @@ impl Answerer {
             shifts_topic: false,
             preceded_by: what.context.preceded_by.iter().copied().take(PRECEDED_BY_MAX).collect(),
             judged: if asked.feedback { judged(&what.content) } else { None },
+            rated: if asked.feedback { rated::told(&what.content) } else { Vec::new() },
             source_class: source_class(what),
             stands: stands(what, &echoes),
             echoes,

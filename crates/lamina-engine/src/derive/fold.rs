@@ -18,8 +18,8 @@ use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
     beliefs, cites, concepts, conflicts, deadlines, dependants, echo, entities, episodes, erasures,
-    facts, forgotten, key, models, newest, redacted, rederive, retention, standing, suppress,
-    traces, vocabularies,
+    facts, forgotten, key, models, newest, rated, redacted, rederive, retention, standing,
+    suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -196,6 +196,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     retention::learn(rows, &given);
     echo::learn(rows, &given);
     standing::learn(rows, &given)?;
+    rated::learn(rows, &given)?;
     cites::learn(rows, &given)?;
     rows.put(Space::Sources, answer_key, given.row.encode());
     Ok(())
@@ -323,6 +324,7 @@ fn withdraw_event(rows: &mut Rows<'_, '_>, offset: u64, at: RecordedAt) -> Resul
     }
     echo::drop_at(rows, event.tenant, event.id);
     standing::drop_at(rows, &event);
+    rated::drop_at(rows, &event)?;
     // An event stays where it is while another answer is given to it, and goes with its last.
     episodes::leave(rows, event.tenant, event.id)
 }

@@ -22,6 +22,7 @@ pub(crate) mod episodes;
 pub(crate) mod beliefs;
 pub(crate) mod forget;
 pub(crate) mod retention;
+pub(crate) mod rated;
 
 pub(crate) use conflict::*;
 pub(crate) use entities::*;

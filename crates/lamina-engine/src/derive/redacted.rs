@@ -17,7 +17,7 @@ use lamina_types::{EventId, RecordedAt};
 use crate::derive::fold::{answer_row, answers_to, row_error, withdraw_answer};
 use crate::derive::key::{self, Layer};
 use crate::derive::read;
-use crate::derive::{beliefs, concepts, conflicts, episodes, facts, models};
+use crate::derive::{beliefs, concepts, conflicts, episodes, facts, models, rated};
 
 /// A derived record, by its layer and id.
 type Made = (Layer, [u8; 16]);
@@ -41,6 +41,7 @@ pub(super) fn redact(
     let before = made_of(rows, tenant, event.id)?;
     if event.offset == offset {
         models::fold::done(rows, &event);
+        rated::drop_at(rows, &event)?;
         for answer in answers_to(rows, tenant, offset)? {
             redact_answer(rows, tenant, answer, stays, at)?;
         }

@@ -385,6 +385,20 @@ impl Inner {
         if_there(seen)
     }
 
+    /// The events that a belief stood on as far as was known at a time; none if it was not held then.
+    pub(crate) fn belief_events(
+        &self,
+        tenant: u32,
+        id: BeliefId,
+        at: RecordedAt,
+    ) -> Result<Vec<EventId>, Error> {
+        let Some(stood) = if_there(self.belief_stood(tenant, id, at))? else {
+            return Ok(Vec::new());
+        };
+        let pieces = self.pieces_of(&stood)?;
+        Ok(pieces.into_iter().filter_map(|(_, piece)| piece.event).collect())
+    }
+
     /// All of it.
     pub(crate) fn belief_whole(&self, seen: BeliefSeen) -> Result<Option<BeliefRecord>, Error> {
         let BeliefSeen { stood, shown, words } = seen;
@@ -455,6 +469,24 @@ impl Inner {
             let first = pieces.get(life.from).map_or(row.first, |(source, _)| *source);
             BeliefRow { first, held: life.held, ..row }
         }))
+    }
+
+    /// The belief in a claim that stood at a time: the present one, or one that it came after.
+    pub(super) fn belief_then(
+        &self,
+        tenant: u32,
+        claim: &ClaimKey,
+        at: RecordedAt,
+    ) -> Result<Option<BeliefRow>, Error> {
+        let Some(current) = self.claim_row(tenant, claim)? else { return Ok(None) };
+        if current.since <= at {
+            return self.belief_at(tenant, claim, current.id, at);
+        }
+        let (pieces, lives) = self.lives(tenant, claim, at)?;
+        match lives.last().and_then(|life| begun_as(&pieces, life)) {
+            Some(id) => self.belief_at(tenant, claim, id, at),
+            None => Ok(None),
+        }
     }
 
     /// What was said about a claim by some time, and the beliefs it made.

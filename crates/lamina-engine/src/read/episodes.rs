@@ -337,7 +337,11 @@ impl Inner {
         for id in found {
             let later = key::episode(tenant, id);
             let later = row(&self.views, Space::Records, &later, EpisodeRow::decode)?;
-            known.extend(later.filter(|later| later.opened <= by).map(|_| id));
+            let Some(later) = later.filter(|later| later.opened <= by) else { continue };
+            // What it began with may be gone since, and what is left have come later.
+            let is_known = later.recorded <= by
+                || events_of(&self.views, tenant, id)?.iter().any(|(_, _, one)| one.joined <= by);
+            known.extend(is_known.then_some(id));
         }
         Ok(known)
     }

@@ -7,6 +7,7 @@
 mod alone;
 mod closer;
 mod derived;
+mod feedback;
 mod excerpt;
 mod frame;
 mod latest;

@@ -6,6 +6,7 @@
 mod words;
 mod record;
 mod relations;
+mod then;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -22,12 +23,13 @@ use lamina_types::forget::Layers;
 use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
 use lamina_types::{
-    BeliefId, ConceptId, EpisodeId, EventId, FactId, RecordedAt, ScopePath, ValidAt,
+    BeliefId, ConceptId, EpisodeId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
 };
 
 pub(crate) use self::record::KnownAt;
 use self::record::Version;
 pub use self::relations::NamedRelation;
+pub(crate) use self::then::ConceptsThen;
 pub(crate) use self::words::Words;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
@@ -265,7 +267,8 @@ impl Inner {
                 None => found.extend(self.concepts_listed(tenant, *scope, query.after)?),
             }
         }
-        let mut words = Words::new(self, tenant);
+        let known = self.known_at(query.pins.recorded);
+        let mut words = Words::at(self, tenant, known);
         let mut items = Vec::new();
         let mut last = None;
         let found = found.into_iter().rev();
@@ -275,14 +278,13 @@ impl Inner {
             if !seen.passes(&query.pins) {
                 continue;
             }
-            let reading = self.reading(tenant, &seen)?;
+            let reading = self.reading(tenant, &seen, known)?;
             if reading.confidence < query.min_confidence {
                 continue;
             }
             if items.len() == query.limit {
                 return Ok(ConceptsPage { items, next: last });
             }
-            let known = self.known_at(query.pins.recorded);
             let record = self.concept_record(&mut words, &seen, reading, known)?;
             if query.pins.deprecated || record.standing == Standing::Held {
                 items.push(record);
@@ -372,9 +374,9 @@ impl Inner {
             }
         };
         let seen = seen.ok_or(Error::NotFound)?;
-        let reading = self.reading(tenant, &seen)?;
         let at = self.known_at(pins.recorded);
-        self.concept_record(&mut Words::new(self, tenant), &seen, reading, at)
+        let reading = self.reading(tenant, &seen, at)?;
+        self.concept_record(&mut Words::at(self, tenant, at), &seen, reading, at)
     }
 
     fn concept_history(
@@ -392,8 +394,8 @@ impl Inner {
             let Some(seen) = self.concept_version(tenant, row.concept.id, version)? else {
                 continue;
             };
-            let reading = self.reading(tenant, &seen)?;
-            let at = seen.recorded_to.unwrap_or(RecordedAt(lamina_types::Micros(i64::MAX)));
+            let reading = self.reading(tenant, &seen, self.known_at(RecordedAt(Micros::MAX)))?;
+            let at = seen.recorded_to.unwrap_or(RecordedAt(Micros::MAX));
             all.push(self.concept_record(&mut words, &seen, reading, self.known_at(at))?);
         }
         Ok(all)
@@ -512,10 +514,11 @@ impl Inner {
         words: &mut Words<'_>,
         id: ConceptId,
         pins: &ConceptPins,
+        at: KnownAt,
     ) -> Result<Option<ConceptSeen>, Error> {
         let seen = self.concept_at(words.tenant, id, pins.recorded)?;
         let Some(version) = seen.filter(|seen| seen.passes(pins)) else { return Ok(None) };
-        let reading = self.reading(words.tenant, &version)?;
+        let reading = self.reading(words.tenant, &version, at)?;
         let scope = self.scope_path(words.tenant, version.row.scope)?;
         let graph = Stored::new(&*self.views, words.tenant, version.row.scope);
         let things = words.things(&graph, version.row.scope, &version.row.concept)?;

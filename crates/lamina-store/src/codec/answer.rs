@@ -5,6 +5,7 @@
 //! topic begins, what is only an echo. Who spoke stands in `who`, so that it can be erased on its own.
 
 use lamina_types::layer::{ByteSpan, EntityKind, Extraction, Settling, SourceClass, Term};
+use lamina_types::recall::Layer;
 use lamina_types::{ActorId, BeliefId, EventId, Micros, ScopePath, ValidAt};
 
 use crate::codec::CodecError;
@@ -56,12 +57,25 @@ pub struct Answer {
     pub source_class: SourceClass,
     /// Feedback: which belief it is about, and whether that came true.
     pub judged: Option<(BeliefId, bool)>,
+    /// Feedback: which records it is about, and whether they were useful.
+    pub rated: Vec<Rating>,
     /// Sentences that only say again what was shown from memory.
     pub echoes: Vec<Echo>,
     /// Claims that stand in such sentences, by position: nothing is learned from them.
     pub echoed: Vec<u16>,
     /// It says how things are to be done from then on.
     pub stands: bool,
+}
+
+/// Whether a record was useful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rating {
+    /// Which kind of record.
+    pub layer: Layer,
+    /// Which.
+    pub id: [u8; 16],
+    /// Whether it was.
+    pub useful: bool,
 }
 
 /// A sentence that only says again what was shown from memory.
@@ -179,6 +193,7 @@ mod tag {
     pub(super) const ECHO: u8 = 50;
     pub(super) const ECHOED: u8 = 51;
     pub(super) const STANDS: u8 = 52;
+    pub(super) const RATED: u8 = 53;
 }
 
 impl Answer {
@@ -273,6 +288,10 @@ impl Answer {
             let bytes = [belief.as_bytes().as_slice(), &[u8::from(*came_true)]].concat();
             out.field(tag::JUDGED, &bytes);
         }
+        for Rating { layer, id, useful } in &self.rated {
+            let bytes = [&[rated_layer(*layer)][..], id, &[u8::from(*useful)]].concat();
+            out.field(tag::RATED, &bytes);
+        }
         for Echo { span, of } in &self.echoes {
             let bytes =
                 [&span.start.to_le_bytes()[..], &span.end.to_le_bytes(), of.as_bytes()].concat();
@@ -317,6 +336,7 @@ impl Answer {
                 tag::ECHO => answer.echoes.push(echo(value)?),
                 tag::ECHOED => answer.echoed.push(small(value, "echoed")?),
                 tag::STANDS => answer.stands = true,
+                tag::RATED => answer.rated.push(rating(value)?),
                 tag::SOURCE_CLASS => once(&mut class, source_class(value)?, "source_class")?,
                 tag::JUDGED => once(&mut judgement, judged(value)?, "judged")?,
                 tag::CONFIDENCE_FLOOR => {
@@ -361,6 +381,7 @@ impl Answer {
             cost: None,
             source_class: SourceClass::default(),
             judged: None,
+            rated: Vec::new(),
             echoes: Vec::new(),
             echoed: Vec::new(),
             stands: false,
@@ -400,6 +421,25 @@ fn source_class(value: &[u8]) -> Result<SourceClass, CodecError> {
         _ => None,
     };
     class.ok_or(CodecError::Malformed { field: "source_class" })
+}
+
+/// On disk: a number is never used again.
+fn rated_layer(layer: Layer) -> u8 {
+    match layer {
+        Layer::Events => 1,
+        Layer::Episodes => 2,
+        Layer::Facts => 3,
+        Layer::Beliefs => 4,
+        Layer::Understanding => 5,
+    }
+}
+
+fn rating(value: &[u8]) -> Result<Rating, CodecError> {
+    let malformed = CodecError::Malformed { field: "rated" };
+    let [layer, id @ .., useful @ (0 | 1)] = value else { return Err(malformed) };
+    let layer = Layer::ALL.into_iter().find(|known| rated_layer(*known) == *layer);
+    let (layer, id) = (layer.ok_or(malformed)?, array(id, "rated")?);
+    Ok(Rating { layer, id, useful: *useful == 1 })
 }
 
 fn judged(value: &[u8]) -> Result<(BeliefId, bool), CodecError> {

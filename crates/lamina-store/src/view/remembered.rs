@@ -4,12 +4,13 @@
 //! A recall reads some hundred rows, and the next one mostly the same. A row stays until it is written:
 //! whoever applies a batch takes every row out that the batch writes, and every list that it falls into.
 //! So what is remembered is what the store has, but for the moment between a write and its end, in
-//! which a reader may see either. Only work that says so is remembered ([`remembering`]): what walks
-//! over everything once would push out what is asked for again.
+//! which a reader may see either, though not both in one walk ([`walks`]). Only work that says so is
+//! remembered ([`remembering`]): what walks over everything once would push out what is asked for again.
 
 mod hash;
 mod made;
 mod rows;
+mod walks;
 
 use std::any::Any;
 use std::cell::Cell;
@@ -23,6 +24,7 @@ use parking_lot::RwLock;
 use hash::Map;
 use made::{Made, Reading, Written, note_row, note_rows};
 use rows::Rows;
+use walks::Walks;
 
 use crate::kv::{Batch, Direction, Kv, Space, Visit};
 
@@ -128,6 +130,8 @@ impl Lists {
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
     kept: RwLock<Kept>,
+    /// Walks that may go on in the store behind rows that are remembered.
+    walks: Walks,
 }
 
 #[derive(Debug, Default)]
@@ -253,13 +257,17 @@ impl Remembered {
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
         note_rows(space, from, to);
-        let (writes, recent, older) = {
+        let (writes, recent, older, going) = {
             let kept = self.kept.read();
-            let list =
-                |generation: &Generation| generation.list(space, (from, to), direction).cloned();
+            // While a batch is written, the store may be ahead of a list that does not have all.
+            let is_one = |list: &&List| !list.more || kept.writing == 0;
+            let list = |generation: &Generation| {
+                generation.list(space, (from, to), direction).filter(is_one).cloned()
+            };
             let recent = list(&kept.recent);
             let older = if recent.is_none() { list(&kept.older) } else { None };
-            (kept.writes, recent, older)
+            let goes_on = recent.as_ref().or(older.as_ref()).is_some_and(|list| list.more);
+            (kept.writes, recent, older, goes_on.then(|| self.walks.begin()))
         };
         let is_new = recent.is_none();
         let list = match recent.or(older) {
@@ -292,6 +300,7 @@ impl Remembered {
                 List { to: to.into(), ..list }
             }
         };
+        drop(going);
         if REMEMBERS.get() {
             self.keep(writes, |kept| kept.put_list(space, from, list));
         }
@@ -361,6 +370,8 @@ impl Remembered {
             let writes = batch.writes.iter().filter(|_| !is_empty);
             writes.map(|(space, key, _)| (*space, key.clone())).collect()
         };
+        // Those that have begun go on in what they have begun with; those that begin now read the store alone.
+        self.walks.over();
         let written = kv.write(batch);
         let mut kept = self.kept.write();
         for (space, key) in &changed {

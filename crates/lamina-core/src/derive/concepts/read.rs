@@ -69,17 +69,17 @@ fn share(ten_thousandths: u32) -> Confidence {
     Confidence::new(u16::try_from(ten_thousandths).unwrap_or(10_000))
 }
 
-/// The name of a concept: its leader and the things closest to it. `named` gives the name of a thing,
-/// if it still has one.
+/// The name of a concept: its leader and the things closest to it. `order` says in how many episodes a thing
+/// occurs with the leader, and which of the things of the scope it was; `named` gives its name, if it still has one.
 pub fn name(
-    graph: &dyn Graph,
     concept: &Concept,
+    order: &dyn Fn(Item) -> (u32, u64),
     named: &dyn Fn(Item) -> Option<String>,
 ) -> Option<String> {
     let mut members = concept.members.clone();
     members.sort_by_key(|item| {
-        let both = graph.together(concept.leader, *item);
-        (*item != concept.leader, std::cmp::Reverse(both), graph.first(*item), *item)
+        let (both, first) = order(*item);
+        (*item != concept.leader, std::cmp::Reverse(both), first, *item)
     });
     let names: Vec<String> = members.into_iter().filter_map(named).take(NAMED_MAX).collect();
     let text = names.join(", ");

@@ -83,6 +83,11 @@ pub(crate) fn claim(tenant: u32, claim: &ClaimKey) -> Vec<u8> {
     claim.under(tenant, sources::CLAIM).0
 }
 
+/// The bounds of [`claim`] for one subject and predicate.
+pub(crate) fn all_claims(tenant: u32, scope: u64, said: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::CLAIM).number(scope).bytes(said).all()
+}
+
 /// The id that the next belief in a claim takes up.
 pub(crate) fn heir(tenant: u32, claim: &ClaimKey) -> Vec<u8> {
     claim.under(tenant, sources::HEIR).0

@@ -107,7 +107,7 @@ async fn history(seed: u64, extractor: fn() -> Arc<dyn Extractor>, phrases: &[&s
     }
     for _ in 0..36 {
         let scope = SCOPES[dice.below(SCOPES.len())];
-        match dice.below(16) {
+        match dice.below(17) {
             0 if !there.is_empty() => {
                 let (scope, event) = there[dice.below(there.len())];
                 world.cancel(scope, event).await;
@@ -132,6 +132,21 @@ async fn history(seed: u64, extractor: fn() -> Arc<dyn Extractor>, phrases: &[&s
                 world = World::open_with(dir.path(), extractor());
                 world.next = next;
                 world.written = 1_000 + u32::try_from(dice.below(1_000_000)).unwrap();
+            }
+            9 if !there.is_empty() => {
+                let (_, about) = there[dice.below(there.len())];
+                let (useful, into) = (dice.below(2) == 0, dice.below(2));
+                let event = world.say_with(scope, "", |experience| {
+                    let data = format!(r#"{{"record_id":"{about}","useful":{useful}}}"#);
+                    experience.content = lamina_types::Content::Json { data, media: Vec::new() };
+                    experience.modality = Modality("feedback".to_owned());
+                    if into == 0 && scope != "ws:team" {
+                        experience.directives.consolidate_into = Some(path("ws:team"));
+                    }
+                });
+                let event = event.await;
+                world.settle(event).await;
+                there.push((scope, event));
             }
             _ => {
                 let text = phrases[dice.below(phrases.len())];

@@ -29,6 +29,7 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             cost: None,
             source_class: lamina_types::layer::SourceClass::Said,
             judged: None,
+            rated: Vec::new(),
             echoes: Vec::new(),
             echoed: Vec::new(),
             stands: false,

@@ -75,6 +75,8 @@ impl Kept {
             asked,
             echoes: answer.echoes.clone(),
             echoed: answer.echoed.clone(),
+            // Feedback without its words does not count any more.
+            rated: Vec::new(),
             ..*answer
         };
         Ok(Kept { answer, who, names: making.names, things })

@@ -35,6 +35,8 @@ const PIECES_LOOKED_AT_MAX: usize = 1_000;
 const SUPPORTS_MAX: usize = 100;
 /// Rivals that are compared with a belief.
 const RIVALS_COMPARED_MAX: usize = 16;
+/// The same at an instant of the past, when it is not known any more which were the latest.
+const RIVALS_PAST_MAX: usize = 64;
 /// One full piece of evidence.
 const UNIT: f64 = 10_000.0;
 
@@ -350,7 +352,12 @@ impl Inner {
             return Ok(Vec::new());
         }
         let Stood { tenant, claim, row, at } = stood;
-        let (from, to) = belief_key::all_recent(*tenant, claim.scope, &claim.said);
+        // What was supported then may have no support by now.
+        let is_past = self.views.applied().is_some_and(|tip| *at < tip.recorded_at);
+        let (from, to) = match is_past {
+            true => belief_key::all_claims(*tenant, claim.scope, &claim.said),
+            false => belief_key::all_recent(*tenant, claim.scope, &claim.said),
+        };
         let mut rivals = Vec::new();
         walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |found, _| {
             if let Some(value) = key::tail_id(found)
@@ -358,7 +365,7 @@ impl Inner {
             {
                 rivals.push(ClaimKey { value, ..*claim });
             }
-            if rivals.len() < RIVALS_COMPARED_MAX {
+            if rivals.len() < if is_past { RIVALS_PAST_MAX } else { RIVALS_COMPARED_MAX } {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -368,8 +375,7 @@ impl Inner {
         let mine = Side { belief: row.id, mean, last_evidence: row.held.state.last_evidence };
         let mut found = Vec::new();
         for rival in rivals {
-            let Some(current) = self.claim_row(*tenant, &rival)? else { continue };
-            let Some(other) = self.belief_at(*tenant, &rival, current.id, *at)? else { continue };
+            let Some(other) = self.belief_then(*tenant, &rival, *at)? else { continue };
             if !other.held.is_held() {
                 continue;
             }

@@ -384,10 +384,10 @@ impl Inner {
         for id in facts {
             let Some(fact) = self.fact_row(tenant, *id)? else { continue };
             for claim in self.claims_of_fact(tenant, &fact)? {
-                let Some(current) = self.claim_row(tenant, &claim)? else { continue };
-                let then = self.belief_at(tenant, &claim, current.id, at)?;
-                if then.is_some_and(|then| then.held.is_held()) && !found.contains(&current.id) {
-                    found.push(current.id);
+                let then = self.belief_then(tenant, &claim, at)?;
+                let Some(then) = then.filter(|then| then.held.is_held()) else { continue };
+                if !found.contains(&then.id) {
+                    found.push(then.id);
                 }
             }
         }

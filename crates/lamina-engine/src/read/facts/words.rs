@@ -150,6 +150,23 @@ impl Inner {
         Ok(claims.first().map(|(_, first)| said_words(&first.subject, &first.predicate, sides)))
     }
 
+    /// The events that a version stood on as far as was known at a time; none if it was not known itself.
+    pub(crate) fn fact_events(
+        &self,
+        tenant: u32,
+        id: FactId,
+        recorded: RecordedAt,
+    ) -> Result<Vec<EventId>, Error> {
+        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(Vec::new()) };
+        let mut events = Vec::new();
+        if fact.piece.recorded_from <= recorded {
+            for support in fact.piece.supports.iter().filter(|one| one.recorded <= recorded) {
+                events.extend(self.said_in(tenant, support.source)?.map(|(_, row)| row.event));
+            }
+        }
+        Ok(events)
+    }
+
     /// Whether an erasure took the words of any of these events.
     fn any_redacted(&self, tenant: u32, events: &BTreeSet<EventId>) -> Result<bool, Error> {
         // Mostly nothing was ever erased, and nothing is about to be.

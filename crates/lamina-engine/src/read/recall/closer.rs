@@ -187,7 +187,7 @@ impl Hits {
                 if earlier.observed < later.observed
                     && said.text.speaker == says.text.speaker
                     && said.text.role == says.text.role
-                    && later.score >= RESTATED_SCORE * earlier.score
+                    && later.unrated() >= RESTATED_SCORE * earlier.unrated()
                     && said.touch.shared_with(&says.touch, &weights) >= says.shared_at_least(plan)
                 {
                     pairs.push(Replaced { older: *older, newer: *newer });

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::read::Hidden;
+use lamina_core::derive::concepts::Standing as Understood;
 use lamina_core::derive::facts::{Pins, Superseded};
 use lamina_core::read::rank::Replaced;
+use lamina_core::read::reinforce::reinforced;
 use lamina_core::read::tuning::Tuning;
 use lamina_core::read::words::{matter, stems};
 use lamina_store::kv::{Direction, Space};
@@ -13,6 +15,7 @@ use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
 
+use super::feedback::raise_by;
 use super::retrieve::Hits;
 use super::{Frame, MayRecall, Ranked};
 use crate::Error;
@@ -22,7 +25,9 @@ use crate::engine::Inner;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::episodes::{EpisodeRecord, EpisodesQuery};
 use crate::read::facts::{Answers, FactRecord, FactsQuery, Order};
-use crate::read::understanding::{ConceptPins, ConceptRecord, ConceptSeen, KnownAt, Words};
+use crate::read::understanding::{
+    ConceptPins, ConceptRecord, ConceptSeen, ConceptsThen, KnownAt, Words,
+};
 
 /// Records that stand on one event and are looked at.
 const OF_EVENT_MAX: usize = 64;
@@ -49,12 +54,12 @@ pub(super) struct Reached {
 
 /// Ids of what stands on events, with the score of the best of these.
 #[derive(Debug, Default)]
-struct Standing {
-    facts: BTreeMap<FactId, f64>,
-    beliefs: BTreeMap<BeliefId, f64>,
-    episodes: BTreeMap<EpisodeId, f64>,
+pub(super) struct Standing {
+    pub(super) facts: BTreeMap<FactId, f64>,
+    pub(super) beliefs: BTreeMap<BeliefId, f64>,
+    pub(super) episodes: BTreeMap<EpisodeId, f64>,
     /// The episodes of the events that were found, in the scopes of these.
-    threads: BTreeMap<(u64, EpisodeId), f64>,
+    pub(super) threads: BTreeMap<(u64, EpisodeId), f64>,
 }
 
 fn raise<K: Ord>(scores: &mut BTreeMap<K, f64>, id: K, score: f64) {
@@ -127,12 +132,16 @@ impl Inner {
         order: &[usize],
     ) -> Result<Standing, Error> {
         let mut standing = Standing::default();
+        let mut scores: HashMap<EventId, f64> = HashMap::new();
         for found in order.iter().take(tuning.derived_from).filter_map(|at| hits.events.get(*at)) {
             let (event, score) = (found.row.id, found.score);
+            scores.insert(event, score);
             for id in self.on_event(frame.tenant, event)? {
                 match id {
                     On::Fact(id) => raise(&mut standing.facts, id, score),
                     On::Belief(id) => raise(&mut standing.beliefs, id, score),
+                    // What it is part of may have been known later than the event.
+                    On::Episode(_) if frame.in_the_past => {}
                     On::Episode(id) => raise(&mut standing.episodes, id, score),
                 }
             }
@@ -141,7 +150,38 @@ impl Inner {
                 raise(&mut standing.threads, (found.row.scope, thread), score);
             }
         }
+        if frame.in_the_past {
+            self.stood_then(frame, &scores, &mut standing)?;
+        }
+        self.reinforce_derived(frame, &mut standing)?;
         Ok(standing)
+    }
+
+    /// Leaves of what stands on events what stood on them then: evidence that came later has no part in what is found,
+    /// and none in its score.
+    fn stood_then(
+        &self,
+        frame: &Frame<'_>,
+        scores: &HashMap<EventId, f64>,
+        standing: &mut Standing,
+    ) -> Result<(), Error> {
+        let best = |events: Vec<EventId>| {
+            let known = events.iter().filter_map(|event| scores.get(event)).copied();
+            known.max_by(f64::total_cmp)
+        };
+        let (tenant, recorded) = (frame.tenant, frame.recorded);
+        let mut facts = BTreeMap::new();
+        for id in standing.facts.keys() {
+            let events = self.fact_events(tenant, *id, recorded)?;
+            facts.extend(best(events).map(|score| (*id, score)));
+        }
+        let mut beliefs = BTreeMap::new();
+        for id in standing.beliefs.keys() {
+            let events = self.belief_events(tenant, *id, recorded)?;
+            beliefs.extend(best(events).map(|score| (*id, score)));
+        }
+        (standing.facts, standing.beliefs) = (facts, beliefs);
+        Ok(())
     }
 
     fn on_event(&self, tenant: u32, event: EventId) -> Result<Vec<On>, Error> {
@@ -306,21 +346,31 @@ impl Inner {
         let says = Says::new(frame);
         let limit = super::pack::limit(frame.question, Layer::Understanding);
         let mut understood: BTreeMap<ConceptId, f64> = BTreeMap::new();
+        let mut then = ConceptsThen::new(frame.tenant, frame.recorded);
         for ((scope, episode), score) in
             best(&standing.threads).into_iter().take(EPISODES_UNDERSTOOD)
         {
-            for id in self.concepts_of_episode(frame.tenant, scope, episode)? {
+            let concepts = match frame.in_the_past {
+                true => self.concepts_then(&mut then, scope, episode)?,
+                false => self.concepts_of_episode(frame.tenant, scope, episode)?,
+            };
+            for id in concepts {
                 raise(&mut understood, id, score);
             }
         }
+        if let Some(rated) = self.rated(frame)? {
+            for (id, score) in &mut understood {
+                raise_by(score, reinforced(rated.net(Layer::Understanding, id.as_bytes())?));
+            }
+        }
         let known = match frame.in_the_past {
-            true => self.known_at(frame.recorded),
+            true => KnownAt::then(frame.recorded),
             false => KnownAt::present(frame.recorded),
         };
-        let words = &mut Words::new(self, frame.tenant);
+        let words = &mut Words::at(self, frame.tenant, known);
         let mut seen: Vec<Ranked<ConceptSeen>> = Vec::new();
         for (id, score) in best(&understood).into_iter().take(2 * limit) {
-            let found = self.concept_seen(words, id, &pins)?;
+            let found = self.concept_seen(words, id, &pins, known)?;
             let Some(record) = found.filter(|found| frame.reach.covers(&found.scope)) else {
                 continue;
             };
@@ -334,6 +384,8 @@ impl Inner {
         let mut concepts = Vec::new();
         for Ranked { record, score } in first(seen, frame, Layer::Understanding) {
             let record = self.concept_whole(words, &record, known)?;
+            // Of what it stood on too little may be left since.
+            let record = record.filter(|record| record.standing == Understood::Held);
             concepts.extend(record.map(|record| Ranked { record, score }));
         }
         Ok(concepts)

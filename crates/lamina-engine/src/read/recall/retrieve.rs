@@ -44,10 +44,19 @@ pub(super) struct Found {
     /// What each signal contributed.
     pub(super) contributions: Signals,
     pub(super) score: f64,
+    /// What of that is from feedback.
+    pub(super) rated: f64,
     /// Its place by score, before the newer went above what it replaced.
     pub(super) fused: usize,
     /// Which ways to ask have found it, as bits: the question itself is the first.
     pub(super) ways: u8,
+}
+
+impl Found {
+    /// Its score without what feedback gave or took.
+    pub(super) fn unrated(&self) -> f64 {
+        self.score - self.rated
+    }
 }
 
 /// A word of the question.
@@ -112,6 +121,7 @@ impl Hits {
             seen: None,
             contributions: Signals::default(),
             score: 0.0,
+            rated: 0.0,
             fused: 0,
             ways: 1,
         });

@@ -10,14 +10,14 @@ use lamina_core::read::plan::asks_for_present;
 use lamina_core::read::rank::{newer_first, order};
 use lamina_core::read::tuning::Tuning;
 use lamina_store::kv::Space;
-use lamina_types::EpisodeId;
+use lamina_types::{EpisodeId, EventId};
 
 use super::retrieve::Hits;
 use super::{Frame, Trail};
 use crate::Error;
 use crate::derive::key::episodes as key;
 use crate::derive::read::{Turns, row, turns_of};
-use crate::derive::rows::episodes::MemberRow;
+use crate::derive::rows::episodes::{EpisodeEventRow, MemberRow};
 use crate::engine::Inner;
 
 /// Turns on each side of a hit that are looked at.
@@ -35,9 +35,7 @@ impl Inner {
         trail: &mut Trail,
     ) -> Result<(), Error> {
         for found in &mut hits.events {
-            let member = key::member(frame.tenant, found.row.id);
-            let member = row(&self.views, Space::Sources, &member, MemberRow::decode)?;
-            found.thread = member.map(|member| member.episode);
+            found.thread = self.thread_of(frame, found.row.id)?;
         }
         let (lexical, semantic) = hits.own(&tuning.first);
         let own: Vec<f64> = lexical.iter().zip(&semantic).map(|(one, other)| one + other).collect();
@@ -71,6 +69,19 @@ impl Inner {
             found.position = place.map(|place| place as u64);
         }
         Ok(())
+    }
+
+    /// The conversation that an event is part of, if that is known yet.
+    fn thread_of(&self, frame: &Frame<'_>, event: EventId) -> Result<Option<EpisodeId>, Error> {
+        let member = key::member(frame.tenant, event);
+        let member = row(&self.views, Space::Sources, &member, MemberRow::decode)?;
+        let Some(MemberRow { episode, observed }) = member else { return Ok(None) };
+        if !frame.in_the_past {
+            return Ok(Some(episode));
+        }
+        let joined = key::event(frame.tenant, episode, observed, event);
+        let joined = row(&self.views, Space::Records, &joined, EpisodeEventRow::decode)?;
+        Ok(joined.filter(|row| row.joined <= frame.recorded).map(|_| episode))
     }
 
     /// Scores what was found, and gives its order.
@@ -108,6 +119,7 @@ impl Inner {
             };
             found.score = found.contributions.sum();
         }
+        self.reinforce(frame, hits)?;
         let scored = |hits: &Hits| {
             let scores: Vec<f64> = hits.events.iter().map(|found| found.score).collect();
             order(&scores)

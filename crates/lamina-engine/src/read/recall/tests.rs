@@ -1,10 +1,14 @@
 //! A question about the past gets what it got then.
 
+mod history;
+mod travel;
+
 use std::time::Duration;
 
+use lamina_env::sim::SimRng;
 use lamina_types::capability::{ScopeReadLocal, ScopeWrite, UnderstandingRead};
-use lamina_types::recall::{CitationMode, Detail, Filter, PackView, Temporal};
-use lamina_types::{EventId, Stage};
+use lamina_types::recall::{CitationMode, Detail, Filter, PackView, Temporal, Variant};
+use lamina_types::{EventId, Experience, ScopePath, Stage};
 
 use super::*;
 use crate::Until;
@@ -61,12 +65,9 @@ fn ids(recalled: &Recalled) -> Ids {
     ]
 }
 
-async fn ask(engine: &Engine, query: &str, at: RecordedAt) -> Ids {
-    let scope = path(SCOPE);
-    let reach = permit_of::<ScopeReadLocal>(1, "user:u", Some(&scope));
-    let concepts = permit_of::<UnderstandingRead>(1, "user:u", Some(&scope));
-    let may = MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts: Some(concepts) };
-    let question = Recall {
+/// A question with the knowledge of an instant, to which everything is relevant.
+fn asked(scope: ScopePath, query: &str, at: RecordedAt) -> Recall {
+    Recall {
         scope,
         view: PackView::Granular,
         query: query.to_owned(),
@@ -83,7 +84,15 @@ async fn ask(engine: &Engine, query: &str, at: RecordedAt) -> Ids {
         stream: false,
         idempotency_key: None,
         floor: Some(0.0),
-    };
+    }
+}
+
+async fn ask(engine: &Engine, query: &str, at: RecordedAt) -> Ids {
+    let scope = path(SCOPE);
+    let reach = permit_of::<ScopeReadLocal>(1, "user:u", Some(&scope));
+    let concepts = permit_of::<UnderstandingRead>(1, "user:u", Some(&scope));
+    let may = MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts: Some(concepts) };
+    let question = asked(scope, query, at);
     ids(&engine.recall(may, question).await.unwrap())
 }
 
@@ -108,13 +117,8 @@ async fn settle(engine: &Engine, id: EventId) {
     }
 }
 
-/// Cases, all of them if that is asked for: how many things are said, and how many questions are asked after each.
-fn cases() -> (usize, usize) {
-    match std::env::var_os("RUN_SLOW_TESTS") {
-        Some(_) => (50, 20),
-        None => (12, 4),
-    }
-}
+/// How many things are said, and how many questions are asked after each.
+const CASES: (usize, usize) = (12, 4);
 
 /// After everything that is said some questions are asked with the knowledge of that instant: what a log has that ends
 /// there. When all is said they are asked again.
@@ -131,7 +135,7 @@ fn what_came_later_does_not_change_what_is_recalled_of_before() {
                 .wrapping_add(1_442_695_040_888_963_407);
             (drawn >> 33) as usize % below
         };
-        let (said, asked) = cases();
+        let (said, asked) = CASES;
         let mut before = Vec::new();
         for number in 0..said {
             let text = SAID.get(draw(SAID.len())).expect("one of them");

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, edges, read, supports,
+    Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -47,6 +47,16 @@ impl KnownAt {
     /// make that instant a past one.
     pub(crate) fn present(recorded: RecordedAt) -> KnownAt {
         KnownAt { recorded, is_past: false }
+    }
+
+    /// What was known at an instant, also if nothing came since: so what is answered does not depend on that.
+    pub(crate) fn then(recorded: RecordedAt) -> KnownAt {
+        KnownAt { recorded, is_past: true }
+    }
+
+    /// The instant, if it is past.
+    pub(super) fn past(self) -> Option<RecordedAt> {
+        self.is_past.then_some(self.recorded)
     }
 }
 
@@ -139,11 +149,25 @@ impl Inner {
         }))
     }
 
-    /// What can be said of a version: as things stand if it is the latest, and else as it was made.
-    pub(super) fn reading(&self, tenant: u32, seen: &Version) -> Result<Reading, Error> {
-        let ConceptRow { scope, concept, confidence } = &seen.row;
+    /// What can be said of a version: as things stand if it is the latest, and else as it was made. At an instant of the
+    /// past nobody knew what came since.
+    pub(super) fn reading(
+        &self,
+        tenant: u32,
+        seen: &Version,
+        at: KnownAt,
+    ) -> Result<Reading, Error> {
+        // What is lost since stands with the concept, not with its version.
+        let made = match seen.latest && at.is_past {
+            true => {
+                let made = key::version(tenant, seen.row.concept.id, seen.row.concept.version);
+                row(&self.views, Space::Records, &made, ConceptRow::decode)?
+            }
+            false => None,
+        };
+        let ConceptRow { scope, concept, confidence } = made.as_ref().unwrap_or(&seen.row);
         let graph = Stored::new(&*self.views, tenant, *scope);
-        let reading = if seen.latest {
+        let reading = if seen.latest && !at.is_past {
             read(&graph, concept)
         } else {
             Reading {
@@ -151,7 +175,7 @@ impl Inner {
                 staleness: Confidence::new(0),
                 support_loss: Confidence::new(0),
                 coverage: Confidence::FULL,
-                supports: supports(&graph, concept.leader, &concept.members),
+                supports: Supports { episodes: concept.episodes_count, facts: concept.facts_count },
                 hidden: concept.standing != Standing::Held,
             }
         };
@@ -169,9 +193,12 @@ impl Inner {
         let (tenant, recorded) = (words.tenant, at.recorded);
         let ConceptRow { scope, concept, .. } = &seen.row;
         let graph = Stored::new(&*self.views, tenant, *scope);
-        let name = words.name(&graph, *scope, concept)?;
+        let name = match at.past() {
+            Some(then) => words.name_then(&graph, *scope, concept, then)?,
+            None => words.name(&graph, *scope, concept)?,
+        };
         // Those of the latest version follow what they stand on; those of others are as they were.
-        let held = seen.latest && concept.standing == Standing::Held;
+        let held = seen.latest && concept.standing == Standing::Held && !at.is_past;
         let edges = if held { edges(&graph, concept) } else { concept.edges.clone() };
         let things = words.things(&graph, *scope, concept)?;
         graph.finish(())?;
@@ -201,7 +228,7 @@ impl Inner {
             valid_to: concept.valid_to,
             created: concept.created,
             recorded_from: concept.synthesized,
-            recorded_to: seen.recorded_to,
+            recorded_to: seen.recorded_to.filter(|to| *to <= recorded),
             confidence: reading.confidence,
             staleness: reading.staleness,
             support_loss: reading.support_loss,
@@ -290,7 +317,7 @@ impl Inner {
     ) -> Result<(), Error> {
         for Claimed { track, source, .. } in claimed.into_iter().take(FACTS_NAMED_MAX) {
             let fact = match is_past {
-                true => self.fact_then(tenant, scope, &track, source, recorded)?,
+                true => self.fact_then(tenant, scope, source, recorded)?,
                 false => self.fact_said(tenant, scope, &track, source, recorded)?,
             };
             if let Some(fact) = fact {
@@ -323,16 +350,17 @@ impl Inner {
         Ok(claims)
     }
 
-    /// The version of a fact that stood on what was said somewhere at an instant, as it was known then.
+    /// The version of a fact that stood on what was said somewhere at an instant, as it was known then. What was said
+    /// may count elsewhere since, because entities became one or are two again: it is known by where it was said first.
     fn fact_then(
         &self,
         tenant: u32,
         scope: u64,
-        track: &Tag,
         source: AssertionId,
         recorded: RecordedAt,
     ) -> Result<Option<FactId>, Error> {
-        let Some(answer) = answer_row(&self.views, tenant, source.offset)? else { return Ok(None) };
+        let origin = self.origin(tenant, source)?;
+        let Some(answer) = answer_row(&self.views, tenant, origin.offset)? else { return Ok(None) };
         let (from, to) = fact_key::all_of_event(tenant, answer.event);
         let mut ids = Vec::new();
         walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |found, _| {
@@ -344,15 +372,16 @@ impl Inner {
         for id in ids {
             let Some(fact) = self.fact_row(tenant, id)? else { continue };
             let piece = &fact.piece;
-            let support = piece.supports.iter().find(|support| support.source == source);
-            // Not what was over by then, unless it was said to last so long.
-            let stood = support.is_some_and(|on| piece.to().is_none_or(|to| on.to == Some(to)));
-            if (fact.scope, &fact.track) == (scope, track)
-                && stood
-                && piece.is_current(recorded)
-                && !matches!(piece.content, Content::Ended(_))
-            {
-                return Ok(Some(id));
+            let ended = matches!(piece.content, Content::Ended(_));
+            if fact.scope != scope || ended || !piece.is_current(recorded) {
+                continue;
+            }
+            for on in piece.supports.iter().filter(|on| on.recorded <= recorded) {
+                // Not what was over by then, unless it was said to last so long.
+                let stood = piece.to().is_none_or(|to| on.to == Some(to));
+                if stood && self.origin(tenant, on.source)? == origin {
+                    return Ok(Some(id));
+                }
             }
         }
         Ok(None)

@@ -49,8 +49,9 @@ impl Inner {
         let mut all = Vec::new();
         for Reached { id, depth, by, weight } in reached {
             let Some(seen) = self.concept_at(tenant, id, now)? else { continue };
-            let reading = self.reading(tenant, &seen)?;
-            let concept = self.concept_record(&mut words, &seen, reading, self.known_at(now))?;
+            let known = self.known_at(now);
+            let reading = self.reading(tenant, &seen, known)?;
+            let concept = self.concept_record(&mut words, &seen, reading, known)?;
             let relation = self.relations_of(tenant, row.scope, &[by])?;
             let relation = relation.into_iter().find(|one| one.relation == by.relation);
             all.push(RelatedConcept { concept, depth, by, relation, weight });

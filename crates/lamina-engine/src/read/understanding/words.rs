@@ -1,7 +1,7 @@
 //! What concepts are called, and what is said about them: looked up in the log, each answer once.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{Concept, Graph as _, Item, Reading, describe, name};
@@ -9,9 +9,9 @@ use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::Space;
 use lamina_store::view::Tag;
-use lamina_types::{Micros, RecordedAt};
+use lamina_types::{EpisodeId, Micros, RecordedAt};
 
-use super::Seen;
+use super::{KnownAt, Seen};
 use crate::Error;
 use crate::derive::concepts::key;
 use crate::derive::concepts::rows::DigestRow;
@@ -35,11 +35,20 @@ pub(crate) struct Words<'a> {
     pub(crate) tenant: u32,
     answers: HashMap<u64, Option<Arc<Answered>>>,
     called: HashMap<(u64, Item), Option<String>>,
+    /// What was said after this is not known.
+    until: RecordedAt,
 }
 
 impl<'a> Words<'a> {
     pub(crate) fn new(inner: &'a Inner, tenant: u32) -> Words<'a> {
-        Words { inner, tenant, answers: HashMap::new(), called: HashMap::new() }
+        let until = RecordedAt(Micros(i64::MAX));
+        Words { inner, tenant, answers: HashMap::new(), called: HashMap::new(), until }
+    }
+
+    /// The words as they were known.
+    pub(crate) fn at(inner: &'a Inner, tenant: u32, at: KnownAt) -> Words<'a> {
+        let words = Words::new(inner, tenant);
+        Words { until: at.past().unwrap_or(words.until), ..words }
     }
 
     /// The name of a concept.
@@ -49,11 +58,40 @@ impl<'a> Words<'a> {
         scope: u64,
         concept: &Concept,
     ) -> Result<Option<String>, Error> {
+        let order = |item| (graph.together(concept.leader, item), graph.first(item));
+        self.named_by(scope, concept, &order)
+    }
+
+    /// The same as it was at an instant.
+    pub(super) fn name_then(
+        &mut self,
+        graph: &Seen<'_>,
+        scope: u64,
+        concept: &Concept,
+        then: RecordedAt,
+    ) -> Result<Option<String>, Error> {
+        let with = |item| self.inner.episodes_with(self.tenant, scope, item, then);
+        let leader: HashSet<EpisodeId> = with(concept.leader)?.into_iter().collect();
+        let mut together: HashMap<Item, u32> = HashMap::new();
+        for item in concept.members.iter().take(THINGS_NAMED_MAX) {
+            let both = with(*item)?.into_iter().filter(|episode| leader.contains(episode)).count();
+            together.insert(*item, u32::try_from(both).unwrap_or(u32::MAX));
+        }
+        let together = |item| together.get(&item).copied().unwrap_or(0);
+        self.named_by(scope, concept, &|item| (together(item), graph.first(item)))
+    }
+
+    fn named_by(
+        &mut self,
+        scope: u64,
+        concept: &Concept,
+        order: &dyn Fn(Item) -> (u32, u64),
+    ) -> Result<Option<String>, Error> {
         let mut called = HashMap::new();
         for item in concept.members.iter().take(THINGS_NAMED_MAX) {
             called.insert(*item, self.called(scope, *item)?);
         }
-        Ok(name(graph, concept, &|item| called.get(&item).cloned().flatten()))
+        Ok(name(concept, order, &|item| called.get(&item).cloned().flatten()))
     }
 
     /// The things of a concept, the one it gathers around first.
@@ -103,8 +141,7 @@ impl<'a> Words<'a> {
 
     fn find(&mut self, scope: u64, item: Item) -> Result<Option<String>, Error> {
         let Item::Value(tag) = item else { return Ok(None) };
-        let always = RecordedAt(Micros(i64::MAX));
-        let episodes = self.inner.episodes_with(self.tenant, scope, item, always)?;
+        let episodes = self.inner.episodes_with(self.tenant, scope, item, self.until)?;
         for episode in episodes.into_iter().take(EPISODES_SEARCHED_MAX) {
             let stored = key::digest(self.tenant, scope, episode);
             let views = &self.inner.views;

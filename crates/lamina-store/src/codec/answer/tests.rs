@@ -111,6 +111,7 @@ fn answer(claims: Vec<Claim>) -> Answer {
         cost: None,
         source_class: SourceClass::Said,
         judged: None,
+        rated: Vec::new(),
         echoes: Vec::new(),
         echoed: Vec::new(),
         stands: false,
@@ -217,6 +218,7 @@ fn golden_bytes_of_the_rest() {
         cost: Some(Cost { input_tokens: 900, output_tokens: 70, micros: 5 }),
         source_class: SourceClass::Tool,
         judged: Some((BeliefId::from_bytes([7; 16]), true)),
+        rated: vec![Rating { layer: Layer::Facts, id: [9; 16], useful: false }],
         echoes: vec![Echo {
             span: ByteSpan { start: 2, end: 9 },
             of: EventId::from_bytes([8; 16]),
@@ -224,7 +226,7 @@ fn golden_bytes_of_the_rest() {
         echoed: vec![2],
         stands: true,
     };
-    expect!["0101080100000000000000020772756c65732f310e003c001f003400210800879303000000003d0b01010284070201460301051e0101280102290100290103201107070707070707070707070707070707013218020000000900000008080808080808080808080808080808330102"].assert_eq(&hex::encode(&said.encode()));
+    expect!["0101080100000000000000020772756c65732f310e003c001f003400210800879303000000003d0b01010284070201460301051e01012801022901002901032011070707070707070707070707070707070135120309090909090909090909090909090909003218020000000900000008080808080808080808080808080808330102"].assert_eq(&hex::encode(&said.encode()));
     assert_eq!(Answer::decode(&said.encode()).unwrap(), said);
 }
 

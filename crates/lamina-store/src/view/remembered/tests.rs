@@ -309,3 +309,47 @@ fn what_is_made_while_something_else_is_written_is_kept() {
     (0..40).for_each(|last| remembered.write(&kv, put(vec![last; 30], 1)).unwrap());
     assert_eq!(make(&|| ()), 8);
 }
+
+/// A walk that goes on behind rows that are remembered, while a batch moves a row from the one part to the other.
+#[test]
+fn a_walk_sees_one_instant() {
+    let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Sources);
+    let mut all = Batch::default();
+    for key in 10..20_u8 {
+        all.put(space, [key], [key]);
+    }
+    remembered.write(&kv, all).unwrap();
+    let (from, to, way) = ([0], [200], Direction::Forward);
+    let short =
+        remembering(|| walked(3, |visit| remembered.scan(&kv, space, (&from, &to), way, visit)));
+    assert_eq!(short.len(), 3);
+    let moves = || {
+        let mut moved = Batch::default();
+        moved.delete(space, [10]);
+        moved.put(space, [100], [10]);
+        remembered.write(&kv, moved).unwrap();
+    };
+    let mut seen = Vec::new();
+    std::thread::scope(|threads| {
+        let scan = remembered.scan(&kv, space, (&from, &to), way, &mut |key, _| {
+            if seen.is_empty() {
+                threads.spawn(moves);
+                while remembered.kept.read().writing == 0 {
+                    std::thread::yield_now();
+                }
+                // It would be done by now.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                let again =
+                    walked(1, |visit| remembered.scan(&kv, space, (&from, &to), way, visit));
+                assert_eq!(again.len(), 1, "whoever comes now waits for nobody");
+            }
+            seen.push(key.to_vec());
+            ControlFlow::Continue(())
+        });
+        scan.unwrap();
+    });
+    assert_eq!(seen, (10..20_u8).map(|key| vec![key]).collect::<Vec<_>>(), "as it began");
+    let after = walked(50, |visit| remembered.scan(&kv, space, (&from, &to), way, visit));
+    let keys: Vec<u8> = after.iter().map(|(key, _)| key[0]).collect();
+    assert_eq!(keys, [11, 12, 13, 14, 15, 16, 17, 18, 19, 100]);
+}

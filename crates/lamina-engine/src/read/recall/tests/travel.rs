@@ -1,0 +1,143 @@
+//! A question about the past gets what a log that ended then would give: records, order and scores.
+
+use super::history::{History, SCOPES, ends, may};
+use super::*;
+
+/// Things that are done in one history.
+const STEPS: usize = 45;
+/// Questions that are asked of each end of a history.
+const QUESTIONS: usize = 4;
+
+/// Histories, and ends of each. All of it if that is asked for: a thousand cases.
+fn cases() -> (u64, usize) {
+    match std::env::var_os("RUN_SLOW_TESTS") {
+        Some(_) => (50, 5),
+        None => (2, 4),
+    }
+}
+
+fn question(rng: &SimRng, at: RecordedAt) -> Recall {
+    let of = |below: usize| rng.below(below as u64) as usize;
+    let view = [PackView::Granular, PackView::Granular, PackView::Holistic, PackView::Descend];
+    let natural = [None, None, None, Some("last 30 days")];
+    let tokens = [None, None, Some(300)];
+    let query = match of(12) {
+        0 => "",
+        _ => ASKED.get(of(ASKED.len())).unwrap(),
+    };
+    let variant = (of(6) == 0 && !query.is_empty()).then(|| Variant {
+        text: (*ASKED.get(of(ASKED.len())).unwrap()).to_owned(),
+        language: None,
+    });
+    let mut asked = asked(path(SCOPES.get(of(3)).unwrap()), query, at);
+    asked.view = *view.get(of(4)).unwrap();
+    asked.variants.extend(variant);
+    asked.temporal.natural = natural.get(of(4)).unwrap().map(str::to_owned);
+    asked.tokens_max = *tokens.get(of(3)).unwrap();
+    asked
+}
+
+async fn pack(engine: &Engine, question: &Recall) -> Recalled {
+    let may = may(engine, &question.scope.to_string(), question.view).await;
+    engine.recall(may, question.clone()).await.unwrap()
+}
+
+/// Where what is told of the same records differs.
+fn records<T>(then: &[Ranked<T>], now: &[Ranked<T>], told: impl Fn(&T) -> String) -> String {
+    let pairs = then.iter().zip(now).map(|(then, now)| (told(&then.record), told(&now.record)));
+    let differing = pairs.filter(|(then, now)| then != now);
+    differing.map(|(then, now)| format!("  then {then}\n  now  {now}\n")).collect()
+}
+
+/// What two packs differ in; the first signal that does, if it is an event.
+fn difference(then: &Recalled, now: &Recalled) -> Option<String> {
+    let layers = ["events", "facts", "beliefs", "episodes", "concepts", "standing"];
+    let (mut one, mut other) = (ids(then), ids(now));
+    let mut differs = String::new();
+    for (layer, (one, other)) in layers.iter().zip(one.iter_mut().zip(&mut other)) {
+        if one != other {
+            differs += &format!("{layer}\n  then {one:#?}\n  now {other:#?}\n");
+        }
+    }
+    if differs.is_empty() {
+        differs += &records(&then.events, &now.events, |event| format!("{event:?}"));
+        differs += &records(&then.facts, &now.facts, |fact| format!("{fact:?}"));
+        differs += &records(&then.beliefs, &now.beliefs, |belief| format!("{belief:?}"));
+        differs += &records(&then.episodes, &now.episodes, |episode| format!("{episode:?}"));
+        differs += &records(&then.concepts, &now.concepts, |concept| format!("{concept:?}"));
+    }
+    if (then.relevance - now.relevance).abs() > 1e-6 {
+        differs += &format!("relevance {} {}\n", then.relevance, now.relevance);
+    }
+    for considered in &then.considered {
+        let same = |other: &&Considered| other.id == considered.id;
+        match now.considered.iter().find(same) {
+            Some(other) if (considered.score - other.score).abs() > 1e-6 => {
+                differs += &format!("then {considered:?}\nnow  {other:?}\n");
+            }
+            None => differs += &format!("then only {considered:?}\n"),
+            Some(_) => {}
+        }
+    }
+    (!differs.is_empty()).then_some(differs)
+}
+
+/// Asks one history about some of its ends, and the logs that end there.
+async fn travel(seed: u64, ends_asked: usize, differs: &mut Vec<String>) -> (usize, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut history = History::begin(dir.path(), seed);
+    for _ in 0..STEPS {
+        history.step().await;
+    }
+    let log = history.end().await;
+    let ends = ends(&log);
+    let (mut asked, mut found) = (0, 0);
+    for _ in 0..ends_asked {
+        let end = *ends.get(history.rng.below(ends.len() as u64) as usize).unwrap();
+        let (last, before) = (log.get(end - 1).unwrap(), log.get(end).unwrap());
+        let at = last.head.recorded_at;
+        let cut_dir = tempfile::tempdir().unwrap();
+        let cut = history.cut(dir.path(), cut_dir.path(), before).await;
+        for _ in 0..QUESTIONS {
+            let question = question(&history.rng, at);
+            let then = pack(&cut, &question).await;
+            let now = pack(&history.engine, &question).await;
+            asked += 1;
+            found += usize::from(ids(&now).iter().any(|layer| !layer.is_empty()));
+            if let Some(difference) = difference(&then, &now) {
+                differs.push(format!(
+                    "history {seed}, {end} of {} entries ({:?} {}), {} in {} {:?} {:?} {:?}:\n{difference}",
+                    log.len(),
+                    last.head.kind,
+                    last.head.sub,
+                    question.query,
+                    question.scope,
+                    question.view,
+                    question.temporal.natural,
+                    question.variants,
+                ));
+            }
+        }
+        cut.shutdown().await;
+    }
+    tracing::debug!(?history.done, "done");
+    history.engine.shutdown().await;
+    (asked, found)
+}
+
+#[test]
+fn a_question_of_the_past_gets_what_a_log_that_ends_there_gives() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (histories, ends) = cases();
+        let (mut asked, mut found, mut differs) = (0, 0, Vec::new());
+        for seed in 0..histories {
+            let (more, with) = travel(seed, ends, &mut differs).await;
+            (asked, found) = (asked + more, found + with);
+        }
+        assert_eq!(asked, histories as usize * ends * QUESTIONS);
+        assert!(found * 10 >= asked * 8, "most of them find something: {found} of {asked}");
+        let first: String = differs.iter().take(20).cloned().collect();
+        assert!(differs.is_empty(), "{} of {asked} differ:\n{first}", differs.len());
+    });
+}
