@@ -1,6 +1,7 @@
 //! What is stated in structure and not in words: JSON documents, typed events, triples. Nothing is
 //! guessed: a scalar is claimed under its own path, a typed event by a fixed mapping, a triple as given.
 
+mod lines;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use lamina_types::layer::extraction::{
     ByteSpan, Claim, Confidence, Effect, EntityKind, Extraction, Mention, Normaliser, Object, Term,
 };
 
+pub use lines::{json_lines, triple_lines};
 pub use scan::{DEPTH_MAX, SCALARS_MAX};
 
 use self::scan::{Leaf, Scalar, Step, scan};

@@ -5,15 +5,22 @@
 //! its record was found. Below a floor nothing is quoted: not to know is an answer.
 
 mod kind;
+mod lapsed;
+mod mood;
 mod sentence;
+mod sought;
 pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::read::words::{is_empty_word, matter, stem, words};
 use kind::{Kind, about_the_answer, base};
+use lapsed::{bearing, heirs, succeeded, touches};
+use mood::{is_hearsay, is_unreal};
+use sought::{RELATION_MIN, Sought};
 
 pub use kind::Kind as AnswerKind;
+pub use lapsed::Claimed;
 pub(crate) use sentence::cut;
 pub use sentence::sentences;
 
@@ -23,6 +30,10 @@ pub const STRENGTH_MIN: f64 = 0.5;
 pub const SENTENCES_MAX: usize = 400;
 /// A sentence that is quoted beside the best is nearly as strong.
 const BESIDE: f64 = 0.8;
+/// What a word counts for the relation that only stands elsewhere in the record.
+const AROUND: f64 = 0.3;
+/// The word that carries the relation has to be met this far.
+const HEAD_MIN: f64 = 0.4;
 /// Words nearer than this in meaning may stand for each other.
 const NEAR_MIN: f64 = 0.45;
 
@@ -39,6 +50,12 @@ pub struct Said<'a> {
     pub after: Option<usize>,
     /// What is known because of it, in words.
     pub known: Vec<String>,
+    /// What it claims; nothing if it does not matter whether that still stands.
+    pub claims: Vec<Claimed>,
+    /// When, in microseconds.
+    pub at: i64,
+    /// Each line stands for itself.
+    pub in_lines: bool,
 }
 
 /// One sentence of it.
@@ -48,6 +65,8 @@ pub struct Sentence<'a> {
     pub said: usize,
     /// The words.
     pub text: &'a str,
+    /// Where in it they start.
+    pub start: usize,
 }
 
 /// What speaks for a sentence.
@@ -74,6 +93,10 @@ pub struct Judged {
     pub strength: f64,
     /// Why.
     pub grounds: Grounds,
+    /// What it claims is so no more.
+    pub is_over: bool,
+    /// Somebody who is not named is said to have told it.
+    pub is_hearsay: bool,
 }
 
 /// How near two words and two texts are in meaning; 0 for nothing in common.
@@ -84,7 +107,7 @@ pub trait Meaning {
     fn question(&mut self, sentence: &str) -> f64;
 }
 
-/// Every sentence with how well it answers, the best first.
+/// Every sentence that may answer with how well it does, the best first.
 pub fn judge(
     question: &str,
     said: &[Said<'_>],
@@ -95,25 +118,39 @@ pub fn judge(
     let own: Vec<Has> = sentences.iter().map(|sentence| Has::of(sentence.text)).collect();
     let whole: Vec<Has> = said.iter().map(|said| Has::around(said)).collect();
     let mut judged: Vec<Judged> = Vec::with_capacity(sentences.len());
+    let mut over: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for (at, (sentence, has)) in sentences.iter().zip(&own).enumerate() {
-        // Whoever asks does not answer.
-        if sentence.text.trim_end().ends_with(['?', '\u{ff1f}']) {
+        // Whoever asks does not answer, nor does whoever says what would be.
+        let asks = sentence.text.trim_end().ends_with(['?', '\u{ff1f}']);
+        if asks || (!asked.sought.is_unreal && is_unreal(sentence.text)) {
             continue;
         }
         let Some((of, around)) = said.get(sentence.said).zip(whole.get(sentence.said)) else {
             continue;
         };
-        let before = of.after.and_then(|before| said.get(before)).filter(|before| asks(before));
+        let before =
+            of.after.and_then(|before| said.get(before)).filter(|before| self::asks(before));
         let before = before.map(|before| Has::of(before.text));
+        let near = Near { has, around, before: before.as_ref(), known: Vec::new() };
         let grounds = Grounds {
-            coverage: asked.coverage(has, around, before.as_ref(), meaning),
-            names: asked.named(has, around, before.as_ref()),
+            coverage: asked.coverage(&near, meaning),
+            names: asked.named(&near),
             nearness: meaning.question(sentence.text).clamp(0.0, 1.0),
             kind: asked.kind.fits(sentence.text, &asked.stems),
             score: of.score,
         };
-        judged.push(Judged { sentence: at, strength: strength(&grounds), grounds });
+        let claims = bearing(of, sentence, &asked.stems);
+        let heirs = heirs((sentence, of), &claims, said);
+        let near =
+            Near { known: claims.iter().map(|claim| Has::of(&claim.words)).collect(), ..near };
+        let answers =
+            asked.is_about(&claims) && asked.is_met(sentence.text, &near, &grounds, meaning);
+        let strength = if answers { strength(&grounds) } else { 0.0 };
+        let (is_over, is_hearsay) = (heirs.is_some(), is_hearsay(sentence.text));
+        judged.push(Judged { sentence: at, strength, grounds, is_over, is_hearsay });
+        over.extend(heirs.map(|heirs| (at, heirs)));
     }
+    let mut judged = succeeded(judged, &over, said, sentences);
     judged.sort_by(|one, other| {
         other.strength.total_cmp(&one.strength).then_with(|| one.sentence.cmp(&other.sentence))
     });
@@ -129,7 +166,7 @@ pub fn quoted(judged: &[Judged], sentences: &[Sentence<'_>], most: usize) -> Vec
     let floor = (best.strength * BESIDE).max(STRENGTH_MIN);
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut records: BTreeSet<usize> = BTreeSet::new();
-    let mut quoted = Vec::new();
+    let mut quoted: Vec<Judged> = Vec::new();
     for one in judged.iter().take_while(|one| one.strength >= floor) {
         let Some(sentence) = sentences.get(one.sentence) else { continue };
         // The same words said twice answer once, and a record speaks once.
@@ -137,6 +174,10 @@ pub fn quoted(judged: &[Judged], sentences: &[Sentence<'_>], most: usize) -> Vec
         if new && quoted.len() < most {
             quoted.push(*one);
         }
+    }
+    // What is only said to have been told gives way to what somebody says.
+    if quoted.iter().any(|one| !one.is_hearsay) {
+        quoted.retain(|one| !one.is_hearsay);
     }
     // What was found best comes first: it knows what has been replaced.
     let order = |one: &Judged| one.strength + one.grounds.score;
@@ -157,6 +198,15 @@ fn asks(said: &Said<'_>) -> bool {
     said.text.trim_end().ends_with(['?', '\u{ff1f}'])
 }
 
+/// The words of a sentence, of the record around it, and of the question it follows.
+struct Near<'a> {
+    has: &'a Has,
+    around: &'a Has,
+    before: Option<&'a Has>,
+    /// What the sentence claims, in the words of what is known.
+    known: Vec<Has>,
+}
+
 /// What a question asks.
 struct Asked {
     kind: Kind,
@@ -164,6 +214,7 @@ struct Asked {
     weights: BTreeMap<String, (String, f64)>,
     stems: BTreeSet<String>,
     names: BTreeSet<String>,
+    sought: Sought,
 }
 
 impl Asked {
@@ -185,47 +236,102 @@ impl Asked {
         }
         let names = matter(question).names;
         let stems = weights.keys().cloned().collect();
-        Asked { kind: Kind::of(question), weights, stems, names }
+        let sought = Sought::of(question, &names);
+        Asked { kind: Kind::of(question), weights, stems, names, sought }
     }
 
     /// The share of the question's words that a sentence has. What stands around it counts for less,
     /// and so does a word that is only near in meaning.
-    fn coverage(
-        &self,
-        has: &Has,
-        around: &Has,
-        before: Option<&Has>,
-        meaning: &mut dyn Meaning,
-    ) -> f64 {
+    fn coverage(&self, near: &Near<'_>, meaning: &mut dyn Meaning) -> f64 {
         let (mut found, mut total) = (0.0, 0.0);
         for (stem, (word, telling)) in &self.weights {
             total += telling;
-            let share = if has.stems.contains(stem) {
-                1.0
-            } else if around.stems.contains(stem)
-                || before.is_some_and(|before| before.stems.contains(stem))
-            {
-                0.8
-            } else {
-                let near = has.words.iter().map(|other| meaning.words(word, other));
-                let near = near.fold(0.0, f64::max);
-                if near >= NEAR_MIN { near.min(0.9) } else { 0.0 }
-            };
-            found += telling * share;
+            found += telling * near.share((stem, word), meaning);
         }
         if total > 0.0 { found / total } else { 0.0 }
     }
 
-    fn named(&self, has: &Has, around: &Has, before: Option<&Has>) -> f64 {
+    fn named(&self, near: &Near<'_>) -> f64 {
         if self.names.is_empty() {
             return 1.0;
         }
-        let known = |name: &&String| {
-            has.stems.contains(*name)
-                || around.stems.contains(*name)
-                || before.is_some_and(|before| before.stems.contains(*name))
-        };
+        let known = |name: &&String| near.has_stem(name);
         self.names.iter().filter(known).count() as f64 / self.names.len() as f64
+    }
+
+    /// Whether a sentence has what is sought: the relation, and a thing of the kind.
+    fn is_met(
+        &self,
+        sentence: &str,
+        near: &Near<'_>,
+        grounds: &Grounds,
+        meaning: &mut dyn Meaning,
+    ) -> bool {
+        let Sought { thing, relation, is_check, .. } = &self.sought;
+        let says_nothing_new = grounds.kind <= -1.0 && self.kind == Kind::Thing;
+        if grounds.names <= 0.0 || (says_nothing_new && !is_check) {
+            return false;
+        }
+        let exact = relation.iter().all(|word| near.has.stems.contains(&rooted(word)));
+        let mut met = 0.0;
+        for word in relation {
+            let share = near.relates((&rooted(word), word), meaning);
+            if self.sought.head.as_ref() == Some(word) && share < HEAD_MIN {
+                return false;
+            }
+            met += share;
+        }
+        let far = !relation.is_empty() && met < RELATION_MIN * relation.len() as f64;
+        !far && thing.is_in(sentence, &near.around.stems, &self.names, exact)
+    }
+
+    /// Whether what a sentence claims is about whom the question is about. Who asks about himself is not
+    /// answered by what somebody else does.
+    fn is_about(&self, claims: &[&Claimed]) -> bool {
+        if !self.sought.is_own || claims.iter().any(|claim| claim.is_own) {
+            return true;
+        }
+        let is_somebody =
+            |claim: &&Claimed| claim.subject.chars().next().is_some_and(char::is_uppercase);
+        let touches = |claim: &&Claimed| touches(&claim.words, &self.stems);
+        !claims.iter().any(touches) && !(claims.iter().all(is_somebody) && !claims.is_empty())
+    }
+}
+
+impl Near<'_> {
+    fn has_stem(&self, stem: &str) -> bool {
+        self.has.stems.contains(stem)
+            || self.around.stems.contains(stem)
+            || self.before.is_some_and(|before| before.stems.contains(stem))
+    }
+
+    /// How far a word of the relation is met: by the sentence itself, by what it claims, by the question that it
+    /// answers; what else its record says is of other things.
+    fn relates(&self, (stem, word): (&str, &str), meaning: &mut dyn Meaning) -> f64 {
+        if self.has.stems.contains(stem) {
+            return 1.0;
+        }
+        let mut known = self.known.iter().chain(self.before);
+        if known.any(|known| known.stems.contains(stem)) {
+            return 0.9;
+        }
+        let near = self.has.words.iter().chain(self.known.iter().flat_map(|known| &known.words));
+        let near = near.map(|other| meaning.words(word, other)).fold(0.0, f64::max);
+        let around = if self.around.stems.contains(stem) { AROUND } else { 0.0 };
+        if near >= NEAR_MIN { near.max(around) } else { around }
+    }
+
+    /// How far a word is met.
+    fn share(&self, (stem, word): (&str, &str), meaning: &mut dyn Meaning) -> f64 {
+        if self.has.stems.contains(stem) {
+            1.0
+        } else if self.has_stem(stem) {
+            0.8
+        } else {
+            let near = self.has.words.iter().map(|other| meaning.words(word, other));
+            let near = near.fold(0.0, f64::max);
+            if near >= NEAR_MIN { near.min(0.9) } else { 0.0 }
+        }
     }
 }
 

@@ -274,6 +274,16 @@ pub fn asks_for_present(question: &str) -> bool {
         && VALUES.iter().any(|phrase| stands(&said, phrase))
 }
 
+/// Whether a question asks for how things were: what ended since may be the answer.
+pub fn asks_of_past(question: &str) -> bool {
+    const PAST: &[&str] =
+        &["did", "was", "were", "had", "former", "formerly", "previous", "previously", "ex"];
+    const BEFORE: &[&str] = &["before", "earlier", "ago", "back"];
+    let said = words(question);
+    let has = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
+    has(PAST) || said.last().is_some_and(|last| BEFORE.contains(&last.as_str()))
+}
+
 fn stands(said: &[String], phrase: &str) -> bool {
     let (anchored, phrase) = match phrase.strip_prefix('^') {
         Some(rest) => (true, rest),

@@ -4,6 +4,10 @@
 //! it is said. The rules are English and ask for a form, not for a word: `never open the door` is an instruction, `I have
 //! never been there` is not.
 
+mod revoke;
+
+pub use revoke::{Setting, revoked, revokes, settings};
+
 use crate::read::answer::cut;
 use crate::read::words::words;
 

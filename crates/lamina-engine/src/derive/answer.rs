@@ -368,10 +368,12 @@ fn stands(what: &ExperienceWhat, echoes: &[Echo]) -> bool {
     };
     let said = matches!(what.modality.as_str(), "conversation" | "observation");
     let text = what.content.text();
-    by_people && said && standing::stands(text) && {
+    // What takes such a thing back is found with it.
+    let noted = |text: &str| standing::stands(text) || standing::revokes(text);
+    by_people && said && noted(text) && {
         let is_echo = |start: usize| echoes.iter().any(|echo| echo.span.start as usize == start);
         let mut own = pieces(text).into_iter().filter(|piece| !is_echo(piece.start));
-        own.any(|piece| standing::stands(piece.text))
+        own.any(|piece| noted(piece.text))
     }
 }
 

@@ -3,14 +3,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lamina_core::read::answer::{Judged, Meaning, Said, judge, quoted, sentences};
+use lamina_core::read::answer::{Claimed, Judged, Meaning, Said, judge, quoted, sentences};
+use lamina_core::read::plan::asks_of_past;
 use lamina_index::{StaticEmbedder, Vector};
 use lamina_models::asked;
+use lamina_models::structured::{json_lines, triple_lines};
+use lamina_types::layer::{ByteSpan, Claim, Effect, Term};
 use lamina_types::recall::Layer;
-use lamina_types::{EventId, Micros};
+use lamina_types::{Content, EventId, Micros};
 
-use crate::index::document::{readable, speaker};
-use crate::read::recall::{Recalled, belief_words, fact_words};
+use crate::engine::Inner;
+use crate::index::document::speaker;
+use crate::read::beliefs::BeliefRecord;
+use crate::read::facts::Answers;
+use crate::read::recall::{Ranked, Recalled, belief_words, claim_words, fact_words, object, term};
 use crate::{Engine, Error};
 
 /// Sentences that are told about beside those that are quoted.
@@ -31,6 +37,8 @@ pub struct Quote {
     pub id: String,
     /// The words.
     pub text: String,
+    /// They stand like this in the record, and are not made from a document.
+    pub verbatim: bool,
     /// Who said them, as words.
     pub speaker: String,
     /// When.
@@ -65,7 +73,11 @@ impl Engine {
         recalled: Arc<Recalled>,
         most: usize,
     ) -> Result<Quotes, Error> {
-        self.blocking(move |_| Ok(quotes(&question, &recalled, most))).await
+        self.blocking(move |inner| {
+            let claims = inner.claims_of(&question, &recalled)?;
+            Ok(quotes(&question, &recalled, claims, most))
+        })
+        .await
     }
 }
 
@@ -74,16 +86,60 @@ struct Record {
     layer: Layer,
     id: String,
     text: String,
+    /// Made from a document: a line for each of its scalars.
+    in_lines: bool,
     speaker: String,
     at: Micros,
     score: f64,
     after: Option<usize>,
     known: Vec<String>,
+    claims: Vec<Claimed>,
+}
+
+impl Inner {
+    /// What the events of a pack claim, and what became of it: in the order of the events. Nothing if the past is
+    /// asked for, where it does not matter.
+    fn claims_of(&self, question: &str, recalled: &Recalled) -> Result<Vec<Vec<Claimed>>, Error> {
+        let Some(knowledge) = &recalled.knowledge else { return Ok(Vec::new()) };
+        let of_past = knowledge.wants_history || asks_of_past(question);
+        let place: HashMap<EventId, usize> =
+            recalled.events.iter().enumerate().map(|(at, event)| (event.record.id, at)).collect();
+        let mut answers = Answers::new();
+        let mut all = Vec::with_capacity(recalled.events.len());
+        for found in &recalled.events {
+            let id = found.record.id;
+            let mut claims = Vec::new();
+            for fate in self.fates(knowledge, id)? {
+                let by: Vec<usize> =
+                    fate.by.iter().filter_map(|event| place.get(event).copied()).collect();
+                let stands = fate.stands || of_past;
+                for claim in self.claims_in(knowledge, &fate.fact, id, &mut answers)? {
+                    claims.push(claimed(&claim, stands, by.clone()));
+                }
+            }
+            all.push(claims);
+        }
+        Ok(all)
+    }
+}
+
+fn claimed(claim: &Claim, stands: bool, by: Vec<usize>) -> Claimed {
+    let ByteSpan { start, end } =
+        if claim.clause.start < claim.clause.end { claim.clause } else { claim.span };
+    Claimed {
+        bytes: (start as usize, end as usize),
+        subject: term(&claim.subject),
+        is_own: matches!(claim.subject, Term::Actor(_)),
+        words: claim_words(claim),
+        ends: (claim.effect == Effect::Ends).then(|| object(&claim.object)),
+        stands,
+        by,
+    }
 }
 
 /// The sentences of what was recalled that answer a question.
-fn quotes(question: &str, recalled: &Recalled, most: usize) -> Quotes {
-    let records = records(recalled);
+fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: usize) -> Quotes {
+    let records = records(recalled, claims);
     let said: Vec<Said<'_>> = records
         .iter()
         .map(|record| Said {
@@ -92,6 +148,9 @@ fn quotes(question: &str, recalled: &Recalled, most: usize) -> Quotes {
             score: record.score,
             after: record.after,
             known: record.known.clone(),
+            claims: record.claims.clone(),
+            at: record.at.0,
+            in_lines: record.in_lines,
         })
         .collect();
     let sentences = sentences(&said);
@@ -103,6 +162,7 @@ fn quotes(question: &str, recalled: &Recalled, most: usize) -> Quotes {
             layer: record.layer,
             id: record.id.clone(),
             text: sentence.text.to_owned(),
+            verbatim: !record.in_lines,
             speaker: record.speaker.clone(),
             at: record.at,
             spoken: spoken(sentence.text, record.at),
@@ -116,7 +176,7 @@ fn quotes(question: &str, recalled: &Recalled, most: usize) -> Quotes {
 }
 
 /// What was said, and what is known of which nobody's words are in the pack.
-fn records(recalled: &Recalled) -> Vec<Record> {
+fn records(recalled: &Recalled, claims: Vec<Vec<Claimed>>) -> Vec<Record> {
     let mut known: HashMap<EventId, Vec<String>> = HashMap::new();
     for fact in &recalled.facts {
         for support in &fact.record.supports {
@@ -135,15 +195,20 @@ fn records(recalled: &Recalled) -> Vec<Record> {
         .filter_map(|(at, event)| Some((*place.get(&event.record.id)?, at)))
         .collect();
     let mut records = Vec::new();
-    for found in &recalled.events {
+    let claims = claims.into_iter().chain(std::iter::repeat_with(Vec::new));
+    for (found, claims) in recalled.events.iter().zip(claims) {
         let event = &found.record;
         let before = place
             .get(&event.id)
             .and_then(|(thread, position)| at.get(&(*thread, position.checked_sub(1)?)).copied());
+        let (text, in_lines) = told(&event.experience.content);
         records.push(Record {
             layer: Layer::Events,
             id: event.id.to_string(),
-            text: readable(&event.experience.content),
+            text,
+            in_lines,
+            // Bytes of a document are not those of its lines.
+            claims: if in_lines { Vec::new() } else { claims },
             speaker: speaker(event.experience.observed_actor.id.as_str()),
             at: event.experience.context.observed_at.0,
             score: found.score,
@@ -167,7 +232,8 @@ fn records(recalled: &Recalled) -> Vec<Record> {
         }
     }
     if recalled.events.is_empty() {
-        for found in &recalled.beliefs {
+        let held = |found: &&Ranked<BeliefRecord>| !recalled.refuted.contains(&found.record.id);
+        for found in recalled.beliefs.iter().filter(held) {
             let belief = &found.record;
             let words = format!("{}.", belief_words(belief));
             let (id, at) = (belief.id.to_string(), belief.valid_from.0);
@@ -179,9 +245,20 @@ fn records(recalled: &Recalled) -> Vec<Record> {
 
 impl Record {
     fn derived(layer: Layer, id: String, text: String, at: Micros, score: f64) -> Record {
-        let (speaker, known) = (String::new(), Vec::new());
-        Record { layer, id, text, speaker, at, score, after: None, known }
+        let (speaker, known, claims) = (String::new(), Vec::new(), Vec::new());
+        let in_lines = false;
+        Record { layer, id, text, in_lines, speaker, at, score, after: None, known, claims }
     }
+}
+
+/// What an event says, and whether it is a document in lines: these stand in it otherwise.
+fn told(content: &Content) -> (String, bool) {
+    let lines = match content {
+        Content::Json { data, .. } => json_lines(data),
+        Content::Triple { triple, .. } => triple_lines(triple),
+        other => return (other.text().to_owned(), false),
+    };
+    (lines.join("\n"), true)
 }
 
 /// The time that a sentence speaks of in words that are relative to when it was said.

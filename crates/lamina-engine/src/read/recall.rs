@@ -9,6 +9,7 @@ mod closer;
 mod derived;
 mod feedback;
 mod excerpt;
+mod fates;
 mod frame;
 mod latest;
 mod lookup;
@@ -20,7 +21,7 @@ mod surround;
 pub(crate) mod texts;
 mod variants;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ use lamina_models::asked::Window;
 use lamina_store::view::remembering;
 use lamina_types::capability::UnderstandingRead;
 use lamina_types::recall::{Detail, Layer, Recall};
-use lamina_types::{EventId, EventRecord, Micros, RecordedAt};
+use lamina_types::{BeliefId, EventId, EventRecord, Micros, RecordedAt};
 
 use crate::derive::echo::Shows;
 use crate::engine::Inner;
@@ -46,8 +47,10 @@ use crate::{Engine, Error};
 
 pub use alone::{RecallAlone, RecallOver};
 pub use excerpt::{Excerpt, Fragment};
+pub use fates::Knowledge;
 use frame::Frame;
 pub use pack::{belief_words, fact_words};
+pub(in crate::read) use pack::{claim_words, object, term};
 pub(crate) use pack::{held_words, said_words};
 pub use standing::Applies;
 use variants::Finding;
@@ -80,6 +83,8 @@ pub struct Recalled {
     pub plan: Plan,
     /// The knowledge it was asked with.
     pub recorded: RecordedAt,
+    /// The same, for whoever asks what of it still stands.
+    pub knowledge: Option<Knowledge>,
     /// The stretch of time it was asked about, if there is one.
     pub window: Option<Window>,
     /// Events, the best first.
@@ -90,6 +95,8 @@ pub struct Recalled {
     pub facts: Vec<Ranked<FactRecord>>,
     /// Beliefs.
     pub beliefs: Vec<Ranked<BeliefRecord>>,
+    /// Those of the beliefs that are not to be told as so.
+    pub refuted: BTreeSet<BeliefId>,
     /// Concepts.
     pub concepts: Vec<Ranked<ConceptRecord>>,
     /// What applies whatever is asked; none of it is in the layers.
@@ -226,6 +233,7 @@ impl Inner {
         let mut recalled = Recalled {
             plan,
             recorded: frame.recorded,
+            knowledge: Some(self.knowledge(&frame)),
             window: frame.window,
             relevance,
             why_not: abstains.then_some(WhyNot {
@@ -240,18 +248,20 @@ impl Inner {
             failed,
             ..Recalled::nothing(plan, frame.recorded)
         };
-        let (standing, tokens) = self.applying(&frame)?;
+        let standing::Applying { found: standing, tokens, over } = self.applying(&frame)?;
         (recalled.standing, recalled.tokens) = (standing, tokens);
         if !abstains {
             let derived = self.derived(may, &frame, tuning, &found, &order)?;
             trail.derived = derived.count;
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
+            recalled.refuted = self.refuted(&self.knowledge(&frame), &recalled.beliefs)?;
         } else if question.detail == Detail::Full {
             let all = recalled.considered.iter().map(|event| (event.id, Dropped::BelowFloor));
             recalled.dropped = all.collect();
         }
         standing::but_answers(&mut recalled);
+        standing::but_over(&mut recalled, &over);
         recalled.traversed = self.walked(&frame, &recalled)?;
         trail.pack_us = watch.lap();
         recalled.trail = trail;
@@ -280,11 +290,13 @@ impl Recalled {
         Recalled {
             plan,
             recorded,
+            knowledge: None,
             window: None,
             events: Vec::new(),
             episodes: Vec::new(),
             facts: Vec::new(),
             beliefs: Vec::new(),
+            refuted: BTreeSet::new(),
             concepts: Vec::new(),
             standing: Vec::new(),
             citations: BTreeMap::new(),

@@ -58,8 +58,11 @@ impl Kind {
                 }
             }
             Kind::Time => {
-                let dated = said.iter().any(|word| WHEN.contains(&word.as_str()));
-                if dated || counts() { 0.6 } else { -0.3 }
+                if is_dated(&said) || counts() {
+                    0.6
+                } else {
+                    -0.3
+                }
             }
             Kind::Person => match names(sentence, asked) {
                 (_, true) => 0.6,
@@ -115,7 +118,7 @@ const MEASURES: &[&str] = &[
 
 const TIMES: &[&str] = &["date", "day", "month", "time", "week", "weekday", "year"];
 
-const NUMBERS: &[&str] = &[
+pub(super) const NUMBERS: &[&str] = &[
     "one",
     "two",
     "three",
@@ -202,6 +205,54 @@ const WHEN: &[&str] = &[
     "daily",
     "weekly",
     "monthly",
+];
+
+/// Whether words name a time.
+pub(super) fn is_dated(said: &[String]) -> bool {
+    said.iter().any(|word| WHEN.contains(&word.as_str()))
+}
+
+pub(super) const COLOURS: &[&str] = &[
+    "amber",
+    "beige",
+    "black",
+    "blue",
+    "bronze",
+    "brown",
+    "burgundy",
+    "colored",
+    "coloured",
+    "copper",
+    "cream",
+    "crimson",
+    "dark",
+    "gold",
+    "golden",
+    "gray",
+    "green",
+    "grey",
+    "indigo",
+    "ivory",
+    "lilac",
+    "magenta",
+    "maroon",
+    "navy",
+    "ochre",
+    "olive",
+    "orange",
+    "painted",
+    "pale",
+    "pink",
+    "purple",
+    "red",
+    "scarlet",
+    "silver",
+    "tan",
+    "teal",
+    "turquoise",
+    "violet",
+    "white",
+    "yellow",
 ];
 
 const PLACED: &[&str] =

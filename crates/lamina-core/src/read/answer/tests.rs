@@ -17,7 +17,15 @@ impl Meaning for Alike {
 }
 
 fn said(text: &str) -> Said<'_> {
-    Said { text, speaker: "", score: 0.8, after: None, known: Vec::new() }
+    Said {
+        text,
+        speaker: "",
+        score: 0.8,
+        after: None,
+        known: Vec::new(),
+        claims: Vec::new(),
+        in_lines: false,
+    }
 }
 
 /// What is quoted.

@@ -52,3 +52,40 @@ fn only_the_sentences_that_stand_are_given() {
     let text = "The roof leaks. Always send me pictures of it. It rained on Monday.";
     assert_eq!(standing(text), ["Always send me pictures of it."]);
 }
+
+#[test]
+fn what_is_taken_back_is_told_from_what_is_ordered() {
+    let taken = |text: &str| {
+        let all = revoked(text);
+        all.into_iter().map(|stems| stems.into_iter().collect::<Vec<_>>().join(" ")).collect()
+    };
+    let cases: &[(&str, &[&str])] = &[
+        ("Stop answering in French.", &["answer french"]),
+        ("Do not answer in French anymore.", &["answer french"]),
+        ("You no longer need to answer in French.", &["answer french"]),
+        ("You don't have to cite sources.", &["cit sourc"]),
+        ("From now on, answer in English instead of French.", &["french"]),
+        ("Forget about French, answer in English from now on.", &["french"]),
+        ("Actually, I'm not allergic to peanuts.", &["allergic peanut"]),
+        ("I'm no longer vegetarian.", &["vegetarian"]),
+        ("Always answer in French.", &[]),
+        ("I am not sure about it.", &[]),
+        ("Do you no longer need it?", &[]),
+        ("The shop is no longer open.", &[]),
+    ];
+    for (text, wanted) in cases {
+        let found: Vec<String> = taken(text);
+        assert_eq!(found, *wanted, "{text}");
+        assert_eq!(revokes(text), !wanted.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn what_can_be_set_one_way_only_is_recognised() {
+    let set = |text: &str| settings(text).into_iter().collect::<Vec<_>>();
+    assert_eq!(set("Answer in English from now on."), [Setting::Language]);
+    assert_eq!(set("Call me Sam."), [Setting::Name]);
+    assert_eq!(set("Use metric units."), [Setting::Units]);
+    assert_eq!(set("Keep your answers short."), [Setting::Length]);
+    assert!(set("I love French cheese.").is_empty());
+}

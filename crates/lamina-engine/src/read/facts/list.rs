@@ -162,20 +162,6 @@ impl Inner {
         Ok(true)
     }
 
-    /// One version with its words, if the question admits it.
-    pub(crate) fn fact_if(
-        &self,
-        tenant: u32,
-        id: FactId,
-        query: &FactsQuery,
-        answers: &mut Answers,
-    ) -> Result<Option<FactRecord>, Error> {
-        match self.fact_standing(tenant, id, query)? {
-            Some(fact) => self.fact(tenant, id, &fact, query.pins.recorded, answers),
-            None => Ok(None),
-        }
-    }
-
     /// A fact, if the question sees it, without its words.
     pub(crate) fn fact_standing(
         &self,
@@ -184,8 +170,17 @@ impl Inner {
         query: &FactsQuery,
     ) -> Result<Option<Arc<FactRow>>, Error> {
         let Some(fact) = self.fact_row(tenant, id)? else { return Ok(None) };
-        let stands = query.admits(&fact.piece) && !self.has_lapsed(tenant, &fact, query)?;
-        Ok(stands.then_some(fact))
+        Ok(self.fact_stands(tenant, &fact, query)?.then_some(fact))
+    }
+
+    /// Whether the question sees a fact.
+    pub(crate) fn fact_stands(
+        &self,
+        tenant: u32,
+        fact: &FactRow,
+        query: &FactsQuery,
+    ) -> Result<bool, Error> {
+        Ok(query.admits(&fact.piece) && !self.has_lapsed(tenant, fact, query)?)
     }
 
     pub(crate) fn fact_row(&self, tenant: u32, id: FactId) -> Result<Option<Arc<FactRow>>, Error> {

@@ -413,6 +413,15 @@ impl Inner {
         }
     }
 
+    /// The event that evidence is from.
+    pub(in crate::read) fn event_said_in(
+        &self,
+        tenant: u32,
+        source: AssertionId,
+    ) -> Result<Option<EventId>, Error> {
+        Ok(self.said_in(tenant, source)?.map(|(_, row)| row.event))
+    }
+
     /// The answer that evidence is from, and which of its claims it is.
     fn said_in(
         &self,

@@ -15,6 +15,8 @@ use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
 
+use super::fates::Knowledge;
+use super::pack::claim_words;
 use super::feedback::raise_by;
 use super::retrieve::Hits;
 use super::{Frame, MayRecall, Ranked};
@@ -33,8 +35,8 @@ use crate::read::understanding::{
 const OF_EVENT_MAX: usize = 64;
 /// Records of one layer that are read.
 const READ_MAX: usize = 60;
-/// Facts under one subject and predicate that are looked at for what came next.
-const SUCCESSORS_MAX: usize = 8;
+/// Events at the top that may be what is asked for, whatever their words.
+const ANSWERS: usize = 3;
 /// Episodes whose concepts are looked at.
 const EPISODES_UNDERSTOOD: usize = 6;
 /// What a record has of the score of its best event, whatever it says itself.
@@ -391,8 +393,18 @@ impl Inner {
         Ok(concepts)
     }
 
-    /// Which of the best events say what others have replaced. Those others are brought in, as good as
-    /// what they replaced: whoever asks for the old is served with the new.
+    /// With which knowledge it is asked what stands.
+    pub(super) fn knowledge(&self, frame: &Frame<'_>) -> Knowledge {
+        Knowledge {
+            tenant: frame.tenant,
+            current: self.facts_asked(frame, Superseded::Hidden),
+            in_the_past: frame.in_the_past,
+            wants_history: frame.plan.wants_history(),
+        }
+    }
+
+    /// Which of the best events say what others have replaced, ended, denied or been decided for. Those others are
+    /// brought in, as good as what they replaced: whoever asks for the old is served with the new.
     pub(super) fn replaced(
         &self,
         frame: &Frame<'_>,
@@ -400,38 +412,28 @@ impl Inner {
         hits: &mut Hits,
         order: &[usize],
     ) -> Result<Vec<Replaced>, Error> {
-        let current = self.facts_asked(frame, Superseded::Hidden);
-        let past = self.facts_asked(frame, Superseded::Shown);
+        let knowledge = self.knowledge(frame);
         let says = Says::new(frame);
         let mut answers = Answers::new();
         let mut pairs = Vec::new();
-        // Several events may say the same.
-        let mut stands: HashMap<FactId, bool> = HashMap::new();
-        for older in order.iter().take(tuning.derived_from) {
+        for (place, older) in order.iter().take(tuning.derived_from).enumerate() {
             let Some(event) = hits.events.get(*older).map(|found| found.row.id) else { continue };
-            for on in self.on_event(frame.tenant, event)? {
-                let On::Fact(id) = on else { continue };
-                let stands = match stands.get(&id) {
-                    Some(stands) => *stands,
-                    None => {
-                        let now = self.fact_standing(frame.tenant, id, &current)?.is_some();
-                        stands.insert(id, now);
-                        now
-                    }
-                };
-                if stands {
-                    continue;
-                }
-                let fact = self.fact_if(frame.tenant, id, &past, &mut answers)?;
-                let Some(fact) = fact.filter(|fact| !fact.is_redacted()) else { continue };
+            let fates = self.fates(&knowledge, event)?;
+            let none_stands = fates.iter().all(|fate| !fate.stands);
+            for fate in fates.iter().filter(|fate| !fate.by.is_empty()) {
                 // An event says several things; what became of the others is not what is asked.
-                if !says.touches(&super::pack::fact_words(&fact)) {
-                    continue;
-                }
-                for event in self.successors(frame, &current, &fact)? {
-                    let Some(newer) = self.event_in(frame, hits, event)? else { continue };
+                let claims = self.claims_in(&knowledge, &fate.fact, event, &mut answers)?;
+                let touches = claims.iter().any(|claim| says.touches(&claim_words(claim)));
+                // Where nothing it says stands, it may well be that which is asked, in other words.
+                let brought = touches || (none_stands && place < ANSWERS);
+                for event in fate.by.iter().filter(|_| touches || none_stands) {
+                    let newer = match brought {
+                        true => self.event_in(frame, hits, *event)?,
+                        false => hits.at.get(event).copied(),
+                    };
+                    let Some(newer) = newer else { continue };
                     let least = hits.events.get(*older).map_or(0.0, |found| found.score);
-                    if let Some(found) = hits.events.get_mut(newer) {
+                    if let Some(found) = hits.events.get_mut(newer).filter(|_| brought) {
                         let lift = (least - found.score).max(0.0);
                         found.contributions.graph += lift;
                         found.score += lift;
@@ -445,24 +447,10 @@ impl Inner {
         Ok(pairs)
     }
 
-    /// The events that say what came when a fact ended.
-    fn successors(
-        &self,
-        frame: &Frame<'_>,
-        current: &FactsQuery,
-        fact: &FactRecord,
-    ) -> Result<Vec<EventId>, Error> {
-        let Some(ended) = fact.valid_to else { return Ok(Vec::new()) };
-        let asked = FactsQuery {
-            subject: Some(fact.subject.id.to_string()),
-            predicate: Some(fact.predicate.clone()),
-            limit: SUCCESSORS_MAX,
-            ..current.clone()
-        };
-        let page = self.facts(frame.reach, &asked)?;
-        let next = page.items.into_iter().filter(|next| next.valid_from == Some(ended));
-        let events = next.flat_map(|next| next.supports);
-        Ok(events.filter(|event| !fact.supports.contains(event)).collect())
+    /// The facts that stand on an event, in all their versions.
+    pub(super) fn facts_on(&self, tenant: u32, event: EventId) -> Result<Vec<FactId>, Error> {
+        let on = self.on_event(tenant, event)?.into_iter();
+        Ok(on.filter_map(|on| if let On::Fact(id) = on { Some(id) } else { None }).collect())
     }
 }
 

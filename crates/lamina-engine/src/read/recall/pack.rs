@@ -6,7 +6,7 @@ use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
 use lamina_models::sentence;
 use lamina_types::EventId;
-use lamina_types::layer::{Object, Term};
+use lamina_types::layer::{Claim, Effect, Object, Term};
 use lamina_types::recall::{Detail, Layer, Recall};
 
 use super::derived::Reached;
@@ -237,6 +237,12 @@ pub(crate) fn said_words<'a>(
     sentence(&term(subject), predicate, &sides.join(" or "))
 }
 
+/// A claim as words.
+pub(in crate::read) fn claim_words(claim: &Claim) -> String {
+    let negated = claim.effect == Effect::Negated;
+    said_words(&claim.subject, &claim.predicate, std::iter::once((negated, &claim.object)))
+}
+
 /// A belief as words.
 pub fn belief_words(belief: &BeliefRecord) -> String {
     held_words(&belief.subject, &belief.predicate, &belief.object)
@@ -255,7 +261,7 @@ pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object
     }
 }
 
-fn term(term: &Term) -> String {
+pub(in crate::read) fn term(term: &Term) -> String {
     match term {
         Term::Actor(actor) => {
             let actor = actor.as_str();
@@ -266,7 +272,7 @@ fn term(term: &Term) -> String {
     }
 }
 
-fn object(object: &Object) -> String {
+pub(in crate::read) fn object(object: &Object) -> String {
     match object {
         Object::Entity(called) => term(called),
         Object::Text(text) | Object::Date(text) => text.clone(),

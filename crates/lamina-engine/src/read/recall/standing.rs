@@ -1,23 +1,26 @@
 //! What applies whatever is asked: instructions and preferences of the scope and what is above it.
 //!
 //! They are no answer, so they stand in a section of their own and count for nothing: not for relevance, not for the
-//! order of events. What is among the best answers is not repeated, and of two that say nearly the same the later one
-//! stands.
+//! order of events. What is among the best answers is not repeated, and of two that say nearly the same, or set the same
+//! otherwise, the later one stands. What was taken back, or is known to be over, does not apply.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lamina_core::read::tokens::estimate;
 use lamina_core::read::words::{is_empty_word, stem, words};
-use lamina_core::write::standing;
+use lamina_core::write::standing::{self, Setting};
 use lamina_store::view::EventRow;
 use lamina_types::recall::PackView;
-use lamina_types::{EventId, ScopePath, ValidAt};
+use lamina_types::{EventId, FactId, ScopePath, ValidAt};
 
+use super::fates::Knowledge;
 use super::{Frame, Recalled};
 use crate::Error;
 use crate::derive;
 use crate::engine::Inner;
+use crate::read::beliefs::Ground;
+use crate::read::facts::FactRecord;
 
 /// Sections of a pack that are shown.
 const SHOWN_MAX: usize = 8;
@@ -31,6 +34,24 @@ const TOKENS_SHARE: u64 = 5;
 const ANSWERS: usize = 3;
 /// Words that two have in common if one stands for the other.
 const SAME_SHARE: f64 = 0.6;
+/// Words of what is taken back that have to be in what it is taken from.
+const REVOKED_SHARE: f64 = 0.6;
+
+/// The predicate of what somebody is told to do.
+const INSTRUCTION: &str = "instruction";
+/// Words that only say since when.
+const NOW: &[&str] = &["now", "anymore", "longer", "actually", "instead", "today"];
+
+/// What applies to a question.
+#[derive(Debug, Default)]
+pub(super) struct Applying {
+    /// What does.
+    pub(super) found: Vec<Applies>,
+    /// The tokens it takes.
+    pub(super) tokens: u64,
+    /// Events that said what applied once and was taken back, or set otherwise.
+    pub(super) over: Vec<EventId>,
+}
 
 /// Something that applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,25 +73,51 @@ pub(crate) struct Rule {
     text: String,
     /// What they speak of.
     matter: BTreeSet<String>,
+    /// What they set that can be set one way only.
+    settings: BTreeSet<Setting>,
+    /// What the text takes back, each as what that speaks of.
+    revoked: Vec<BTreeSet<String>>,
     /// Tokens that they take.
     tokens: u64,
 }
 
 impl Rule {
     pub(super) fn of(text: &str) -> Rule {
+        let revoked = standing::revoked(text);
         let text = standing::standing(text).join(" ");
-        Rule { matter: matter(&text), tokens: super::pack::FRAME_TOKENS + estimate(&text), text }
+        let (matter, settings) = (matter(&text), standing::settings(&text));
+        let tokens = super::pack::FRAME_TOKENS + estimate(&text);
+        Rule { matter, settings, revoked, tokens, text }
+    }
+
+    /// Whether it takes back an earlier one, or says it otherwise.
+    fn ends(&self, earlier: &Rule) -> bool {
+        let names = |taken: &BTreeSet<String>| {
+            let both = taken.intersection(&earlier.matter).count() as f64;
+            both >= REVOKED_SHARE * taken.len() as f64
+        };
+        // One word alone may be of something else: then they have to speak of the same otherwise.
+        let fits = |taken: &BTreeSet<String>| {
+            names(taken)
+                && (taken.len() > 1
+                    || earlier.matter.len() == 1
+                    || self.text.is_empty()
+                    || self.matter.intersection(&earlier.matter).any(|stem| !taken.contains(stem)))
+        };
+        self.revoked.iter().any(fits)
+            || self.settings.intersection(&earlier.settings).next().is_some()
+            || is_same(&earlier.matter, &self.matter)
     }
 }
 
 impl Inner {
-    /// What applies to a question; with the tokens it takes.
-    pub(super) fn applying(&self, frame: &Frame<'_>) -> Result<(Vec<Applies>, u64), Error> {
+    /// What applies to a question.
+    pub(super) fn applying(&self, frame: &Frame<'_>) -> Result<Applying, Error> {
         let question = frame.question;
         let shows =
             matches!(question.view, PackView::Holistic | PackView::Granular | PackView::Descend);
         if !shows || question.query.is_empty() {
-            return Ok((Vec::new(), 0));
+            return Ok(Applying::default());
         }
         let budget =
             question.tokens_max.map_or(TOKENS_MAX, |max| TOKENS_MAX.min(max / TOKENS_SHARE));
@@ -78,8 +125,8 @@ impl Inner {
             PackView::Holistic => question.scope.self_and_ancestors(),
             _ => vec![question.scope.clone()],
         };
-        let (mut found, mut said, mut tokens): (Vec<Applies>, Vec<Arc<Rule>>, u64) =
-            (Vec::new(), Vec::new(), 0);
+        let (mut applying, mut later): (Applying, Vec<Arc<Rule>>) = Default::default();
+        let knowledge = self.knowledge(frame);
         for scope in up.iter().filter(|scope| frame.reach.covers(scope)) {
             let Some(ordinal) = self.views.scope_ordinal(frame.tenant, scope)? else { continue };
             let place = (frame.tenant, ordinal);
@@ -89,20 +136,28 @@ impl Inner {
                 let Some((observed_at, rule)) = self.applies(frame, scope, event)? else {
                     continue;
                 };
-                let is_said = said.iter().any(|later| is_same(&rule.matter, &later.matter));
-                if is_said || tokens + rule.tokens > budget {
-                    continue;
+                let over = rule.text.is_empty() || later.iter().any(|later| later.ends(&rule));
+                let fits = applying.tokens + rule.tokens <= budget;
+                if over {
+                    applying.over.push(event);
+                } else if fits && !self.is_over(&knowledge, event)? {
+                    applying.tokens += rule.tokens;
+                    let (scope, text) = (scope.clone(), rule.text.clone());
+                    applying.found.push(Applies { id: event, scope, observed_at, text });
                 }
-                tokens += rule.tokens;
-                let (scope, text) = (scope.clone(), rule.text.clone());
-                found.push(Applies { id: event, scope, observed_at, text });
-                said.push(rule);
-                if found.len() == SHOWN_MAX {
-                    return Ok((found, tokens));
+                later.push(rule);
+                if applying.found.len() == SHOWN_MAX {
+                    return Ok(applying);
                 }
             }
         }
-        Ok((found, tokens))
+        Ok(applying)
+    }
+
+    /// Whether something is known because of an event, and none of it is so any more.
+    fn is_over(&self, knowledge: &Knowledge, event: EventId) -> Result<bool, Error> {
+        let fates = self.fates(knowledge, event)?;
+        Ok(!fates.is_empty() && fates.iter().all(|fate| !fate.stands))
     }
 
     /// What an event of a scope says that applies, and when it was said, if it may be shown.
@@ -125,7 +180,7 @@ impl Inner {
             return Ok(None);
         }
         let rule = match self.rule(frame, &row) {
-            Ok(rule) => rule.filter(|rule| !rule.text.is_empty()),
+            Ok(rule) => rule.filter(|rule| !rule.text.is_empty() || !rule.revoked.is_empty()),
             Err(Error::Deleted) => None,
             Err(error) => return Err(error),
         };
@@ -163,8 +218,34 @@ pub(super) fn but_answers(recalled: &mut Recalled) {
     recalled.standing.retain(|one| !answers.contains(&one.id));
 }
 
+/// Leaves out what is only known, or believed, because of an instruction that applies no more.
+pub(super) fn but_over(recalled: &mut Recalled, over: &[EventId]) {
+    if over.is_empty() || recalled.plan.wants_history() {
+        return;
+    }
+    let is_over = |fact: &FactRecord| {
+        fact.predicate == INSTRUCTION && fact.supports.iter().all(|event| over.contains(event))
+    };
+    let facts = recalled.facts.iter().filter(|fact| is_over(&fact.record));
+    let gone: Vec<FactId> = facts.map(|fact| fact.record.id).collect();
+    recalled.facts.retain(|fact| !gone.contains(&fact.record.id));
+    for belief in recalled.beliefs.iter().filter(|one| one.record.predicate == INSTRUCTION) {
+        let is_gone = |ground: &Ground| match ground {
+            Ground::Fact(fact) => gone.contains(fact),
+            Ground::Event(event) => over.contains(event),
+        };
+        if belief.record.supports.iter().all(|support| is_gone(&support.id)) {
+            recalled.refuted.insert(belief.record.id);
+        }
+    }
+    for fact in gone {
+        recalled.citations.remove(&fact.to_string());
+    }
+}
+
 fn matter(text: &str) -> BTreeSet<String> {
-    words(text).iter().filter(|word| !is_empty_word(word)).map(|word| stem(word)).collect()
+    let counts = |word: &&String| !is_empty_word(word) && !NOW.contains(&word.as_str());
+    words(text).iter().filter(counts).map(|word| stem(word)).collect()
 }
 
 /// Whether a later one says what an earlier one says.

@@ -213,7 +213,7 @@ fn stance_named(name: &str) -> Option<Stance> {
         .find(|known| stance(*known) == name)
 }
 
-fn stance(stance: Stance) -> &'static str {
+pub(super) fn stance(stance: Stance) -> &'static str {
     match stance {
         Stance::Supported => "supported",
         Stance::Contradicted => "contradicted",

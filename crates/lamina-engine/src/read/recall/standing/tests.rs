@@ -9,3 +9,27 @@ fn a_later_instruction_stands_for_an_earlier_one() {
     assert!(!same("Always answer in English.", "Never use exclamation marks."));
     assert!(!same("I prefer window seats.", "I prefer tea over coffee in the morning."));
 }
+
+#[test]
+fn what_is_taken_back_or_set_otherwise_ends() {
+    let ends = |earlier: &str, later: &str| Rule::of(later).ends(&Rule::of(earlier));
+    let french = "Always answer in French.";
+    for later in [
+        "Stop answering in French.",
+        "You no longer need to answer in French.",
+        "Do not answer in French anymore.",
+        "Always answer in English.",
+        "Answer in English from now on.",
+        "From now on, answer in English instead of French.",
+        "Forget about French, answer in English from now on.",
+    ] {
+        assert!(ends(french, later), "{later}");
+        assert!(!ends("Never use exclamation marks.", later), "{later}");
+    }
+    assert!(!ends(french, "Always cite French sources."));
+    assert!(!ends(french, "Stop using emojis."));
+    assert!(ends("I'm allergic to peanuts.", "Actually, I'm not allergic to peanuts."));
+    assert!(!ends("I'm allergic to shellfish.", "Actually, I'm not allergic to peanuts."));
+    assert!(ends("I prefer window seats.", "I prefer aisle seats now."));
+    assert!(ends("Call me Samuel.", "Please call me Sam."));
+}

@@ -95,7 +95,7 @@ fn records(recalled: &Recalled, prefix: &str) -> Vec<Record> {
         let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
         put(Layer::Facts, found.record.id.to_string(), (at, "fact"), fact_words(&found.record));
     }
-    for found in &recalled.beliefs {
+    for found in recalled.beliefs.iter().filter(|one| !recalled.refuted.contains(&one.record.id)) {
         let at = found.record.valid_from.0;
         let words = belief_words(&found.record);
         put(Layer::Beliefs, found.record.id.to_string(), (at, "belief"), words);

@@ -76,6 +76,8 @@ pub(super) fn line(quote: &Quote) -> String {
     let meant = quote.spoken.map(|(from, to)| format!(" ({})", days(from, to))).unwrap_or_default();
     let text = &quote.text;
     match (quote.layer, quote.speaker.as_str()) {
+        // Nobody said it like this: no quotation marks.
+        (Layer::Events, _) if !quote.verbatim => format!("On {day}: {text}{meant}"),
         (Layer::Events, "") => format!("On {day}: \u{201c}{text}\u{201d}{meant}"),
         (Layer::Events, who) => format!("On {day}, {who} said: \u{201c}{text}\u{201d}{meant}"),
         _ => format!("Known since {day}: {text}{meant}"),

@@ -62,7 +62,8 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
             pieces.push(Piece { text, id: found.record.id.to_string() });
         }
     }
-    for found in &recalled.beliefs {
+    // What the evidence is against is in its layer, and not told as if it were so.
+    for found in recalled.beliefs.iter().filter(|one| !recalled.refuted.contains(&one.record.id)) {
         let is_applied = |ground: &Ground| match ground {
             Ground::Fact(fact) => applied.contains(fact),
             Ground::Event(event) => applies.contains(event),

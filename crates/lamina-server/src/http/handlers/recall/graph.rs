@@ -6,7 +6,7 @@ use lamina_api::time;
 use lamina_engine::read::recall::{Recalled, belief_words};
 use serde_json::{Map, Value, json};
 
-use crate::http::handlers::facts;
+use crate::http::handlers::{beliefs, facts};
 
 /// The graph of a pack.
 pub(super) fn of(recalled: &Recalled) -> Value {
@@ -44,6 +44,8 @@ pub(super) fn of(recalled: &Recalled) -> Value {
             "@id": found.record.id.to_string(),
             "@type": "Belief",
             "name": belief_words(&found.record),
+            "stance": beliefs::stance(found.record.shown.stance),
+            "held": !recalled.refuted.contains(&found.record.id),
             "confidence": found.record.shown.confidence,
         }));
     }

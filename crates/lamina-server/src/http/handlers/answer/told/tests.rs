@@ -15,10 +15,17 @@ fn quote(id: &str, text: &str, at: i64) -> Quote {
         layer: Layer::Events,
         id: id.to_owned(),
         text: text.to_owned(),
+        verbatim: true,
         speaker: String::new(),
         at: Micros(at),
         spoken: None,
-        judged: Judged { sentence: 0, strength: 0.9, grounds: Grounds::default() },
+        judged: Judged {
+            sentence: 0,
+            strength: 0.9,
+            grounds: Grounds::default(),
+            is_over: false,
+            is_hearsay: false,
+        },
     }
 }
 
