@@ -1,3 +1,5 @@
+//! Where a key is found, what is left of the body without it, and when two requests are the same.
+
 use super::*;
 
 fn split_text(body: &str, header: Option<&str>) -> Result<(Option<String>, String), String> {

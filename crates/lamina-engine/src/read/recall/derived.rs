@@ -16,8 +16,8 @@ use lamina_types::recall::Layer;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
 
 use super::fates::Knowledge;
-use super::pack::claim_words;
 use super::feedback::raise_by;
+use super::pack::claim_words;
 use super::retrieve::Hits;
 use super::{Frame, MayRecall, Ranked};
 use crate::Error;
