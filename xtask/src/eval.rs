@@ -23,6 +23,9 @@ const LOCKED: &str = "fixtures/extraction/locked.jsonl";
 /// A table that was read once before rules were mended for it.
 #[cfg(test)]
 const FRESH: &str = "fixtures/extraction/fresh.jsonl";
+/// A table by somebody who never saw the rules; they were mended for its odd lines only.
+#[cfg(test)]
+const BLIND: &str = "fixtures/extraction/blind.jsonl";
 
 pub(crate) fn extraction(options: &[&str]) -> anyhow::Result<()> {
     let (mut table, mut verbose) = (process::root().join(OPEN), false);
