@@ -11,6 +11,9 @@ const OWNER: &str = "crates/lamina-core/src/";
 const MAKERS: &[&str] = &[
     // Puts a stack together from the policies in force and the members of scopes.
     "crates/lamina-engine/src/admin/policies.rs",
+    // Takes back a policy that keeps everybody out, so it cannot ask the policies in force. It runs on a
+    // directory that no server uses, for whoever has that directory.
+    "crates/lamina-server/src/cli/policy.rs",
 ];
 
 /// What makes a decision or the record of one.
