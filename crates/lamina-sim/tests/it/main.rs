@@ -23,6 +23,8 @@ mod echo;
 #[cfg(test)]
 mod standing;
 #[cfg(test)]
+mod still;
+#[cfg(test)]
 mod asking;
 #[cfg(test)]
 mod facts;
