@@ -32,6 +32,8 @@ pub const SENTENCES_MAX: usize = 400;
 const BESIDE: f64 = 0.8;
 /// What a word counts for the relation that only stands elsewhere in the record.
 const AROUND: f64 = 0.3;
+/// What a word counts for the relation that another one says otherwise.
+const ALIKE: f64 = 0.8;
 /// The word that carries the relation has to be met this far.
 const HEAD_MIN: f64 = 0.4;
 /// Words nearer than this in meaning may stand for each other.
@@ -133,7 +135,7 @@ pub fn judge(
         let before = before.map(|before| Has::of(before.text));
         let near = Near { has, around, before: before.as_ref(), known: Vec::new() };
         let grounds = Grounds {
-            coverage: asked.coverage(&near, meaning),
+            coverage: asked.coverage(sentence.text, &near, meaning),
             names: asked.named(&near),
             nearness: meaning.question(sentence.text).clamp(0.0, 1.0),
             kind: asked.kind.fits(sentence.text, &asked.stems),
@@ -167,17 +169,16 @@ pub fn quoted(judged: &[Judged], sentences: &[Sentence<'_>], most: usize) -> Vec
     let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut records: BTreeSet<usize> = BTreeSet::new();
     let mut quoted: Vec<Judged> = Vec::new();
-    for one in judged.iter().take_while(|one| one.strength >= floor) {
+    // What is only said to have been told gives way to what somebody says.
+    let strong = || judged.iter().take_while(|one| one.strength >= floor);
+    let is_told = strong().all(|one| one.is_hearsay);
+    for one in strong().filter(|one| is_told || !one.is_hearsay) {
         let Some(sentence) = sentences.get(one.sentence) else { continue };
         // The same words said twice answer once, and a record speaks once.
         let new = records.insert(sentence.said) && seen.insert(words(sentence.text).join(" "));
         if new && quoted.len() < most {
             quoted.push(*one);
         }
-    }
-    // What is only said to have been told gives way to what somebody says.
-    if quoted.iter().any(|one| !one.is_hearsay) {
-        quoted.retain(|one| !one.is_hearsay);
     }
     // What was found best comes first: it knows what has been replaced.
     let order = |one: &Judged| one.strength + one.grounds.score;
@@ -227,7 +228,8 @@ impl Asked {
         }
         let count = sentences.len() as f64;
         let mut weights = BTreeMap::new();
-        for word in words(question).into_iter().filter(|word| !is_empty_word(word)) {
+        let counts = |word: &String| !is_empty_word(word) && !sought::NOW.contains(&word.as_str());
+        for word in words(question).into_iter().filter(counts) {
             let stem = rooted(&word);
             let often = seen.get(&stem).copied().unwrap_or(0) as f64;
             let telling = (1.0 + (count + 1.0) / (often + 0.5)).ln();
@@ -242,11 +244,18 @@ impl Asked {
 
     /// The share of the question's words that a sentence has. What stands around it counts for less,
     /// and so does a word that is only near in meaning.
-    fn coverage(&self, near: &Near<'_>, meaning: &mut dyn Meaning) -> f64 {
+    fn coverage(&self, sentence: &str, near: &Near<'_>, meaning: &mut dyn Meaning) -> f64 {
         let (mut found, mut total) = (0.0, 0.0);
+        let thing = &self.sought.thing;
+        let is_there = thing.is_in(sentence, &near.own(), &self.names, false);
         for (stem, (word, telling)) in &self.weights {
             total += telling;
-            found += telling * near.share((stem, word), meaning);
+            // Who gives a number need not say that it is a number.
+            let share = match thing.is_called(word) && is_there {
+                true => 1.0,
+                false => near.share((stem, word), meaning),
+            };
+            found += telling * share;
         }
         if total > 0.0 { found / total } else { 0.0 }
     }
@@ -272,7 +281,8 @@ impl Asked {
         if grounds.names <= 0.0 || (says_nothing_new && !is_check) {
             return false;
         }
-        let exact = relation.iter().all(|word| near.has.stems.contains(&rooted(word)));
+        let exact = relation.iter().all(|word| near.has.stems.contains(&rooted(word)))
+            && !is_state(sentence, relation);
         let mut met = 0.0;
         for word in relation {
             let share = near.relates((&rooted(word), word), meaning);
@@ -282,7 +292,7 @@ impl Asked {
             met += share;
         }
         let far = !relation.is_empty() && met < RELATION_MIN * relation.len() as f64;
-        !far && thing.is_in(sentence, &near.around.stems, &self.names, exact)
+        !far && thing.is_in(sentence, &near.own(), &self.names, exact)
     }
 
     /// Whether what a sentence claims is about whom the question is about. Who asks about himself is not
@@ -293,12 +303,21 @@ impl Asked {
         }
         let is_somebody =
             |claim: &&Claimed| claim.subject.chars().next().is_some_and(char::is_uppercase);
-        let touches = |claim: &&Claimed| touches(&claim.words, &self.stems);
+        // What something is says nothing about who has it.
+        let touches = |claim: &&Claimed| {
+            touches(&claim.words, &self.stems) && !claim.words.contains(" is a ")
+        };
         !claims.iter().any(touches) && !(claims.iter().all(is_somebody) && !claims.is_empty())
     }
 }
 
 impl Near<'_> {
+    /// The stems of the sentence and of what it claims.
+    fn own(&self) -> BTreeSet<String> {
+        let known = self.known.iter().flat_map(|known| &known.stems);
+        known.chain(&self.has.stems).cloned().collect()
+    }
+
     fn has_stem(&self, stem: &str) -> bool {
         self.has.stems.contains(stem)
             || self.around.stems.contains(stem)
@@ -318,7 +337,12 @@ impl Near<'_> {
         let near = self.has.words.iter().chain(self.known.iter().flat_map(|known| &known.words));
         let near = near.map(|other| meaning.words(word, other)).fold(0.0, f64::max);
         let around = if self.around.stems.contains(stem) { AROUND } else { 0.0 };
-        if near >= NEAR_MIN { near.max(around) } else { around }
+        let alike = self.has.stems.iter().any(|other| kind::is_alike(stem, other));
+        match near {
+            _ if alike => ALIKE,
+            near if near >= NEAR_MIN => near.max(around),
+            _ => around,
+        }
     }
 
     /// How far a word is met.
@@ -333,6 +357,16 @@ impl Near<'_> {
             if near >= NEAR_MIN { near.min(0.9) } else { 0.0 }
         }
     }
+}
+
+/// Whether a sentence says of a word that something is like that, and not that it happened: `is divorced`.
+fn is_state(sentence: &str, relation: &[String]) -> bool {
+    let said = words(sentence);
+    said.windows(2).any(|pair| {
+        let [verb, word] = pair else { return false };
+        matches!(verb.as_str(), "is" | "are" | "am")
+            && relation.iter().any(|asked| rooted(asked) == rooted(word))
+    })
 }
 
 /// The words of a text.

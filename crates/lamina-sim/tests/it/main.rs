@@ -24,6 +24,7 @@ mod echo;
 mod standing;
 #[cfg(test)]
 mod feedback;
+mod still;
 #[cfg(test)]
 mod asking;
 #[cfg(test)]

@@ -263,6 +263,21 @@ pub(super) fn base(word: &str) -> Option<&'static str> {
     FORMS.iter().find(|(_, forms)| forms.contains(&word)).map(|(base, _)| *base)
 }
 
+/// Whether two stems say the same relation, from one side or the other.
+pub(super) fn is_alike(one: &str, other: &str) -> bool {
+    RELATIONS.iter().any(|words| {
+        let has = |asked: &str| words.iter().any(|word| stem(word) == asked);
+        has(one) && has(other)
+    })
+}
+
+const RELATIONS: &[&[&str]] = &[
+    &["boss", "manager", "supervisor", "reports", "report"],
+    &["husband", "wife", "spouse", "married", "marry", "partner"],
+    &["lives", "live", "moved", "resides", "based", "settled"],
+    &["work", "works", "employed", "teaches", "joined", "hired"],
+];
+
 const FORMS: &[(&str, &[&str])] = &[
     ("break", &["broke", "broken"]),
     ("bring", &["brought"]),

@@ -27,6 +27,8 @@ pub(super) enum Thing {
     Colour,
     Surname,
     Job,
+    /// A version, a price: it has digits.
+    Figure,
     Time,
 }
 
@@ -57,7 +59,8 @@ const AUXILIARY: &[&str] = &[
 const COUNTED_AS: &[&str] =
     &["different", "more", "other", "new", "total", "of", "the", "my", "our", "these", "those"];
 /// Words that only say that something is asked of now.
-const NOW: &[&str] = &["now", "currently", "current", "today", "still", "nowadays", "exactly"];
+pub(super) const NOW: &[&str] =
+    &["now", "currently", "current", "today", "still", "nowadays", "exactly"];
 
 impl Sought {
     /// What a question seeks; these stems are its names.
@@ -94,7 +97,13 @@ impl Sought {
 /// The word of a relation that carries it: of `who wrote the book` the verb, of `what is the port of the server` what
 /// stands before `of`, of `what is my favourite film` the last.
 fn head<'a>(said: &'a [String], relation: &[usize]) -> Option<&'a str> {
-    let asks = said.iter().position(|word| matches!(word.as_str(), "who" | "what" | "which"))?;
+    let does = |word: &str| matches!(word, "do" | "does" | "did");
+    let asks = |list: &[&str]| said.iter().position(|word| list.contains(&word.as_str()));
+    // `Where does Bob's wife work`: the verb comes last.
+    if asks(&["where", "when"]).is_some_and(|at| does(self::next(said, at))) {
+        return relation.last().and_then(|at| said.get(*at)).map(String::as_str);
+    }
+    let asks = asks(&["who", "what", "which"])?;
     let after: Vec<usize> = relation.iter().copied().filter(|at| *at > asks).collect();
     let is = matches!(self::next(said, asks), "is" | "are" | "was" | "were");
     let who = said.get(asks).is_some_and(|word| word == "who");
@@ -143,13 +152,14 @@ impl Thing {
             () if asks && has(&["color", "colour"]) => Thing::Colour,
             () if asks && (has(&["surname"]) || pair("last", "name")) => Thing::Surname,
             () if asks && has(JOBS) => Thing::Job,
+            () if asks && has(FIGURES) => Thing::Figure,
             () if has(&["when"]) => Thing::Time,
             () => Thing::Anything,
         }
     }
 
     /// Whether a word of the question only names the thing that is asked for.
-    fn is_called(&self, word: &str) -> bool {
+    pub(super) fn is_called(&self, word: &str) -> bool {
         let names: &[&str] = match self {
             Thing::Age => &["old", "age"],
             Thing::Email => &["email", "emails", "mail", "e", "address"],
@@ -163,6 +173,7 @@ impl Thing {
             Thing::Colour => &["color", "colour"],
             Thing::Surname => &["surname", "last", "name"],
             Thing::Job => JOBS,
+            Thing::Figure => FIGURES,
             Thing::Anything | Thing::Reason | Thing::Time => &[],
         };
         names.contains(&word)
@@ -201,6 +212,7 @@ impl Thing {
             Thing::Colour => has(COLOURS),
             Thing::Surname => has(&["surname"]) || has_surname(sentence, names),
             Thing::Job => has(WORK) || said.windows(2).any(|pair| is_called_a(pair)),
+            Thing::Figure => counts(),
             // What was said of a day happened about then.
             Thing::Time => exact || counts() || is_dated(&said),
         }
@@ -311,6 +323,8 @@ const WORK: &[&str] = &[
     "working",
     "works",
 ];
+const FIGURES: &[&str] =
+    &["version", "price", "cost", "temperature", "size", "length", "duration", "speed"];
 const AGED: &[&str] =
     &["is", "am", "are", "was", "m", "i", "turned", "turns", "turning", "aged", "age", "he", "she"];
 const AFTER_AGE: &[&str] =

@@ -49,7 +49,7 @@ const TURNS: &[&str] = &["actually", "sorry", "correction", "wait", "no", "oh"];
 /// Words of taking back: they say nothing about what.
 const EMPTY: &[&str] = &[
     "about", "actually", "always", "any", "anymore", "don", "forget", "future", "instead",
-    "longer", "mind", "need", "never", "no", "now", "please", "rather", "stop", "t",
+    "longer", "m", "re", "mind", "need", "never", "no", "now", "please", "rather", "stop", "t",
 ];
 
 /// What a text takes back: the stems of each.
@@ -124,7 +124,8 @@ fn revoked_in(sentence: &str) -> Vec<BTreeSet<String>> {
 
 fn stems_of(said: &[String]) -> BTreeSet<String> {
     let counts = |word: &&String| !is_empty_word(word) && !EMPTY.contains(&word.as_str());
-    said.iter().filter(counts).map(|word| stem(word)).collect()
+    // Twice: `answering` and `answer` are one.
+    said.iter().filter(counts).map(|word| stem(&stem(word))).collect()
 }
 
 /// What a sentence sets that can be set one way only.

@@ -60,9 +60,9 @@ fn what_is_taken_back_is_told_from_what_is_ordered() {
         all.into_iter().map(|stems| stems.into_iter().collect::<Vec<_>>().join(" ")).collect()
     };
     let cases: &[(&str, &[&str])] = &[
-        ("Stop answering in French.", &["answer french"]),
-        ("Do not answer in French anymore.", &["answer french"]),
-        ("You no longer need to answer in French.", &["answer french"]),
+        ("Stop answering in French.", &["answ french"]),
+        ("Do not answer in French anymore.", &["answ french"]),
+        ("You no longer need to answer in French.", &["answ french"]),
         ("You don't have to cite sources.", &["cit sourc"]),
         ("From now on, answer in English instead of French.", &["french"]),
         ("Forget about French, answer in English from now on.", &["french"]),

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use lamina_core::derive::beliefs::read::Hidden;
 use lamina_core::derive::concepts::Standing as Understood;
 use lamina_core::derive::facts::{Pins, Superseded};
+use lamina_core::read::plan::Plan;
 use lamina_core::read::rank::Replaced;
 use lamina_core::read::reinforce::reinforced;
 use lamina_core::read::tuning::Tuning;
@@ -399,7 +400,8 @@ impl Inner {
             tenant: frame.tenant,
             current: self.facts_asked(frame, Superseded::Hidden),
             in_the_past: frame.in_the_past,
-            wants_history: frame.plan.wants_history(),
+            // Whether something is so is asked of now.
+            wants_history: frame.plan.wants_history() && frame.plan != Plan::Check,
         }
     }
 

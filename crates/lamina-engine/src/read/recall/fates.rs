@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::beliefs::{Polarity, Stance};
-use lamina_core::derive::facts::{Content, Piece, Said, Support, Valid};
+use lamina_core::derive::facts::{Content, Input, Piece, Said, Support, Valid};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Tag;
 use lamina_types::layer::Claim;
@@ -17,8 +17,8 @@ use lamina_types::{BeliefId, EventId, FactId, ValidAt};
 use super::Ranked;
 use crate::Error;
 use crate::derive::key;
-use crate::derive::read::walk;
-use crate::derive::rows::FactRow;
+use crate::derive::read::{row, walk};
+use crate::derive::rows::{FactRow, InputRow};
 use crate::engine::Inner;
 use crate::read::beliefs::{BeliefRecord, Ground};
 use crate::read::facts::{Answers, FactsQuery};
@@ -79,7 +79,7 @@ impl Inner {
         for versions in tracks.into_values() {
             let mut standing = None;
             for fact in &versions {
-                if self.is_so(knowledge, fact)? {
+                if self.is_so(knowledge, fact, Some(event))? {
                     standing = Some(Arc::clone(fact));
                     break;
                 }
@@ -111,18 +111,53 @@ impl Inner {
         Ok(self.events_behind(knowledge, piece)?.contains(&event))
     }
 
-    /// Whether a version is so. What is said to be over is so while nothing else has begun.
-    fn is_so(&self, knowledge: &Knowledge, fact: &FactRow) -> Result<bool, Error> {
+    /// Whether a version is so. What is said to be over is so while nothing else has begun, and what is over is so only
+    /// for who said himself until when: `used to` and `until March` speak of the past.
+    fn is_so(
+        &self,
+        knowledge: &Knowledge,
+        fact: &FactRow,
+        event: Option<EventId>,
+    ) -> Result<bool, Error> {
         let piece = &fact.piece;
         let current = piece.is_current(knowledge.current.pins.recorded);
-        match (&piece.content, piece.valid) {
-            (Content::Ended(_), _) => {
-                Ok(current && knowledge.at().is_none_or(|at| piece.covers(at)))
-            }
-            // `used to` speaks of the past itself.
-            (_, Valid::Before { .. }) => Ok(current),
-            _ => self.fact_stands(knowledge.tenant, fact, &knowledge.current),
+        let at = knowledge.at();
+        if let Content::Ended(_) = piece.content {
+            return Ok(current && at.is_none_or(|at| piece.covers(at)));
         }
+        if let Valid::Before { .. } = piece.valid {
+            return Ok(current && event.is_some());
+        }
+        if !self.fact_stands(knowledge.tenant, fact, &knowledge.current)? {
+            return Ok(false);
+        }
+        match piece.to() {
+            Some(to) if at.is_some_and(|at| to <= at) => match event {
+                Some(event) => Ok(self.ended_by(knowledge, fact, to)?.contains(&event)),
+                None => Ok(false),
+            },
+            _ => Ok(true),
+        }
+    }
+
+    /// The events that say until when a version is so.
+    fn ended_by(
+        &self,
+        knowledge: &Knowledge,
+        fact: &FactRow,
+        to: ValidAt,
+    ) -> Result<Vec<EventId>, Error> {
+        let mut events = Vec::new();
+        for support in fact.piece.supports.iter().filter(|support| support.to == Some(to)) {
+            let source = support.source;
+            let key = key::input(knowledge.tenant, fact.scope, &fact.track, source);
+            let decode = |bytes: &[u8]| InputRow::decode(source, bytes);
+            let said = row(&self.views, Space::Sources, &key, decode)?.map(|row| row.input);
+            if matches!(said, Some(Input::Said(said)) if said.valid_to == Some(to)) {
+                events.extend(self.event_said_in(knowledge.tenant, source)?);
+            }
+        }
+        Ok(events)
     }
 
     /// The events that say what came in the place of a version.
@@ -134,6 +169,9 @@ impl Inner {
     ) -> Result<Vec<EventId>, Error> {
         let (ended, at) = (over.piece.to(), knowledge.at());
         let mut heirs = BTreeSet::new();
+        if let Some(to) = ended {
+            heirs.extend(self.ended_by(knowledge, over, to)?);
+        }
         for fact in self.track_pieces(knowledge, over)? {
             let piece = &fact.piece;
             let follows = ended.is_some() && piece.from() == ended;
@@ -225,12 +263,14 @@ impl Inner {
             let Ground::Fact(id) = support.id else { return Ok(false) };
             let Some(fact) = self.fact_row(knowledge.tenant, id)? else { continue };
             is_known = true;
-            if self.is_so(knowledge, &fact)? {
+            if self.is_so(knowledge, &fact, None)? {
                 return Ok(false);
             }
             // A later version may say the same of another time.
             for later in self.track_pieces(knowledge, &fact)? {
-                if later.piece.content == fact.piece.content && self.is_so(knowledge, &later)? {
+                if later.piece.content == fact.piece.content
+                    && self.is_so(knowledge, &later, None)?
+                {
                     return Ok(false);
                 }
             }

@@ -245,7 +245,8 @@ pub(super) fn but_over(recalled: &mut Recalled, over: &[EventId]) {
 
 fn matter(text: &str) -> BTreeSet<String> {
     let counts = |word: &&String| !is_empty_word(word) && !NOW.contains(&word.as_str());
-    words(text).iter().filter(counts).map(|word| stem(word)).collect()
+    // Twice: `answering` and `answer` are one.
+    words(text).iter().filter(counts).map(|word| stem(&stem(word))).collect()
 }
 
 /// Whether a later one says what an earlier one says.

@@ -58,6 +58,13 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         let words = fact_words(&found.record);
         if told.adds(&words) {
             let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
+            let over = found.record.valid_to.filter(|to| to.0 <= recalled.recorded.0);
+            let words = match over.map(|to| time::print(to.0)) {
+                // What is over is not told as if it were so.
+                Some(to) => format!("{words} (until {})", to.get(..10).unwrap_or_default()),
+                None if found.record.recorded_to.is_some() => format!("{words} (superseded)"),
+                None => words,
+            };
             let text = line(at, "fact", &words);
             pieces.push(Piece { text, id: found.record.id.to_string() });
         }
