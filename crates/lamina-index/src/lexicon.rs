@@ -2,15 +2,23 @@
 //! question.
 //!
 //! A text that was looked at is kept as the numbers of its words, and a question is held against words
-//! instead of texts: a word that a hundred texts have is compared once. Nothing but the compiled-in table is
-//! used, so the same words always come to the same numbers.
+//! instead of texts: a word that a hundred texts have is compared once, and for the questions that ask for the same
+//! after it not at all. Nothing but the compiled-in table is used, so the same words always come to the same numbers.
+
+mod asked;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use crate::embed::{Fnv, StaticEmbedder};
 use crate::vector::{Vector, Wide, wide};
+
+use asked::{Asked, AskedBefore, has, place};
+
+/// Nearness up to this is chance, and told as none.
+pub const CHANCE: f32 = 0.3;
 
 /// Words that are kept at most; those that come after them have no meaning.
 const WORDS_MAX: usize = 120_000;
@@ -24,22 +32,8 @@ const NOTHING: u32 = u32::MAX;
 pub struct Lexicon {
     embedder: StaticEmbedder,
     words: RwLock<Words>,
-    /// What questions before have left to write on.
-    sheets: Mutex<Vec<Sheet>>,
-}
-
-/// Sheets that are kept: as many questions as may be at work at once and be spared making one.
-const SHEETS_MAX: usize = 8;
-
-/// What is written down while a question is held against words.
-#[derive(Debug, Default)]
-struct Sheet {
-    /// By number of a word: where in `near` its row begins; [`NOTHING`] if it was not met.
-    places: Vec<u32>,
-    /// How near each word met so far is to each that is asked for.
-    near: Vec<f32>,
-    /// Words that were met.
-    met: Vec<u32>,
+    /// What questions before have asked for.
+    asked: Mutex<AskedBefore>,
 }
 
 #[derive(Debug, Default)]
@@ -49,6 +43,16 @@ struct Words {
     /// By number, one after the other.
     values: Vec<i8>,
     scales: Vec<f32>,
+}
+
+impl Words {
+    /// The bytes of a word's meaning, and what they are worth.
+    #[inline(always)]
+    fn meaning(&self, number: u32) -> (&[i8], f32) {
+        let (index, dims) = (number as usize, self.values.len() / self.scales.len().max(1));
+        let values = self.values.get(index * dims..(index + 1) * dims).unwrap_or_default();
+        (values, self.scales.get(index).copied().unwrap_or(0.0))
+    }
 }
 
 impl Lexicon {
@@ -86,12 +90,26 @@ impl Lexicon {
 
     /// Looks for these words.
     pub fn focus<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Focus<'_> {
-        let vector = |word: &str| self.embedder.embed_one(word).map(|vector| Wide::of(&vector));
-        let asked: Vec<Option<Wide>> = words.into_iter().map(vector).collect();
+        let meant = |word: &str| {
+            let vector = self.embedder.embed_one(word).map(|vector| Wide::of(&vector));
+            Arc::new(Asked::new(word, vector))
+        };
+        let asked: Vec<Arc<Asked>> = {
+            let mut known = self.asked.lock();
+            let known = |word: &'a str| known.get(word).ok_or(word);
+            // Meanings are looked up when others may go on.
+            let asked: Vec<Result<Arc<Asked>, &str>> = words.into_iter().map(known).collect();
+            asked
+        }
+        .into_iter()
+        .map(|known| known.unwrap_or_else(meant))
+        .collect();
         let words = self.words.read();
-        let mut sheet = self.sheets.lock().pop().unwrap_or_default();
-        sheet.places.resize(words.scales.len(), NOTHING);
-        Focus { lexicon: self, words, asked, sheet }
+        let places = words.scales.len().div_ceil(64);
+        let (mut compared, mut near) = (vec![u64::MAX; places], vec![0; places]);
+        asked.iter().for_each(|asked| asked.add_to(&mut compared, &mut near));
+        let changed = vec![false; asked.len()];
+        Focus { lexicon: self, words, asked, changed, compared, near, unmet: Vec::new() }
     }
 }
 
@@ -122,23 +140,25 @@ impl Words {
 pub struct Focus<'a> {
     lexicon: &'a Lexicon,
     words: RwLockReadGuard<'a, Words>,
-    asked: Vec<Option<Wide>>,
-    sheet: Sheet,
+    asked: Vec<Arc<Asked>>,
+    /// Which of them know more than they did.
+    changed: Vec<bool>,
+    /// By number of a word, as bits: every word that is asked for was compared with it.
+    compared: Vec<u64>,
+    /// The same: some word that is asked for is near to it.
+    near: Vec<u64>,
+    /// Words of one text that were not compared yet.
+    unmet: Vec<u32>,
 }
 
 impl Drop for Focus<'_> {
-    /// Leaves a blank sheet to the next.
+    /// Leaves what was found out to the next.
     fn drop(&mut self) {
-        let Sheet { mut places, mut near, mut met } = std::mem::take(&mut self.sheet);
-        for number in met.drain(..) {
-            if let Some(place) = places.get_mut(number as usize) {
-                *place = NOTHING;
-            }
-        }
-        near.clear();
-        let mut sheets = self.lexicon.sheets.lock();
-        if sheets.len() < SHEETS_MAX {
-            sheets.push(Sheet { places, near, met });
+        let changed = self.asked.drain(..).zip(&self.changed).filter(|(_, changed)| **changed);
+        let changed: Vec<Arc<Asked>> = changed.map(|(asked, _)| asked).collect();
+        if !changed.is_empty() {
+            let mut known = self.lexicon.asked.lock();
+            changed.into_iter().for_each(|asked| known.put(asked));
         }
     }
 }
@@ -146,50 +166,45 @@ impl Drop for Focus<'_> {
 impl Focus<'_> {
     /// Whether a word of the question has a meaning that can be compared.
     pub fn knows(&self, word: usize) -> bool {
-        self.asked.get(word).is_some_and(Option::is_some)
+        self.asked.get(word).is_some_and(|asked| asked.is_meant())
     }
 
-    /// How near the nearest of these words is to each word of the question, 0 to 1.
+    /// How near the nearest of these words is to each word of the question: more than [`CHANCE`] and at most 1, or 0.
     pub fn nearest(&mut self, numbers: &[u32]) -> Vec<f32> {
         self.meet(numbers);
-        let Sheet { places, near, .. } = &self.sheet;
         let mut nearest = vec![0.0_f32; self.asked.len()];
-        for number in numbers {
-            // Not a number of this lexicon: nothing is near it.
-            let Some(place) = places.get(*number as usize) else { continue };
-            let row = near.get(*place as usize..).unwrap_or_default();
-            for (best, near) in nearest.iter_mut().zip(row) {
-                *best = if *near > *best { *near } else { *best };
+        for number in numbers.iter().filter(|number| has(&self.near, **number)) {
+            for (best, asked) in nearest.iter_mut().zip(&self.asked) {
+                let near = asked.near(*number);
+                *best = if near > *best { near } else { *best };
             }
         }
         nearest
     }
 
-    /// Compares those of these words that no text before had.
+    /// Compares those of these words that were not compared before.
     fn meet(&mut self, numbers: &[u32]) {
-        let Focus { words, asked, sheet: Sheet { places, near, met }, .. } = self;
-        let (known, mut next) = (met.len(), near.len());
-        for number in numbers {
-            if let Some(place) = places.get_mut(*number as usize)
-                && *place == NOTHING
-            {
-                *place = u32::try_from(next).unwrap_or(NOTHING);
-                next += asked.len();
-                met.push(*number);
+        let Focus { words, asked, changed, compared, near, unmet, .. } = self;
+        let known = words.scales.len();
+        // What is not a number of this lexicon is near to nothing.
+        let is_unmet = |number: &&u32| (**number as usize) < known && !has(compared, **number);
+        unmet.clear();
+        unmet.extend(numbers.iter().filter(is_unmet));
+        if unmet.is_empty() {
+            return;
+        }
+        for (asked, changed) in asked.iter_mut().zip(changed).filter(|(asked, _)| asked.is_meant())
+        {
+            let asked = Arc::make_mut(asked);
+            wide(|| *changed |= asked.compare(unmet, words));
+            asked.add_near(unmet, near);
+        }
+        for number in &*unmet {
+            let (at, bit) = place(*number);
+            if let Some(bits) = compared.get_mut(at) {
+                *bits |= bit;
             }
         }
-        let dims = words.values.len() / words.scales.len().max(1);
-        wide(|| {
-            for number in met.iter().skip(known) {
-                let index = *number as usize;
-                let values = words.values.get(index * dims..(index + 1) * dims).unwrap_or_default();
-                let scale = words.scales.get(index).copied().unwrap_or(0.0);
-                for asked in &*asked {
-                    let cosine = asked.as_ref().map(|asked| asked.cosine(values, scale));
-                    near.push(cosine.map_or(0.0, |cosine| cosine.clamp(0.0, 1.0)));
-                }
-            }
-        });
     }
 }
 

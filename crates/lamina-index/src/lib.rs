@@ -25,5 +25,5 @@ pub use error::Error;
 pub use filter::{Candidate, Filter, Reach};
 pub use index::{Held, Index, Opened, Purged, Setup, Stats};
 pub use lexical::{LexicalAnswer, LexicalHit, LexicalQuery, QueryTerm, Statistics};
-pub use lexicon::{Focus, Lexicon};
+pub use lexicon::{CHANCE, Focus, Lexicon};
 pub use vector::{DIMS_MAX, Space, Vector, VectorHit, VectorQuery};

@@ -16,7 +16,7 @@ pub mod build;
 pub mod why;
 
 pub use evidence::{Evidence, Heard, Polarity, SupportId, Witness, trust, weigh};
-pub use read::{Hidden, Interval, PartialReason, Shown, Stance, read};
+pub use read::{Glance, Hidden, Interval, PartialReason, Shown, Stance, glance, read};
 pub use revise::{
     Deletion, Deprecation, Mass, Reason, Revision, Settings, Standing, State, Unshown, Voices,
     again, begin, deprecate, fire, next_deadline, redact, replay, replay_declared, restore, revise,

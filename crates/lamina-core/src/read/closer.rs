@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::read::words::{Perhaps, each_word, is_empty_word};
 
 /// Nearness below this is chance.
-const NEAR_MIN: f32 = 0.3;
+pub const NEAR_MIN: f32 = 0.3;
 /// How much a long text has to come nearer.
 const LENGTH: f64 = 0.25;
 

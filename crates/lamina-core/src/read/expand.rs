@@ -4,7 +4,7 @@
 //! next, and a conversation that speaks of the matter in several turns is more likely the right one
 //! than a single turn elsewhere.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// One turn among the candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,12 +32,25 @@ pub struct Spread {
 
 /// What each turn gets from around it, to be added to its own.
 pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
-    let at: HashMap<(u64, u64), f64> =
+    let mut at: Vec<((u64, u64), f64)> =
         turns.iter().map(|turn| ((turn.thread, turn.position), turn.own)).collect();
+    at.sort_by_key(|(place, _)| *place);
+    // Of two at one place the last counts.
+    at.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 = later.1;
+        }
+        same
+    });
+    let own = |thread: u64, position: Option<u64>| {
+        let place = position.map(|position| (thread, position));
+        let found = place.and_then(|place| at.binary_search_by_key(&place, |(at, _)| *at).ok());
+        found.and_then(|found| at.get(found)).map_or(0.0, |(_, own)| *own)
+    };
     let near = |turn: &Turn, steps: u64| {
-        let before = turn.position.checked_sub(steps).and_then(|p| at.get(&(turn.thread, p)));
-        let after = turn.position.checked_add(steps).and_then(|p| at.get(&(turn.thread, p)));
-        before.copied().unwrap_or(0.0) + after.copied().unwrap_or(0.0)
+        own(turn.thread, turn.position.checked_sub(steps))
+            + own(turn.thread, turn.position.checked_add(steps))
     };
     let threads = threads(turns, spread.thread_best);
     turns

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::calibration::Calibration;
 use lamina_core::derive::beliefs::ledger::{self, Held, Life, Piece};
-use lamina_core::derive::beliefs::{Hidden, Polarity, Settings, Shown, Stance, Standing};
+use lamina_core::derive::beliefs::{Glance, Hidden, Polarity, Settings, Shown, Stance, Standing};
 use lamina_core::derive::facts::AssertionId;
 use lamina_core::policy::Permit;
 use lamina_store::codec::CodecError;
@@ -185,8 +185,8 @@ pub(crate) struct Stood {
 pub(crate) struct BeliefSeen {
     /// Where it stands.
     pub(crate) stood: Stood,
-    /// What it shows.
-    pub(crate) shown: Shown,
+    /// What it shows, but for the interval.
+    pub(crate) shown: Glance,
     words: record::Words,
 }
 
@@ -374,7 +374,7 @@ impl Inner {
         at: RecordedAt,
     ) -> Result<Option<BeliefSeen>, Error> {
         let seen = self.belief_stood(tenant, id, at).and_then(|stood| {
-            let shown = self.belief_shown(&stood)?;
+            let shown = self.belief_glanced(&stood)?;
             let words = self.belief_words(&stood)?;
             // Nobody can ask for what has no words.
             if words.redacted {
@@ -401,8 +401,9 @@ impl Inner {
 
     /// All of it.
     pub(crate) fn belief_whole(&self, seen: BeliefSeen) -> Result<Option<BeliefRecord>, Error> {
-        let BeliefSeen { stood, shown, words } = seen;
-        if_there(self.belief_seen_whole(&stood, shown, words))
+        let BeliefSeen { stood, words, .. } = seen;
+        let whole = |shown| self.belief_seen_whole(&stood, shown, words);
+        if_there(self.belief_shown(&stood).and_then(whole))
     }
 
     fn belief_stood(&self, tenant: u32, id: BeliefId, at: RecordedAt) -> Result<Stood, Error> {

@@ -49,7 +49,7 @@ pub use alone::{RecallAlone, RecallOver};
 pub use excerpt::{Excerpt, Fragment};
 pub use fates::Knowledge;
 use frame::Frame;
-pub use pack::{belief_words, fact_words};
+pub use pack::{Cited, belief_words, fact_words};
 pub(in crate::read) use pack::{claim_words, object, term};
 pub(crate) use pack::{held_words, said_words};
 pub use standing::Applies;
@@ -101,8 +101,8 @@ pub struct Recalled {
     pub concepts: Vec<Ranked<ConceptRecord>>,
     /// What applies whatever is asked; none of it is in the layers.
     pub standing: Vec<Applies>,
-    /// What each derived record of the pack stands on, as ids.
-    pub citations: BTreeMap<String, Vec<String>>,
+    /// What each derived record of the pack stands on.
+    pub citations: BTreeMap<String, Vec<Cited>>,
     /// How sure it is that any of it has to do with the question.
     pub relevance: f64,
     /// Why there is nothing, if there is nothing.

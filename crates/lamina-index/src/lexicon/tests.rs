@@ -1,6 +1,6 @@
 //! Words against words.
 
-use super::Lexicon;
+use super::{CHANCE, Lexicon};
 
 fn numbers(lexicon: &Lexicon, words: &[&str]) -> Box<[u32]> {
     lexicon.numbers(words.iter().copied())
@@ -44,6 +44,34 @@ fn it_comes_to_the_same_as_comparing_the_words() {
         let best = embedder.embed_one(asked).map_or(0.0, |asked| {
             vectors.map(|word| asked.cosine(&word).clamp(0.0, 1.0)).fold(0.0, f32::max)
         });
+        let best = if best > CHANCE { best } else { 0.0 };
         assert_eq!(near, best, "{asked}");
     }
+}
+
+#[test]
+fn what_was_asked_before_comes_to_the_same_and_knows_new_words() {
+    let lexicon = Lexicon::default();
+    let first = numbers(&lexicon, &["river", "bank", "loan"]);
+    let before = lexicon.focus(["money", "water"]).nearest(&first);
+    let all = numbers(&lexicon, &["river", "bank", "loan", "cash", "lake", "pond"]);
+    let fresh = Lexicon::default();
+    let known = numbers(&fresh, &["river", "bank", "loan", "cash", "lake", "pond"]);
+    // One of them was asked for, one was not, and their places have changed.
+    let again = lexicon.focus(["lake", "money"]).nearest(&all);
+    assert_eq!(again, fresh.focus(["lake", "money"]).nearest(&known));
+    assert!(again[0] > 0.9 && again[1] > before[0], "{before:?} {again:?}");
+    assert_eq!(lexicon.focus(["money", "water"]).nearest(&first), before);
+}
+
+#[test]
+fn what_is_kept_of_questions_is_bounded() {
+    let lexicon = Lexicon::default();
+    let text = numbers(&lexicon, &["river", "bank", "loan"]);
+    for number in 0..100 {
+        let word = format!("river{number}");
+        assert!(lexicon.focus([word.as_str()]).nearest(&text)[0] > 0.0);
+    }
+    let kept = lexicon.asked.lock().bytes();
+    assert!((1..=2 * 8_192).contains(&kept), "{kept} bytes");
 }

@@ -76,14 +76,42 @@ pub struct Shown {
     pub hidden: Option<Hidden>,
 }
 
-/// What a belief shows at `at`.
-pub fn read(state: &State, settings: &Settings, at: RecordedAt) -> Shown {
+/// What a belief shows without its interval, which takes most of the time: enough to tell whether it is shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Glance {
+    /// How the evidence leans.
+    pub stance: Stance,
+    /// How sure one may be of the stance.
+    pub confidence: f64,
+    /// The posterior mean of the claim itself.
+    pub mean: f64,
+    /// Why lists leave it out, if they do.
+    pub hidden: Option<Hidden>,
+}
+
+/// What speaks for a claim and against it at `at`, in pieces of evidence.
+fn masses(state: &State, settings: &Settings, at: RecordedAt) -> (f64, f64) {
     let fade = fade(state, settings, at);
     let unit = UNIT as f64;
     let a = (state.prior.supports as f64 + fade * state.shown.supports as f64) / unit;
     let b = (state.prior.against as f64 + fade * state.shown.against as f64) / unit;
+    (a, b)
+}
+
+fn is_contradicted(a: f64, b: f64) -> bool {
+    a * 10.0 <= (a + b) * 4.0
+}
+
+/// What its words cost if they are gone.
+fn factor(state: &State, settings: &Settings) -> f64 {
+    if state.all_redacted() { settings.redaction_factor.as_f64() } else { 1.0 }
+}
+
+/// What a belief shows at `at`, but for its interval.
+pub fn glance(state: &State, settings: &Settings, at: RecordedAt) -> Glance {
+    let (a, b) = masses(state, settings, at);
     let mean = a / (a + b);
-    let contradicted = a * 10.0 <= (a + b) * 4.0;
+    let contradicted = is_contradicted(a, b);
     let lean = if contradicted {
         Stance::Contradicted
     } else if a * 10.0 >= (a + b) * 6.0 {
@@ -91,22 +119,38 @@ pub fn read(state: &State, settings: &Settings, at: RecordedAt) -> Shown {
     } else {
         Stance::Uncertain
     };
+    // The confidence is that of the stance.
+    let sure = if contradicted { 1.0 - mean } else { mean };
+    let confidence = sure * factor(state, settings);
+    let stance = match state.standing {
+        Standing::Deprecated { .. } => Stance::Deprecated,
+        _ if state.all_redacted() => Stance::Uncertain,
+        _ => lean,
+    };
+    Glance {
+        stance,
+        confidence,
+        mean,
+        hidden: match state.standing {
+            Standing::Deleted { .. } => Some(Hidden::Deleted),
+            Standing::Deprecated { .. } => Some(Hidden::Deprecated),
+            Standing::Held if confidence < settings.floor.as_f64() => Some(Hidden::Faded),
+            Standing::Held => None,
+        },
+    }
+}
+
+/// What a belief shows at `at`.
+pub fn read(state: &State, settings: &Settings, at: RecordedAt) -> Shown {
+    let Glance { stance, confidence, mean, hidden } = glance(state, settings, at);
+    let (a, b) = masses(state, settings, at);
     let tail = (1.0 - settings.level.as_f64()) / 2.0;
     let cut = (PIECES_SHOWN_MAX / (a + b)).min(1.0);
     let bound = |p: f64| beta::quantile(a * cut, b * cut, p);
     let (low, high) = (bound(tail), bound(1.0 - tail));
-    // The confidence is that of the stance, and so is its interval.
-    let (sure, lower, upper) =
-        if contradicted { (1.0 - mean, 1.0 - high, 1.0 - low) } else { (mean, low, high) };
-    let redacted = state.all_redacted();
-    let factor = if redacted { settings.redaction_factor.as_f64() } else { 1.0 };
-    let confidence = sure * factor;
-    let stance = match state.standing {
-        Standing::Deprecated { .. } => Stance::Deprecated,
-        _ if redacted => Stance::Uncertain,
-        _ => lean,
-    };
-    let level = settings.level.as_f64();
+    // The interval is that of the confidence, which is that of the stance.
+    let (lower, upper) = if is_contradicted(a, b) { (1.0 - high, 1.0 - low) } else { (low, high) };
+    let (factor, level) = (factor(state, settings), settings.level.as_f64());
     Shown {
         stance,
         confidence,
@@ -114,12 +158,7 @@ pub fn read(state: &State, settings: &Settings, at: RecordedAt) -> Shown {
         mean,
         redacted_fraction: redacted_fraction(state),
         partial: partial(state),
-        hidden: match state.standing {
-            Standing::Deleted { .. } => Some(Hidden::Deleted),
-            Standing::Deprecated { .. } => Some(Hidden::Deprecated),
-            Standing::Held if confidence < settings.floor.as_f64() => Some(Hidden::Faded),
-            Standing::Held => None,
-        },
+        hidden,
     }
 }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use lamina_core::derive::beliefs::calibration::{Calibration, SAMPLES_MAX, Sample, calibrate};
 use lamina_core::derive::beliefs::ledger::Piece;
 use lamina_core::derive::beliefs::tension::{ResolutionPolicy, Side, tension};
-use lamina_core::derive::beliefs::{Polarity, Settings, Shown, Standing, read};
+use lamina_core::derive::beliefs::{
+    Glance, Polarity, Settings, Shown, Standing, State, glance, read,
+};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::CodecError;
 use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
@@ -88,6 +90,17 @@ pub(super) struct Words {
 impl Inner {
     /// What a belief shows. Supports that a declaration names count as redacted when they are gone.
     pub(super) fn belief_shown(&self, stood: &Stood) -> Result<Shown, Error> {
+        let settings = stood.row.held.settings(&Settings::default());
+        Ok(read(&self.belief_state(stood)?, &settings, stood.at))
+    }
+
+    /// The same but for its interval.
+    pub(super) fn belief_glanced(&self, stood: &Stood) -> Result<Glance, Error> {
+        let settings = stood.row.held.settings(&Settings::default());
+        Ok(glance(&self.belief_state(stood)?, &settings, stood.at))
+    }
+
+    fn belief_state(&self, stood: &Stood) -> Result<State, Error> {
         let held = &stood.row.held;
         let mut state = held.state.clone();
         if let Some(declared) = self.declaration(stood)? {
@@ -96,7 +109,7 @@ impl Inner {
             let gone = u32::try_from(gone).unwrap_or(u32::MAX);
             state.redacted_count = state.redacted_count.saturating_add(gone);
         }
-        Ok(read(&state, &held.settings(&Settings::default()), stood.at))
+        Ok(state)
     }
 
     /// The record of a belief.
@@ -381,7 +394,7 @@ impl Inner {
             }
             let last_evidence = other.held.state.last_evidence;
             let stood = Stood { tenant: *tenant, claim: rival, row: other, at: *at };
-            let mean = self.belief_shown(&stood)?.mean;
+            let mean = self.belief_glanced(&stood)?.mean;
             let side = Side { belief: stood.row.id, mean, last_evidence };
             let between = tension(mine, side, policy);
             if between.tension > 0.0 {

@@ -31,6 +31,12 @@ use crate::read::recall::texts::Answered;
 /// Answers that were read for one page, with who spoke.
 pub(crate) type Answers = HashMap<u64, Arc<Answered>>;
 
+/// From which answer evidence is and which of its claims, and the event that it is about.
+type Sourced = Option<(AssertionId, EventId)>;
+
+/// From so many pieces of evidence on it is remembered where they are from.
+const SOURCES_KEPT_MIN: usize = 4;
+
 /// What else was said of a track that is asked for its words.
 const ASKED_MAX: usize = 32;
 /// Versions that are passed over to find one that is shown.
@@ -84,7 +90,7 @@ impl Inner {
         };
         let mut sides: Vec<(FactObject, Option<Told>)> = Vec::new();
         for value in values {
-            sides.extend(self.object(tenant, fact, value, recorded, answers)?);
+            sides.extend(self.object(tenant, (id, fact), value, recorded, answers)?);
         }
         // Those of a conflict in the order they were first said in.
         sides.sort_by_key(|(object, _)| object.supports.first().copied());
@@ -227,36 +233,38 @@ impl Inner {
     fn object(
         &self,
         tenant: u32,
-        fact: &FactRow,
+        (id, fact): (FactId, &FactRow),
         value: Value,
         recorded: RecordedAt,
         answers: &mut Answers,
     ) -> Result<Option<(FactObject, Option<Told>)>, Error> {
         let says =
-            |support: &&Support| support.recorded <= recorded && support.said == Said::Value(value);
+            |support: &Support| support.recorded <= recorded && support.said == Said::Value(value);
+        let sources = self.sources_of(tenant, id, fact)?;
         let mut first: Option<(Told, AssertionId)> = None;
         let (mut supports, mut said_by, mut confidence) = (Vec::new(), None, Confidence::new(0));
         let mut last = None;
-        for support in fact.piece.supports.iter().filter(says) {
+        let supporting = fact.piece.supports.iter().zip(sources.iter());
+        for (support, source) in supporting.filter(|(support, _)| says(support)) {
             confidence = confidence.max(support.confidence);
-            let Some((source, row)) = self.said_in(tenant, support.source)? else { continue };
+            let Some((source, event)) = *source else { continue };
             // The words of the first tell what is said, and those of the last who said it last.
             if first.is_none() {
-                match self.told_in(tenant, (source, &row), answers)? {
+                match self.told_at(tenant, source, answers)? {
                     Some(told) => {
                         said_by.clone_from(&told.said_by);
                         first = Some((told, support.source));
                     }
-                    None if self.is_redacted(tenant, row.event)? => {}
+                    None if self.is_redacted(tenant, event)? => {}
                     // They are being erased right now.
                     None => continue,
                 }
             }
-            supports.push(row.event);
-            last = Some((source, row));
+            supports.push(event);
+            last = Some(source);
         }
-        if let Some((source, row)) = last.filter(|_| supports.len() > 1)
-            && let Some(told) = self.told_in(tenant, (source, &row), answers)?
+        if let Some(source) = last.filter(|_| supports.len() > 1)
+            && let Some(told) = self.told_at(tenant, source, answers)?
         {
             said_by = told.said_by;
         }
@@ -292,6 +300,35 @@ impl Inner {
             redacted: false,
         };
         Ok(Some((object, Some(first))))
+    }
+
+    /// Where each piece of evidence of a version is from, in their order; mostly from before, if there are many.
+    fn sources_of(
+        &self,
+        tenant: u32,
+        id: FactId,
+        fact: &FactRow,
+    ) -> Result<Arc<Vec<Sourced>>, Error> {
+        let sources = |fact: &FactRow| -> Result<Vec<Sourced>, Error> {
+            let supports = fact.piece.supports.iter();
+            let found = supports.map(|support| self.said_in(tenant, support.source));
+            found.map(|found| Ok(found?.map(|(source, row)| (source, row.event)))).collect()
+        };
+        let count = fact.piece.supports.len();
+        if count < SOURCES_KEPT_MIN {
+            return sources(fact).map(Arc::new);
+        }
+        let name = [b"sources ".as_slice(), &key::fact(tenant, id)].concat();
+        let bytes = |known: &Vec<Sourced>| size_of::<Sourced>() * known.len();
+        let known = self.views.made_again(&name, bytes, || {
+            // As it is now: whatever writes it makes this be made again.
+            match self.fact_row(tenant, id)? {
+                Some(fact) => sources(&fact),
+                None => sources(fact),
+            }
+        })?;
+        // It was written since it was read.
+        if known.len() == count { Ok(known) } else { sources(fact).map(Arc::new) }
     }
 
     /// Not shown before it happened.
@@ -438,6 +475,19 @@ impl Inner {
         let decision = self.decision_row(tenant, source.offset)?;
         let Some(said) = decision.and_then(|decision| decision.said) else { return Ok(None) };
         Ok(answer_row(&self.views, tenant, said.offset)?.map(|row| (said, row)))
+    }
+
+    /// The claim of an answer that is known by its offset.
+    fn told_at(
+        &self,
+        tenant: u32,
+        source: AssertionId,
+        answers: &mut Answers,
+    ) -> Result<Option<Told>, Error> {
+        match answer_row(&self.views, tenant, source.offset)? {
+            Some(row) => self.told_in(tenant, (source, &row), answers),
+            None => Ok(None),
+        }
     }
 
     /// The claim of an answer.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lamina_core::read::closer::Touch;
+use lamina_core::read::closer::{NEAR_MIN, Touch};
 use lamina_core::read::plan::Plan;
 use lamina_core::read::rank::{Replaced, order};
 use lamina_core::read::tuning::Tuning;
@@ -25,6 +25,9 @@ const RESTATED_SHARED: f64 = 0.55;
 const CHANGED_SHARED: f64 = 0.35;
 /// ...and of its score.
 const RESTATED_SCORE: f64 = 0.6;
+
+// What the lexicon takes for chance counts for nothing here either.
+const _: () = assert!(lamina_index::CHANCE <= NEAR_MIN);
 
 /// What a closer look has shown.
 #[derive(Debug, Clone)]

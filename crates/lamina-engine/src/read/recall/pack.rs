@@ -1,13 +1,14 @@
 //! Reading the words, and keeping what fits.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
 use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
 use lamina_models::sentence;
-use lamina_types::EventId;
 use lamina_types::layer::{Claim, Effect, Object, Term};
 use lamina_types::recall::{Detail, Layer, Recall};
+use lamina_types::{EpisodeId, EventId, FactId};
 
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
@@ -190,27 +191,49 @@ fn dropped(question: &Recall, recalled: &Recalled, wanted: &[EventId]) -> Vec<(E
     dropped
 }
 
+/// A record that another one stands on. An episode stands on thousands of them, so they become text when they are
+/// written, and not before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cited {
+    /// An event.
+    Event(EventId),
+    /// A fact.
+    Fact(FactId),
+    /// An episode.
+    Episode(EpisodeId),
+}
+
+impl fmt::Display for Cited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cited::Event(id) => id.fmt(f),
+            Cited::Fact(id) => id.fmt(f),
+            Cited::Episode(id) => id.fmt(f),
+        }
+    }
+}
+
 /// From every derived record to what it stands on (R354).
-fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<String>> {
+fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
     let mut citations = BTreeMap::new();
     for fact in &recalled.facts {
-        let supports = fact.record.supports.iter().map(ToString::to_string).collect();
+        let supports = fact.record.supports.iter().copied().map(Cited::Event).collect();
         citations.insert(fact.record.id.to_string(), supports);
     }
     for belief in &recalled.beliefs {
-        let supports = belief.record.supports.iter().map(|support| match &support.id {
-            Ground::Fact(id) => id.to_string(),
-            Ground::Event(id) => id.to_string(),
+        let supports = belief.record.supports.iter().map(|support| match support.id {
+            Ground::Fact(id) => Cited::Fact(id),
+            Ground::Event(id) => Cited::Event(id),
         });
         citations.insert(belief.record.id.to_string(), supports.collect());
     }
     for episode in &recalled.episodes {
-        let events = episode.record.events.iter().map(ToString::to_string).collect();
+        let events = episode.record.events.iter().copied().map(Cited::Event).collect();
         citations.insert(episode.record.id.to_string(), events);
     }
     for concept in &recalled.concepts {
-        let facts = concept.record.facts.iter().map(ToString::to_string);
-        let episodes = concept.record.episodes.iter().map(ToString::to_string);
+        let facts = concept.record.facts.iter().copied().map(Cited::Fact);
+        let episodes = concept.record.episodes.iter().copied().map(Cited::Episode);
         citations.insert(concept.record.id.to_string(), facts.chain(episodes).collect());
     }
     citations

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
+    Concept, EPISODES_MIN, Edge, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::Tag;
 use lamina_types::layer::Confidence;
-use lamina_types::{ConceptId, EpisodeId, FactId, RecordedAt};
+use lamina_types::{ConceptId, EpisodeId, FactId, Micros, RecordedAt};
 
 use super::words::Words;
 use super::{ConceptPins, ConceptRecord};
@@ -88,14 +88,27 @@ impl Version {
 }
 
 /// What a concept stands on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Support {
     pub(super) episodes: Vec<EpisodeId>,
     pub(super) facts: Vec<FactId>,
     pub(super) said: Vec<AssertionId>,
+    /// When the last of what was looked at became known: from then on nothing of it changes with time.
+    since: RecordedAt,
+}
+
+impl Default for Support {
+    fn default() -> Support {
+        let since = RecordedAt(Micros::MIN);
+        Support { episodes: Vec::new(), facts: Vec::new(), said: Vec::new(), since }
+    }
 }
 
 impl Support {
+    fn bytes(&self) -> usize {
+        16 * (self.episodes.len() + self.facts.len() + self.said.len()) + size_of::<Support>()
+    }
+
     /// Whether it is enough for a concept.
     fn suffices(&self) -> bool {
         self.episodes.len() >= EPISODES_MIN as usize
@@ -168,7 +181,16 @@ impl Inner {
         let ConceptRow { scope, concept, confidence } = made.as_ref().unwrap_or(&seen.row);
         let graph = Stored::new(&*self.views, tenant, *scope);
         let reading = if seen.latest && !at.is_past {
-            read(&graph, concept)
+            return self.made_of(
+                tenant,
+                concept,
+                "reading",
+                |_| 0,
+                |concept| {
+                    let reading = read(&graph, concept);
+                    Ok(graph.finish(reading)?)
+                },
+            );
         } else {
             Reading {
                 confidence: *confidence,
@@ -199,10 +221,13 @@ impl Inner {
         };
         // Those of the latest version follow what they stand on; those of others are as they were.
         let held = seen.latest && concept.standing == Standing::Held && !at.is_past;
-        let edges = if held { edges(&graph, concept) } else { concept.edges.clone() };
         let things = words.things(&graph, *scope, concept)?;
         graph.finish(())?;
-        let support = self.support(tenant, *scope, concept, at)?;
+        let edges = match held {
+            true => self.edges_of(tenant, *scope, concept)?,
+            false => concept.edges.clone(),
+        };
+        let support = self.support_known(tenant, *scope, concept, at)?;
         // A version of the past whose evidence was withdrawn since: it would not have been made.
         let standing = match concept.standing {
             Standing::Held if at.is_past && !support.suffices() => Standing::Deprecated,
@@ -233,16 +258,68 @@ impl Inner {
             staleness: reading.staleness,
             support_loss: reading.support_loss,
             coverage: reading.coverage,
-            episodes: support.episodes,
+            episodes: support.episodes.clone(),
             beliefs: self.believed(
                 tenant,
                 support.facts.get(..BELIEFS_NAMED_MAX).unwrap_or(&support.facts),
                 recorded,
             )?,
-            facts: support.facts,
+            facts: support.facts.clone(),
             relations: self.relations_of(tenant, *scope, &edges)?,
             edges,
         })
+    }
+
+    fn edges_of(&self, tenant: u32, scope: u64, concept: &Concept) -> Result<Vec<Edge>, Error> {
+        let bytes = |edges: &Vec<Edge>| size_of::<Edge>() * edges.len();
+        self.made_of(tenant, concept, "edges", bytes, |concept| {
+            let graph = Stored::new(&*self.views, tenant, scope);
+            let edges = edges(&graph, concept);
+            Ok(graph.finish(edges)?)
+        })
+    }
+
+    /// Something that only rows say of the latest version of a concept, from before if none of them was written
+    /// since.
+    fn made_of<T: Clone + Send + Sync + 'static>(
+        &self,
+        tenant: u32,
+        concept: &Concept,
+        what: &str,
+        bytes: impl FnOnce(&T) -> usize,
+        make: impl FnOnce(&Concept) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (id, version) = (concept.id, concept.version);
+        let name = [what.as_bytes(), b" ", &key::version(tenant, id, version)].concat();
+        let made = self.views.made_again(&name, bytes, || {
+            // As it is now: whatever writes it makes this be made again.
+            let stored = key::concept(tenant, id);
+            let stored = row(&self.views, Space::Records, &stored, ConceptRow::decode)?;
+            let stored = stored.map(|row| row.concept).filter(|now| now.version == version);
+            make(stored.as_ref().unwrap_or(concept))
+        })?;
+        Ok(Arc::unwrap_or_clone(made))
+    }
+
+    /// What a concept stands on: of the present mostly from before.
+    fn support_known(
+        &self,
+        tenant: u32,
+        scope: u64,
+        concept: &Concept,
+        at: KnownAt,
+    ) -> Result<Arc<Support>, Error> {
+        if !at.is_past {
+            let always = KnownAt::present(RecordedAt(Micros::MAX));
+            let bytes = |support: &Arc<Support>| support.bytes();
+            let known = self.made_of(tenant, concept, "support", bytes, |concept| {
+                self.support(tenant, scope, concept, always).map(Arc::new)
+            })?;
+            if known.since <= at.recorded {
+                return Ok(known);
+            }
+        }
+        self.support(tenant, scope, concept, at).map(Arc::new)
     }
 
     /// The episodes that share the leader and another of its things, and the facts about its things: those that were
@@ -257,7 +334,8 @@ impl Inner {
         let members: BTreeSet<Item> = concept.members.iter().copied().collect();
         let mut found = Support::default();
         let mut claimed: Vec<Claimed> = Vec::new();
-        for episode in self.episodes_with(tenant, scope, concept.leader, at.recorded)? {
+        for (sealed, episode) in self.sealed_with(tenant, scope, concept.leader, at.recorded)? {
+            found.since = found.since.max(sealed);
             let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
             if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
                 continue;
@@ -275,7 +353,8 @@ impl Inner {
             && let Some(item) = apart.next()
         {
             let mut claimed: Vec<Claimed> = Vec::new();
-            for episode in self.episodes_with(tenant, scope, *item, at.recorded)? {
+            for (sealed, episode) in self.sealed_with(tenant, scope, *item, at.recorded)? {
+                found.since = found.since.max(sealed);
                 let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
                 claimed.extend(self.claims(tenant, scope, &digest, at)?);
             }
@@ -318,7 +397,11 @@ impl Inner {
         for Claimed { track, source, .. } in claimed.into_iter().take(FACTS_NAMED_MAX) {
             let fact = match is_past {
                 true => self.fact_then(tenant, scope, source, recorded)?,
-                false => self.fact_said(tenant, scope, &track, source, recorded)?,
+                false => {
+                    let (fact, since) = self.fact_said(tenant, scope, &track, source, recorded)?;
+                    found.since = found.since.max(since);
+                    fact
+                }
             };
             if let Some(fact) = fact {
                 found.said.push(source);
@@ -395,11 +478,24 @@ impl Inner {
         item: Item,
         recorded: RecordedAt,
     ) -> Result<Vec<EpisodeId>, Error> {
+        let sealed = self.sealed_with(tenant, scope, item, recorded)?;
+        Ok(sealed.into_iter().map(|(_, episode)| episode).collect())
+    }
+
+    /// The same with when they were sealed.
+    fn sealed_with(
+        &self,
+        tenant: u32,
+        scope: u64,
+        item: Item,
+        recorded: RecordedAt,
+    ) -> Result<Vec<(RecordedAt, EpisodeId)>, Error> {
         let (from, to) = key::item_episodes(tenant, scope, item);
         let mut found = Vec::new();
         walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
             let at = fact_key::fact_key(key).filter(|at| at.at <= recorded.0.0);
-            found.extend(at.map(|at| EpisodeId::from_bytes(at.id)));
+            let sealed = at.map(|at| (RecordedAt(at.instant()), EpisodeId::from_bytes(at.id)));
+            found.extend(sealed);
             if found.len() < EPISODES_LOOKED_AT_MAX {
                 ControlFlow::Continue(())
             } else {
@@ -409,7 +505,8 @@ impl Inner {
         Ok(found)
     }
 
-    /// The version of a fact that stands on what was said somewhere, as it is known at an instant.
+    /// The version of a fact that stands on what was said somewhere, as it is known at an instant; and when the last of
+    /// those that were looked at was learned.
     fn fact_said(
         &self,
         tenant: u32,
@@ -417,7 +514,7 @@ impl Inner {
         track: &Tag,
         source: AssertionId,
         recorded: RecordedAt,
-    ) -> Result<Option<FactId>, Error> {
+    ) -> Result<(Option<FactId>, RecordedAt), Error> {
         let (from, to) = fact_key::currents(tenant, scope, track, None, None);
         let mut ids = Vec::new();
         walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |key, _| {
@@ -435,13 +532,15 @@ impl Inner {
             valid_during: None,
             recorded_during: None,
         };
+        let mut since = RecordedAt(Micros::MIN);
         for id in ids {
             let Some(fact) = self.fact_row(tenant, id)? else { continue };
+            since = since.max(fact.piece.recorded_from);
             let says = fact.piece.supports.iter().any(|support| support.source == source);
             if says && pins.admit(&fact.piece) {
-                return Ok(Some(id));
+                return Ok((Some(id), since));
             }
         }
-        Ok(None)
+        Ok((None, since))
     }
 }

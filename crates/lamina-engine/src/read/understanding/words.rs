@@ -29,6 +29,12 @@ const QUOTE_CHARS_MAX: usize = 240;
 /// Episodes that are searched for how a thing is called.
 const EPISODES_SEARCHED_MAX: usize = 4;
 
+/// Everything that was said is known.
+const ALWAYS: RecordedAt = RecordedAt(Micros(i64::MAX));
+
+/// The offset of an answer and the place of a name in it, and the name.
+type Called = ((u64, usize), Option<String>);
+
 /// The words of one page.
 pub(crate) struct Words<'a> {
     inner: &'a Inner,
@@ -41,8 +47,7 @@ pub(crate) struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub(crate) fn new(inner: &'a Inner, tenant: u32) -> Words<'a> {
-        let until = RecordedAt(Micros(i64::MAX));
-        Words { inner, tenant, answers: HashMap::new(), called: HashMap::new(), until }
+        Words { inner, tenant, answers: HashMap::new(), called: HashMap::new(), until: ALWAYS }
     }
 
     /// The words as they were known.
@@ -139,8 +144,42 @@ impl<'a> Words<'a> {
         Ok(found)
     }
 
+    /// The same, from where it was found before if that can still be read.
     fn find(&mut self, scope: u64, item: Item) -> Result<Option<String>, Error> {
         let Item::Value(tag) = item else { return Ok(None) };
+        let inner = self.inner;
+        // What is hidden is passed over, and comes back if it is not erased after all. What was called so
+        // once is looked for where it was.
+        if inner.hides_any(self.tenant) || self.until != ALWAYS {
+            let place = self.place(scope, item, tag)?;
+            return Ok(place.and_then(|(_, shown)| shown));
+        }
+        let name = [b"called ".as_slice(), &key::item(self.tenant, scope, item)].concat();
+        let mut shown = None;
+        let place = inner.views.made_again(
+            &name,
+            |_| 0,
+            || {
+                let found = self.place(scope, item, tag)?;
+                Ok::<_, Error>(found.map(|(place, said)| {
+                    shown = said;
+                    place
+                }))
+            },
+        )?;
+        let Some((offset, place)) = *place else { return Ok(None) };
+        if shown.is_some() {
+            return Ok(shown);
+        }
+        let answer = self.answer(offset)?;
+        match answer.and_then(|answer| things::called(answer).nth(place)) {
+            Some(said) => Ok(Some(said.shown)),
+            None => Ok(self.place(scope, item, tag)?.and_then(|(_, shown)| shown)),
+        }
+    }
+
+    /// Which name of which answer a thing has, and that name.
+    fn place(&mut self, scope: u64, item: Item, tag: Tag) -> Result<Option<Called>, Error> {
         let episodes = self.inner.episodes_with(self.tenant, scope, item, self.until)?;
         for episode in episodes.into_iter().take(EPISODES_SEARCHED_MAX) {
             let stored = key::digest(self.tenant, scope, episode);
@@ -156,7 +195,7 @@ impl<'a> Words<'a> {
                 let said =
                     self.answer(offset)?.and_then(|answer| things::called(answer).nth(*place));
                 if let Some(said) = said {
-                    return Ok(Some(said.shown));
+                    return Ok(Some(((offset, *place), Some(said.shown))));
                 }
             }
         }

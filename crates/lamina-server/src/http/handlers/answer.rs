@@ -268,7 +268,7 @@ fn unknown_pack() -> ApiError {
 }
 
 fn provenance(recalled: &Recalled) -> ProvenanceBody {
-    ProvenanceBody { trail: recall::trail(recalled), citations: recalled.citations.clone() }
+    ProvenanceBody { trail: recall::trail(recalled), citations: recall::citations(recalled) }
 }
 
 fn used(recalled: &Recalled) -> BTreeMap<&'static str, usize> {

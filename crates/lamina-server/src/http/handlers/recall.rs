@@ -22,7 +22,7 @@ use lamina_core::read::pack::LAMBDA;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{
-    Applies, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled,
+    Applies, Cited, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled,
 };
 use lamina_types::capability::{
     Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
@@ -198,10 +198,7 @@ async fn pack(
         layers,
         standing: recalled.standing.iter().map(standing).collect(),
         knowledge_subgraph: (question.view == PackView::Structured).then(|| graph::of(recalled)),
-        provenance: ProvenanceBody {
-            trail: trail(recalled),
-            citations: recalled.citations.clone(),
-        },
+        provenance: ProvenanceBody { trail: trail(recalled), citations: citations(recalled) },
         diagnostics: None,
         as_of: time::print(recalled.recorded.0),
         why_not: recalled.why_not.map(|why| WhyNotBody {
@@ -287,6 +284,12 @@ fn ranked<T, B>(found: &[Found<T>], shown: impl Fn(&T) -> B) -> Vec<Ranked<B>> {
         score: rounded(found.score),
     };
     found.iter().enumerate().map(place).collect()
+}
+
+/// From every derived record to what it stands on, as ids.
+pub(super) fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<String>> {
+    let printed = |cited: &Vec<Cited>| cited.iter().map(ToString::to_string).collect();
+    recalled.citations.iter().map(|(id, cited)| (id.clone(), printed(cited))).collect()
 }
 
 /// What was done, by the names that clients know (R344).
