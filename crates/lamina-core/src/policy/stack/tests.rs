@@ -388,16 +388,16 @@ fn closed_scopes_ask_for_a_role() {
         "member open",
         asks,
         expect![[r#"
-        scope.read.local org:acme => allowed by deployment
-        scope.read.holistic org:acme => allowed by deployment
-        lifecycle.subscribe org:acme => allowed by deployment
-        scope.write org:acme => allowed by deployment
-        forget.cascade.derived_only org:acme => allowed by deployment
-        policy.administer.scope org:acme => allowed by deployment
-        policy.administer.actor org:acme => allowed by deployment
-        audit.read org:acme => allowed by deployment
-        scope.write => allowed by deployment
-    "#]],
+            scope.read.local org:acme => allowed by deployment
+            scope.read.holistic org:acme => allowed by deployment
+            lifecycle.subscribe org:acme => allowed by deployment
+            scope.write org:acme => allowed by deployment
+            forget.cascade.derived_only org:acme => allowed by deployment
+            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: the scope has an owner, and policy.administer.scope in it is for owners of it or of a registered scope above it; ask one of them (GET /v1/scopes?path= names them), or the operator
+            policy.administer.actor org:acme => allowed by deployment
+            audit.read org:acme => allowed by deployment
+            scope.write => allowed by deployment
+        "#]],
     );
     check(
         "member closed",
