@@ -302,12 +302,11 @@ impl Asked {
             return true;
         }
         let is_somebody =
-            |claim: &&Claimed| claim.subject.chars().next().is_some_and(char::is_uppercase);
+            |claim: &Claimed| claim.subject.chars().next().is_some_and(char::is_uppercase);
         // What something is says nothing about who has it.
-        let touches = |claim: &&Claimed| {
-            touches(&claim.words, &self.stems) && !claim.words.contains(" is a ")
-        };
-        !claims.iter().any(touches) && !(claims.iter().all(is_somebody) && !claims.is_empty())
+        let mut others = claims.iter().filter(|claim| !claim.words.contains(" is a ")).peekable();
+        others.peek().is_none()
+            || others.all(|claim| !is_somebody(claim) && !touches(&claim.words, &self.stems))
     }
 }
 

@@ -74,12 +74,13 @@ impl Sought {
         let thing = Thing::of(&said);
         let belongs = |at: usize| {
             let word = word(at);
-            !is_empty_word(word)
-                && !about_the_answer(word)
-                && !NOW.contains(&word)
-                && !names.contains(&stem(word))
-                && !thing.is_called(word)
-                && !(Some(at) == called && AUXILIARY.contains(&self::next(&said, at)))
+            let names_the_answer = Some(at) == called && AUXILIARY.contains(&self::next(&said, at));
+            !(is_empty_word(word)
+                || about_the_answer(word)
+                || NOW.contains(&word)
+                || names.contains(&stem(word))
+                || thing.is_called(word)
+                || names_the_answer)
         };
         let places: Vec<usize> = (0..said.len()).filter(|at| belongs(*at)).collect();
         let head = head(&said, &places).map(str::to_owned);
@@ -211,7 +212,7 @@ impl Thing {
             Thing::Reason => has(REASONS),
             Thing::Colour => has(COLOURS),
             Thing::Surname => has(&["surname"]) || has_surname(sentence, names),
-            Thing::Job => has(WORK) || said.windows(2).any(|pair| is_called_a(pair)),
+            Thing::Job => has(WORK) || said.windows(2).any(is_called_a),
             Thing::Figure => counts(),
             // What was said of a day happened about then.
             Thing::Time => exact || counts() || is_dated(&said),

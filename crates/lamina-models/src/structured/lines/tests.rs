@@ -1,4 +1,4 @@
-//! Documents as lines.
+//! Documents and triples as the lines that an answer tells of them.
 
 use super::*;
 
