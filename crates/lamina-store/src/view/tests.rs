@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 27: 55 rows, 1cf4b92b6e503920c7fe96f5cbaae24f279dd48a567e145933d65943b9bf95ff"]
+    expect!["layout 28: 55 rows, 79fb66c4362f994bb0b2a4c5674d47f83c19b4fc7e9aebded984fa642ba3c882"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
