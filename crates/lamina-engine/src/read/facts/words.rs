@@ -22,7 +22,7 @@ use crate::derive::conflicts::rows::{ConflictRow, DecisionRow};
 use crate::derive::entities::CERTAIN;
 use crate::derive::entities::rows::OperationRow;
 use crate::derive::read::{answer_row, row, walk};
-use crate::derive::rows::{AnswerRow, FactRow, InputRow};
+use crate::derive::rows::{AnswerRow, FactRow, InputRow, Spoken};
 use crate::derive::{facts, key};
 use crate::engine::Inner;
 use crate::read::recall::said_words;
@@ -273,10 +273,7 @@ impl Inner {
         let Some((mut first, source)) = first else {
             return Ok(unsaid_object(value, supports, confidence).map(|object| (object, None)));
         };
-        let input = key::input(tenant, fact.scope, &fact.track, source);
-        let input =
-            row(&self.views, Space::Sources, &input, |bytes| InputRow::decode(source, bytes))?;
-        let spoken = input.map(|input| input.spoken);
+        let spoken = self.spoken(tenant, fact, source)?;
         let sure = spoken.map_or((CERTAIN, CERTAIN), |spoken| spoken.sure);
         first.sure = Confidence::new(sure.0);
         let claim = &first.claim;
@@ -300,6 +297,19 @@ impl Inner {
             redacted: false,
         };
         Ok(Some((object, Some(first))))
+    }
+
+    /// Whom and what the words of an assertion name.
+    fn spoken(
+        &self,
+        tenant: u32,
+        fact: &FactRow,
+        source: AssertionId,
+    ) -> Result<Option<Spoken>, Error> {
+        let input = key::input(tenant, fact.scope, &fact.track, source);
+        let input =
+            row(&self.views, Space::Sources, &input, |bytes| InputRow::decode(source, bytes))?;
+        Ok(input.map(|input| input.spoken))
     }
 
     /// Where each piece of evidence of a version is from, in their order; mostly from before, if there are many.
