@@ -34,7 +34,7 @@ async fn decisions_go_with_their_scope() {
     let mut world = World::open(dir.path());
     // What is said there later is disputed anew.
     for place in ["Globex", "Hooli"] {
-        world.next = 1_000_000;
+        world.next = 7_000_000;
         world.say(ROOT, &format!("Bob =works_at {place}")).await;
     }
     assert_eq!(world.said(ROOT, |_| {}).await.len(), 1);
