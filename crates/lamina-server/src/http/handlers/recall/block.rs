@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use lamina_api::time;
 use lamina_engine::read::beliefs::Ground;
+use lamina_engine::read::facts::FactRecord;
 use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
 use lamina_types::recall::CitationMode;
 use lamina_types::{Content, EventId, EventRecord, FactId, Micros};
@@ -58,13 +59,7 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         let words = fact_words(&found.record);
         if told.adds(&words) {
             let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
-            let over = found.record.valid_to.filter(|to| to.0 <= recalled.recorded.0);
-            let words = match over.map(|to| time::print(to.0)) {
-                // What is over is not told as if it were so.
-                Some(to) => format!("{words} (until {})", to.get(..10).unwrap_or_default()),
-                None if found.record.recorded_to.is_some() => format!("{words} (superseded)"),
-                None => words,
-            };
+            let words = format!("{words}{}", until(&found.record, recalled.recorded.0));
             let text = line(at, "fact", &words);
             pieces.push(Piece { text, id: found.record.id.to_string() });
         }
@@ -89,6 +84,28 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
             pieces.push(Piece { text, id: found.record.id.to_string() });
         }
     }
+    wider(recalled, &applies, &mut told, &mut pieces);
+    // Nothing that answers is nothing to be put into a prompt.
+    let derived = recalled.facts.len() + recalled.beliefs.len() + recalled.episodes.len();
+    if !pieces.is_empty() || derived > 0 {
+        for applies in &recalled.standing {
+            let text = line(applies.observed_at.0, "standing", &applies.text);
+            pieces.push(Piece { text, id: applies.id.to_string() });
+        }
+    }
+    pieces
+}
+
+/// Episodes and concepts.
+fn wider(
+    recalled: &Recalled,
+    applies: &HashSet<EventId>,
+    told: &mut Told,
+    pieces: &mut Vec<Piece>,
+) {
+    let all_apply = |events: &[EventId]| {
+        !events.is_empty() && events.iter().all(|event| applies.contains(event))
+    };
     for found in &recalled.episodes {
         let Some(summary) = &found.record.summary else { continue };
         if !all_apply(&found.record.events) && told.adds(summary) {
@@ -101,15 +118,15 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         let text = line(found.record.valid_from.0, "concept", summary);
         pieces.push(Piece { text, id: found.record.id.to_string() });
     }
-    // Nothing that answers is nothing to be put into a prompt.
-    let derived = recalled.facts.len() + recalled.beliefs.len() + recalled.episodes.len();
-    if !pieces.is_empty() || derived > 0 {
-        for applies in &recalled.standing {
-            let text = line(applies.observed_at.0, "standing", &applies.text);
-            pieces.push(Piece { text, id: applies.id.to_string() });
-        }
+}
+
+/// What is over is not told as if it were so.
+fn until(fact: &FactRecord, now: Micros) -> String {
+    match fact.valid_to.filter(|to| to.0 <= now).map(|to| time::print(to.0)) {
+        Some(to) => format!(" (until {})", to.get(..10).unwrap_or_default()),
+        None if fact.recorded_to.is_some() => " (superseded)".to_owned(),
+        None => String::new(),
     }
-    pieces
 }
 
 /// The sentences that a block has so far: what says nothing else is not repeated.
