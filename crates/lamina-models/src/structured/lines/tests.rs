@@ -1,4 +1,4 @@
-//! Documents and triples as the lines that an answer tells of them.
+//! What an answer tells of documents and of triples: one line for each value, and nothing of what is no document.
 
 use super::*;
 
