@@ -273,7 +273,7 @@ impl Inner {
         let Some((mut first, source)) = first else {
             return Ok(unsaid_object(value, supports, confidence).map(|object| (object, None)));
         };
-        let spoken = self.spoken(tenant, fact, source)?;
+        let spoken = self.spoken_of(tenant, fact, source)?;
         let sure = spoken.map_or((CERTAIN, CERTAIN), |spoken| spoken.sure);
         first.sure = Confidence::new(sure.0);
         let claim = &first.claim;
@@ -300,7 +300,7 @@ impl Inner {
     }
 
     /// Whom and what the words of an assertion name.
-    fn spoken(
+    fn spoken_of(
         &self,
         tenant: u32,
         fact: &FactRow,
