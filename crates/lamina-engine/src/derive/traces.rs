@@ -108,7 +108,7 @@ fn drop_worded(
     let scope = Cursor::new(&bytes).varint().map_err(row_error(Space::Sources))?;
     let worded = key::forget::worded(tenant, scope, target.offset);
     let row = rows.get(Space::Sources, &worded)?.unwrap_or_default();
-    let taken = u8::from(target.who) * WHO | u8::from(target.what) * WHAT;
+    let taken = (u8::from(target.who) * WHO) | (u8::from(target.what) * WHAT);
     if row.last().is_some_and(|wanted| wanted & !taken != 0) {
         return Ok(());
     }

@@ -397,10 +397,11 @@ fn what_was_said_about_words_goes_with_them() {
     let declared = string(declared, "id");
     let carla = api.get(&format!("/v1/events?scope={scope}&limit=100")).ok(200);
     let carla = carla["items"].as_array().unwrap().iter();
-    let carla = carla.filter(|one| one.to_string().contains("Carla")).map(|one| string(one, "id"));
+    let mut carla = carla.filter(|one| one.to_string().contains("Carla"));
+    let carla = string(carla.next_back().unwrap(), "id");
     let body = json!({
         "scope": scope, "cascade": "redact_events",
-        "selector": {"memory_ids": [declared, carla.last().unwrap()]},
+        "selector": {"memory_ids": [declared, carla]},
     });
     let done = api.post("/v1/forget", &body).ok(200);
     assert_eq!((&done["deleted"]["events"], &done["matched"]), (&json!(1), &json!(2)), "{done}");

@@ -8,9 +8,11 @@ use crate::harness::{Api, string};
 const STORIES: &str = include_str!("still/stories.txt");
 
 fn say(api: &mut Api, day: usize, content: &Value) {
+    let context = json!({"observed_at": format!("2026-03-{:02}T09:00:00Z", 2 * day)});
     let mut envelope = api.envelope("");
-    envelope["content"] = content.clone();
-    envelope["context"] = json!({"observed_at": format!("2026-03-{:02}T09:00:00Z", 2 * day)});
+    for (name, value) in [("content", content.clone()), ("context", context)] {
+        envelope.as_object_mut().unwrap().insert(name.to_owned(), value);
+    }
     api.post("/v1/experience?wait=consolidated", &envelope).ok(200);
 }
 
