@@ -11,7 +11,7 @@ fn say(api: &mut Api, day: usize, content: &Value) {
     let context = json!({"observed_at": format!("2026-03-{:02}T09:00:00Z", 2 * day)});
     let mut envelope = api.envelope("");
     for (name, value) in [("content", content.clone()), ("context", context)] {
-        envelope.as_object_mut().unwrap().insert(name.to_owned(), value);
+        envelope.as_object_mut().expect("an object").insert(name.to_owned(), value);
     }
     api.post("/v1/experience?wait=consolidated", &envelope).ok(200);
 }
