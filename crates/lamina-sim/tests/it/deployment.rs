@@ -50,7 +50,7 @@ fn r180_a_policy_file_is_a_deployment_of_its_own() {
         assert_eq!(effective["capabilities"]["forget.gdpr"]["decided_by_tier"], "deployment");
         assert_eq!(effective["capabilities"]["scope.write"]["decision"], "allow");
         let rates = alice.get("/v1/auth/whoami");
-        assert_eq!(rates.header("x-ratelimit-limit"), Some("2147483647"));
+        assert_eq!(rates.header("x-ratelimit-limit"), Some("77"));
         let shown = alice.get("/v1/policy/deployment").ok(200);
         assert_eq!(shown["deny"], json!(["export.*", "forget.*", "scope.write.elevated"]));
         assert_eq!(shown["defaults"]["audit.retention"], "P1Y");
