@@ -413,7 +413,9 @@ fn relative(
         }
         None => {
             let owner = Box::new(owner.clone());
-            (Term::Of { owner, relation: noun.to_owned() }, from, at + 1)
+            // An ex-wife is somebody else than the wife.
+            let relation = if former { format!("ex-{noun}") } else { noun.to_owned() };
+            (Term::Of { owner, relation }, from, at + 1)
         }
     };
     let named = name_end.is_some();

@@ -63,7 +63,10 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
     let doubtful = supposes(tokens, sentence)
         || tells_a_story(tokens, sentence)
         || asks(tokens, sentence)
-        || is_machine(tokens, sentence);
+        || is_machine(tokens, sentence)
+        || clauses.iter().any(|clause| is_only_hearsay(tokens, clause))
+        // "Ann and Bob live in Rome and Oslo respectively": who lives where is not told by the order.
+        || (sentence.start..sentence.end).any(|at| tokens.at(at).fold == "respectively");
     let (mut hearsay, mut material) = (false, false);
     if !sentence.asks
         && let Some((start, end)) = applying(tokens, sentence)
@@ -85,6 +88,7 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
             hangs && hangs_on(clauses, at).is_some_and(|before| !before.asserted);
         let reject = doubtful
             || hearsay
+            || denies_both(tokens, sentence, clause)
             || material
             || inherits_request
             || instruction.is_none() && is_condition(tokens, clause)
@@ -315,6 +319,19 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
         tokens.at(clause.end + 1).word(&["possible", "needed", "necessary", "so", "anything"]);
     let attached = after.word(&["if", "unless"]) && !polite;
     inside || attached || nearly
+}
+
+/// "Likes neither tea nor coffee": what follows is denied, each of it.
+fn denies_both(tokens: &Tokens<'_>, sentence: Sentence, clause: &Clause) -> bool {
+    (sentence.start..clause.end).any(|at| tokens.at(at).fold == "neither")
+}
+
+/// "Jane lives in Oslo, I was told": a clause that says nothing else is about the rest of its sentence.
+fn is_only_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {
+    let whole = |words: &&[&str]| {
+        clause.start + words.len() == clause.end && tokens.words_at(clause.start, words)
+    };
+    tokens.at(clause.start).is(Class::MARK) && HEARSAY.iter().any(whole)
 }
 
 fn is_hearsay(tokens: &Tokens<'_>, clause: &Clause) -> bool {

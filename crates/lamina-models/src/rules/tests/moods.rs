@@ -21,6 +21,13 @@ fn nothing_is_claimed() {
          I could use a coffee.
          Imagine we had 400 users.
          According to Eve, Falcon is cancelled.
+         Jane lives in Oslo, I was told.
+         It's not true that Maria works at Acme.
+         It isn't true that Maria works at Acme.
+         Jane denied that she works at Acme.
+         Bob likes neither tea nor coffee.
+         Neither my wife nor I like fish.
+         Alice and Bob live in Rome and Oslo respectively.
          Ich wohne in Berlin und arbeite bei Siemens.
          J'habite à Paris avec ma femme.
          I almost bought a Tesla.
@@ -50,6 +57,13 @@ fn nothing_is_claimed() {
             I could use a coffee.
             Imagine we had 400 users.
             According to Eve, Falcon is cancelled.
+            Jane lives in Oslo, I was told.
+            It's not true that Maria works at Acme.
+            It isn't true that Maria works at Acme.
+            Jane denied that she works at Acme.
+            Bob likes neither tea nor coffee.
+            Neither my wife nor I like fish.
+            Alice and Bob live in Rome and Oslo respectively.
             Ich wohne in Berlin und arbeite bei Siemens.
             J'habite à Paris avec ma femme.
             I almost bought a Tesla.
