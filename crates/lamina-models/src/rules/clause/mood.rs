@@ -89,6 +89,7 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
         let reject = doubtful
             || hearsay
             || denies_both(tokens, sentence, clause)
+            || leaves_open(tokens, clause)
             || material
             || inherits_request
             || instruction.is_none() && is_condition(tokens, clause)
@@ -324,6 +325,13 @@ fn is_condition(tokens: &Tokens<'_>, clause: &Clause) -> bool {
 /// "Likes neither tea nor coffee": what follows is denied, each of it.
 fn denies_both(tokens: &Tokens<'_>, sentence: Sentence, clause: &Clause) -> bool {
     (sentence.start..clause.end).any(|at| tokens.at(at).fold == "neither")
+}
+
+/// "Works at Acme or Initech": of two names neither is stated.
+fn leaves_open(tokens: &Tokens<'_>, clause: &Clause) -> bool {
+    let named = |at: usize| tokens.slice(at, at + 1).starts_with(char::is_uppercase);
+    (clause.start + 1..=clause.end)
+        .any(|at| tokens.at(at).fold == "or" && named(at - 1) && named(at + 1))
 }
 
 /// "Jane lives in Oslo, I was told": a clause that says nothing else is about the rest of its sentence.

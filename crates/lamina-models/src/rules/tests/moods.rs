@@ -25,6 +25,7 @@ fn nothing_is_claimed() {
          It's not true that Maria works at Acme.
          It isn't true that Maria works at Acme.
          Jane denied that she works at Acme.
+         Tom works at Acme or Initech.
          Bob likes neither tea nor coffee.
          Neither my wife nor I like fish.
          Alice and Bob live in Rome and Oslo respectively.
@@ -61,6 +62,7 @@ fn nothing_is_claimed() {
             It's not true that Maria works at Acme.
             It isn't true that Maria works at Acme.
             Jane denied that she works at Acme.
+            Tom works at Acme or Initech.
             Bob likes neither tea nor coffee.
             Neither my wife nor I like fish.
             Alice and Bob live in Rome and Oslo respectively.
