@@ -33,7 +33,12 @@ const DURATIONS: &[&str] = &[
     "began_at_us",
     "issued_at_us",
     "synthesis_lag",
+    // Which of two that tie comes first is told by their ids.
+    "ranked_position",
 ];
+/// Versions of a concept. Episodes that are sealed at once are learned from in the order of their ids, so which of the
+/// versions in between had which confidence is chance.
+const VERSIONS: &str = "versions";
 /// How far a computed number may be from its twin: some of them depend on how old a record is.
 const NUMBERS_APART_MAX: f64 = 0.002;
 const ID_DIGITS: usize = 32;
@@ -141,6 +146,9 @@ impl Mask {
                     mask.value(key, &mut item, foreign);
                     items.push(item);
                 });
+                if key == VERSIONS {
+                    scatter(items, "confidence");
+                }
             }
             Value::Number(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
             Value::String(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
@@ -226,6 +234,17 @@ impl Mask {
         self.order.push((kind.to_owned(), word.to_owned()));
         self.names.insert(word.to_owned(), name.clone());
         name
+    }
+}
+
+/// Gives the values of a field to the items in ascending order, whoever had them.
+fn scatter(items: &mut [Value], field: &str) {
+    let numbers = items.iter().filter_map(|item| item.get(field)?.as_f64());
+    let mut numbers: Vec<f64> = numbers.collect();
+    numbers.sort_by(f64::total_cmp);
+    let places = items.iter_mut().filter_map(|item| item.get_mut(field)).filter(|at| at.is_f64());
+    for (place, number) in places.zip(numbers) {
+        *place = Value::from(number);
     }
 }
 
