@@ -44,6 +44,11 @@ explain! {
         ],
         "Correct the named place and send the request again.",
         "`context.happened_at`: unknown field; use `context.observed_at`, the time of the event";
+    MalformedRequest:
+        "What was sent is not a request that HTTP allows.",
+        ["The request line or a header line cannot be read. The connection is closed."],
+        "Use an HTTP client, or see what a proxy on the way did to the request.",
+        "What was sent is not a request that HTTP allows.";
     MissingRequiredField:
         "A required parameter is absent.",
         ["A query parameter that the route cannot do without was not given."],
@@ -311,7 +316,10 @@ explain! {
         "Too many writes; try again in 1 s.";
     HeadersTooLarge:
         "The request's headers are larger than the server takes.",
-        ["All header lines together are over the limit."],
+        [
+            "All header lines together are over 65536 bytes, or there are more than 100 of them.",
+            "The address is over 65534 bytes (414).",
+        ],
         "Send fewer or shorter headers.",
         "The headers are larger than 65536 bytes.";
     Internal:

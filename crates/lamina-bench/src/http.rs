@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::{Options, sample};
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 7;
 const CONNECTIONS: usize = 64;
 
 /// Runs the comparison.
@@ -78,6 +78,7 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
         let config = Config::load(&flags, &Environment::default(), &*env.disk)?;
         let gate = Gate::of(&config, &env)?;
         let meters = Meters::install();
+        let own = env.clone();
         let parts = Parts { engine, gate, env, meters, closing: closed.clone(), answerer: None };
         let app = Arc::new(App::new(parts, &config));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -87,6 +88,7 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
             http::router_without_engine(app),
             config.limits,
             None,
+            own,
             closed,
         )
         .await;

@@ -37,6 +37,7 @@ pub(crate) fn write(number: u64, at: Micros) -> Write {
 pub(crate) fn says(number: u64, scope: ScopePath, text: String, at: Micros) -> Write {
     let actor = Actor::new("agent:bench".parse().expect("a well-formed actor"));
     Write {
+        key_drawn: false,
         identity: text.as_bytes().to_vec(),
         experience: Experience {
             scope,

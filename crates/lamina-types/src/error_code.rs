@@ -35,6 +35,8 @@ macro_rules! error_codes {
 error_codes! {
     /// Not JSON (400), or JSON with an unknown or wrongly typed field (422, ruling 17).
     InvalidBody = "INVALID_BODY", 400, retriable: false;
+    /// Not a request that HTTP allows.
+    MalformedRequest = "MALFORMED_REQUEST", 400, retriable: false;
     /// A required field or query parameter is absent.
     MissingRequiredField = "MISSING_REQUIRED_FIELD", 400, retriable: false;
     /// A query parameter has a value that cannot be read.

@@ -180,14 +180,36 @@ impl Stack {
         {
             let own = capability.starts_with("forget.") && rules::is_of(scope, &caller.actor);
             if self.membership.role != Some(MemberRole::Owner) && !own {
-                return Err(match self.guest {
-                    None => Refusal::Owner,
-                    Some(_) => Refusal::OwnerOfShared,
-                });
+                return Err(self.owner_refusal());
             }
             decided = Tier::Scope;
         }
         Ok(decided)
+    }
+
+    fn owner_refusal(&self) -> Refusal<'static> {
+        match self.guest {
+            None => Refusal::Owner,
+            Some(_) => Refusal::OwnerOfShared,
+        }
+    }
+
+    /// Why a caller may not take the words of others out of a scope, if that is so: somebody else has it.
+    pub fn keeps_from(
+        &self,
+        caller: &Caller,
+        capability: &'static str,
+        scope: &ScopePath,
+    ) -> Option<Denial> {
+        let theirs = !self.is_owned()
+            || Operator::of(caller, self.preset) == Operator::Yes
+            || self.membership.role == Some(MemberRole::Owner)
+            || rules::is_of(scope, &caller.actor);
+        (!theirs).then(|| self.owner_refusal().of(capability, self.preset))
+    }
+
+    fn is_owned(&self) -> bool {
+        self.membership.registered || self.membership.closed
     }
 
     fn role_needed(
@@ -209,8 +231,7 @@ impl Stack {
             None => rules::takes_an_owner(capability),
             Some(_) => rules::takes_an_owner_of_shared(capability),
         };
-        let owned = self.membership.registered || self.membership.closed;
-        owned && operator == Operator::No && takes
+        self.is_owned() && operator == Operator::No && takes
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) async fn write(engine: &Engine, tenant: u32, actor: &str, scope: &str
 pub(crate) fn written(engine: &Engine, actor: &str, scope: &str, key: &str) -> Write {
     let who = Actor::new(actor.parse().unwrap());
     Write {
+        key_drawn: false,
         experience: Experience {
             scope: path(scope),
             subject: who.id.clone(),

@@ -17,7 +17,7 @@ use crate::write::writer::WriterStatus;
 const BUSY: usize = 8;
 /// A rest is at most so many times as long as the work before it. What a round leaves to the threads that
 /// sync and fold costs about as much again.
-const REST_PER_WORK: u32 = 8;
+const REST_PER_WORK: u32 = 16;
 /// However long the work was.
 const REST_MAX: Duration = Duration::from_millis(800);
 /// How often the load is looked at.

@@ -35,6 +35,7 @@ fn open(dir: &Path) -> Engine {
 fn write(engine: &Engine, text: &str, key: &str) -> Write {
     let actor = Actor::new("user:alice".parse().unwrap());
     Write {
+        key_drawn: false,
         experience: Experience {
             scope: scope(),
             subject: actor.id.clone(),

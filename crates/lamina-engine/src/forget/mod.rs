@@ -17,7 +17,7 @@ pub(crate) use select::Place;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use lamina_core::policy::{Caller, Permit, Retain};
+use lamina_core::policy::{Caller, Denial, Permit, Retain};
 use lamina_env::Env;
 use lamina_store::log::Section;
 use lamina_types::capability::{
@@ -37,6 +37,8 @@ pub enum ForgetPermit {
     DerivedOnly(Permit<ForgetCascadeDerivedOnly>),
     /// Also the words of events.
     RedactEvents(Permit<ForgetCascadeRedactEvents>),
+    /// The same, but only words that the caller wrote, and why those of others stay.
+    RedactOwn(Permit<ForgetCascadeRedactEvents>, Box<Denial>),
     /// Everything of a scope that is removed (R305).
     Gdpr(Permit<ForgetGdpr>),
     /// What is past its time, when it is time.
@@ -50,7 +52,9 @@ impl ForgetPermit {
     pub fn caller(&self) -> &Caller {
         match self {
             ForgetPermit::DerivedOnly(permit) => permit.caller(),
-            ForgetPermit::RedactEvents(permit) => permit.caller(),
+            ForgetPermit::RedactEvents(permit) | ForgetPermit::RedactOwn(permit, _) => {
+                permit.caller()
+            }
             ForgetPermit::Gdpr(permit) => permit.caller(),
             ForgetPermit::Retention(permit) => permit.caller(),
             ForgetPermit::Operator(permit) => permit.caller(),
@@ -60,7 +64,10 @@ impl ForgetPermit {
     fn allows(&self, cascade: Cascade, scope: &ScopePath) -> bool {
         match (self, cascade) {
             (ForgetPermit::DerivedOnly(permit), Cascade::DerivedOnly) => permit.covers(scope),
-            (ForgetPermit::RedactEvents(permit), Cascade::RedactEvents) => permit.covers(scope),
+            (
+                ForgetPermit::RedactEvents(permit) | ForgetPermit::RedactOwn(permit, _),
+                Cascade::RedactEvents,
+            ) => permit.covers(scope),
             (ForgetPermit::Gdpr(permit), Cascade::RedactEvents) => permit.covers(scope),
             (ForgetPermit::Retention(permit), Cascade::RedactEvents) => permit.covers(scope),
             (ForgetPermit::Operator(permit), Cascade::RedactEvents) => permit.covers(scope),
@@ -71,7 +78,9 @@ impl ForgetPermit {
     fn who(&self, env: &Env, noted: &Noted) -> Section {
         match self {
             ForgetPermit::DerivedOnly(permit) => by(env, permit, noted),
-            ForgetPermit::RedactEvents(permit) => by(env, permit, noted),
+            ForgetPermit::RedactEvents(permit) | ForgetPermit::RedactOwn(permit, _) => {
+                by(env, permit, noted)
+            }
             ForgetPermit::Gdpr(permit) => by(env, permit, noted),
             ForgetPermit::Retention(permit) => by(env, permit, noted),
             ForgetPermit::Operator(permit) => by(env, permit, noted),

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use lamina_core::policy::Caller;
 use lamina_env::rng::draw;
-use lamina_store::codec::control::{ForgetBegun, Forgotten as Entry, Suppress};
+use lamina_store::codec::control::{By, ForgetBegun, Forgotten as Entry, Suppress};
 use lamina_store::entry::{Kind, Place as LogPlace, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{EraseTarget, NewEntry};
@@ -170,6 +171,10 @@ impl Engine {
         forget: &Forget,
     ) -> Result<Option<Plan>, Error> {
         let (caller, forget) = (permit.caller().clone(), forget.clone());
+        let kept = match permit {
+            ForgetPermit::RedactOwn(_, why) => Some(why.clone()),
+            _ => None,
+        };
         self.blocking(move |inner| {
             let tenant = caller.tenant;
             let Some(scope) = inner.views.scope_ordinal(tenant, &forget.scope)? else {
@@ -183,6 +188,11 @@ impl Engine {
                 && let Some(held) = inner.hold_over(tenant, &forget.scope)?
             {
                 return Err(Error::Held { scope: held });
+            }
+            if let Some(why) = kept
+                && !inner.wrote_all(&caller, &gone)?
+            {
+                return Err(Error::Denied(*why));
             }
             let deleted = place.falls(&gone)?;
             Ok(Some(Plan { scope, selected, gone, suppress, deleted }))
@@ -228,6 +238,27 @@ impl Engine {
 }
 
 impl Inner {
+    /// Whether a caller wrote all the words that go. Of what does not say who wrote it any more nobody did.
+    fn wrote_all(&self, caller: &Caller, gone: &Removal) -> Result<bool, Error> {
+        for event in &gone.words {
+            let Some(found) = self.views.event(caller.tenant, *event)? else { continue };
+            let entry = self.reader.entry(found.offset, found.place)?;
+            match self.decode_who(&entry) {
+                Ok(who) if who.caller == caller.actor => {}
+                Ok(_) | Err(Error::Deleted) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        for (offset, place) in &gone.declarations {
+            let entry = self.reader.entry(*offset, *place)?;
+            let by = entry.who.live().and_then(|bytes| By::decode(bytes).ok());
+            if by.is_none_or(|by| by.caller != caller.actor) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The sections that hold the words of events and of blobs that nothing else refers to, and the files
     /// of these.
     fn targets(

@@ -43,6 +43,8 @@ pub struct PreparedWrite {
     pub(crate) owner: ActorId,
     pub(crate) registers: bool,
     pub(crate) idem_mac: [u8; 32],
+    /// Nobody can have used the key before.
+    pub(crate) key_drawn: bool,
     pub(crate) body_mac: [u8; 32],
     pub(crate) blobs: Vec<BlobId>,
     pub(crate) who: Section,
@@ -409,6 +411,9 @@ impl Capture {
     }
 
     fn known(&self, item: &PreparedWrite) -> Result<Option<(Placed, [u8; 32])>, Error> {
+        if item.key_drawn {
+            return Ok(None);
+        }
         if let Some(recent) = self.recent.keys.get(&item.idem_mac) {
             return Ok(Some(*recent));
         }

@@ -28,6 +28,8 @@ use lamina_types::{AuditId, BatchId, EventId, Experience, RecordedAt, Stage};
 pub struct Write {
     /// What was experienced.
     pub experience: Experience,
+    /// Its idempotency key was drawn for it, so no event before it can have the same.
+    pub key_drawn: bool,
     /// Canonical bytes of the body's identity: a retry has the same ones.
     pub identity: Vec<u8>,
     /// The id of the request, for the entry's `who`.

@@ -39,7 +39,7 @@ pub fn prepare(
     provenance: &Provenance,
     write: Write,
 ) -> PreparedWrite {
-    let Write { experience, identity, request_id } = write;
+    let Write { experience, key_drawn, identity, request_id } = write;
     let family = u8::from(provenance.batch_id.is_some());
     let idem_mac = keyed.mac(
         "idempotency",
@@ -65,6 +65,7 @@ pub fn prepare(
         owner: provenance.caller.clone(),
         registers: provenance.registers,
         idem_mac,
+        key_drawn,
         body_mac,
         blobs,
         who: section(rng, &who.encode()),

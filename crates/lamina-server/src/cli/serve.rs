@@ -101,8 +101,9 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let routes = router(Arc::clone(&app));
     // First: what they have not come to yet is hidden from the first request on.
     resume(&engine).await;
+    let env = app.env.clone();
     let serving =
-        tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), closing));
+        tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
     let signal = signals.last(&Reloads { tls, app: Arc::clone(&app) }).await;
     tracing::info!(signal, "closing");
     // Nobody may be left to hear it; then there is nothing to close.

@@ -13,6 +13,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use lamina_env::Env;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -20,11 +21,12 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::busy::{Busy, Counted};
+use super::garbled::{Asked, Garbled};
 use super::stall::Stall;
 use crate::config::Limits;
 use crate::tls::{HTTP2, Tls};
 
-/// Bytes of a request's head; a longer one is answered with 431 before any of our code sees it.
+/// Bytes of a request's head; a longer one is refused before a handler sees it.
 const HEAD_BYTES_MAX: usize = 256 << 10;
 /// Streams of one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -53,12 +55,14 @@ pub async fn serve(
     router: Router,
     limits: Limits,
     tls: Option<Arc<Tls>>,
+    env: Env,
     mut closing: Closing,
 ) {
     let slots = Arc::new(Semaphore::new(usize::try_from(limits.connections).unwrap_or(usize::MAX)));
     let door = Arc::new(Door {
         router,
         tls,
+        env,
         header_timeout: Duration::from_millis(limits.header_timeout_ms),
         handshake_timeout: Duration::from_millis(limits.handshake_timeout_ms),
         write_timeout: Duration::from_millis(limits.write_timeout_ms),
@@ -104,6 +108,7 @@ async fn pause(error: &io::Error) {
 struct Door {
     router: Router,
     tls: Option<Arc<Tls>>,
+    env: Env,
     header_timeout: Duration,
     handshake_timeout: Duration,
     write_timeout: Duration,
@@ -176,7 +181,10 @@ impl Door {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let service = FromPeer { peer, inner: TowerToHyperService::new(self.router.clone()) };
+        let asked = Asked::default();
+        let stream = Garbled::new(stream, asked.clone(), self.env.clone());
+        let inner = TowerToHyperService::new(self.router.clone());
+        let service = FromPeer { peer, asked, inner };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.header_timeout)
@@ -196,8 +204,8 @@ impl Door {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let busy = Busy::new();
-        let service =
-            FromPeer { peer, inner: Counted { router: self.router.clone(), busy: busy.clone() } };
+        let inner = Counted { router: self.router.clone(), busy: busy.clone() };
+        let service = FromPeer { peer, asked: Asked::default(), inner };
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(PING_INTERVAL)
@@ -254,9 +262,10 @@ async fn spoken(stream: &TcpStream) -> io::Result<Protocol> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Tells each request of a connection where it comes from.
+/// Tells each request of a connection where it comes from, and the connection that there was one.
 struct FromPeer<S> {
     peer: Option<Peer>,
+    asked: Asked,
     inner: S,
 }
 
@@ -266,6 +275,7 @@ impl<S: Service<hyper::Request<Incoming>>> Service<hyper::Request<Incoming>> for
     type Future = S::Future;
 
     fn call(&self, mut request: hyper::Request<Incoming>) -> S::Future {
+        self.asked.note();
         if let Some(peer) = self.peer {
             request.extensions_mut().insert(peer);
         }

@@ -5,6 +5,7 @@
 
 pub mod listen;
 mod stall;
+mod garbled;
 mod busy;
 mod route;
 mod answer;

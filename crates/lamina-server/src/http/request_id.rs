@@ -24,7 +24,7 @@ impl Id {
         }
     }
 
-    fn mint(env: &Env) -> Id {
+    pub(crate) fn mint(env: &Env) -> Id {
         let id = RequestId::mint(env.clock.wall(), draw(&*env.rng));
         let value = HeaderValue::try_from(id.to_string());
         Id(value.expect("an id is letters, digits and an underscore"))

@@ -224,6 +224,7 @@ impl World {
         let keyed = process.keys.tenant(FIRST_TENANT).expect("the tenant has a key");
         let actor = Actor::new("user:alice".parse().expect("well formed"));
         let write = Write {
+            key_drawn: false,
             experience: Experience {
                 scope: said.scope.parse().expect("well formed"),
                 subject: actor.id.clone(),

@@ -79,10 +79,34 @@ fn with_headers(count: usize) -> Vec<u8> {
 fn a_request_has_at_most_100_headers() {
     let api = Api::shared("headers");
     assert_eq!(api.client.send_raw(&with_headers(100)).unwrap().status, 200);
-    assert_eq!(api.client.send_raw(&with_headers(101)).unwrap().status, 431);
+    let refused = api.client.send_raw(&with_headers(101)).unwrap();
+    assert_eq!(refused.status, 431);
+    check_envelope("101 headers", &refused);
 }
 
-/// 64 KiB of headers are read; more is refused in our own words, and far more by the connection.
+/// What the connection itself refuses is explained like everything else.
+#[test]
+fn what_is_no_request_gets_the_envelope_too() {
+    let api = Api::shared("garbled");
+    let long =
+        format!("GET /v1/health?a={} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(70_000));
+    for (wire, status, code) in [
+        (&b"what is this\r\n\r\n"[..], 400, "MALFORMED_REQUEST"),
+        (b"GET /v1/health HTTP/1.1\r\nHost localhost\r\n\r\n", 400, "MALFORMED_REQUEST"),
+        (b"GET /v1/health HTTP/9.9\r\nHost: localhost\r\n\r\n", 400, "MALFORMED_REQUEST"),
+        (b"GET /a b HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "MALFORMED_REQUEST"),
+        (long.as_bytes(), 414, "HEADERS_TOO_LARGE"),
+    ] {
+        let name = String::from_utf8_lossy(wire.get(..30).unwrap_or(wire)).into_owned();
+        let refused = api.client.send_raw(wire).unwrap();
+        assert_eq!(refused.status, status, "{name}");
+        check_envelope(&name, &refused);
+        assert_eq!(refused.json().unwrap()["error_code"], code, "{name}");
+        assert!(refused.header("x-cortex-request-id").is_some(), "{name}");
+    }
+}
+
+/// 64 KiB of headers are read; more is refused, and far more too.
 #[test]
 fn headers_have_a_size() {
     let mut api = Api::shared("headers");
@@ -95,6 +119,7 @@ fn headers_have_a_size() {
     assert_eq!(refused.json().unwrap()["error_code"], "HEADERS_TOO_LARGE");
     let response = api.another_client().send(&of(300 << 10)).unwrap();
     assert_eq!(response.status, 431);
+    check_envelope("300 KiB", &response);
 }
 
 /// HTTP/2 has no count of its own: there both refusals are in our own words.

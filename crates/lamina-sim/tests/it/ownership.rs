@@ -160,6 +160,17 @@ fn r076_r305_what_somebody_has_is_not_taken_or_destroyed() {
             }
             let cancel = format!("/v1/lifecycle/memory-event/{id}/cancel");
             not_owner(bob.post(&cancel, &json!({})), right);
+            let redact = |id: &str| {
+                let selector = json!({"memory_ids": [id]});
+                json!({"scope": scope, "cascade": "redact_events", "layers": ["events"], "selector": selector})
+            };
+            for route in ["/v1/forget", "/v1/forget/preview"] {
+                not_owner(bob.post(route, &redact(&id)), "forget.cascade.redact_events");
+            }
+            // What one wrote oneself one may take back anywhere.
+            let own = write(&mut bob, scope, "a slip of the tongue");
+            let done = bob.post("/v1/forget", &redact(&own)).ok(200);
+            assert_eq!(done["deleted"]["events"], 1, "{done}");
             // It is told before it is tried.
             let told = bob.get(&format!("/v1/policy/effective?scope={scope}")).ok(200);
             for capability in [right, "forget.gdpr"] {

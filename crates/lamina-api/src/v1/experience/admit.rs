@@ -48,6 +48,8 @@ pub struct Admitted {
     pub experience: Experience,
     /// What the caller should know although it was accepted.
     pub warnings: Vec<String>,
+    /// The key was made here: nobody can have used it before.
+    pub key_drawn: bool,
 }
 
 /// How far in the future an event may be observed before the caller is warned: clocks differ, but
@@ -106,7 +108,7 @@ pub(crate) fn admit_any(
         None => None,
     };
     let hints = admit_hints(language, scripts, context.timezone)?;
-    let idempotency_key = admit_key(idempotency_key, ctx)?;
+    let (idempotency_key, key_drawn) = admit_key(idempotency_key, ctx)?;
     let warnings = warnings(&modality, context.context.observed_at.0, ctx.now);
     let experience = Experience {
         scope,
@@ -120,7 +122,7 @@ pub(crate) fn admit_any(
         hints,
         idempotency_key,
     };
-    Ok(Admitted { experience, warnings })
+    Ok(Admitted { experience, warnings, key_drawn })
 }
 
 /// The refusal of an envelope that lacks a field.
@@ -221,9 +223,10 @@ fn admit_hints(
     Ok(Hints { language, scripts, timezone })
 }
 
-/// The key of a write: from the body or the header (R210), or made here in lenient mode.
-fn admit_key(body: Option<String>, ctx: &AdmitContext<'_>) -> Result<String, ApiError> {
+/// The key of a write: from the body or the header (R210), or made here in lenient mode, and whether it was.
+fn admit_key(body: Option<String>, ctx: &AdmitContext<'_>) -> Result<(String, bool), ApiError> {
     let field = "idempotency_key";
+    let drawn = body.is_none() && ctx.header_idempotency_key.is_none();
     let key = match (body, ctx.header_idempotency_key) {
         (Some(body), Some(header)) if body != header => {
             let reason = "differs from the header X-Cortex-Idempotency-Key; send one of them";
@@ -235,7 +238,7 @@ fn admit_key(body: Option<String>, ctx: &AdmitContext<'_>) -> Result<String, Api
         (None, None) => return Err(required(field)),
     };
     check::field(field, check::short(&key, IDEMPOTENCY_KEY_CHARS_MAX))?;
-    Ok(key)
+    Ok((key, drawn))
 }
 
 fn warnings(modality: &Modality, observed_at: Micros, now: Micros) -> Vec<String> {

@@ -114,6 +114,9 @@ impl<'a> Clusters<'a> {
         }
         // Half of what either occurs in is at least half of what this one occurs in.
         let episodes = self.episodes(item);
+        if episodes < TOGETHER_MIN {
+            return Vec::new();
+        }
         let at_least = episodes.div_ceil(2).max(TOGETHER_MIN);
         let mut found: Vec<(Item, Closeness)> = self
             .graph

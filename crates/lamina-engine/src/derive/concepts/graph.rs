@@ -5,7 +5,7 @@
 //! was answered once is remembered: one step asks for the same few counts again and again.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::ops::ControlFlow;
 
@@ -81,6 +81,8 @@ pub(crate) struct Stored<L> {
     /// The lists of neighbours, by the step from which on they were read.
     near: Remembered<Item, (u8, Vec<Item>)>,
     members: Remembered<Item, Option<ConceptId>>,
+    /// Things that did not occur before this step: they were never together with anything.
+    new: HashSet<Item>,
 }
 
 /// Answers that hold until something is applied that changes them.
@@ -115,6 +117,7 @@ impl<L: Look> Stored<L> {
             pairs: RefCell::default(),
             near: RefCell::default(),
             members: RefCell::default(),
+            new: HashSet::new(),
         }
     }
 
@@ -176,6 +179,9 @@ impl<L: Look> Graph for Stored<L> {
 
     fn together(&self, one: Item, other: Item) -> u32 {
         remembered(&self.pairs, both(one, other), || {
+            if self.new.contains(&one) || self.new.contains(&other) {
+                return 0;
+            }
             let row = key::pair(self.tenant, self.scope, one, other);
             self.get(Space::Sources, &row, count_of).unwrap_or(0)
         })
@@ -299,6 +305,7 @@ impl Stored<&mut Rows<'_, '_>> {
                 next += 1;
                 let first = Counts { first: next, ..Counts::default() };
                 self.counts.get_mut().insert(*item, first);
+                self.new.insert(*item);
             }
         }
         if next != known {

@@ -26,6 +26,7 @@ async fn written(dir: &Path, count: usize) -> (Engine, Vec<EventId>) {
     for number in 0..count {
         let actor = Actor::new("user:alice".parse().unwrap());
         let write = Write {
+            key_drawn: false,
             experience: Experience {
                 scope: scope(),
                 subject: actor.id.clone(),

@@ -58,6 +58,7 @@ impl World {
             owner: "user:local".parse().unwrap(),
             registers: true,
             idem_mac: mac,
+            key_drawn: false,
             body_mac: mac,
             blobs: Vec::new(),
             who: section(&rng, &who),

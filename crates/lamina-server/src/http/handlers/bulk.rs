@@ -159,6 +159,7 @@ fn split(bulk: AdmittedBulk, order: &[usize], request_id: &str) -> (Vec<Kept>, V
         writes.push(Some(Write {
             identity,
             experience: item.experience,
+            key_drawn: item.key_drawn,
             request_id: request_id.to_owned(),
         }));
     }

@@ -31,13 +31,14 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let wait = wait_of(&call)?;
     let caller = call.caller()?;
     let body = call.json_body(call.app.limits.body_bytes).await?;
-    let Admitted { experience, warnings } = admit(&call, &caller, &body)?;
+    let Admitted { experience, warnings, key_drawn } = admit(&call, &caller, &body)?;
     drop(body);
     let permit = permit(&call.desk, &caller, &experience, "").await?;
     let referred = Referred::by(&experience);
     let write = Write {
         identity: identity(&experience),
         experience,
+        key_drawn,
         request_id: call.id.as_str().to_owned(),
     };
     let started = call.app.env.clock.monotonic();
@@ -83,7 +84,7 @@ pub(in crate::http) fn admit_only(mut call: Call) -> Answer {
     Box::pin(async move {
         let caller = call.caller()?;
         let body = call.json_body(call.app.limits.body_bytes).await?;
-        let Admitted { experience, warnings } = admit(&call, &caller, &body)?;
+        let Admitted { experience, warnings, .. } = admit(&call, &caller, &body)?;
         permit(&call.desk, &caller, &experience, "").await?;
         let nowhere = EventId::mint(Micros(0), [0; 8]);
         reply::json(StatusCode::ACCEPTED, &ExperienceAccepted::new(nowhere, 0, warnings))

@@ -6,6 +6,7 @@ use lamina_api::time;
 use lamina_api::v1::forget::{Asked, ForgetPreviewBody, ForgetRequest, ForgottenBody, LayerCounts};
 use lamina_core::policy::Caller;
 use lamina_engine::forget::{Counts, ForgetAsked, ForgetPermit};
+use lamina_types::capability::{Capability as _, ForgetCascadeRedactEvents};
 use lamina_types::forget::{Cascade, Forget};
 
 use crate::http::call::{Call, Desk};
@@ -65,7 +66,16 @@ async fn permit(desk: &Desk, caller: &Caller, forget: &Forget) -> Result<ForgetP
     let scope = Some(&forget.scope);
     Ok(match forget.cascade {
         Cascade::DerivedOnly => ForgetPermit::DerivedOnly(desk.permit(caller, scope).await?),
-        Cascade::RedactEvents => ForgetPermit::RedactEvents(desk.permit(caller, scope).await?),
+        Cascade::RedactEvents => {
+            let permit = desk.permit::<ForgetCascadeRedactEvents>(caller, scope).await?;
+            // What somebody else has keeps the words of others; those of one's own are one's own.
+            let stack = desk.app.stack(caller, scope).await?;
+            let name = ForgetCascadeRedactEvents::NAME;
+            match stack.keeps_from(permit.caller(), name, &forget.scope) {
+                None => ForgetPermit::RedactEvents(permit),
+                Some(why) => ForgetPermit::RedactOwn(permit, Box::new(why)),
+            }
+        }
     })
 }
 

@@ -9,7 +9,7 @@ use crate::time;
 use crate::v1::experience::{Admitted, Wait, read, read_line};
 
 fn show(admitted: Admitted) -> String {
-    let Admitted { experience, warnings } = admitted;
+    let Admitted { experience, warnings, key_drawn: _ } = admitted;
     let Experience {
         scope,
         observed_actor,
