@@ -173,20 +173,30 @@ fn scope_of(number: u64) -> ScopePath {
     format!("org:bench/user:u{number}").parse().expect("a well-formed scope")
 }
 
-/// Made-up words, the earlier ones the more frequent.
+/// Made-up words, the earlier ones the more frequent and the shorter. No two are more alike than words of a language are:
+/// each syllable is one of some hundred.
 pub(crate) struct Words(Vec<String>);
+
+const ONSETS: [&str; 16] =
+    ["b", "br", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "st", "t", "v"];
+const VOWELS: [&str; 6] = ["a", "e", "i", "o", "u", "ea"];
+const CODAS: [&str; 8] = ["", "", "n", "r", "l", "s", "nd", "ck"];
+/// Words of one syllable, and of one or two.
+const SHORT: [usize; 2] = [200, 6_000];
+
+fn syllable(of: u64) -> String {
+    let part = |all: &'static [&'static str], at: u64| {
+        all.get(at as usize % all.len()).copied().unwrap_or_default()
+    };
+    [part(&ONSETS, of), part(&VOWELS, of >> 8), part(&CODAS, of >> 16)].concat()
+}
 
 impl Words {
     pub(crate) fn new() -> Words {
-        let syllables = ["ka", "lo", "mi", "ter", "son", "vel", "dra", "pin"];
         let word = |number: usize| {
-            let mut word = String::new();
-            let mut rest = number + 9;
-            while rest > 0 {
-                word.push_str(syllables.get(rest % syllables.len()).copied().unwrap_or("ka"));
-                rest /= syllables.len();
-            }
-            word
+            let syllables = 1 + SHORT.iter().filter(|most| number >= **most).count();
+            let drawn = mix(number as u64 + 1);
+            (0..syllables).map(|at| syllable(drawn >> (20 * at))).collect()
         };
         Words((0..50_000).map(word).collect())
     }

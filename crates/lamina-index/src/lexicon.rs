@@ -2,20 +2,16 @@
 //! question.
 //!
 //! A text that was looked at is kept as the numbers of its words, and a question is held against words
-//! instead of texts: a word that a hundred texts have is compared once, and for the questions that ask for the same
-//! after it not at all. Nothing but the compiled-in table is used, so the same words always come to the same numbers.
-
-mod asked;
+//! instead of texts: a word that a hundred texts have is compared once. Nothing but the compiled-in table is used, so the
+//! same words always come to the same numbers. What questions before have found out is not kept: comparing two words costs
+//! about as much as looking up how near they are.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
+use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::embed::{Fnv, StaticEmbedder};
-use crate::vector::{Vector, Wide, wide};
-
-use asked::{Asked, AskedBefore, has, place};
+use crate::vector::{Vector, Wide};
 
 /// Nearness up to this is chance, and told as none.
 pub const CHANCE: f32 = 0.3;
@@ -32,8 +28,6 @@ const NOTHING: u32 = u32::MAX;
 pub struct Lexicon {
     embedder: StaticEmbedder,
     words: RwLock<Words>,
-    /// What questions before have asked for.
-    asked: Mutex<AskedBefore>,
 }
 
 #[derive(Debug, Default)]
@@ -90,26 +84,15 @@ impl Lexicon {
 
     /// Looks for these words.
     pub fn focus<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Focus<'_> {
-        let meant = |word: &str| {
-            let vector = self.embedder.embed_one(word).map(|vector| Wide::of(&vector));
-            Arc::new(Asked::new(word, vector))
-        };
-        let asked: Vec<Arc<Asked>> = {
-            let mut known = self.asked.lock();
-            let known = |word: &'a str| known.get(word).ok_or(word);
-            // Meanings are looked up when others may go on.
-            let asked: Vec<Result<Arc<Asked>, &str>> = words.into_iter().map(known).collect();
-            asked
+        let meant = |word: &str| self.embedder.embed_one(word).map(|vector| Wide::of(&vector));
+        let (mut asked, mut places) = (Vec::new(), Vec::new());
+        for meaning in words.into_iter().map(meant) {
+            places.push(meaning.is_some().then_some(asked.len()));
+            asked.extend(meaning);
         }
-        .into_iter()
-        .map(|known| known.unwrap_or_else(meant))
-        .collect();
         let words = self.words.read();
-        let places = words.scales.len().div_ceil(64);
-        let (mut compared, mut near) = (vec![u64::MAX; places], vec![0; places]);
-        asked.iter().for_each(|asked| asked.add_to(&mut compared, &mut near));
-        let changed = vec![false; asked.len()];
-        Focus { lexicon: self, words, asked, changed, compared, near, unmet: Vec::new() }
+        let rows = vec![UNMET; words.scales.len()];
+        Focus { words, asked, places, rows, near: Vec::new(), unmet: Vec::new(), met: Vec::new() }
     }
 }
 
@@ -135,75 +118,71 @@ impl Words {
     }
 }
 
+/// A word that was not compared yet.
+const UNMET: u32 = u32::MAX;
+/// One that nothing is near to.
+const FAR: u32 = u32::MAX - 1;
+
 /// The words of a question, held against those of a lexicon. No word can be added while it is there.
 #[derive(Debug)]
 pub struct Focus<'a> {
-    lexicon: &'a Lexicon,
     words: RwLockReadGuard<'a, Words>,
-    asked: Vec<Arc<Asked>>,
-    /// Which of them know more than they did.
-    changed: Vec<bool>,
-    /// By number of a word, as bits: every word that is asked for was compared with it.
-    compared: Vec<u64>,
-    /// The same: some word that is asked for is near to it.
-    near: Vec<u64>,
-    /// Words of one text that were not compared yet.
+    /// Those words of the question that have a meaning.
+    asked: Vec<Wide>,
+    /// By word of the question, which of these it is.
+    places: Vec<Option<usize>>,
+    /// By number of a word: where in `near` it stands how near it is to each that is asked for.
+    rows: Vec<u32>,
+    near: Vec<f32>,
+    /// Words of one text that were not compared yet, and what comparing them comes to.
     unmet: Vec<u32>,
-}
-
-impl Drop for Focus<'_> {
-    /// Leaves what was found out to the next.
-    fn drop(&mut self) {
-        let changed = self.asked.drain(..).zip(&self.changed).filter(|(_, changed)| **changed);
-        let changed: Vec<Arc<Asked>> = changed.map(|(asked, _)| asked).collect();
-        if !changed.is_empty() {
-            let mut known = self.lexicon.asked.lock();
-            changed.into_iter().for_each(|asked| known.put(asked));
-        }
-    }
+    met: Vec<f32>,
 }
 
 impl Focus<'_> {
     /// Whether a word of the question has a meaning that can be compared.
     pub fn knows(&self, word: usize) -> bool {
-        self.asked.get(word).is_some_and(|asked| asked.is_meant())
+        self.places.get(word).is_some_and(Option::is_some)
     }
 
     /// How near the nearest of these words is to each word of the question: more than [`CHANCE`] and at most 1, or 0.
     pub fn nearest(&mut self, numbers: &[u32]) -> Vec<f32> {
         self.meet(numbers);
         let mut nearest = vec![0.0_f32; self.asked.len()];
-        for number in numbers.iter().filter(|number| has(&self.near, **number)) {
-            for (best, asked) in nearest.iter_mut().zip(&self.asked) {
-                let near = asked.near(*number);
-                *best = if near > *best { near } else { *best };
+        for number in numbers {
+            let row = self.rows.get(*number as usize).copied().unwrap_or(FAR);
+            if row == FAR {
+                continue;
+            }
+            let near = self.near.get(row as usize..).unwrap_or_default();
+            for (best, near) in nearest.iter_mut().zip(near) {
+                *best = if *near > *best { *near } else { *best };
             }
         }
-        nearest
+        let of = |place: &Option<usize>| place.and_then(|place| nearest.get(place)).copied();
+        self.places.iter().map(|place| of(place).unwrap_or(0.0)).collect()
     }
 
     /// Compares those of these words that were not compared before.
     fn meet(&mut self, numbers: &[u32]) {
-        let Focus { words, asked, changed, compared, near, unmet, .. } = self;
-        let known = words.scales.len();
+        let Focus { words, asked, rows, near, unmet, met, .. } = self;
         // What is not a number of this lexicon is near to nothing.
-        let is_unmet = |number: &&u32| (**number as usize) < known && !has(compared, **number);
+        let is_unmet = |number: &&u32| rows.get(**number as usize) == Some(&UNMET);
         unmet.clear();
         unmet.extend(numbers.iter().filter(is_unmet));
-        if unmet.is_empty() {
+        if unmet.is_empty() || asked.is_empty() {
             return;
         }
-        for (asked, changed) in asked.iter_mut().zip(changed).filter(|(asked, _)| asked.is_meant())
-        {
-            let asked = Arc::make_mut(asked);
-            wide(|| *changed |= asked.compare(unmet, words));
-            asked.add_near(unmet, near);
-        }
-        for number in &*unmet {
-            let (at, bit) = place(*number);
-            if let Some(bits) = compared.get_mut(at) {
-                *bits |= bit;
+        Wide::each_cosine(asked, unmet.iter().map(|number| words.meaning(*number)), met);
+        for (number, cosines) in unmet.iter().zip(met.chunks_exact(asked.len())) {
+            let Some(row) = rows.get_mut(*number as usize) else { continue };
+            if cosines.iter().all(|cosine| *cosine <= CHANCE) {
+                *row = FAR;
+                continue;
             }
+            *row = u32::try_from(near.len()).unwrap_or(FAR);
+            let told = |cosine: &f32| if *cosine > CHANCE { cosine.min(1.0) } else { 0.0 };
+            near.extend(cosines.iter().map(told));
         }
     }
 }

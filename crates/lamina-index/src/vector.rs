@@ -109,32 +109,67 @@ impl Wide {
         let known = <&[i16; USUAL]>::try_from(&*self.values).ok().zip(values.try_into().ok());
         let sum = match known {
             Some((left, right)) => products::<USUAL>(left, right),
-            None => self.values.iter().zip(values).map(product).sum(),
+            None => some_products(&self.values, values),
         };
         sum as f32 * self.scale * scale
+    }
+}
+
+impl Wide {
+    /// The cosines with all of these, in order, with the widest instructions that this processor has.
+    pub(crate) fn cosines<'r>(
+        &self,
+        rows: impl Iterator<Item = (&'r [i8], f32)>,
+        cosines: &mut Vec<f32>,
+    ) {
+        Wide::each_cosine(std::slice::from_ref(self), rows, cosines);
+    }
+
+    /// The same of several: for each row the cosines with all of them.
+    pub(crate) fn each_cosine<'r>(
+        all: &[Wide],
+        rows: impl Iterator<Item = (&'r [i8], f32)>,
+        cosines: &mut Vec<f32>,
+    ) {
+        cosines.clear();
+        fearless_simd::dispatch!(fearless_simd::Level::new(), _ => compare(all, rows, cosines));
     }
 }
 
 /// Dimensions of the built-in embedder.
 const USUAL: usize = 256;
 
+/// Plain loops on purpose, here and in what they call: what is handed to an iterator as a closure is not always made part
+/// of the caller, and then wide instructions are not used.
 #[inline(always)]
-fn products<const DIMS: usize>(left: &[i16; DIMS], right: &[i8; DIMS]) -> i32 {
-    left.iter().zip(right).map(product).sum()
+fn compare<'r>(all: &[Wide], rows: impl Iterator<Item = (&'r [i8], f32)>, cosines: &mut Vec<f32>) {
+    for (values, scale) in rows {
+        for one in all {
+            cosines.push(one.cosine(values, scale));
+        }
+    }
 }
 
 #[inline(always)]
-fn product((left, right): (&i16, &i8)) -> i32 {
-    i32::from(*left) * i32::from(*right)
+fn products<const DIMS: usize>(left: &[i16; DIMS], right: &[i8; DIMS]) -> i32 {
+    let mut sum = 0;
+    for (left, right) in left.iter().zip(right) {
+        sum += i32::from(*left) * i32::from(*right);
+    }
+    sum
+}
+
+#[inline(always)]
+fn some_products(left: &[i16], right: &[i8]) -> i32 {
+    let mut sum = 0;
+    for (left, right) in left.iter().zip(right) {
+        sum += i32::from(*left) * i32::from(*right);
+    }
+    sum
 }
 
 fn scale_of(square: i32) -> f32 {
     (1.0 / f64::from(square).sqrt()) as f32
-}
-
-/// Does work with the widest instructions that this processor has. Only what is inlined into it gains.
-pub(crate) fn wide<T>(work: impl FnOnce() -> T) -> T {
-    fearless_simd::dispatch!(fearless_simd::Level::new(), _ => work())
 }
 
 /// The sum of products. Exact: at most 4,096 products below 2^14 stay far below 2^31, so the order in

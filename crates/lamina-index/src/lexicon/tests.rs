@@ -63,15 +63,3 @@ fn what_was_asked_before_comes_to_the_same_and_knows_new_words() {
     assert!(again[0] > 0.9 && again[1] > before[0], "{before:?} {again:?}");
     assert_eq!(lexicon.focus(["money", "water"]).nearest(&first), before);
 }
-
-#[test]
-fn what_is_kept_of_questions_is_bounded() {
-    let lexicon = Lexicon::default();
-    let text = numbers(&lexicon, &["river", "bank", "loan"]);
-    for number in 0..100 {
-        let word = format!("river{number}");
-        assert!(lexicon.focus([word.as_str()]).nearest(&text)[0] > 0.0);
-    }
-    let kept = lexicon.asked.lock().bytes();
-    assert!((1..=2 * 8_192).contains(&kept), "{kept} bytes");
-}

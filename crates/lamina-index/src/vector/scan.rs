@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lamina_types::{RecordedAt, ValidAt};
 
 use super::cache::Block;
-use super::{Space, Vector, Wide, wide};
+use super::{Space, Vector, Wide};
 use crate::document::RecordKey;
 use crate::filter::{Candidate, Filter};
 
@@ -82,11 +82,8 @@ pub(crate) fn nearest(
 
 /// How near every row of a block is.
 fn compare(block: &Block, question: &Wide, dims: usize, similar: &mut Vec<f32>) {
-    similar.clear();
-    wide(|| {
-        let rows = block.values.chunks_exact(dims).zip(&block.scales);
-        similar.extend(rows.map(|(values, scale)| question.cosine(values, *scale)));
-    });
+    let rows = block.values.chunks_exact(dims).zip(block.scales.iter().copied());
+    question.cosines(rows, similar);
 }
 
 /// A row that may be among the best; the better one is the lesser, so that the worst is on top.

@@ -9,7 +9,7 @@ use proptest::strategy::Strategy as _;
 
 use super::rows::{Row, Slot};
 use super::state::State;
-use super::{Budget, Space, Store, Vector, dot, nearest, wide};
+use super::{Budget, Space, Store, Vector, Wide, dot, nearest};
 use crate::document::{Document, Layer, Part, Record, RecordKey};
 use crate::error::Error;
 use crate::filter::{Candidate, Filter};
@@ -67,7 +67,11 @@ proptest::proptest! {
         for (left, right) in left.iter().zip(&right) {
             slowly += i32::from(*left) * i32::from(*right);
         }
-        proptest::prop_assert_eq!(wide(|| dot(&left, &right)), slowly);
+        let one = Wide { values: left.iter().copied().map(i16::from).collect(), scale: 1.0 };
+        let mut cosines = vec![9.0];
+        one.cosines([(&*right, 1.0), (&*right, 0.5)].into_iter(), &mut cosines);
+        proptest::prop_assert_eq!(cosines, vec![slowly as f32, slowly as f32 * 0.5]);
+        proptest::prop_assert_eq!(dot(&left, &right), slowly);
     }
 }
 
