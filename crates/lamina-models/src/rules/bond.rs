@@ -2,8 +2,11 @@
 //! Plan Red". Weaker than a claim, because nothing is dated and nobody is asked; it types the edges
 //! between concepts and is no fact.
 
+mod words;
+
 use lamina_types::layer::extraction::{Bond, Mention};
 
+use self::words::{GIVING, LIGHT, MAKING, MEANS, REASONS, TAKING};
 use super::BONDS_MAX;
 use super::lexicon::{Class, Form};
 use super::token::{Kind, Tokens};
@@ -31,75 +34,6 @@ impl Way {
 
 /// What may stand between a preposition and its thing.
 const OPENS: Class = Class::DETERMINER.or(Class::POSSESSIVE).or(Class::ADJECTIVE);
-
-/// Words that connect: as they are said, or by the base form of their verb; what has to follow.
-const CONNECTING: &[(&str, &str, &str, Way)] = &[
-    ("use", "", "depends_on", Way::Forth),
-    ("need", "", "depends_on", Way::Forth),
-    ("require", "", "depends_on", Way::Forth),
-    ("depend", "on", "depends_on", Way::Forth),
-    ("rely", "on", "depends_on", Way::Forth),
-    ("build", "on", "depends_on", Way::Forth),
-    ("base", "on", "depends_on", Way::Forth),
-    ("hinge", "on", "depends_on", Way::Forth),
-    ("wait", "for", "depends_on", Way::Forth),
-    ("power", "by", "depends_on", Way::Forth),
-    ("block", "by", "depends_on", Way::Forth),
-    ("run", "", "depends_on", Way::Back),
-    ("own", "", "depends_on", Way::Back),
-    ("maintain", "", "depends_on", Way::Back),
-    ("cause", "", "causes", Way::Forth),
-    ("trigger", "", "causes", Way::Forth),
-    ("fill", "", "causes", Way::Forth),
-    ("break", "", "causes", Way::Forth),
-    ("delay", "", "causes", Way::Forth),
-    ("affect", "", "causes", Way::Forth),
-    ("damage", "", "causes", Way::Forth),
-    ("ruin", "", "causes", Way::Forth),
-    ("destroy", "", "causes", Way::Forth),
-    ("prevent", "", "causes", Way::Forth),
-    ("interrupt", "", "causes", Way::Forth),
-    ("slow", "", "causes", Way::Forth),
-    ("lead", "to", "causes", Way::Forth),
-    ("result", "in", "causes", Way::Forth),
-    ("result", "from", "causes", Way::Back),
-    ("stem", "from", "causes", Way::Back),
-    ("due", "to", "causes", Way::Back),
-    ("because", "of", "causes", Way::Back),
-    ("because", "", "causes", Way::Back),
-    ("thanks", "to", "causes", Way::Back),
-    ("owing", "to", "causes", Way::Back),
-    ("contradict", "", "contradicts", Way::Forth),
-    ("exclude", "", "contradicts", Way::Forth),
-    ("replace", "", "contradicts", Way::Forth),
-    ("conflict", "with", "contradicts", Way::Forth),
-    ("disagree", "with", "contradicts", Way::Forth),
-    ("part", "of", "part_of", Way::Forth),
-    ("belong", "to", "part_of", Way::Forth),
-    ("include", "", "part_of", Way::Back),
-    ("contain", "", "part_of", Way::Back),
-    ("consist", "of", "part_of", Way::Back),
-    ("kind", "of", "is_a", Way::Forth),
-    ("type", "of", "is_a", Way::Forth),
-];
-
-/// Verbs by which one thing lives on another: "gets its water from the well".
-const TAKING: &[&str] = &[
-    "get", "take", "draw", "receive", "fetch", "read", "pull", "load", "import", "copy", "source",
-];
-
-/// What something is done with: "is sent with Pigeonpost".
-const MEANS: &[&str] = &["with", "via", "through", "using"];
-
-/// Verbs that say nothing of how two things hang together.
-const LIGHT: &[&str] = &[
-    "get", "give", "go", "have", "make", "take", "put", "let", "keep", "say", "tell", "ask",
-    "want", "like", "love", "hate", "see", "know", "think", "find", "mean", "seem", "become",
-    "stay",
-];
-
-/// What a reason begins with that may stand before what it is the reason of.
-const REASONS: &[&str] = &["because", "due", "thanks", "owing"];
 
 /// Things of one phrase that a word connects.
 const THINGS_MAX: usize = 3;
@@ -156,46 +90,115 @@ fn connects(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize
     if token.kind != Kind::Word || token.capital && !fronted {
         return None;
     }
-    let of = |word: &str| {
-        token.fold == word
-            || token.verb.is_some_and(|verb| verb.lemma == word)
-            || is_form(&token.fold, word)
-    };
+    listed(tokens, at)
+        .or_else(|| handed(tokens, at))
+        .or_else(|| by_means(tokens, at))
+        .or_else(|| on_condition(tokens, at))
+        .or_else(|| of_whole(tokens, at))
+}
+
+/// A word of the list, with what has to follow it.
+fn listed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
+    let token = tokens.at(at);
     let next = tokens.at(at + 1);
-    let mut rows = CONNECTING.iter().filter(|(word, ..)| of(word));
-    for (_, follows, relation, way) in rows.by_ref() {
-        // "is caused by": what is named first is not what does it.
-        if follows.is_empty() && next.fold == "by" && token.fold != "because" {
-            return Some((*relation, way.turned(), (at, at + 2)));
+    for row in words::rows(&token.fold, token.verb.map(|verb| verb.lemma)) {
+        if row.follows.is_empty() {
+            // "is caused by": what is named first is not what does it.
+            if next.fold == "by" && token.fold != "because" {
+                return Some((row.relation, row.way.turned(), (at, at + 2)));
+            }
+            // "tore down the bridge": the particle is a part of the verb.
+            let particle = next.word(&["out", "up", "down", "off", "away", "apart"])
+                && tokens.at(at + 2).is(Class::DETERMINER.or(Class::POSSESSIVE));
+            if !next.is(Class::PREPOSITION) || particle {
+                return Some((row.relation, row.way, (at, at + 1 + usize::from(particle))));
+            }
+        } else if let Some(end) = follow(tokens, at + 1, row.follows) {
+            return Some((row.relation, row.way, (at, end)));
         }
-        if !follows.is_empty() && next.fold == *follows {
-            return Some((*relation, *way, (at, at + 2)));
+    }
+    None
+}
+
+/// The token after the words that have to follow; adverbs may stand before them ("depends entirely on").
+fn follow(tokens: &Tokens<'_>, at: usize, follows: &str) -> Option<usize> {
+    let mut at = at;
+    let stands = |at: usize, word: &str| word.split('|').any(|word| tokens.at(at).fold == word);
+    let first = follows.split(' ').next().unwrap_or_default();
+    while tokens.at(at).is(Class::ADVERB) && !stands(at, first) {
+        at += 1;
+    }
+    for word in follows.split(' ') {
+        if !stands(at, word) {
+            return None;
         }
-        if follows.is_empty() && !next.is(Class::PREPOSITION) {
-            return Some((*relation, *way, (at, at + 1)));
-        }
+        at += 1;
     }
-    // "gets its water from the well".
-    if TAKING.iter().any(|word| of(word)) && next.is(Class::POSSESSIVE) {
-        let from = (at + 2..at + REACH_MAX).find(|index| tokens.at(*index).fold == "from");
-        return from.map(|from| ("depends_on", Way::Forth, (at, from + 1)));
+    Some(at)
+}
+
+/// "gets its water from the well", "sends every order to the warehouse": what goes on always, and no single thing.
+fn handed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
+    let (token, next) = (tokens.at(at), tokens.at(at + 1));
+    let of = |words: &[&str]| {
+        token.verb.is_some_and(|verb| words.contains(&verb.lemma))
+            || words.iter().any(|word| {
+                token
+                    .fold
+                    .strip_prefix(word)
+                    .is_some_and(|end| matches!(end, "s" | "ed" | "d" | "es"))
+            })
+    };
+    let link = if of(TAKING) {
+        "from"
+    } else if of(GIVING) {
+        "to"
+    } else {
+        return None;
+    };
+    let always = next.is(Class::POSSESSIVE) || next.word(&["all", "every", "each", "most"]);
+    let found = (at + 2..at + REACH_MAX + 1)
+        .take_while(|index| tokens.at(*index).kind == Kind::Word)
+        .find(|index| tokens.at(*index).fold == link);
+    found.filter(|_| always).map(|found| ("depends_on", Way::Forth, (at, found + 1)))
+}
+
+/// "is sent with Pigeonpost".
+fn by_means(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
+    let sound = is_participle(tokens, at)
+        && tokens.before(at).is(Class::BE)
+        && tokens.at(at + 1).word(MEANS);
+    sound.then(|| ("depends_on", Way::Forth, (at - 1, at + 2)))
+}
+
+fn is_participle(tokens: &Tokens<'_>, at: usize) -> bool {
+    let token = tokens.at(at);
+    token.verb.is_some_and(|verb| verb.forms.has(Form::PARTICIPLE))
+        || token.verb.is_none() && token.fold.len() > 4 && token.fold.ends_with("ed")
+}
+
+/// "cannot work without the compressor", "does not open until the gate is up", "opens only after the delivery".
+fn on_condition(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
+    let token = tokens.at(at);
+    if token.fold == "only" && tokens.at(at + 1).word(&["after", "when", "once", "if", "with"]) {
+        return Some(("depends_on", Way::Forth, (at, at + 2)));
     }
-    // "is sent with Pigeonpost".
-    let is_participle = token.verb.is_some_and(|verb| verb.forms.has(Form::PARTICIPLE))
-        || token.verb.is_none() && token.fold.len() > 4 && token.fold.ends_with("ed");
-    if is_participle && tokens.before(at).is(Class::BE) && next.word(MEANS) {
-        return Some(("depends_on", Way::Forth, (at - 1, at + 2)));
+    if !token.word(CONDITIONS) {
+        return None;
     }
-    // "cannot work without the compressor".
-    if token.fold == "without" {
-        let denied = (at.saturating_sub(REACH_MAX)..at)
-            .rev()
-            .take_while(|index| tokens.at(*index).kind == Kind::Word)
-            .find(|index| tokens.at(*index).is(Class::NEGATION));
-        return denied.map(|from| ("depends_on", Way::Forth, (from, at + 1)));
-    }
-    // "is a telescope of the observatory".
-    let whole = token.fold == "of"
+    let denied = (at.saturating_sub(REACH_MAX)..at)
+        .rev()
+        .take_while(|index| tokens.at(*index).kind == Kind::Word)
+        .find(|index| tokens.at(*index).is(Class::NEGATION));
+    denied.map(|from| ("depends_on", Way::Forth, (from, at + 1)))
+}
+
+/// What makes a condition of what is denied before it.
+const CONDITIONS: &[&str] = &["without", "until", "unless"];
+
+/// "is a telescope of the observatory".
+fn of_whole(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
+    let whole = tokens.at(at).fold == "of"
         && tokens.at(at + 1).is(Class::DETERMINER)
         && tokens.before(at.saturating_sub(1)).word(&["a", "an"])
         && tokens.before(at.saturating_sub(2)).is(Class::BE);
@@ -205,14 +208,6 @@ fn connects(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize
 /// Whether a clause begins here.
 fn opens(tokens: &Tokens<'_>, at: usize) -> bool {
     at == 0 || matches!(tokens.before(at).kind, Kind::Newline | Kind::Punct)
-}
-
-/// A regular form of a verb that no list knows.
-fn is_form(fold: &str, word: &str) -> bool {
-    let ending = |stem: &str| {
-        fold.strip_prefix(stem).is_some_and(|ending| matches!(ending, "s" | "es" | "ed" | "d"))
-    };
-    ending(word) || word.strip_suffix('y').is_some_and(|stem| ending(&format!("{stem}i")))
 }
 
 /// Not asked, not denied, and not imagined.
@@ -225,7 +220,7 @@ fn is_asserted(tokens: &Tokens<'_>, at: usize) -> bool {
     let end = (at..tokens.len()).find(|index| ends(*index)).unwrap_or(tokens.len());
     let mut doubt = Class::NEGATION.or(Class::IRREALIS);
     // "does not work without it" says that it is needed.
-    if tokens.at(at).fold == "without" {
+    if tokens.at(at).word(CONDITIONS) {
         doubt = Class::IRREALIS;
     }
     !tokens.at(end).punct('?')

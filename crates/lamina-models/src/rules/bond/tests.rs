@@ -32,6 +32,7 @@ fn words_connect_the_things_beside_them() {
     check("Old backups fill the disk", &["backups causes disk"]);
     check("Falcon is a telescope of the observatory", &["falcon part_of observatory"]);
     check("Yuki runs the gateway", &["gateway depends_on yuki"]);
+    check("Billing runs on Postgres", &["billing depends_on postgres"]);
     check("The importer fails because onboarding is hard", &["onboarding causes importer"]);
     check("Today checkout waits for the cache", &["checkout depends_on cache"]);
 }
@@ -75,7 +76,7 @@ fn what_is_asked_denied_or_imagined_connects_nothing() {
     check("Does billing depend on MySQL triggers?", &[]);
     check("The importer does not need the cache.", &[]);
     check("If the importer uses the cache, the disk is fine.", &[]);
-    check("Billing runs on Postgres", &[]);
+    check("Billing runs at night on Sundays", &[]);
 }
 
 #[test]
