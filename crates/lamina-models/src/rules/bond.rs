@@ -9,6 +9,7 @@ use lamina_types::layer::extraction::{Bond, Mention};
 use self::words::{GIVING, LIGHT, MAKING, MEANS, REASONS, TAKING};
 use super::BONDS_MAX;
 use super::lexicon::{Class, Form};
+use super::noun::looks_otherwise;
 use super::token::{Kind, Tokens};
 
 /// Tokens between a thing and the word that connects it.
@@ -46,7 +47,8 @@ pub(crate) fn bonds(tokens: &Tokens<'_>, names: &[Mention], nouns: &[Mention]) -
     let mut found = Vec::new();
     for at in 0..tokens.len() {
         let Some((relation, way, (start, end))) = connects(tokens, at) else { continue };
-        if !is_asserted(tokens, at) {
+        // "the boat support": what is a noun here connects nothing.
+        if !is_asserted(tokens, at) || things.is_noun_here(at) {
             continue;
         }
         let (before, after) = things.around(at, (start, end));
@@ -58,8 +60,15 @@ pub(crate) fn bonds(tokens: &Tokens<'_>, names: &[Mention], nouns: &[Mention]) -
     }
     // What any other verb connects hangs together somehow.
     for at in 0..tokens.len() {
-        if connects(tokens, at).is_none() && things.is_done(at) && is_asserted(tokens, at) {
-            tie(&mut found, RELATED, &things.before(at), &things.after(at + 1));
+        if connects(tokens, at).is_some() || !is_asserted(tokens, at) {
+            continue;
+        }
+        if things.is_made_so(at) {
+            tie(&mut found, "causes", &things.before(at), &things.after(at + 1));
+        } else if let Some(link) = things.is_done(at) {
+            tie(&mut found, RELATED, &things.before(at), &things.after(link));
+        } else if things.is_done_by(at) {
+            tie(&mut found, RELATED, &things.after(at + 2), &things.before(at));
         }
     }
     found
@@ -101,7 +110,16 @@ fn connects(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize
 fn listed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
     let token = tokens.at(at);
     let next = tokens.at(at + 1);
+    // "decided to postpone the gala", "stopped playing the cello": nothing is done to them yet, or not by that.
+    let open = tokens.before(at).fold == "to"
+        || !token.word(REASONS)
+            && next
+                .verb
+                .is_some_and(|verb| verb.forms.has(Form::ING) && !verb.forms.has(Form::BASE));
     for row in words::rows(&token.fold, token.verb.map(|verb| verb.lemma)) {
+        if open && matches!(row.relation, "causes" | "contradicts") {
+            continue;
+        }
         if row.follows.is_empty() {
             // "is caused by": what is named first is not what does it.
             if next.fold == "by" && token.fold != "because" {
@@ -114,7 +132,11 @@ fn listed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, 
                 return Some((row.relation, row.way, (at, at + 1 + usize::from(particle))));
             }
         } else if let Some(end) = follow(tokens, at + 1, row.follows) {
-            return Some((row.relation, row.way, (at, end)));
+            // "was knocked out by the surge".
+            return Some(match tokens.at(end).fold.as_str() {
+                "by" => (row.relation, row.way.turned(), (at, end + 1)),
+                _ => (row.relation, row.way, (at, end)),
+            });
         }
     }
     None
@@ -125,7 +147,8 @@ fn follow(tokens: &Tokens<'_>, at: usize, follows: &str) -> Option<usize> {
     let mut at = at;
     let stands = |at: usize, word: &str| word.split('|').any(|word| tokens.at(at).fold == word);
     let first = follows.split(' ').next().unwrap_or_default();
-    while tokens.at(at).is(Class::ADVERB) && !stands(at, first) {
+    let adverb = |at: usize| tokens.at(at).is(Class::ADVERB) || tokens.at(at).fold.ends_with("ly");
+    while adverb(at) && !stands(at, first) {
         at += 1;
     }
     for word in follows.split(' ') {
@@ -254,6 +277,16 @@ impl<'a> Things<'a> {
                 return (before, ahead);
             }
         }
+        // "the mixer that Nachtfunk needs": so it does where a relative has its object ahead.
+        let gap = self.at(end).is_none() && !self.tokens.at(end).is(OPENS);
+        let that = (start.saturating_sub(REACH_MAX)..start)
+            .rev()
+            .take_while(|index| self.goes_on(*index))
+            .find(|index| self.tokens.at(*index).word(&["that", "which"]))
+            .filter(|that| gap && (*that + 1..start).any(|at| self.at(at).is_some()));
+        if let Some(that) = that.filter(|that| *that > 0 && self.at(*that - 1).is_some()) {
+            return (before, self.before(that));
+        }
         // "Because of the allergy the menu changed": what follows from it stands behind it.
         if before.is_empty() && opens(self.tokens, at) && self.tokens.at(at).word(REASONS) {
             let mut next = (end..end + REACH_MAX).find(|index| self.at(*index).is_some());
@@ -267,12 +300,41 @@ impl<'a> Things<'a> {
         (before, after)
     }
 
-    /// Whether a verb that one thing does and another is done to stands here: "Sentra watches the
-    /// refrigerator". What is done in the past, or by somebody else, and nothing that goes on or may be.
-    fn is_done(&self, at: usize) -> bool {
-        let (token, next) = (self.tokens.at(at), self.tokens.at(at + 1));
+    /// Whether a word that may be a verb is a noun where it stands: right behind what opens a phrase.
+    fn is_noun_here(&self, at: usize) -> bool {
+        self.tokens.at(at).verb.is_some()
+            && self.at(at).is_some()
+            && !self.tokens.at(at + 1).word(&["of", "for", "to", "with", "from"])
+            && at > 0
+            && self.tokens.before(at).is(OPENS)
+    }
+
+    /// "makes the road slippery", "left the hall empty": a verb of making, something, and how it is then.
+    fn is_made_so(&self, at: usize) -> bool {
+        let token = self.tokens.at(at);
+        let makes = token.verb.is_some_and(|verb| {
+            MAKING.contains(&verb.lemma)
+                && (verb.forms.has(Form::THIRD) || verb.forms.has(Form::PAST))
+        });
+        let mut next = at + 1;
+        while self.tokens.at(next).is(OPENS) {
+            next += 1;
+        }
+        let first = next;
+        while self.at(next).is_some() {
+            next += 1;
+        }
+        let then = self.tokens.at(next);
+        let so = then.is(Class::ADJECTIVE.or(Class::STATUS)) || looks_otherwise(&then.fold);
+        makes && next > first && so && then.kind == Kind::Word
+    }
+
+    /// Where the object begins of a verb that one thing does and another is done to: "Sentra watches the refrigerator".
+    /// What is done in the past, or by somebody else, and nothing that goes on or may be.
+    fn is_done(&self, at: usize) -> Option<usize> {
+        let token = self.tokens.at(at);
         if token.kind != Kind::Word || token.capital || at == 0 || self.at(at).is_some() {
-            return false;
+            return None;
         }
         let finite = match token.verb {
             Some(verb) if LIGHT.contains(&verb.lemma) => false,
@@ -283,10 +345,26 @@ impl<'a> Things<'a> {
         };
         let closed = Class::BE.or(Class::HAVE).or(Class::DO).or(Class::MODAL).or(Class::STOP);
         // The subject stands right before it, and the object right behind it.
-        let subject = self.at(at - 1).is_some();
-        let object = self.at(at + 1).is_some()
-            || next.is(Class::DETERMINER) && (at + 2..at + 4).any(|index| self.at(index).is_some());
-        finite && !token.is(closed) && subject && object
+        let mut before = at - 1;
+        while before > 0 && self.tokens.at(before).is(Class::ADVERB) && self.at(before).is_none() {
+            before -= 1;
+        }
+        let bound = self.tokens.at(at + 1).word(&["for", "after", "with", "to", "against"]);
+        let link = at + 1 + usize::from(bound);
+        let object = self.at(link).is_some()
+            || self.tokens.at(link).is(Class::DETERMINER)
+                && (link + 1..link + 3).any(|index| self.at(index).is_some());
+        let sound = finite && !token.is(closed) && self.at(before).is_some() && object;
+        sound.then_some(link)
+    }
+
+    /// "is watched by Sentra".
+    fn is_done_by(&self, at: usize) -> bool {
+        at > 1
+            && self.at(at - 2).is_some()
+            && is_participle(self.tokens, at)
+            && self.tokens.before(at).is(Class::BE)
+            && self.tokens.at(at + 1).fold == "by"
     }
 
     /// The nearest phrase before a place, and what it belongs to or is made of.

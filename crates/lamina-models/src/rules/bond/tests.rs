@@ -100,3 +100,44 @@ fn any_other_verb_connects_somehow() {
     // What says more is said once.
     check("The ferry needs the pier", &["ferry depends_on pier"]);
 }
+
+#[test]
+fn verbs_are_known_by_what_they_say() {
+    check("The storm killed half of the bees", &["storm causes bees"]);
+    check("The drought weakened the oaks", &["drought causes oaks"]);
+    check("Sand clogged the filter", &["sand causes filter"]);
+    check("The flood tore down the bridge", &["flood causes bridge"]);
+    check("The lamp was knocked out by the surge", &["surge causes lamp"]);
+    check("The ice makes the road dangerous", &["ice causes road"]);
+    check("The outage left the hall dark", &["outage causes hall"]);
+    check("The orchard suffers from the hail", &["hail causes orchard"]);
+    check("The turbine powers the village", &["village depends_on turbine"]);
+    check("The wedding clashes with the regatta", &["wedding contradicts regatta"]);
+    check("The route depends entirely on the tide", &["route depends_on tide"]);
+    check("The set is made up of the kettle", &["kettle part_of set"]);
+}
+
+#[test]
+fn a_verb_that_is_meant_or_a_noun_connects_nothing() {
+    check("The committee decided to postpone the gala", &[]);
+    check("Lucie stopped playing the cello", &[]);
+    check("The horse lives on a farm", &[]);
+    check("The delay of the ferry", &[]);
+}
+
+#[test]
+fn what_is_always_handed_on_is_needed() {
+    check("The shop sends every parcel to the depot", &["shop depends_on depot"]);
+    check("The shop sent a parcel to the depot", &["shop related_to parcel"]);
+    check("The leaflet is printed on the press", &["leaflet depends_on press"]);
+    check("The market does not open until the ferry lands", &["market depends_on ferry"]);
+    check("The market opens only after the auction", &["market depends_on auction"]);
+    check("It was the mixer that the podcast needs", &["podcast depends_on mixer"]);
+}
+
+#[test]
+fn what_is_done_by_something_hangs_together_with_it() {
+    check("The refrigerator is watched by Sentra", &["sentra related_to refrigerator"]);
+    check("Careva pays for the crown", &["careva related_to crown"]);
+    check("Sentra always watches the refrigerator", &["sentra related_to refrigerator"]);
+}

@@ -24,7 +24,8 @@ const ROWS: &[Row] = &[
     // What something cannot do without.
     row("use need require lack await consume demand", "", "depends_on", Forth),
     row("depend rely build base hinge count rest draw bank lean", "on|upon", "depends_on", Forth),
-    row("run live feed", "on|off", "depends_on", Forth),
+    row("run feed", "on|off", "depends_on", Forth),
+    row("live", "off", "depends_on", Forth),
     row("wait", "for|on|until|till", "depends_on", Forth),
     row("call", "for", "depends_on", Forth),
     row("work", "with|through|via|off", "depends_on", Forth),
@@ -32,7 +33,7 @@ const ROWS: &[Row] = &[
     row("block", "on", "depends_on", Forth),
     // What keeps something going.
     row(
-        "run own maintain power fuel host operate sustain underpin support drive heat cool",
+        "run own maintain power fuel host operate sustain underpin support heat cool",
         "",
         "depends_on",
         Back,
