@@ -120,7 +120,8 @@ fn listed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, 
         if open && matches!(row.relation, "causes" | "contradicts") {
             continue;
         }
-        if row.follows.is_empty() {
+        let acts = row.relation != "causes" || !row.follows.is_empty() || is_doing(tokens, at);
+        if row.follows.is_empty() && acts {
             // "is caused by": what is named first is not what does it.
             if next.fold == "by" && token.fold != "because" {
                 return Some((row.relation, row.way.turned(), (at, at + 2)));
@@ -140,6 +141,36 @@ fn listed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, 
         }
     }
     None
+}
+
+/// Whether a word that may also be a noun or an adjective ("alarm", "lower", "closing") is what something does here.
+fn is_doing(tokens: &Tokens<'_>, at: usize) -> bool {
+    let token = tokens.at(at);
+    if token.word(REASONS) || token.fold.ends_with("ed") {
+        return true;
+    }
+    let mut last = at;
+    while last > 0 && tokens.before(last).is(Class::ADVERB) {
+        last -= 1;
+    }
+    let before = tokens.before(last);
+    let forms = token.verb.map(|verb| verb.forms);
+    let has = |form: Form| forms.is_some_and(|forms| forms.has(form));
+    let going = before.is(Class::BE);
+    let is_many = |index: usize| {
+        let token = tokens.at(index);
+        token.fold.ends_with('s') && token.verb.is_none() && !token.is(Class::BE)
+    };
+    // "the fans of the derby fill": the many may stand further ahead.
+    let of = (at.saturating_sub(REACH_MAX)..at).find(|index| tokens.at(*index).fold == "of");
+    let many = before.is(Class::PRONOUN.or(Class::MODAL).or(Class::DO))
+        || last.checked_sub(1).is_some_and(is_many)
+        || of.and_then(|of| of.checked_sub(1)).is_some_and(is_many);
+    if has(Form::ING) {
+        return going;
+    }
+    let helped = before.is(Class::HAVE) || going;
+    has(Form::PAST) || has(Form::PARTICIPLE) && helped || token.fold.ends_with('s') || many
 }
 
 /// The token after the words that have to follow; adverbs may stand before them ("depends entirely on").
@@ -172,17 +203,22 @@ fn handed(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, 
                     .is_some_and(|end| matches!(end, "s" | "ed" | "d" | "es"))
             })
     };
-    let link = if of(TAKING) {
-        "from"
+    let own =
+        next.word(&["its", "their"]) && token.verb.is_none_or(|verb| verb.forms.has(Form::THIRD));
+    let links: &[&str] = if of(TAKING) {
+        &["from"]
     } else if of(GIVING) {
-        "to"
+        &["to"]
+    } else if own && token.fold.ends_with('s') {
+        // "keeps its stock in the barn".
+        &["from", "to", "in", "on", "through", "via", "with"]
     } else {
         return None;
     };
     let always = next.is(Class::POSSESSIVE) || next.word(&["all", "every", "each", "most"]);
     let found = (at + 2..at + REACH_MAX + 1)
         .take_while(|index| tokens.at(*index).kind == Kind::Word)
-        .find(|index| tokens.at(*index).fold == link);
+        .find(|index| tokens.at(*index).word(links));
     found.filter(|_| always).map(|found| ("depends_on", Way::Forth, (at, found + 1)))
 }
 
@@ -205,6 +241,13 @@ fn on_condition(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (u
     let token = tokens.at(at);
     if token.fold == "only" && tokens.at(at + 1).word(&["after", "when", "once", "if", "with"]) {
         return Some(("depends_on", Way::Forth, (at, at + 2)));
+    }
+    // "stays closed as long as the tower is silent".
+    if token.word(&["as", "so"])
+        && tokens.at(at + 1).word(&["long", "soon"])
+        && tokens.at(at + 2).fold == "as"
+    {
+        return Some(("depends_on", Way::Forth, (at, at + 3)));
     }
     if !token.word(CONDITIONS) {
         return None;

@@ -123,6 +123,9 @@ fn a_verb_that_is_meant_or_a_noun_connects_nothing() {
     check("Lucie stopped playing the cello", &[]);
     check("The horse lives on a farm", &[]);
     check("The delay of the ferry", &[]);
+    check("The vaccines are on the lower shelf", &[]);
+    check("We saw the bees before closing the hives", &[]);
+    check("The fans of the derby fill the trams", &["derby causes trams", "fans causes trams"]);
 }
 
 #[test]
@@ -132,6 +135,8 @@ fn what_is_always_handed_on_is_needed() {
     check("The leaflet is printed on the press", &["leaflet depends_on press"]);
     check("The market does not open until the ferry lands", &["market depends_on ferry"]);
     check("The market opens only after the auction", &["market depends_on auction"]);
+    check("The gate is closed as long as the guard sleeps", &["gate depends_on guard"]);
+    check("The shop keeps its stock in the barn", &["shop depends_on barn"]);
     check("It was the mixer that the podcast needs", &["podcast depends_on mixer"]);
 }
 

@@ -33,7 +33,7 @@ const ROWS: &[Row] = &[
     row("block", "on", "depends_on", Forth),
     // What keeps something going.
     row(
-        "run own maintain power fuel host operate sustain underpin support heat cool",
+        "run own maintain power fuel host operate sustain underpin support heat cool fund finance staff",
         "",
         "depends_on",
         Back,
@@ -47,7 +47,22 @@ const ROWS: &[Row] = &[
          stall hamper hinder impede obstruct disrupt disturb upset anger annoy delight attract repel spark \
          provoke induce raise lower boost reduce increase cut double halve shorten lengthen accelerate \
          hasten postpone cancel force hit strand trap bury isolate heal cure save shake ease relieve \
-         threaten endanger block",
+         threaten endanger block \
+         abolish abort aggravate alarm alter amplify annihilate attack bankrupt batter beat blacken blast \
+         bleach blind blunt blur bother bruise calm chill chip close compress compromise confine confuse \
+         congest corrode crumble crumple dampen darken dazzle deafen decimate deepen deflate deform \
+         degrade demolish dent depress derail destabilize deter devastate devour dim diminish dirty \
+         disappoint discourage disfigure dismantle displace distort divert dull enlarge enrage erode \
+         evict evacuate excite expand explode extinguish fade fertilize flatten fracture frighten \
+         frustrate ground harden hijack ignite imperil inflame inflate inhibit inspire intensify invade \
+         invalidate irritate limit loosen magnify mangle mar muffle neutralize nourish nullify obscure \
+         outrage overheat overrun overshadow overturn overwhelm panic perturb plague prolong puncture \
+         purify quicken rattle ravage restore restrict revive rock rupture sabotage sadden saturate scald \
+         scare scatter scramble scratch sever shatter shock shrink shrivel sicken sidetrack silence singe \
+         smother soften sour spill splinter split squash squeeze starve stiffen stimulate stun stunt \
+         submerge suffocate suppress suspend swamp sweeten swell taint terrify thaw thicken thwart \
+         tighten topple undermine undo unsettle uproot vandalize wake warm warp widen wilt wither worry \
+         wound",
         "",
         "causes",
         Forth,
