@@ -6,7 +6,7 @@ mod words;
 
 use lamina_types::layer::extraction::{Bond, Mention};
 
-use self::words::{GIVING, LIGHT, MAKING, MEANS, REASONS, TAKING};
+use self::words::{FRONTED, GIVING, LIGHT, MAKING, MEANS, REACHING, REASONS, TAKING};
 use super::BONDS_MAX;
 use super::lexicon::{Class, Form};
 use super::noun::looks_otherwise;
@@ -95,7 +95,7 @@ fn tie(found: &mut Vec<Bond>, relation: &str, from: &[&Mention], to: &[&Mention]
 /// The relation that a word at this place says, and where its words stand.
 fn connects(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (usize, usize))> {
     let token = tokens.at(at);
-    let fronted = token.word(REASONS) && opens(tokens, at);
+    let fronted = token.word(FRONTED) && opens(tokens, at);
     if token.kind != Kind::Word || token.capital && !fronted {
         return None;
     }
@@ -249,6 +249,9 @@ fn on_condition(tokens: &Tokens<'_>, at: usize) -> Option<(&'static str, Way, (u
     {
         return Some(("depends_on", Way::Forth, (at, at + 3)));
     }
+    if token.fold == "without" && opens(tokens, at) {
+        return Some(("depends_on", Way::Forth, (at, at + 1)));
+    }
     if !token.word(CONDITIONS) {
         return None;
     }
@@ -331,7 +334,7 @@ impl<'a> Things<'a> {
             return (before, self.before(that));
         }
         // "Because of the allergy the menu changed": what follows from it stands behind it.
-        if before.is_empty() && opens(self.tokens, at) && self.tokens.at(at).word(REASONS) {
+        if before.is_empty() && opens(self.tokens, at) && self.tokens.at(at).word(FRONTED) {
             let mut next = (end..end + REACH_MAX).find(|index| self.at(*index).is_some());
             while let Some(index) = next.filter(|index| self.at(*index).is_some()) {
                 next = Some(index + 1);
@@ -380,7 +383,10 @@ impl<'a> Things<'a> {
             return None;
         }
         let finite = match token.verb {
-            Some(verb) if LIGHT.contains(&verb.lemma) => false,
+            // "goes into the press" says where, "goes" alone nothing.
+            Some(verb) if LIGHT.contains(&verb.lemma) && !self.tokens.at(at + 1).word(REACHING) => {
+                false
+            }
             Some(verb) => verb.forms.has(Form::THIRD) || verb.forms.has(Form::PAST),
             None => {
                 token.fold.len() > 4 && (token.fold.ends_with("ed") || token.fold.ends_with('s'))
@@ -392,7 +398,7 @@ impl<'a> Things<'a> {
         while before > 0 && self.tokens.at(before).is(Class::ADVERB) && self.at(before).is_none() {
             before -= 1;
         }
-        let bound = self.tokens.at(at + 1).word(&["for", "after", "with", "to", "against"]);
+        let bound = self.tokens.at(at + 1).word(REACHING);
         let link = at + 1 + usize::from(bound);
         let object = self.at(link).is_some()
             || self.tokens.at(link).is(Class::DETERMINER)

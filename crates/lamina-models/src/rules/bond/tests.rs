@@ -88,6 +88,9 @@ fn what_is_needed_may_stand_anywhere() {
     check("The ledger reads its totals from the meter", &["ledger depends_on meter"]);
     check("Because of the storm, the ferry is late", &["storm causes ferry"]);
     check("Due to the storm the ferry is late", &["storm causes ferry"]);
+    check("Without the freezer the samples are useless", &["samples depends_on freezer"]);
+    check("Without the freezer, the samples are useless", &["samples depends_on freezer"]);
+    check("The flour goes into the oven", &["flour related_to oven"]);
 }
 
 #[test]

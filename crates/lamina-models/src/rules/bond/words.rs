@@ -33,7 +33,7 @@ const ROWS: &[Row] = &[
     row("block", "on", "depends_on", Forth),
     // What keeps something going.
     row(
-        "run own maintain power fuel host operate sustain underpin support heat cool fund finance staff",
+        "run own maintain power fuel host operate sustain underpin support heat cool fund finance sponsor staff",
         "",
         "depends_on",
         Back,
@@ -178,3 +178,9 @@ pub(super) const LIGHT: &[&str] = &[
 
 /// What a reason begins with that may stand before what it is the reason of.
 pub(super) const REASONS: &[&str] = &["because", "due", "thanks", "owing"];
+
+/// What may stand before what hangs on it: "without the freezer the samples rot".
+pub(super) const FRONTED: &[&str] = &["because", "due", "thanks", "owing", "without"];
+
+/// What leads from a verb to another thing: "pays for the crown", "goes into the press".
+pub(super) const REACHING: &[&str] = &["for", "after", "with", "to", "against", "into"];
