@@ -3,8 +3,8 @@
 //!
 //! The rules were made while looking at the first twenty. Twenty more were written before they were told
 //! for the first time; the rules for what connects concepts were then changed while looking at them. Twice
-//! ten more were written before the rules for edges were changed again, and ten after that. Each set has a
-//! bar of its own.
+//! ten more were written before the rules for edges were changed again, ten after that, and twenty by another
+//! hand: five before the last change, ten during it, five when it was done. Each set has a bar of its own.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ const FRESH: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-fresh/10-railway.txt"),
 ];
 
-/// Ten more, written after the rules and told as they stand: no rule was changed since.
+/// Ten more, written after the rules and told once (F1 0.63); then the rules were changed while looking at them.
 const TOLD_ONCE: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-told-once/01-lighthouse.txt"),
     include_str!("../../../../../../fixtures/stories-told-once/02-tailor.txt"),
@@ -142,11 +142,12 @@ const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
 const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.8];
 /// Each begins a session, so that there are no boundaries to find.
 const EDGES_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
-/// What nobody has looked at while changing a rule: half of the edges, of ten.
-const TOLD_ONCE_F1_MIN: [f64; 3] = [0.0, 0.9, 0.6];
-const OWN_UNSEEN_F1_MIN: [f64; 3] = [0.0, 0.0, 0.0];
-const OWN_LATER_F1_MIN: [f64; 3] = [0.0, 0.0, 0.0];
-const OWN_LAST_F1_MIN: [f64; 3] = [0.0, 0.0, 0.0];
+const TOLD_ONCE_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+/// By the rules before: 0.17.
+const OWN_UNSEEN_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+const OWN_LATER_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+/// What nobody has looked at while changing a rule: a guard a little below what was measured, 0.71.
+const OWN_LAST_F1_MIN: [f64; 3] = [0.0, 0.9, 0.65];
 /// When they were told for the first time one edge of ten was found (F1 0.18); then the rules were changed.
 const FRESH_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
 
