@@ -94,7 +94,12 @@ pub(super) fn bereave(scene: &Scene<'_>, subjects: &[Referent], found: &mut Vec<
             (draft.effect, draft.aspect) = (Effect::Ends, Aspect::End);
         }
     }
-    let pets = subjects.iter().filter(|subject| died && subject.pronoun).filter_map(|subject| {
+    // "Max was hit by a car and died", "he died": who is not named here was named before.
+    let meant = |subject: &&Referent| {
+        let inherited = scene.clause.subject == Subject::Inherited;
+        died && (subject.pronoun || inherited)
+    };
+    let pets = subjects.iter().filter(meant).filter_map(|subject| {
         let attribute = subject.attribute.as_ref()?;
         let named = attribute.kin == Some(Kin::Pet) && attribute.named;
         let item = named.then(|| Item::text(scene, subject.start, subject.end))?;
@@ -127,7 +132,7 @@ fn is_death(scene: &Scene<'_>) -> bool {
     over && (verb.lemma == "die" || passed) || state
 }
 
-/// "We put our dog Max down", "buried our cat".
+/// "We put our dog Max down", "buried our cat", "lost my horse to old age"; what is lost in the park may be found.
 fn is_put_down(scene: &Scene<'_>, draft: &Draft) -> bool {
     let tokens = scene.tokens;
     let lemma = |word: &str| {
@@ -142,7 +147,8 @@ fn is_put_down(scene: &Scene<'_>, draft: &Draft) -> bool {
     let down = tokens.at(draft.end).fold == "down"
         || tokens.words_at(draft.end, &["to", "sleep"])
         || tokens.words_at(draft.end, &["to", "rest"]);
-    !denied && (lemma("put") && down || lemma("bury"))
+    let where_to = tokens.at(draft.end).word(&["in", "at", "on", "near"]);
+    !denied && (lemma("put") && down || lemma("bury") || lemma("lose") && !where_to)
 }
 
 /// The relative or animal that a clause introduces without a name: "we have a dog", "got a new puppy".

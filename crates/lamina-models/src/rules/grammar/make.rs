@@ -41,7 +41,10 @@ pub(super) fn by_make(scene: &Scene<'_>, attribute: &Attribute, words: &str) -> 
     let article = scene.skip(verb.end);
     let year = usize::from(tokens.at(article + 1).kind == Kind::Number);
     let (items, _) = take(Take::Name, scene, article + 1 + year)?;
-    let item = items.first().filter(|item| is_name_token(tokens, item.start))?;
+    // "an iPhone" is a name, though it begins small.
+    let large = |at: usize| tokens.slice(at, at + 1).contains(char::is_uppercase);
+    let item =
+        items.first().filter(|item| is_name_token(tokens, item.start) || large(item.start))?;
     // "My dream car is a Tesla": nobody has that one.
     let had = which.is_none_or(|which| WHICH.contains(&which));
     let made = had && tokens.at(article).word(&["a", "an"]);

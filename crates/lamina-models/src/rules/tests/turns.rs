@@ -60,6 +60,9 @@ fn an_animal_that_died_is_no_pet_any_more() {
         My dog Rex got sick. He died on Monday.
         My late dog Rex loved sausages.
         I used to have a dog named Rex.
+        Our dog Max was hit by a car and died.
+        I lost my dog Rex to cancer.
+        I lost my dog Rex in the park.
         My dog Rex didn't die.
         My dog Rex is 12 and sleeps all day.
         My dog Rex's brother died.
@@ -88,6 +91,17 @@ fn an_animal_that_died_is_no_pet_any_more() {
             I used to have a dog named Rex.
                 user:ann pet [Rex] to 2025-03-12 (ends)
                 [Rex] is_a "dog"
+            Our dog Max was hit by a car and died.
+                [Max] is_a "dog"
+                user:ann pet [Max] (ends)
+            I lost my dog Rex to cancer.
+                user:ann pet [Rex] (ends)
+                [Rex] is_a "dog"
+                user:ann owns "dog Rex" (ends)
+            I lost my dog Rex in the park.
+                user:ann pet [Rex]
+                [Rex] is_a "dog"
+                user:ann owns "dog Rex" (ends)
             My dog Rex didn't die.
                 user:ann pet [Rex]
                 [Rex] is_a "dog"
@@ -205,6 +219,7 @@ fn what_somebody_has_may_be_called_by_its_make() {
         Our car is an old Volvo V70.
         My wife's car is a 2019 Honda.
         Nina's phone is a Pixel 8.
+        My phone is an iPhone.
         My first car was a Beetle.
         My car is a mess.
         My dream car is a Porsche.
@@ -221,6 +236,8 @@ fn what_somebody_has_may_be_called_by_its_make() {
                 user:ann/wife drives [Honda]
             Nina's phone is a Pixel 8.
                 [Nina] owns "Pixel 8"
+            My phone is an iPhone.
+                user:ann owns "iPhone"
             My first car was a Beetle.
             My car is a mess.
             My dream car is a Porsche.
