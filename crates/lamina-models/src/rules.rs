@@ -27,7 +27,9 @@ pub(crate) mod normal;
 use std::borrow::Cow;
 
 use lamina_types::Role;
-use lamina_types::layer::extraction::{Claim, EntityKind, Extraction, Object, Term};
+use lamina_types::layer::extraction::{
+    Cardinality, Claim, Effect, EntityKind, Extraction, Object, Term,
+};
 
 use self::claims::Draft;
 use self::clause::{Clause, Subject};
@@ -135,6 +137,7 @@ fn claims_of(source: &Source<'_>, tokens: &Tokens<'_>) -> Vec<Claim> {
         }
         for draft in drafts {
             let claim = claims::claim(&scene, draft);
+            overtake(&mut claims, &claim, tokens, clause);
             let known = claims.iter().position(|known| is_same(known, &claim));
             // Said twice: the one with a time says more. The gate is asked last, it is the dearest.
             let better = match known.and_then(|at| claims.get(at)) {
@@ -175,6 +178,27 @@ fn is_head(clause: &Clause, next: Option<&Clause>) -> bool {
 
 fn is_undated(claim: &Claim) -> bool {
     claim.valid_from.is_none() && claim.valid_to.is_none()
+}
+
+/// What a later clause makes of what an earlier one claims: "My dog Rex was ill. He died", "Carla moved to Turin but
+/// has since moved to Genoa".
+fn overtake(claims: &mut Vec<Claim>, claim: &Claim, tokens: &Tokens<'_>, clause: &Clause) {
+    if claim.predicate == "pet" && claim.effect == Effect::Ends {
+        let before = Claim { effect: Effect::Holds, ..claim.clone() };
+        claims.retain(|known| !is_same(known, &before));
+    }
+    // Where there is one value, the one before is over.
+    if (clause.start..clause.complement()).any(|at| verb::is_since_then(tokens, at)) {
+        let before = claims.iter_mut().filter(|known| {
+            known.subject == claim.subject
+                && known.predicate == claim.predicate
+                && known.object != claim.object
+                && known.cardinality == Some(Cardinality::One)
+        });
+        for known in before.filter(|known| known.effect == Effect::Holds) {
+            known.effect = Effect::Ends;
+        }
+    }
 }
 
 fn is_same(one: &Claim, other: &Claim) -> bool {

@@ -51,6 +51,10 @@ impl Draft {
 /// What negation, tense and "no longer" make of a draft. `None` if nothing is left to claim.
 pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
     let Some(verb) = &scene.clause.verb else { return Some(draft) };
+    // "I used to have a dog named Rex": Rex was a dog all the same.
+    if draft.aspect == Aspect::Timeless && !verb.negated {
+        return Some(draft);
+    }
     let ended = verb.ended || verb.negated && says_any_more(scene);
     // "I'm at Nokia" is where somebody is; "I've been at Nokia since May" is where somebody works.
     let there = verb.lemma == "be" && scene.tokens.at(verb.end).word(&["at", "with"]);
@@ -82,6 +86,8 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         return None;
     }
     let past = verb.tense == Tense::Past && !verb.perfect;
+    // "I had lived in Cairo for ten years": what had been is over.
+    let over = verb.tense == Tense::Past;
     // "has to be in by Friday" is a deadline, "is out on Friday" is not.
     let bound = verb.modal == Modal::Must || scene.tokens.at(verb.end).is(Class::DETERMINER);
     let participle = scene.tokens.at(verb.end).verb.is_some()
@@ -97,7 +103,7 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         }
     }
     match draft.aspect {
-        Aspect::State if past => match family {
+        Aspect::State if over => match family {
             "scheduled_for" if verb.lemma == "have" => return None,
             "studied_at" | "scheduled_for" | "deadline" | "price" | "revenue" | "budget"
             | "version" | "status" | "owner" => {}

@@ -63,10 +63,7 @@ pub(crate) struct Sentence {
 
 /// The first words of the phrases that are looked for anywhere: only there is a phrase compared.
 pub(crate) fn marks() -> impl Iterator<Item = &'static str> {
-    phrases::ALL
-        .iter()
-        .chain(split::PHRASES)
-        .flat_map(|list| list.iter().filter_map(|words| words.first().copied()))
+    phrases::ALL.iter().flat_map(|list| list.iter().filter_map(|words| words.first().copied()))
 }
 
 /// All clauses of a text, in order.
@@ -96,7 +93,7 @@ pub(crate) fn clauses(tokens: &Tokens<'_>) -> Vec<Clause> {
 /// Words before a full stop that do not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "dr", "mr", "mrs", "ms", "prof", "st", "vs", "etc", "e.g", "i.e", "approx", "no", "inc", "ltd",
-    "co", "jr", "sr",
+    "co", "jr", "sr", "corp", "llc", "plc",
 ];
 
 pub(crate) fn sentences(tokens: &Tokens<'_>) -> Vec<Sentence> {

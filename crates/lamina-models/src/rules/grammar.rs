@@ -3,6 +3,7 @@
 
 mod change;
 pub(crate) mod kin;
+mod make;
 mod nominal;
 mod verbal;
 
@@ -19,6 +20,7 @@ use super::take::{Item, Value};
 /// Everything that a clause claims of its subjects.
 pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
     let mut found = nominal::possessions(scene);
+    kin::bereave(scene, subjects, &mut found);
     if let Some(instruction) = instruction(scene) {
         return vec![instruction];
     }
@@ -86,6 +88,7 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
         if is_of_many(scene, subject, fit)
             || starts_as_somebody(scene, subject, fit)
             || moves_elsewhere(scene, subject, fit)
+            || takes_up(scene, subject, fit)
             || is_passing(scene, subject, fit)
         {
             continue;
@@ -163,6 +166,18 @@ fn moves_elsewhere(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
     let uses = fit.row.means.iter().any(|means| means.predicate == "uses");
     let known = fit.taken.iter().flatten().any(|item| scene.tokens.at(item.start).is(Class::TOOL));
     moves && uses && subject.nature == Nature::Thing && !known
+}
+
+/// "We moved to Stripe": who speaks takes up what a company makes; of "Priya moved to Stripe" only a job is told.
+fn takes_up(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
+    let works = fit.row.means.iter().any(|means| means.predicate == "works_at");
+    let into = fit.taken.iter().flatten().any(|item| scene.tokens.at(item.start).is(Class::TOOL));
+    let moves = scene
+        .clause
+        .verb
+        .as_ref()
+        .is_some_and(|verb| matches!(verb.lemma, "move" | "switch" | "transfer"));
+    moves && works && into && subject.term == *scene.parties.speaker
 }
 
 /// "Sofia starts on Monday": only what takes place is scheduled.

@@ -74,6 +74,9 @@ classes! {
     CONSUMABLE = 42;
     HEADING = 44;     // words that open a note: no names, though written large
     COMMON = 43;      // common nouns that are not names when written small
+    COMPANY = 46;     // names by which everybody knows a company
+    LEGAL = 47;       // Inc, GmbH: what closes the name of one
+    TRADE = 48;       // Labs, Holdings: what closes it too
     MARK = 45;        // opens a phrase by which people announce, doubt or take back
 }
 

@@ -92,7 +92,11 @@ fn small_word(tokens: &Tokens<'_>, at: usize) -> Option<bool> {
     }
     // "a gem" is an opinion, "the gem shop" is none.
     let names_one = open && next.verb.is_some_and(|verb| verb.forms.has(Form::BASE));
-    let opinion = token.is(Class::PETTY) && !token.is(PLAIN) && (headed || names_one);
+    // "he's a catch" is one too, and "the catch was small" is none; "the catch is that" says nothing of either.
+    let definite = previous.fold == "the"
+        && !tokens.before(at.saturating_sub(1)).is(Class::BE)
+        && tokens.at(at + 2).fold != "that";
+    let opinion = token.is(Class::PETTY) && !token.is(PLAIN) && (headed || names_one || definite);
     // "the nightly load" is a load.
     let attribute = token.verb.is_none() && looks_otherwise(&token.fold) && headed;
     let none = token.is(CLOSED) && !opinion || is_little(&token.fold) || attribute;
@@ -173,6 +177,16 @@ const SAYS_LITTLE: &[&str] = &[
     "flat",
     "rusty",
     "dry",
+    "wet",
+    "empty",
+    "dirty",
+    "idle",
+    "thick",
+    "thin",
+    "wide",
+    "narrow",
+    "dead",
+    "alive",
     "sharp",
     "loud",
     "cheap",
@@ -205,6 +219,11 @@ const SAYS_LITTLE: &[&str] = &[
     "point",
     "bit",
     "couple",
+    "away",
+    "somewhere",
+    "anywhere",
+    "everywhere",
+    "elsewhere",
     "something",
     "anything",
     "everything",
@@ -219,7 +238,7 @@ const SAYS_LITTLE: &[&str] = &[
 ];
 
 /// Endings of words that are no nouns although no list knows them.
-fn looks_otherwise(fold: &str) -> bool {
+pub(super) fn looks_otherwise(fold: &str) -> bool {
     ["ly", "ed", "ful", "ous", "able", "ible", "less", "ier", "iest"]
         .iter()
         .any(|ending| fold.len() > ending.len() + 2 && fold.ends_with(ending))

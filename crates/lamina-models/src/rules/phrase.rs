@@ -98,7 +98,8 @@ pub(crate) fn referents(
     let mut discourse = Cow::Borrowed(discourse);
     let mut start = from;
     for at in from..=to {
-        let cut = at == to || tokens.at(at).punct(',') || tokens.at(at).word(&["and", "&"]);
+        let comma = tokens.at(at).punct(',') && !tokens.is_legal_form(at + 1);
+        let cut = at == to || comma || tokens.at(at).word(&["and", "&"]);
         if cut {
             if at > start
                 && let Some(referent) = refer(tokens, start, at, parties, &discourse)

@@ -7,6 +7,7 @@ mod work;
 mod life;
 mod moods;
 mod wider;
+mod turns;
 
 use expect_test::Expect;
 use lamina_types::layer::extraction::{Claim, Effect, Extraction, Object, Term};

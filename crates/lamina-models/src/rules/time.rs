@@ -5,6 +5,7 @@
 //! at the start of their day in that zone.
 
 mod find;
+mod length;
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -229,8 +230,9 @@ fn weekday(day: Weekday, which: Which, tense: Tense, today: Date) -> Option<Date
                 this_week.checked_sub(7.days()).ok()
             }
         }
+        // Said on that very day it is today.
         (Which::Bare, _) => {
-            if this_week > today {
+            if this_week >= today {
                 Some(this_week)
             } else {
                 this_week.checked_add(7.days()).ok()

@@ -102,6 +102,11 @@ impl<'a> Tokens<'a> {
     pub(crate) fn words_at(&self, index: usize, words: &[&str]) -> bool {
         words.iter().enumerate().all(|(step, word)| self.at(index + step).fold == *word)
     }
+
+    /// Whether what closes the name of a company stands here: the "Inc" of "Acme, Inc.".
+    pub(crate) fn is_legal_form(&self, index: usize) -> bool {
+        self.at(index).is(Class::LEGAL) && self.at(index).capital
+    }
 }
 
 fn token(kind: Kind, start: usize, end: usize, fold: String, glued: bool) -> Token {

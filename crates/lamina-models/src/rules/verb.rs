@@ -236,6 +236,8 @@ pub(crate) fn group(tokens: &Tokens<'_>, at: usize, end: usize) -> Option<Group>
         if tokens.words_at(at, &["no", "longer"]) || tokens.words_at(at, &["not", "anymore"]) {
             group.ended = true;
             at += 2;
+        } else if is_since_then(tokens, at) {
+            at += 1;
         } else if token.is(Class::NEGATION) {
             group.negated = true;
             at += 1;
@@ -393,12 +395,21 @@ fn modal_at(
 fn verb_after(tokens: &Tokens<'_>, at: usize, end: usize) -> usize {
     let mut at = at;
     while at < end
-        && tokens.at(at).is(Class::ADVERB.or(Class::NEGATION))
-        && !tokens.at(at).is(Class::DETERMINER)
+        && (tokens.at(at).is(Class::ADVERB.or(Class::NEGATION))
+            && !tokens.at(at).is(Class::DETERMINER)
+            || is_since_then(tokens, at))
     {
         at += 1;
     }
     at
+}
+
+/// "I've since moved": the "since" that says that something came later.
+pub(crate) fn is_since_then(tokens: &Tokens<'_>, at: usize) -> bool {
+    let next = tokens.at(at + 1).verb;
+    tokens.at(at).fold == "since"
+        && tokens.before(at).is(Class::HAVE)
+        && next.is_some_and(|verb| verb.forms.has(Form::PARTICIPLE))
 }
 
 /// Closes the group with the main verb at `at`, or with the copula.

@@ -90,6 +90,7 @@ pub(super) fn judge(tokens: &Tokens<'_>, sentence: Sentence, clauses: &mut [Clau
             || hearsay
             || denies_both(tokens, sentence, clause)
             || leaves_open(tokens, clause)
+            || is_overtaken(tokens, sentence, clause)
             || material
             || inherits_request
             || instruction.is_none() && is_condition(tokens, clause)
@@ -332,6 +333,24 @@ fn leaves_open(tokens: &Tokens<'_>, clause: &Clause) -> bool {
     let named = |at: usize| tokens.slice(at, at + 1).starts_with(char::is_uppercase);
     (clause.start + 1..=clause.end)
         .any(|at| tokens.at(at).fold == "or" && named(at - 1) && named(at + 1))
+}
+
+/// "I told you I live in Rome, but I've since moved": what one said once is told only to take it back.
+fn is_overtaken(tokens: &Tokens<'_>, sentence: Sentence, clause: &Clause) -> bool {
+    const SAID: &[&[&str]] = &[
+        &["i", "told", "you"],
+        &["i", "said"],
+        &["i", "mentioned"],
+        &["we", "told", "you"],
+        &["we", "said"],
+        &["i", "wrote"],
+    ];
+    let at = clause.start.saturating_sub(usize::from(tokens.before(clause.start).fold == "that"));
+    let said = SAID.iter().any(|words| {
+        let start = at.checked_sub(words.len());
+        start.is_some_and(|start| start >= sentence.start && tokens.words_at(start, words))
+    });
+    said && (clause.end..sentence.end).any(|at| tokens.at(at).word(&["but", "however", "except"]))
 }
 
 /// "Jane lives in Oslo, I was told": a clause that says nothing else is about the rest of its sentence.

@@ -1,8 +1,8 @@
-//! The phrases by which people joke, doubt, suppose, take back and order for good. Only data.
+//! The phrases by which people joke, doubt, suppose, take back, announce and order for good. Only data.
 
 /// All of them.
 pub(super) const ALL: &[&[&[&str]]] =
-    &[JEST, HEARSAY, SUPPOSING, CORRECTING, FROM_NOW_ON, CONDITIONAL, WORKING];
+    &[JEST, HEARSAY, SUPPOSING, CORRECTING, FROM_NOW_ON, CONDITIONAL, WORKING, PREAMBLES];
 
 /// Marks of a joke: they take back everything around them.
 pub(super) const JEST: &[&[&str]] = &[
@@ -209,4 +209,66 @@ pub(super) const WORKING: &[&[&str]] = &[
     &["correct"],
     &["classify"],
     &["reformat"],
+];
+
+/// What people put before a statement to announce it.
+pub(super) const PREAMBLES: &[&[&str]] = &[
+    &["turns", "out"],
+    &["it", "turns", "out"],
+    &["just", "so", "you", "know"],
+    &["so", "you", "know"],
+    &["for", "the", "record"],
+    &["fun", "fact"],
+    &["heads", "up"],
+    &["note"],
+    &["please", "note"],
+    &["remember"],
+    &["please", "remember"],
+    &["just", "remember"],
+    &["keep", "in", "mind"],
+    &["please", "keep", "in", "mind"],
+    &["do", "n't", "forget"],
+    &["please", "do", "n't", "forget"],
+    &["i", "forgot", "to", "mention"],
+    &["forgot", "to", "mention"],
+    &["i", "should", "mention"],
+    &["i", "wanted", "to", "mention"],
+    &["i", "just", "wanted", "to", "say"],
+    &["you", "should", "know"],
+    &["as", "you", "know"],
+    &["i", "have", "to", "admit"],
+    &["i", "must", "say"],
+    &["the", "thing", "is"],
+    &["reminder"],
+    &["quick", "reminder"],
+    &["i", "told", "you"],
+    &["as", "i", "told", "you"],
+    &["like", "i", "told", "you"],
+    &["as", "i", "mentioned"],
+    &["like", "i", "mentioned"],
+    &["it", "turned", "out"],
+    &["turned", "out"],
+    &["like", "i", "said"],
+    &["i", "meant", "to", "say"],
+    &["i", "mean"],
+    &["i", "meant"],
+    &["as", "i", "said"],
+    &["as", "mentioned"],
+    &["good", "news"],
+    &["bad", "news"],
+    &["guess", "what"],
+    &["for", "what", "it", "'s", "worth"],
+    &["to", "be", "clear"],
+    &["to", "be", "honest"],
+    &["just", "to", "be", "clear"],
+    &["i", "realized"],
+    &["i", "realised"],
+    &["i", "found", "out"],
+    &["found", "out"],
+    &["happy", "to", "announce"],
+    &["i", "'m", "happy", "to", "announce"],
+    &["i", "'m", "happy", "to", "say"],
+    &["i", "do", "n't", "know", "if", "i", "told", "you", "but"],
+    &["in", "case", "you", "need", "it"],
+    &["also"],
 ];

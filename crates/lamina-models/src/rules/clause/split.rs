@@ -1,7 +1,9 @@
 //! Cutting a sentence into clauses.
 
+use super::phrases::PREAMBLES;
 use super::{Clause, Sentence, Subject};
 use crate::rules::lexicon::{self, Class, Form};
+use crate::rules::phrase::is_name_token;
 use crate::rules::time;
 use crate::rules::token::{Kind, Tokens};
 use crate::rules::verb::{self, Modal};
@@ -146,7 +148,10 @@ struct Cut {
 /// Whether a new clause begins after the connector at `at`.
 fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut> {
     let token = tokens.at(at);
-    let comma = token.punct(',');
+    let comma = token.punct(',') && !tokens.is_legal_form(at + 1);
+    if verb::is_since_then(tokens, at) {
+        return None;
+    }
     if !comma && !token.is(Class::CONJUNCTION) && !PLACING.contains(&token.fold.as_str()) {
         return None;
     }
@@ -187,6 +192,7 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
             (opens && !habit).then_some(Cut { next, opener: Opener::Placing })
         }
         "and" | "or" | "&" | "nor" if !has_verb && !comma => None,
+        _ if !has_verb && verb.is_some_and(|verb| are_names(tokens, start, verb)) => None,
         _ if opens => Some(Cut { next, opener: Opener::None }),
         _ if shares && has_verb => Some(Cut { next, opener: Opener::Shared }),
         // An instruction, a fragment or a denial after a comma: "so always use", ", not my sister".
@@ -196,6 +202,17 @@ fn cut_at(tokens: &Tokens<'_>, start: usize, at: usize, to: usize) -> Option<Cut
         // A greeting or a heading before the first assertion.
         _ => None,
     }
+}
+
+/// "Ana, Ben and Carl live in Hull": three or more who share a verb, and nobody who is spoken to.
+fn are_names(tokens: &Tokens<'_>, from: usize, to: usize) -> bool {
+    let joint = |at: usize| tokens.at(at).word(&[",", "and", "&"]);
+    let names = (from..to).filter(|at| !joint(*at)).count();
+    let last = (from..to).rev().find(|at| joint(*at));
+    names >= 3
+        && last.is_some_and(|at| !tokens.at(at).punct(','))
+        && (from..to).all(|at| joint(at) || is_name_token(tokens, at))
+        && (from..to).any(|at| tokens.at(at).punct(','))
 }
 
 /// Tokens that a time at the head of a sentence may have.
@@ -301,8 +318,7 @@ fn is_subject(tokens: &Tokens<'_>, from: usize, to: usize) -> bool {
     (from..to).all(|at| {
         let token = tokens.at(at);
         !matches!(token.kind, Kind::Punct | Kind::Newline | Kind::Quote)
-            || token.fold == ","
-            || token.fold == "'"
+            || token.word(&[",", ".", "'"])
     }) && !tokens.at(from).word(&["to", "of", "than"])
 }
 
@@ -316,65 +332,6 @@ fn after_adverbs(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {
     }
     at
 }
-
-/// What people put before a statement to announce it.
-const PREAMBLES: &[&[&str]] = &[
-    &["turns", "out"],
-    &["it", "turns", "out"],
-    &["just", "so", "you", "know"],
-    &["so", "you", "know"],
-    &["for", "the", "record"],
-    &["fun", "fact"],
-    &["heads", "up"],
-    &["note"],
-    &["please", "note"],
-    &["remember"],
-    &["please", "remember"],
-    &["just", "remember"],
-    &["keep", "in", "mind"],
-    &["please", "keep", "in", "mind"],
-    &["do", "n't", "forget"],
-    &["please", "do", "n't", "forget"],
-    &["i", "forgot", "to", "mention"],
-    &["forgot", "to", "mention"],
-    &["i", "should", "mention"],
-    &["i", "wanted", "to", "mention"],
-    &["i", "just", "wanted", "to", "say"],
-    &["you", "should", "know"],
-    &["as", "you", "know"],
-    &["i", "have", "to", "admit"],
-    &["i", "must", "say"],
-    &["the", "thing", "is"],
-    &["reminder"],
-    &["quick", "reminder"],
-    &["i", "told", "you"],
-    &["like", "i", "said"],
-    &["i", "meant", "to", "say"],
-    &["i", "mean"],
-    &["i", "meant"],
-    &["as", "i", "said"],
-    &["as", "mentioned"],
-    &["good", "news"],
-    &["bad", "news"],
-    &["guess", "what"],
-    &["for", "what", "it", "'s", "worth"],
-    &["to", "be", "clear"],
-    &["to", "be", "honest"],
-    &["just", "to", "be", "clear"],
-    &["i", "realized"],
-    &["i", "realised"],
-    &["i", "found", "out"],
-    &["found", "out"],
-    &["happy", "to", "announce"],
-    &["i", "'m", "happy", "to", "announce"],
-    &["i", "'m", "happy", "to", "say"],
-    &["i", "do", "n't", "know", "if", "i", "told", "you", "but"],
-    &["in", "case", "you", "need", "it"],
-    &["also"],
-];
-
-/// Everything that is looked for as a phrase.
-pub(super) const PHRASES: &[&[&[&str]]] = &[PREAMBLES];
 
 /// Where the clause proper begins: behind greetings, interjections and announcements.
 fn opening(tokens: &Tokens<'_>, from: usize, to: usize) -> usize {

@@ -1,6 +1,6 @@
 //! Rules about relatives and animals that are had: with their names, or named a little later.
 
-use lamina_types::layer::extraction::Term;
+use lamina_types::layer::extraction::{Effect, Term};
 
 use super::row_at;
 use super::verbal::each;
@@ -14,6 +14,9 @@ use crate::rules::take::Item;
 use crate::rules::time::Tense;
 use crate::rules::token::Kind;
 use crate::rules::verb::{Group, Modal};
+
+/// Tokens between a verb and the name of the animal it is done to.
+const MODIFIERS_MAX: usize = 6;
 
 /// "I have a daughter named Ivy", "we have two cats, Miso and Tofu".
 pub(super) fn has_kin(
@@ -73,6 +76,79 @@ fn kin_at(scene: &Scene<'_>, at: usize) -> Option<(Kin, usize, usize)> {
     let named = tokens.at(after).word(&["called", "named", "who", ",", ":"]);
     let next = after + usize::from(named);
     (clean && name_run(tokens, next, scene.end()).is_some()).then_some((kin, noun, next))
+}
+
+/// "My dog Rex died", "we had to put our cat Pip down", "he passed away": an animal that one has no more.
+pub(super) fn bereave(scene: &Scene<'_>, subjects: &[Referent], found: &mut Vec<Draft>) {
+    if !scene.clause.asserted {
+        return;
+    }
+    let died = is_death(scene);
+    for draft in found.iter_mut().filter(|draft| draft.predicate == "pet") {
+        let subject = matches!(scene.clause.subject, Subject::Said(from, to)
+            if from <= draft.start && draft.end <= to && scene.tokens.at(draft.end).fold != "'s");
+        // "my late dog Rex".
+        let late = (draft.start.saturating_sub(3)..draft.start)
+            .any(|at| scene.tokens.at(at).fold == "late" && at > scene.clause.start);
+        if died && subject || late || is_put_down(scene, draft) {
+            (draft.effect, draft.aspect) = (Effect::Ends, Aspect::End);
+        }
+    }
+    // "Max was hit by a car and died", "he died": who is not named here was named before.
+    let meant = |subject: &&Referent| {
+        let inherited = scene.clause.subject == Subject::Inherited;
+        died && (subject.pronoun || inherited)
+    };
+    let pets = subjects.iter().filter(meant).filter_map(|subject| {
+        let attribute = subject.attribute.as_ref()?;
+        let named = attribute.kin == Some(Kin::Pet) && attribute.named;
+        let item = named.then(|| Item::text(scene, subject.start, subject.end))?;
+        let mut draft = Draft::new(attribute.owner.clone(), "pet", &item, Aspect::End);
+        draft.effect = Effect::Ends;
+        Some(draft)
+    });
+    found.extend(pets);
+}
+
+/// Whether the clause says that its subject is dead.
+fn is_death(scene: &Scene<'_>) -> bool {
+    let tokens = scene.tokens;
+    let Some(verb) = &scene.clause.verb else { return false };
+    if verb.negated || verb.modal != Modal::None {
+        return false;
+    }
+    let over = verb.tense == Tense::Past || verb.perfect;
+    // "passed away": no list has the verb, because alone it says little.
+    let passed = (verb.at..verb.end + 2).any(|at| {
+        tokens.at(at).fold == "passed" && tokens.at(at + 1).word(&["away", "on", "over"])
+    });
+    let after = scene.skip(verb.end);
+    let state = verb.lemma == "be"
+        && (tokens.at(after).word(&["dead", "deceased"])
+            || tokens.words_at(after, &["no", "more"])
+            || tokens.words_at(after, &["put", "down"])
+            || tokens.words_at(after, &["put", "to", "sleep"])
+            || tokens.at(after).word(&["euthanized", "euthanised"]));
+    over && (verb.lemma == "die" || passed) || state
+}
+
+/// "We put our dog Max down", "buried our cat", "lost my horse to old age"; what is lost in the park may be found.
+fn is_put_down(scene: &Scene<'_>, draft: &Draft) -> bool {
+    let tokens = scene.tokens;
+    let lemma = |word: &str| {
+        (scene.clause.start..draft.start)
+            .rev()
+            .take(MODIFIERS_MAX)
+            .any(|at| tokens.at(at).verb.is_some_and(|verb| verb.lemma == word))
+    };
+    let denied = scene.clause.verb.as_ref().is_none_or(|verb| {
+        verb.negated || matches!(verb.modal, Modal::Will | Modal::Going | Modal::Irrealis)
+    });
+    let down = tokens.at(draft.end).fold == "down"
+        || tokens.words_at(draft.end, &["to", "sleep"])
+        || tokens.words_at(draft.end, &["to", "rest"]);
+    let where_to = tokens.at(draft.end).word(&["in", "at", "on", "near"]);
+    !denied && (lemma("put") && down || lemma("bury") || lemma("lose") && !where_to)
 }
 
 /// The relative or animal that a clause introduces without a name: "we have a dog", "got a new puppy".

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use lamina_types::layer::extraction::{Effect, EntityKind, Term};
 
-use super::{subject_item, subject_term};
+use super::{make, subject_item, subject_term};
 use crate::rules::claims::Draft;
 use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Form, Kin};
@@ -240,7 +240,8 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
             Aspect::State,
         )]);
     }
-    trait_value(scene, &words, attribute.owner.clone(), verb.end)
+    make::by_make(scene, attribute, &words)
+        .or_else(|| trait_value(scene, &words, attribute.owner.clone(), verb.end))
 }
 
 /// "the Falcon budget is 50k".

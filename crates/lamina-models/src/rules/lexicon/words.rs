@@ -171,6 +171,19 @@ pub(super) const CLASSES: &[(Class, &str)] = &[
         sql html css matlab fortran cobol haskell erlang elixir clojure perl lua nix pulumi argocd
         supabase firebase planetscale graphql grpc n8n zapier klaviyo mailchimp canva webflow squarespace wix
         retool mixpanel posthog snyk sonarqube teamcity buildkite"),
+    (Class::COMPANY, "google microsoft apple amazon meta facebook netflix ibm intel nvidia amd oracle salesforce stripe shopify
+        spotify uber lyft airbnb twitter linkedin paypal adobe cisco dell hp lenovo samsung sony lg huawei xiaomi
+        tencent alibaba baidu bytedance tiktok tesla bmw daimler volkswagen audi porsche toyota honda nissan hyundai
+        siemens bosch sap bayer basf roche novartis pfizer merck moderna astrazeneca sanofi gsk nokia ericsson philips
+        asml airbus boeing lockheed raytheon deloitte kpmg pwc accenture mckinsey bain bcg infosys wipro tcs cognizant
+        capgemini jpmorgan citigroup hsbc barclays ubs allianz axa vodafone verizon walmart costco ikea unilever nestle
+        pepsico starbucks mcdonald's databricks snowflake datadog cloudflare github gitlab atlassian hubspot zendesk
+        openai anthropic deepmind palantir dropbox pinterest reddit zalando klarna revolut monzo n26
+        expedia acme globex initech hooli contoso"),
+    (Class::LEGAL, "inc ltd llc llp plc corp corporation gmbh ag kg bv nv oy ab aps pty sarl srl kk"),
+    (Class::TRADE, "labs laboratories systems technologies software robotics industries holdings ventures motors airlines
+        pharmaceuticals pharma solutions consulting studios electronics logistics insurance analytics networks partners
+        enterprises bank biotech semiconductors consultancy"),
     (Class::PLACE, "london paris berlin rome madrid lisbon porto oslo stockholm copenhagen helsinki vienna zurich geneva
         amsterdam rotterdam brussels dublin cork galway edinburgh glasgow manchester leeds bristol york munich
         hamburg cologne frankfurt stuttgart leipzig dresden prague warsaw krakow budapest bucharest sofia athens

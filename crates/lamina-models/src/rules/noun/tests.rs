@@ -52,6 +52,9 @@ fn small_words_are_nouns_where_an_article_says_so() {
     check("We repaired a flat tyre", &["tyre"]);
     check("The gem shop is open", &["gem", "shop"]);
     check("She is a gem", &[]);
+    check("The catch was small", &["catch"]);
+    check("The catch is that we are late", &[]);
+    check("She is the star", &[]);
     check("The nightly load stopped", &["load"]);
 }
 

@@ -71,11 +71,18 @@ pub(crate) fn name_run(tokens: &Tokens<'_>, from: usize, to: usize) -> Option<us
         let title = token.punct('.')
             && token.glued
             && tokens.before(end).word(&["dr", "mr", "mrs", "ms", "prof", "st"]);
+        // "Acme, Inc. has": the comma and the stop are parts of the name.
+        let legal = token.punct(',') && end + 1 < to && tokens.is_legal_form(end + 1)
+            || token.punct('.')
+                && token.glued
+                && tokens.is_legal_form(end - 1)
+                && tokens.at(end + 1).kind == Kind::Word
+                && !tokens.at(end + 1).capital;
         let possessive_inside = token.fold == "'s"
             && end + 1 < to
             && is_name_token(tokens, end + 1)
             && tokens.at(end + 1).glued;
-        if is_name_token(tokens, end) || inner || title || possessive_inside {
+        if is_name_token(tokens, end) || inner || title || legal || possessive_inside {
             end += 1;
         } else {
             break;

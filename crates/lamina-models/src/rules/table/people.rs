@@ -45,6 +45,39 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("be a|an? practicing|practising|devout? <religion>", Person, State, &[is("religion")]),
     row("convert to <religion>", Person, Begin, &[is("religion")]),
+    // Where one goes to work: a company or a team is no place to live in.
+    row(
+        "move|switch|transfer|go back|over|across|on? from <firm> to <org>",
+        Person,
+        Begin,
+        &[nth("works_at", 1), ends("works_at", 0)],
+    ),
+    row(
+        "move|switch|transfer|go back|over|across|on? from <org> to <firm>",
+        Person,
+        Begin,
+        &[nth("works_at", 1), ends("works_at", 0)],
+    ),
+    row(
+        "move|switch|transfer back|over|across|on? to <firm> from <org>",
+        Person,
+        Begin,
+        &[is("works_at"), ends("works_at", 1)],
+    ),
+    row(
+        "move|switch|transfer back|over|across|on? to <firm> as <role>",
+        Person,
+        Begin,
+        &[is("works_at"), nth("role", 1)],
+    ),
+    row("move|switch|transfer back|over|across|on? to <firm>", Person, Begin, &[is("works_at")]),
+    row(
+        "move|switch|transfer back|over|across|on? from <team> to <team>",
+        Person,
+        Begin,
+        &[nth("member_of", 1), ends("member_of", 0)],
+    ),
+    row("move|switch|transfer back|over|across|on? to <team>", Person, Begin, &[is("member_of")]),
     // Residence.
     row("live|reside|settle in|near|at <place>", Person, State, &[is("lives_in")]),
     row("live with <person> in <place>", Person, State, &[nth("lives_in", 1)]),

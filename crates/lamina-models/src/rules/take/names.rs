@@ -114,10 +114,33 @@ pub(super) fn place(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     };
     if tokens.at(end).word(&["'s"])
         || tokens.at(start).is(Class::TOOL) && !tokens.at(start).is(Class::PLACE)
+        || start == at && is_company(tokens, start, end)
     {
         return None;
     }
     Some((Item::text(scene, start, end), end))
+}
+
+/// Nouns that make a place of whatever they close: "Apple Valley".
+const GROUNDS: &[&str] = &[
+    "valley", "city", "town", "park", "street", "road", "river", "county", "lake", "bay", "hills",
+    "heights", "island", "islands", "beach", "creek", "springs", "village",
+];
+
+/// Whether a name is certainly that of a company.
+fn is_company(tokens: &Tokens<'_>, start: usize, end: usize) -> bool {
+    let last = (start..end).rev().find(|at| tokens.at(*at).kind == Kind::Word).unwrap_or(start);
+    let closed = last > start
+        && tokens.at(last).capital
+        && tokens.at(last).is(Class::LEGAL.or(Class::TRADE));
+    let known = tokens.at(start).is(Class::COMPANY) && !tokens.at(last).word(GROUNDS);
+    closed || known
+}
+
+/// A company that is certainly one: known to everybody, or with a legal form behind its name.
+pub(super) fn firm(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
+    let (item, end) = organization(scene, at)?;
+    is_company(scene.tokens, item.start, item.end).then_some((item, end))
 }
 
 /// A company or an institution: a name, or a noun with "the".

@@ -2,9 +2,9 @@
 
 use jiff::civil::Weekday;
 
+use super::length::{lasting, length, span_of};
 use super::{Anchor, Bound, Phrase, Unit, Which};
 use crate::rules::lexicon::Class;
-use crate::rules::number;
 use crate::rules::token::{Kind, Tokens};
 
 /// The phrases in tokens `from..to`, in order, none overlapping another.
@@ -48,6 +48,10 @@ enum Prefix {
 
 /// The phrase that begins at `at`.
 fn phrase(tokens: &Tokens<'_>, at: usize) -> Option<Phrase> {
+    if let Some((anchor, end)) = lasting(tokens, at) {
+        let bound = Bound::Since;
+        return Some(Phrase { start: at, end, bound, anchor, clock: None, sure: true });
+    }
     let (prefix, mut next) = prefix(tokens, at);
     let mut clock = None;
     if let Some((hour, end)) = hour(tokens, next) {
@@ -425,23 +429,10 @@ fn numeric(tokens: &Tokens<'_>, at: usize) -> Option<Found> {
 fn away(tokens: &Tokens<'_>, at: usize, prefix: Prefix) -> Option<Found> {
     let at =
         at + usize::from(tokens.at(at).word(&["about", "around", "roughly", "almost", "nearly"]));
-    let (count, next) = if tokens.words_at(at, &["a", "couple", "of"]) {
-        (2, at + 3)
-    } else if tokens.words_at(at, &["a", "couple"]) {
-        (2, at + 2)
-    } else if tokens.at(at).word(&["a", "an"]) {
-        (1, at + 1)
-    } else {
-        number::count(tokens, at)?
-    };
+    let (count, next) = length(tokens, at)?;
     let word = tokens.at(next).fold.as_str();
     let short = matches!(word, "hour" | "hours" | "minute" | "minutes" | "min" | "mins" | "hrs");
-    let (unit, count) = match word {
-        "fortnight" => (Unit::Week, count.checked_mul(2)?),
-        "decade" | "decades" => (Unit::Year, count.checked_mul(10)?),
-        _ if short => (Unit::Day, 0),
-        _ => (unit(word)?, count),
-    };
+    let (unit, count) = if short { (Unit::Day, 0) } else { span_of(word, count)? };
     let after = tokens.at(next + 1);
     if after.word(&["ago", "earlier", "back"]) {
         return found(Anchor::Away(unit, count.checked_neg()?), next + 2);
@@ -542,7 +533,7 @@ fn year_number(tokens: &Tokens<'_>, at: usize) -> Option<i16> {
     sound.then(|| token.fold.parse().ok()).flatten().filter(|year| (1900..=2100).contains(year))
 }
 
-fn unit(fold: &str) -> Option<Unit> {
+pub(super) fn unit(fold: &str) -> Option<Unit> {
     match fold {
         "day" | "days" => Some(Unit::Day),
         "week" | "weeks" => Some(Unit::Week),

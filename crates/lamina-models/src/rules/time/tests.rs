@@ -51,6 +51,9 @@ fn days_and_weeks() {
          yesterday
          the day after tomorrow
          on Friday
+         on Wednesday
+         this Wednesday
+         next Wednesday
          last Tuesday
          next Monday
          this week
@@ -65,6 +68,9 @@ fn days_and_weeks() {
             yesterday => during 2025-03-11..2025-03-12 2025-03-11..2025-03-12
             the day after tomorrow => during 2025-03-14..2025-03-15 2025-03-14..2025-03-15
             on Friday => during 2025-03-07..2025-03-08 2025-03-14..2025-03-15
+            on Wednesday => during 2025-03-05..2025-03-06 2025-03-12..2025-03-13
+            this Wednesday => during 2025-03-05..2025-03-06 2025-03-12..2025-03-13
+            next Wednesday => during 2025-03-19..2025-03-20 2025-03-19..2025-03-20
             last Tuesday => during 2025-03-11..2025-03-12 2025-03-11..2025-03-12
             next Monday => during 2025-03-17..2025-03-18 2025-03-17..2025-03-18
             this week => during 2025-03-10..2025-03-17 2025-03-10..2025-03-17

@@ -3,8 +3,8 @@
 //!
 //! The rules were made while looking at the first twenty. Twenty more were written before they were told
 //! for the first time; the rules for what connects concepts were then changed while looking at them. Twice
-//! ten more were written before the rules for edges were changed again, and ten after that. Each set has a
-//! bar of its own.
+//! ten more were written before the rules for edges were changed again, ten after that, and twenty by another
+//! hand: five before the last change, ten during it, five when it was done. Each set has a bar of its own.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ const FRESH: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-fresh/10-railway.txt"),
 ];
 
-/// Ten more, written after the rules and told as they stand: no rule was changed since.
+/// Ten more, written after the rules and told once (F1 0.63); then the rules were changed while looking at them.
 const TOLD_ONCE: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-told-once/01-lighthouse.txt"),
     include_str!("../../../../../../fixtures/stories-told-once/02-tailor.txt"),
@@ -104,13 +104,50 @@ const TOLD_ONCE: &[&str] = &[
     include_str!("../../../../../../fixtures/stories-told-once/10-startup.txt"),
 ];
 
+/// Five more, written by another hand before the rules for edges were changed because of the ten above, and told
+/// afterwards: no rule was changed because of them.
+const OWN_UNSEEN: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-own-unseen/01-apiary.txt"),
+    include_str!("../../../../../../fixtures/stories-own-unseen/02-dentist.txt"),
+    include_str!("../../../../../../fixtures/stories-own-unseen/03-ski.txt"),
+    include_str!("../../../../../../fixtures/stories-own-unseen/04-printer.txt"),
+    include_str!("../../../../../../fixtures/stories-own-unseen/05-school.txt"),
+];
+
+/// Ten more by that hand, written after the rules were changed; when they were told, the rules were changed once more.
+const OWN_LATER: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-own-later/01-dairy.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/02-airport.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/03-software.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/04-theatre.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/05-harbour.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/06-vineyard.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/07-library.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/08-marathon.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/09-lab.txt"),
+    include_str!("../../../../../../fixtures/stories-own-later/10-radio.txt"),
+];
+
+/// And five after that, told as they stand: no rule was changed since.
+const OWN_LAST: &[&str] = &[
+    include_str!("../../../../../../fixtures/stories-own-last/01-garage.txt"),
+    include_str!("../../../../../../fixtures/stories-own-last/02-hotel.txt"),
+    include_str!("../../../../../../fixtures/stories-own-last/03-film.txt"),
+    include_str!("../../../../../../fixtures/stories-own-last/04-recycling.txt"),
+    include_str!("../../../../../../fixtures/stories-own-last/05-kindergarten.txt"),
+];
+
 /// The bars: boundaries, concepts, edges.
 const F1_MIN: [f64; 3] = [0.8, 0.8, 0.8];
 const UNSEEN_F1_MIN: [f64; 3] = [0.9, 0.9, 0.8];
 /// Each begins a session, so that there are no boundaries to find.
 const EDGES_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
-/// What nobody has looked at while changing a rule: half of the edges, of ten.
-const TOLD_ONCE_F1_MIN: [f64; 3] = [0.0, 0.9, 0.6];
+const TOLD_ONCE_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+/// By the rules before: 0.17.
+const OWN_UNSEEN_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+const OWN_LATER_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
+/// What nobody has looked at while changing a rule: a guard a little below what was measured, 0.71.
+const OWN_LAST_F1_MIN: [f64; 3] = [0.0, 0.9, 0.65];
 /// When they were told for the first time one edge of ten was found (F1 0.18); then the rules were changed.
 const FRESH_F1_MIN: [f64; 3] = [0.0, 0.9, 0.8];
 
@@ -224,4 +261,22 @@ async fn more_stories_about_what_connects_concepts() {
 async fn stories_that_were_told_once() {
     assert_eq!(TOLD_ONCE.len(), 10);
     score(TOLD_ONCE, TOLD_ONCE_F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_stories_that_no_rule_was_changed_for() {
+    assert_eq!(OWN_UNSEEN.len(), 5);
+    score(OWN_UNSEEN, OWN_UNSEEN_F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn later_stories_by_another_hand() {
+    assert_eq!(OWN_LATER.len(), 10);
+    score(OWN_LATER, OWN_LATER_F1_MIN).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_stories_that_no_rule_was_changed_for() {
+    assert_eq!(OWN_LAST.len(), 5);
+    score(OWN_LAST, OWN_LAST_F1_MIN).await;
 }
