@@ -26,7 +26,7 @@ pub(super) fn furnished(
         (0..THINGS).map(|number| format!("{prefix}-{:04}", number % NAMED)).collect()
     };
     let of_words =
-        |name, ask| Question { name, ask, foreign: words("other"), absent: words("nobody") };
+        |name, ask| Question { name, ask, foreign: words("other"), absent: words("noone") };
     let Known {
         events,
         lifecycle,

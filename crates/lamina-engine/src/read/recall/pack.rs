@@ -251,13 +251,15 @@ pub(crate) fn said_words<'a>(
     predicate: &str,
     sides: impl Iterator<Item = (bool, &'a Object)>,
 ) -> String {
-    let sides: Vec<String> = sides
-        .map(|(negated, side)| match negated {
-            true => format!("not {}", object(side)),
-            false => object(side),
-        })
-        .collect();
-    sentence(&term(subject), predicate, &sides.join(" or "))
+    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, object(side))).collect();
+    let all_denied = !sides.is_empty() && sides.iter().all(|(negated, _)| *negated);
+    let side = |(negated, side): &(bool, String)| match *negated && !all_denied {
+        true => format!("not {side}"),
+        false => side.clone(),
+    };
+    let sides: Vec<String> = sides.iter().map(side).collect();
+    let said = sentence(&term(subject), predicate, &sides.join(" or "));
+    if all_denied { format!("it is not so that {said}") } else { said }
 }
 
 /// A claim as words.
