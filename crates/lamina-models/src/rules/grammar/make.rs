@@ -10,8 +10,14 @@ use crate::rules::verb::Modal;
 
 /// "My car is a Tesla", "Nina's phone is a Pixel 8": what somebody has, called by its make.
 pub(super) fn by_make(scene: &Scene<'_>, attribute: &Attribute, words: &str) -> Option<Vec<Draft>> {
-    const VEHICLES: &[&str] = &["car", "truck", "van", "suv", "motorbike", "motorcycle", "scooter"];
-    const DEVICES: &[&str] = &[
+    const HAD: &[&str] = &[
+        "car",
+        "truck",
+        "van",
+        "suv",
+        "motorbike",
+        "motorcycle",
+        "scooter",
         "phone",
         "laptop",
         "computer",
@@ -32,11 +38,9 @@ pub(super) fn by_make(scene: &Scene<'_>, attribute: &Attribute, words: &str) -> 
     const WHICH: &[&str] = &["new", "current", "company", "work", "family", "daily"];
     let verb = scene.clause.verb.as_ref().filter(|verb| verb.modal == Modal::None)?;
     let (which, noun) = words.rsplit_once(' ').map_or((None, words), |(a, b)| (Some(a), b));
-    let predicate = match noun {
-        noun if VEHICLES.contains(&noun) => "drives",
-        noun if DEVICES.contains(&noun) => "owns",
-        _ => return None,
-    };
+    if !HAD.contains(&noun) {
+        return None;
+    }
     let tokens = scene.tokens;
     let article = scene.skip(verb.end);
     let year = usize::from(tokens.at(article + 1).kind == Kind::Number);
@@ -48,5 +52,5 @@ pub(super) fn by_make(scene: &Scene<'_>, attribute: &Attribute, words: &str) -> 
     // "My dream car is a Tesla": nobody has that one.
     let had = which.is_none_or(|which| WHICH.contains(&which));
     let made = had && tokens.at(article).word(&["a", "an"]);
-    made.then(|| vec![Draft::new(attribute.owner.clone(), predicate, item, Aspect::State)])
+    made.then(|| vec![Draft::new(attribute.owner.clone(), "owns", item, Aspect::State)])
 }

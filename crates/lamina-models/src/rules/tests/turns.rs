@@ -229,11 +229,11 @@ fn what_somebody_has_may_be_called_by_its_make() {
         ",
         expect![[r#"
             My car is a Tesla.
-                user:ann drives [Tesla]
+                user:ann owns "Tesla"
             Our car is an old Volvo V70.
-                user:ann drives [Volvo V70]
+                user:ann owns "Volvo V70"
             My wife's car is a 2019 Honda.
-                user:ann/wife drives [Honda]
+                user:ann/wife owns "Honda"
             Nina's phone is a Pixel 8.
                 [Nina] owns "Pixel 8"
             My phone is an iPhone.
@@ -243,7 +243,7 @@ fn what_somebody_has_may_be_called_by_its_make() {
             My dream car is a Porsche.
             My next car will be a Tesla.
             My car is not a Tesla.
-                user:ann drives [Tesla] (not)
+                user:ann owns "Tesla" (not)
             Is my car a Tesla?
         "#]],
     );
