@@ -103,8 +103,8 @@ pub const RELATIONS: &[Relation] = &[
     many("friend", Entity(Person), "my friend, a friend of mine"),
     many("colleague", Entity(Person), "my coworker, a colleague"),
     many("neighbor", Entity(Person), "our neighbour"),
-    many("owns", Text, "I have a sewing machine, own, bought; sold ends it"),
-    one("drives", Entity(Product), "I drive a Volvo, my car is a Volvo"),
+    many("owns", Text, "I have a sewing machine, own, bought, my car is a Volvo; sold ends it"),
+    one("drives", Entity(Product), "I drive a Volvo"),
     many(
         "pet",
         Entity(Animal),
