@@ -91,8 +91,10 @@ fn what_was_useful_comes_before_its_near_ties() {
     for id in [no, said] {
         api.post(&format!("/v1/lifecycle/memory-event/{id}/cancel"), &json!({})).ok(200);
     }
-    // One of the others stands for what was said three times more.
-    assert_eq!(scored(&recall(&mut api, QUERY, &json!({})), &worse).0, raised);
+    // One of the others stands for what was said three times more. How telling a word is may be counted with or without
+    // what was just taken back.
+    let stands = scored(&recall(&mut api, QUERY, &json!({})), &worse).0;
+    assert!((stands - raised).abs() < 0.005, "{stands} {raised}");
 }
 
 #[test]
