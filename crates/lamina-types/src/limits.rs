@@ -129,6 +129,8 @@ pub const PAGE_DEFAULT_LIFECYCLE: usize = 100;
 pub const PAGE_MAX: usize = 1_000;
 /// How long `wait` waits before it answers with the stages so far (ruling 18).
 pub const WAIT_MS_MAX: u64 = 30_000;
+/// How long `POST /v1/forget` waits for words to leave the files of the search index before it answers with a warning.
+pub const FORGET_WAIT_MS_MAX: u64 = 10_000;
 /// How long an idempotency key is remembered (ruling 9).
 pub const IDEMPOTENCY_TTL_US: i64 = 24 * 3_600 * 1_000_000;
 /// How long lifecycle history is kept (ruling 15).

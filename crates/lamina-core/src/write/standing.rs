@@ -5,8 +5,10 @@
 //! never been there` is not.
 
 mod revoke;
+mod rule;
 
 pub use revoke::{Setting, revoked, revokes, settings};
+pub use rule::Rule;
 
 use crate::read::answer::cut;
 use crate::read::words::words;

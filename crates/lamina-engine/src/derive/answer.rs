@@ -1,11 +1,12 @@
 //! From the words of an event to its answer: everything that is decided from words is decided here,
 //! before it is appended, and never again.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
 use lamina_core::write::echo::pieces;
-use lamina_core::write::standing;
+use lamina_core::write::standing::{self, Rule};
 use lamina_env::Rng;
 use lamina_models::Source;
 use lamina_models::llm::{self, Candidate, Read};
@@ -21,6 +22,7 @@ use crate::admin::standing::Standing;
 use crate::derive::echo::{Guard, Verdict, withhold};
 use crate::derive::entities::known::{self, Acquaintance};
 use crate::derive::rated;
+use crate::derive::revoked::Instructions;
 use crate::write::prepare::section;
 
 /// Preceding events that an answer names: one is enough to know what it carries on.
@@ -76,6 +78,8 @@ pub struct Draft {
     pub answer: Answer,
     /// Its words announce that something else comes now.
     pub cue: bool,
+    /// What its words take back, if they say how things are to be done.
+    pub rule: Option<Rule>,
 }
 
 /// The words of an event, and the circumstances they were said in.
@@ -105,6 +109,8 @@ pub struct Answerer {
     standing: Option<Arc<Standing>>,
     /// Who is known; without it no name means anybody who is called otherwise.
     acquainted: Option<Arc<Acquaintance>>,
+    /// Which instructions were given; without it none is taken back.
+    instructions: Option<Arc<Instructions>>,
     /// Knows what was shown; without it nothing is an echo.
     guard: Option<Arc<Guard>>,
 }
@@ -155,6 +161,7 @@ impl Answerer {
             asks_model: false,
             standing: None,
             acquainted: None,
+            instructions: None,
             guard: None,
         }
     }
@@ -169,6 +176,12 @@ impl Answerer {
     #[must_use]
     pub(crate) fn knowing(self, acquainted: Arc<Acquaintance>) -> Answerer {
         Answerer { acquainted: Some(acquainted), ..self }
+    }
+
+    /// The same, with the instructions that were given.
+    #[must_use]
+    pub(crate) fn instructed(self, instructions: Arc<Instructions>) -> Answerer {
+        Answerer { instructions: Some(instructions), ..self }
     }
 
     /// The same, with what was shown.
@@ -272,6 +285,7 @@ impl Answerer {
             rated: if asked.feedback { rated::told(&what.content) } else { Vec::new() },
             source_class: source_class(what),
             stands: stands(what, &echoes),
+            revoked: Vec::new(),
             echoes,
             echoed,
             asked,
@@ -282,10 +296,18 @@ impl Answerer {
         answer
     }
 
-    /// The entry of an answer. Who is meant by its names is decided last, so that it is decided in the
-    /// order of the log.
+    /// Decides which earlier instructions an answer ends.
+    pub(crate) fn takes_back(&self, draft: &mut Draft) {
+        if let Some(instructions) = &self.instructions {
+            instructions.decide(draft);
+        }
+    }
+
+    /// The entry of an answer. Who is meant by its names, and what it takes back, is decided last, so that
+    /// it is decided in the order of the log.
     pub fn entry(&self, draft: &mut Draft) -> NewEntry {
-        let Draft { tenant, scope, event, who, answer, cue: _ } = draft;
+        self.takes_back(draft);
+        let Draft { tenant, scope, event, who, answer, cue: _, rule: _ } = draft;
         if let Some(acquainted) = &self.acquainted {
             acquainted.decide(*tenant, *scope, answer);
             let version = self.standing.as_ref().map_or(0, |standing| standing.scopes_version());
@@ -312,6 +334,7 @@ fn draft_of(event: &Entry, who: &ExperienceWho, what: &ExperienceWhat, answer: A
             observed_actor: who.observed_actor.id.clone(),
             session: who.observed_actor.session.clone(),
         },
+        rule: answer.stands.then(|| Rule::of(&own_words(what, &answer.echoes))),
         answer,
         cue: announces_change(what.content.text()),
     }
@@ -371,9 +394,23 @@ fn stands(what: &ExperienceWhat, echoes: &[Echo]) -> bool {
     // What takes such a thing back is found with it.
     let noted = |text: &str| standing::stands(text) || standing::revokes(text);
     by_people && said && noted(text) && {
-        let is_echo = |start: usize| echoes.iter().any(|echo| echo.span.start as usize == start);
-        let mut own = pieces(text).into_iter().filter(|piece| !is_echo(piece.start));
-        own.any(|piece| noted(piece.text))
+        let mut own = own_pieces(text, echoes);
+        own.any(noted)
+    }
+}
+
+/// The pieces of a text that are no echo.
+fn own_pieces<'a>(text: &'a str, echoes: &[Echo]) -> impl Iterator<Item = &'a str> {
+    let is_echo = |start: usize| echoes.iter().any(|echo| echo.span.start as usize == start);
+    pieces(text).into_iter().filter(move |piece| !is_echo(piece.start)).map(|piece| piece.text)
+}
+
+/// What somebody says and does not only repeat.
+fn own_words<'a>(what: &'a ExperienceWhat, echoes: &[Echo]) -> Cow<'a, str> {
+    let text = what.content.text();
+    match echoes {
+        [] => Cow::Borrowed(text),
+        _ => Cow::Owned(own_pieces(text, echoes).collect::<Vec<_>>().join(" ")),
     }
 }
 

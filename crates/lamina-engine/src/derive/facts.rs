@@ -2,6 +2,7 @@
 
 mod pieces;
 mod rehome;
+pub(super) mod revoked;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

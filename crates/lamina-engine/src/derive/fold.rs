@@ -188,6 +188,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     }
     episodes::arrive(rows, &mut given, &names)?;
     facts::learn(rows, &mut given, &names)?;
+    facts::revoked::end(rows, &mut given)?;
     for offset in earlier {
         retire(rows, &given, offset)?;
     }

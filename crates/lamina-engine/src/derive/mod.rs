@@ -28,6 +28,7 @@ pub(crate) mod dependants;
 pub(crate) mod topics;
 pub(crate) mod echo;
 pub(crate) mod standing;
+pub(crate) mod revoked;
 pub(crate) mod rated;
 pub(crate) mod traces;
 pub(crate) mod cites;

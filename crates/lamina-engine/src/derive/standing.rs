@@ -32,6 +32,26 @@ pub(super) fn drop_at(rows: &mut Rows<'_, '_>, event: &EventRow) {
     rows.delete(Space::Records, key::standing(event.tenant, event.scope, event.offset));
 }
 
+/// The events of a scope that say how things are to be done and come before an offset, the last first; at most so many.
+pub(crate) fn before(
+    views: &Views,
+    (tenant, scope): (u32, u64),
+    offset: u64,
+    most: usize,
+) -> Result<Vec<EventId>, ViewError> {
+    let (from, _) = key::all_standing(tenant, scope);
+    let to = key::standing(tenant, scope, offset);
+    let mut events = Vec::new();
+    walk(views, Space::Records, (&from, &to), Direction::Backward, &mut |_, row| {
+        events.extend(row.first_chunk::<16>().map(|id| EventId::from_bytes(*id)));
+        match events.len() >= most {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    Ok(events)
+}
+
 /// The events of a scope that say how things are to be done, the last first, as they were known at an instant; at
 /// most so many.
 pub(crate) fn of_scope(

@@ -12,7 +12,7 @@ use lamina_core::derive::entities::{NameKey, near_keys};
 use lamina_core::derive::opposites::opposite;
 use lamina_store::codec::answer::Answer;
 use lamina_store::view::derived::Rows;
-use lamina_store::view::{Tag, ViewError};
+use lamina_store::view::{Tag, ViewError, Views};
 use lamina_types::layer::{EntityKind, Object};
 use lamina_types::{ActorId, ScopePath};
 
@@ -175,6 +175,15 @@ impl Words {
             Words::Kept(_) => kept::tag(word),
         }
     }
+}
+
+/// What an object is known by that is no entity, outside the fold.
+pub(crate) fn value_outside(
+    views: &Views,
+    tenant: u32,
+    object: &Object,
+) -> Result<Option<Tag>, ViewError> {
+    value_of(&|domain, parts| views.derived_tag(tenant, domain, parts), object)
 }
 
 fn name_of(hash: &Hash<'_>, name: &str, kind: EntityKind) -> Result<NameIs, ViewError> {

@@ -35,8 +35,6 @@ const EVENT_US: u64 = 1_500;
 
 /// How long an erasure waits for the search index; one that is broken does not keep it from its end.
 const INDEX_PATIENCE: Duration = Duration::from_secs(900);
-/// How often it is looked whether the engine closes meanwhile.
-const INDEX_LOOK: Duration = Duration::from_secs(1);
 
 /// The number of the phase in which words go, and of the last.
 pub(super) const DELETE: u8 = 4;
@@ -374,7 +372,7 @@ impl Engine {
         // until then nobody looks.
         self.inner.admin.erasing.veil.lift(job.id);
         drop(waits);
-        let index = self.purged().await?;
+        let index = self.purged(INDEX_PATIENCE).await?;
         self.blocking(Inner::quarantine_emptied).await?;
         let (held, rewritten) = self.inner.purged_bytes();
         let bytes = (held - bytes_before.0, rewritten - bytes_before.1);
@@ -386,27 +384,6 @@ impl Engine {
     async fn veiled(&self, job: &Job) -> Result<(), Error> {
         let (id, wanted) = (job.id, job.wanted.clone());
         self.blocking(move |inner| inner.veil(id, &wanted)).await
-    }
-
-    /// Waits for the search index: a job is not over while its words are in files of it. Whether they are out
-    /// of them.
-    async fn purged(&self) -> Result<bool, Error> {
-        let committed = self.inner.shared.writer.committed.load(Ordering::Acquire);
-        let Some(search) = &self.inner.search else { return Ok(false) };
-        let through = &search.purging.through;
-        let mut waited = Duration::ZERO;
-        while through.offset() < committed && waited < INDEX_PATIENCE {
-            // Nothing follows any more; the next start waits again.
-            if self.inner.shared.closing.load(Ordering::Acquire) {
-                return Err(Error::ShuttingDown);
-            }
-            if self.inner.shared.index_failed.load(Ordering::Relaxed) {
-                break;
-            }
-            drop(tokio::time::timeout(INDEX_LOOK, through.reached(committed)).await);
-            waited += INDEX_LOOK;
-        }
-        Ok(through.offset() >= committed)
     }
 
     /// Ends a job that somebody wants to stop.

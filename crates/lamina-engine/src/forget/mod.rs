@@ -139,6 +139,8 @@ pub struct Forgotten {
     pub audit_id: AuditId,
     /// The key was used before for the same: this is what was answered then.
     pub replayed: bool,
+    /// What went is also out of the files of the search index; if not, it will be.
+    pub purged: bool,
 }
 
 /// What would be forgotten.

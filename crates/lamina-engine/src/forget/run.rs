@@ -1,6 +1,7 @@
 //! Previewing and forgetting.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use lamina_core::policy::Caller;
 use lamina_env::rng::draw;
@@ -8,7 +9,8 @@ use lamina_store::codec::control::{By, ForgetBegun, Forgotten as Entry, Suppress
 use lamina_store::entry::{Kind, Place as LogPlace, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{EraseTarget, NewEntry};
-use lamina_types::forget::Forget;
+use lamina_types::forget::{Cascade, Forget};
+use lamina_types::limits::FORGET_WAIT_MS_MAX;
 use lamina_types::{EventId, ForgetPreviewId};
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
@@ -29,6 +31,10 @@ use crate::{Engine, Error};
 const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
 /// Events that are asked for to see whether a blob is still in use. One that more refer to stays.
 const REFERENCES_MAX: usize = 10_000;
+
+/// How long the answer to a request waits for the search index.
+const INDEX_PATIENCE: Duration =
+    Duration::from_millis(if cfg!(test) { FORGET_WAIT_MS_MAX / 5 } else { FORGET_WAIT_MS_MAX });
 
 /// Keyed hashes of an idempotency key, and of what was asked for under it.
 pub(crate) type KeyUsed = ([u8; 16], [u8; 16]);
@@ -73,8 +79,25 @@ impl Engine {
         Ok(ForgetPreview { id, deleted, requested: asked.requested, matched, expires })
     }
 
-    /// Forgets. Goes on to its end also if whoever asked is gone.
+    /// Forgets, and waits, though not for long, until the words are out of the files of the search index.
     pub async fn forget(
+        &self,
+        permit: ForgetPermit,
+        asked: ForgetAsked,
+        noted: Noted,
+    ) -> Result<Forgotten, Error> {
+        let cascade = asked.forget.cascade;
+        let done = self.forget_unawaited(permit, asked, noted).await?;
+        if cascade == Cascade::DerivedOnly || done.matched == 0 {
+            return Ok(done);
+        }
+        // It is forgotten, whatever becomes of waiting for the files.
+        let purged = self.purged(INDEX_PATIENCE).await.unwrap_or(false);
+        Ok(Forgotten { purged, ..done })
+    }
+
+    /// Forgets, and leaves the search index to follow. Goes on to its end also if whoever asked is gone.
+    pub(crate) async fn forget_unawaited(
         &self,
         permit: ForgetPermit,
         asked: ForgetAsked,
@@ -110,7 +133,8 @@ impl Engine {
         }
         let (deleted, matched) = told(plan.as_ref());
         let (requested, audit_id) = (asked.requested, noted.audit_id);
-        let done = Forgotten { deleted, requested, matched, audit_id, replayed: false };
+        let (replayed, purged) = (false, true);
+        let done = Forgotten { deleted, requested, matched, audit_id, replayed, purged };
         // Nothing was ever written there.
         let Some(plan) = plan else { return Ok(done) };
         if matched == 0 && plan.suppress.is_empty() && key.is_none() {
@@ -323,7 +347,8 @@ impl Inner {
         }
         let Entry { deleted, requested, matched, audit_id, .. } = before;
         let deleted = Counts::of(deleted);
-        Ok(Some(Forgotten { deleted, requested, matched, audit_id, replayed: true }))
+        let (replayed, purged) = (true, true);
+        Ok(Some(Forgotten { deleted, requested, matched, audit_id, replayed, purged }))
     }
 
     /// What a preview of this request would be kept as.

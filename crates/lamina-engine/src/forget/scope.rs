@@ -35,7 +35,8 @@ impl Engine {
         for _ in 0..ROUNDS_MAX {
             let forget = forget.clone();
             let asked = ForgetAsked { forget, requested: 0, preview: None, idempotency_key: None };
-            self.forget(ForgetPermit::Gdpr(permit.clone()), asked, noted.clone()).await?;
+            let whole = ForgetPermit::Gdpr(permit.clone());
+            self.forget_unawaited(whole, asked, noted.clone()).await?;
             if self.scope_get(permit, path).await?.events == 0 {
                 return Ok(());
             }

@@ -6,11 +6,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use lamina_index::Index;
 use parking_lot::Mutex;
 
 use crate::write::applied::Applied;
+use crate::{Engine, Error};
+
+/// How often it is looked whether the engine closes while somebody waits.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What is to be purged.
 #[derive(Debug)]
@@ -118,5 +123,28 @@ impl Purging {
             tracing::warn!(%error, "how far the search index is could not be noted");
         }
         true
+    }
+}
+
+impl Engine {
+    /// Waits until what was erased so far is out of the files of the search index. Whether it is.
+    pub(crate) async fn purged(&self, patience: Duration) -> Result<bool, Error> {
+        let committed = self.inner.shared.writer.committed.load(Ordering::Acquire);
+        let Some(search) = &self.inner.search else { return Ok(false) };
+        let through = &search.purging.through;
+        let mut left = patience;
+        while through.offset() < committed && !left.is_zero() {
+            // Nothing follows any more; the next start goes on.
+            if self.inner.shared.closing.load(Ordering::Acquire) {
+                return Err(Error::ShuttingDown);
+            }
+            if self.inner.shared.index_failed.load(Ordering::Relaxed) {
+                break;
+            }
+            let look = left.min(LOOK);
+            drop(tokio::time::timeout(look, through.reached(committed)).await);
+            left -= look;
+        }
+        Ok(through.offset() >= committed)
     }
 }

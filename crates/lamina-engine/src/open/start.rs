@@ -23,6 +23,7 @@ use crate::derive::entities::known::Acquaintance;
 use crate::derive::models::thread::Asking;
 use crate::derive::models::{ModelDesk, Models};
 use crate::derive::pace::Pace;
+use crate::derive::revoked::Instructions;
 use crate::derive::thread::{Deriving, DerivingStages, Finding};
 use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
 use crate::index::Search;
@@ -316,7 +317,8 @@ fn answerer(
 ) -> Answerer {
     let known = Arc::new(Acquaintance::new(Arc::clone(views), Arc::clone(reader)));
     let answerer = Answerer::new(extractor, Arc::clone(&env.rng)).naming(Arc::clone(standing));
-    answerer.knowing(known).asking_model(asks_model)
+    let given = Arc::new(Instructions::new(Arc::clone(views), Arc::clone(reader)));
+    answerer.knowing(known).instructed(given).asking_model(asks_model)
 }
 
 /// Recognises what was shown when it is written back.

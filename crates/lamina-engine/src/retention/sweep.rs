@@ -150,7 +150,7 @@ impl Engine {
             let forget =
                 Forget { scope, layers: Layers::ALL, selector, cascade: Cascade::RedactEvents };
             let asked = ForgetAsked { forget, requested, preview: None, idempotency_key: None };
-            match self.forget(permit.clone(), asked, noted.clone()).await {
+            match self.forget_unawaited(permit.clone(), asked, noted.clone()).await {
                 Ok(forgotten) => done.erased += forgotten.deleted.events,
                 Err(Error::ShuttingDown) => return Err(Error::ShuttingDown),
                 Err(error) => done.errors.push(error.to_string()),

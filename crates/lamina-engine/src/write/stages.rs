@@ -536,10 +536,13 @@ impl Stages {
     }
 
     fn flush(&mut self) -> Result<(), ViewError> {
-        let Out { mut batch, rows, shown, untold, touched } = std::mem::take(&mut self.out);
+        let Out { batch: progress, rows, shown, untold, touched } = std::mem::take(&mut self.out);
+        let mut batch = Batch::default();
         for (tenant, rows) in &rows {
             self.views.lifecycle_put(&mut batch, *tenant, rows)?;
         }
+        // Rows first: who reads in the middle of it and finds an event through has all of its rows.
+        batch.writes.extend(progress.writes);
         if !batch.writes.is_empty() {
             self.views.commit(batch)?;
         }

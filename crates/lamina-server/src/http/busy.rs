@@ -1,7 +1,8 @@
-//! Whether anything is under way on an HTTP/2 connection.
+//! Whether anything is under way on a connection.
 //!
-//! A peer that answers pings looks alive for ever. One that also asks for nothing holds a place that
-//! others could use, so the connection has to know when its last request was over.
+//! An HTTP/2 peer that answers pings looks alive for ever. One that also asks for nothing holds a place that
+//! others could use, so the connection has to know when its last request was over. One of HTTP/1 has to know it to tell
+//! an answer from a refusal of its own.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -42,7 +43,12 @@ impl Busy {
         }
     }
 
-    fn begin(&self) -> Held {
+    /// Whether anything is under way.
+    pub(crate) fn is_busy(&self) -> bool {
+        *self.0.borrow() > 0
+    }
+
+    pub(super) fn begin(&self) -> Held {
         self.0.send_modify(|count| *count += 1);
         Held(self.clone())
     }
@@ -50,7 +56,7 @@ impl Busy {
 
 /// One request under way.
 #[derive(Debug)]
-struct Held(Busy);
+pub(super) struct Held(Busy);
 
 impl Drop for Held {
     fn drop(&mut self) {

@@ -1,7 +1,8 @@
 //! What is no request that HTTP/1 allows is refused with the envelope too.
 //!
 //! The connection refuses it before any of our code sees it, with a bare status. Nothing but such a refusal can be
-//! written on a connection on which nothing was asked yet, so until then, and only then, it is put in our own words.
+//! written while nothing is asked: before the first request, and after an answer until the next. Then, and only then, it
+//! is put in our own words. An answer is out when its body is given up and everything before that was flushed.
 
 use std::io;
 use std::pin::Pin;
@@ -14,19 +15,36 @@ use lamina_env::Env;
 use lamina_types::ErrorCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::busy::Busy;
 use super::request_id::{self, Id};
 
-/// Whether a request of this connection has reached our code.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Asked(Arc<AtomicBool>);
+/// Whether a request of this connection has reached our code and its answer is not out yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    noted: Arc<AtomicBool>,
+    busy: Busy,
+}
 
 impl Asked {
+    /// Of a connection whose requests are counted here.
+    pub(crate) fn new(busy: Busy) -> Asked {
+        Asked { noted: Arc::default(), busy }
+    }
+
+    /// A request is about to be counted.
     pub(crate) fn note(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.noted.store(true, Ordering::Relaxed);
+    }
+
+    /// Everything that was written so far is out.
+    fn flushed(&self) {
+        if !self.busy.is_busy() {
+            self.noted.store(false, Ordering::Relaxed);
+        }
     }
 
     fn is_noted(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.noted.load(Ordering::Relaxed)
     }
 }
 
@@ -138,7 +156,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Garbled<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(context)
+        let polled = Pin::new(&mut self.inner).poll_flush(context);
+        if matches!(polled, Poll::Ready(Ok(()))) {
+            self.asked.flushed();
+        }
+        polled
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -12,7 +12,6 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use lamina_env::Env;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -181,9 +180,10 @@ impl Door {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let asked = Asked::default();
+        let busy = Busy::new();
+        let asked = Asked::new(busy.clone());
         let stream = Garbled::new(stream, asked.clone(), self.env.clone());
-        let inner = TowerToHyperService::new(self.router.clone());
+        let inner = Counted { router: self.router.clone(), busy };
         let service = FromPeer { peer, asked, inner };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -205,7 +205,7 @@ impl Door {
     {
         let busy = Busy::new();
         let inner = Counted { router: self.router.clone(), busy: busy.clone() };
-        let service = FromPeer { peer, asked: Asked::default(), inner };
+        let service = FromPeer { peer, asked: Asked::new(busy.clone()), inner };
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(PING_INTERVAL)

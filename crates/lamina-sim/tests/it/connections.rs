@@ -98,12 +98,44 @@ fn what_is_no_request_gets_the_envelope_too() {
         (long.as_bytes(), 414, "HEADERS_TOO_LARGE"),
     ] {
         let name = String::from_utf8_lossy(wire.get(..30).unwrap_or(wire)).into_owned();
-        let refused = api.client.send_raw(wire).unwrap();
-        assert_eq!(refused.status, status, "{name}");
-        check_envelope(&name, &refused);
-        assert_eq!(refused.json().unwrap()["error_code"], code, "{name}");
-        assert!(refused.header("x-cortex-request-id").is_some(), "{name}");
+        // As the first thing that a connection says, and after what was answered: with much, little and no body.
+        let before = [
+            "",
+            "GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "GET /v1/nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        ];
+        for before in before {
+            let all = [before.as_bytes(), wire].concat();
+            let count = 1 + usize::from(!before.is_empty());
+            let answers = api.client.send_pipelined(&all, count).unwrap();
+            let refused = answers.last().unwrap();
+            assert_eq!(refused.status, status, "{before}{name}");
+            check_envelope(&name, refused);
+            assert_eq!(refused.json().unwrap()["error_code"], code, "{before}{name}");
+            assert!(refused.header("x-cortex-request-id").is_some(), "{before}{name}");
+        }
     }
+}
+
+/// A refusal is explained on a connection that is kept, too.
+#[test]
+fn what_is_no_request_gets_the_envelope_on_a_kept_connection() {
+    let api = Api::shared("garbled");
+    let mut socket = TcpStream::connect(api.client.address()).unwrap();
+    socket.set_read_timeout(Some(LONG)).unwrap();
+    let mut answer = vec![0; 64 << 10];
+    for _ in 0..3 {
+        socket.write_all(b"GET /v1/nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let count = socket.read(&mut answer).unwrap();
+        let text = String::from_utf8_lossy(answer.get(..count).unwrap());
+        assert!(text.starts_with("HTTP/1.1 404") && !text.contains("MALFORMED"), "{text}");
+    }
+    socket.write_all(b"what is this\r\n\r\n").unwrap();
+    let mut rest = String::new();
+    socket.read_to_string(&mut rest).expect("the server closes it");
+    assert!(rest.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{rest}");
+    assert!(rest.contains("\"error_code\":\"MALFORMED_REQUEST\""), "{rest}");
 }
 
 /// 64 KiB of headers are read; more is refused, and far more too.

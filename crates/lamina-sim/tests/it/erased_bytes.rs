@@ -408,9 +408,6 @@ fn what_was_said_about_words_goes_with_them() {
     assert_eq!((&done["deleted"]["events"], &done["matched"]), (&json!(2), &json!(2)), "{done}");
     api.get(&format!("/v1/beliefs/{declared}")).fails(410, "RESOURCE_DELETED");
     api.event(&first);
-    // The index takes it out when it comes to it, which is before it comes to what is written later.
-    let later = json!({"scope": "user:later", "content": "Something else."});
-    api.post("/v1/experience?wait=indexed", &later).ok(200);
     let held = own.stop();
     let dir = data(held.path());
     gone(&dir, &["Grindlewisp", "Yackenfold", "Fennimark"]);

@@ -98,6 +98,53 @@ fn r316_a_cancelled_event_leaves_no_fact() {
     assert!(ever.iter().all(|fact| fact["object"]["value"] != "Initech"), "{ever:?}");
 }
 
+/// An instruction that was taken back, or set otherwise, is none any more; it is known to have been one.
+#[test]
+fn an_instruction_that_was_taken_back_is_over() {
+    let mut api = Api::shared("facts-instructions");
+    say(&mut api, "2025-01-10T10:00:00Z", "Please always answer in French. Never use emojis.");
+    let told = [
+        "user:local instruction Never use emojis",
+        "user:local instruction always answer in French",
+    ];
+    assert_eq!(lines(&facts(&mut api, "")), told);
+    let before = facts(&mut api, "")[0]["recorded_from"].as_str().unwrap().to_owned();
+    // The same once more, in other words, and something else.
+    say(&mut api, "2025-02-01T10:00:00Z", "Stop using emojis. I live in Rome.");
+    assert_eq!(lines(&facts(&mut api, "&predicate=instruction")), told);
+    let stop = say(&mut api, "2025-03-01T10:00:00Z", "Stop answering in French.");
+    let now = facts(&mut api, "&predicate=instruction");
+    assert_eq!(lines(&now), ["user:local instruction Never use emojis"]);
+    let then = facts(&mut api, "&predicate=instruction&as_of_valid=2025-02-15T00:00:00Z");
+    assert_eq!(lines(&then), told, "it was one then");
+    let over = then.iter().find(|fact| fact.to_string().contains("French")).unwrap();
+    assert_eq!(over["valid_to"], "2025-03-01T10:00:00Z");
+    let known = format!("&predicate=instruction&as_of_recorded={before}");
+    assert_eq!(lines(&facts(&mut api, &known)), told, "as it was known then");
+    let ever = facts(&mut api, "&predicate=instruction&include_superseded=true");
+    assert!(lines(&ever).contains(&told[1].to_owned()), "{ever:?}");
+    // Who takes back what was taken back has it again.
+    api.post(&format!("/v1/lifecycle/memory-event/{stop}/cancel"), &json!({})).ok(200);
+    assert_eq!(lines(&facts(&mut api, "&predicate=instruction")), told);
+    say(&mut api, "2025-04-01T10:00:00Z", "From now on, always answer in German.");
+    let now = facts(&mut api, "&predicate=instruction");
+    assert_eq!(now.len(), 2, "{now:?}");
+    assert!(!lines(&now).iter().any(|line| line.contains("French")), "{now:?}");
+}
+
+/// Two that are written at once are read in one round: the second knows of the first.
+#[test]
+fn an_instruction_is_taken_back_in_the_same_breath() {
+    let mut api = Api::shared("facts-instructions-bulk");
+    let items: Vec<Value> = ["Please always answer in French.", "Stop answering in French."]
+        .iter()
+        .map(|text| api.envelope(text))
+        .collect();
+    api.post("/v1/experience/bulk", &json!({"items": items})).ok(202);
+    say(&mut api, "2025-01-10T10:00:00Z", "I live in Rome.");
+    assert_eq!(lines(&facts(&mut api, "&predicate=instruction")), Vec::<String>::new());
+}
+
 /// Whoever dislikes something does not like it: the one ends with the other, on both layers, and stands
 /// again when the other is taken back. Nobody is said to have liked what they only ever disliked.
 #[test]

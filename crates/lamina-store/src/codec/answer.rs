@@ -65,6 +65,17 @@ pub struct Answer {
     pub echoed: Vec<u16>,
     /// It says how things are to be done from then on.
     pub stands: bool,
+    /// Instructions that it takes back, or sets otherwise.
+    pub revoked: Vec<Revoked>,
+}
+
+/// An instruction that does not apply any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Revoked {
+    /// The event that gave it.
+    pub event: EventId,
+    /// What it is known by: the keyed hash of its words.
+    pub value: [u8; 16],
 }
 
 /// Whether a record was useful.
@@ -194,6 +205,7 @@ mod tag {
     pub(super) const ECHOED: u8 = 51;
     pub(super) const STANDS: u8 = 52;
     pub(super) const RATED: u8 = 53;
+    pub(super) const REVOKED: u8 = 54;
 }
 
 impl Answer {
@@ -300,6 +312,9 @@ impl Answer {
         for position in &self.echoed {
             out.number(tag::ECHOED, u64::from(*position));
         }
+        for Revoked { event, value } in &self.revoked {
+            out.field(tag::REVOKED, &[event.as_bytes().as_slice(), value].concat());
+        }
     }
 
     /// Reads the bytes of the section.
@@ -337,6 +352,7 @@ impl Answer {
                 tag::ECHOED => answer.echoed.push(small(value, "echoed")?),
                 tag::STANDS => answer.stands = true,
                 tag::RATED => answer.rated.push(rating(value)?),
+                tag::REVOKED => answer.revoked.push(revoked(value)?),
                 tag::SOURCE_CLASS => once(&mut class, source_class(value)?, "source_class")?,
                 tag::JUDGED => once(&mut judgement, judged(value)?, "judged")?,
                 tag::CONFIDENCE_FLOOR => {
@@ -385,8 +401,15 @@ impl Answer {
             echoes: Vec::new(),
             echoed: Vec::new(),
             stands: false,
+            revoked: Vec::new(),
         }
     }
+}
+
+fn revoked(value: &[u8]) -> Result<Revoked, CodecError> {
+    let mut from = Cursor::new(value);
+    let event = EventId::from_bytes(from.array()?);
+    Ok(Revoked { event, value: array(from.rest(), "revoked")? })
 }
 
 fn echo(value: &[u8]) -> Result<Echo, CodecError> {

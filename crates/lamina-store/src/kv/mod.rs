@@ -75,7 +75,7 @@ impl Space {
     }
 }
 
-/// Writes that happen together or not at all.
+/// Writes that survive a crash together or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// In order: a later write to the same key wins. `None` deletes.
@@ -120,7 +120,8 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
         direction: Direction,
         visit: &mut Visit<'_>,
     ) -> io::Result<()>;
-    /// Applies a batch. Visible to readers when it returns; durable only after `persist`.
+    /// Applies a batch. Visible to readers when it returns; durable only after `persist`. Who reads
+    /// meanwhile may see the first writes of it and not yet the later ones.
     fn write(&self, batch: Batch) -> io::Result<()>;
     /// Makes everything written so far durable.
     fn persist(&self) -> io::Result<()>;

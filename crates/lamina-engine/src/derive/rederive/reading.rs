@@ -99,6 +99,7 @@ impl Inner {
         let Ok(Some(mut draft)) = draft else { return Ok((Told::Unanswered, None)) };
         // Where an episode ends was decided with the events before it, and stays decided.
         draft.answer.shifts_topic = before.answer.shifts_topic;
+        answerer.takes_back(&mut draft);
         self.compared(row, before, draft)
     }
 
@@ -126,6 +127,7 @@ impl Inner {
             who,
             answer: former.answer,
             cue: false,
+            rule: None,
         };
         self.compared(row, standing, draft)
     }

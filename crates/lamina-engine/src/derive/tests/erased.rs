@@ -46,6 +46,18 @@ const SPOKEN: [&str; 12] = [
     "The roses are red and the garden has a fence.",
 ];
 
+/// What is to be done, until it is taken back.
+const TOLD: [&str; 8] = [
+    "Please always answer in French.",
+    "Stop answering in French.",
+    "From now on, always answer in German. I like jazz.",
+    "Please always answer in French. Never use emojis.",
+    "You no longer need to answer in German.",
+    "Always use bullet points in your answers.",
+    "Stop using bullet points.",
+    "I live in Rome and I like tea.",
+];
+
 /// A number below another, the same for the same seed.
 struct Dice(u64);
 
@@ -184,5 +196,12 @@ async fn a_replay_of_what_is_left_gives_the_rows_that_are_there() {
 async fn the_same_for_what_people_say() {
     for seed in 1..=2 {
         history(seed, || Arc::new(Rules), &SPOKEN).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_for_what_is_to_be_done() {
+    for seed in 1..=2 {
+        history(seed, || Arc::new(Rules), &TOLD).await;
     }
 }

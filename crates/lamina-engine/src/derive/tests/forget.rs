@@ -2,6 +2,7 @@
 //! not named stays.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use lamina_core::policy::{Derivation, Preset, Stack};
 use lamina_types::forget::{Cascade, Forget, Layers, MemoryId, Selector};
@@ -174,13 +175,39 @@ async fn a_key_is_answered_the_same_and_a_preview_must_agree() {
     assert_eq!((done.deleted.events, done.replayed), (2, false));
     let third = world.say(SCOPE, "Ann likes tea").await;
     let again = world.engine.forget(permit(Cascade::RedactEvents), wanted.clone(), noted()).await;
-    assert_eq!(again.unwrap(), Forgotten { replayed: true, ..done });
+    let again = again.unwrap();
+    assert_eq!(again, Forgotten { replayed: true, purged: again.purged, ..done });
     let gone = |id| world.engine.inner.views.event(1, id).unwrap().unwrap().is_erased();
     assert_eq!([first, second, third].map(gone), [true, true, false]);
     wanted.forget.selector = events(&[third]);
     let other = world.engine.forget(permit(Cascade::RedactEvents), wanted, noted()).await;
     assert!(matches!(other, Err(Error::IdempotencyConflict { .. })));
     world.check().await;
+}
+
+/// Words are out of the files of the index when it is answered; behind a long backlog it is said that they are not.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_answered_when_the_index_has_no_word_of_it_or_it_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::open(dir.path());
+    let id = world.say(SCOPE, "Bob =works_at Zyxwen").await;
+    let key = Some("once".to_owned());
+    let asked = ForgetAsked { idempotency_key: key, ..asked(Cascade::RedactEvents, events(&[id])) };
+    let purging = &world.engine.inner.search.as_ref().unwrap().purging;
+    let kept_back = purging.wait();
+    assert!(!world.forget(asked.clone()).await.purged);
+    drop(kept_back);
+    // The same again waits again, for as long as it takes.
+    loop {
+        let committed = world.engine.inner.shared.writer.committed.load(Ordering::Acquire);
+        let again = world.engine.forget(permit(Cascade::RedactEvents), asked.clone(), noted());
+        let again = again.await.unwrap();
+        assert!(again.replayed);
+        if again.purged {
+            assert!(purging.through.offset() >= committed);
+            return;
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

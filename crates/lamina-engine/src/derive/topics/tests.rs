@@ -33,8 +33,10 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             echoes: Vec::new(),
             echoed: Vec::new(),
             stands: false,
+            revoked: Vec::new(),
         },
         cue: false,
+        rule: None,
     }
 }
 

@@ -75,6 +75,7 @@ impl Kept {
             asked,
             echoes: answer.echoes.clone(),
             echoed: answer.echoed.clone(),
+            revoked: answer.revoked.clone(),
             // Feedback without its words does not count any more.
             rated: Vec::new(),
             ..*answer

@@ -105,7 +105,9 @@ impl Inner {
         piece: &Piece,
         event: EventId,
     ) -> Result<bool, Error> {
-        if piece.supports.iter().all(|support| says(piece, support)) {
+        // An event that was there may have been answered later than that.
+        let recorded = knowledge.current.pins.recorded;
+        if piece.supports.iter().all(|one| one.recorded <= recorded && says(piece, one)) {
             return Ok(true);
         }
         Ok(self.events_behind(knowledge, piece)?.contains(&event))
@@ -148,7 +150,9 @@ impl Inner {
         to: ValidAt,
     ) -> Result<Vec<EventId>, Error> {
         let mut events = Vec::new();
-        for support in fact.piece.supports.iter().filter(|support| support.to == Some(to)) {
+        let recorded = knowledge.current.pins.recorded;
+        let then = |one: &&Support| one.to == Some(to) && one.recorded <= recorded;
+        for support in fact.piece.supports.iter().filter(then) {
             let source = support.source;
             let key = key::input(knowledge.tenant, fact.scope, &fact.track, source);
             let decode = |bytes: &[u8]| InputRow::decode(source, bytes);
@@ -287,7 +291,8 @@ impl Inner {
         answers: &mut Answers,
     ) -> Result<Vec<Claim>, Error> {
         let mut claims = Vec::new();
-        for support in &fact.piece.supports {
+        let recorded = knowledge.current.pins.recorded;
+        for support in fact.piece.supports.iter().filter(|one| one.recorded <= recorded) {
             if self.event_said_in(knowledge.tenant, support.source)? == Some(event)
                 && let Some(told) = self.told(knowledge.tenant, support.source, answers)?
                 && !claims.contains(&told.claim)

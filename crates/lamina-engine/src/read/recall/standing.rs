@@ -4,12 +4,10 @@
 //! order of events. What is among the best answers is not repeated, and of two that say nearly the same, or set the same
 //! otherwise, the later one stands. What was taken back, or is known to be over, does not apply.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lamina_core::read::tokens::estimate;
-use lamina_core::read::words::{is_empty_word, stem, words};
-use lamina_core::write::standing::{self, Setting};
+use lamina_core::write::standing;
 use lamina_store::view::EventRow;
 use lamina_types::recall::PackView;
 use lamina_types::{EventId, FactId, ScopePath, ValidAt};
@@ -18,6 +16,7 @@ use super::fates::Knowledge;
 use super::{Frame, Recalled};
 use crate::Error;
 use crate::derive;
+use crate::derive::revoked::INSTRUCTION;
 use crate::engine::Inner;
 use crate::read::beliefs::Ground;
 use crate::read::facts::FactRecord;
@@ -32,15 +31,6 @@ const TOKENS_MAX: u64 = 400;
 const TOKENS_SHARE: u64 = 5;
 /// Events at the top of a pack that are taken to answer, if they have a word of the question.
 const ANSWERS: usize = 3;
-/// Words that two have in common if one stands for the other.
-const SAME_SHARE: f64 = 0.6;
-/// Words of what is taken back that have to be in what it is taken from.
-const REVOKED_SHARE: f64 = 0.6;
-
-/// The predicate of what somebody is told to do.
-const INSTRUCTION: &str = "instruction";
-/// Words that only say since when.
-const NOW: &[&str] = &["now", "anymore", "longer", "actually", "instead", "today"];
 
 /// What applies to a question.
 #[derive(Debug, Default)]
@@ -69,44 +59,15 @@ pub struct Applies {
 /// What of a text applies, whatever is asked.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// The sentences that say it; nothing if none does.
-    text: String,
-    /// What they speak of.
-    matter: BTreeSet<String>,
-    /// What they set that can be set one way only.
-    settings: BTreeSet<Setting>,
-    /// What the text takes back, each as what that speaks of.
-    revoked: Vec<BTreeSet<String>>,
-    /// Tokens that they take.
+    said: standing::Rule,
+    /// Tokens that its sentences take.
     tokens: u64,
 }
 
 impl Rule {
     pub(super) fn of(text: &str) -> Rule {
-        let revoked = standing::revoked(text);
-        let text = standing::standing(text).join(" ");
-        let (matter, settings) = (matter(&text), standing::settings(&text));
-        let tokens = super::pack::FRAME_TOKENS + estimate(&text);
-        Rule { matter, settings, revoked, tokens, text }
-    }
-
-    /// Whether it takes back an earlier one, or says it otherwise.
-    fn ends(&self, earlier: &Rule) -> bool {
-        let names = |taken: &BTreeSet<String>| {
-            let both = taken.intersection(&earlier.matter).count() as f64;
-            both >= REVOKED_SHARE * taken.len() as f64
-        };
-        // One word alone may be of something else: then they have to speak of the same otherwise.
-        let fits = |taken: &BTreeSet<String>| {
-            names(taken)
-                && (taken.len() > 1
-                    || earlier.matter.len() == 1
-                    || self.text.is_empty()
-                    || self.matter.intersection(&earlier.matter).any(|stem| !taken.contains(stem)))
-        };
-        self.revoked.iter().any(fits)
-            || self.settings.intersection(&earlier.settings).next().is_some()
-            || is_same(&earlier.matter, &self.matter)
+        let said = standing::Rule::of(text);
+        Rule { tokens: super::pack::FRAME_TOKENS + estimate(&said.text), said }
     }
 }
 
@@ -136,13 +97,14 @@ impl Inner {
                 let Some((observed_at, rule)) = self.applies(frame, scope, event)? else {
                     continue;
                 };
-                let over = rule.text.is_empty() || later.iter().any(|later| later.ends(&rule));
+                let over = rule.said.text.is_empty()
+                    || later.iter().any(|later| later.said.ends(&rule.said));
                 let fits = applying.tokens + rule.tokens <= budget;
                 if over {
                     applying.over.push(event);
                 } else if fits && !self.is_over(&knowledge, event)? {
                     applying.tokens += rule.tokens;
-                    let (scope, text) = (scope.clone(), rule.text.clone());
+                    let (scope, text) = (scope.clone(), rule.said.text.clone());
                     applying.found.push(Applies { id: event, scope, observed_at, text });
                 }
                 later.push(rule);
@@ -180,7 +142,7 @@ impl Inner {
             return Ok(None);
         }
         let rule = match self.rule(frame, &row) {
-            Ok(rule) => rule.filter(|rule| !rule.text.is_empty() || !rule.revoked.is_empty()),
+            Ok(rule) => rule.filter(|rule| !rule.said.text.is_empty() || rule.said.revokes()),
             Err(Error::Deleted) => None,
             Err(error) => return Err(error),
         };
@@ -242,18 +204,3 @@ pub(super) fn but_over(recalled: &mut Recalled, over: &[EventId]) {
         recalled.citations.remove(&fact.to_string());
     }
 }
-
-fn matter(text: &str) -> BTreeSet<String> {
-    let counts = |word: &&String| !is_empty_word(word) && !NOW.contains(&word.as_str());
-    // Twice: `answering` and `answer` are one.
-    words(text).iter().filter(counts).map(|word| stem(&stem(word))).collect()
-}
-
-/// Whether a later one says what an earlier one says.
-fn is_same(earlier: &BTreeSet<String>, later: &BTreeSet<String>) -> bool {
-    let both = earlier.intersection(later).count() as f64;
-    both >= SAME_SHARE * earlier.len().max(later.len()) as f64
-}
-
-#[cfg(test)]
-mod tests;

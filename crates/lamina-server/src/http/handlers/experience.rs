@@ -238,18 +238,19 @@ fn completed(
         lifecycle_stream: Some(event_stream(captured.event_id)),
         stages_completed: stage_names(&progress.completed),
         derives,
-        elapsed_ms: elapsed(capture_us, &progress.elapsed_us),
+        elapsed_ms: elapsed(capture_us, progress),
         warnings: warnings.to_vec(),
         replayed_from_idempotency: captured.replayed,
     };
     reply::json(StatusCode::OK, &shape)
 }
 
-/// What this request spent on the capture, and what the pipeline reports of the other stages.
-fn elapsed(capture_us: i64, stages: &[(Stage, i64)]) -> ElapsedMs {
+/// What this request spent on the capture, and what the pipeline reports of the other stages that are
+/// complete. One whose history has expired since cost this request nothing.
+fn elapsed(capture_us: i64, progress: &Progress) -> ElapsedMs {
     let milliseconds = |micros: i64| Some(micros as f64 / 1_000.0);
     let mut elapsed = ElapsedMs { capture: milliseconds(capture_us), ..ElapsedMs::default() };
-    for (stage, micros) in stages {
+    for stage in &progress.completed {
         let field = match stage {
             Stage::Captured => continue,
             Stage::Extracted => &mut elapsed.extract,
@@ -257,7 +258,11 @@ fn elapsed(capture_us: i64, stages: &[(Stage, i64)]) -> ElapsedMs {
             Stage::Consolidated => &mut elapsed.consolidate,
             Stage::Compressed => &mut elapsed.compress,
         };
-        *field = milliseconds(*micros);
+        let took = progress.elapsed_us.iter().find(|(known, _)| known == stage);
+        *field = milliseconds(took.map_or(0, |(_, micros)| *micros));
     }
     elapsed
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,13 +5,16 @@ use axum::response::Response;
 use lamina_api::time;
 use lamina_api::v1::forget::{Asked, ForgetPreviewBody, ForgetRequest, ForgottenBody, LayerCounts};
 use lamina_core::policy::Caller;
-use lamina_engine::forget::{Counts, ForgetAsked, ForgetPermit};
+use lamina_engine::forget::{Counts, ForgetAsked, ForgetPermit, Forgotten};
 use lamina_types::capability::{Capability as _, ForgetCascadeRedactEvents};
 use lamina_types::forget::{Cascade, Forget};
 
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
+
+/// What went is not yet out of the files of the search index.
+const NOT_PURGED: &str = "search_index_not_purged_yet";
 
 /// Forgets what is selected.
 pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
@@ -23,7 +26,10 @@ pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
     call.app.forget_all_packs();
     let done = call.app.engine.forget(permit, wanted(asked), noted).await;
     call.app.forget_all_packs();
-    let done = done?;
+    answered(&done?)
+}
+
+fn answered(done: &Forgotten) -> Result<Response, Failure> {
     let body = ForgottenBody {
         deleted: counts(done.deleted),
         requested: done.requested,
@@ -33,6 +39,9 @@ pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
     let mut response = reply::json(StatusCode::OK, &body)?;
     if done.replayed {
         response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+    }
+    if !done.purged {
+        reply::warn(&mut response, NOT_PURGED);
     }
     Ok(response)
 }
@@ -88,3 +97,6 @@ pub(super) fn counts(counts: Counts) -> LayerCounts {
     let Counts { events, episodes, facts, beliefs, understanding } = counts;
     LayerCounts { events, episodes, facts, beliefs, understanding }
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,6 +45,7 @@ fn counts_statuses_texts_order_and_old_times_are_not_masked() {
         (r#"{"t":"x"}"#, r#"{"t":"y"}"#),
         (r#"{"t":"1960-01-01T00:00:00Z"}"#, r#"{"t":"1961-01-01T00:00:00Z"}"#),
         (r#"{"next_cursor":null}"#, r#"{"next_cursor":"abc"}"#),
+        (r#"{"elapsed_ms":{"capture":1}}"#, r#"{"elapsed_ms":{"capture":1,"index":2}}"#),
         ("plain", "other"),
     ] {
         assert_ne!(masked(one), masked(other));
@@ -52,6 +53,10 @@ fn counts_statuses_texts_order_and_old_times_are_not_masked() {
     assert_eq!(
         masked(r#"{"t":"2026-01-01T00:00:00Z","elapsed_ms":3}"#),
         masked(r#"{"t":"2026-01-02T00:00:00.5Z","elapsed_ms":44}"#)
+    );
+    assert_eq!(
+        masked(r#"{"elapsed_ms":{"capture":1,"index":2.5}}"#),
+        masked(r#"{"elapsed_ms":{"capture":7,"index":0}}"#)
     );
 }
 

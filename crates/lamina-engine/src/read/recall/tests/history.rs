@@ -129,6 +129,20 @@ impl History {
         "said"
     }
 
+    /// Somebody says something of so many days ago.
+    pub(super) async fn tell(&mut self, scope: &'static str, text: &str, days: i64) -> EventId {
+        let observed = ValidAt(self.engine.now().plus(-days * 24 * 60 * MINUTE));
+        let id = self.write(scope, |experience| {
+            experience.observed_actor.id = "user:u".parse().unwrap();
+            experience.context.observed_at = observed;
+            experience.content = Content::Text { text: text.to_owned(), media: Vec::new() };
+        });
+        let id = id.await;
+        settle(&self.engine, id).await;
+        self.clock.advance(MINUTE);
+        id
+    }
+
     /// Two things of one instant that cannot both be.
     async fn disagree(&mut self, scope: &'static str) -> &'static str {
         let (one, other) = self.one_of(&[

@@ -1,7 +1,13 @@
 //! A question about the past gets what a log that ended then would give: records, order and scores.
 
+use lamina_core::derive::facts::{Pins, Superseded};
+use lamina_types::ValidAt;
+use lamina_types::layer::Confidence;
+
+use super::fates::Knowledge;
 use super::history::{History, SCOPES, ends, may};
 use super::*;
+use crate::read::facts::{FactsQuery, Order};
 
 /// Things that are done in one history.
 const STEPS: usize = 45;
@@ -146,5 +152,49 @@ fn a_question_of_the_past_gets_what_a_log_that_ends_there_gives() {
         assert!(to_find * 2 >= asked, "most of them are asked late enough: {to_find} of {asked}");
         let first: String = differs.iter().take(20).cloned().collect();
         assert!(differs.is_empty(), "{} of {asked} differ:\n{first}", differs.len());
+    });
+}
+
+/// What became of what an event says, as it was known at an instant.
+fn fates(engine: &Engine, scope: &str, at: RecordedAt, event: EventId) -> usize {
+    let current = FactsQuery {
+        scope: path(scope),
+        subject: None,
+        predicate: None,
+        pins: Pins {
+            recorded: at,
+            superseded: Superseded::Hidden,
+            valid: None,
+            valid_during: None,
+            recorded_during: None,
+        },
+        lapsed_by: Some(ValidAt(engine.now())),
+        min_confidence: Confidence::new(0),
+        order: Order::NewestFirst,
+        after: None,
+        limit: 1,
+    };
+    let knowledge = Knowledge { tenant: 1, current, in_the_past: true, wants_history: false };
+    engine.inner.fates(&knowledge, event).unwrap().len()
+}
+
+/// An event may be there before what it says is known: its answer comes later. That may be evidence for a version that
+/// was known before.
+#[test]
+fn what_an_event_says_is_not_known_before_its_answer() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let dir = tempfile::tempdir().unwrap();
+        let mut history = History::begin(dir.path(), 1);
+        let scope = SCOPES[0];
+        history.tell(scope, "I live in Rome.", 100).await;
+        history.tell(scope, "I live in Oslo.", 10).await;
+        let last = history.tell(scope, "I live in Rome.", 50).await;
+        history.end().await;
+        let engine = &history.engine;
+        let at = engine.inner.views.event(1, last).unwrap().unwrap().recorded_at;
+        assert_eq!(fates(engine, scope, at, last), 0);
+        assert_eq!(fates(engine, scope, RecordedAt(engine.now()), last), 1);
+        history.engine.shutdown().await;
     });
 }

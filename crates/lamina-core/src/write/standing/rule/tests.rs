@@ -1,4 +1,4 @@
-//! Of two that say nearly the same the later one stands.
+//! What ends, and what only sounds like it.
 
 use super::*;
 
@@ -32,4 +32,29 @@ fn what_is_taken_back_or_set_otherwise_ends() {
     assert!(!ends("I'm allergic to shellfish.", "Actually, I'm not allergic to peanuts."));
     assert!(ends("I prefer window seats.", "I prefer aisle seats now."));
     assert!(ends("Call me Samuel.", "Please call me Sam."));
+}
+
+#[test]
+fn an_instruction_is_overruled_by_what_takes_it_back_or_sets_it_otherwise() {
+    let overrules = |earlier: &str, later: &str| Rule::of(later).overrules(&Rule::said(earlier));
+    for (earlier, later) in [
+        ("always answer in French", "Stop answering in French."),
+        ("always answer in French", "You no longer need to answer in French."),
+        ("always answer in French", "Answer in English from now on."),
+        ("convert cups to grams", "You don't have to convert cups to grams."),
+        ("always use bullet points", "Stop using bullet points."),
+        ("call me Samuel", "Please call me Sam."),
+    ] {
+        assert!(overrules(earlier, later), "{earlier}: {later}");
+    }
+    for (earlier, later) in [
+        // The same once more, in other words.
+        ("never use bullet points", "Stop using bullet points."),
+        ("don't ever use emojis", "Please don't use emojis anymore."),
+        ("always give lengths in inches", "Please always give lengths in metres."),
+        ("always answer in French", "Stop using emojis."),
+        ("always answer in French", "Always cite French sources."),
+    ] {
+        assert!(!overrules(earlier, later), "{earlier}: {later}");
+    }
 }
