@@ -43,17 +43,25 @@ thread_local! {
 
 /// Does something whose rows will be asked for again.
 pub fn remembering<T>(work: impl FnOnce() -> T) -> T {
-    /// Takes it back, also if the work panics.
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            REMEMBERS.set(self.0);
-        }
-    }
-    let before = Before(REMEMBERS.replace(true));
+    let before = Before::set(true);
     let done = work();
     drop(before);
     done
+}
+
+/// Whether rows were remembered before; it is so again when this is dropped, also if the work panics.
+struct Before(bool);
+
+impl Before {
+    fn set(remembers: bool) -> Before {
+        Before(REMEMBERS.replace(remembers))
+    }
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        REMEMBERS.set(self.0);
+    }
 }
 
 /// A row, and what it was decoded to.
@@ -317,13 +325,16 @@ impl Remembered {
 
     /// What was made under a name, if none of the rows that it was made from was written since; otherwise it is made. It must
     /// be made from nothing but rows, and must say no words of anybody.
+    ///
+    /// The rows themselves are not remembered at first: what was made is asked for again, and they are not. Only where it has to be
+    /// made anew because some of them were written are they, since it will be so once more.
     pub(super) fn made<T: Send + Sync + 'static, E>(
         &self,
         name: &[u8],
         bytes: impl FnOnce(&T) -> usize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let (seen, older) = {
+        let (seen, older, is_anew) = {
             let kept = self.kept.read();
             let holds = |made: &&(Arc<Made>, usize)| kept.written.holds(&made.0);
             if let Some((made, _)) = kept.recent.made.get(name).filter(holds)
@@ -332,7 +343,9 @@ impl Remembered {
                 made.note();
                 return Ok(value);
             }
-            (kept.written.seen(), kept.older.made.get(name).filter(holds).cloned())
+            let older = kept.older.made.get(name);
+            let is_anew = older.is_some() || kept.recent.made.contains_key(name);
+            (kept.written.seen(), older.filter(holds).cloned(), is_anew)
         };
         if let Some((made, bytes)) = older
             && let Ok(value) = Arc::clone(&made.value).downcast::<T>()
@@ -344,7 +357,9 @@ impl Remembered {
             return Ok(value);
         }
         let reading = Reading::begin();
+        let before = Before::set(REMEMBERS.get() && is_anew);
         let value = Arc::new(make()?);
+        drop(before);
         let read = reading.end();
         if REMEMBERS.get() {
             let mut kept = self.kept.write();

@@ -310,6 +310,29 @@ fn what_is_made_while_something_else_is_written_is_kept() {
     assert_eq!(make(&|| ()), 8);
 }
 
+#[test]
+fn rows_of_what_was_made_are_remembered_once_it_is_made_anew() {
+    let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Records);
+    let write = |value: u8| {
+        let mut batch = Batch::default();
+        batch.put(space, key_of(1, 0), [value]);
+        remembered.write(&kv, batch).unwrap();
+    };
+    let make = || {
+        let row = || remembered.get(&kv, space, &key_of(1, 0));
+        let made = |name: &[u8]| remembered.made(name, |_| 1, || row().map(|row| row.is_some()));
+        remembering(|| made(b"name").unwrap());
+        remembered.kept.read().recent.row(space, &key_of(1, 0)).is_some()
+    };
+    write(1);
+    assert_eq!([make(), make()], [false, false], "what was made is asked for, and not its rows");
+    write(2);
+    assert_eq!([make(), make()], [true, true]);
+    // Others are remembered as before.
+    remembering(|| remembered.get(&kv, space, &key_of(2, 0))).unwrap();
+    assert!(remembered.kept.read().recent.row(space, &key_of(2, 0)).is_some());
+}
+
 /// A walk that goes on behind rows that are remembered, while a batch moves a row from the one part to the other.
 #[test]
 fn a_walk_sees_one_instant() {
