@@ -106,7 +106,17 @@ impl Lexicon {
                 }
             }
         }
-        Focus { words, asked, places, rows, near: Vec::new(), unmet: Vec::new(), met: Vec::new() }
+        Focus {
+            words,
+            asked,
+            places,
+            rows,
+            near: Vec::new(),
+            unmet: Vec::new(),
+            values: Vec::new(),
+            scales: Vec::new(),
+            met: Vec::new(),
+        }
     }
 
     /// Which words are near to each of these, among all that there are by now.
@@ -173,8 +183,10 @@ pub struct Focus<'a> {
     /// By number of a word: where in `near` it stands how near it is to each that is asked for.
     rows: Vec<u32>,
     near: Vec<f32>,
-    /// Words of one text that were not compared yet, and what comparing them comes to.
+    /// Words of one text that were not compared yet, their meanings, and what comparing them comes to.
     unmet: Vec<u32>,
+    values: Vec<i8>,
+    scales: Vec<f32>,
     met: Vec<f32>,
 }
 
@@ -204,7 +216,7 @@ impl Focus<'_> {
 
     /// Compares those of these words that were not compared before.
     fn meet(&mut self, numbers: &[u32]) {
-        let Focus { words, asked, rows, near, unmet, met, .. } = self;
+        let Focus { words, asked, rows, near, unmet, values, scales, met, .. } = self;
         // What is not a number of this lexicon is near to nothing.
         let is_unmet = |number: &&u32| rows.get(**number as usize) == Some(&UNMET);
         unmet.clear();
@@ -212,8 +224,16 @@ impl Focus<'_> {
         if unmet.is_empty() || asked.is_empty() {
             return;
         }
+        // They lie far from each other: copied together first, many are fetched from memory at once.
+        values.clear();
+        scales.clear();
+        for (of_one, scale) in unmet.iter().map(|number| words.meaning(*number)) {
+            values.extend_from_slice(of_one);
+            scales.push(scale);
+        }
+        let meanings = values.chunks_exact((values.len() / scales.len()).max(1));
         let each: Vec<&Wide> = asked.iter().collect();
-        Wide::each_cosine(&each, unmet.iter().map(|number| words.meaning(*number)), met);
+        Wide::each_cosine(&each, meanings.zip(scales.iter().copied()), met);
         for (number, cosines) in unmet.iter().zip(met.chunks_exact(asked.len())) {
             let Some(row) = rows.get_mut(*number as usize) else { continue };
             if cosines.iter().all(|cosine| *cosine <= CHANCE) {
