@@ -189,7 +189,7 @@ impl Bench {
     async fn while_asked(&self) -> anyhow::Result<()> {
         let questions = self.base.questions();
         ask(&self.env, &self.engine, &questions).await?;
-        let (mut before, ..) = ask(&self.env, &self.engine, &questions).await?;
+        let mut before = ask(&self.env, &self.engine, &questions).await?.times;
         let running = Arc::new(AtomicBool::new(true));
         let asking = {
             let (engine, env) = (Arc::clone(&self.engine), self.env.clone());
@@ -200,7 +200,7 @@ impl Bench {
                     if !running.load(Ordering::Acquire) {
                         break;
                     }
-                    times.extend(ask(&env, &engine, one).await?.0);
+                    times.extend(ask(&env, &engine, one).await?.times);
                 }
                 anyhow::Ok(times)
             })

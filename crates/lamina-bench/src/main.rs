@@ -33,7 +33,9 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   embed      texts per second that become vectors on one core, against adding up their rows
   index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
   recall     a whole recall against its bare channels: in a tenth of --events N in one scope, then in a scope
-             of 100 among N events; idle, and at 100 writes a second
+             of 100 among N events; idle, and at 100 writes a second. With --keep DIR what is written stays there,
+             and is only asked the next time (nothing is written then), --rounds N times (1);
+             --part one or many is one of both
   erase      an erasure of a scope with --erase N events (10,000 unless given) among --events N: when nothing of it
              is shown, its words against writing them, bytes rewritten, processor time, and recalls meanwhile
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
@@ -55,6 +57,12 @@ pub(crate) struct Options {
     pub(crate) erase: u64,
     pub(crate) gib: u64,
     pub(crate) binary: Option<PathBuf>,
+    /// Where what was written is kept for the next run.
+    pub(crate) keep: Option<PathBuf>,
+    /// How often all questions are asked.
+    pub(crate) rounds: u64,
+    /// The part of a measurement that is wanted, if not all.
+    pub(crate) part: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -97,6 +105,9 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
         erase: 10_000,
         gib: 8,
         binary: None,
+        keep: None,
+        rounds: 1,
+        part: None,
     };
     let mut command = None;
     let mut rest = arguments.iter();
@@ -107,6 +118,9 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
             "--seconds" => options.seconds = value()?.parse()?,
             "--gib" => options.gib = value()?.parse()?,
             "--bin" => options.binary = Some(PathBuf::from(value()?)),
+            "--keep" => options.keep = Some(PathBuf::from(value()?)),
+            "--rounds" => options.rounds = value()?.parse()?,
+            "--part" => options.part = Some(value()?.clone()),
             "--erase" => options.erase = value()?.parse()?,
             "--events" => options.events = value()?.parse()?,
             other if command.is_none() => command = Some(other.to_owned()),

@@ -5,15 +5,19 @@
 //! hundred by meaning and a hundred events read by id: the same questions, the same index, the same
 //! process. Then the same questions are asked while events are written. Both are compared by the clock and
 //! by processor time of the whole process, which says the same on a machine that has other work.
+//!
+//! Writing takes most of a run. What is kept (`--keep`) is only asked by the next one, and one number stands for
+//! all its answers: programs that answer the same over the same directory print the same.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use lamina_core::policy::{Caller, Policy, Preset};
-use lamina_engine::read::recall::MayRecall;
+use lamina_engine::read::recall::{MayRecall, Recalled};
 use lamina_engine::{Engine, ReadPermit, Settings, Write};
 use lamina_env::{Clock, Env};
 use lamina_index::analyze::Language;
@@ -35,33 +39,29 @@ const WRITE_EVERY: Duration = Duration::from_millis(10);
 
 /// Runs the measurement.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    measure(options, (options.events / 10).max(SMALL), 1)?;
-    measure(options, options.events.max(SMALL), (options.events / SMALL).max(1))
+    let wants = |part: &str| options.part.as_deref().is_none_or(|wanted| wanted == part);
+    if wants("one") {
+        measure(options, (options.events / 10).max(SMALL), 1)?;
+    }
+    if wants("many") {
+        measure(options, options.events.max(SMALL), (options.events / SMALL).max(1))?;
+    }
+    Ok(())
 }
 
 fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     println!("\n{events} events of 1 KiB in {scopes} scopes");
-    let dir = tempfile::tempdir_in(&options.dir)?;
     let env = Env::real();
+    let data = Data::of(options, &env, &format!("{events}-{scopes}"))?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
-    let (engine, _) = Engine::open(Settings::new(dir.path()), Env::real())?;
+    let (engine, _) = Engine::open(Settings::new(&data.dir), Env::real())?;
     let engine = Arc::new(engine);
     let base = Base { scopes, words: Arc::new(Words::new()) };
-    runtime.block_on(async {
-        let mut last = None;
-        for from in (0..events).step_by(10_000) {
-            last = derive::write(&engine, from..events.min(from + 10_000), &|number| {
-                base.event(number)
-            })
-            .await?
-            .or(last);
-        }
-        match last {
-            Some(last) => derive::settle(&engine, last).await,
-            None => Ok(()),
-        }
-    })?;
+    if !data.is_written {
+        runtime.block_on(base.write(&engine, events))?;
+        data.written(&env)?;
+    }
     println!(
         "{:<34} {:>9.0} MB resident",
         "written and derived",
@@ -70,22 +70,28 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     let questions: Vec<Asked> = (0..QUESTIONS).map(|number| base.question(number)).collect();
     runtime.block_on(ask(&env, &engine, &questions))?;
     let busy = Busy::begin()?;
-    let (whole, found, steps) = runtime.block_on(ask(&env, &engine, &questions))?;
-    let busy = busy.each(whole.len())?;
-    let p50 = tell("a whole recall", whole);
-    for (name, times) in steps {
+    let mut asked = runtime.block_on(ask(&env, &engine, &questions))?;
+    for _ in 1..options.rounds {
+        asked.add(runtime.block_on(ask(&env, &engine, &questions))?);
+    }
+    let busy = busy.each(asked.times.len())?;
+    let p50 = tell("a whole recall", asked.times);
+    for (name, times) in asked.steps {
         tell(name, times);
     }
     println!("{:<34} {:>9.0} MB resident", "", sample::rss_mb("/proc/self/statm"));
+    println!("{:<34} {:016x}", "all answers", asked.answers);
     let reading = Busy::begin()?;
-    let times = runtime.block_on(read(&env, &engine, &found))?;
+    let times = runtime.block_on(read(&env, &engine, &asked.found))?;
     let reading = reading.each(times.len())?;
     let reads = tell("100 events by id", times);
-    let written = runtime.block_on(while_written(&env, &engine, &base, events, &questions))?;
-    tell("a whole recall, 100 writes/s", written);
+    if options.keep.is_none() {
+        let written = runtime.block_on(while_written(&env, &engine, &base, events, &questions))?;
+        tell("a whole recall, 100 writes/s", written);
+    }
     runtime.block_on(engine.shutdown());
     drop(engine);
-    let (words, meaning, searching) = channels(&env, dir.path(), &questions)?;
+    let (words, meaning, searching) = channels(&env, &data.dir, &questions)?;
     let bare = tell("best 100 by words", words) + tell("best 100 by meaning", meaning) + reads;
     println!(
         "{:<34} {bare:>9.3} ms, a whole recall is {:.2} x",
@@ -99,6 +105,41 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
         busy / bare
     );
     Ok(())
+}
+
+/// Where events are written.
+struct Data {
+    dir: PathBuf,
+    /// They are there already.
+    is_written: bool,
+    /// What says so, if they are to stay.
+    mark: Option<PathBuf>,
+    /// Removes them.
+    _gone: Option<tempfile::TempDir>,
+}
+
+impl Data {
+    fn of(options: &Options, env: &Env, name: &str) -> anyhow::Result<Data> {
+        let Some(keep) = &options.keep else {
+            let gone = tempfile::tempdir_in(&options.dir)?;
+            let dir = gone.path().to_owned();
+            return Ok(Data { dir, is_written: false, mark: None, _gone: Some(gone) });
+        };
+        let (dir, mark) = (keep.join(name), keep.join(format!("{name}.written")));
+        let is_written = env.disk.exists(&mark);
+        if !is_written && env.disk.exists(&dir) {
+            env.disk.remove_dir_all(&dir)?;
+        }
+        env.disk.create_dir_all(&dir)?;
+        Ok(Data { dir, is_written, mark: Some(mark), _gone: None })
+    }
+
+    fn written(&self, env: &Env) -> anyhow::Result<()> {
+        if let Some(mark) = &self.mark {
+            env.disk.create_new(mark)?;
+        }
+        Ok(())
+    }
 }
 
 /// Processor time of this process from some moment on.
@@ -123,6 +164,20 @@ struct Base {
 }
 
 impl Base {
+    /// Writes events, and waits until everything is derived from them.
+    async fn write(&self, engine: &Engine, events: u64) -> anyhow::Result<()> {
+        let mut last = None;
+        for from in (0..events).step_by(10_000) {
+            let numbers = from..events.min(from + 10_000);
+            let written = derive::write(engine, numbers, &|number| self.event(number)).await?;
+            last = written.or(last);
+        }
+        match last {
+            Some(last) => derive::settle(engine, last).await,
+            None => Ok(()),
+        }
+    }
+
     fn event(&self, number: u64) -> Write {
         let mut text = derive::message(number);
         // A seed for each, so that a text does not depend on those before it.
@@ -158,20 +213,43 @@ fn tell(name: &str, mut times: Vec<f64>) -> f64 {
     p50
 }
 
-/// Milliseconds of one step, by question.
-pub(crate) type Steps = Vec<(&'static str, Vec<f64>)>;
+/// What asking has shown.
+#[derive(Default)]
+pub(crate) struct Answered {
+    /// Milliseconds of each question.
+    pub(crate) times: Vec<f64>,
+    /// Events that were found.
+    found: Vec<(ScopePath, EventId)>,
+    /// Milliseconds of each step, by question.
+    steps: Vec<(&'static str, Vec<f64>)>,
+    /// What all answers come to.
+    answers: u64,
+}
 
-/// Milliseconds of each question, events that were found, and where the time went.
+impl Answered {
+    /// The same questions once more.
+    fn add(&mut self, again: Answered) {
+        self.times.extend(again.times);
+        for ((_, times), (_, more)) in self.steps.iter_mut().zip(again.steps) {
+            times.extend(more);
+        }
+        if self.answers != again.answers {
+            println!("{:<34} {:016x}", "other answers this time", again.answers);
+        }
+    }
+}
+
 pub(crate) async fn ask(
     env: &Env,
     engine: &Engine,
     questions: &[Asked],
-) -> anyhow::Result<(Vec<f64>, Vec<(ScopePath, EventId)>, Steps)> {
+) -> anyhow::Result<Answered> {
     let policy = Policy::new(Preset::DevLocal).context("dev_local is built")?;
     let caller = Caller::local("agent:bench".parse()?, TENANT);
-    let (mut times, mut found) = (Vec::new(), Vec::new());
     let names = ["planning", "searching", "looking around", "ranking", "derived layers", "packing"];
-    let mut steps: Steps = names.map(|name| (name, Vec::new())).into();
+    let steps = names.map(|name| (name, Vec::new())).into();
+    let mut answered = Answered { steps, ..Answered::default() };
+    let mut answers = DefaultHasher::new();
     for asked in questions {
         let may = || -> Result<MayRecall, _> {
             let reach = policy.permit::<ScopeReadLocal>(&caller, Some(&asked.scope))?;
@@ -182,7 +260,7 @@ pub(crate) async fn ask(
             may().map_err(|denied: lamina_core::policy::Denial| anyhow::anyhow!("{denied:?}"))?;
         let started = env.clock.monotonic();
         let recalled = engine.recall(may, question(asked)).await?;
-        times.push(since(&*env.clock, started));
+        answered.times.push(since(&*env.clock, started));
         let trail = &recalled.trail;
         let took = [
             trail.plan_us,
@@ -192,15 +270,49 @@ pub(crate) async fn ask(
             trail.derive_us,
             trail.pack_us,
         ];
-        for ((_, times), us) in steps.iter_mut().zip(took) {
+        for ((_, times), us) in answered.steps.iter_mut().zip(took) {
             times.push(us as f64 / 1e3);
         }
         anyhow::ensure!(!recalled.events.is_empty(), "`{}` finds nothing", asked.words);
-        found.extend(
-            recalled.considered.iter().take(HITS).map(|event| (asked.scope.clone(), event.id)),
-        );
+        let found = recalled.considered.iter().take(HITS);
+        answered.found.extend(found.map(|event| (asked.scope.clone(), event.id)));
+        put(&mut answers, &recalled);
     }
-    Ok((times, found, steps))
+    answered.answers = answers.finish();
+    Ok(answered)
+}
+
+/// What an answer has: every record with its score, what it stands on, and what applies.
+fn put(answers: &mut DefaultHasher, recalled: &Recalled) {
+    for one in &recalled.considered {
+        (one.id, one.score.to_bits(), one.fused, one.terms).hash(answers);
+    }
+    for one in &recalled.events {
+        (one.record.id, one.score.to_bits(), one.record.experience.content.text()).hash(answers);
+    }
+    for one in &recalled.episodes {
+        let record = &one.record;
+        (record.id, one.score.to_bits(), &record.summary, &record.name).hash(answers);
+    }
+    for one in &recalled.facts {
+        let said = lamina_engine::read::recall::fact_words(&one.record);
+        (one.record.id, one.score.to_bits(), said).hash(answers);
+    }
+    for one in &recalled.beliefs {
+        let held = lamina_engine::read::recall::belief_words(&one.record);
+        (one.record.id, one.score.to_bits(), held).hash(answers);
+    }
+    for one in &recalled.concepts {
+        (one.record.id, one.score.to_bits(), &one.record.summary).hash(answers);
+    }
+    for (id, on) in &recalled.citations {
+        (id, on.iter().map(ToString::to_string).collect::<Vec<_>>()).hash(answers);
+    }
+    for one in &recalled.standing {
+        (one.id, &one.text).hash(answers);
+    }
+    recalled.refuted.hash(answers);
+    (recalled.tokens, recalled.evicted, recalled.relevance.to_bits()).hash(answers);
 }
 
 fn question(asked: &Asked) -> Recall {
@@ -271,7 +383,7 @@ async fn while_written(
     let asked = ask(env, engine, questions).await;
     anyhow::ensure!(!writer.is_finished(), "events could not be written");
     writer.abort();
-    Ok(asked?.0)
+    Ok(asked?.times)
 }
 
 /// Milliseconds of the best hundred by words, and by meaning, and of processor time for both together.

@@ -3,11 +3,15 @@
 //!
 //! A text that was looked at is kept as the numbers of its words, and a question is held against words
 //! instead of texts: a word that a hundred texts have is compared once. Nothing but the compiled-in table is used, so the
-//! same words always come to the same numbers. What questions before have found out is not kept: comparing two words costs
-//! about as much as looking up how near they are.
+//! same words always come to the same numbers. Which words are near to one that was asked for is kept ([`near`]), so that most
+//! words of texts need not be compared.
+
+mod near;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use near::{Near, Nears};
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::embed::{Fnv, StaticEmbedder};
@@ -28,6 +32,7 @@ const NOTHING: u32 = u32::MAX;
 pub struct Lexicon {
     embedder: StaticEmbedder,
     words: RwLock<Words>,
+    nears: Nears,
 }
 
 #[derive(Debug, Default)]
@@ -85,14 +90,58 @@ impl Lexicon {
     /// Looks for these words.
     pub fn focus<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Focus<'_> {
         let meant = |word: &str| self.embedder.embed_one(word).map(|vector| Wide::of(&vector));
-        let (mut asked, mut places) = (Vec::new(), Vec::new());
-        for meaning in words.into_iter().map(meant) {
+        let (mut asked, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for word in words {
+            let meaning = meant(word);
             places.push(meaning.is_some().then_some(asked.len()));
+            names.extend(meaning.is_some().then_some(word));
             asked.extend(meaning);
         }
         let words = self.words.read();
-        let rows = vec![UNMET; words.scales.len()];
-        Focus { words, asked, places, rows, near: Vec::new(), unmet: Vec::new(), met: Vec::new() }
+        let mut rows = vec![FAR; words.scales.len()];
+        for near in self.near_to(&words, &names, &asked) {
+            for number in near.numbers() {
+                if let Some(row) = rows.get_mut(number) {
+                    *row = UNMET;
+                }
+            }
+        }
+        Focus {
+            words,
+            asked,
+            places,
+            rows,
+            near: Vec::new(),
+            unmet: Vec::new(),
+            values: Vec::new(),
+            scales: Vec::new(),
+            met: Vec::new(),
+        }
+    }
+
+    /// Which words are near to each of these, among all that there are by now.
+    fn near_to(&self, words: &Words, names: &[&str], asked: &[Wide]) -> Vec<Arc<Near>> {
+        let end = u32::try_from(words.scales.len()).unwrap_or(NOTHING);
+        let mut known: Vec<Arc<Near>> = names.iter().map(|word| self.nears.get(word)).collect();
+        let is_behind = |known: &Arc<Near>| known.until < end;
+        let wide: Vec<&Wide> = known
+            .iter()
+            .zip(asked)
+            .filter(|(known, _)| is_behind(known))
+            .map(|(_, wide)| wide)
+            .collect();
+        if wide.is_empty() {
+            return known;
+        }
+        let mut behind: Vec<Near> =
+            known.iter().filter(|known| is_behind(known)).map(|known| Near::clone(known)).collect();
+        Near::go_on(&mut behind, &wide, end, |number| words.meaning(number));
+        let missing = names.iter().zip(&mut known).filter(|(_, known)| is_behind(known));
+        for ((word, known), caught_up) in missing.zip(behind) {
+            *known = Arc::new(caught_up);
+            self.nears.put(word, known);
+        }
+        known
     }
 }
 
@@ -118,7 +167,7 @@ impl Words {
     }
 }
 
-/// A word that was not compared yet.
+/// A word that is near to one of the question, and was not compared yet.
 const UNMET: u32 = u32::MAX;
 /// One that nothing is near to.
 const FAR: u32 = u32::MAX - 1;
@@ -134,8 +183,10 @@ pub struct Focus<'a> {
     /// By number of a word: where in `near` it stands how near it is to each that is asked for.
     rows: Vec<u32>,
     near: Vec<f32>,
-    /// Words of one text that were not compared yet, and what comparing them comes to.
+    /// Words of one text that were not compared yet, their meanings, and what comparing them comes to.
     unmet: Vec<u32>,
+    values: Vec<i8>,
+    scales: Vec<f32>,
     met: Vec<f32>,
 }
 
@@ -165,7 +216,7 @@ impl Focus<'_> {
 
     /// Compares those of these words that were not compared before.
     fn meet(&mut self, numbers: &[u32]) {
-        let Focus { words, asked, rows, near, unmet, met, .. } = self;
+        let Focus { words, asked, rows, near, unmet, values, scales, met, .. } = self;
         // What is not a number of this lexicon is near to nothing.
         let is_unmet = |number: &&u32| rows.get(**number as usize) == Some(&UNMET);
         unmet.clear();
@@ -173,7 +224,16 @@ impl Focus<'_> {
         if unmet.is_empty() || asked.is_empty() {
             return;
         }
-        Wide::each_cosine(asked, unmet.iter().map(|number| words.meaning(*number)), met);
+        // They lie far from each other: copied together first, many are fetched from memory at once.
+        values.clear();
+        scales.clear();
+        for (of_one, scale) in unmet.iter().map(|number| words.meaning(*number)) {
+            values.extend_from_slice(of_one);
+            scales.push(scale);
+        }
+        let meanings = values.chunks_exact((values.len() / scales.len()).max(1));
+        let each: Vec<&Wide> = asked.iter().collect();
+        Wide::each_cosine(&each, meanings.zip(scales.iter().copied()), met);
         for (number, cosines) in unmet.iter().zip(met.chunks_exact(asked.len())) {
             let Some(row) = rows.get_mut(*number as usize) else { continue };
             if cosines.iter().all(|cosine| *cosine <= CHANCE) {

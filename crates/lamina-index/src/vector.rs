@@ -122,12 +122,12 @@ impl Wide {
         rows: impl Iterator<Item = (&'r [i8], f32)>,
         cosines: &mut Vec<f32>,
     ) {
-        Wide::each_cosine(std::slice::from_ref(self), rows, cosines);
+        Wide::each_cosine(&[self], rows, cosines);
     }
 
     /// The same of several: for each row the cosines with all of them.
     pub(crate) fn each_cosine<'r>(
-        all: &[Wide],
+        all: &[&Wide],
         rows: impl Iterator<Item = (&'r [i8], f32)>,
         cosines: &mut Vec<f32>,
     ) {
@@ -142,7 +142,7 @@ const USUAL: usize = 256;
 /// Plain loops on purpose, here and in what they call: what is handed to an iterator as a closure is not always made part
 /// of the caller, and then wide instructions are not used.
 #[inline(always)]
-fn compare<'r>(all: &[Wide], rows: impl Iterator<Item = (&'r [i8], f32)>, cosines: &mut Vec<f32>) {
+fn compare<'r>(all: &[&Wide], rows: impl Iterator<Item = (&'r [i8], f32)>, cosines: &mut Vec<f32>) {
     for (values, scale) in rows {
         for one in all {
             cosines.push(one.cosine(values, scale));

@@ -4,8 +4,6 @@
 //! next, and a conversation that speaks of the matter in several turns is more likely the right one
 //! than a single turn elsewhere.
 
-use std::collections::BTreeMap;
-
 /// One turn among the candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
@@ -56,7 +54,8 @@ pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
     turns
         .iter()
         .map(|turn| {
-            let thread = threads.get(&turn.thread).copied().unwrap_or(0.0);
+            let thread = threads.binary_search_by_key(&turn.thread, |(thread, _)| *thread).ok();
+            let thread = thread.and_then(|at| threads.get(at)).map_or(0.0, |(_, fits)| *fits);
             spread.neighbour * near(turn, 1)
                 + spread.second * near(turn, 2)
                 + spread.thread * thread
@@ -64,22 +63,20 @@ pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
         .collect()
 }
 
-/// How well each conversation fits: the sum of its best turns, the best conversation 1.
-fn threads(turns: &[Turn], best: usize) -> BTreeMap<u64, f64> {
-    let mut scores: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for turn in turns {
-        scores.entry(turn.thread).or_default().push(turn.own);
-    }
-    let mut sums: BTreeMap<u64, f64> = scores
-        .into_iter()
-        .map(|(thread, mut scores)| {
-            scores.sort_by(|a, b| b.total_cmp(a));
-            (thread, scores.iter().take(best.max(1)).sum())
-        })
-        .collect();
-    let highest = sums.values().copied().fold(0.0, f64::max);
+/// How well each conversation fits, in their order: the sum of its best turns, the best conversation 1.
+fn threads(turns: &[Turn], best: usize) -> Vec<(u64, f64)> {
+    let mut scores: Vec<(u64, f64)> = turns.iter().map(|turn| (turn.thread, turn.own)).collect();
+    scores
+        .sort_unstable_by(|one, other| one.0.cmp(&other.0).then_with(|| other.1.total_cmp(&one.1)));
+    let of_thread = |scores: &[(u64, f64)]| {
+        let thread = scores.first().map_or(0, |(thread, _)| *thread);
+        (thread, scores.iter().take(best.max(1)).map(|(_, score)| score).sum())
+    };
+    let mut sums: Vec<(u64, f64)> =
+        scores.chunk_by(|one, other| one.0 == other.0).map(of_thread).collect();
+    let highest = sums.iter().map(|(_, sum)| *sum).fold(0.0, f64::max);
     if highest > 0.0 {
-        sums.values_mut().for_each(|sum| *sum /= highest);
+        sums.iter_mut().for_each(|(_, sum)| *sum /= highest);
     }
     sums
 }

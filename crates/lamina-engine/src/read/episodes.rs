@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lamina_core::derive::episodes::window::GAP_US;
 use lamina_core::derive::episodes::{Ending, Role};
@@ -27,6 +28,7 @@ use crate::{Engine, Error};
 mod before;
 mod told;
 
+use before::Stamp;
 pub(crate) use before::ToldBefore;
 
 /// Rows that one page looks at before it ends early with a position to go on from.
@@ -124,6 +126,13 @@ pub struct EpisodeRecord {
 
 /// An event of an episode.
 type Member = (ValidAt, EventId, EpisodeEventRow);
+
+/// The events of an episode, and what tells whether they are the same as before.
+#[derive(Debug)]
+struct Members {
+    events: Vec<EventId>,
+    stamp: Stamp,
+}
 
 /// An episode as it is known at an instant.
 #[derive(Debug)]
@@ -282,9 +291,18 @@ impl Inner {
         paths: &mut HashMap<u64, ScopePath>,
     ) -> Result<(EpisodeRecord, usize), Error> {
         let Known { row, members } = known;
-        let members = match members {
-            Some(members) => members,
-            None => events_of(&self.views, tenant, id)?,
+        let (events, told) = match members {
+            Some(members) => {
+                let events = members.iter().map(|(_, event, _)| *event).collect();
+                let known = Stamp::of(&members);
+                (events, self.told_of(tenant, id, known, query.with_chain, || Ok(members))?)
+            }
+            None => {
+                let known = self.members(tenant, id)?;
+                let members = || Ok(events_of(&self.views, tenant, id)?);
+                let told = self.told_of(tenant, id, known.stamp, query.with_chain, members)?;
+                (known.events.clone(), told)
+            }
         };
         let scope = match paths.get(&row.scope) {
             Some(path) => path.clone(),
@@ -294,7 +312,6 @@ impl Inner {
                 path
             }
         };
-        let told = self.told_of(tenant, id, &members, query.with_chain)?;
         let (state, ended_by, sealed_at) = standing(&row, query.recorded);
         let centrality = match query.in_the_past {
             true => None,
@@ -305,7 +322,7 @@ impl Inner {
             scope,
             name: told.name,
             summary: told.summary,
-            events: members.iter().map(|(_, event, _)| *event).collect(),
+            events,
             started: row.first,
             last: row.last,
             recorded_from: row.opened,
@@ -319,6 +336,17 @@ impl Inner {
             followed_by: self.followed_by(tenant, id, query.recorded)?,
         };
         Ok((episode, told.read))
+    }
+
+    /// The events of an episode, from before if none of its rows was written since.
+    fn members(&self, tenant: u32, id: EpisodeId) -> Result<Arc<Members>, Error> {
+        let name = [b"members ".as_slice(), &key::episode(tenant, id)].concat();
+        let bytes = |known: &Members| size_of::<EventId>() * known.events.len();
+        self.views.made_again(&name, bytes, || {
+            let members = events_of(&self.views, tenant, id)?;
+            let events = members.iter().map(|(_, event, _)| *event).collect();
+            Ok(Members { events, stamp: Stamp::of(&members) })
+        })
     }
 
     fn followed_by(

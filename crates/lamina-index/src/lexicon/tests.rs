@@ -63,3 +63,23 @@ fn what_was_asked_before_comes_to_the_same_and_knows_new_words() {
     assert!(again[0] > 0.9 && again[1] > before[0], "{before:?} {again:?}");
     assert_eq!(lexicon.focus(["money", "water"]).nearest(&first), before);
 }
+
+/// More words than are compared together, and more that are asked for than are kept.
+#[test]
+fn however_often_it_is_asked_it_comes_to_the_same() {
+    let lexicon = Lexicon::default();
+    let embedder = crate::StaticEmbedder::new();
+    let all: Vec<String> = (0..2_500).map(|number| format!("{}sea{number}", number % 7)).collect();
+    let asked = ["ocean", "boat", "seven", "ocean"];
+    for known in [700, 1_100, 2_500, 2_500] {
+        let words = || all.iter().take(known).map(String::as_str);
+        let numbers = lexicon.numbers(words());
+        let near = lexicon.focus(asked).nearest(&numbers);
+        for (asked, near) in asked.iter().zip(near) {
+            let asked = embedder.embed_one(asked).unwrap();
+            let vectors = words().filter_map(|word| embedder.embed_one(word));
+            let best = vectors.map(|word| asked.cosine(&word).min(1.0)).fold(0.0, f32::max);
+            assert_eq!(near, if best > CHANCE { best } else { 0.0 }, "{known}");
+        }
+    }
+}

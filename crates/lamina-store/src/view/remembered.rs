@@ -38,22 +38,41 @@ const ROW_BYTES: usize = 112;
 const LIST_BYTES: usize = 240;
 
 thread_local! {
-    static REMEMBERS: Cell<bool> = const { Cell::new(false) };
+    static REMEMBERS: Cell<Remembers> = const { Cell::new(Remembers::Nothing) };
+}
+
+/// What becomes of rows that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Remembers {
+    /// They are forgotten.
+    Nothing,
+    /// They are kept where there is place that nothing else has taken.
+    Spare,
+    /// They are kept.
+    All,
 }
 
 /// Does something whose rows will be asked for again.
 pub fn remembering<T>(work: impl FnOnce() -> T) -> T {
-    /// Takes it back, also if the work panics.
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            REMEMBERS.set(self.0);
-        }
-    }
-    let before = Before(REMEMBERS.replace(true));
+    let before = Before::set(Remembers::All);
     let done = work();
     drop(before);
     done
+}
+
+/// What became of rows before; it is so again when this is dropped, also if the work panics.
+struct Before(Remembers);
+
+impl Before {
+    fn set(remembers: Remembers) -> Before {
+        Before(REMEMBERS.replace(remembers))
+    }
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        REMEMBERS.set(self.0);
+    }
 }
 
 /// A row, and what it was decoded to.
@@ -196,30 +215,45 @@ impl Kept {
         self.writes == writes && self.writing == 0
     }
 
-    fn make_room(&mut self, bytes: usize) {
-        if self.recent.bytes + bytes > BYTES_MAX {
-            self.older = std::mem::take(&mut self.recent);
-        }
-        self.recent.bytes += bytes;
+    /// Where there is place for so many bytes. What only takes spare place goes with the older ones.
+    fn place(&mut self, bytes: usize) -> Option<&mut Generation> {
+        let place = match REMEMBERS.get() {
+            Remembers::Nothing => return None,
+            Remembers::Spare if self.older.bytes + bytes > BYTES_MAX => return None,
+            Remembers::Spare => &mut self.older,
+            Remembers::All => {
+                if self.recent.bytes + bytes > BYTES_MAX {
+                    self.older = std::mem::take(&mut self.recent);
+                }
+                &mut self.recent
+            }
+        };
+        place.bytes += bytes;
+        Some(place)
     }
 
     fn put_row(&mut self, space: Space, key: &[u8], value: Value) {
-        self.make_room(key.len() + 2 * value.as_ref().map_or(0, |row| row.bytes.len()) + ROW_BYTES);
-        self.recent.rows.entry(space).or_default().insert(key.to_vec(), value);
+        let bytes = key.len() + 2 * value.as_ref().map_or(0, |row| row.bytes.len()) + ROW_BYTES;
+        if let Some(place) = self.place(bytes) {
+            place.rows.entry(space).or_default().insert(key.to_vec(), value);
+        }
     }
 
     fn put_list(&mut self, space: Space, from: &[u8], list: List) {
         let bytes = list.rows.bytes() + from.len() + list.to.len() + LIST_BYTES;
-        if bytes > LIST_BYTES_MAX || self.recent.overlaps(space, from, &list.to) {
+        let among = if REMEMBERS.get() == Remembers::Spare { &self.older } else { &self.recent };
+        if bytes > LIST_BYTES_MAX || among.overlaps(space, from, &list.to) {
             return;
         }
-        self.make_room(bytes);
-        self.recent.lists.entry(space).or_default().put(from, list);
+        if let Some(place) = self.place(bytes) {
+            place.lists.entry(space).or_default().put(from, list);
+        }
     }
 
     fn put_made(&mut self, name: &[u8], made: Arc<Made>, bytes: usize) {
-        self.make_room(name.len() + made.bytes() + bytes + ROW_BYTES);
-        self.recent.made.insert(name.to_vec(), (made, bytes));
+        if let Some(place) = self.place(name.len() + made.bytes() + bytes + ROW_BYTES) {
+            place.made.insert(name.to_vec(), (made, bytes));
+        }
     }
 }
 
@@ -234,11 +268,12 @@ impl Remembered {
             }
             (kept.writes, kept.older.row(space, key).cloned())
         };
+        let is_known = found.is_some();
         let value = match found {
             Some(value) => value,
             None => kv.get(space, key)?.map(Row::new),
         };
-        if REMEMBERS.get() {
+        if moves(is_known) {
             let mut kept = self.kept.write();
             if kept.is_as_read(writes) {
                 kept.put_row(space, key, value.clone());
@@ -272,14 +307,14 @@ impl Remembered {
         let is_new = recent.is_none();
         let list = match recent.or(older) {
             Some(list) => list,
-            None if !REMEMBERS.get() => return kv.scan(space, from, to, direction, visit),
+            None if !moves(false) => return kv.scan(space, from, to, direction, visit),
             None => {
                 let list = read(kv, space, (from, to), (direction, Rows::default()), visit)?;
                 self.keep(writes, |kept| kept.put_list(space, from, list));
                 return Ok(());
             }
         };
-        if is_new {
+        if is_new && moves(true) {
             self.keep(writes, |kept| kept.put_list(space, from, list.clone()));
         }
         let mut rows = list.rows.each(direction, list.walked);
@@ -301,7 +336,7 @@ impl Remembered {
             }
         };
         drop(going);
-        if REMEMBERS.get() {
+        if moves(false) {
             self.keep(writes, |kept| kept.put_list(space, from, list));
         }
         Ok(())
@@ -317,13 +352,16 @@ impl Remembered {
 
     /// What was made under a name, if none of the rows that it was made from was written since; otherwise it is made. It must
     /// be made from nothing but rows, and must say no words of anybody.
+    ///
+    /// The rows themselves take only spare place at first: what was made is asked for again, and they are not. Where it has to be
+    /// made anew, because some of them were written, they are kept like others: it will be so once more.
     pub(super) fn made<T: Send + Sync + 'static, E>(
         &self,
         name: &[u8],
         bytes: impl FnOnce(&T) -> usize,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let (seen, older) = {
+        let (seen, older, is_anew) = {
             let kept = self.kept.read();
             let holds = |made: &&(Arc<Made>, usize)| kept.written.holds(&made.0);
             if let Some((made, _)) = kept.recent.made.get(name).filter(holds)
@@ -332,21 +370,28 @@ impl Remembered {
                 made.note();
                 return Ok(value);
             }
-            (kept.written.seen(), kept.older.made.get(name).filter(holds).cloned())
+            let older = kept.older.made.get(name);
+            let is_anew = older.is_some() || kept.recent.made.contains_key(name);
+            (kept.written.seen(), older.filter(holds).cloned(), is_anew)
         };
         if let Some((made, bytes)) = older
             && let Ok(value) = Arc::clone(&made.value).downcast::<T>()
         {
             made.note();
-            if REMEMBERS.get() {
+            if moves(true) {
                 self.kept.write().put_made(name, made, bytes);
             }
             return Ok(value);
         }
         let reading = Reading::begin();
+        let before = Before::set(match REMEMBERS.get() {
+            Remembers::All if !is_anew => Remembers::Spare,
+            otherwise => otherwise,
+        });
         let value = Arc::new(make()?);
+        drop(before);
         let read = reading.end();
-        if REMEMBERS.get() {
+        if moves(false) {
             let mut kept = self.kept.write();
             if let Some(made) = kept.written.made(value.clone(), read, seen) {
                 kept.put_made(name, Arc::new(made), bytes(&value));
@@ -393,6 +438,15 @@ impl Remembered {
         let (writes, writing) = (kept.writes + 1, kept.writing);
         let written = std::mem::take(&mut kept.written).cleared();
         *kept = Kept { writes, writing, written, ..Kept::default() };
+    }
+}
+
+/// Whether what was read is put somewhere, given whether it is there among the older ones.
+fn moves(is_known: bool) -> bool {
+    match REMEMBERS.get() {
+        Remembers::Nothing => false,
+        Remembers::Spare => !is_known,
+        Remembers::All => true,
     }
 }
 

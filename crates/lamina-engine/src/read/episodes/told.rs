@@ -38,29 +38,31 @@ struct Spoken {
 }
 
 impl Inner {
-    /// What there is to tell, from before if nothing has changed since.
+    /// What there is to tell of these events, from before if they are still the same.
     pub(super) fn told_of(
         &self,
         tenant: u32,
         id: EpisodeId,
-        members: &[Member],
+        known: Stamp,
         with_chain: bool,
+        members: impl FnOnce() -> Result<Vec<Member>, Error>,
     ) -> Result<Told, Error> {
         if with_chain {
-            return self.tell(tenant, members, true);
+            return self.tell(tenant, &members()?, true);
         }
-        let stamp = Stamp::of(members);
-        let asked = match self.shared.told.get(tenant, id, stamp) {
+        let asked = match self.shared.told.get(tenant, id, known) {
             Ok(text) => {
                 let Text { name, summary, actors } = (*text).clone();
                 return Ok(Told { name, summary, actors, chain: None, read: 0 });
             }
             Err(asked) => asked,
         };
-        let told = self.tell(tenant, members, false)?;
+        let members = members()?;
+        let told = self.tell(tenant, &members, false)?;
         let Told { name, summary, actors, .. } = &told;
         let text = Text { name: name.clone(), summary: summary.clone(), actors: actors.clone() };
-        self.shared.told.put(tenant, id, stamp, asked, text);
+        // They may have changed since it was asked.
+        self.shared.told.put(tenant, id, Stamp::of(&members), asked, text);
         Ok(told)
     }
 

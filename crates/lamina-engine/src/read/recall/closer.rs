@@ -117,6 +117,11 @@ fn touches(text: &Digest, terms: u64, focus: &mut Focus<'_>) -> Vec<Touch> {
 }
 
 impl Seen {
+    /// Tokens that its text takes in a pack.
+    pub(super) fn tokens(&self) -> u64 {
+        self.text.tokens
+    }
+
     /// What it has to have of the question that an earlier one has, to stand in its place.
     fn shared_at_least(&self, plan: Plan) -> f64 {
         // Of a stretch between two times both ends count, whatever came later.

@@ -87,15 +87,22 @@ impl Inner {
             recalled.excerpts = shorten(&mut events, &question.query, tokens);
         }
         let (mut candidates, mut likeness) = (Vec::new(), Likeness::default());
-        let mut put = |layer: Layer, words: &str, score: f64| {
+        let mut put_counted = |layer: Layer, words: &str, score: f64, counted: Option<u64>| {
             if tokens.is_some() {
                 likeness.put(words);
             }
-            candidates.push(Candidate { layer, tokens: FRAME_TOKENS + estimate(words), score });
+            let tokens = FRAME_TOKENS + counted.unwrap_or_else(|| estimate(words));
+            candidates.push(Candidate { layer, tokens, score });
         };
         for event in &events {
-            put(Layer::Events, event.record.experience.content.text(), event.score);
+            let id = event.record.id;
+            // Whoever looked at a text has counted it; a part of it is another text.
+            let counted = hits.tokens(id).filter(|_| !recalled.excerpts.contains_key(&id));
+            let words = event.record.experience.content.text();
+            put_counted(Layer::Events, words, event.score, counted);
         }
+        let mut put =
+            |layer: Layer, words: &str, score: f64| put_counted(layer, words, score, None);
         for fact in &facts {
             put(Layer::Facts, &fact_words(&fact.record), fact.score);
         }

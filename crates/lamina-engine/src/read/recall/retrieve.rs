@@ -128,6 +128,12 @@ impl Hits {
         at
     }
 
+    /// Tokens that the text of an event takes, if it was looked at.
+    pub(super) fn tokens(&self, id: EventId) -> Option<u64> {
+        let found = self.at.get(&id).and_then(|at| self.events.get(*at))?;
+        found.seen.as_ref().map(Seen::tokens)
+    }
+
     /// How well each event fits by itself: by its words, and by its meaning, weighed.
     pub(super) fn own(&self, weights: &Signals) -> (Vec<f64>, Vec<f64>) {
         let scaled = |scores: Vec<Option<f64>>, weight: f64| -> Vec<f64> {

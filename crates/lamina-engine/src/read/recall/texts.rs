@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_core::read::closer::{Manner, asks, manner, telling};
+use lamina_core::read::tokens::estimate;
 use lamina_index::Lexicon;
 use lamina_store::codec::answer::Answer;
 use lamina_store::entry::{Entry, Kind, control};
@@ -48,6 +49,8 @@ pub(crate) struct Digest {
     pub(super) changes: bool,
     /// It has one part.
     pub(super) is_short: bool,
+    /// Tokens that it takes in a pack.
+    pub(super) tokens: u64,
 }
 
 /// The words of a part of a text.
@@ -83,6 +86,7 @@ impl Digest {
                 _ => "user",
             },
             asks: asks(text),
+            tokens: estimate(text),
             dates,
             instructs,
             changes,

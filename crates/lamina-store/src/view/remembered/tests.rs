@@ -310,6 +310,31 @@ fn what_is_made_while_something_else_is_written_is_kept() {
     assert_eq!(make(&|| ()), 8);
 }
 
+#[test]
+fn rows_of_what_was_made_take_spare_place_until_it_is_made_anew() {
+    let (kv, remembered, space) = (MemKv::default(), Remembered::default(), Space::Records);
+    let write = |value: u8| {
+        let mut batch = Batch::default();
+        batch.put(space, key_of(1, 0), [value]);
+        remembered.write(&kv, batch).unwrap();
+    };
+    let make = || {
+        let row = || remembered.get(&kv, space, &key_of(1, 0));
+        let made = |name: &[u8]| remembered.made(name, |_| 1, || row().map(|row| row.is_some()));
+        remembering(|| made(b"name").unwrap());
+        let kept = remembered.kept.read();
+        [&kept.recent, &kept.older].map(|place| place.row(space, &key_of(1, 0)).is_some())
+    };
+    write(1);
+    assert_eq!([make(), make()], [[false, true]; 2], "it is asked for, and not its rows");
+    write(2);
+    assert_eq!([make(), make()], [[true, false]; 2]);
+    // Where there is no spare place nothing has to go for them.
+    remembered.clear();
+    remembered.kept.write().older.bytes = super::BYTES_MAX;
+    assert_eq!(make(), [false, false]);
+}
+
 /// A walk that goes on behind rows that are remembered, while a batch moves a row from the one part to the other.
 #[test]
 fn a_walk_sees_one_instant() {

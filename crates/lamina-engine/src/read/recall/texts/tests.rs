@@ -18,6 +18,7 @@ fn digest(lexicon: &Lexicon, words: usize) -> Arc<Digest> {
         instructs: false,
         changes: false,
         is_short: true,
+        tokens: 9,
     })
 }
 
