@@ -36,9 +36,11 @@ const DURATIONS: &[&str] = &[
     // Which of two that tie comes first is told by their ids.
     "ranked_position",
 ];
-/// Versions of a concept. Episodes that are sealed at once are learned from in the order of their ids, so which of the
-/// versions in between had which confidence is chance.
+/// Versions of a concept. Episodes that are sealed at once are learned from in the order of their ids, so what the versions in
+/// between say of how much they stood on is chance.
 const VERSIONS: &str = "versions";
+/// What they say of it.
+const STOOD_ON: &[&str] = &["stance", "coverage_score", "_partial", "_partial_reason", "_progress"];
 /// How far a computed number may be from its twin: some of them depend on how old a record is.
 const NUMBERS_APART_MAX: f64 = 0.002;
 const ID_DIGITS: usize = 32;
@@ -148,6 +150,7 @@ impl Mask {
                 });
                 if key == VERSIONS {
                     scatter(items, "confidence");
+                    items.iter_mut().for_each(passed);
                 }
             }
             Value::Number(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
@@ -245,6 +248,26 @@ fn scatter(items: &mut [Value], field: &str) {
     let places = items.iter_mut().filter_map(|item| item.get_mut(field)).filter(|at| at.is_f64());
     for (place, number) in places.zip(numbers) {
         *place = Value::from(number);
+    }
+}
+
+/// Takes out of a version that is over how much it stood on; what it is about stays.
+fn passed(version: &mut Value) {
+    let Some(version) = version.as_object_mut() else { return };
+    if version.get("recorded_to").is_none_or(Value::is_null) {
+        return;
+    }
+    version.retain(|name, _| !STOOD_ON.contains(&name.as_str()));
+    if let Some(Value::String(summary)) = version.get_mut("summary") {
+        let counted = summary.split(' ').map(|word| match word.trim_end_matches([',', '.']) {
+            "fact" | "facts" => "<facts>",
+            "episode" | "episodes" => "<episodes>",
+            count if !count.is_empty() && count.bytes().all(|digit| digit.is_ascii_digit()) => {
+                "<n>"
+            }
+            _ => word,
+        });
+        *summary = counted.collect::<Vec<_>>().join(" ");
     }
 }
 

@@ -85,3 +85,22 @@ fn versions_may_have_their_confidences_in_any_order_but_no_others() {
     assert_eq!(masked(&versions("0.25", "0.5")), masked(&versions("0.5", "0.25")));
     assert_ne!(masked(&versions("0.25", "0.5")), masked(&versions("0.25", "0.75")));
 }
+
+#[test]
+fn versions_that_are_over_may_have_stood_on_more_or_less_but_on_the_same() {
+    let version = |to: &str, summary: &str, rest: &str| {
+        let over = format!(r#""recorded_to":{to},"summary":"{summary}"{rest}"#);
+        masked(&format!(r#"{{"versions":[{{"version":1,{over}}}]}}"#))
+    };
+    let over = r#""2026-01-01T00:00:00Z""#;
+    let (two, one) =
+        ("Acme: in 2 episodes, with 2 facts. Sold.", "Acme: in 2 episodes, with 1 fact. Sold.");
+    let gone = r#","stance":"deprecated","_partial":true"#;
+    assert_eq!(version(over, two, ""), version(over, one, gone));
+    assert_ne!(
+        version(over, two, ""),
+        version(over, "Initech: in 2 episodes, with 2 facts. Sold.", "")
+    );
+    assert_ne!(version("null", two, ""), version("null", one, ""));
+    assert_ne!(version("null", two, ""), version("null", two, gone));
+}
