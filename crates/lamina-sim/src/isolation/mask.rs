@@ -40,7 +40,15 @@ const DURATIONS: &[&str] = &[
 /// between say of how much they stood on is chance.
 const VERSIONS: &str = "versions";
 /// What they say of it.
-const STOOD_ON: &[&str] = &["stance", "coverage_score", "_partial", "_partial_reason", "_progress"];
+const STOOD_ON: &[&str] = &[
+    "summary",
+    "confidence",
+    "stance",
+    "coverage_score",
+    "_partial",
+    "_partial_reason",
+    "_progress",
+];
 /// How far a computed number may be from its twin: some of them depend on how old a record is.
 const NUMBERS_APART_MAX: f64 = 0.002;
 const ID_DIGITS: usize = 32;
@@ -149,7 +157,6 @@ impl Mask {
                     items.push(item);
                 });
                 if key == VERSIONS {
-                    scatter(items, "confidence");
                     items.iter_mut().for_each(passed);
                 }
             }
@@ -240,34 +247,11 @@ impl Mask {
     }
 }
 
-/// Gives the values of a field to the items in ascending order, whoever had them.
-fn scatter(items: &mut [Value], field: &str) {
-    let numbers = items.iter().filter_map(|item| item.get(field)?.as_f64());
-    let mut numbers: Vec<f64> = numbers.collect();
-    numbers.sort_by(f64::total_cmp);
-    let places = items.iter_mut().filter_map(|item| item.get_mut(field)).filter(|at| at.is_f64());
-    for (place, number) in places.zip(numbers) {
-        *place = Value::from(number);
-    }
-}
-
 /// Takes out of a version that is over how much it stood on; what it is about stays.
 fn passed(version: &mut Value) {
     let Some(version) = version.as_object_mut() else { return };
-    if version.get("recorded_to").is_none_or(Value::is_null) {
-        return;
-    }
-    version.retain(|name, _| !STOOD_ON.contains(&name.as_str()));
-    if let Some(Value::String(summary)) = version.get_mut("summary") {
-        let counted = summary.split(' ').map(|word| match word.trim_end_matches([',', '.']) {
-            "fact" | "facts" => "<facts>",
-            "episode" | "episodes" => "<episodes>",
-            count if !count.is_empty() && count.bytes().all(|digit| digit.is_ascii_digit()) => {
-                "<n>"
-            }
-            _ => word,
-        });
-        *summary = counted.collect::<Vec<_>>().join(" ");
+    if version.get("recorded_to").is_some_and(Value::is_string) {
+        version.retain(|name, _| !STOOD_ON.contains(&name.as_str()));
     }
 }
 
