@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lamina_types::Micros;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::client::Response;
 
@@ -38,7 +38,7 @@ const DURATIONS: &[&str] = &[
 ];
 /// Versions of a concept. Episodes that are sealed at once are learned from in the order of their ids, so what the versions in
 /// between say of how much they stood on is chance.
-const VERSIONS: &str = "versions";
+const VERSION: &str = "version_id";
 /// What they say of it.
 const STOOD_ON: &[&str] = &[
     "summary",
@@ -124,6 +124,7 @@ impl Mask {
     fn value(&mut self, key: &str, value: &mut Value, foreign: &HashSet<String>) {
         match value {
             Value::Object(members) => {
+                passed(members);
                 let named: Vec<(String, Value)> = std::mem::take(members).into_iter().collect();
                 // Records by their ids come in the order of these.
                 let by_id = named.iter().any(|(name, _)| is_id(name));
@@ -156,9 +157,6 @@ impl Mask {
                     mask.value(key, &mut item, foreign);
                     items.push(item);
                 });
-                if key == VERSIONS {
-                    items.iter_mut().for_each(passed);
-                }
             }
             Value::Number(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
             Value::String(_) if DURATIONS.contains(&key) => *value = Value::from("<duration>"),
@@ -248,9 +246,8 @@ impl Mask {
 }
 
 /// Takes out of a version that is over how much it stood on; what it is about stays.
-fn passed(version: &mut Value) {
-    let Some(version) = version.as_object_mut() else { return };
-    if version.get("recorded_to").is_some_and(Value::is_string) {
+fn passed(version: &mut Map<String, Value>) {
+    if version.contains_key(VERSION) && version.get("recorded_to").is_some_and(Value::is_string) {
         version.retain(|name, _| !STOOD_ON.contains(&name.as_str()));
     }
 }

@@ -79,7 +79,7 @@ fn what_is_alike_is_named_where_it_can_be_told_apart() {
 fn versions_that_are_over_may_have_stood_on_more_or_less_but_are_about_the_same() {
     let version = |to: &str, about: &str, rest: &str| {
         let said = format!(r#""recorded_to":{to},"name":"{about}","things":["{about}"]{rest}"#);
-        masked(&format!(r#"{{"versions":[{{"version":1,{said}}}]}}"#))
+        masked(&format!(r#"{{"version_id":"{}",{said}}}"#, id("1")))
     };
     let over = r#""2026-01-01T00:00:00Z""#;
     let more = r#","summary":"Acme: in 2 episodes, with 2 facts.","confidence":0.5"#;
