@@ -43,6 +43,9 @@ const ERASED_AT_ONCE: usize = 512;
 const WHO_BYTES: usize = 300;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(2);
+/// How long it must be idle, and how often it is looked whether it is.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
+const IDLE_LOOKS_MAX: u32 = 120;
 /// The last two of the five phases: words go, and then only the files of the index have them.
 const DELETE: usize = 3;
 const DEMOTE: usize = 4;
@@ -144,6 +147,8 @@ impl Bench {
         println!("{:<44} {:>9.0} MB resident", "written and derived", resident());
         let written = self.written_again().await?;
         println!("{:<44} {written:>9.1} ms", "as many events written durably");
+        let rested = self.idle().await?;
+        println!("{:<44} {:>9.1} s", "until nothing was left to do", rested / 1e3);
 
         let (went, status) = self.erased(0).await?;
         told("planned, and begun", went.begun, "");
@@ -183,6 +188,20 @@ impl Bench {
         let took = since(&*self.env.clock, started);
         derive::settle(&self.engine, last.context("events are written")?).await?;
         Ok(took)
+    }
+
+    /// Waits until the process has nothing to do: tables of what was written may still be merged.
+    async fn idle(&self) -> anyhow::Result<f64> {
+        let started = self.env.clock.monotonic();
+        for _ in 0..IDLE_LOOKS_MAX {
+            let busy = sample::cpu_us(std::process::id())?;
+            tokio::time::sleep(IDLE_LOOK).await;
+            let used = sample::cpu_us(std::process::id())? - busy;
+            if used < IDLE_LOOK.as_micros() as f64 / 20.0 {
+                break;
+            }
+        }
+        Ok(since(&*self.env.clock, started))
     }
 
     /// Questions in other scopes, before and while a scope is erased.

@@ -225,10 +225,11 @@ impl Inner {
         }
     }
 
-    /// Waits until the views have everything that was answered before this call.
-    pub(crate) async fn caught_up(&self) {
+    /// Waits until the views have everything that was answered before this call, and gives how far that is.
+    pub(crate) async fn caught_up(&self) -> u64 {
         let awaited = self.shared.writer.awaited.load(Ordering::Acquire);
         self.shared.applied.reached(awaited).await;
+        awaited
     }
 
     /// Whether the views have everything that was answered.

@@ -8,6 +8,10 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     fn wall(&self) -> Micros;
     /// Microseconds since an arbitrary start; never goes back.
     fn monotonic(&self) -> Micros;
+    /// Microseconds of processor time that this process has used. Where that is not known it is taken to work always.
+    fn processor(&self) -> Micros {
+        self.monotonic()
+    }
 }
 
 /// The machine's clocks.
@@ -33,5 +37,10 @@ impl Clock for SystemClock {
 
     fn monotonic(&self) -> Micros {
         Micros(i64::try_from(self.start.elapsed().as_micros()).unwrap_or(i64::MAX))
+    }
+
+    fn processor(&self) -> Micros {
+        let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Micros(used.tv_sec.saturating_mul(1_000_000).saturating_add(used.tv_nsec / 1_000))
     }
 }

@@ -69,6 +69,10 @@ impl Clock for SteadyClock {
     fn monotonic(&self) -> Micros {
         self.clock.monotonic()
     }
+
+    fn processor(&self) -> Micros {
+        self.clock.processor()
+    }
 }
 
 #[cfg(test)]

@@ -62,10 +62,12 @@ pub(super) fn learn(rows: &mut Rows<'_, '_>, given: &Given<'_>) -> Result<(), Vi
         when: When { at: given.row.recorded, valid: given.answer.observed_at },
         seed: given.row.seed,
     };
+    let mut recount = Recount::default();
     for (scope, track) in &given.row.tracks {
         let lost = counted(rows, given.tenant, *scope, track)?;
-        recount(rows, &step, *scope, track, lost, &[])?;
+        recount.track(rows, &step, (*scope, *track), lost, &[])?;
     }
+    recount.done(rows, &step)?;
     // Another answer to an event of the past: its episode says more than was counted.
     let Some(id) = episodes::episode_of(rows, given.tenant, given.event.id)? else { return Ok(()) };
     let row = episodes::episode(rows, given.tenant, id)?;
@@ -106,7 +108,8 @@ fn count(rows: &mut Rows<'_, '_>, sealed: &Sealed, step: &Step) -> Result<(), Vi
         let before = digest(rows, tenant, scope, episode)?;
         let before = before.unwrap_or(DigestRow::nothing(sealed.at, sealed.began));
         let after = digest_row(rows, sealed, scope, &here)?;
-        change(rows, step, scope, episode, &before, after)?;
+        let mut mint = Mint::new(&step.seed, scope, step.when.at);
+        change(rows, step, &mut mint, (scope, episode), &before, after)?;
     }
     for (answer, mut row) in spoken {
         row.episode = Some(episode);
@@ -141,18 +144,22 @@ pub(super) fn things_near(
     Ok(near)
 }
 
-/// Somebody decided what is so: what stands on a track may be other than before.
+/// What stands on tracks may be other than before, because somebody decided or something of it went.
 pub(super) fn decided(
     rows: &mut Rows<'_, '_>,
     tenant: u32,
-    scope: u64,
-    track: &Tag,
+    tracks: &[(u64, Tag)],
     at: RecordedAt,
 ) -> Result<(), ViewError> {
-    let step = Step { tenant, when: When { at, valid: ValidAt(at.0) }, seed: *track };
-    let before = counted(rows, tenant, scope, track)?;
-    let again = countable(rows, tenant, scope, track)?;
-    recount(rows, &step, scope, track, before, &again)
+    let Some((_, seed)) = tracks.first().copied() else { return Ok(()) };
+    let step = Step { tenant, when: When { at, valid: ValidAt(at.0) }, seed };
+    let mut recount = Recount::default();
+    for (scope, track) in tracks {
+        let before = counted(rows, tenant, *scope, track)?;
+        let again = countable(rows, tenant, *scope, track)?;
+        recount.track(rows, &step, (*scope, *track), before, &again)?;
+    }
+    recount.done(rows, &step)
 }
 
 /// What a change of the counts is dated and named by.
@@ -218,60 +225,111 @@ fn digest_row(
     Ok(row)
 }
 
-/// Brings the counts of a track up to date: what does not stand any more is taken out, what stands
-/// and could be counted is.
-fn recount(
-    rows: &mut Rows<'_, '_>,
-    step: &Step,
+/// Brings the counts of tracks up to date: what does not stand any more is taken out, what stands and could be counted is.
+/// An episode changes once, whatever tracks are in it: these are known by hashes, and what lay between one and the next would
+/// be chance.
+#[derive(Debug, Default)]
+struct Recount {
+    changed: BTreeMap<(u64, EpisodeId), Vec<Recounted>>,
+}
+
+/// What of a track is not counted any more in an episode, and what is from now on.
+#[derive(Debug)]
+struct Recounted {
+    track: Tag,
+    lost: Vec<AssertionId>,
+    gained: Vec<AssertionId>,
+}
+
+impl Recount {
+    /// Finds out what changes in a track.
+    fn track(
+        &mut self,
+        rows: &Rows<'_, '_>,
+        step: &Step,
+        (scope, track): (u64, Tag),
+        before: Vec<(AssertionId, EpisodeId)>,
+        again: &[(AssertionId, EpisodeId)],
+    ) -> Result<(), ViewError> {
+        if before.is_empty() && again.is_empty() {
+            return Ok(());
+        }
+        let mut changed: BTreeMap<EpisodeId, Recounted> = BTreeMap::new();
+        let nothing = || Recounted { track, lost: Vec::new(), gained: Vec::new() };
+        let stands = Standing::of(rows, step.tenant, scope, &track)?;
+        let mut standing = 0;
+        for (source, episode) in &before {
+            if stands.has(*source) {
+                standing += 1;
+            } else {
+                changed.entry(*episode).or_insert_with(nothing).lost.push(*source);
+            }
+        }
+        for (source, episode) in again {
+            if standing >= PER_TRACK_MAX || before.iter().any(|(known, _)| known == source) {
+                continue;
+            }
+            if stands.has(*source) {
+                standing += 1;
+                changed.entry(*episode).or_insert_with(nothing).gained.push(*source);
+            }
+        }
+        for (episode, counts) in changed {
+            self.changed.entry((scope, episode)).or_default().push(counts);
+        }
+        Ok(())
+    }
+
+    /// Changes what was found, in the order in which episodes were sealed and in which what they say was.
+    fn done(self, rows: &mut Rows<'_, '_>, step: &Step) -> Result<(), ViewError> {
+        let mut all = Vec::with_capacity(self.changed.len());
+        for ((scope, episode), counts) in self.changed {
+            let Some(before) = digest(rows, step.tenant, scope, episode)? else { continue };
+            all.push((scope, episode, before, counts));
+        }
+        all.sort_by_key(|(scope, _, before, _)| (*scope, before.place()));
+        let mut mints: BTreeMap<u64, Mint> = BTreeMap::new();
+        for (scope, episode, before, counts) in all {
+            let after = counted_again(rows, step.tenant, scope, &before, counts)?;
+            let mint =
+                mints.entry(scope).or_insert_with(|| Mint::new(&step.seed, scope, step.when.at));
+            change(rows, step, mint, (scope, episode), &before, after)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a digest is once the counts of some tracks in it have changed.
+fn counted_again(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
     scope: u64,
-    track: &Tag,
-    before: Vec<(AssertionId, EpisodeId)>,
-    again: &[(AssertionId, EpisodeId)],
-) -> Result<(), ViewError> {
-    if before.is_empty() && again.is_empty() {
-        return Ok(());
-    }
-    let mut changed: BTreeMap<EpisodeId, (Vec<AssertionId>, Vec<AssertionId>)> = BTreeMap::new();
-    let stands = Standing::of(rows, step.tenant, scope, track)?;
-    let mut standing = 0;
-    for (source, episode) in &before {
-        if stands.has(*source) {
-            standing += 1;
-        } else {
-            changed.entry(*episode).or_default().0.push(*source);
-        }
-    }
-    for (source, episode) in again {
-        if standing >= PER_TRACK_MAX || before.iter().any(|(known, _)| known == source) {
-            continue;
-        }
-        if stands.has(*source) {
-            standing += 1;
-            changed.entry(*episode).or_default().1.push(*source);
-        }
-    }
-    for (episode, (lost, gained)) in changed {
-        let Some(before) = digest(rows, step.tenant, scope, episode)? else { continue };
-        let mut after = before.clone();
-        after.facts.retain(|fact| !(fact.track == *track && lost.contains(&fact.source)));
-        for source in gained {
-            let things = things_of_source(rows, step.tenant, source)?;
+    before: &DigestRow,
+    counts: Vec<Recounted>,
+) -> Result<DigestRow, ViewError> {
+    let mut after = before.clone();
+    let mut gained: Vec<Claimed> = Vec::new();
+    for Recounted { track, lost, gained: come } in counts {
+        after.facts.retain(|fact| !(fact.track == track && lost.contains(&fact.source)));
+        for source in come {
+            let things = things_of_source(rows, tenant, source)?;
             let stated = things.into_iter().flat_map(|row| row.facts).find(|stated| {
-                stated.source == source && stated.scope == scope && stated.track == *track
+                stated.source == source && stated.scope == scope && stated.track == track
             });
-            after.facts.extend(stated.and_then(|stated| stated.among(&after.items)));
+            gained.extend(stated.and_then(|stated| stated.among(&after.items)));
         }
-        change(rows, step, scope, episode, &before, after)?;
     }
-    Ok(())
+    gained.sort_by_key(|fact| fact.source);
+    after.facts.extend(gained);
+    Ok(after)
 }
 
 /// Counts a digest in the place of another, and settles what that changes.
 fn change(
     rows: &mut Rows<'_, '_>,
     step: &Step,
-    scope: u64,
-    episode: EpisodeId,
+    mint: &mut Mint,
+    (scope, episode): (u64, EpisodeId),
     before: &DigestRow,
     mut after: DigestRow,
 ) -> Result<(), ViewError> {
@@ -280,12 +338,11 @@ fn change(
         return Ok(());
     }
     let (old, new) = (before.digest(episode), after.digest(episode));
-    let mut mint = Mint::new(&step.seed, scope, step.when.at);
     let mut graph = Stored::new(&mut *rows, step.tenant, scope);
     graph.meet(&after.items);
     let (_, affected) = revise(&mut graph, &old, &new, step.when.at);
     settle(&mut graph, &affected, step.when, &mut || mint.next());
-    graph.finish(())?;
+    graph.write()?;
     index(rows, step.tenant, scope, episode, before, &after);
     Ok(())
 }

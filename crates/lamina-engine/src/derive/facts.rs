@@ -255,7 +255,7 @@ pub(super) fn resolve(
     let nobody = Spoken::nobody(at.subject);
     let outcome = take(rows, at, Input::Resolved(resolution), nobody, None)?;
     pieces::apply(rows, at, outcome.changes)?;
-    concepts::decided(rows, at.tenant, at.scope, &at.track, recorded)
+    concepts::decided(rows, at.tenant, &[(at.scope, at.track)], recorded)
 }
 
 /// Lets beliefs follow what the decisions about a track mean now.

@@ -38,7 +38,7 @@ pub(crate) mod erasures;
 mod forgotten;
 pub(crate) mod suppress;
 pub(crate) mod fold;
-mod alone;
+pub(crate) mod alone;
 
 pub use alone::DeriveAlone;
 pub use fold::Derived;

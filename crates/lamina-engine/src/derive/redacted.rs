@@ -80,9 +80,7 @@ fn redact_answer(
     row.tracks = gone;
     facts::withdraw(rows, tenant, offset, &row)?;
     concepts::withdraw(rows, tenant, offset, &row, at)?;
-    for (scope, track) in &row.tracks {
-        concepts::decided(rows, tenant, *scope, track, at)?;
-    }
+    concepts::decided(rows, tenant, &row.tracks, at)?;
     // Names stay known by their hashes: whoever is meant where something stays is still the same.
     row.tracks = kept;
     rows.put(Space::Sources, key::answer(tenant, offset), row.encode());

@@ -38,10 +38,11 @@ pub(super) fn suppress(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), Vie
         let (offset, ordinal) = fact.said;
         tracks.entry(fact.track).or_default().insert(AssertionId { offset, ordinal });
     }
-    for (track, gone) in tracks {
-        facts::remake_without(rows, tenant, (scope, track), &gone)?;
-        concepts::decided(rows, tenant, scope, &track, head.recorded_at)?;
+    for (track, gone) in &tracks {
+        facts::remake_without(rows, tenant, (scope, *track), gone)?;
     }
+    let tracks: Vec<(u64, Tag)> = tracks.into_keys().map(|track| (scope, track)).collect();
+    concepts::decided(rows, tenant, &tracks, head.recorded_at)?;
     let mut claims: BTreeMap<ClaimKey, BTreeSet<AssertionId>> = BTreeMap::new();
     for belief in &named.beliefs {
         let claim = ClaimKey { scope, said: belief.question, value: belief.value };

@@ -24,8 +24,8 @@ use crate::{Engine, Error};
 
 /// Events whose words go at once: others write in between. With an answer each, that is one entry that erases.
 const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 256 };
-/// A rest is as long as the work before it, so that an erasure takes half a core, and at most this long.
-const REST_MAX: Duration = Duration::from_millis(250);
+/// How often it is looked whether the engine closes while an erasure rests.
+const REST_STEP: Duration = Duration::from_millis(50);
 
 /// Whether anybody can see what goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +59,11 @@ impl Engine {
             self.take_some((job, work), plan, counts, (some, Sight::Seen)).await?;
         }
         for some in hidden.chunks(EVENTS_AT_ONCE) {
-            let began = self.inner.env.clock.monotonic();
+            let clock = &*self.inner.env.clock;
+            let (began, used) = (clock.monotonic(), clock.processor());
             self.take_some((job, work), plan, counts, (some, Sight::Hidden)).await?;
-            self.rest(self.inner.env.clock.monotonic().since(began)).await;
+            let (took, used) = (clock.monotonic().since(began), clock.processor().since(used));
+            self.rest(half(took, used)).await;
         }
         let standing: Vec<&Staying> = plan.standing.values().collect();
         for some in standing.chunks(EVENTS_AT_ONCE) {
@@ -103,10 +105,12 @@ impl Engine {
         self.step((job, work), DELETE, *counts).await
     }
 
-    /// Rests after so much work, but not while the engine closes.
-    async fn rest(&self, worked: Duration) {
-        if !self.inner.shared.closing.load(Ordering::Acquire) {
-            tokio::time::sleep(worked.min(REST_MAX)).await;
+    /// Rests, but not while the engine closes.
+    async fn rest(&self, mut left: Duration) {
+        while !left.is_zero() && !self.inner.shared.closing.load(Ordering::Acquire) {
+            let step = left.min(REST_STEP);
+            tokio::time::sleep(step).await;
+            left -= step;
         }
     }
 
@@ -120,6 +124,12 @@ impl Engine {
         let tenant = job.wanted.tenant;
         self.inner.submit(Request::Erase { tenant, targets, remains, reply }, answer).await
     }
+}
+
+/// How long to rest so that work took half a core, which used a processor for some of its time. At most as long as it took:
+/// others may have used the rest.
+fn half(took: Duration, used: Duration) -> Duration {
+    used.saturating_mul(2).saturating_sub(took).min(took)
 }
 
 impl Inner {
@@ -145,3 +155,6 @@ impl Inner {
         Ok(keyed.into_iter().map(|(_, _, id)| id).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -199,8 +199,7 @@ pub struct Considered {
 impl Engine {
     /// What is known about a question.
     pub async fn recall(&self, may: MayRecall, question: Recall) -> Result<Recalled, Error> {
-        self.inner.caught_up().await;
-        let answered = self.inner.shared.applied.offset();
+        let answered = self.inner.caught_up().await;
         if let Some(search) = &self.inner.search {
             // An index that is made again takes a while; then events are found by reading.
             search.reached(answered, INDEX_WAIT_MAX).await;

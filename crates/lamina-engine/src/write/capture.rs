@@ -118,7 +118,7 @@ enum Found {
 pub struct Committed {
     pub(crate) appended: Vec<Appended>,
     pub(crate) due: Vec<Due>,
-    /// It only takes away what no read shows.
+    /// No read has to wait for it.
     pub(crate) hidden: bool,
 }
 

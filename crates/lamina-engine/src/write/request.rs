@@ -249,9 +249,14 @@ impl DeclareRequest {
 }
 
 impl Request {
-    /// Whether it only takes away what no read shows.
+    /// Whether no read has to wait for it: it only takes away what none shows, or it is derived, and whoever waits for that is
+    /// told when the views have it.
     pub(crate) fn is_hidden(&self) -> bool {
-        matches!(self, Request::Erase { remains, .. } if remains.hidden)
+        match self {
+            Request::Erase { remains, .. } => remains.hidden,
+            Request::Answers { .. } => true,
+            _ => false,
+        }
     }
 
     /// Entries and bytes it will take in the log, rounded up.

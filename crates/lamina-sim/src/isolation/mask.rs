@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lamina_types::Micros;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::client::Response;
 
@@ -33,21 +33,6 @@ const DURATIONS: &[&str] = &[
     "began_at_us",
     "issued_at_us",
     "synthesis_lag",
-    // Which of two that tie comes first is told by their ids.
-    "ranked_position",
-];
-/// Versions of a concept. Episodes that are sealed at once are learned from in the order of their ids, so what the versions in
-/// between say of how much they stood on is chance.
-const VERSION: &str = "version_id";
-/// What they say of it.
-const STOOD_ON: &[&str] = &[
-    "summary",
-    "confidence",
-    "stance",
-    "coverage_score",
-    "_partial",
-    "_partial_reason",
-    "_progress",
 ];
 /// How far a computed number may be from its twin: some of them depend on how old a record is.
 const NUMBERS_APART_MAX: f64 = 0.002;
@@ -124,7 +109,6 @@ impl Mask {
     fn value(&mut self, key: &str, value: &mut Value, foreign: &HashSet<String>) {
         match value {
             Value::Object(members) => {
-                passed(members);
                 let named: Vec<(String, Value)> = std::mem::take(members).into_iter().collect();
                 // Records by their ids come in the order of these.
                 let by_id = named.iter().any(|(name, _)| is_id(name));
@@ -242,13 +226,6 @@ impl Mask {
         self.order.push((kind.to_owned(), word.to_owned()));
         self.names.insert(word.to_owned(), name.clone());
         name
-    }
-}
-
-/// Takes out of a version that is over how much it stood on; what it is about stays.
-fn passed(version: &mut Map<String, Value>) {
-    if version.contains_key(VERSION) && version.get("recorded_to").is_some_and(Value::is_string) {
-        version.retain(|name, _| !STOOD_ON.contains(&name.as_str()));
     }
 }
 

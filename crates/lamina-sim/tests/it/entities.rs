@@ -238,6 +238,27 @@ fn a_merge_holds_from_then_on_and_a_split_takes_it_back() {
     assert!(administered.count() >= 2, "{rows:?}");
 }
 
+/// Each merge and each split makes a new version of what was said: the last of very many is the one that holds.
+#[test]
+fn a_fact_that_was_changed_very_often_is_still_recalled() {
+    let own = Own::start();
+    let mut api = own.api("entities-often");
+    say(&mut api, 0, "Acme is based in Rome.");
+    say(&mut api, 1, "Globex has 200 seats.");
+    let (acme, globex) = (one_of(called(&mut api, "Acme")), one_of(called(&mut api, "Globex")));
+    for _ in 0..40 {
+        merge(&mut api, &acme, &globex);
+        api.post(&format!("/v1/entities/{acme}/split"), &json!({})).ok(200);
+    }
+    let versions = facts(&mut api, "&predicate=located_in").len();
+    assert!(versions > 64, "{versions} versions");
+    let asked = json!({"scope": api.scope, "query": "Where is Acme based?"});
+    let pack = api.post("/v1/recall", &asked).ok(200);
+    let known = pack["layers"]["facts"].as_array().unwrap();
+    let rome = known.iter().filter(|fact| fact["object"]["value"] == "Rome").count();
+    assert_eq!(rome, 1, "{known:?}");
+}
+
 #[test]
 fn what_cannot_be_merged_or_split() {
     let own = Own::start();

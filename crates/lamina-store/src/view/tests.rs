@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 28: 55 rows, 79fb66c4362f994bb0b2a4c5674d47f83c19b4fc7e9aebded984fa642ba3c882"]
+    expect!["layout 29: 55 rows, 8ae07cec88a63afe37be558a293a1ccfd04b49593d330d6675902e044161ea19"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 

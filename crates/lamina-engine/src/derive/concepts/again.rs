@@ -58,5 +58,5 @@ pub(in crate::derive) fn synthesize(
             renew(&mut graph, id, when, asked.force, &mut || mint.next());
         }
     }
-    graph.finish(())
+    graph.write()
 }

@@ -11,7 +11,7 @@ use lamina_store::view::{Tag, ViewError};
 use lamina_types::{ConceptId, EpisodeId, RecordedAt, ValidAt};
 
 use super::rows::{ConceptRow, DigestRow};
-use super::{Step, change, digest, key};
+use super::{Mint, Step, change, digest, key};
 use crate::derive::fold::row_error;
 use crate::derive::key::forget as forget_key;
 
@@ -22,12 +22,17 @@ pub(in crate::derive) fn things(
     named: &BTreeMap<EpisodeId, BTreeSet<Tag>>,
     at: RecordedAt,
 ) -> Result<(), ViewError> {
+    let mut changed: Vec<(EpisodeId, DigestRow, &BTreeSet<Tag>)> = Vec::new();
     for (episode, gone) in named {
-        let Some(before) = digest(rows, tenant, scope, *episode)? else { continue };
+        changed.extend(digest(rows, tenant, scope, *episode)?.map(|row| (*episode, row, gone)));
+    }
+    changed.sort_by_key(|(_, before, _)| before.place());
+    for (episode, before, gone) in changed {
         let after = without_things(&before, |tag| gone.contains(tag));
         let when = When { at, valid: ValidAt(at.0) };
         let step = Step { tenant, when, seed: *episode.as_bytes() };
-        change(rows, &step, scope, *episode, &before, after)?;
+        let mut mint = Mint::new(&step.seed, scope, at);
+        change(rows, &step, &mut mint, (scope, episode), &before, after)?;
     }
     Ok(())
 }

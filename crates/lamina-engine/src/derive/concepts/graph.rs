@@ -3,24 +3,29 @@
 //! The decisions ask plain questions and get plain answers. A row that cannot be read is remembered
 //! and makes the whole step fail at its end: nothing is decided from a count that is not known. What
 //! was answered once is remembered: one step asks for the same few counts again and again.
+//!
+//! A scope numbers its things as they come. What one occurs with stands in blocks of numbers, a row for each: an episode changes
+//! a few rows of each of its things, where a row for each pair would be many times as many. A thing's own row says which
+//! blocks it has and how often the most frequent of each occurs with it, so that those who occur with it often are
+//! found without reading the others.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use lamina_core::derive::concepts::{
     self, Change, Concept, Direction as Way, Graph, GraphMut, Item, LINKS_MAX, Relation,
 };
 use lamina_store::codec::CodecError;
-use lamina_store::codec::wire::{Cursor, put_varint};
 use lamina_store::kv::{Direction, Space, Visit};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{ViewError, Views};
 use lamina_types::ConceptId;
 
 use super::key;
-use super::rows::{ConceptRow, Counts, count_of, put_count};
+use super::rows::{BlockRow, ConceptRow, Counts, ItemRow, count_of, put_count};
 use crate::derive::fold::row_error;
 use crate::derive::read;
 
@@ -36,6 +41,24 @@ pub(crate) trait Look {
         direction: Direction,
         visit: &mut Visit<'_>,
     ) -> Result<(), ViewError>;
+}
+
+/// Where they are changed.
+pub(crate) trait Keep: Look {
+    /// Sets a key.
+    fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>);
+    /// Removes a key.
+    fn delete(&mut self, space: Space, key: Vec<u8>);
+}
+
+impl Keep for &mut Rows<'_, '_> {
+    fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
+        Rows::put(self, space, key, value);
+    }
+
+    fn delete(&mut self, space: Space, key: Vec<u8>) {
+        Rows::delete(self, space, key);
+    }
 }
 
 impl Look for &mut Rows<'_, '_> {
@@ -76,13 +99,22 @@ pub(crate) struct Stored<L> {
     tenant: u32,
     scope: u64,
     failed: RefCell<Option<ViewError>>,
-    counts: Remembered<Item, Counts>,
-    pairs: Remembered<(Item, Item), u32>,
-    /// The lists of neighbours, by the step from which on they were read.
-    near: Remembered<Item, (u8, Vec<Item>)>,
+    items: Remembered<Item, Rc<ItemRow>>,
+    /// By the number of a thing, and that of a block.
+    blocks: Remembered<(u32, u32), Rc<BlockRow>>,
+    /// Things by their numbers.
+    numbered: Remembered<u32, Option<Item>>,
     members: Remembered<Item, Option<ConceptId>>,
     /// Things that did not occur before this step: they were never together with anything.
     new: HashSet<Item>,
+    /// What is to be written at the end of the step.
+    changed: Changed,
+}
+
+#[derive(Debug, Default)]
+struct Changed {
+    items: BTreeSet<Item>,
+    blocks: BTreeSet<(u32, u32)>,
 }
 
 /// Answers that hold until something is applied that changes them.
@@ -101,9 +133,11 @@ fn remembered<K: Copy + Eq + Hash, V: Clone>(
     answer
 }
 
-/// Two things, whichever is named first.
-fn both(one: Item, other: Item) -> (Item, Item) {
-    (one.min(other), one.max(other))
+/// The block that a number stands in, and its place there.
+fn place(number: u32) -> (u32, u8) {
+    let [high @ .., low] = number.to_be_bytes();
+    let [a, b, c] = high;
+    (u32::from_be_bytes([0, a, b, c]), low)
 }
 
 impl<L: Look> Stored<L> {
@@ -113,11 +147,12 @@ impl<L: Look> Stored<L> {
             tenant,
             scope,
             failed: RefCell::new(None),
-            counts: RefCell::default(),
-            pairs: RefCell::default(),
-            near: RefCell::default(),
+            items: RefCell::default(),
+            blocks: RefCell::default(),
+            numbered: RefCell::default(),
             members: RefCell::default(),
             new: HashSet::new(),
+            changed: Changed::default(),
         }
     }
 
@@ -151,10 +186,46 @@ impl<L: Look> Stored<L> {
         }
     }
 
-    fn counts(&self, item: Item) -> Counts {
-        remembered(&self.counts, item, || {
+    fn item(&self, item: Item) -> Rc<ItemRow> {
+        remembered(&self.items, item, || {
             let row = key::item(self.tenant, self.scope, item);
-            self.get(Space::Sources, &row, Counts::decode).unwrap_or_default()
+            let known = self.get(Space::Sources, &row, ItemRow::decode).unwrap_or_default();
+            if known.counts.first > 0 {
+                self.numbered.borrow_mut().insert(known.counts.first, Some(item));
+            }
+            Rc::new(known)
+        })
+    }
+
+    fn counts(&self, item: Item) -> Counts {
+        self.item(item).counts
+    }
+
+    /// What a thing occurs with, of one block of numbers.
+    fn block(&self, of: &ItemRow, block: u32) -> Rc<BlockRow> {
+        let number = of.counts.first;
+        remembered(&self.blocks, (number, block), || {
+            if of.blocks.binary_search_by_key(&block, |(known, _)| *known).is_err() {
+                return Rc::default();
+            }
+            let row = key::block(self.tenant, self.scope, number, block);
+            Rc::new(self.get(Space::Sources, &row, BlockRow::decode).unwrap_or_default())
+        })
+    }
+
+    /// The thing of a number.
+    fn numbered(&self, number: u32) -> Option<Item> {
+        remembered(&self.numbered, number, || {
+            let row = key::numbered(self.tenant, self.scope, number);
+            let read = |bytes: &[u8]| {
+                let bytes = bytes.try_into().map_err(|_| CodecError::Truncated)?;
+                key::item_of(bytes).ok_or(CodecError::Malformed { field: "item" })
+            };
+            let known = self.get(Space::Sources, &row, read);
+            if known.is_none() {
+                self.failed.borrow_mut().get_or_insert(unknown());
+            }
+            known
         })
     }
 
@@ -174,36 +245,32 @@ impl<L: Look> Graph for Stored<L> {
     }
 
     fn first(&self, item: Item) -> u64 {
-        self.counts(item).first
+        u64::from(self.counts(item).first)
     }
 
     fn together(&self, one: Item, other: Item) -> u32 {
-        remembered(&self.pairs, both(one, other), || {
-            if self.new.contains(&one) || self.new.contains(&other) {
-                return 0;
-            }
-            let row = key::pair(self.tenant, self.scope, one, other);
-            self.get(Space::Sources, &row, count_of).unwrap_or(0)
-        })
+        let (of, with) = (self.item(one), self.counts(other).first);
+        if of.counts.first == 0 || with == 0 {
+            return 0;
+        }
+        let (block, number) = place(with);
+        self.block(&of, block).count(number)
     }
 
     fn neighbours(&self, item: Item, at_least: u32) -> Vec<(Item, u32)> {
-        // Pairs that occurred once are not listed, and nobody asks for them.
+        // Nobody asks for pairs that occurred once.
         let at_least = at_least.max(NEAR_MIN);
-        let from = step(at_least);
-        let known = self.near.borrow().get(&item).filter(|(since, _)| *since <= from).cloned();
-        let (_, found) = known.unwrap_or_else(|| {
-            let mut found = Vec::new();
-            let bounds = key::nearest(self.tenant, self.scope, item, from);
-            self.scan(Space::Sources, bounds, &mut |key, _| {
-                found.extend(key::tail_near(key));
-                ControlFlow::Continue(())
-            });
-            self.near.borrow_mut().insert(item, (from, found.clone()));
-            (from, found)
-        });
-        let counted = found.into_iter().map(|other| (other, self.together(item, other)));
-        counted.filter(|(_, both)| *both >= at_least).collect()
+        let (of, from) = (self.item(item), step(at_least));
+        let mut found = Vec::new();
+        for (block, _) in of.blocks.iter().filter(|(_, highest)| *highest >= from) {
+            for (low, both) in &self.block(&of, *block).0 {
+                if *both >= at_least {
+                    let other = self.numbered(block << 8 | u32::from(*low));
+                    found.extend(other.map(|other| (other, *both)));
+                }
+            }
+        }
+        found
     }
 
     fn links(&self, item: Item) -> Vec<(Way, Relation, Item, u32)> {
@@ -230,50 +297,31 @@ impl<L: Look> Graph for Stored<L> {
     }
 }
 
-/// Pairs are listed by how often they occur from here on.
+fn unknown() -> ViewError {
+    row_error(Space::Sources)(CodecError::Missing { field: "item" })
+}
+
+/// Pairs are looked for by how often they occur from here on.
 const NEAR_MIN: u32 = 2;
 
-/// Where a pair stands in the lists of its two: by the power of two that it has reached, so that it
-/// stays where it is most of the time it is counted. A list by the count itself would be written anew
-/// for every pair of every episode, and walks would pass over all that was taken out of it.
+/// The power of two that a count has reached: it changes rarely, however often is counted.
 fn step(count: u32) -> u8 {
     count.checked_ilog2().map_or(0, |power| u8::try_from(power).unwrap_or(u8::MAX))
 }
 
-impl GraphMut for Stored<&mut Rows<'_, '_>> {
+impl<L: Keep> GraphMut for Stored<L> {
     fn apply(&mut self, change: &Change) {
         let (tenant, scope) = (self.tenant, self.scope);
         match change {
             Change::Item { item, episodes, facts } => {
-                let before = self.counts(*item);
-                let now = Counts {
-                    episodes: before.episodes.saturating_add_signed(*episodes),
-                    facts: before.facts.saturating_add_signed(*facts),
-                    first: before.first,
-                };
-                self.counts.get_mut().insert(*item, now);
-                let row = key::item(tenant, scope, *item);
-                match (now.episodes, now.facts) == (0, 0) {
-                    true => self.look.delete(Space::Sources, row),
-                    false => self.look.put(Space::Sources, row, now.encode()),
-                }
+                let row = self.changing(*item);
+                let Counts { episodes: before, facts: known, .. } = row.counts;
+                row.counts.episodes = before.saturating_add_signed(*episodes);
+                row.counts.facts = known.saturating_add_signed(*facts);
             }
             Change::Pair { one, other, by } => {
-                let before = self.together(*one, *other);
-                let now = before.saturating_add_signed(*by);
-                self.pairs.get_mut().insert(both(*one, *other), now);
-                self.count(key::pair(tenant, scope, *one, *other), now);
-                let [was, is] = [before, now].map(|n| (n >= NEAR_MIN).then(|| step(n)));
-                for (from, to) in [(*one, *other), (*other, *one)].into_iter().filter(|_| was != is)
-                {
-                    self.near.get_mut().remove(&from);
-                    if let Some(was) = was {
-                        self.look.delete(Space::Sources, key::near(tenant, scope, from, was, to));
-                    }
-                    if let Some(is) = is {
-                        let row = key::near(tenant, scope, from, is, to);
-                        self.look.put(Space::Sources, row, Vec::new());
-                    }
+                for (of, with) in [(*one, *other), (*other, *one)] {
+                    self.count_pair(of, with, *by);
                 }
             }
             Change::Link { from, relation, to, by } => {
@@ -293,25 +341,89 @@ impl GraphMut for Stored<&mut Rows<'_, '_>> {
     }
 }
 
-impl Stored<&mut Rows<'_, '_>> {
+impl<L: Keep> Stored<L> {
+    /// The row of a thing, which is written at the end.
+    fn changing(&mut self, item: Item) -> &mut ItemRow {
+        let row = self.item(item);
+        self.changed.items.insert(item);
+        Rc::make_mut(self.items.get_mut().entry(item).or_insert(row))
+    }
+
+    /// Something occurs more or less often with another.
+    fn count_pair(&mut self, of: Item, with: Item, by: i32) {
+        let (row, with) = (self.item(of), self.counts(with).first);
+        if row.counts.first == 0 || with == 0 {
+            self.failed.get_mut().get_or_insert(unknown());
+            return;
+        }
+        let (block, number) = place(with);
+        let at = (row.counts.first, block);
+        let mut counts = self.block(&row, block);
+        let now = counts.count(number).saturating_add_signed(by);
+        Rc::make_mut(&mut counts).set(number, now);
+        let highest = counts.0.iter().map(|(_, count)| step(*count)).max();
+        let known = row.blocks.binary_search_by_key(&block, |(known, _)| *known);
+        let was = known.ok().and_then(|at| row.blocks.get(at)).map(|(_, step)| *step);
+        if was != highest {
+            let blocks = &mut self.changing(of).blocks;
+            blocks.retain(|(known, _)| *known != block);
+            if let Some(highest) = highest {
+                let at = blocks.partition_point(|(known, _)| *known < block);
+                blocks.insert(at, (block, highest));
+            }
+        }
+        self.changed.blocks.insert(at);
+        self.blocks.get_mut().insert(at, counts);
+    }
+
+    /// Writes what the step has changed, and ends it.
+    pub(crate) fn write(mut self) -> Result<(), ViewError> {
+        let (tenant, scope) = (self.tenant, self.scope);
+        let Changed { items, blocks } = std::mem::take(&mut self.changed);
+        for (number, block) in blocks {
+            let row = key::block(tenant, scope, number, block);
+            match self.blocks.get_mut().get(&(number, block)) {
+                Some(counts) if !counts.0.is_empty() => {
+                    self.look.put(Space::Sources, row, counts.encode());
+                }
+                _ => self.look.delete(Space::Sources, row),
+            }
+        }
+        for item in items {
+            let known = self.item(item);
+            let Counts { episodes, facts, first } = known.counts;
+            let row = key::item(tenant, scope, item);
+            let numbered = key::numbered(tenant, scope, first);
+            if (episodes, facts) == (0, 0) {
+                self.look.delete(Space::Sources, row);
+                self.look.delete(Space::Sources, numbered);
+                continue;
+            }
+            self.look.put(Space::Sources, row, known.encode());
+            if self.new.contains(&item) {
+                self.look.put(Space::Sources, numbered, key::item_bytes(item).to_vec());
+            }
+        }
+        self.finish(())
+    }
+
     /// Things that occur, in their order: each that did not yet gets the next number of the scope.
     pub(crate) fn meet(&mut self, items: &[Item]) {
         let row = key::items(self.tenant, self.scope);
-        let known =
-            self.get(Space::Sources, &row, |bytes| Cursor::new(bytes).varint()).unwrap_or(0);
+        let known = self.get(Space::Sources, &row, count_of).unwrap_or(0);
         let mut next = known;
         for item in items {
             if self.counts(*item).first == 0 {
-                next += 1;
-                let first = Counts { first: next, ..Counts::default() };
-                self.counts.get_mut().insert(*item, first);
+                next = u32::saturating_add(next, 1);
+                let counts = Counts { first: next, ..Counts::default() };
+                let row = ItemRow { counts, blocks: Vec::new() };
+                self.items.get_mut().insert(*item, Rc::new(row));
+                self.numbered.get_mut().insert(next, Some(*item));
                 self.new.insert(*item);
             }
         }
         if next != known {
-            let mut bytes = Vec::new();
-            put_varint(&mut bytes, next);
-            self.look.put(Space::Sources, row, bytes);
+            self.look.put(Space::Sources, row, put_count(next));
         }
     }
 
@@ -344,3 +456,6 @@ impl Stored<&mut Rows<'_, '_>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

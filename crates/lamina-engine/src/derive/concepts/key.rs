@@ -21,12 +21,12 @@ mod sources {
     pub(super) const DIGEST: u8 = 41;
     pub(super) const ITEM: u8 = 42;
     pub(super) const ITEM_EPISODE: u8 = 43;
-    pub(super) const PAIR: u8 = 44;
-    pub(super) const NEAR: u8 = 45;
     pub(super) const LINK: u8 = 46;
     pub(super) const MEMBER: u8 = 47;
     pub(super) const COUNTED: u8 = 48;
     pub(super) const ITEMS: u8 = 49;
+    pub(super) const NUMBERED: u8 = 50;
+    pub(super) const BLOCK: u8 = 51;
 }
 
 /// A concept as it is now.
@@ -101,21 +101,15 @@ pub(crate) fn item_episodes(tenant: u32, scope: u64, item: Item) -> (Vec<u8>, Ve
     Key::of(tenant, sources::ITEM_EPISODE).number(scope).item(item).all()
 }
 
-/// How often two things occur together, the lower one first.
-pub(crate) fn pair(tenant: u32, scope: u64, one: Item, other: Item) -> Vec<u8> {
-    let (low, high) = (one.min(other), one.max(other));
-    Key::of(tenant, sources::PAIR).number(scope).item(low).item(high).0
+/// The thing that a scope gave a number.
+pub(crate) fn numbered(tenant: u32, scope: u64, number: u32) -> Vec<u8> {
+    Key::of(tenant, sources::NUMBERED).number(scope).bytes(&number.to_be_bytes()).0
 }
 
-/// Something that occurs with another about so often.
-pub(crate) fn near(tenant: u32, scope: u64, item: Item, step: u8, other: Item) -> Vec<u8> {
-    Key::of(tenant, sources::NEAR).number(scope).item(item).bytes(&[step]).item(other).0
-}
-
-/// The bounds of [`near`] for one thing from a step on.
-pub(crate) fn nearest(tenant: u32, scope: u64, item: Item, from: u8) -> (Vec<u8>, Vec<u8>) {
-    let key = || Key::of(tenant, sources::NEAR).number(scope).item(item);
-    (key().bytes(&[from]).0, key().all().1)
+/// What the thing of a number occurs with, of those whose numbers are in a block.
+pub(crate) fn block(tenant: u32, scope: u64, number: u32, block: u32) -> Vec<u8> {
+    let key = Key::of(tenant, sources::BLOCK).number(scope).bytes(&number.to_be_bytes());
+    key.bytes(&block.to_be_bytes()).0
 }
 
 /// How many facts lead from one thing to another.
@@ -155,11 +149,6 @@ pub(crate) fn counted(tenant: u32, scope: u64, track: &Tag, at: AssertionId) -> 
 /// The bounds of [`counted`] for one track.
 pub(crate) fn all_counted(tenant: u32, scope: u64, track: &Tag) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, sources::COUNTED).number(scope).bytes(track).all()
-}
-
-/// With what, at the end of a [`near`] key.
-pub(crate) fn tail_near(key: &[u8]) -> Option<Item> {
-    item_of(key.last_chunk::<17>()?)
 }
 
 /// Which way, how, and to what, at the end of a [`link`] key.

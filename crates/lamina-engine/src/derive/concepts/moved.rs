@@ -10,7 +10,7 @@ use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
 use lamina_types::{EpisodeId, ValidAt};
 
-use super::{Step, counted, key, recount, things_row};
+use super::{Recount, Step, counted, key, things_row};
 use crate::derive::entities::merge::Operation;
 use crate::derive::facts::Moved;
 
@@ -40,9 +40,10 @@ pub(in crate::derive) fn moved(
             track.push((one.new.source, episode));
         }
     }
+    let mut recount = Recount::default();
     for ((scope, track), again) in tracks {
         let before = counted(rows, tenant, scope, &track)?;
-        recount(rows, &step, scope, &track, before, &again)?;
+        recount.track(rows, &step, (scope, track), before, &again)?;
     }
-    Ok(())
+    recount.done(rows, &step)
 }

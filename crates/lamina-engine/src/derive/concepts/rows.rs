@@ -23,8 +23,20 @@ pub(crate) struct Counts {
     pub(crate) episodes: u32,
     pub(crate) facts: u32,
     /// The number that the scope gave it when it first occurred; 0 if it does not.
-    pub(crate) first: u64,
+    pub(crate) first: u32,
 }
+
+/// Something that occurs, and where those stand that it occurs with: blocks of numbers in order, each with the step that its
+/// most frequent has reached.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct ItemRow {
+    pub(crate) counts: Counts,
+    pub(crate) blocks: Vec<(u32, u8)>,
+}
+
+/// How often something occurs with others, of one block of numbers: the last byte of each number, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct BlockRow(pub(crate) Vec<(u8, u32)>);
 
 /// What one answer speaks of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,20 +103,63 @@ pub(crate) struct ConceptRow {
     pub(crate) confidence: Confidence,
 }
 
-impl Counts {
-    pub(crate) fn encode(self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(8);
-        put_varint(&mut out, u64::from(self.episodes));
-        put_varint(&mut out, u64::from(self.facts));
-        put_varint(&mut out, self.first);
+impl ItemRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let Counts { episodes, facts, first } = self.counts;
+        let mut out = Vec::with_capacity(8 + 2 * self.blocks.len());
+        for number in [episodes, facts, first] {
+            put_varint(&mut out, u64::from(number));
+        }
+        put_varint(&mut out, self.blocks.len() as u64);
+        for (block, step) in &self.blocks {
+            put_varint(&mut out, u64::from(*block));
+            out.push(*step);
+        }
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Read<Counts> {
+    pub(crate) fn decode(bytes: &[u8]) -> Read<ItemRow> {
         let mut from = Cursor::new(bytes);
         let (episodes, facts) = (small(&mut from)?, small(&mut from)?);
-        let counts = Counts { episodes, facts, first: from.varint()? };
-        done(&from, counts)
+        let counts = Counts { episodes, facts, first: small(&mut from)? };
+        let blocks = list(&mut from, |from| Ok((small(from)?, from.byte()?)))?;
+        done(&from, ItemRow { counts, blocks })
+    }
+}
+
+impl BlockRow {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(2 * self.0.len());
+        for (number, count) in &self.0 {
+            out.push(*number);
+            put_varint(&mut out, u64::from(*count));
+        }
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Read<BlockRow> {
+        let mut from = Cursor::new(bytes);
+        let mut row = Vec::with_capacity(bytes.len() / 2);
+        while !from.is_done() {
+            row.push((from.byte()?, small(&mut from)?));
+        }
+        Ok(BlockRow(row))
+    }
+
+    /// How often it occurs with the one of a number.
+    pub(crate) fn count(&self, number: u8) -> u32 {
+        let at = self.0.binary_search_by_key(&number, |(known, _)| *known);
+        at.ok().and_then(|at| self.0.get(at)).map_or(0, |(_, count)| *count)
+    }
+
+    /// It occurs with the one of a number so often now.
+    pub(crate) fn set(&mut self, number: u8, now: u32) {
+        match self.0.binary_search_by_key(&number, |(known, _)| *known) {
+            Ok(at) if now == 0 => drop(self.0.remove(at)),
+            Ok(at) => self.0.iter_mut().skip(at).take(1).for_each(|known| known.1 = now),
+            Err(_) if now == 0 => {}
+            Err(at) => self.0.insert(at, (number, now)),
+        }
     }
 }
 
@@ -209,6 +264,12 @@ fn first_of(tags: &[Tag], items: &[Item]) -> Option<Item> {
 }
 
 impl DigestRow {
+    /// Where it comes among others: when its episode was sealed, and its first answer. Ids of the same millisecond are in no
+    /// order.
+    pub(crate) fn place(&self) -> (RecordedAt, Option<u64>) {
+        (self.at, self.answers.iter().min().copied())
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
         put_instant(&mut out, self.at.0);

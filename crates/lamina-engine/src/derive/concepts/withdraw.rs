@@ -9,7 +9,7 @@ use lamina_store::view::{Tag, ViewError};
 use lamina_types::{EpisodeId, RecordedAt, ValidAt};
 
 use super::rows::{DigestRow, ThingsRow};
-use super::{Step, change, decided, digest, key, things_row};
+use super::{Mint, Step, change, decided, digest, key, things_row};
 use crate::derive::rows::AnswerRow;
 
 /// Takes an answer out of the counts. Its facts are gone by now; what stands again in their place is
@@ -33,7 +33,6 @@ pub(in crate::derive) fn withdraw_all<'a>(
 ) -> Result<(), ViewError> {
     let mut gone: BTreeMap<u64, ThingsRow> = BTreeMap::new();
     let mut episodes: BTreeSet<(u64, EpisodeId)> = BTreeSet::new();
-    // In the order in which they were first spoken of: their hashes are another server's chance.
     let mut tracks: Vec<(u64, Tag)> = Vec::new();
     let mut seen: BTreeSet<(u64, Tag)> = BTreeSet::new();
     for (offset, row) in answers {
@@ -44,17 +43,19 @@ pub(in crate::derive) fn withdraw_all<'a>(
         tracks.extend(row.tracks.iter().copied().filter(|track| seen.insert(*track)));
         gone.insert(offset, things);
     }
+    let mut changed: Vec<(u64, EpisodeId, DigestRow)> = Vec::new();
     for (scope, episode) in episodes {
-        let Some(before) = digest(rows, tenant, scope, episode)? else { continue };
+        changed.extend(digest(rows, tenant, scope, episode)?.map(|row| (scope, episode, row)));
+    }
+    changed.sort_by_key(|(scope, _, before)| (*scope, before.place()));
+    for (scope, episode, before) in changed {
         let after = without(rows, tenant, &before, &gone)?;
         let when = When { at, valid: ValidAt(at.0) };
         let step = Step { tenant, when, seed: *episode.as_bytes() };
-        change(rows, &step, scope, episode, &before, after)?;
+        let mut mint = Mint::new(&step.seed, scope, at);
+        change(rows, &step, &mut mint, (scope, episode), &before, after)?;
     }
-    for (scope, track) in tracks {
-        decided(rows, tenant, scope, &track, at)?;
-    }
-    Ok(())
+    decided(rows, tenant, &tracks, at)
 }
 
 /// What is left of a digest without some of its answers.

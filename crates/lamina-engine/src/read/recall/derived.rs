@@ -32,8 +32,11 @@ use crate::read::understanding::{
     ConceptPins, ConceptRecord, ConceptSeen, ConceptsThen, KnownAt, Words,
 };
 
-/// Records that stand on one event and are looked at.
+/// Records of one layer that stand on one event and are looked at, the newest first: of a fact that was changed often the last
+/// version is the one that holds.
 const OF_EVENT_MAX: usize = 64;
+/// Rows that are passed for that.
+const PASSED_MAX: usize = 4_096;
 /// Records of one layer that are read.
 const READ_MAX: usize = 60;
 /// Events at the top that may be what is asked for, whatever their words.
@@ -70,10 +73,10 @@ fn raise<K: Ord>(scores: &mut BTreeMap<K, f64>, id: K, score: f64) {
     *best = best.max(score);
 }
 
-/// The best first, as many as are read.
+/// The best first, and of those as good the newest, as many as are read.
 fn best<K: Copy + Ord>(scores: &BTreeMap<K, f64>) -> Vec<(K, f64)> {
     let mut best: Vec<(K, f64)> = scores.iter().map(|(id, score)| (*id, *score)).collect();
-    best.sort_by(|one, other| other.1.total_cmp(&one.1));
+    best.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| other.0.cmp(&one.0)));
     best.truncate(READ_MAX);
     best
 }
@@ -190,10 +193,18 @@ impl Inner {
     fn on_event(&self, tenant: u32, event: EventId) -> Result<Vec<On>, Error> {
         let (from, to) = key::all_of_event(tenant, event);
         let mut found = Vec::new();
+        let (mut layer, mut of_layer, mut passed) = (None, 0, 0);
         let bounds = (from.as_slice(), to.as_slice());
-        walk(&self.views, Space::Records, bounds, Direction::Forward, &mut |key, _| {
-            found.extend(key::layer_of(key).zip(key::tail_id(key)).and_then(On::new));
-            match found.len() < OF_EVENT_MAX {
+        walk(&self.views, Space::Records, bounds, Direction::Backward, &mut |key, _| {
+            let at = key::layer_of(key);
+            if layer != at {
+                (layer, of_layer) = (at, 0);
+            }
+            (of_layer, passed) = (of_layer + 1, passed + 1);
+            if of_layer <= OF_EVENT_MAX {
+                found.extend(at.zip(key::tail_id(key)).and_then(On::new));
+            }
+            match passed < PASSED_MAX {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
@@ -248,8 +259,12 @@ impl Inner {
                 continue;
             }
             let said = self.fact_told(frame.tenant, &fact, frame.recorded, &mut answers)?;
-            let score = said.map(|said| score * says.share(&said));
-            seen.extend(score.map(|score| Ranked { record: (id, fact), score }));
+            seen.extend(said.map(|said| Candidate {
+                score: score * says.share(&said),
+                since: millis(id.as_bytes()),
+                said,
+                record: (id, fact),
+            }));
         }
         *count += seen.len() as u64;
         let mut facts = Vec::new();
@@ -282,8 +297,13 @@ impl Inner {
             let scope = self.scope_path(frame.tenant, stood.claim.scope)?;
             let confident = frame.admits_confidence(shown.confidence);
             if !hidden && !over && confident && frame.reach.covers(&scope) {
-                let score = score * says.share(&found.said());
-                seen.push(Ranked { record: found, score });
+                let said = found.said();
+                seen.push(Candidate {
+                    score: score * says.share(&said),
+                    since: millis(id.as_bytes()),
+                    said,
+                    record: found,
+                });
             }
         }
         *count += seen.len() as u64;
@@ -371,7 +391,7 @@ impl Inner {
             false => KnownAt::present(frame.recorded),
         };
         let words = &mut Words::at(self, frame.tenant, known);
-        let mut seen: Vec<Ranked<ConceptSeen>> = Vec::new();
+        let mut seen: Vec<Candidate<ConceptSeen>> = Vec::new();
         for (id, score) in best(&understood).into_iter().take(2 * limit) {
             let found = self.concept_seen(words, id, &pins, known)?;
             let Some(record) = found.filter(|found| frame.reach.covers(&found.scope)) else {
@@ -379,8 +399,9 @@ impl Inner {
             };
             let known = seen.iter().any(|other| other.record.id == record.id);
             if !known && frame.admits_confidence(record.reading.confidence.as_f64()) {
-                let score = INHERITED * score * says.share(&record.things.join(" "));
-                seen.push(Ranked { record, score });
+                let said = record.things.join(" ");
+                let score = INHERITED * score * says.share(&said);
+                seen.push(Candidate { score, since: millis(id.as_bytes()), said, record });
             }
         }
         *count += seen.len() as u64;
@@ -501,11 +522,30 @@ impl Says {
     }
 }
 
-/// The first of a layer that a pack has place for, the best first.
-fn first<T>(seen: Vec<Ranked<T>>, frame: &Frame<'_>, layer: Layer) -> Vec<Ranked<T>> {
-    let mut first = ranked(seen);
-    first.truncate(super::pack::limit(frame.question, layer));
-    first
+/// A record that a pack may have place for.
+struct Candidate<T> {
+    record: T,
+    score: f64,
+    /// The millisecond of its id.
+    since: u64,
+    /// What it says.
+    said: String,
+}
+
+/// When an id was made.
+fn millis(id: &[u8; 16]) -> u64 {
+    id.iter().take(6).fold(0, |millis, byte| millis << 8 | u64::from(*byte))
+}
+
+/// The first of a layer that a pack has place for, the best first. Of two as good the one that is known longer comes first,
+/// then what they say decides: ids of one millisecond are in no order.
+fn first<T>(mut seen: Vec<Candidate<T>>, frame: &Frame<'_>, layer: Layer) -> Vec<Ranked<T>> {
+    seen.sort_by(|one, other| {
+        let known = (one.since, &one.said).cmp(&(other.since, &other.said));
+        other.score.total_cmp(&one.score).then(known)
+    });
+    seen.truncate(super::pack::limit(frame.question, layer));
+    seen.into_iter().map(|Candidate { record, score, .. }| Ranked { record, score }).collect()
 }
 
 fn ranked<T>(mut records: Vec<Ranked<T>>) -> Vec<Ranked<T>> {

@@ -203,6 +203,19 @@ fn nobody_waits_for_what_no_read_shows() {
         assert_eq!(committed.hidden, hidden && !with_write);
         world.fold(committed);
     }
+    // Answers are told of when the views have them.
+    for with_write in [false, true] {
+        let (reply, _answer) = oneshot::channel();
+        let mut requests =
+            vec![Request::Answers { entries: vec![crate::derive::alone::tick()], reply }];
+        let (reply, _written) = oneshot::channel();
+        if with_write {
+            requests.push(Request::Write { items: vec![world.item(10, "user:b", 10)], reply });
+        }
+        let committed = world.capture.commit(requests);
+        assert_eq!(committed.hidden, !with_write);
+        world.fold(committed);
+    }
 }
 
 /// The views do not survive a full disk, so writes stop before; what takes something back goes on.

@@ -76,15 +76,12 @@ fn what_is_alike_is_named_where_it_can_be_told_apart() {
 }
 
 #[test]
-fn versions_that_are_over_may_have_stood_on_more_or_less_but_are_about_the_same() {
-    let version = |to: &str, about: &str, rest: &str| {
-        let said = format!(r#""recorded_to":{to},"name":"{about}","things":["{about}"]{rest}"#);
-        masked(&format!(r#"{{"version_id":"{}",{said}}}"#, id("1")))
+fn versions_have_their_confidences_in_one_order() {
+    let versions = |one: &str, two: &str| {
+        format!(
+            r#"{{"versions":[{{"version":1,"confidence":{one}}},{{"version":2,"confidence":{two}}}]}}"#
+        )
     };
-    let over = r#""2026-01-01T00:00:00Z""#;
-    let more = r#","summary":"Acme: in 2 episodes, with 2 facts.","confidence":0.5"#;
-    let less = r#","summary":"Acme: in 2 episodes.","confidence":0.25,"stance":"deprecated","_partial":true"#;
-    assert_eq!(version(over, "Acme", more), version(over, "Acme", less));
-    assert_ne!(version(over, "Acme", more), version(over, "Initech", more));
-    assert_ne!(version("null", "Acme", more), version("null", "Acme", less));
+    assert_ne!(masked(&versions("0.25", "0.5")), masked(&versions("0.5", "0.25")));
+    assert_ne!(masked(&versions("0.25", "0.5")), masked(&versions("0.25", "0.75")));
 }
