@@ -54,8 +54,15 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     println!("CPU of all stages, capture included, per message of about 200 bytes\n");
     println!("{:<28} {:>12} {:>12} {:>10}", "", "events", "us CPU", "RSS MB");
     // A scope for every hundred events: a database that grows by getting more users.
-    measure(options, "many scopes", options.events, &|number| says(number, number / 100))?;
-    measure(options, "one scope", (options.events / 10).max(FIRST), &|number| says(number, 0))
+    let wants = |part: &str| options.part.as_deref().is_none_or(|wanted| wanted == part);
+    if wants("many") {
+        measure(options, "many scopes", options.events, &|number| says(number, number / 100))?;
+    }
+    if wants("one") {
+        let events = (options.events / 10).max(FIRST);
+        measure(options, "one scope", events, &|number| says(number, 0))?;
+    }
+    Ok(())
 }
 
 fn says(number: u64, user: u64) -> Write {

@@ -29,7 +29,7 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   events     log and views together: rate over time, cost from the first to the last 100,000
              (--events N, 1,000,000 unless given)
   derive     processor time of all stages per message: at 10,000 events and at --events N, and a tenth of
-             that within one scope
+             that within one scope (--part many or one is one of both)
   embed      texts per second that become vectors on one core, against adding up their rows
   index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
   recall     a whole recall against its bare channels: in a tenth of --events N in one scope, then in a scope
