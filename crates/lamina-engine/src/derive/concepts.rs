@@ -63,7 +63,7 @@ pub(super) fn learn(rows: &mut Rows<'_, '_>, given: &Given<'_>) -> Result<(), Vi
         seed: given.row.seed,
     };
     let mut recount = Recount::default();
-    for (scope, track) in &given.row.tracks {
+    for (scope, track) in given.moved.iter().collect::<BTreeSet<_>>() {
         let lost = counted(rows, given.tenant, *scope, track)?;
         recount.track(rows, &step, (*scope, *track), lost, &[])?;
     }

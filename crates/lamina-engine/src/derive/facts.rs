@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::conflicts::{Verdict, verdicts};
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Content, Decision, Input, Outcome, Piece, Resolution, Retraction,
-    Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
+    Assertion, AssertionId, Change, Content, Decision, Input, Outcome, Piece, Resolution,
+    Retraction, Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::keys::KeyedHash;
@@ -195,6 +195,10 @@ fn said_of(
         Decision::Conflict => counts.conflicts += 1,
         Decision::Noop => {}
     }
+    let adds = |change: &Change| matches!(change, Change::Support { instead_of: None, .. });
+    if begun == Begun::Before && !outcome.changes.iter().all(adds) {
+        given.moved.push((at.scope, at.track));
+    }
     given.row.counts.settled += pieces::apply(rows, at, outcome.changes)?;
     Ok(())
 }
@@ -239,6 +243,7 @@ fn oppose(
     if !given.row.tracks.contains(&(scope, track)) {
         given.row.tracks.push((scope, track));
     }
+    given.moved.push((scope, track));
     let outcome = take(rows, at, Input::Said(assertion), spoken, None)?;
     given.row.counts.superseded += u32::from(outcome.decision == Decision::End);
     given.row.counts.settled += pieces::apply(rows, at, outcome.changes)?;

@@ -119,6 +119,8 @@ pub(super) struct Given<'a> {
     pub(super) row: AnswerRow,
     /// What its claims went to: which of them, in which scope, and the track.
     pub(super) learned: Vec<(u16, u64, Tag)>,
+    /// Tracks of which something may not stand any more; in the others there is only more of the same.
+    pub(super) moved: Vec<(u64, Tag)>,
 }
 
 /// What stood on the events that are taken back, and what becomes of it.
@@ -173,6 +175,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
             cost: answer.cost.filter(|_| !of_run),
         },
         learned: Vec::new(),
+        moved: Vec::new(),
     };
     // Written first: records are named after it while they are made.
     let answer_key = key::answer(given.tenant, given.offset);

@@ -75,6 +75,7 @@ fn end_of(
         settles: None,
     };
     given.row.tracks.push((scope, track));
+    given.moved.push((scope, track));
     let outcome = take(rows, at, Input::Said(assertion), spoken, None)?;
     given.row.counts.superseded += u32::from(outcome.decision == Decision::End);
     given.row.counts.settled += pieces::apply(rows, at, outcome.changes)?;
