@@ -38,6 +38,7 @@ impl Derivation for Derived {
                 answer(rows, entry)
             }
             (Kind::Tick, _) => due(rows, entry),
+            (Kind::Control, control::SCOPE) => begun(rows, entry.head.tenant),
             (Kind::Control, control::CANCEL) => cancel(rows, entry),
             (Kind::Control, control::VOCABULARY_SET) => {
                 due(rows, entry)?;
@@ -95,6 +96,15 @@ impl Derivation for Derived {
             _ => Ok(()),
         }
     }
+}
+
+/// A scope begins: nothing was ever made of it, so nobody has to look.
+fn begun(rows: &mut Rows<'_, '_>, tenant: u32) -> Result<(), ViewError> {
+    let scope = rows.scopes_count(tenant)?;
+    for (space, bounds) in key::of_scope(tenant, scope) {
+        rows.is_new(space, bounds);
+    }
+    Ok(())
 }
 
 /// What time has made due comes before what the entry says.

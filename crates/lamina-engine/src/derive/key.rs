@@ -4,11 +4,14 @@
 //! holds what readers are shown, `Sources` what it is made from. Changing anything here needs a new
 //! [`lamina_store::view::LAYOUT`].
 
+use lamina_store::kv::Space;
 use lamina_store::view::Tag;
 use lamina_types::{
     BeliefId, ConceptId, EntityId, EpisodeId, EventId, FactId, RecordedAt, ValidAt,
 };
 
+use self::episodes::Bounds;
+use crate::derive::concepts::key as concepts;
 use crate::read::facts::FactKey;
 
 use lamina_core::derive::facts::AssertionId;
@@ -131,6 +134,33 @@ mod sources {
     pub(super) const RETENTION: u8 = 65;
     pub(super) const EVENT_ENDS: u8 = 66;
     pub(super) const EVENT_END: u8 = 67;
+}
+
+/// Where rows of one scope stand, of the kinds whose keys begin with it: nothing else is there.
+pub(crate) fn of_scope(tenant: u32, scope: u64) -> impl Iterator<Item = (Space, Bounds)> {
+    let own_records = [
+        records::FACT_LISTED,
+        records::FACT_ABOUT,
+        records::STANDING,
+        records::EPISODE_LISTED,
+        records::EPISODE_BY,
+        records::THING_SPREAD,
+        records::EPISODES_COUNT,
+    ];
+    let own_sources = [
+        sources::INPUT,
+        sources::CURRENT,
+        sources::TRACK,
+        sources::CONFLICT_OF,
+        sources::EPISODE_UNSEALED,
+        sources::EPISODE_OF_THREAD,
+    ];
+    let shown =
+        own_records.into_iter().chain(beliefs::SHOWN_IN_SCOPE).chain(concepts::SHOWN_IN_SCOPE);
+    let made = own_sources.into_iter().chain(beliefs::MADE_IN_SCOPE).chain(concepts::MADE_IN_SCOPE);
+    let at = move |kind: u8| Key::of(tenant, kind).number(scope).all();
+    let shown = shown.map(move |kind| (Space::Records, at(kind)));
+    shown.chain(made.map(move |kind| (Space::Sources, at(kind))))
 }
 
 /// The newest words of a tenant for stretches of time.
@@ -359,3 +389,6 @@ pub(crate) fn derived_id(key: &[u8]) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

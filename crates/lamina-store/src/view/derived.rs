@@ -102,6 +102,16 @@ impl<'a, 'f> Rows<'a, 'f> {
         Ok(())
     }
 
+    /// Says that nothing was ever written in `from..to`: whoever asks for it need not look into the store.
+    pub fn is_new(&mut self, space: Space, (from, to): (Vec<u8>, Vec<u8>)) {
+        self.fold.known.borrow_mut().learn_all(space, (from, to), Vec::new());
+    }
+
+    /// How many scopes a tenant has: the ordinal of the last.
+    pub fn scopes_count(&self, tenant: u32) -> Result<u64, ViewError> {
+        self.fold.scopes_count(tenant)
+    }
+
     /// The keyed hash that stands for words, in a domain of its own.
     pub fn tag(&self, tenant: u32, domain: &str, parts: &[&[u8]]) -> Result<Tag, ViewError> {
         self.fold.tags.derived(tenant, domain, parts)

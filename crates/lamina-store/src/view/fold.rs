@@ -276,7 +276,7 @@ impl<'a> Fold<'a> {
         let head = &entry.head;
         let count_key = key::scopes_count(head.tenant);
         // Counted, not read from the payload: an erased registration keeps its ordinal.
-        let ordinal = self.number(Space::Scopes, &count_key)? + 1;
+        let ordinal = self.scopes_count(head.tenant)? + 1;
         let mut paths = Vec::new();
         let payload = section(head.offset, &entry.what, Scope::decode)?;
         if let Some(scope) = &payload {
@@ -454,6 +454,10 @@ impl<'a> Fold<'a> {
 
     fn number(&self, space: Space, key: &[u8]) -> Result<u64, ViewError> {
         self.get(space, key)?.map_or(Ok(0), |bytes| number(&bytes).map_err(row_error(space)))
+    }
+
+    pub(crate) fn scopes_count(&self, tenant: u32) -> Result<u64, ViewError> {
+        self.number(Space::Scopes, &key::scopes_count(tenant))
     }
 
     /// A row as this batch has left it so far.

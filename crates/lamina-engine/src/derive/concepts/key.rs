@@ -29,6 +29,20 @@ mod sources {
     pub(super) const BLOCK: u8 = 51;
 }
 
+/// Kinds whose keys begin with a scope.
+pub(crate) const SHOWN_IN_SCOPE: [u8; 1] = [records::LISTED];
+pub(crate) const MADE_IN_SCOPE: [u8; 9] = [
+    sources::DIGEST,
+    sources::ITEM,
+    sources::ITEM_EPISODE,
+    sources::LINK,
+    sources::MEMBER,
+    sources::COUNTED,
+    sources::ITEMS,
+    sources::NUMBERED,
+    sources::BLOCK,
+];
+
 /// A concept as it is now.
 pub(crate) fn concept(tenant: u32, id: ConceptId) -> Vec<u8> {
     Key::of(tenant, records::CONCEPT).bytes(id.as_bytes()).0

@@ -29,6 +29,17 @@ mod sources {
     pub(super) const TERMED: u8 = 79;
 }
 
+/// Kinds whose keys begin with a scope.
+pub(super) const SHOWN_IN_SCOPE: [u8; 2] = [records::LISTED, records::ABOUT];
+pub(super) const MADE_IN_SCOPE: [u8; 6] = [
+    sources::CLAIM,
+    sources::PIECE,
+    sources::VOICE,
+    sources::VOICE_IN,
+    sources::RECENT,
+    sources::HEIR,
+];
+
 /// A claim that something can be believed of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ClaimKey {
