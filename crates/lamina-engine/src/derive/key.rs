@@ -157,7 +157,8 @@ pub(crate) fn of_scope(tenant: u32, scope: u64) -> impl Iterator<Item = (Space, 
     ];
     let shown =
         own_records.into_iter().chain(beliefs::SHOWN_IN_SCOPE).chain(concepts::SHOWN_IN_SCOPE);
-    let made = own_sources.into_iter().chain(beliefs::MADE_IN_SCOPE).chain(concepts::MADE_IN_SCOPE);
+    let made = own_sources.into_iter().chain(entities::MADE_IN_SCOPE);
+    let made = made.chain(beliefs::MADE_IN_SCOPE).chain(concepts::MADE_IN_SCOPE);
     let at = move |kind: u8| Key::of(tenant, kind).number(scope).all();
     let shown = shown.map(move |kind| (Space::Records, at(kind)));
     shown.chain(made.map(move |kind| (Space::Sources, at(kind))))

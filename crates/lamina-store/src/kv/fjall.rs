@@ -40,15 +40,13 @@ const SEALED_MAX: usize = 3;
 /// without.
 const WAITS_MAX: usize = 200;
 const WAIT: Duration = Duration::from_millis(10);
-/// Tables of the first level that are merged into the next one at a time.
+/// Tables of the first level that are merged into the next one at a time, and the size of a merged
+/// one. Our tables are a few megabytes: by default each merge would rewrite up to 256 MB for them,
+/// and flushes would wait behind it. Each level is ten times as large as the one before: a table overlaps about ten of the next
+/// level, and the engine gives up on one that overlaps more than fifty. Nothing is merged from then on, and writes
+/// wait for ever. Levels of forty times the size came to that at 600,000 events.
 const MERGED_TABLES: u8 = 8;
-/// The size of a merged table. What is written lately stands at the end of each kind of row, so a small table is at the end of
-/// one kind, and merging it down takes little with it of what is old. The default would rewrite up to 256 MB for our tables of a
-/// few megabytes, and flushes would wait behind it.
-const TABLE_BYTES: u64 = 4 * 1_024 * 1_024;
-/// How much larger each level is than the one before it. The level that flushes are merged into is small, because all of it is
-/// rewritten each time; the one below it takes almost everything.
-const LEVEL_RATIOS: [f32; 2] = [40.0, 10.0];
+const TABLE_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Threads that flush and compact. With two, the one that is kept free for flushes hands
 /// compactions back in a busy loop while the other works.
 const WORKERS: usize = 1;
@@ -155,10 +153,7 @@ fn options(space: Space) -> KeyspaceCreateOptions {
         // Never by the engine itself; see `gather`.
         .max_memtable_size(u64::MAX)
         .compaction_strategy(Arc::new(
-            Leveled::default()
-                .with_l0_threshold(MERGED_TABLES)
-                .with_table_target_size(TABLE_BYTES)
-                .with_level_ratio_policy(LEVEL_RATIOS.to_vec()),
+            Leveled::default().with_l0_threshold(MERGED_TABLES).with_table_target_size(TABLE_BYTES),
         ))
         .data_block_compression_policy(CompressionPolicy::disabled())
         .index_block_compression_policy(CompressionPolicy::disabled())

@@ -26,6 +26,10 @@ mod sources {
     pub(super) const CARRIES: u8 = 86;
 }
 
+/// Kinds whose keys begin with a scope, or with that which stands for all of them.
+pub(super) const MADE_IN_SCOPE: [u8; 5] =
+    [sources::ALIAS, sources::NAME_USED, sources::SOUGHT, sources::NEAR, sources::PART];
+
 /// Somebody or something.
 pub(crate) fn entity(tenant: u32, id: EntityId) -> Vec<u8> {
     Key::of(tenant, records::ENTITY).bytes(id.as_bytes()).0
