@@ -190,8 +190,7 @@ fn answer(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     // Written first: records are named after it while they are made.
     let answer_key = key::answer(given.tenant, given.offset);
     rows.put(Space::Sources, answer_key.clone(), given.row.encode());
-    let mut answers = earlier.clone();
-    answers.push(given.offset);
+    let answers: Vec<u64> = earlier.iter().copied().chain([given.offset]).collect();
     put_answers(rows, given.tenant, event.offset, &answers);
     let names = Names::of(rows, &mut given)?;
     if answer.awaits_model {

@@ -1,3 +1,5 @@
+//! Stretches of keys that are taken for empty must be the scope's own, all of them and no others.
+
 use std::collections::BTreeSet;
 
 use lamina_core::derive::concepts::{Direction, Item, Relation};

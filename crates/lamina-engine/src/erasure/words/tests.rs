@@ -1,3 +1,5 @@
+//! How long an erasure rests.
+
 use std::time::Duration;
 
 use super::half;

@@ -1,3 +1,5 @@
+//! Rows of what occurs together, against a graph in memory that counts the same.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
