@@ -163,4 +163,19 @@ fn nothing_stays_nothing_and_facts_move_too() {
     let after = recall(&mut api, asked, &json!({}));
     assert!(before.get("why_not").is_some() && after["layers"]["events"] == json!([]));
     assert_eq!(before["why_not"]["best_score"], after["why_not"]["best_score"]);
+    assert_eq!(after["why_not"]["candidates"], 1, "what is said about answers is none");
+}
+
+#[test]
+fn feedback_is_no_answer_unless_it_is_asked_for() {
+    let mut api = Api::shared("feedback-asked");
+    let scope = api.scope.clone();
+    let event = say(&mut api, "Maria works at Contoso.");
+    let rated = rate(&mut api, &scope, &json!({"event_id": event, "useful": true}));
+    let found = ids(&recall(&mut api, "What was useful for Maria?", &json!({})), "events");
+    assert!(!found.contains(&rated), "{found:?}");
+    let only = json!({"filters": {"metadata": {"modality": "feedback"}}});
+    let found = ids(&recall(&mut api, "useful", &only), "events");
+    assert_eq!(found, [rated.clone()]);
+    assert!(ids(&recall(&mut api, "*", &json!({})), "events").contains(&rated));
 }

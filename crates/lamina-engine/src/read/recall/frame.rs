@@ -3,6 +3,7 @@
 use lamina_core::read::filter::{Facets, passes};
 use lamina_core::read::plan::Plan;
 use lamina_models::asked::{self, When, Window};
+use lamina_store::view::Tag;
 use lamina_types::recall::{Field, Filter, Phrase, Recall, Test};
 use lamina_types::{EventRecord, Micros, RecordedAt, ValidAt};
 
@@ -10,6 +11,9 @@ use super::MayRecall;
 use crate::Error;
 use crate::engine::Inner;
 use crate::read::ReadPermit;
+
+/// The modality of what is said about answers.
+const FEEDBACK: &str = "feedback";
 
 /// Where a question stands.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub(crate) struct Frame<'a> {
     pub(super) scopes: Vec<u64>,
     /// The index has everything that was answered, so it is asked.
     pub(super) indexed: bool,
+    /// What says of an event that it is feedback, where that is no answer: it speaks of answers, in ids.
+    pub(super) feedback: Option<Tag>,
 }
 
 impl Frame<'_> {
@@ -121,6 +127,9 @@ impl Inner {
             window: None,
             hinted: phrases.spoken(&question.query).map(meant).or_else(spoken),
             scopes,
+            feedback: (!question.query.is_empty() && question.filter == Filter::default())
+                .then(|| self.views.tag_modality(tenant, FEEDBACK))
+                .transpose()?,
             indexed: self.search.as_ref().is_some_and(|search| {
                 search.found.offset() >= self.shared.applied.offset().min(answered)
             }),

@@ -262,8 +262,10 @@ impl Inner {
         }
         let row = self.views.event_again(frame.tenant, id)?.filter(|row| !self.is_hidden(row));
         let Some(row) = row else { return Ok(None) };
-        let Some(observed) = row.listed().map(|facets| facets.observed_at) else { return Ok(None) };
-        if !frame.in_time(observed, row.recorded_at) {
+        let Some(facets) = row.listed() else { return Ok(None) };
+        let (observed, tags) = (facets.observed_at, &facets.tags);
+        let is_feedback = frame.feedback.is_some_and(|feedback| tags.contains(&feedback));
+        if is_feedback || !frame.in_time(observed, row.recorded_at) {
             return Ok(None);
         }
         Ok(Some(hits.add(row, observed)))
