@@ -176,6 +176,6 @@ fn feedback_is_no_answer_unless_it_is_asked_for() {
     assert!(!found.contains(&rated), "{found:?}");
     let only = json!({"filters": {"metadata": {"modality": "feedback"}}});
     let found = ids(&recall(&mut api, "useful", &only), "events");
-    assert_eq!(found, [rated.clone()]);
+    assert_eq!(found, std::slice::from_ref(&rated));
     assert!(ids(&recall(&mut api, "*", &json!({})), "events").contains(&rated));
 }
