@@ -57,6 +57,7 @@ fn feed(env: &Env, dir: &Path, events: u64, scopes: u64) -> anyhow::Result<Index
     let embedder = StaticEmbedder::new();
     let setup = Setup {
         disk: Arc::clone(&env.disk),
+        clock: Arc::clone(&env.clock),
         dir: dir.join("search"),
         log: [0; 20],
         log_end: u64::MAX,

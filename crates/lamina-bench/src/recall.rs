@@ -398,6 +398,7 @@ fn channels(
     log.iter_mut().zip(id).for_each(|(to, from)| *to = from);
     let (index, opened) = Index::open(Setup {
         disk: Arc::clone(&env.disk),
+        clock: Arc::clone(&env.clock),
         dir: data.join("search"),
         log,
         log_end: u64::MAX,

@@ -56,6 +56,7 @@ impl Search {
         }
         let (index, opened) = Index::open(Setup {
             disk: Arc::clone(&env.disk),
+            clock: Arc::clone(&env.clock),
             dir: data.join("search"),
             log: named,
             log_end,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lamina_env::Disk;
+use lamina_env::{Clock, Disk};
 use parking_lot::Mutex;
 
 use crate::applied::{Further, Progress, Reason};
@@ -29,6 +29,7 @@ const PENDING_MAX: usize = 16_384;
 #[derive(Debug)]
 pub struct Index {
     disk: Arc<dyn Disk>,
+    clock: Arc<dyn Clock>,
     dir: PathBuf,
     budget: Arc<Budget>,
     /// What the file says. Locks are taken in the order of these fields.
@@ -51,6 +52,8 @@ struct Open {
 pub struct Setup {
     /// Where files are.
     pub disk: Arc<dyn Disk>,
+    /// What says how long a purge has worked.
+    pub clock: Arc<dyn Clock>,
     /// The folder of the index, and of nothing else.
     pub dir: PathBuf,
     /// Which log it is of, its epoch included.
@@ -112,7 +115,7 @@ pub struct Held {
 impl Index {
     /// Opens what is there. What is not of this log, of another layout or damaged is dropped.
     pub fn open(setup: Setup) -> Result<(Index, Opened), Error> {
-        let Setup { disk, dir, log, log_end, space, cache_bytes_max } = setup;
+        let Setup { disk, clock, dir, log, log_end, space, cache_bytes_max } = setup;
         disk.create_dir_all(&dir)?;
         let found = Progress::read(&*disk, &dir)?.and_then(|progress| {
             if progress.log != log {
@@ -137,6 +140,7 @@ impl Index {
         let opened = Opened { applied: progress.applied, rebuilt };
         let index = Index {
             disk,
+            clock,
             dir,
             budget: Budget::new(cache_bytes_max),
             open: Mutex::default(),
@@ -199,7 +203,7 @@ impl Index {
     /// Leaves no byte of what was removed or replaced in the files of this tenant.
     pub fn purge(&self, tenant: u32) -> Result<Purged, Error> {
         match self.existing(tenant)? {
-            Some(tenant) => tenant.purge(),
+            Some(tenant) => tenant.purge(&self.clock),
             None => Ok(Purged::default()),
         }
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lamina_env::Disk;
+use lamina_env::{Clock, Disk};
 use parking_lot::Mutex;
 
 use crate::document::{Change, Document, Record, RecordKey};
@@ -99,19 +99,28 @@ impl Tenant {
     pub(crate) fn commit(&self) -> Result<(), Error> {
         let _committing = self.committing.lock();
         self.lexical.commit()?;
+        self.commit_vectors().map(drop)
+    }
+
+    /// Writes without holding up searches. Gives the bytes that were overwritten.
+    fn commit_vectors(&self) -> Result<u64, Error> {
+        let mut overwritten = 0;
         let batch = self.vectors.lock().begin_commit();
         if let Some(batch) = batch {
+            overwritten += batch.overwrites();
             let written = batch.write();
             self.vectors.lock().end_commit(batch, written.is_ok())?;
             written?;
         }
         let spaces: Vec<Space> =
             self.further.lock().iter().map(|store| store.space().clone()).collect();
-        spaces.iter().try_for_each(|space| self.commit_further(space))
+        for space in &spaces {
+            overwritten += self.commit_further(space)?;
+        }
+        Ok(overwritten)
     }
 
-    /// Writes without holding up searches.
-    fn commit_further(&self, space: &Space) -> Result<(), Error> {
+    fn commit_further(&self, space: &Space) -> Result<u64, Error> {
         let in_space = |stores: &mut Vec<vector::Store>| {
             stores.iter().position(|store| store.space() == space)
         };
@@ -120,7 +129,8 @@ impl Tenant {
             let at = in_space(&mut further);
             at.and_then(|at| further.get_mut(at)).and_then(vector::Store::begin_commit)
         };
-        let Some(batch) = batch else { return Ok(()) };
+        let Some(batch) = batch else { return Ok(0) };
+        let overwritten = batch.overwrites();
         let written = batch.write();
         let mut further = self.further.lock();
         let at = in_space(&mut further);
@@ -128,13 +138,15 @@ impl Tenant {
             store.end_commit(batch, written.is_ok())?;
             written?;
         }
-        Ok(())
+        Ok(overwritten)
     }
 
-    pub(crate) fn purge(&self) -> Result<Purged, Error> {
+    pub(crate) fn purge(&self, clock: &Arc<dyn Clock>) -> Result<Purged, Error> {
         let _committing = self.committing.lock();
-        let mut purged = self.lexical.purge()?;
-        let mut vectors = self.vectors.lock().purge()?;
+        let mut purged = self.lexical.purge(clock)?;
+        // Most of it while searches go on; what is left then is the names of scopes.
+        let mut vectors = self.commit_vectors()?;
+        vectors += self.vectors.lock().purge()?;
         for further in self.further.lock().iter_mut() {
             vectors += further.purge()?;
         }

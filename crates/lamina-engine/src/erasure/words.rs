@@ -24,6 +24,8 @@ use crate::{Engine, Error};
 
 /// Events whose words go at once: others write in between. With an answer each, that is one entry that erases.
 const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 256 };
+/// How many times as long as it worked an erasure rests at most.
+const REST_TIMES_MAX: u32 = 4;
 /// How often it is looked whether the engine closes while an erasure rests.
 const REST_STEP: Duration = Duration::from_millis(50);
 
@@ -126,10 +128,11 @@ impl Engine {
     }
 }
 
-/// How long to rest so that work took half a core, which used a processor for some of its time. At most as long as it took:
-/// others may have used the rest.
+/// How long to rest so that work takes less than half a core, which used processors for some of its time: what is done beside
+/// it has a share as well. Others may have used them too, so it is not made longer without end.
 fn half(took: Duration, used: Duration) -> Duration {
-    used.saturating_mul(2).saturating_sub(took).min(took)
+    let wanted = (used.saturating_mul(5) / 2).saturating_sub(took);
+    wanted.min(took.saturating_mul(REST_TIMES_MAX))
 }
 
 impl Inner {

@@ -515,7 +515,8 @@ impl Capture {
     pub fn checkpoint_if_due(&mut self) -> Result<Committed, LogError> {
         let appended =
             if self.log.checkpoint_due() { vec![self.log.checkpoint()?] } else { Vec::new() };
-        Ok(self.noted(appended))
+        // Nobody asked for it.
+        Ok(Committed { hidden: true, ..self.noted(appended) })
     }
 
     /// The last entries before the process ends.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lamina_store::codec::control::{BlobKey, PolicyTarget};
+use lamina_store::entry::{Kind, control};
 use lamina_store::log::{EraseTarget, NewEntry, Section};
 use lamina_types::limits::{BATCH_BYTES_MAX, ENTRY_BYTES_MAX, SCOPE_CHARS_MAX};
 use lamina_types::{ActorId, BlobId, MemberRole, ScopePath};
@@ -250,11 +251,14 @@ impl DeclareRequest {
 
 impl Request {
     /// Whether no read has to wait for it: it only takes away what none shows, or it is derived, and whoever waits for that is
-    /// told when the views have it.
+    /// told when the views have it. Nobody but the erasure itself is answered that one went a step further.
     pub(crate) fn is_hidden(&self) -> bool {
         match self {
             Request::Erase { remains, .. } => remains.hidden,
             Request::Answers { .. } => true,
+            Request::TakeBack { entry, .. } => {
+                entry.kind == Kind::Control && entry.sub == control::ERASURE_STEP
+            }
             _ => false,
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lamina_env::Disk as _;
-use lamina_env::sim::{SimDisk, SimRng};
+use lamina_env::sim::{SimClock, SimDisk, SimRng};
 use lamina_types::{Micros, RecordedAt, ScopePath, ValidAt};
 
 use super::{Index, Opened, Setup};
@@ -31,6 +31,7 @@ fn space() -> Space {
 fn setup(disk: &SimDisk) -> Setup {
     Setup {
         disk: Arc::new(disk.clone()),
+        clock: Arc::new(SimClock::at(Micros(0))),
         dir: PathBuf::from(DIR),
         log: [7; 20],
         log_end: u64::MAX,

@@ -9,11 +9,11 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lamina_env::disk::write_atomic;
-use lamina_env::{Disk, DiskFile};
+use lamina_env::{Clock, Disk, DiskFile};
+use lamina_types::Micros;
 use parking_lot::{Condvar, Mutex};
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -27,10 +27,11 @@ const WHOLE_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of a file that is read as a whole whatever its size: lists of segments and files.
 const META_BYTES_MAX: u64 = 64 << 20;
 
-/// What a slow writer rests for each piece that it writes: about as long as making the piece takes, so that it
-/// has half of a core at most.
-const REST: Duration = Duration::from_millis(3);
-/// Bytes of such a piece.
+/// A slow writer rests half as long again as it worked, so that it has less than half of a core: not for less than this, and
+/// not longer than that at once.
+const REST_MIN: Duration = Duration::from_millis(1);
+const REST_MAX: Duration = Duration::from_millis(250);
+/// Bytes that are written at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
 #[derive(Clone)]
@@ -38,15 +39,35 @@ pub(super) struct DiskDirectory {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     locks: Arc<Locks>,
-    slow: Arc<AtomicUsize>,
+    pace: Arc<Pace>,
+}
+
+/// How files are written: since when without a rest, if slowly.
+#[derive(Default)]
+struct Pace(Mutex<Option<(Arc<dyn Clock>, Micros)>>);
+
+impl Pace {
+    fn rest(&self) {
+        let worked = match &*self.0.lock() {
+            Some((clock, since)) => clock.monotonic().since(*since),
+            None => return,
+        };
+        if worked < REST_MIN {
+            return;
+        }
+        std::thread::sleep((worked * 3 / 2).min(REST_MAX));
+        if let Some((clock, since)) = &mut *self.0.lock() {
+            *since = clock.monotonic();
+        }
+    }
 }
 
 /// While it is there, files are written slowly.
-pub(super) struct Slowly(Arc<AtomicUsize>);
+pub(super) struct Slowly(Arc<Pace>);
 
 impl Drop for Slowly {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        *self.0.0.lock() = None;
     }
 }
 
@@ -64,13 +85,13 @@ impl fmt::Debug for DiskDirectory {
 
 impl DiskDirectory {
     pub(super) fn new(disk: Arc<dyn Disk>, dir: PathBuf) -> DiskDirectory {
-        DiskDirectory { disk, dir, locks: Arc::default(), slow: Arc::default() }
+        DiskDirectory { disk, dir, locks: Arc::default(), pace: Arc::default() }
     }
 
     /// Lets others go first until what is given back is dropped.
-    pub(super) fn slowly(&self) -> Slowly {
-        self.slow.fetch_add(1, Ordering::Relaxed);
-        Slowly(Arc::clone(&self.slow))
+    pub(super) fn slowly(&self, clock: &Arc<dyn Clock>) -> Slowly {
+        *self.pace.0.lock() = Some((Arc::clone(clock), clock.monotonic()));
+        Slowly(Arc::clone(&self.pace))
     }
 
     /// Bytes of a segment's files.
@@ -124,8 +145,8 @@ impl tantivy::Directory for DiskDirectory {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
         })?;
-        let slow = Arc::clone(&self.slow);
-        Ok(BufWriter::with_capacity(PIECE_BYTES, Box::new(Writer { file, position: 0, slow })))
+        let pace = Arc::clone(&self.pace);
+        Ok(BufWriter::with_capacity(PIECE_BYTES, Box::new(Writer { file, position: 0, pace })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -201,16 +222,14 @@ impl FileHandle for Handle {
 struct Writer {
     file: Box<dyn DiskFile>,
     position: u64,
-    slow: Arc<AtomicUsize>,
+    pace: Arc<Pace>,
 }
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write_at(bytes, self.position)?;
         self.position += bytes.len() as u64;
-        if self.slow.load(Ordering::Relaxed) > 0 && bytes.len() >= PIECE_BYTES {
-            std::thread::sleep(REST);
-        }
+        self.pace.rest();
         Ok(bytes.len())
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lamina_env::Disk;
+use lamina_env::{Clock, Disk};
 use parking_lot::{Mutex, RwLock};
 use tantivy::directory::META_LOCK;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
@@ -236,8 +236,8 @@ impl Store {
     }
 
     /// Leaves no byte of what was removed or replaced: rewrites the segments that held it and deletes
-    /// their files.
-    pub(crate) fn purge(&self) -> Result<Purged, Error> {
+    /// their files. That takes half of a core at most.
+    pub(crate) fn purge(&self, clock: &Arc<dyn Clock>) -> Result<Purged, Error> {
         let mut slot = self.writer.lock();
         self.commit_with(&mut slot)?;
         if let Some(writer) = slot.take() {
@@ -247,7 +247,7 @@ impl Store {
         if !self.index.searchable_segment_metas()?.iter().any(SegmentMeta::has_deletes) {
             return Ok(purged);
         }
-        let _slowly = self.directory.slowly();
+        let _slowly = self.directory.slowly(clock);
         let writer = self.writer(&mut slot)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
         for segment in self.index.searchable_segment_metas()? {

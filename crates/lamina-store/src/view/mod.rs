@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lamina_types::{EventId, Micros, ScopePath};
 use parking_lot::Mutex;
@@ -154,6 +154,9 @@ pub struct Views {
     kv: Arc<dyn Kv>,
     tags: tag::Tags,
     derivation: Arc<dyn derived::Derivation>,
+    /// Held while something is applied, which may take long.
+    applying: Mutex<()>,
+    /// Held no longer than it takes to copy it: readers ask for it.
     state: Mutex<State>,
     /// Rows that the next fold need not read.
     known: Mutex<known::Known>,
@@ -163,9 +166,6 @@ pub struct Views {
     worked: Mutex<derived::Work>,
     /// Rows that readers asked for lately.
     remembered: remembered::Remembered,
-    applied: AtomicU64,
-    /// Events whose words are gone.
-    erased: AtomicU64,
     needs_rebuild: AtomicBool,
 }
 
@@ -182,9 +182,7 @@ pub(crate) struct State {
 
 impl fmt::Debug for Views {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Views")
-            .field("applied", &self.applied.load(Ordering::Acquire))
-            .finish_non_exhaustive()
+        f.debug_struct("Views").field("applied", &self.applied()).finish_non_exhaustive()
     }
 }
 
@@ -200,16 +198,14 @@ impl Views {
             kv,
             tags: tag::Tags::new(hasher),
             derivation,
+            applying: Mutex::default(),
             state: Mutex::new(opened.unwrap_or_default()),
             known: Mutex::default(),
             residues: Mutex::default(),
             worked: Mutex::default(),
             remembered: remembered::Remembered::default(),
-            applied: AtomicU64::new(0),
-            erased: AtomicU64::new(0),
             needs_rebuild: AtomicBool::new(opened.is_none()),
         };
-        views.publish(&views.state.lock());
         Ok(views)
     }
 
@@ -228,11 +224,6 @@ impl Views {
         *self.worked.lock()
     }
 
-    /// How many events there are whose words are gone, for those who do not want to wait for what is being applied.
-    pub fn erased_events(&self) -> u64 {
-        self.erased.load(Ordering::Acquire)
-    }
-
     /// How many of each there are.
     pub fn counts(&self) -> Counts {
         self.state.lock().counts
@@ -241,7 +232,7 @@ impl Views {
     /// Clears every replayed space, so that the log can be applied from its start. Lifecycle and
     /// job rows stay if they are of this layout. A crash in the middle is noticed by the next open.
     pub fn reset(&self) -> Result<(), ViewError> {
-        let mut state = self.state.lock();
+        let _turn = self.applying.lock();
         self.needs_rebuild.store(true, Ordering::Release);
         let clearing = |source| ViewError::Kv { doing: "clearing the views", source };
         let layout = self.get(Space::Meta, key::LAYOUT)?;
@@ -253,9 +244,8 @@ impl Views {
         for row in [key::LAYOUT, key::TIP, key::FOLD] {
             begin.delete(Space::Meta, row);
         }
-        *state = State::default();
+        *self.state.lock() = State::default();
         *self.known.lock() = known::Known::default();
-        self.publish(&state);
         self.kv.write(begin).map_err(clearing)?;
         self.kv.persist().map_err(clearing)?;
         for space in REPLAYED.iter().filter(|space| **space != Space::Meta) {
@@ -274,7 +264,8 @@ impl Views {
     /// Applies the entries of one or more whole batches, in offset order, as one atomic write.
     /// `tip` is the tip after the last of them.
     pub fn apply(&self, entries: &[Entry], tip: &Tip) -> Result<(), ViewError> {
-        let mut state = self.state.lock();
+        let _turn = self.applying.lock();
+        let state = *self.state.lock();
         if self.needs_rebuild() {
             return Err(ViewError::NeedsRebuild);
         }
@@ -307,8 +298,7 @@ impl Views {
         *self.known.lock() = known;
         let mut all = self.worked.lock();
         *all = all.and(worked);
-        *state = next;
-        self.publish(&state);
+        *self.state.lock() = next;
         Ok(())
     }
 
@@ -414,12 +404,6 @@ impl Views {
         self.remembered.made(name, bytes, make)
     }
 
-    fn publish(&self, state: &State) {
-        let applied = state.tip.map_or(0, |tip| tip.next_offset);
-        self.erased.store(state.counts.erased, Ordering::Release);
-        self.applied.store(applied, Ordering::Release);
-    }
-
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, ViewError> {
         self.kv.get(space, key).map_err(|source| ViewError::Kv { doing: "reading a row", source })
     }
@@ -449,7 +433,7 @@ impl ChainLookup for Views {
     }
 
     fn applied(&self) -> u64 {
-        self.applied.load(Ordering::Acquire)
+        self.applied().map_or(0, |tip| tip.next_offset)
     }
 }
 

@@ -176,7 +176,7 @@ impl Inner {
     /// Whether an erasure took the words of any of these events.
     fn any_redacted(&self, tenant: u32, events: &BTreeSet<EventId>) -> Result<bool, Error> {
         // Mostly nothing was ever erased, and nothing is about to be.
-        if self.views.erased_events() == 0 && !self.hides_any(tenant) {
+        if self.views.counts().erased == 0 && !self.hides_any(tenant) {
             return Ok(false);
         }
         for event in events {

@@ -216,6 +216,17 @@ fn nobody_waits_for_what_no_read_shows() {
         assert_eq!(committed.hidden, !with_write);
         world.fold(committed);
     }
+    // Who asked for an erasure is told that it began and that it ended, nobody is of what lies between.
+    for (sub, hidden) in [
+        (control::ERASURE_BEGUN, false),
+        (control::ERASURE_STEP, true),
+        (control::ERASURE_ENDED, false),
+    ] {
+        let entry = Box::new(NewEntry { kind: Kind::Control, sub, ..crate::derive::alone::tick() });
+        let (reply, _answer) = oneshot::channel();
+        let committed = world.capture.commit(vec![Request::TakeBack { entry, reply }]);
+        assert_eq!(committed.hidden, hidden, "{sub}");
+    }
 }
 
 /// The views do not survive a full disk, so writes stop before; what takes something back goes on.

@@ -37,6 +37,11 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// Bytes of what was removed.
+    pub(crate) fn overwrites(&self) -> u64 {
+        (self.state.removed.len() * self.row_bytes) as u64
+    }
+
     /// Rows and names first, then the state that counts them, then the bytes of what was removed.
     pub(crate) fn write(&self) -> Result<(), Error> {
         self.rows.write_at(&self.new_rows, self.new_rows_at)?;

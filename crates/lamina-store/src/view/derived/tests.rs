@@ -1,16 +1,17 @@
 //! A walk over rows that a batch has half changed equals a walk over the rows after it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use lamina_types::{Micros, RecordedAt};
 use proptest::prelude::*;
 
 use super::*;
 use crate::kv::{Batch, Kv, MemKv};
-use crate::view::State;
 use crate::view::tag::Tags;
-use crate::view::testing::TestHasher;
+use crate::view::testing::{Say, TestHasher, TestLog};
+use crate::view::{State, Views};
 
 type Change = (u8, Option<u8>);
 
@@ -73,4 +74,34 @@ proptest! {
         let direction = if backward { Direction::Backward } else { Direction::Forward };
         prop_assert_eq!(walk(&stored, &changes, (from, to), direction, limit), expected);
     }
+}
+
+/// Asks how far the views are while they are being written.
+#[derive(Debug, Default)]
+struct Asks {
+    views: OnceLock<Weak<Views>>,
+    answered: AtomicUsize,
+}
+
+impl Derivation for Asks {
+    fn entry(&self, _: &mut Rows<'_, '_>, _: &Entry) -> Result<(), ViewError> {
+        let views = self.views.get().and_then(Weak::upgrade).unwrap();
+        // Whoever asks takes this lock; it would wait until everything is applied.
+        let free = views.state.try_lock().is_some();
+        self.answered.fetch_add(usize::from(free), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reader_need_not_wait_for_what_is_being_applied() {
+    let asks = Arc::new(Asks::default());
+    let views = Views::open(Arc::new(MemKv::new()), Arc::new(TestHasher), asks.clone()).unwrap();
+    let views = Arc::new(views);
+    asks.views.set(Arc::downgrade(&views)).unwrap();
+    let mut log = TestLog::new(1);
+    log.say(&Say::default());
+    log.apply(&views, 100);
+    assert_eq!(asks.answered.load(Ordering::Relaxed), log.entries.len());
+    assert_eq!(views.counts().events, 1);
 }

@@ -12,13 +12,13 @@ use std::hash::Hasher as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::hash::Quick;
+use super::hash::{Map, Quick};
 use crate::kv::Space;
 
 /// Bytes of a key that say which stretch it is in: a tenant, a kind of row, and an id.
 const STRETCH_BYTES: usize = 4 + 1 + 16;
 /// Writes that are known: what was made before them is made again.
-const KNOWN_MAX: usize = if cfg!(test) { 32 } else { 32_768 };
+const KNOWN_MAX: usize = if cfg!(test) { 32 } else { 131_072 };
 /// Something was read that lies in no single stretch.
 const ANYWHERE: u64 = u64::MAX;
 
@@ -56,6 +56,8 @@ impl Made {
 #[derive(Debug, Default)]
 pub(super) struct Written {
     known: VecDeque<u64>,
+    /// Which of the known writes was the last of each stretch.
+    last: Map<u64, u64>,
     /// Writes that were before the known ones.
     forgotten: u64,
     /// The first write of the batches that are being written; whoever reads now may or may not see them.
@@ -79,7 +81,7 @@ impl Written {
 
     /// After everything was forgotten: nothing that was begun before holds.
     pub(super) fn cleared(self) -> Written {
-        Written { forgotten: self.end() + 1, known: VecDeque::new(), open: self.open }
+        Written { forgotten: self.end() + 1, open: self.open, ..Written::default() }
     }
 
     /// From which write on something that begins to be made now may have been made without it.
@@ -108,9 +110,17 @@ impl Written {
     pub(super) fn holds(&self, made: &Made) -> bool {
         let checked = made.checked.load(Ordering::Relaxed);
         let Some(known) = checked.checked_sub(self.forgotten) else { return false };
-        let mut since =
-            self.known.range(usize::try_from(known).unwrap_or(usize::MAX).min(self.known.len())..);
-        if since.any(|stretch| made.read.binary_search(stretch).is_ok()) {
+        let known = usize::try_from(known).unwrap_or(usize::MAX).min(self.known.len());
+        let mut since = self.known.range(known..);
+        // Whichever are fewer: a batch may write much more than anything is made from.
+        let is_written = match since.len() < made.read.len() {
+            true => since.any(|stretch| made.read.binary_search(stretch).is_ok()),
+            false => {
+                let is_since = |stretch| self.last.get(stretch).is_some_and(|at| *at >= checked);
+                since.len() > 0 && made.read.iter().any(is_since)
+            }
+        };
+        if is_written {
             return false;
         }
         // Another reader has checked the same.
@@ -120,14 +130,19 @@ impl Written {
 
     pub(super) fn write(&mut self, space: Space, key: &[u8]) {
         let stretch = stretch(space, key);
-        // Rows of one stretch are mostly written one after the other.
-        if self.open.is_some_and(|open| open < self.end()) && self.known.back() == Some(&stretch) {
+        let last = self.last.get(&stretch);
+        if self.open.zip(last).is_some_and(|(open, last)| open <= *last) {
             return;
         }
-        if self.known.len() == KNOWN_MAX {
-            self.known.pop_front();
+        if self.known.len() == KNOWN_MAX
+            && let Some(oldest) = self.known.pop_front()
+        {
+            if self.last.get(&oldest) == Some(&self.forgotten) {
+                self.last.remove(&oldest);
+            }
             self.forgotten += 1;
         }
+        self.last.insert(stretch, self.end());
         self.known.push_back(stretch);
     }
 }

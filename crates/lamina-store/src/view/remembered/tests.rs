@@ -203,6 +203,11 @@ proptest! {
                     Some(value) => batch.put(space, key_of(stretch, last % 3), [value]),
                     None => batch.delete(space, key_of(stretch, last % 3)),
                 }
+                // A batch may come back to a stretch.
+                if last % 2 == 0 {
+                    batch.put(space, key_of(stretch + last / 64, 0), [last]);
+                    batch.put(space, key_of(stretch, 1), [last]);
+                }
                 remembered.write(&kv, batch).unwrap();
                 continue;
             }

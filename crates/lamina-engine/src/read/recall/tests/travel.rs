@@ -101,8 +101,11 @@ async fn travel(seed: u64, ends_asked: usize, differs: &mut Vec<String>) -> Aske
     let log = history.end().await;
     let ends = ends(&log);
     let (mut asked, mut to_find, mut found) = (0, 0, 0);
-    for _ in 0..ends_asked {
-        let end = *ends.get(history.rng.below(ends.len() as u64) as usize).unwrap();
+    for part in 0..ends_asked {
+        // One of each part of the history: how late is asked is not by chance.
+        let (first, next) = (part * ends.len() / ends_asked, (part + 1) * ends.len() / ends_asked);
+        let drawn = first + history.rng.below((next - first) as u64) as usize;
+        let end = *ends.get(drawn).unwrap();
         let (last, before) = (log.get(end - 1).unwrap(), log.get(end).unwrap());
         let at = last.head.recorded_at;
         let cut_dir = tempfile::tempdir().unwrap();
@@ -113,7 +116,7 @@ async fn travel(seed: u64, ends_asked: usize, differs: &mut Vec<String>) -> Aske
             let now = pack(&history.engine, &question).await;
             asked += 1;
             // When hardly anything was said yet there may be nothing.
-            let late = end * 4 >= log.len();
+            let late = part > 0;
             to_find += usize::from(late);
             found += usize::from(late && ids(&now).iter().any(|layer| !layer.is_empty()));
             if let Some(difference) = difference(&then, &now) {
@@ -149,7 +152,6 @@ fn a_question_of_the_past_gets_what_a_log_that_ends_there_gives() {
         }
         assert_eq!(asked, histories as usize * ends * QUESTIONS);
         assert!(found * 10 >= to_find * 8, "most of them find something: {found} of {to_find}");
-        assert!(to_find * 2 >= asked, "most of them are asked late enough: {to_find} of {asked}");
         let first: String = differs.iter().take(20).cloned().collect();
         assert!(differs.is_empty(), "{} of {asked} differ:\n{first}", differs.len());
     });
