@@ -19,6 +19,7 @@ pub use lamina_store::log::repair::advice;
 
 use self::scratch::Scratch;
 use crate::audit::open::{AUDIT, options as audit_options};
+use crate::derive::key::placement;
 use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, views};
 use crate::{OpenError, Settings};
 
@@ -187,7 +188,9 @@ fn check_views(
     // start, which throws away what it cannot read.
     let failed = |error| io_error("copied", &data.join("views"), error);
     let scratch = Scratch::make(env, data).map_err(failed)?;
-    let kv = scratch.copied(&data.join("views"), "views").and_then(|copy| FjallKv::open(&copy));
+    let kv = scratch
+        .copied(&data.join("views"), "views")
+        .and_then(|copy| FjallKv::open(&copy, placement()));
     let mut add = |mends: bool, what: String| {
         report.findings_count += 1;
         report.findings.push(Finding { mends, file: "views".to_owned(), position: 0, what });
@@ -208,7 +211,9 @@ fn check_views(
         return Ok(());
     }
     // Replayed beside the views and not in memory: a large log has many rows.
-    let kv = Arc::new(FjallKv::open(&scratch.join("replayed")).map_err(OpenError::ViewStore)?);
+    let kv = Arc::new(
+        FjallKv::open(&scratch.join("replayed"), placement()).map_err(OpenError::ViewStore)?,
+    );
     let hasher = Arc::new(TenantKeys(Arc::clone(keys)));
     let checked = verify(&stored, &*reader, kv, hasher, &mut |_, _| {});
     // Closed before their files go.

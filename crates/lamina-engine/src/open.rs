@@ -21,6 +21,7 @@ use lamina_types::Micros;
 
 use crate::derive::Derived;
 use crate::derive::answer::{Extractor, Rules};
+use crate::derive::key::placement;
 use crate::derive::models::Models;
 use crate::engine::Engine;
 use crate::upkeep::unnamed;
@@ -160,7 +161,7 @@ pub(crate) fn open_directory(settings: &Settings, env: Env) -> Result<Opened, Op
 /// The real key-value engine in the directory.
 pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> {
     let views = data.join("views");
-    Ok(match FjallKv::open(&views) {
+    Ok(match FjallKv::open(&views, placement()) {
         Ok(kv) => Arc::new(kv),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             // Views are disposable: a damaged store is replaced by an empty one. Whatever else went
@@ -169,7 +170,7 @@ pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> 
             env.disk
                 .remove_dir_all(&views)
                 .map_err(|source| io_error("removed", &views, source))?;
-            Arc::new(FjallKv::open(&views).map_err(OpenError::ViewStore)?)
+            Arc::new(FjallKv::open(&views, placement()).map_err(OpenError::ViewStore)?)
         }
         Err(error) => return Err(OpenError::ViewStore(error)),
     })

@@ -24,6 +24,7 @@ use lamina_store::log::check::{CheckOptions, Severity, check};
 pub use needles::{STRING_BYTES_MAX, STRING_BYTES_MIN, STRINGS_MAX, Sought, SoughtError};
 
 use crate::OpenError;
+use crate::derive::key::placement;
 use crate::maintenance::existing;
 use crate::maintenance::scratch::Scratch;
 use crate::open::lock;
@@ -115,7 +116,7 @@ fn rows(data: &Path, env: &Env, sought: &Sought, needles: &Needles, report: &mut
     // Opening the tables writes to them, and this looks only: so it is a copy that is opened.
     let scratch = Scratch::make(env, data);
     let opened = scratch.and_then(|scratch| {
-        let kv = FjallKv::open(&scratch.copied(&dir, "views")?)?;
+        let kv = FjallKv::open(&scratch.copied(&dir, "views")?, placement())?;
         Ok((kv, scratch))
     });
     match opened {

@@ -90,7 +90,7 @@ async fn what_is_compressed_in_an_upload_is_looked_into() {
 async fn rows_of_the_views_are_looked_at() {
     let dir = directory().await;
     {
-        let kv = FjallKv::open(&dir.path().join("views")).unwrap();
+        let kv = FjallKv::open(&dir.path().join("views"), crate::derive::key::placement()).unwrap();
         let mut batch = lamina_store::kv::Batch::default();
         batch.put(Space::Jobs, b"of Quaxley".to_vec(), b"and of Vimtoburg".to_vec());
         kv.write(batch).unwrap();

@@ -4,7 +4,7 @@
 //! holds what readers are shown, `Sources` what it is made from. Changing anything here needs a new
 //! [`lamina_store::view::LAYOUT`].
 
-use lamina_store::kv::Space;
+use lamina_store::kv::{Lead, Placement, Space};
 use lamina_store::view::Tag;
 use lamina_types::{
     BeliefId, ConceptId, EntityId, EpisodeId, EventId, FactId, RecordedAt, ValidAt,
@@ -136,32 +136,61 @@ mod sources {
     pub(super) const EVENT_END: u8 = 67;
 }
 
+/// Kinds whose keys begin with a scope.
+const SHOWN_IN_SCOPE: [u8; 7] = [
+    records::FACT_LISTED,
+    records::FACT_ABOUT,
+    records::STANDING,
+    records::EPISODE_LISTED,
+    records::EPISODE_BY,
+    records::THING_SPREAD,
+    records::EPISODES_COUNT,
+];
+const MADE_IN_SCOPE: [u8; 6] = [
+    sources::INPUT,
+    sources::CURRENT,
+    sources::TRACK,
+    sources::CONFLICT_OF,
+    sources::EPISODE_UNSEALED,
+    sources::EPISODE_OF_THREAD,
+];
+
+fn shown_in_scope() -> impl Iterator<Item = u8> {
+    SHOWN_IN_SCOPE.into_iter().chain(beliefs::SHOWN_IN_SCOPE).chain(concepts::SHOWN_IN_SCOPE)
+}
+
+/// All but those of entities: names that are known everywhere stand before all scopes.
+fn made_in_scope() -> impl Iterator<Item = u8> {
+    MADE_IN_SCOPE.into_iter().chain(beliefs::MADE_IN_SCOPE).chain(concepts::MADE_IN_SCOPE)
+}
+
 /// Where rows of one scope stand, of the kinds whose keys begin with it: nothing else is there.
 pub(crate) fn of_scope(tenant: u32, scope: u64) -> impl Iterator<Item = (Space, Bounds)> {
-    let own_records = [
-        records::FACT_LISTED,
-        records::FACT_ABOUT,
-        records::STANDING,
-        records::EPISODE_LISTED,
-        records::EPISODE_BY,
-        records::THING_SPREAD,
-        records::EPISODES_COUNT,
-    ];
-    let own_sources = [
-        sources::INPUT,
-        sources::CURRENT,
-        sources::TRACK,
-        sources::CONFLICT_OF,
-        sources::EPISODE_UNSEALED,
-        sources::EPISODE_OF_THREAD,
-    ];
-    let shown =
-        own_records.into_iter().chain(beliefs::SHOWN_IN_SCOPE).chain(concepts::SHOWN_IN_SCOPE);
-    let made = own_sources.into_iter().chain(entities::MADE_IN_SCOPE);
-    let made = made.chain(beliefs::MADE_IN_SCOPE).chain(concepts::MADE_IN_SCOPE);
+    let made = made_in_scope().chain(entities::MADE_IN_SCOPE);
     let at = move |kind: u8| Key::of(tenant, kind).number(scope).all();
-    let shown = shown.map(move |kind| (Space::Records, at(kind)));
+    let shown = shown_in_scope().map(move |kind| (Space::Records, at(kind)));
     shown.chain(made.map(move |kind| (Space::Sources, at(kind))))
+}
+
+/// What stands side by side on disk: rows of a scope, of an entry, of a record. Those of names do not, because most of them
+/// are of no scope and are written all the time.
+pub(crate) fn placement() -> Placement {
+    let shown = [
+        records::FACT,
+        records::OF_EVENT,
+        records::EPISODE,
+        records::EPISODE_EVENT,
+        records::EPISODE_AFTER,
+        records::EPISODE_THING,
+    ];
+    let shown = shown.into_iter().chain(beliefs::SHOWN_BY_ID).chain(concepts::SHOWN_BY_ID);
+    let made = [sources::ANSWER, sources::ANSWERED, forget::TRACES, beliefs::MADES];
+    Placement::default()
+        .with(Space::Records, Lead::Scope, shown_in_scope())
+        .with(Space::Sources, Lead::Scope, made_in_scope())
+        .with(Space::Records, Lead::Id, shown)
+        .with(Space::Sources, Lead::Id, [sources::EPISODE_OF])
+        .with(Space::Sources, Lead::Entry, made.into_iter().chain(concepts::MADE_BY_ENTRY))
 }
 
 /// The newest words of a tenant for stretches of time.

@@ -6,7 +6,7 @@
 //! and folded again from the log.
 
 use std::io;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use ::fjall::config::{
 };
 use ::fjall::{Database, Guard, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use crate::kv::{Batch, Direction, Kv, Space, Visit};
+use crate::kv::{Batch, Direction, Kv, Placement, Space, Visit};
 
 /// Bytes of blocks kept in memory.
 const CACHE_BYTES: u64 = 32 * 1_024 * 1_024;
@@ -47,6 +47,9 @@ const WAIT: Duration = Duration::from_millis(10);
 /// wait for ever. Levels of forty times the size came to that at 600,000 events.
 const MERGED_TABLES: u8 = 8;
 const TABLE_BYTES: u64 = 16 * 1_024 * 1_024;
+/// The same where new rows come after all others. What is new is merged with the last tables only: the less is in those, the
+/// less is written again.
+const TABLE_BYTES_IN_ORDER: u64 = 4 * 1_024 * 1_024;
 /// Threads that flush and compact. With two, the one that is kept free for flushes hands
 /// compactions back in a busy loop while the other works.
 const WORKERS: usize = 1;
@@ -56,6 +59,7 @@ pub struct FjallKv {
     db: Database,
     /// In the order of [`Space::ALL`].
     keyspaces: Vec<Keyspace>,
+    placement: Placement,
     /// Bytes of rows since memtables were last rotated.
     gathered: AtomicU64,
 }
@@ -71,10 +75,11 @@ impl FjallKv {
     ///
     /// An error of kind `InvalidData` means that the store is damaged: remove the directory and
     /// fold the log again. `WouldBlock` means that another process has it open.
-    pub fn open(dir: &Path) -> io::Result<FjallKv> {
+    pub fn open(dir: &Path, placement: Placement) -> io::Result<FjallKv> {
         // The engine has assertions about its files. A damaged view must not stop the process:
         // everything in it can be made again.
-        let opened = std::panic::catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(dir)));
+        let open = || Self::open_unguarded(dir, placement);
+        let opened = std::panic::catch_unwind(AssertUnwindSafe(open));
         let opened = opened.unwrap_or_else(|_| {
             let what = "the view store is damaged: opening it failed an assertion";
             Err(io::Error::new(io::ErrorKind::InvalidData, what))
@@ -82,7 +87,7 @@ impl FjallKv {
         opened.map_err(|error| told_as_damage(error, dir.is_dir()))
     }
 
-    fn open_unguarded(dir: &Path) -> io::Result<FjallKv> {
+    fn open_unguarded(dir: &Path, placement: Placement) -> io::Result<FjallKv> {
         let db = Database::builder(dir)
             .cache_size(CACHE_BYTES)
             .max_journaling_size(JOURNAL_BYTES_MAX)
@@ -96,7 +101,7 @@ impl FjallKv {
         // What the journals brought back is in memory again. Much of it goes to disk now, in the
         // background: a process that is idle after a crash should not hold it.
         let recovered = db.write_buffer_size();
-        let kv = FjallKv { db, keyspaces, gathered: AtomicU64::new(recovered) };
+        let kv = FjallKv { db, keyspaces, placement, gathered: AtomicU64::new(recovered) };
         if recovered >= RECOVERED_BYTES_MAX {
             kv.gathered.store(0, Ordering::Relaxed);
             kv.rotate()?;
@@ -106,6 +111,26 @@ impl FjallKv {
 
     fn keyspace(&self, space: Space) -> &Keyspace {
         self.keyspaces.get(space as usize).expect("there is a keyspace for each space, in order")
+    }
+
+    /// Walks over what stands in a space.
+    fn walk(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> io::Result<()> {
+        let start = if from.is_empty() { Bound::Unbounded } else { Bound::Included(from) };
+        let end = if to.is_empty() { Bound::Unbounded } else { Bound::Excluded(to) };
+        let mut rows = self.keyspace(space).range::<&[u8], _>((start, end));
+        while let Some(row) = step(&mut rows, direction) {
+            let (key, value) = row.into_inner().map_err(to_io)?;
+            if visit(&key, &value).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Counts rows, and has memtables written when they are large.
@@ -149,11 +174,20 @@ fn options(space: Space) -> KeyspaceCreateOptions {
         // Mostly asked for keys that are not there.
         _ => FilterPolicy::all(FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0))),
     };
+    let (merged, table_bytes) = match space {
+        Space::Events | Space::Entries | Space::Lifecycle | Space::OfEntries | Space::OfIds => {
+            (MERGED_TABLES, TABLE_BYTES_IN_ORDER)
+        }
+        // Few rows of an event, in no order: each merge writes all of the next level again, so it is seldom. From 20
+        // tables on the engine slows writers down, at 30 it stops them until there are fewer.
+        Space::Idempotency | Space::Sources => (2 * MERGED_TABLES, TABLE_BYTES / 2),
+        _ => (MERGED_TABLES, TABLE_BYTES),
+    };
     KeyspaceCreateOptions::default()
         // Never by the engine itself; see `gather`.
         .max_memtable_size(u64::MAX)
         .compaction_strategy(Arc::new(
-            Leveled::default().with_l0_threshold(MERGED_TABLES).with_table_target_size(TABLE_BYTES),
+            Leveled::default().with_l0_threshold(merged).with_table_target_size(table_bytes),
         ))
         .data_block_compression_policy(CompressionPolicy::disabled())
         .index_block_compression_policy(CompressionPolicy::disabled())
@@ -162,7 +196,14 @@ fn options(space: Space) -> KeyspaceCreateOptions {
 
 impl Kv for FjallKv {
     fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
-        let value = self.keyspace(space).get(key).map_err(to_io)?;
+        let value = match self.placement.is_placed(space, key) {
+            true => {
+                let mut key = key.to_vec();
+                self.keyspace(self.placement.place(space, &mut key)).get(key)
+            }
+            false => self.keyspace(space).get(key),
+        };
+        let value = value.map_err(to_io)?;
         Ok(value.map(|value| value.to_vec()))
     }
 
@@ -177,23 +218,26 @@ impl Kv for FjallKv {
         if !to.is_empty() && from >= to {
             return Ok(());
         }
-        let start = if from.is_empty() { Bound::Unbounded } else { Bound::Included(from) };
-        let end = if to.is_empty() { Bound::Unbounded } else { Bound::Excluded(to) };
-        let mut rows = self.keyspace(space).range::<&[u8], _>((start, end));
-        while let Some(row) = step(&mut rows, direction) {
-            let (key, value) = row.into_inner().map_err(to_io)?;
-            if visit(&key, &value).is_break() {
-                break;
+        let Some(walk) = self.placement.walk(space, from, to)? else {
+            return self.walk(space, (from, to), direction, visit);
+        };
+        let mut shown = Vec::new();
+        let bounds = (walk.from.as_slice(), walk.to.as_slice());
+        self.walk(walk.lead.space(), bounds, direction, &mut |key, value| {
+            shown.clear();
+            shown.extend_from_slice(key);
+            match walk.back(space, (from, to), &mut shown) {
+                true => visit(&shown, value),
+                false => ControlFlow::Continue(()),
             }
-        }
-        Ok(())
+        })
     }
 
     fn write(&self, batch: Batch) -> io::Result<()> {
         let mut writes = self.db.batch();
         let mut bytes = 0;
-        for (space, key, value) in batch.writes {
-            let keyspace = self.keyspace(space);
+        for (space, mut key, value) in batch.writes {
+            let keyspace = self.keyspace(self.placement.place(space, &mut key));
             bytes += ROW_BYTES + (key.len() + value.as_ref().map_or(0, Vec::len)) as u64;
             match value {
                 Some(value) => writes.insert(keyspace, key, value),

@@ -35,6 +35,14 @@ pub enum Space {
     Records,
     /// What derived records are made from: claims, members, evidence, names.
     Sources,
+    /// Rows of the last two that are placed by scopes.
+    OfScopes,
+    /// Those that are placed by entries.
+    OfEntries,
+    /// Those that are placed by ids.
+    OfIds,
+    /// What an entry of the log is: which event, or what else it made.
+    Entries,
 }
 
 impl Space {
@@ -53,6 +61,10 @@ impl Space {
         Space::Jobs,
         Space::Records,
         Space::Sources,
+        Space::OfScopes,
+        Space::OfEntries,
+        Space::OfIds,
+        Space::Entries,
     ];
 
     /// The name on disk.
@@ -71,6 +83,10 @@ impl Space {
             Space::Jobs => "jobs",
             Space::Records => "records",
             Space::Sources => "sources",
+            Space::OfScopes => "of_scopes",
+            Space::OfEntries => "of_entries",
+            Space::OfIds => "of_ids",
+            Space::Entries => "entries",
         }
     }
 }
@@ -111,7 +127,8 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
     /// The value of a key.
     fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>>;
     /// Walks keys in `from..to` (`to` exclusive; empty: to the end of the space) and shows each to
-    /// `visit` until it stops. `visit` may call the store again.
+    /// `visit` until it stops. `visit` may call the store again. From the beginning of a space to its end it shows what
+    /// stands there: rows that are placed ([`Placement`]) stand in other spaces.
     fn scan(
         &self,
         space: Space,
@@ -160,5 +177,7 @@ const CLEAR_KEYS_MAX: usize = 4_096;
 
 pub use self::fjall::FjallKv;
 pub use mem::MemKv;
+pub use placed::{Lead, Placement};
 pub mod fjall;
 pub mod mem;
+mod placed;

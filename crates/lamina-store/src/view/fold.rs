@@ -163,7 +163,7 @@ impl<'a> Fold<'a> {
         }
         self.put(Space::Events, key::event(row.tenant, &id), row.encode());
         let at = EventAt { tenant: row.tenant, id };
-        self.put(Space::Events, key::event_at(row.offset), at.encode());
+        self.put(Space::Entries, key::event_at(row.offset), at.encode());
         self.sweep.push(row.offset, at, row.recorded_at);
         Ok(())
     }
@@ -353,7 +353,7 @@ impl<'a> Fold<'a> {
     /// Notes what an entry made, so that it can be taken back by offset.
     pub(crate) fn made(&mut self, entry: &Entry, made: Made) {
         let head = &entry.head;
-        self.put(Space::Events, key::made_at(head.offset), made.encode(head.tenant));
+        self.put(Space::Entries, key::made_at(head.offset), made.encode(head.tenant));
     }
 
     /// Forgets keys whose day is over.

@@ -51,9 +51,9 @@ impl Views {
 
     /// The tenant and event of the entry at this offset, if it is one.
     pub fn event_at(&self, offset: u64) -> Result<Option<(u32, EventId)>, ViewError> {
-        let row = self.get(Space::Events, &key::event_at(offset))?;
+        let row = self.get(Space::Entries, &key::event_at(offset))?;
         let at = row.map(|bytes| EventAt::decode(&bytes)).transpose();
-        Ok(at.map_err(row_error(Space::Events))?.map(|at| (at.tenant, at.id)))
+        Ok(at.map_err(row_error(Space::Entries))?.map(|at| (at.tenant, at.id)))
     }
 
     /// The events of a scope that were cancelled and not erased: no list leads to them. Looks at every

@@ -114,7 +114,7 @@ impl Fold<'_> {
             Made::Blob(None) => Ok(()),
             Made::Blob(Some(id)) => {
                 let erased = Made::Blob(None).encode(tenant);
-                self.put(Space::Events, key::made_at(target.offset), erased);
+                self.put(Space::Entries, key::made_at(target.offset), erased);
                 self.drop_blob(tenant, id)
             }
             Made::Scope(ordinal) => {
@@ -125,7 +125,7 @@ impl Fold<'_> {
             Made::Policy(None) => Ok(()),
             Made::Policy(Some(policy)) => {
                 let erased = Made::Policy(None).encode(tenant);
-                self.put(Space::Events, key::made_at(target.offset), erased);
+                self.put(Space::Entries, key::made_at(target.offset), erased);
                 self.drop_policy(tenant, &policy, target.offset)
             }
             Made::Tenant => self.erase_tenant(tenant),
@@ -177,9 +177,9 @@ impl Fold<'_> {
 
     /// The event that an entry is.
     pub(crate) fn event_of(&self, offset: u64) -> Result<Option<EventRow>, ViewError> {
-        let at = self.get(Space::Events, &key::event_at(offset))?;
+        let at = self.get(Space::Entries, &key::event_at(offset))?;
         let at = at.map(|bytes| EventAt::decode(&bytes)).transpose();
-        match at.map_err(row_error(Space::Events))? {
+        match at.map_err(row_error(Space::Entries))? {
             None => Ok(None),
             Some(at) => self.event(at.tenant, &at.id),
         }
@@ -187,8 +187,8 @@ impl Fold<'_> {
 
     /// What an entry that is no event made.
     pub(crate) fn made_by(&self, offset: u64) -> Result<Option<(u32, Made)>, ViewError> {
-        let made = self.get(Space::Events, &key::made_at(offset))?;
-        made.map(|bytes| Made::decode(&bytes)).transpose().map_err(row_error(Space::Events))
+        let made = self.get(Space::Entries, &key::made_at(offset))?;
+        made.map(|bytes| Made::decode(&bytes)).transpose().map_err(row_error(Space::Entries))
     }
 }
 

@@ -83,7 +83,7 @@ impl Sweep {
             }
         };
         let (from, to) = (key::event_at(position.cursor), key::events_end());
-        kv.scan(Space::Events, &from, &to, Direction::Forward, &mut visit)?;
+        kv.scan(Space::Entries, &from, &to, Direction::Forward, &mut visit)?;
         if let Some(error) = failed {
             return Ok(Err(error));
         }

@@ -29,6 +29,9 @@ mod sources {
     pub(super) const BLOCK: u8 = 51;
 }
 
+/// Kinds whose keys begin with an id, and with the offset of an entry.
+pub(crate) const SHOWN_BY_ID: [u8; 3] = [records::CONCEPT, records::VERSION, records::VERSION_ID];
+pub(crate) const MADE_BY_ENTRY: [u8; 1] = [sources::THINGS];
 /// Kinds whose keys begin with a scope.
 pub(crate) const SHOWN_IN_SCOPE: [u8; 1] = [records::LISTED];
 pub(crate) const MADE_IN_SCOPE: [u8; 9] = [

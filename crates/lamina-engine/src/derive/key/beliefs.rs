@@ -29,6 +29,9 @@ mod sources {
     pub(super) const TERMED: u8 = 79;
 }
 
+/// Kinds whose keys begin with an id, and with the offset of an entry.
+pub(super) const SHOWN_BY_ID: [u8; 1] = [records::BELIEF];
+pub(super) const MADES: u8 = sources::MADE;
 /// Kinds whose keys begin with a scope.
 pub(super) const SHOWN_IN_SCOPE: [u8; 2] = [records::LISTED, records::ABOUT];
 pub(super) const MADE_IN_SCOPE: [u8; 6] = [

@@ -33,6 +33,9 @@ mod sources {
     pub(super) const DECIDED: u8 = 102;
 }
 
+/// The kind of [`trace`], whose keys begin with the offset of an entry.
+pub(super) const TRACES: u8 = sources::TRACE;
+
 /// An answer that was made of an event, whatever became of either.
 pub(crate) fn trace(tenant: u32, event: u64, answer: u64) -> Vec<u8> {
     Key::of(tenant, sources::TRACE).number(event).number(answer).0

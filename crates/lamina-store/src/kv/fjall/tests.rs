@@ -23,7 +23,7 @@ fn dump(kv: &dyn Kv, space: Space, from: &[u8], to: &[u8], direction: Direction)
 #[test]
 fn a_store_survives_being_closed() {
     let dir = tempfile::tempdir().unwrap();
-    let kv = FjallKv::open(dir.path()).unwrap();
+    let kv = FjallKv::open(dir.path(), Placement::default()).unwrap();
     let mut batch = Batch::default();
     for space in Space::ALL {
         batch.put(*space, "key", space.name());
@@ -32,7 +32,7 @@ fn a_store_survives_being_closed() {
     kv.persist().unwrap();
     assert!(kv.disk_bytes().unwrap() > 0);
     drop(kv);
-    let kv = FjallKv::open(dir.path()).unwrap();
+    let kv = FjallKv::open(dir.path(), Placement::default()).unwrap();
     for space in Space::ALL {
         let value = kv.get(*space, b"key").unwrap();
         assert_eq!(value.as_deref(), Some(space.name().as_bytes()));
@@ -42,24 +42,24 @@ fn a_store_survives_being_closed() {
 #[test]
 fn a_second_process_is_refused_and_damage_is_told_apart() {
     let dir = tempfile::tempdir().unwrap();
-    let kv = FjallKv::open(dir.path()).unwrap();
+    let kv = FjallKv::open(dir.path(), Placement::default()).unwrap();
     let mut batch = Batch::default();
     batch.put(Space::Meta, "key", "value");
     kv.write(batch).unwrap();
-    let error = FjallKv::open(dir.path()).unwrap_err();
+    let error = FjallKv::open(dir.path(), Placement::default()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
     drop(kv);
     let disk = lamina_env::RealDisk;
     let version = lamina_env::Disk::open(&disk, &dir.path().join("version")).unwrap();
     version.write_at(b"garbage", 0).unwrap();
-    let error = FjallKv::open(dir.path()).unwrap_err();
+    let error = FjallKv::open(dir.path(), Placement::default()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }
 
 #[test]
 fn clearing_a_space_leaves_the_others() {
     let dir = tempfile::tempdir().unwrap();
-    let kv = FjallKv::open(dir.path()).unwrap();
+    let kv = FjallKv::open(dir.path(), Placement::default()).unwrap();
     for n in 0..10_000u32 {
         let mut batch = Batch::default();
         batch.put(Space::Events, n.to_be_bytes(), "x");
@@ -74,7 +74,7 @@ fn clearing_a_space_leaves_the_others() {
 #[test]
 fn memtables_are_written_while_rows_keep_coming() {
     let dir = tempfile::tempdir().unwrap();
-    let kv = FjallKv::open(dir.path()).unwrap();
+    let kv = FjallKv::open(dir.path(), Placement::default()).unwrap();
     let rows = 4 * MEMTABLES_BYTES_MAX / 2_048;
     for n in 0..rows {
         let mut batch = Batch::default();
@@ -93,7 +93,7 @@ fn memtables_are_written_while_rows_keep_coming() {
     assert_eq!(sealed(), 0, "the worker is stuck");
     assert!(tables() >= 2, "nothing was written as a table");
     drop(kv);
-    let kv = FjallKv::open(dir.path()).unwrap();
+    let kv = FjallKv::open(dir.path(), Placement::default()).unwrap();
     for n in [0, rows / 2, rows - 1] {
         let value = kv.get(Space::ALL[n as usize % 2], &n.to_be_bytes()).unwrap();
         assert_eq!(value, Some(vec![n as u8; 2_048]));
@@ -110,7 +110,7 @@ proptest! {
         bounds in vec((0..10u8, 0..10u8), 1..5),
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let real = FjallKv::open(dir.path()).unwrap();
+        let real = FjallKv::open(dir.path(), Placement::default()).unwrap();
         let simulated = MemKv::new();
         for writes in batches {
             let mut batch = Batch::default();
