@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 29: 55 rows, 8ae07cec88a63afe37be558a293a1ccfd04b49593d330d6675902e044161ea19"]
+    expect!["layout 30: 55 rows, 89d7696401f831ccd113110de19eb78c28f2226ed1256511ae35bc0a2ffa4011"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
