@@ -6,7 +6,7 @@
 //! and folded again from the log.
 
 use std::io;
-use std::ops::{Bound, ControlFlow};
+use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
@@ -218,19 +218,10 @@ impl Kv for FjallKv {
         if !to.is_empty() && from >= to {
             return Ok(());
         }
-        let Some(walk) = self.placement.walk(space, from, to)? else {
-            return self.walk(space, (from, to), direction, visit);
+        let walk = |space, bounds: (&[u8], &[u8]), visit: &mut Visit<'_>| {
+            self.walk(space, bounds, direction, visit)
         };
-        let mut shown = Vec::new();
-        let bounds = (walk.from.as_slice(), walk.to.as_slice());
-        self.walk(walk.lead.space(), bounds, direction, &mut |key, value| {
-            shown.clear();
-            shown.extend_from_slice(key);
-            match walk.back(space, (from, to), &mut shown) {
-                true => visit(&shown, value),
-                false => ControlFlow::Continue(()),
-            }
-        })
+        self.placement.scan(space, (from, to), visit, walk)
     }
 
     fn write(&self, batch: Batch) -> io::Result<()> {

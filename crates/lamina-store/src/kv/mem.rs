@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::kv::{Batch, Direction, Kv, Space, Visit};
+use crate::kv::{Batch, Direction, Kv, Placement, Space, Visit};
 
 /// Keys copied at a time by a scan, so that `visit` runs outside the lock.
 const SCAN_CHUNK: usize = 128;
@@ -19,6 +19,7 @@ const SCAN_CHUNK: usize = 128;
 #[derive(Debug, Default)]
 pub struct MemKv {
     state: Mutex<State>,
+    placement: Placement,
     calls: AtomicU64,
     /// The number of the call that fails; 0: none.
     fail_at: AtomicU64,
@@ -38,6 +39,11 @@ impl MemKv {
     /// An empty store.
     pub fn new() -> MemKv {
         MemKv::default()
+    }
+
+    /// An empty store that has its rows where the one on disk has them.
+    pub fn placed(placement: Placement) -> MemKv {
+        MemKv { placement, ..MemKv::default() }
     }
 
     /// Power is lost: only the first `keep` of the batches since the last persist survive.
@@ -81,6 +87,30 @@ impl MemKv {
         Ok(())
     }
 
+    /// Walks over what stands in a space.
+    fn walk(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) {
+        let end = if to.is_empty() { Bound::Unbounded } else { Bound::Excluded(to.to_vec()) };
+        let mut range = (Bound::Included(from.to_vec()), end);
+        loop {
+            let chunk = self.chunk(space, &range, direction);
+            let Some((last, _)) = chunk.last() else { return };
+            let seen = Bound::Excluded(last.clone());
+            if chunk.iter().any(|(key, value)| visit(key, value).is_break()) {
+                return;
+            }
+            match direction {
+                Direction::Forward => range.0 = seen,
+                Direction::Backward => range.1 = seen,
+            }
+        }
+    }
+
     /// The next keys of a scan.
     fn chunk(
         &self,
@@ -107,8 +137,10 @@ impl MemKv {
 impl Kv for MemKv {
     fn get(&self, space: Space, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
         self.call()?;
+        let mut key = key.to_vec();
+        let space = self.placement.place(space, &mut key);
         let state = self.state.lock();
-        Ok(state.spaces.get(&space).and_then(|keys| keys.get(key)).cloned())
+        Ok(state.spaces.get(&space).and_then(|keys| keys.get(&key)).cloned())
     }
 
     fn scan(
@@ -120,31 +152,20 @@ impl Kv for MemKv {
         visit: &mut Visit<'_>,
     ) -> io::Result<()> {
         self.call()?;
-        let end = if to.is_empty() { Bound::Unbounded } else { Bound::Excluded(to.to_vec()) };
-        let mut range = (Bound::Included(from.to_vec()), end);
-        loop {
-            let chunk = self.chunk(space, &range, direction);
-            let Some((last, _)) = chunk.last() else {
-                return Ok(());
-            };
-            let seen = Bound::Excluded(last.clone());
-            for (key, value) in &chunk {
-                if visit(key, value).is_break() {
-                    return Ok(());
-                }
-            }
-            match direction {
-                Direction::Forward => range.0 = seen,
-                Direction::Backward => range.1 = seen,
-            }
-        }
+        let walk = |space, bounds: (&[u8], &[u8]), visit: &mut Visit<'_>| {
+            self.walk(space, bounds, direction, visit);
+            Ok(())
+        };
+        self.placement.scan(space, (from, to), visit, walk)
     }
 
     fn write(&self, batch: Batch) -> io::Result<()> {
         self.call()?;
         let mut state = self.state.lock();
-        let undo =
-            batch.writes.into_iter().map(|change| apply(&mut state.spaces, change)).collect();
+        let placed =
+            |(space, mut key, value): Change| (self.placement.place(space, &mut key), key, value);
+        let changes = batch.writes.into_iter().map(placed);
+        let undo = changes.map(|change| apply(&mut state.spaces, change)).collect();
         state.undo.push(undo);
         Ok(())
     }

@@ -9,8 +9,9 @@
 //! Nobody above knows: keys are given and shown as they are. Only a walk over all of a space shows what is in it on disk.
 
 use std::io;
+use std::ops::ControlFlow;
 
-use crate::kv::Space;
+use crate::kv::{Space, Visit};
 
 /// Bytes of a tenant, and of a tenant and a kind.
 const TENANT: usize = 4;
@@ -38,7 +39,7 @@ impl Lead {
     }
 
     /// Where its rows stand.
-    pub(super) fn space(self) -> Space {
+    fn space(self) -> Space {
         match self {
             Lead::Scope => Space::OfScopes,
             Lead::Entry => Space::OfEntries,
@@ -64,13 +65,13 @@ impl Default for Placement {
 
 /// Where a walk leads.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Walk {
-    pub(super) lead: Lead,
-    pub(super) from: Vec<u8>,
+struct Walk {
+    lead: Lead,
+    from: Vec<u8>,
     /// Empty: to the end.
-    pub(super) to: Vec<u8>,
+    to: Vec<u8>,
     /// Rows of other kinds stand in between, or rows beyond the bounds.
-    pub(super) mixed: bool,
+    mixed: bool,
 }
 
 impl Placement {
@@ -117,8 +118,28 @@ impl Placement {
         lead.space()
     }
 
+    /// Shows the keys of `from..to`, given a walk over what stands in a space.
+    pub(super) fn scan(
+        &self,
+        space: Space,
+        (from, to): (&[u8], &[u8]),
+        visit: &mut Visit<'_>,
+        walk: impl FnOnce(Space, (&[u8], &[u8]), &mut Visit<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(way) = self.walk(space, from, to)? else { return walk(space, (from, to), visit) };
+        let mut shown = Vec::new();
+        walk(way.lead.space(), (&way.from, &way.to), &mut |key, value| {
+            shown.clear();
+            shown.extend_from_slice(key);
+            match way.back(space, (from, to), &mut shown) {
+                true => visit(&shown, value),
+                false => ControlFlow::Continue(()),
+            }
+        })
+    }
+
     /// Where to walk for the keys of `from..to`; `None` if they stand where they say.
-    pub(super) fn walk(&self, space: Space, from: &[u8], to: &[u8]) -> io::Result<Option<Walk>> {
+    fn walk(&self, space: Space, from: &[u8], to: &[u8]) -> io::Result<Option<Walk>> {
         let Some(lead) = self.lead(space, from) else { return Ok(None) };
         let (Some(kind), known) = (from.get(..KIND), KIND + lead.bytes()) else { return Ok(None) };
         let end = after(kind.to_vec());
@@ -154,7 +175,7 @@ impl Placement {
 
 impl Walk {
     /// Makes a key from the disk what it was. `false` if it is of another kind than where the walk began, or beyond it.
-    pub(super) fn back(&self, space: Space, (from, to): (&[u8], &[u8]), key: &mut [u8]) -> bool {
+    fn back(&self, space: Space, (from, to): (&[u8], &[u8]), key: &mut [u8]) -> bool {
         let Some(moved) = key.get_mut(TENANT..KIND + self.lead.bytes()) else { return false };
         moved.rotate_right(1);
         let Some(kind) = moved.first_mut() else { return false };

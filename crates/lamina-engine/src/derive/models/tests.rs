@@ -234,8 +234,8 @@ impl World {
         self.engine.shutdown().await;
         let inner = &self.engine.inner;
         let hasher = Arc::new(TenantKeys(Arc::clone(&inner.keys)));
-        let found =
-            verify(&inner.views, &*inner.reader, Arc::new(MemKv::new()), hasher, &mut |_, _| {});
+        let kv = Arc::new(MemKv::placed(crate::derive::key::placement()));
+        let found = verify(&inner.views, &*inner.reader, kv, hasher, &mut |_, _| {});
         assert_eq!(found.unwrap().differences, []);
     }
 }

@@ -56,6 +56,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let (placed, plain) = (FjallKv::open(dir.path(), placement()).unwrap(), MemKv::new());
+        let in_memory = MemKv::placed(placement());
         for some in writes.chunks(7) {
             let mut batch = Batch::default();
             for (space, key, value) in some {
@@ -63,6 +64,7 @@ proptest! {
                 batch.writes.push((SPACES[usize::from(*space)], key.clone(), value));
             }
             placed.write(batch.clone()).unwrap();
+            in_memory.write(batch.clone()).unwrap();
             plain.write(batch).unwrap();
         }
         for (space, key, _) in &writes {
@@ -85,6 +87,10 @@ proptest! {
                     );
                 }
             }
+        }
+        for space in Space::ALL {
+            let on_disk = walked(&placed, *space, &[], &[], Direction::Forward);
+            prop_assert_eq!(on_disk, walked(&in_memory, *space, &[], &[], Direction::Forward));
         }
         // All spaces together have every row once, and clearing them leaves none.
         let rows = |kv: &dyn Kv| -> usize {
