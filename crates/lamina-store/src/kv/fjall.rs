@@ -6,7 +6,7 @@
 //! and folded again from the log.
 
 use std::io;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use ::fjall::config::{
 };
 use ::fjall::{Database, Guard, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use crate::kv::{Batch, Direction, Kv, Placement, Space, Visit};
+use crate::kv::{Batch, CLEAR_KEYS_MAX, Direction, Kv, Placement, Space, Visit};
 
 /// Bytes of blocks kept in memory.
 const CACHE_BYTES: u64 = 32 * 1_024 * 1_024;
@@ -237,6 +237,29 @@ impl Kv for FjallKv {
         }
         writes.commit().map_err(to_io)?;
         self.gather(bytes)
+    }
+
+    /// What stands there goes, also if it would stand elsewhere now: a store of another layout is cleared as well.
+    fn clear(&self, space: Space) -> io::Result<()> {
+        let keyspace = self.keyspace(space);
+        let mut from = Vec::new();
+        loop {
+            let mut keys = Vec::new();
+            self.walk(space, (&from, &[]), Direction::Forward, &mut |key, _| {
+                keys.push(key.to_vec());
+                match keys.len() < CLEAR_KEYS_MAX {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })?;
+            let Some(last) = keys.last() else { return Ok(()) };
+            from = [last.as_slice(), &[0]].concat();
+            let bytes = keys.iter().map(|key| ROW_BYTES + key.len() as u64).sum();
+            let mut writes = self.db.batch();
+            keys.into_iter().for_each(|key| writes.remove(keyspace, key));
+            writes.commit().map_err(to_io)?;
+            self.gather(bytes)?;
+        }
     }
 
     fn persist(&self) -> io::Result<()> {

@@ -130,3 +130,25 @@ fn a_walk_over_several_kinds_is_refused() {
     }
     assert_eq!(placement.walk(Space::Records, &[], &[]).unwrap(), None);
 }
+
+/// So a store is cleared that was written before rows were placed, or placed otherwise.
+#[test]
+fn what_stood_elsewhere_before_goes_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = FjallKv::open(dir.path(), Placement::default()).unwrap();
+    let mut batch = Batch::default();
+    for number in 0..9_000_u64 {
+        let key = [&[0, 0, 0, 1, 2], number.to_be_bytes().as_slice(), &[7; 9]].concat();
+        batch.put(Space::Sources, key.clone(), "x");
+        batch.put(Space::Records, key, "x");
+    }
+    before.write(batch).unwrap();
+    before.persist().unwrap();
+    drop(before);
+    let placed = FjallKv::open(dir.path(), placement()).unwrap();
+    for space in SPACES {
+        assert_eq!(walked(&placed, space, &[], &[], Direction::Forward).len(), 9_000);
+        placed.clear(space).unwrap();
+        assert!(walked(&placed, space, &[], &[], Direction::Forward).is_empty());
+    }
+}
