@@ -250,6 +250,22 @@ impl Index {
         }
     }
 
+    /// Asks by words and by meaning at once.
+    pub fn both(
+        &self,
+        tenant: u32,
+        words: &LexicalQuery<'_>,
+        meaning: &VectorQuery<'_>,
+    ) -> Result<(LexicalAnswer, Result<Vec<VectorHit>, Error>), Error> {
+        match self.existing(tenant)? {
+            Some(tenant) => {
+                let (found, near) = tenant.both(words, meaning);
+                Ok((found?, near))
+            }
+            None => Ok((lexical::nothing(words)?, Ok(Vec::new()))),
+        }
+    }
+
     /// How each of these can be found now.
     pub fn holds(&self, tenant: u32, keys: &[RecordKey]) -> Result<Vec<Held>, Error> {
         let Some(tenant) = self.existing(tenant)? else {

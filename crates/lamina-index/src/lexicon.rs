@@ -87,6 +87,30 @@ impl Lexicon {
         numbers.into()
     }
 
+    /// One with these words and no others, and by the number of each word the number that it has there. What comes
+    /// before another here does so there.
+    pub fn only(&self, numbers: impl Iterator<Item = u32>) -> (Lexicon, Vec<u32>) {
+        let words = self.words.read();
+        let mut given = vec![NOTHING; words.scales.len()];
+        for number in numbers {
+            if let Some(given) = given.get_mut(number as usize) {
+                *given = 0;
+            }
+        }
+        let mut only = Words::default();
+        for (number, given) in (0_u32..).zip(&mut given).filter(|(_, given)| **given == 0) {
+            let (values, scale) = words.meaning(number);
+            *given = u32::try_from(only.scales.len()).unwrap_or(NOTHING);
+            only.values.extend_from_slice(values);
+            only.scales.push(scale);
+        }
+        for (word, number) in &words.numbers {
+            let given = given.get(*number as usize).copied().filter(|given| *given != NOTHING);
+            only.numbers.extend(given.map(|given| (word.clone(), given)));
+        }
+        (Lexicon { words: RwLock::new(only), ..Lexicon::default() }, given)
+    }
+
     /// Looks for these words.
     pub fn focus<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Focus<'_> {
         let meant = |word: &str| self.embedder.embed_one(word).map(|vector| Wide::of(&vector));

@@ -11,8 +11,11 @@ use crate::document::{Change, Document, Record, RecordKey};
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::index::Purged;
-use crate::lexical;
+use crate::lexical::{self, LexicalAnswer, LexicalQuery};
 use crate::vector::{self, Space, VectorHit, VectorQuery, nearest};
+
+/// Vectors from which on it is worth a thread to compare them beside the search by words: a tenth of a millisecond.
+const APART_FROM: usize = if cfg!(test) { 16 } else { 8_192 };
 
 #[derive(Debug)]
 pub(crate) struct Tenant {
@@ -163,16 +166,51 @@ impl Tenant {
     }
 
     pub(crate) fn nearest(&self, query: &VectorQuery<'_>) -> Result<Vec<VectorHit>, Error> {
-        let blocks = self.blocks(query)?;
+        self.compared(query, &self.blocks(query)?)
+    }
+
+    /// Asks by words and by meaning. Where there is much to compare, another thread does that meanwhile.
+    pub(crate) fn both(
+        &self,
+        words: &LexicalQuery<'_>,
+        meaning: &VectorQuery<'_>,
+    ) -> (Result<LexicalAnswer, Error>, Result<Vec<VectorHit>, Error>) {
+        let blocks = match self.blocks(meaning) {
+            Ok(blocks) => blocks,
+            Err(error) => return (self.lexical.search(words), Err(error)),
+        };
+        let compared = || self.compared(meaning, &blocks);
+        if blocks.iter().map(|block| block.len()).sum::<usize>() < APART_FROM {
+            return (self.lexical.search(words), compared());
+        }
+        std::thread::scope(|scope| {
+            let apart = std::thread::Builder::new().name("lamina-compare".to_owned());
+            let apart = apart.spawn_scoped(scope, compared);
+            let found = self.lexical.search(words);
+            let near = match apart.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(near)) => near,
+                Ok(Err(panicked)) => std::panic::resume_unwind(panicked),
+                // There are no more threads to be had.
+                Err(_) => compared(),
+            };
+            (found, near)
+        })
+    }
+
+    fn compared(
+        &self,
+        query: &VectorQuery<'_>,
+        blocks: &[Arc<vector::Block>],
+    ) -> Result<Vec<VectorHit>, Error> {
         let filter = &query.filter;
         if filter.labels.is_empty() {
-            return Ok(nearest(&blocks, query.vector, query.limit, &|seen| filter.passes(seen)));
+            return Ok(nearest(blocks, query.vector, query.limit, &|seen| filter.passes(seen)));
         }
         // Labels are not kept with vectors; the words know which documents have them.
         let labelled = Filter { visible: None, ..filter.clone() };
         let keys: std::collections::HashSet<_> =
             self.lexical.keys(&labelled)?.into_iter().collect();
-        Ok(nearest(&blocks, query.vector, query.limit, &|seen| {
+        Ok(nearest(blocks, query.vector, query.limit, &|seen| {
             keys.contains(&seen.key) && filter.passes(seen)
         }))
     }

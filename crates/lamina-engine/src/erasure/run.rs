@@ -370,7 +370,8 @@ impl Engine {
         self.step((job, work), LAST, counts).await?;
         // Nothing of it is in the views any more. If it stopped before this, the next start carries it on, and
         // until then nobody looks.
-        self.inner.admin.erasing.veil.lift(job.id);
+        let id = job.id;
+        self.blocking(move |inner| Ok::<_, Error>(inner.unveil(id))).await?;
         drop(waits);
         let index = self.purged(INDEX_PATIENCE).await?;
         self.blocking(Inner::quarantine_emptied).await?;

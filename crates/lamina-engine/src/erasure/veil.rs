@@ -18,7 +18,7 @@ use crate::engine::Inner;
 
 /// What one erasure hides.
 #[derive(Debug)]
-struct Hidden {
+pub(super) struct Hidden {
     tenant: u32,
     scopes: BTreeSet<u64>,
     /// Events before this offset.
@@ -65,10 +65,11 @@ impl Veil {
         self.any.store(true, Ordering::Release);
     }
 
-    pub(super) fn lift(&self, id: ErasureId) {
+    pub(super) fn lift(&self, id: ErasureId) -> Option<Hidden> {
         let mut hidden = self.hidden.write();
-        hidden.remove(&id);
+        let lifted = hidden.remove(&id);
         self.any.store(!hidden.is_empty(), Ordering::Release);
+        lifted
     }
 
     fn hides(&self, is: impl Fn(&Hidden) -> bool) -> bool {
@@ -83,8 +84,21 @@ impl Inner {
             return Ok(());
         }
         let scopes = self.scopes_erased(wanted)?;
-        self.admin.erasing.veil.put(id, Hidden { scopes, ..Hidden::of(wanted) });
+        self.admin.erasing.veil.put(id, Hidden { scopes: scopes.clone(), ..Hidden::of(wanted) });
+        // From here on no read keeps anything of them.
+        self.shared.told.forget_scopes(wanted.tenant, &scopes);
+        self.shared.served.forget();
         Ok(())
+    }
+
+    /// Shows again what is left, and forgets what reads have kept of the rest.
+    pub(super) fn unveil(&self, id: ErasureId) {
+        let hidden = self.admin.erasing.veil.lift(id);
+        if let Some(Hidden { tenant, scopes, .. }) = hidden {
+            self.shared.told.forget_scopes(tenant, &scopes);
+        }
+        self.shared.served.forget();
+        self.shared.texts.renew();
     }
 
     /// Whether no read looks into a scope at the moment.
@@ -108,7 +122,7 @@ impl Inner {
         if !self.hides_any(tenant) {
             return Ok(false);
         }
-        Ok(self.views.event(tenant, event)?.is_some_and(|row| self.is_hidden(&row)))
+        Ok(self.views.event_again(tenant, event)?.is_some_and(|row| self.is_hidden(&row)))
     }
 
     /// The row of an event as reads see it: one that is being erased is like one that was.

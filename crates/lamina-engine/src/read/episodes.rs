@@ -291,16 +291,17 @@ impl Inner {
         paths: &mut HashMap<u64, ScopePath>,
     ) -> Result<(EpisodeRecord, usize), Error> {
         let Known { row, members } = known;
+        let place = (tenant, row.scope);
         let (events, told) = match members {
             Some(members) => {
                 let events = members.iter().map(|(_, event, _)| *event).collect();
                 let known = Stamp::of(&members);
-                (events, self.told_of(tenant, id, known, query.with_chain, || Ok(members))?)
+                (events, self.told_of(place, id, known, query.with_chain, || Ok(members))?)
             }
             None => {
                 let known = self.members(tenant, id)?;
                 let members = || Ok(events_of(&self.views, tenant, id)?);
-                let told = self.told_of(tenant, id, known.stamp, query.with_chain, members)?;
+                let told = self.told_of(place, id, known.stamp, query.with_chain, members)?;
                 (known.events.clone(), told)
             }
         };

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use lamina_store::entry::Entry;
+use lamina_store::entry::{Entry, Kind, control};
 use lamina_store::log::LogError;
 use lamina_store::view::{ViewError, Views};
 
@@ -57,8 +57,11 @@ impl Applier {
         let mut entries = Vec::new();
         let mut tip = None;
         let mut due = Vec::new();
+        let mut taken_back = Vec::new();
         for committed in committed {
             for appended in committed.appended {
+                let some = appended.entries.iter();
+                taken_back.extend(some.filter_map(|entry| TakenBack::of(entry, committed.veiled)));
                 entries.extend(appended.entries);
                 tip = Some(appended.tip);
             }
@@ -69,19 +72,28 @@ impl Applier {
         match self.views.apply(&entries, &tip) {
             Ok(()) => {
                 self.stood(&entries);
-                if let Some(told) = &self.told {
-                    told.folded(&entries);
-                }
-                if let Some(texts) = &self.texts {
-                    texts.folded(&entries);
-                }
-                if let Some(served) = &self.served {
-                    served.folded(&entries);
-                }
+                taken_back.iter().for_each(|taken| self.forget(taken));
                 self.applied.advance(tip.next_offset);
                 (Ok(entries), Answers(due))
             }
             Err(error) => (Err(error), Answers(due)),
+        }
+    }
+
+    /// What was read is not kept beyond what is taken back.
+    fn forget(&self, taken: &TakenBack) {
+        if let (TakenBack::Hidden(offsets), Some(texts)) = (taken, &self.texts) {
+            texts.forget_some(offsets);
+        }
+        let (TakenBack::Cancelled | TakenBack::Erased) = taken else { return };
+        if let Some(told) = &self.told {
+            told.forget();
+        }
+        if let (TakenBack::Erased, Some(texts)) = (taken, &self.texts) {
+            texts.forget();
+        }
+        if let Some(served) = &self.served {
+            served.forget();
         }
     }
 
@@ -105,6 +117,30 @@ impl Applier {
     fn stand(&self, entries: &[Entry]) {
         if let Some(standing) = &self.standing {
             standing.apply(entries);
+        }
+    }
+}
+
+/// What an entry takes back.
+#[derive(Debug, PartialEq, Eq)]
+enum TakenBack {
+    /// What is derived from an event.
+    Cancelled,
+    /// Words that reads may have kept, wherever that is.
+    Erased,
+    /// Words of these entries, which no read has looked at since they are hidden.
+    Hidden(Vec<u64>),
+}
+
+impl TakenBack {
+    fn of(entry: &Entry, veiled: bool) -> Option<TakenBack> {
+        match (entry.head.kind, entry.head.sub) {
+            (Kind::Control, control::CANCEL) => Some(TakenBack::Cancelled),
+            (Kind::Control, control::ERASE) if veiled => {
+                Some(TakenBack::Hidden(entry.head.causes.clone()))
+            }
+            (Kind::Control, control::ERASE) => Some(TakenBack::Erased),
+            _ => None,
         }
     }
 }

@@ -120,6 +120,8 @@ pub struct Committed {
     pub(crate) due: Vec<Due>,
     /// No read has to wait for it.
     pub(crate) hidden: bool,
+    /// What it takes back was hidden from reads before: what they keep of anything else stays.
+    pub(crate) veiled: bool,
 }
 
 impl Committed {
@@ -227,6 +229,7 @@ impl Capture {
         let (mut erasures, mut checkpoints) = (Vec::new(), Vec::new());
         self.look();
         let hidden = requests.iter().all(Request::is_hidden);
+        let veiled = requests.iter().all(Request::is_veiled);
         for request in requests {
             if self.waits_for_ledger(&request) {
                 request.refuse(Error::LedgerUnavailable);
@@ -249,7 +252,7 @@ impl Capture {
             self.take_checkpoint(reply, &mut committed);
         }
         self.note(&mut committed);
-        Committed { hidden, ..committed }
+        Committed { hidden, veiled, ..committed }
     }
 
     fn append(&mut self, mut group: Group) -> Committed {
@@ -331,7 +334,7 @@ impl Capture {
                 }
             }
         }
-        Committed { appended: vec![appended], due, hidden: false }
+        Committed { appended: vec![appended], due, ..Committed::default() }
     }
 
     fn decide(&mut self, request: Request, group: &mut Group) {

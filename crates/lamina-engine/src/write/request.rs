@@ -250,6 +250,11 @@ impl DeclareRequest {
 }
 
 impl Request {
+    /// Whether it takes nothing back, or only what no read has looked at for a while.
+    pub(crate) fn is_veiled(&self) -> bool {
+        matches!(self, Request::Write { .. }) || self.is_hidden()
+    }
+
     /// Whether no read has to wait for it: it only takes away what none shows, or it is derived, and whoever waits for that is
     /// told when the views have it. Nobody but the erasure itself is answered that one went a step further.
     pub(crate) fn is_hidden(&self) -> bool {

@@ -517,3 +517,48 @@ fn more_tenants_than_are_kept_open() {
     }
     assert!(index.open_tenants().len() <= super::OPEN_MAX);
 }
+
+/// Whether meaning is compared in a thread of its own is not to be seen in what is found.
+#[test]
+fn asking_by_both_finds_what_asking_by_each_finds() {
+    let (index, _) = open(&SimDisk::new());
+    let said = ["a violin concert", "a train to Oslo", "tickets for tomorrow", "the user runs"];
+    let numbered = (0_u64..).zip(said.iter().cycle());
+    let changes: Vec<Change> = numbered
+        .take(70)
+        .map(|(number, text)| put(number, if number < 3 { "org:a/user:x" } else { "org:a" }, text))
+        .collect();
+    index.apply(1, &changes, 100).unwrap();
+    let (asked, space) = ("when does the train leave", space());
+    let vector = StaticEmbedder::new().embed_one(asked).unwrap();
+    // Few, many, none; and a tenant that has nothing.
+    let scopes = ["org:a/user:x", "org:a", "org:b"].map(|path| (1, Filter::exact(scope(path))));
+    for (tenant, filter) in scopes.into_iter().chain([(2, all())]) {
+        let query = LexicalQuery {
+            text: asked,
+            also: &[],
+            language: None,
+            filter: filter.clone(),
+            statistics: Statistics::Visible,
+            limit: 20,
+        };
+        let near =
+            VectorQuery { space: &space, vector: &vector, filter: filter.clone(), limit: 20 };
+        let (by_words, by_meaning) = index.both(tenant, &query, &near).unwrap();
+        assert_eq!(by_words, index.lexical(tenant, &query).unwrap());
+        assert_eq!(by_meaning.unwrap(), index.vector(tenant, &near).unwrap());
+    }
+    let other = Space { model: "another".to_owned(), dims: 256 };
+    let near = VectorQuery { space: &other, vector: &vector, filter: all(), limit: 3 };
+    let query = LexicalQuery {
+        text: asked,
+        also: &[],
+        language: None,
+        filter: all(),
+        statistics: Statistics::Visible,
+        limit: 20,
+    };
+    let (by_words, by_meaning) = index.both(1, &query, &near).unwrap();
+    assert!(!by_words.hits.is_empty(), "words are found whatever becomes of meaning");
+    assert!(matches!(by_meaning, Err(Error::OtherSpace { .. })));
+}

@@ -25,6 +25,12 @@ pub(crate) struct Block {
     pub(super) values: Vec<i8>,
 }
 
+impl Block {
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+}
+
 /// All rows of one scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Loaded {

@@ -8,7 +8,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lamina_store::entry::{Entry, Kind, control};
 use lamina_types::{ActorId, EventId, Micros, ScopePath};
 use parking_lot::Mutex;
 
@@ -118,16 +117,10 @@ impl Served {
         }
     }
 
-    /// Forgets what may have been taken back.
-    pub(crate) fn folded(&self, entries: &[Entry]) {
-        let takes_back = |entry: &Entry| {
-            entry.head.kind == Kind::Control
-                && matches!(entry.head.sub, control::ERASE | control::CANCEL)
-        };
-        if entries.iter().any(takes_back) {
-            let mut state = self.0.lock();
-            *state = State { erased: state.erased + 1, ..State::default() };
-        }
+    /// Forgets everything: it may have been taken back.
+    pub(crate) fn forget(&self) {
+        let mut state = self.0.lock();
+        *state = State { erased: state.erased + 1, ..State::default() };
     }
 }
 

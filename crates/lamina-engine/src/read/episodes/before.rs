@@ -1,13 +1,13 @@
 //! What was told of episodes before: telling one reads the words of its events, and recall tells several.
 //!
 //! What was told holds for as long as the episode has the same events with the same answers. When anything
-//! is taken back, all of it is forgotten: words do not outlive what they were taken from, here neither.
+//! is taken back, all of it is forgotten: words do not outlive what they were taken from, here neither. When whole scopes are
+//! hidden before their words go, what was told of them is forgotten then, and the rest stays.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use lamina_store::entry::{Entry, Kind, control};
 use lamina_types::{ActorId, EpisodeId, EventId};
 use parking_lot::Mutex;
 
@@ -39,7 +39,15 @@ pub(crate) struct ToldBefore {
     kept: Mutex<Kept>,
 }
 
-type Generation = HashMap<(u32, EpisodeId), (Stamp, Arc<Text>)>;
+/// What was told of one episode.
+#[derive(Debug, Clone)]
+struct Known {
+    scope: u64,
+    stamp: Stamp,
+    text: Arc<Text>,
+}
+
+type Generation = HashMap<(u32, EpisodeId), Known>;
 
 /// The recent ones, and those before them: what is not asked for again goes with the older.
 #[derive(Debug, Default)]
@@ -69,12 +77,14 @@ impl ToldBefore {
     /// What was told of an episode with these events; otherwise, when it is asked.
     pub(super) fn get(&self, tenant: u32, id: EpisodeId, stamp: Stamp) -> Result<Arc<Text>, u64> {
         let mut kept = self.kept.lock();
-        if let Some((known, text)) = kept.recent.get(&(tenant, id)) {
-            return if *known == stamp { Ok(Arc::clone(text)) } else { Err(kept.taken_back) };
+        if let Some(known) = kept.recent.get(&(tenant, id)) {
+            let is_so = known.stamp == stamp;
+            return if is_so { Ok(Arc::clone(&known.text)) } else { Err(kept.taken_back) };
         }
         match kept.older.remove(&(tenant, id)) {
-            Some((known, text)) if known == stamp => {
-                kept.put(tenant, id, stamp, Arc::clone(&text));
+            Some(known) if known.stamp == stamp => {
+                let text = Arc::clone(&known.text);
+                kept.put(tenant, id, known);
                 Ok(text)
             }
             _ => Err(kept.taken_back),
@@ -82,25 +92,32 @@ impl ToldBefore {
     }
 
     /// Keeps what is told now, unless something was taken back since it was asked.
-    pub(super) fn put(&self, tenant: u32, id: EpisodeId, stamp: Stamp, asked: u64, text: Text) {
+    pub(super) fn put(
+        &self,
+        (tenant, scope): (u32, u64),
+        id: EpisodeId,
+        stamp: Stamp,
+        asked: u64,
+        text: Text,
+    ) {
         let mut kept = self.kept.lock();
         if kept.taken_back == asked {
-            kept.put(tenant, id, stamp, Arc::new(text));
+            kept.put(tenant, id, Known { scope, stamp, text: Arc::new(text) });
         }
     }
 
-    /// Forgets what may have been taken back.
-    pub(crate) fn folded(&self, entries: &[Entry]) {
-        let takes_back = |entry: &Entry| {
-            let sub = entry.head.sub;
-            entry.head.kind == Kind::Control && (sub == control::CANCEL || sub == control::ERASE)
-        };
-        if entries.iter().any(takes_back) {
-            self.forget();
+    /// Forgets what was told of these scopes.
+    pub(crate) fn forget_scopes(&self, tenant: u32, scopes: &BTreeSet<u64>) {
+        let mut kept = self.kept.lock();
+        kept.taken_back += 1;
+        let Kept { recent, older, .. } = &mut *kept;
+        for generation in [recent, older] {
+            generation.retain(|(of, _), known| *of != tenant || !scopes.contains(&known.scope));
         }
     }
 
-    fn forget(&self) {
+    /// Forgets everything: it may have been taken back.
+    pub(crate) fn forget(&self) {
         let mut kept = self.kept.lock();
         let taken_back = kept.taken_back + 1;
         *kept = Kept { taken_back, ..Kept::default() };
@@ -108,11 +125,11 @@ impl ToldBefore {
 }
 
 impl Kept {
-    fn put(&mut self, tenant: u32, id: EpisodeId, stamp: Stamp, text: Arc<Text>) {
+    fn put(&mut self, tenant: u32, id: EpisodeId, known: Known) {
         if self.recent.len() >= EPISODES_MAX {
             self.older = std::mem::take(&mut self.recent);
         }
-        self.recent.insert((tenant, id), (stamp, text));
+        self.recent.insert((tenant, id), known);
     }
 }
 

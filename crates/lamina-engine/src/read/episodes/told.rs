@@ -41,7 +41,7 @@ impl Inner {
     /// What there is to tell of these events, from before if they are still the same.
     pub(super) fn told_of(
         &self,
-        tenant: u32,
+        (tenant, scope): (u32, u64),
         id: EpisodeId,
         known: Stamp,
         with_chain: bool,
@@ -62,7 +62,7 @@ impl Inner {
         let Told { name, summary, actors, .. } = &told;
         let text = Text { name: name.clone(), summary: summary.clone(), actors: actors.clone() };
         // They may have changed since it was asked.
-        self.shared.told.put(tenant, id, Stamp::of(&members), asked, text);
+        self.shared.told.put((tenant, scope), id, Stamp::of(&members), asked, text);
         Ok(told)
     }
 

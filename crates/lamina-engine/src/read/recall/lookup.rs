@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use lamina_index::analyze::Language;
 use lamina_index::{
-    Candidate, Filter, LabelHash, Layer, Layers, LexicalQuery, Reach, Statistics, VectorQuery,
+    Candidate, Filter, LabelHash, Layer, Layers, LexicalQuery, Reach, Statistics, VectorHit,
+    VectorQuery,
 };
 use lamina_types::recall::{Field, Filter as Asked, Test};
 use lamina_types::{EventId, Micros, ValidAt};
@@ -77,24 +78,26 @@ impl Inner {
             recorded_until: frame.in_the_past.then_some(frame.recorded),
             visible: if residual { Some(&visible) } else { None },
         };
-        let answer = search.index.lexical(
-            frame.tenant,
-            &LexicalQuery {
-                text,
-                also: &[],
-                language: frame.question.language.as_deref().and_then(Language::from_code),
-                filter: filter.clone(),
-                statistics: match frame.in_the_past {
-                    true => Statistics::Shipped,
-                    false => Statistics::Visible,
-                },
-                limit,
+        let words = LexicalQuery {
+            text,
+            also: &[],
+            language: frame.question.language.as_deref().and_then(Language::from_code),
+            filter: filter.clone(),
+            statistics: match frame.in_the_past {
+                true => Statistics::Shipped,
+                false => Statistics::Visible,
             },
-        )?;
-        let near = search.meaning(text).map(|vector| {
-            let (space, vector, filter) = (search.space(), &vector, filter.clone());
-            near(search, frame, &VectorQuery { space, vector, filter, limit })
-        });
+            limit,
+        };
+        let (answer, near) = match search.meaning(text) {
+            Some(vector) => {
+                let (space, vector, filter) = (search.space(), &vector, filter.clone());
+                let meaning = VectorQuery { space, vector, filter, limit };
+                let (answer, near) = search.index.both(frame.tenant, &words, &meaning)?;
+                (answer, or_nothing(near))
+            }
+            None => (search.index.lexical(frame.tenant, &words)?, Near::new()),
+        };
         let (further, unembedded) = self.further(search, frame, (text, filter, limit));
         let hit = |hit: &lamina_index::LexicalHit| {
             (EventId::from_bytes(hit.key.id), hit.score, hit.terms)
@@ -102,7 +105,7 @@ impl Inner {
         let hits = answer.hits.iter().map(hit).collect();
         let terms = answer.terms.into_iter().map(term).collect();
         let lexical = Channel { hits, terms, matched: answer.matched };
-        Ok(LookedUp { lexical, near: near.unwrap_or_default(), further, unembedded })
+        Ok(LookedUp { lexical, near, further, unembedded })
     }
 
     /// What a model finds near, if one is configured and has vectors; and whether it failed.
@@ -122,7 +125,7 @@ impl Inner {
             Embedded::Failed => (None, true),
             Embedded::In { space, vector, until } => {
                 let query = VectorQuery { space: &space, vector: &vector, filter, limit };
-                let near = near(search, frame, &query);
+                let near = or_nothing(search.index.vector(frame.tenant, &query));
                 (Some(Further { near, until, model: space.model }), false)
             }
         }
@@ -169,8 +172,8 @@ impl Inner {
 }
 
 /// What is near; nothing if that cannot be searched.
-fn near(search: &Search, frame: &Frame<'_>, query: &VectorQuery<'_>) -> Near {
-    match search.index.vector(frame.tenant, query) {
+fn or_nothing(found: Result<Vec<VectorHit>, lamina_index::Error>) -> Near {
+    match found {
         Ok(hits) => hits
             .iter()
             .map(|hit| (EventId::from_bytes(hit.key.id), f64::from(hit.similarity)))

@@ -3,7 +3,8 @@
 //! A text is kept as the numbers of its words, and what it is like: who speaks, whether it asks, names a
 //! time, gives a rule. Answers of the extractor are kept as they were read. All of it is made from the log
 //! and never changes; when anything is erased all of it is forgotten, so that no word outlives what it was
-//! taken from.
+//! taken from. Where whole scopes are hidden before their words go, only what is kept of those entries is forgotten with
+//! them, and words that nothing else has when the erasure is through: questions elsewhere need not begin anew.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use lamina_core::read::closer::{Manner, asks, manner, telling};
 use lamina_core::read::tokens::estimate;
 use lamina_index::Lexicon;
 use lamina_store::codec::answer::Answer;
-use lamina_store::entry::{Entry, Kind, control};
 use lamina_store::view::Tag;
 use lamina_types::{ActorId, Content, EventRecord, ScopePath};
 use parking_lot::Mutex;
@@ -34,7 +34,7 @@ const RULES_MAX: usize = 4_096;
 const PATHS_MAX: usize = 20_000;
 
 /// What a text is like.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Digest {
     pub(super) parts: Vec<Words>,
     pub(super) speaker: String,
@@ -54,7 +54,7 @@ pub(crate) struct Digest {
 }
 
 /// The words of a part of a text.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Words {
     /// Numbers in a lexicon, ascending.
     pub(super) numbers: Box<[u32]>,
@@ -245,22 +245,79 @@ impl Texts {
         }
     }
 
-    /// Forgets what may have been erased.
-    pub(crate) fn folded(&self, entries: &[Entry]) {
-        let erases =
-            |entry: &Entry| entry.head.kind == Kind::Control && entry.head.sub == control::ERASE;
-        if entries.iter().any(erases) {
-            self.forget();
-        }
-    }
-
-    fn forget(&self) {
+    /// Forgets everything: it may have been erased.
+    pub(crate) fn forget(&self) {
         let mut kept = self.kept.lock();
         *kept = Kept { erased: kept.erased + 1, ..Kept::default() };
     }
+
+    /// Forgets what is kept of these entries.
+    pub(crate) fn forget_some(&self, offsets: &[u64]) {
+        let mut kept = self.kept.lock();
+        kept.erased += 1;
+        for offset in offsets {
+            kept.remove(*offset);
+        }
+    }
+
+    /// Forgets the paths of scopes, and all words that no text has which is kept.
+    pub(crate) fn renew(&self) {
+        let (lexicon, erased, generations) = {
+            let mut kept = self.kept.lock();
+            kept.paths.clear();
+            kept.erased += 1;
+            let generations = [&kept.recent, &kept.older].map(HashMap::clone);
+            (Arc::clone(&kept.lexicon), kept.erased, generations)
+        };
+        let texts = generations.iter().flat_map(HashMap::values);
+        let parts = texts.flat_map(|text| &text.parts);
+        let (fresh, numbers) = lexicon.only(parts.flat_map(|part| part.numbers.iter().copied()));
+        let [recent, older] = generations.map(|texts| renumbered(texts, &numbers));
+        let mut kept = self.kept.lock();
+        if kept.erased == erased && Arc::ptr_eq(&kept.lexicon, &lexicon) {
+            // What was put meanwhile is read again.
+            let bytes = recent.values().map(|text| text.bytes()).sum();
+            kept.lexicon = Arc::new(fresh);
+            (kept.recent, kept.older, kept.bytes) = (recent, older, bytes);
+        } else {
+            // Something else was erased: nothing is left of what there was.
+            let erased = kept.erased + 1;
+            *kept = Kept { erased, ..Kept::default() };
+        }
+    }
+}
+
+/// The same texts with other numbers for their words.
+fn renumbered(texts: HashMap<u64, Arc<Digest>>, numbers: &[u32]) -> HashMap<u64, Arc<Digest>> {
+    let of = |number: &u32| numbers.get(*number as usize).copied();
+    let again = |part: &Words| Words {
+        numbers: part.numbers.iter().filter_map(of).collect(),
+        length: part.length,
+    };
+    let text = |(offset, text): (u64, Arc<Digest>)| {
+        let parts = text.parts.iter().map(again).collect();
+        (offset, Arc::new(Digest { parts, ..Digest::clone(&text) }))
+    };
+    texts.into_iter().map(text).collect()
 }
 
 impl Kept {
+    fn remove(&mut self, offset: u64) {
+        if let Some(text) = self.recent.remove(&offset) {
+            self.bytes = self.bytes.saturating_sub(text.bytes());
+        }
+        self.older.remove(&offset);
+        for answers in [&mut self.answers, &mut self.older_answers] {
+            answers.remove(&offset);
+        }
+        for named in [&mut self.named, &mut self.older_named] {
+            named.remove(&offset);
+        }
+        for rules in [&mut self.rules, &mut self.older_rules] {
+            rules.remove(&offset);
+        }
+    }
+
     fn put(&mut self, offset: u64, digest: &Arc<Digest>) {
         if self.bytes + digest.bytes() > TEXTS_BYTES_MAX {
             (self.older, self.bytes) = (std::mem::take(&mut self.recent), 0);

@@ -58,3 +58,41 @@ fn nothing_is_kept_that_was_read_before_an_erasure() {
     let again = texts.answer(3).expect_err("no answer is known");
     assert_ne!(asked, again, "an answer that was asked for before is not kept");
 }
+
+#[test]
+fn what_was_hidden_before_it_went_takes_nothing_else_with_it() {
+    let texts = Texts::default();
+    let look = texts.look();
+    let other = |words: &[&str]| {
+        let numbers = look.lexicon.numbers(words.iter().copied());
+        let part = Words { numbers, length: 2 };
+        Arc::new(Digest { parts: vec![part], ..Digest::clone(&digest(&look.lexicon, 2)) })
+    };
+    texts.put(&look, 7, &other(&["secret", "bank"]));
+    texts.put(&look, 8, &other(&["garden", "river"]));
+    let rule = Arc::new(Rule::of("Always answer in English."));
+    let read = texts.rule(7).expect_err("it was not read");
+    texts.put_rule(7, read, &rule);
+    texts.put_rule(8, read, &rule);
+    texts.forget_some(&[7, 9]);
+    assert!(texts.get(&look, 7).is_none() && texts.rule(7).is_err());
+    assert!(texts.get(&look, 8).is_some() && texts.rule(8).is_ok());
+    texts.put(&look, 7, &other(&["secret", "bank"]));
+    assert!(texts.get(&look, 7).is_none(), "it was read before");
+
+    texts.renew();
+    let after = texts.look();
+    assert!(!Arc::ptr_eq(&look.lexicon, &after.lexicon));
+    assert!(!format!("{:?}", after.lexicon).contains("secret"), "no text that is kept has it");
+    let kept = texts.get(&after, 8).expect("its words were given other numbers");
+    let nearest = after.lexicon.focus(["river", "bank"]).nearest(&kept.parts[0].numbers);
+    assert_eq!(
+        nearest,
+        look.lexicon
+            .focus(["river", "bank"])
+            .nearest(&other(&["garden", "river"]).parts[0].numbers)
+    );
+    assert!(nearest[0] > 0.99, "{nearest:?}");
+    texts.put(&look, 8, &kept);
+    assert!(texts.get(&look, 8).is_none(), "numbers of before mean other words");
+}
