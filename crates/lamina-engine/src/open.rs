@@ -16,7 +16,7 @@ use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
 use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
-use lamina_store::view::{Hasher, Residues, ViewError, Views};
+use lamina_store::view::{Hasher, Residues, ViewError, Views, is_of_another_layout};
 use lamina_types::Micros;
 
 use crate::derive::Derived;
@@ -161,19 +161,22 @@ pub(crate) fn open_directory(settings: &Settings, env: Env) -> Result<Opened, Op
 /// The real key-value engine in the directory.
 pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> {
     let views = data.join("views");
-    Ok(match FjallKv::open(&views, placement()) {
-        Ok(kv) => Arc::new(kv),
+    let opened = FjallKv::open(&views, placement()).and_then(|kv| {
+        // The engine keeps what it was told of tables when they were made: those of another layout go as a whole.
+        Ok((!is_of_another_layout(&kv)?).then_some(kv))
+    });
+    match opened {
+        Ok(Some(kv)) => return Ok(Arc::new(kv)),
+        Ok(None) => tracing::info!("the views are of another layout and are rebuilt"),
+        // Views are disposable: a damaged store is replaced by an empty one. Whatever else went
+        // wrong is about the machine, and throwing work away would not make it right.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            // Views are disposable: a damaged store is replaced by an empty one. Whatever else went
-            // wrong is about the machine, and throwing work away would not make it right.
             tracing::warn!(%error, "the views are damaged and are rebuilt");
-            env.disk
-                .remove_dir_all(&views)
-                .map_err(|source| io_error("removed", &views, source))?;
-            Arc::new(FjallKv::open(&views, placement()).map_err(OpenError::ViewStore)?)
         }
         Err(error) => return Err(OpenError::ViewStore(error)),
-    })
+    }
+    env.disk.remove_dir_all(&views).map_err(|source| io_error("removed", &views, source))?;
+    Ok(Arc::new(FjallKv::open(&views, placement()).map_err(OpenError::ViewStore)?))
 }
 
 /// Opens log and views over a given key-value store: the part that the simulator shares.

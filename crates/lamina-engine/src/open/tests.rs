@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lamina_env::Disk;
+use lamina_store::kv::{Batch, Space};
+use lamina_store::view::LAYOUT;
 
 use super::*;
 
@@ -48,6 +50,26 @@ fn damaged_views_are_made_anew() {
         }
     }
     assert!(damaged > 3, "{damaged}");
+}
+
+/// Their tables too: the engine keeps how it was told to make them.
+#[test]
+fn views_of_another_layout_are_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let env = Env::real();
+    let number = |layout: u32| layout.to_be_bytes().to_vec();
+    for (layout, stays) in [(LAYOUT, true), (LAYOUT - 1, false)] {
+        let kv = open_kv(&env, dir.path()).unwrap();
+        let mut batch = Batch::default();
+        batch.put(Space::Meta, b"layout", number(layout));
+        batch.put(Space::Events, b"a row", *b"of it");
+        kv.write(batch).unwrap();
+        kv.persist().unwrap();
+        drop(kv);
+        let kv = open_kv(&env, dir.path()).unwrap();
+        assert_eq!(kv.get(Space::Events, b"a row").unwrap().is_some(), stays, "{layout}");
+        assert_eq!(kv.get(Space::Meta, b"layout").unwrap().is_some(), stays, "{layout}");
+    }
 }
 
 /// By name: the keyspaces have the same files.

@@ -190,6 +190,12 @@ impl fmt::Debug for Views {
     }
 }
 
+/// Whether a store has views of another layout: nothing of them is kept, so that the whole of it may go.
+pub fn is_of_another_layout(kv: &dyn Kv) -> io::Result<bool> {
+    let layout = kv.get(Space::Meta, key::LAYOUT)?;
+    Ok(layout.is_some_and(|layout| layout != LAYOUT.to_be_bytes()))
+}
+
 impl Views {
     /// Opens the views of a store, or starts them in an empty one.
     pub fn open(
