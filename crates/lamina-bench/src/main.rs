@@ -34,7 +34,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
   recall     a whole recall against its bare channels: in a tenth of --events N in one scope, then in a scope
              of 100 among N events; idle, and at 100 writes a second. With --keep DIR what is written stays there,
-             and is only asked the next time (nothing is written then), --rounds N times (1);
+             and is only asked the next time (nothing is written then), --rounds N times (1); with --spend
+             too it is written to at last, and gone for the next time;
              --part one or many is one of both
   erase      an erasure of a scope with --erase N events (10,000 unless given) among --events N: when nothing of it
              is shown, its words against writing them, bytes rewritten, processor time, and recalls meanwhile
@@ -59,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) binary: Option<PathBuf>,
     /// Where what was written is kept for the next run.
     pub(crate) keep: Option<PathBuf>,
+    /// What is kept may be changed, and is not used again.
+    pub(crate) spend: bool,
     /// How often all questions are asked.
     pub(crate) rounds: u64,
     /// The part of a measurement that is wanted, if not all.
@@ -106,6 +109,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
         gib: 8,
         binary: None,
         keep: None,
+        spend: false,
         rounds: 1,
         part: None,
     };
@@ -119,6 +123,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
             "--gib" => options.gib = value()?.parse()?,
             "--bin" => options.binary = Some(PathBuf::from(value()?)),
             "--keep" => options.keep = Some(PathBuf::from(value()?)),
+            "--spend" => options.spend = true,
             "--rounds" => options.rounds = value()?.parse()?,
             "--part" => options.part = Some(value()?.clone()),
             "--erase" => options.erase = value()?.parse()?,

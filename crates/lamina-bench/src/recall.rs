@@ -85,7 +85,8 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     let times = runtime.block_on(read(&env, &engine, &asked.found))?;
     let reading = reading.each(times.len())?;
     let reads = tell("100 events by id", times);
-    if options.keep.is_none() {
+    if options.keep.is_none() || options.spend {
+        data.spent(&env)?;
         let written = runtime.block_on(while_written(&env, &engine, &base, events, &questions))?;
         tell("a whole recall, 100 writes/s", written);
     }
@@ -132,6 +133,14 @@ impl Data {
         }
         env.disk.create_dir_all(&dir)?;
         Ok(Data { dir, is_written, mark: Some(mark), _gone: None })
+    }
+
+    /// It will not be the same any more.
+    fn spent(&self, env: &Env) -> anyhow::Result<()> {
+        match &self.mark {
+            Some(mark) => Ok(env.disk.remove(mark)?),
+            None => Ok(()),
+        }
     }
 
     fn written(&self, env: &Env) -> anyhow::Result<()> {

@@ -15,7 +15,7 @@ use crate::document::{Change, Document, RecordKey};
 use crate::error::Error;
 use crate::lexical::{self, LexicalAnswer, LexicalQuery};
 use crate::tenant::{Tenant, space_dir};
-use crate::vector::{Budget, Space, VectorHit, VectorQuery};
+use crate::vector::{Beside, Budget, Space, VectorHit, VectorQuery};
 
 /// Tenants that are open at once; the longest unused one is closed.
 const OPEN_MAX: usize = 64;
@@ -32,6 +32,8 @@ pub struct Index {
     clock: Arc<dyn Clock>,
     dir: PathBuf,
     budget: Arc<Budget>,
+    /// Compares while somebody searches.
+    beside: Beside,
     /// What the file says. Locks are taken in the order of these fields.
     written: Mutex<Progress>,
     open: Mutex<Open>,
@@ -143,6 +145,7 @@ impl Index {
             clock,
             dir,
             budget: Budget::new(cache_bytes_max),
+            beside: Beside::start(),
             open: Mutex::default(),
             written: Mutex::new(progress.clone()),
             progress: Mutex::new(progress),
@@ -259,7 +262,7 @@ impl Index {
     ) -> Result<(LexicalAnswer, Result<Vec<VectorHit>, Error>), Error> {
         match self.existing(tenant)? {
             Some(tenant) => {
-                let (found, near) = tenant.both(words, meaning);
+                let (found, near) = tenant.both(words, meaning, &self.beside);
                 Ok((found?, near))
             }
             None => Ok((lexical::nothing(words)?, Ok(Vec::new()))),

@@ -123,7 +123,8 @@ impl Lexicon {
         }
         let words = self.words.read();
         let mut rows = vec![FAR; words.scales.len()];
-        for near in self.near_to(&words, &names, &asked) {
+        let nears = self.near_to(&words, &names, &asked);
+        for near in &nears {
             for number in near.numbers() {
                 if let Some(row) = rows.get_mut(number) {
                     *row = UNMET;
@@ -133,12 +134,14 @@ impl Lexicon {
         Focus {
             words,
             asked,
+            nears,
             places,
             rows,
             near: Vec::new(),
             unmet: Vec::new(),
             values: Vec::new(),
             scales: Vec::new(),
+            pairs: Vec::new(),
             met: Vec::new(),
         }
     }
@@ -200,17 +203,20 @@ const FAR: u32 = u32::MAX - 1;
 #[derive(Debug)]
 pub struct Focus<'a> {
     words: RwLockReadGuard<'a, Words>,
-    /// Those words of the question that have a meaning.
+    /// Those words of the question that have a meaning, and which words are near to each.
     asked: Vec<Wide>,
+    nears: Vec<Arc<Near>>,
     /// By word of the question, which of these it is.
     places: Vec<Option<usize>>,
     /// By number of a word: where in `near` it stands how near it is to each that is asked for.
     rows: Vec<u32>,
     near: Vec<f32>,
-    /// Words of one text that were not compared yet, their meanings, and what comparing them comes to.
+    /// Words of one text that were not compared yet, and their meanings.
     unmet: Vec<u32>,
     values: Vec<i8>,
     scales: Vec<f32>,
+    /// Which of them are near to which word that is asked for, and how near.
+    pairs: Vec<(usize, usize)>,
     met: Vec<f32>,
 }
 
@@ -240,7 +246,7 @@ impl Focus<'_> {
 
     /// Compares those of these words that were not compared before.
     fn meet(&mut self, numbers: &[u32]) {
-        let Focus { words, asked, rows, near, unmet, values, scales, met, .. } = self;
+        let Focus { words, asked, nears, rows, near, unmet, values, scales, pairs, met, .. } = self;
         // What is not a number of this lexicon is near to nothing.
         let is_unmet = |number: &&u32| rows.get(**number as usize) == Some(&UNMET);
         unmet.clear();
@@ -255,18 +261,29 @@ impl Focus<'_> {
             values.extend_from_slice(of_one);
             scales.push(scale);
         }
-        let meanings = values.chunks_exact((values.len() / scales.len()).max(1));
-        let each: Vec<&Wide> = asked.iter().collect();
-        Wide::each_cosine(&each, meanings.zip(scales.iter().copied()), met);
-        for (number, cosines) in unmet.iter().zip(met.chunks_exact(asked.len())) {
-            let Some(row) = rows.get_mut(*number as usize) else { continue };
-            if cosines.iter().all(|cosine| *cosine <= CHANCE) {
-                *row = FAR;
-                continue;
+        // How near the others are does not matter: it is told as none.
+        pairs.clear();
+        for (word, number) in unmet.iter().enumerate() {
+            let near_to = nears.iter().enumerate().filter(|(_, near)| near.has(*number));
+            pairs.extend(near_to.map(|(asked, _)| (asked, word)));
+        }
+        let dims = values.len() / scales.len();
+        let rows_of = pairs.iter().map(|(asked, word)| {
+            let values = values.get(word * dims..(word + 1) * dims).unwrap_or_default();
+            (*asked, values, scales.get(*word).copied().unwrap_or(0.0))
+        });
+        Wide::cosines_of(asked, rows_of, met);
+        let first = near.len();
+        near.resize(first + unmet.len() * asked.len(), 0.0);
+        for (word, number) in unmet.iter().enumerate() {
+            if let Some(row) = rows.get_mut(*number as usize) {
+                *row = u32::try_from(first + word * asked.len()).unwrap_or(FAR);
             }
-            *row = u32::try_from(near.len()).unwrap_or(FAR);
-            let told = |cosine: &f32| if *cosine > CHANCE { cosine.min(1.0) } else { 0.0 };
-            near.extend(cosines.iter().map(told));
+        }
+        for ((to, word), cosine) in pairs.iter().zip(met.iter()) {
+            if let Some(near) = near.get_mut(first + word * asked.len() + to) {
+                *near = if *cosine > CHANCE { cosine.min(1.0) } else { 0.0 };
+            }
         }
     }
 }

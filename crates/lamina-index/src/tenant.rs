@@ -14,8 +14,8 @@ use crate::index::Purged;
 use crate::lexical::{self, LexicalAnswer, LexicalQuery};
 use crate::vector::{self, Space, VectorHit, VectorQuery, nearest};
 
-/// Vectors from which on it is worth a thread to compare them beside the search by words: a tenth of a millisecond.
-const APART_FROM: usize = if cfg!(test) { 16 } else { 8_192 };
+/// Vectors from which on it is worth to have another thread compare them: those of a tenth of a millisecond.
+const BESIDE_FROM: usize = if cfg!(test) { 16 } else { 8_192 };
 
 #[derive(Debug)]
 pub(crate) struct Tenant {
@@ -174,27 +174,19 @@ impl Tenant {
         &self,
         words: &LexicalQuery<'_>,
         meaning: &VectorQuery<'_>,
+        beside: &vector::Beside,
     ) -> (Result<LexicalAnswer, Error>, Result<Vec<VectorHit>, Error>) {
         let blocks = match self.blocks(meaning) {
             Ok(blocks) => blocks,
             Err(error) => return (self.lexical.search(words), Err(error)),
         };
-        let compared = || self.compared(meaning, &blocks);
-        if blocks.iter().map(|block| block.len()).sum::<usize>() < APART_FROM {
-            return (self.lexical.search(words), compared());
-        }
-        std::thread::scope(|scope| {
-            let apart = std::thread::Builder::new().name("lamina-compare".to_owned());
-            let apart = apart.spawn_scoped(scope, compared);
-            let found = self.lexical.search(words);
-            let near = match apart.map(std::thread::ScopedJoinHandle::join) {
-                Ok(Ok(near)) => near,
-                Ok(Err(panicked)) => std::panic::resume_unwind(panicked),
-                // There are no more threads to be had.
-                Err(_) => compared(),
-            };
-            (found, near)
-        })
+        let many = blocks.iter().map(|block| block.len()).sum::<usize>() >= BESIDE_FROM;
+        // Labels are not kept with vectors.
+        let apart =
+            (many && meaning.filter.labels.is_empty()).then(|| beside.compare(&blocks, meaning));
+        let found = self.lexical.search(words);
+        let near = apart.flatten().and_then(|near| near.recv().ok());
+        (found, near.map_or_else(|| self.compared(meaning, &blocks), Ok))
     }
 
     fn compared(

@@ -9,9 +9,11 @@ mod rows;
 mod state;
 mod cache;
 mod scan;
+mod beside;
 mod store;
 mod inspect;
 
+pub(crate) use beside::Beside;
 pub(crate) use cache::{Block, Budget};
 pub(crate) use inspect::inspect;
 pub(crate) use scan::nearest;
@@ -136,6 +138,18 @@ impl Wide {
     }
 }
 
+impl Wide {
+    /// The cosine of each row with the one that it names.
+    pub(crate) fn cosines_of<'r>(
+        all: &[Wide],
+        rows: impl Iterator<Item = (usize, &'r [i8], f32)>,
+        cosines: &mut Vec<f32>,
+    ) {
+        cosines.clear();
+        fearless_simd::dispatch!(fearless_simd::Level::new(), _ => compare_with(all, rows, cosines));
+    }
+}
+
 /// Dimensions of the built-in embedder.
 const USUAL: usize = 256;
 
@@ -145,6 +159,19 @@ const USUAL: usize = 256;
 fn compare<'r>(all: &[&Wide], rows: impl Iterator<Item = (&'r [i8], f32)>, cosines: &mut Vec<f32>) {
     for (values, scale) in rows {
         for one in all {
+            cosines.push(one.cosine(values, scale));
+        }
+    }
+}
+
+#[inline(always)]
+fn compare_with<'r>(
+    all: &[Wide],
+    rows: impl Iterator<Item = (usize, &'r [i8], f32)>,
+    cosines: &mut Vec<f32>,
+) {
+    for (which, values, scale) in rows {
+        if let Some(one) = all.get(which) {
             cosines.push(one.cosine(values, scale));
         }
     }

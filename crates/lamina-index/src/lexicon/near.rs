@@ -37,6 +37,12 @@ impl Near {
         }
     }
 
+    /// Whether a word is near.
+    pub(super) fn has(&self, number: u32) -> bool {
+        let bits = self.bits.get(number as usize / 64).copied().unwrap_or(0);
+        bits & 1 << (number % 64) != 0
+    }
+
     /// The numbers of the words that are near, ascending.
     pub(super) fn numbers(&self) -> impl Iterator<Item = usize> {
         let each = |(at, bits): (usize, &u64)| {
