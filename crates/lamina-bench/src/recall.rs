@@ -88,7 +88,10 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     if options.keep.is_none() || options.spend {
         data.spent(&env)?;
         let written = runtime.block_on(while_written(&env, &engine, &base, events, &questions))?;
-        tell("a whole recall, 100 writes/s", written);
+        tell("a whole recall, 100 writes/s", written.times);
+        for (name, times) in written.steps {
+            tell(name, times);
+        }
     }
     runtime.block_on(engine.shutdown());
     drop(engine);
@@ -374,7 +377,7 @@ async fn while_written(
     base: &Base,
     events: u64,
     questions: &[Asked],
-) -> anyhow::Result<Vec<f64>> {
+) -> anyhow::Result<Answered> {
     let writer = {
         let (engine, base) = (Arc::clone(engine), base.clone());
         tokio::spawn(async move {
@@ -392,7 +395,7 @@ async fn while_written(
     let asked = ask(env, engine, questions).await;
     anyhow::ensure!(!writer.is_finished(), "events could not be written");
     writer.abort();
-    Ok(asked?.times)
+    asked
 }
 
 /// Milliseconds of the best hundred by words, and by meaning, and of processor time for both together.

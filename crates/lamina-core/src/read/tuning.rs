@@ -61,7 +61,7 @@ impl Tuning {
         instructs: 0.25,
         spread: Spread { neighbour: 0.25, second: 0.1, thread: 0.5, thread_best: 3 },
         in_time: 0.15,
-        hits: 150,
+        hits: 100,
         read: 128,
         surrounded: 40,
         derived_from: 24,
