@@ -34,7 +34,7 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   index      search alone: --events N events in scopes of 100, then a tenth of them in one scope
   recall     a whole recall against its bare channels: in a tenth of --events N in one scope, then in a scope
              of 100 among N events; idle, and at 100 writes a second. With --keep DIR what is written stays there,
-             and is only asked the next time (nothing is written then), --rounds N times (1); with --spend
+             and is only asked the next time (nothing is written then), --rounds N times (3); with --spend
              too it is written to at last, and gone for the next time;
              --part one or many is one of both
   erase      an erasure of a scope with --erase N events (10,000 unless given) among --events N: when nothing of it
@@ -110,7 +110,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<(String, Options)> {
         binary: None,
         keep: None,
         spend: false,
-        rounds: 1,
+        rounds: 3,
         part: None,
     };
     let mut command = None;

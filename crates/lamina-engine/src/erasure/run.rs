@@ -371,7 +371,11 @@ impl Engine {
         // Nothing of it is in the views any more. If it stopped before this, the next start carries it on, and
         // until then nobody looks.
         let id = job.id;
-        self.blocking(move |inner| Ok::<_, Error>(inner.unveil(id))).await?;
+        let unveil = move |inner: &Inner| {
+            inner.unveil(id);
+            Ok(())
+        };
+        self.blocking(unveil).await?;
         drop(waits);
         let index = self.purged(INDEX_PATIENCE).await?;
         self.blocking(Inner::quarantine_emptied).await?;
