@@ -392,8 +392,8 @@ pub(super) fn forget(
     again::without_some(rows, tenant, claim, |source, _| gone.contains(&source))
 }
 
-/// Takes back what an answer said from now on, because another comes in its place: what both say keeps
-/// its id, and the past its beliefs.
+/// Takes back what an entry said from now on, because another answer comes in its place or entities that it made one
+/// are two again: what is said still keeps its id, and the past its beliefs.
 pub(super) fn retire(
     rows: &mut Rows<'_, '_>,
     tenant: u32,

@@ -246,6 +246,10 @@ pub(crate) fn of_event(tenant: u32, event: EventId, layer: Layer, id: &[u8; 16])
     Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).bytes(&[layer as u8]).bytes(id).0
 }
 
+/// What stands under [`of_event`] if the record stood on the event once, and does not any more: questions about the past
+/// find it there. Otherwise nothing does.
+pub(crate) const ONCE: &[u8] = &[1];
+
 /// The bounds of [`of_event`] for one event.
 pub(crate) fn all_of_event(tenant: u32, event: EventId) -> (Vec<u8>, Vec<u8>) {
     Key::of(tenant, records::OF_EVENT).bytes(event.as_bytes()).all()

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use lamina_core::derive::beliefs::ledger::Piece;
 use lamina_core::derive::beliefs::{Settings, redact};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::entry::Place as LogPlace;
@@ -152,7 +153,10 @@ impl Place<'_> {
     fn belief_falls(self, id: BeliefId, gone: &Removal) -> Result<bool, Error> {
         let Some((claim, _)) = self.claim_of(id)? else { return Ok(false) };
         let said = self.inner.said_about(self.tenant, &claim)?;
-        let mut own = said.iter().filter(|(_, piece)| piece.belief == id);
+        // A decision or a merge is nothing that it could stand on.
+        let is_ground = |piece: &Piece| matches!(piece, Piece::Said(_) | Piece::Declared(_));
+        let mut own =
+            said.iter().filter(|(_, piece)| piece.belief == id && is_ground(&piece.piece));
         Ok(own.all(|(source, piece)| {
             piece.event.is_some_and(|event| gone.takes(event, claim.scope))
                 || gone.beliefs.contains(&(claim, *source))

@@ -472,15 +472,16 @@ impl Inner {
         }))
     }
 
-    /// The belief in a claim that stood at a time: the present one, or one that it came after.
+    /// The belief in a claim that stood at a time: the present one, or one that it came after. There may be none at
+    /// present, because all that was said is about somebody else by now.
     pub(super) fn belief_then(
         &self,
         tenant: u32,
         claim: &ClaimKey,
         at: RecordedAt,
     ) -> Result<Option<BeliefRow>, Error> {
-        let Some(current) = self.claim_row(tenant, claim)? else { return Ok(None) };
-        if current.since <= at {
+        let current = self.claim_row(tenant, claim)?;
+        if let Some(current) = current.filter(|row| row.since <= at) {
             return self.belief_at(tenant, claim, current.id, at);
         }
         let (pieces, lives) = self.lives(tenant, claim, at)?;

@@ -38,8 +38,8 @@ impl Engine {
         let (inner, tenant) = (&self.inner, sight.caller().tenant);
         let (from, to) = key::all_of_event(tenant, event);
         let mut records = Vec::new();
-        walk(&inner.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {
-            let record = key::layer_of(key).zip(key::tail_id(key));
+        walk(&inner.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
+            let record = key::layer_of(key).zip(key::tail_id(key)).filter(|_| value != key::ONCE);
             records.extend(record.zip(key::derived_id(key)));
             ControlFlow::Continue(())
         })?;

@@ -207,8 +207,8 @@ impl Engine {
         let (from, to) = key::all_of_event(tenant, event);
         let mut found = Vec::new();
         let views = &self.inner.views;
-        walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, _| {
-            found.extend(key::derived_id(key));
+        walk(views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
+            found.extend(key::derived_id(key).filter(|_| value != key::ONCE));
             ControlFlow::Continue(())
         })?;
         found.extend(self.inner.concepts_of_event(tenant, event)?.iter().map(ToString::to_string));

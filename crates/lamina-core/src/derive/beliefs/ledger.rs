@@ -9,7 +9,7 @@ use lamina_types::layer::Confidence;
 use lamina_types::{RecordedAt, ValidAt};
 
 use super::declare::{Closing, Declaration, close, declare};
-use super::evidence::{Evidence, Heard, Polarity};
+use super::evidence::{Evidence, Heard, Polarity, weigh};
 use super::revise::{
     Deletion, Deprecation, Reason, Revision, Settings, Standing, State, Voices, again, begin,
     deprecate, fire, restore, revise,
@@ -286,6 +286,8 @@ fn later_end(known: Option<ValidAt>, said: &Said, is_first: bool) -> Option<Vali
 pub struct Life {
     /// The position of the piece it began with.
     pub from: usize,
+    /// The positions of the evidence that it took, and what each piece weighed.
+    pub took: Vec<(usize, u64)>,
     /// Itself, as it is or as it ended.
     pub held: Held,
     /// What happened to it, with how it stood after.
@@ -314,9 +316,13 @@ pub fn replay(settings: &Settings, pieces: &[Piece], until: RecordedAt) -> Vec<L
         if taken.afresh {
             voices = Voices::default();
         }
-        if let Piece::Said(said) = piece {
-            voices.hear(&said.evidence);
-        }
+        let took = match piece {
+            Piece::Said(Said { evidence, .. }) => {
+                let heard = voices.hear(evidence);
+                Some((from, weigh(evidence.confidence, evidence.trust, heard)))
+            }
+            _ => None,
+        };
         if taken.begins {
             let replaced = taken.ended.as_ref().map(|held| &held.state);
             if let (Some(life), Some(state)) = (lives.last_mut(), replaced)
@@ -329,11 +335,13 @@ pub fn replay(settings: &Settings, pieces: &[Piece], until: RecordedAt) -> Vec<L
                 life.held = ended;
             }
             let steps = taken.steps.last().map(|step| (*step, taken.held.state.clone()));
-            lives.push(Life { from, held: taken.held, steps: steps.into_iter().collect() });
+            let (took, steps) = (took.into_iter().collect(), steps.into_iter().collect());
+            lives.push(Life { from, took, held: taken.held, steps });
         } else if let Some(life) = lives.last_mut() {
             let state = &taken.held.state;
             life.steps.extend(taken.steps.into_iter().map(|step| (step, state.clone())));
             life.held = taken.held;
+            life.took.extend(took);
         }
     }
     if let Some(life) = lives.last_mut() {

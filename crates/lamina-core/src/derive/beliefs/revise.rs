@@ -106,7 +106,8 @@ pub enum Deprecation {
     Identity,
     /// A newer declaration answers the same question.
     Replaced,
-    /// What it stood on was read again, and is not said any more.
+    /// What it stood on does not count any more: it was read again and says something else, or it is about somebody
+    /// else.
     ReadAgain,
     /// A conflict was decided against it.
     Decided,

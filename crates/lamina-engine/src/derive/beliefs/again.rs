@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lamina_core::derive::beliefs::ledger::{self, Piece};
 use lamina_core::derive::beliefs::{
-    Deletion, Deprecation, Settings, deprecate, next_deadline, redact,
+    Deletion, Deprecation, Settings, Standing, deprecate, next_deadline, redact,
 };
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::kv::Space;
@@ -22,7 +22,7 @@ use super::claims::{
 use super::rows::{BeliefRow, Found, PieceRow};
 use crate::derive::fold::{answer_row, row_error};
 use crate::derive::key::beliefs::{self as key, ClaimKey};
-use crate::derive::key::carried;
+use crate::derive::key::{Layer, ONCE, carried, of_event};
 
 /// What was said about a claim, in the order of the log.
 type Pieces = Vec<(AssertionId, PieceRow)>;
@@ -45,21 +45,11 @@ pub(super) fn without(
     offset: u64,
     going: Going,
 ) -> Result<(), ViewError> {
-    let Some((at, mut all)) = cleared(rows, tenant, claim)? else { return Ok(()) };
+    let is_it = |source: AssertionId, piece: &PieceRow| piece.is_of(source, offset);
     match going {
-        Going::Never => {
-            drop_some(rows, tenant, &mut all, |source, piece| piece.is_of(source, offset))
-        }
-        Going::From(now) => {
-            for (_, piece) in all.iter_mut().filter(|(source, piece)| piece.is_of(*source, offset))
-            {
-                piece.gone = piece.gone.or(Some(now));
-            }
-        }
+        Going::Never => without_some(rows, tenant, claim, is_it),
+        Going::From(now) => without_some_from(rows, tenant, claim, now, is_it),
     }
-    let live = all.iter().filter(|(_, piece)| piece.gone.is_none());
-    again(rows, &at, live.cloned())?;
-    remember(rows, &at, &all)
 }
 
 /// Takes back some of what was said about a claim, as if it had never been said.
@@ -71,9 +61,45 @@ pub(super) fn without_some(
 ) -> Result<(), ViewError> {
     let Some((at, mut all)) = cleared(rows, tenant, claim)? else { return Ok(()) };
     drop_some(rows, tenant, &mut all, is_gone);
-    let live = all.iter().filter(|(_, piece)| piece.gone.is_none());
-    again(rows, &at, live.cloned())?;
-    remember(rows, &at, &all)
+    taken_again(rows, &at, all)
+}
+
+/// The same from an instant on: before, it was known.
+pub(super) fn without_some_from(
+    rows: &mut Rows<'_, '_>,
+    tenant: u32,
+    claim: ClaimKey,
+    now: RecordedAt,
+    is_gone: impl Fn(AssertionId, &PieceRow) -> bool,
+) -> Result<(), ViewError> {
+    let Some((at, mut all)) = cleared(rows, tenant, claim)? else { return Ok(()) };
+    for (_, piece) in all.iter_mut().filter(|(source, piece)| is_gone(*source, piece)) {
+        piece.gone = piece.gone.or(Some(now));
+    }
+    taken_again(rows, &at, all)
+}
+
+/// Takes again what counts, and keeps what counted once for questions about the past.
+fn taken_again(rows: &mut Rows<'_, '_>, at: &At, mut all: Pieces) -> Result<(), ViewError> {
+    let live = all.iter().filter(|(_, piece)| piece.gone.is_none()).cloned();
+    let spare = again(rows, at, live)?;
+    // What spoke of a belief that is not there any more counted as long as that did.
+    let until = all.iter().filter_map(|(_, piece)| piece.gone).max();
+    for (_, piece) in all.iter_mut().filter(|(source, _)| spare.contains(source)) {
+        piece.gone = until.filter(|until| piece.piece.recorded() < *until);
+    }
+    let is_asked_for = match until {
+        Some(until) => remember_all(rows, at, &all, until)?,
+        None => false,
+    };
+    for (source, piece) in &all {
+        match piece.gone {
+            Some(_) if is_asked_for => remember(rows, at, *source, piece)?,
+            None if !spare.contains(source) => {}
+            _ => forget_origin(rows, at.tenant, *source, piece),
+        }
+    }
+    Ok(())
 }
 
 /// The words of what an entry said about a claim are gone; what was said counts.
@@ -118,6 +144,13 @@ fn fade(rows: &mut Rows<'_, '_>, tenant: u32, claim: ClaimKey) -> Result<(), Vie
     Ok(())
 }
 
+/// Nothing is left here that was brought here.
+fn forget_origin(rows: &mut Rows<'_, '_>, tenant: u32, source: AssertionId, piece: &PieceRow) {
+    if piece.origin.is_some() {
+        rows.delete(Space::Sources, carried(tenant, source));
+    }
+}
+
 /// Leaves out pieces, and where it was said what was brought here.
 fn drop_some(
     rows: &mut Rows<'_, '_>,
@@ -125,10 +158,8 @@ fn drop_some(
     all: &mut Pieces,
     is_gone: impl Fn(AssertionId, &PieceRow) -> bool,
 ) {
-    for (source, _) in
-        all.iter().filter(|(source, piece)| piece.origin.is_some() && is_gone(*source, piece))
-    {
-        rows.delete(Space::Sources, carried(tenant, *source));
+    for (source, piece) in all.iter().filter(|(source, piece)| is_gone(*source, piece)) {
+        forget_origin(rows, tenant, *source, piece);
     }
     all.retain(|(source, piece)| !is_gone(*source, piece));
 }
@@ -181,41 +212,106 @@ fn cleared(
     Ok(Some((at, all)))
 }
 
-/// Keeps what counted once and does not any more, and the beliefs that only it made: for questions about
-/// the past.
+/// Keeps something that counted once and does not any more. Its event leads a question about the past to the belief.
 fn remember(
     rows: &mut Rows<'_, '_>,
     at: &At,
-    all: &[(AssertionId, PieceRow)],
+    source: AssertionId,
+    piece: &PieceRow,
 ) -> Result<(), ViewError> {
-    let gone = || all.iter().filter(|(_, piece)| piece.gone.is_some());
-    for (source, piece) in gone() {
-        rows.put(Space::Sources, key::piece(at.tenant, &at.claim, *source), piece.encode());
-    }
-    let mut last: Option<(RecordedAt, BeliefId)> = None;
-    for id in gone().map(|(_, piece)| piece.belief).collect::<BTreeSet<BeliefId>>() {
-        let Some(past) = past(at, all, id) else { continue };
-        if let Some(mut row) = belief_row(rows, at)?.filter(|row| row.id == id) {
-            row.since = row.since.min(past.since);
-            row.touched = row.touched.max(past.touched);
-            rows.put(Space::Sources, key::claim(at.tenant, &at.claim), row.encode());
-        } else if let Some(Found::Gone(_)) = found(rows, at.tenant, id)? {
-            last = last.max(Some((past.touched, id)));
-            list(rows, at, &past);
-            let past = Found::Past(at.claim, Box::new(past));
-            rows.put(Space::Records, key::belief(at.tenant, id), past.encode());
+    rows.put(Space::Sources, key::piece(at.tenant, &at.claim, source), piece.encode());
+    if let (Some(event), Some(Found::Stands(_) | Found::Past(..))) =
+        (piece.event, found(rows, at.tenant, piece.belief)?)
+    {
+        let link = of_event(at.tenant, event, Layer::Belief, piece.belief.as_bytes());
+        // It may still say so elsewhere.
+        if rows.get(Space::Records, &link)?.is_none() {
+            rows.put(Space::Records, link, ONCE.to_vec());
         }
-    }
-    if let (None, Some((_, id))) = (belief_row(rows, at)?, last) {
-        rows.put(Space::Sources, key::heir(at.tenant, &at.claim), id.as_bytes().to_vec());
     }
     Ok(())
 }
 
-/// A belief as it was when the last of its evidence was read again; `None` if it was not held then.
-fn past(at: &At, all: &[(AssertionId, PieceRow)], id: BeliefId) -> Option<BeliefRow> {
+/// Keeps the beliefs that were made of what does not count any more; whether there is any that can be asked for.
+fn remember_all(
+    rows: &mut Rows<'_, '_>,
+    at: &At,
+    all: &Pieces,
+    until: RecordedAt,
+) -> Result<bool, ViewError> {
+    // Where nobody has named the claim there was never a belief.
+    if !all.iter().any(|(_, row)| begins(&row.piece)) {
+        return Ok(false);
+    }
+    let mut last: Option<(RecordedAt, BeliefId)> = None;
+    for id in all.iter().map(|(_, piece)| piece.belief).collect::<BTreeSet<BeliefId>>() {
+        let ended = remember_belief(rows, at, all, id, until)?;
+        last = last.max(ended.map(|ended| (ended, id)));
+    }
+    let stands = belief_row(rows, at)?.is_some();
+    if let (false, Some((_, id))) = (stands, last) {
+        rows.put(Space::Sources, key::heir(at.tenant, &at.claim), id.as_bytes().to_vec());
+    }
+    Ok(stands || last.is_some())
+}
+
+/// Whether a belief can begin with a piece.
+fn begins(piece: &Piece) -> bool {
+    match piece {
+        Piece::Said(said) => said.names,
+        Piece::Declared(_) => true,
+        Piece::Closed { .. }
+        | Piece::Decided { .. }
+        | Piece::Renamed { .. }
+        | Piece::Returned { .. }
+        | Piece::Moved { .. } => false,
+    }
+}
+
+/// Lets a belief know what counted for it once: how it stood before `until` is not what its row says. One that
+/// nothing is left of is kept for the past; gives when that ended.
+fn remember_belief(
+    rows: &mut Rows<'_, '_>,
+    at: &At,
+    all: &Pieces,
+    id: BeliefId,
+    until: RecordedAt,
+) -> Result<Option<RecordedAt>, ViewError> {
     let own = all.iter().filter(|(_, piece)| piece.belief == id);
-    let until = own.filter_map(|(_, piece)| piece.gone).max()?;
+    let Some(first) = own.map(|(_, piece)| piece.piece.recorded()).min() else { return Ok(None) };
+    let reach = |row: BeliefRow| BeliefRow {
+        since: row.since.min(first),
+        touched: row.touched.max(until),
+        ..row
+    };
+    if let Some(row) = belief_row(rows, at)?.filter(|row| row.id == id) {
+        rows.put(Space::Sources, key::claim(at.tenant, &at.claim), reach(row).encode());
+    }
+    let (past, ended) = match found(rows, at.tenant, id)? {
+        Some(Found::Stands(_)) => return Ok(None),
+        Some(Found::Past(_, row)) => (reach(*row), None),
+        Some(Found::Gone(_)) | None => {
+            let Some(past) = past(at, all, id) else { return Ok(None) };
+            let past = BeliefRow { since: past.since.min(first), ..past };
+            list(rows, at, &past);
+            let ended = Some(past.touched);
+            (past, ended)
+        }
+    };
+    let past = Found::Past(at.claim, Box::new(past)).encode();
+    rows.put(Space::Records, key::belief(at.tenant, id), past);
+    Ok(ended)
+}
+
+/// A belief as it was when the last of its evidence went; `None` if it was gone by then.
+fn past(at: &At, all: &Pieces, id: BeliefId) -> Option<BeliefRow> {
+    let own = all.iter().filter(|(_, piece)| piece.belief == id);
+    let ends: BTreeSet<RecordedAt> = own.filter_map(|(_, piece)| piece.gone).collect();
+    ends.into_iter().rev().find_map(|until| ended(at, all, id, until))
+}
+
+/// The same if it ended at an instant.
+fn ended(at: &At, all: &Pieces, id: BeliefId, until: RecordedAt) -> Option<BeliefRow> {
     let before = RecordedAt(Micros(until.0.0 - 1));
     let counted: Vec<&(AssertionId, PieceRow)> =
         all.iter().filter(|(_, piece)| piece.counts(before)).collect();
@@ -224,21 +320,23 @@ fn past(at: &At, all: &[(AssertionId, PieceRow)], id: BeliefId) -> Option<Belief
     let (mut held, first, declared) = lives.into_iter().find_map(|life| {
         let (source, piece) = counted.get(life.from)?;
         let declared = matches!(piece.piece, Piece::Declared(_));
-        (piece.belief == id && life.held.is_held()).then_some((life.held, *source, declared))
+        let is_gone = matches!(life.held.state.standing, Standing::Deleted { .. });
+        (piece.belief == id && !is_gone).then_some((life.held, *source, declared))
     })?;
+    // One that was given up before stays given up since then.
     deprecate(&mut held.state, Deprecation::ReadAgain, until);
     let (latest, since) = (held.state.valid_from, held.state.created);
     let (about, touched) = (at.about, until);
     Some(BeliefRow { id, about, first, declared, supported: None, latest, touched, since, held })
 }
 
-/// Takes pieces again, in their order.
+/// Takes pieces again, in their order. Gives those that there is no belief to take.
 fn again(
     rows: &mut Rows<'_, '_>,
     at: &At,
     pieces: impl Iterator<Item = (AssertionId, PieceRow)>,
-) -> Result<(), ViewError> {
-    let mut used = BTreeSet::new();
+) -> Result<BTreeSet<AssertionId>, ViewError> {
+    let (mut used, mut spare) = (BTreeSet::new(), BTreeSet::new());
     for (source, piece) in pieces {
         let before = belief_row(rows, at)?.map(|row| row.id);
         let id = if used.contains(&piece.belief) {
@@ -252,11 +350,14 @@ fn again(
             let declared = key::declared(at.tenant, &at.claim, declaration.valid_from);
             rows.put(Space::Sources, declared, Vec::new());
         }
-        take(rows, at, source, piece, id)?;
+        if take(rows, at, source, piece, id)?.is_none() {
+            spare.insert(source);
+        }
         let after = belief_row(rows, at)?.map(|row| row.id);
         if after != before {
             used.extend(after);
         }
     }
-    fade(rows, at.tenant, at.claim)
+    fade(rows, at.tenant, at.claim)?;
+    Ok(spare)
 }

@@ -1,8 +1,8 @@
 //! Beliefs about entities that became one, or are two again.
 //!
 //! A belief about somebody who is one with another is kept for questions about the past, and what it
-//! stood on counts for the other one from then on. A split takes that back, as if it had never been:
-//! the belief goes on with its id and with everything that was said since.
+//! stood on counts for the other one from then on. A split takes that back, from then on: the belief goes on
+//! with its id and with everything that was said since, and between the two it is known that they were one.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use lamina_store::view::ViewError;
 use lamina_store::view::derived::Rows;
 use lamina_types::layer::SourceClass;
 
-use super::again::without_some;
+use super::again::without_some_from;
 use super::claims::{self, At, belief_row, mint, pieces};
 use super::rows::{About, MadeRow, PieceRow};
 use crate::derive::entities::merge::Operation;
@@ -79,7 +79,7 @@ pub(in crate::derive) fn split(
     merged_by: u64,
     moved: &[Moved],
 ) -> Result<(), ViewError> {
-    super::withdraw(rows, by.tenant, merged_by)?;
+    super::retire(rows, by.tenant, merged_by, by.recorded)?;
     let mut bringing = Bringing::new(by, moved);
     for one in moved.iter().filter(|one| one.origin.offset > merged_by) {
         let Some((from, (to, about))) = way(one) else { continue };
@@ -92,7 +92,7 @@ pub(in crate::derive) fn split(
         let said =
             pieces(rows, by.tenant, &from)?.into_iter().find(|(source, row)| is_it(*source, row));
         let Some((source, piece)) = said else { continue };
-        without_some(rows, by.tenant, from, is_it)?;
+        without_some_from(rows, by.tenant, from, by.recorded, is_it)?;
         bringing.bring(rows, &At { claim: to, ..unknown }, source, piece)?;
     }
     bringing.done(rows);

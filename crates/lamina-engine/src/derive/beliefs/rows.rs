@@ -82,7 +82,8 @@ pub(crate) struct PieceRow {
     pub(crate) weight: u16,
     /// Where the log keeps a declaration.
     pub(crate) place: Place,
-    /// From when it does not count any more: its event was read again. Before, it did.
+    /// From when it does not count any more: its event was read again, or whom it is about turned out to be somebody
+    /// else. Before, it did.
     pub(crate) gone: Option<RecordedAt>,
     /// Brought here from another claim: where it was said.
     pub(crate) origin: Option<AssertionId>,

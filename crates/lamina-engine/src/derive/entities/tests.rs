@@ -468,6 +468,110 @@ async fn beliefs_follow_whom_they_are_about() {
     world.check().await;
 }
 
+/// Everything that is told of the beliefs of a scope at an instant, also of those that are kept for the past.
+async fn told(world: &World, at: RecordedAt) -> Vec<String> {
+    let query = BeliefsQuery {
+        scope: path(SCOPE),
+        about: None,
+        predicate: None,
+        stance: None,
+        recorded: at,
+        valid: None,
+        valid_during: None,
+        recorded_during: None,
+        lapsed_by: None,
+        min_confidence: 0.0,
+        deprecated: true,
+        after: None,
+        limit: 50,
+    };
+    let permit = ReadPermit::Local(permit_of(1, "user:alice", Some(&path(SCOPE))));
+    let page = world.engine.beliefs(permit, query).await.unwrap();
+    let mut told: Vec<String> = page.items.iter().map(|belief| format!("{belief:?}")).collect();
+    told.sort();
+    told
+}
+
+/// What is believed of two that were held to be one, at three instants: apart, as one, and with more that was said then.
+async fn held_to_be_one(world: &mut World, then: &str) -> (EntityId, [RecordedAt; 3]) {
+    let (acme, globex) = two(world).await;
+    world.say(SCOPE, "org:Acme uses product:Kafka").await;
+    world.say(SCOPE, "org:Globex uses product:Kafka").await;
+    let apart = now(world);
+    merge(world, globex, acme).await;
+    let one = now(world);
+    world.say(SCOPE, then).await;
+    (globex, [apart, one, now(world)])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_split_it_is_known_what_was_believed_while_two_were_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = open(dir.path());
+    let (globex, times) = held_to_be_one(&mut world, "org:Globex uses product:Nginx").await;
+    let mut before = Vec::new();
+    for at in times {
+        before.push(told(&world, at).await);
+    }
+    split(&world, globex).await.unwrap();
+    for (at, before) in times.into_iter().zip(&before) {
+        assert_eq!(&told(&world, at).await, before);
+    }
+    // Merged once more, it is the same belief, and the past stays what it was.
+    let acme = id_of(&world, "Acme").await;
+    merge(&world, globex, acme).await;
+    world.say(SCOPE, "org:Globex uses product:Kafka").await;
+    split(&world, globex).await.unwrap();
+    for (at, before) in times.into_iter().zip(&before) {
+        assert_eq!(&told(&world, at).await, before);
+    }
+    world.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_spoke_against_a_belief_that_a_split_ends_is_known_as_long_as_that_was_held() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = open(dir.path());
+    // Against what is known of either, and of Oslo nothing is left at Acme after the split.
+    let (globex, times) = held_to_be_one(&mut world, "org:Acme =located_in place:Bonn").await;
+    let before = told(&world, times[2]).await;
+    split(&world, globex).await.unwrap();
+    assert_eq!(told(&world, times[2]).await, before);
+    world.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_voice_said_again_weighs_in_the_past_what_it_weighed_then() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = open(dir.path());
+    // Once more of one thing, after it was said of both.
+    let (globex, times) = held_to_be_one(&mut world, "org:Acme uses product:Kafka").await;
+    let before = told(&world, times[2]).await;
+    split(&world, globex).await.unwrap();
+    assert_eq!(told(&world, times[2]).await, before);
+    world.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cancelled_after_a_split_was_never_said_of_the_one_they_were_either() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = open(dir.path());
+    let wrong = world.say(SCOPE, "org:Globex uses product:Redis").await;
+    let (globex, times) = held_to_be_one(&mut world, "org:Globex uses product:Nginx").await;
+    let later = world.say(SCOPE, "org:Globex uses product:Etcd").await;
+    split(&world, globex).await.unwrap();
+    world.cancel(SCOPE, wrong).await;
+    world.cancel(SCOPE, later).await;
+    let known = beliefs(&world, "Acme", times[2]).await;
+    assert!(known.contains(&"uses Redis 1".to_owned()), "only what Acme says itself: {known:?}");
+    assert!(known.contains(&"uses Kafka 2".to_owned()), "{known:?}");
+    assert!(!known.iter().any(|belief| belief.contains("Etcd")), "{known:?}");
+    for event in [wrong, later] {
+        assert_eq!(world.engine.derived_from(1, event).await.unwrap(), [""; 0]);
+    }
+    world.check().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn chains_are_followed_and_taken_apart_from_their_end() {
     let dir = tempfile::tempdir().unwrap();

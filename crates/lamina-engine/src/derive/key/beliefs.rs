@@ -107,6 +107,11 @@ pub(crate) fn heir(tenant: u32, claim: &ClaimKey) -> Vec<u8> {
     claim.under(tenant, sources::HEIR).0
 }
 
+/// The bounds of [`heir`] for one subject and predicate: the claims that nothing is believed of any more.
+pub(crate) fn all_heirs(tenant: u32, scope: u64, said: &Tag) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, sources::HEIR).number(scope).bytes(said).all()
+}
+
 /// Something that was said about a claim.
 pub(crate) fn piece(tenant: u32, claim: &ClaimKey, at: AssertionId) -> Vec<u8> {
     let key = claim.under(tenant, sources::PIECE).number(at.offset);

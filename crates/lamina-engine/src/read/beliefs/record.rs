@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::beliefs::calibration::{Calibration, SAMPLES_MAX, Sample, calibrate};
-use lamina_core::derive::beliefs::ledger::Piece;
+use lamina_core::derive::beliefs::ledger::{Life, Piece};
 use lamina_core::derive::beliefs::tension::{ResolutionPolicy, Side, tension};
 use lamina_core::derive::beliefs::{
     Glance, Polarity, Settings, Shown, Standing, State, glance, read,
@@ -19,7 +19,9 @@ use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::{Claim, Object};
 use lamina_types::{EntityId, EventId, FactId, Micros, RecordedAt, ValidAt};
 
-use super::{BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Pieces, Stood};
+use super::{
+    BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Pieces, Stood, begun_as,
+};
 use crate::Error;
 use crate::admin::said;
 use crate::derive::beliefs::rows::PieceRow;
@@ -292,6 +294,7 @@ impl Inner {
         let (from, to) = belief_key::pieces(stood.tenant, &stood.claim);
         let mut pieces: Result<Vec<_>, CodecError> = Ok(Vec::new());
         let mut since = RecordedAt(Micros::MIN);
+        let mut counted_otherwise = false;
         walk(
             &self.views,
             Space::Sources,
@@ -304,6 +307,7 @@ impl Inner {
                         let recorded = piece.piece.recorded();
                         since = since.max(recorded).max(piece.gone.unwrap_or(recorded));
                         let known = recorded <= at;
+                        counted_otherwise |= piece.gone.is_some() && piece.counts(at);
                         if piece.counts(at) && piece.belief == stood.row.id {
                             taken.push((source, piece));
                         }
@@ -317,8 +321,24 @@ impl Inner {
                 if taken { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             },
         )?;
-        let pieces = pieces.map_err(crate::derive::row_error(Space::Sources))?;
+        let mut pieces = pieces.map_err(crate::derive::row_error(Space::Sources))?;
+        if counted_otherwise {
+            pieces = self.pieces_then(stood, at)?;
+        }
         Ok((pieces, since))
+    }
+
+    /// The same where something counted that does not any more: what else a voice said weighed less then.
+    fn pieces_then(&self, stood: &Stood, at: RecordedAt) -> Result<Pieces, Error> {
+        let (pieces, lives) = self.lives(stood.tenant, &stood.claim, at)?;
+        let is_it = |life: &Life| begun_as(&pieces, life) == Some(stood.row.id);
+        let took = lives.into_iter().find(is_it).map(|life| life.took).unwrap_or_default();
+        let weighed = |(place, weight): (usize, u64)| {
+            let (source, piece) = pieces.get(place)?.clone();
+            let weight = u16::try_from(weight).unwrap_or(u16::MAX);
+            Some((source, PieceRow { weight, ..piece }))
+        };
+        Ok(took.into_iter().filter_map(weighed).take(PIECES_LOOKED_AT_MAX).collect())
     }
 
     /// The fact that says what a piece says, or else its event; and when the last of the facts that were looked at was
@@ -365,25 +385,7 @@ impl Inner {
             return Ok(Vec::new());
         }
         let Stood { tenant, claim, row, at } = stood;
-        // What was supported then may have no support by now.
-        let is_past = self.views.applied().is_some_and(|tip| *at < tip.recorded_at);
-        let (from, to) = match is_past {
-            true => belief_key::all_claims(*tenant, claim.scope, &claim.said),
-            false => belief_key::all_recent(*tenant, claim.scope, &claim.said),
-        };
-        let mut rivals = Vec::new();
-        walk(&self.views, Space::Sources, (&from, &to), Direction::Backward, &mut |found, _| {
-            if let Some(value) = key::tail_id(found)
-                && value != claim.value
-            {
-                rivals.push(ClaimKey { value, ..*claim });
-            }
-            if rivals.len() < if is_past { RIVALS_PAST_MAX } else { RIVALS_COMPARED_MAX } {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
-        })?;
+        let rivals = self.rivals(*tenant, claim, *at)?;
         let policy = self.resolution_policy(*tenant, claim.scope)?;
         let mine = Side { belief: row.id, mean, last_evidence: row.held.state.last_evidence };
         let mut found = Vec::new();
@@ -406,6 +408,39 @@ impl Inner {
             other.tension.total_cmp(&one.tension).then(one.belief.cmp(&other.belief))
         });
         Ok(found)
+    }
+
+    /// The claims that cannot be true beside one, as far as something may have been believed of them at an instant.
+    fn rivals(
+        &self,
+        tenant: u32,
+        claim: &ClaimKey,
+        at: RecordedAt,
+    ) -> Result<Vec<ClaimKey>, Error> {
+        let ClaimKey { scope, said, .. } = claim;
+        // What was supported then may have no support by now, or nothing may be believed of it any more.
+        let is_past = self.views.applied().is_some_and(|tip| at < tip.recorded_at);
+        let (lists, most) = match is_past {
+            true => {
+                let left = belief_key::all_heirs(tenant, *scope, said);
+                (vec![belief_key::all_claims(tenant, *scope, said), left], RIVALS_PAST_MAX)
+            }
+            false => (vec![belief_key::all_recent(tenant, *scope, said)], RIVALS_COMPARED_MAX),
+        };
+        let mut rivals = Vec::new();
+        for (from, to) in lists {
+            let bounds = (from.as_slice(), to.as_slice());
+            walk(&self.views, Space::Sources, bounds, Direction::Backward, &mut |found, _| {
+                if let Some(value) = key::tail_id(found).filter(|value| *value != claim.value) {
+                    rivals.push(ClaimKey { value, ..*claim });
+                }
+                match rivals.len() < most {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })?;
+        }
+        Ok(rivals)
     }
 
     /// What the scope asks to be done with beliefs that exclude each other.

@@ -142,7 +142,7 @@ impl Inner {
         for found in order.iter().take(tuning.derived_from).filter_map(|at| hits.events.get(*at)) {
             let (event, score) = (found.row.id, found.score);
             scores.insert(event, score);
-            for id in self.on_event(frame.tenant, event)? {
+            for id in self.on_event(frame.tenant, event, frame.in_the_past)? {
                 match id {
                     On::Fact(id) => raise(&mut standing.facts, id, score),
                     On::Belief(id) => raise(&mut standing.beliefs, id, score),
@@ -190,18 +190,20 @@ impl Inner {
         Ok(())
     }
 
-    fn on_event(&self, tenant: u32, event: EventId) -> Result<Vec<On>, Error> {
+    /// What stands on an event; in the past also what stood on it once.
+    fn on_event(&self, tenant: u32, event: EventId, in_the_past: bool) -> Result<Vec<On>, Error> {
         let (from, to) = key::all_of_event(tenant, event);
         let mut found = Vec::new();
         let (mut layer, mut of_layer, mut passed) = (None, 0, 0);
         let bounds = (from.as_slice(), to.as_slice());
-        walk(&self.views, Space::Records, bounds, Direction::Backward, &mut |key, _| {
+        walk(&self.views, Space::Records, bounds, Direction::Backward, &mut |key, value| {
             let at = key::layer_of(key);
             if layer != at {
                 (layer, of_layer) = (at, 0);
             }
-            (of_layer, passed) = (of_layer + 1, passed + 1);
-            if of_layer <= OF_EVENT_MAX {
+            let stands = in_the_past || value != key::ONCE;
+            (of_layer, passed) = (of_layer + usize::from(stands), passed + 1);
+            if stands && of_layer <= OF_EVENT_MAX {
                 found.extend(at.zip(key::tail_id(key)).and_then(On::new));
             }
             match passed < PASSED_MAX {
@@ -472,7 +474,7 @@ impl Inner {
 
     /// The facts that stand on an event, in all their versions.
     pub(super) fn facts_on(&self, tenant: u32, event: EventId) -> Result<Vec<FactId>, Error> {
-        let on = self.on_event(tenant, event)?.into_iter();
+        let on = self.on_event(tenant, event, false)?.into_iter();
         Ok(on.filter_map(|on| if let On::Fact(id) = on { Some(id) } else { None }).collect())
     }
 }

@@ -56,6 +56,16 @@ fn shown(pieces: &[Piece], until: i64) -> Vec<(usize, Standing, u64, u64)> {
 }
 
 #[test]
+fn a_belief_knows_what_each_piece_weighed_for_it() {
+    let against = Said { names: false, ..said(0, 1) };
+    let pieces: Vec<Piece> =
+        [against, said(1, 1), said(2, 1), said(3, 2)].into_iter().map(Piece::Said).collect();
+    let lives = replay(&Settings::default(), &pieces, minute(9));
+    let took: Vec<_> = lives.iter().map(|life| (life.from, life.took.clone())).collect();
+    assert_eq!(took, [(1, vec![(1, 10_000), (2, 5_000), (3, 10_000)])]);
+}
+
+#[test]
 fn after_an_expiry_the_next_belief_begins_from_nothing() {
     let mut first = said(0, 1);
     first.evidence.expires = Some(minute(10));

@@ -11,7 +11,7 @@ use lamina_store::entry::{Entry, Kind};
 use lamina_types::capability::{PolicyAdministerTenant, UnderstandingSynthesize};
 use lamina_types::layer::Confidence;
 use lamina_types::vocabulary::{Vocabulary, VocabularyKind, VocabularyTerm};
-use lamina_types::{Actor, Content, Modality, RecordId, Role, ScopeView, ValidAt};
+use lamina_types::{Actor, Content, EntityId, Modality, RecordId, Role, ScopeView, ValidAt};
 
 use super::*;
 use crate::Settings;
@@ -22,7 +22,7 @@ use crate::derive::deadlines;
 use crate::derive::vocabularies::VocabularyRecord;
 use crate::read::beliefs::BeliefsQuery;
 use crate::read::conflicts::{ConflictsQuery, Resolve};
-use crate::read::entities::EntitiesQuery;
+use crate::read::entities::{EntitiesQuery, EntityRecord};
 use crate::write::BeliefToDeclare;
 use crate::write::understanding::Synthesis;
 
@@ -277,6 +277,26 @@ impl History {
             Ok(_) => "merged",
             Err(_) => "not merged",
         }
+    }
+
+    /// Two that are called like this are one; gives the one that is merged.
+    pub(super) async fn merge_two(&self, scope: &str, from: &str, into: &str) -> EntityId {
+        let query = EntitiesQuery { scope: path(scope), called: None, after: None, limit: 50 };
+        let all = self.engine.entities(reader(scope), query).await.unwrap().items;
+        let called = |name: &str| {
+            let is_it = |one: &&EntityRecord| one.names.iter().any(|(known, _)| known == name);
+            all.iter().find(is_it).expect("somebody is called so").id
+        };
+        let (from, into) = (called(from), called(into));
+        let permit = permit_of::<PolicyAdministerTenant>(1, "user:root", None);
+        self.engine.entity_merge(&permit, from, into, &noted()).await.unwrap();
+        from
+    }
+
+    /// They are two again.
+    pub(super) async fn split(&self, merged: EntityId) {
+        let permit = permit_of::<PolicyAdministerTenant>(1, "user:root", None);
+        self.engine.entity_split(&permit, merged, &noted()).await.unwrap();
     }
 
     async fn declare(&mut self, scope: &'static str) -> &'static str {

@@ -157,6 +157,35 @@ fn a_question_of_the_past_gets_what_a_log_that_ends_there_gives() {
     });
 }
 
+#[test]
+fn what_was_held_to_be_one_is_recalled_as_it_was_before_the_split() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let dir = tempfile::tempdir().unwrap();
+        let mut history = History::begin(dir.path(), 1);
+        let scope = SCOPES[0];
+        history.tell(scope, "Maria works at Northwind.", 9).await;
+        history.tell(scope, "Jonas lives in Oslo.", 8).await;
+        let merged = history.merge_two(scope, "Jonas", "Maria").await;
+        history.tell(scope, "Jonas works at Contoso.", 1).await;
+        history.end().await;
+        let at = RecordedAt(history.engine.now());
+        let questions = ["Where does Maria work?", "Where does Jonas live?"];
+        let mut before = Vec::new();
+        for query in questions {
+            before.push(pack(&history.engine, &asked(path(scope), query, at)).await);
+        }
+        history.split(merged).await;
+        history.end().await;
+        for (query, then) in questions.into_iter().zip(&before) {
+            assert!(!then.beliefs.is_empty(), "{query}");
+            let now = pack(&history.engine, &asked(path(scope), query, at)).await;
+            assert_eq!(difference(then, &now), None, "{query}");
+        }
+        history.engine.shutdown().await;
+    });
+}
+
 /// What became of what an event says, as it was known at an instant.
 fn fates(engine: &Engine, scope: &str, at: RecordedAt, event: EventId) -> usize {
     let current = FactsQuery {
