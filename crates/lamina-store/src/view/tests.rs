@@ -347,7 +347,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 30: 55 rows, 89d7696401f831ccd113110de19eb78c28f2226ed1256511ae35bc0a2ffa4011"]
+    expect!["layout 31: 55 rows, 64aaa67e386ff2fd400fddcf0d0aa4d1e5e83c93d8e8531468bd4f66abf4edba"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
