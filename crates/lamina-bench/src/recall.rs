@@ -97,21 +97,7 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     }
     println!("{:<34} {:>9.0} MB resident", "", sample::rss_mb("/proc/self/statm"));
     println!("{:<34} {:016x}", "all answers", asked.answers);
-    let Measured { words, meaning, reads, mut recalls, mut bare } = measured;
-    let channels = tell("best 100 by words", words)
-        + tell("best 100 by meaning", meaning)
-        + tell("100 events by id", reads);
-    println!(
-        "{:<34} {channels:>9.3} ms, a whole recall is {:.2} x",
-        "the bare channels together",
-        p50 / channels
-    );
-    let (recalls, bare) = (sample::median(&mut recalls), sample::median(&mut bare));
-    println!(
-        "{:<34} {recalls:>9.3} ms against {bare:.3} ms, {:.2} x",
-        "the same in processor time",
-        recalls / bare
-    );
+    measured.tell(p50);
     if options.keep.is_none() || options.spend {
         data.spent(&env)?;
         let written = runtime.block_on(while_written(&env, &engine, &base, events, &questions))?;
@@ -133,6 +119,27 @@ struct Measured {
     /// Of processor time, for each.
     recalls: Vec<f64>,
     bare: Vec<f64>,
+}
+
+impl Measured {
+    /// Says how a whole recall of this median compares.
+    fn tell(self, p50: f64) {
+        let Measured { words, meaning, reads, mut recalls, mut bare } = self;
+        let channels = tell("best 100 by words", words)
+            + tell("best 100 by meaning", meaning)
+            + tell("100 events by id", reads);
+        println!(
+            "{:<34} {channels:>9.3} ms, a whole recall is {:.2} x",
+            "the bare channels together",
+            p50 / channels
+        );
+        let (recalls, bare) = (sample::median(&mut recalls), sample::median(&mut bare));
+        println!(
+            "{:<34} {recalls:>9.3} ms against {bare:.3} ms, {:.2} x",
+            "the same in processor time",
+            recalls / bare
+        );
+    }
 }
 
 /// Where events are written.
