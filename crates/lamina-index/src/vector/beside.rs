@@ -70,3 +70,6 @@ fn run(jobs: &Receiver<Job>) {
         drop(reply.try_send(near));
     }
 }
+
+#[cfg(test)]
+mod tests;

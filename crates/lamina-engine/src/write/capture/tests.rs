@@ -201,6 +201,7 @@ fn nobody_waits_for_what_no_read_shows() {
         }
         let committed = world.capture.commit(requests);
         assert_eq!(committed.hidden, hidden && !with_write);
+        assert_eq!(committed.veiled, hidden, "a write takes nothing back");
         world.fold(committed);
     }
     // Answers are told of when the views have them.
