@@ -13,7 +13,8 @@ statement that takes the best 100 by words and by meaning and adds up their scor
 client over one connection, question after question, first once through to warm up and then in turns.
 
 Without `--fill`, each conversation is a scope. With it, all conversations and so many made-up turns are one scope.
-Without `--locomo`, made-up questions are asked about made-up turns. No data set comes with this script.
+Without `--locomo`, made-up questions are asked about made-up turns, in `--scopes` scopes; `--bytes` makes these turns
+longer by words that no language has, frequent ones and rare ones. No data set comes with this script.
 """
 import argparse
 import http.client
@@ -123,11 +124,42 @@ MORE = ("because the weather was bad", "before the guests came", "with a lot of 
         "and was quite happy about it", "although nobody had asked for it", "as we had agreed last spring", "on the way home")
 
 
-def made_up(count, rng):
+class Words:
+    """Made-up words whose frequency falls with their rank, as in a language."""
+
+    def __init__(self, rng):
+        syllables = [onset + vowel + coda for onset in "b br d f g h k l m n p r s st t v".split()
+                     for vowel in "a e i o u ea".split() for coda in ("", "", "n", "r", "l", "s", "nd", "ck")]
+        self.words = ["".join(rng.choices(syllables, k=1 + (rank >= 200) + (rank >= 6_000))) for rank in range(50_000)]
+
+    def text(self, rng, size):
+        said = []
+        while size > 0:
+            said.append(self.words[int(len(self.words) ** rng.random()) - 1])
+            size -= len(said[-1]) + 1
+        return " ".join(said)
+
+
+def made_up(count, rng, size):
+    """Turns of at least so many bytes; with each, a question and what it is about."""
+    words = Words(rng)
     for number in range(count):
         who, deed, thing, place = rng.choice(NAMES), rng.choice(DEEDS), rng.choice(THINGS), rng.choice(PLACES)
         text = f"{who} {deed} the {rng.choice('old new red blue small heavy wooden broken'.split())} {thing} in {place} {rng.choice(MORE)}."
-        yield (f"m{number}", who, text, f"m{number // 40}", number), f"What did {who} do with the {thing} in {place}?"
+        if size > len(text):
+            text = f"{text} {words.text(rng, size - len(text))}."
+        turn = (f"m{number}", who, text, f"m{number // 40}", number)
+        yield turn, f"What did {who} do with the {thing} in {place}?", (who, thing, place)
+
+
+def asked_in(scopes, filled):
+    """Made-up turns spread over scopes, and questions about them with all turns there that speak of the same."""
+    conversations, about = [[] for _ in range(scopes)], {}
+    for number, (turn, _, matter) in enumerate(filled):
+        conversations[number % scopes].append(turn)
+        about.setdefault((number % scopes, matter), set()).add(turn[0])
+    questions = [(number % scopes, asked, about[number % scopes, matter]) for number, (_, asked, matter) in enumerate(filled)]
+    return conversations, questions
 
 
 class Lamina:
@@ -243,19 +275,21 @@ def main():
     options.add_argument("--locomo")
     options.add_argument("--corrections")
     options.add_argument("--fill", type=int, default=0, help="made-up turns; all is one scope then")
+    options.add_argument("--bytes", type=int, default=0, help="made-up turns are at least so long")
+    options.add_argument("--scopes", type=int, default=1, help="scopes of made-up turns, without --locomo")
     options.add_argument("--questions", type=int, default=300, help="questions at most")
     options.add_argument("--rounds", type=int, default=3)
     options = options.parse_args()
     rng = random.Random(7)
     conversations, questions = locomo(options.locomo, options.corrections) if options.locomo else ([], [])
-    filled = list(made_up(options.fill, rng))
-    if options.fill:
+    filled = list(made_up(options.fill, rng, options.bytes))
+    if options.fill and not options.locomo:
+        conversations, questions = asked_in(options.scopes, filled)
+    elif options.fill:
         merged = [(f"{number}/{ref}", who, text, f"{number}{session}", at)
                   for number, turns in enumerate(conversations) for ref, who, text, session, at in turns]
         questions = [(0, asked, {f"{number}/{ref}" for ref in evidence}) for number, asked, evidence in questions]
-        if not options.locomo:
-            questions = [(0, asked, {turn[0]}) for turn, asked in filled]
-        conversations = [merged + [turn for turn, _ in filled]]
+        conversations = [merged + [turn for turn, *_ in filled]]
     rng.shuffle(questions)
     questions = questions[: options.questions]
     run = f"{time.time_ns():x}"

@@ -64,6 +64,9 @@ impl Health {
 /// What it means that the search index is out of order.
 const UNINDEXED: &str =
     "the search index does not follow; recall reads events instead, and is slower";
+/// The same, for good.
+const DAMAGED: &str =
+    "the search index is damaged; recall reads events instead until a restart makes it again";
 /// Entries behind which the views count as degraded.
 const LAG_DEGRADED: u64 = 100_000;
 
@@ -141,6 +144,10 @@ impl Engine {
 
     /// What is wrong with the search index.
     fn search_trouble(&self) -> Option<String> {
+        let search = self.inner.search.as_ref();
+        if search.is_some_and(|search| search.index.is_condemned()) {
+            return Some(DAMAGED.to_owned());
+        }
         let failed = self.inner.shared.index_failed.load(Ordering::Relaxed);
         failed.then(|| UNINDEXED.to_owned())
     }

@@ -94,6 +94,26 @@ impl Search {
         drop(asking);
     }
 
+    /// Notes that the index failed. One that is damaged is not asked any more: events are found by reading until the next start
+    /// makes it again.
+    pub(crate) fn failed(&self, error: &lamina_index::Error) {
+        if !error.calls_for_rebuild() {
+            tracing::warn!(%error, "the search index cannot be asked; events are read instead");
+            return;
+        }
+        self.found.stop();
+        match self.index.condemn() {
+            Ok(true) => tracing::error!(
+                %error,
+                "the search index is damaged; events are read instead until the next start makes it again"
+            ),
+            Ok(false) => {}
+            Err(cause) => {
+                tracing::error!(%error, %cause, "the search index is damaged and cannot be marked so");
+            }
+        }
+    }
+
     /// Whether a search waits for more.
     pub(crate) fn is_asked(&self) -> bool {
         self.asking.load(Ordering::Relaxed) > 0

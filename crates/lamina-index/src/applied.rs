@@ -12,10 +12,12 @@ use lamina_env::Disk;
 use lamina_env::disk::{read_file, write_atomic};
 
 use crate::error::Error;
-use crate::vector::Space;
+use crate::lexical;
+use crate::vector::{self, Space};
 
-/// Changes with every change of the folders, or of what they hold.
-const LAYOUT: u16 = 2;
+/// Changes with every change of the folders, and with every change of what words and vectors are kept like: what is of
+/// another layout is made again as a whole.
+const LAYOUT: u16 = 2 << 10 | lexical::LAYOUT << 5 | vector::LAYOUT;
 /// Bytes of the file at most.
 const BYTES_MAX: u64 = 1 << 20;
 /// The name of the file.
@@ -70,6 +72,15 @@ impl Progress {
 
     pub(crate) fn write(&self, disk: &dyn Disk, dir: &Path) -> Result<(), Error> {
         Ok(write_atomic(disk, &dir.join(NAME), &self.encode())?)
+    }
+
+    /// Leaves nothing that an index could be opened by.
+    pub(crate) fn remove(disk: &dyn Disk, dir: &Path) -> Result<(), Error> {
+        let path = dir.join(NAME);
+        match disk.exists(&path) {
+            true => Ok(disk.remove(&path)?),
+            false => Ok(()),
+        }
     }
 
     fn encode(&self) -> Vec<u8> {

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lamina_env::{Clock, Disk};
 use parking_lot::Mutex;
@@ -38,6 +39,8 @@ pub struct Index {
     written: Mutex<Progress>,
     open: Mutex<Open>,
     progress: Mutex<Progress>,
+    /// It is damaged: nothing of it is used again.
+    condemned: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -149,8 +152,23 @@ impl Index {
             open: Mutex::default(),
             written: Mutex::new(progress.clone()),
             progress: Mutex::new(progress),
+            condemned: AtomicBool::new(false),
         };
         Ok((index, opened))
+    }
+
+    /// Files do not hold what was written: whoever opens the index next makes it again. Says whether that is news.
+    pub fn condemn(&self) -> Result<bool, Error> {
+        let written = self.written.lock();
+        let is_news = !self.condemned.swap(true, Ordering::AcqRel);
+        Progress::remove(&*self.disk, &self.dir)?;
+        drop(written);
+        Ok(is_news)
+    }
+
+    /// Whether it is damaged, and not to be asked any more.
+    pub fn is_condemned(&self) -> bool {
+        self.condemned.load(Ordering::Acquire)
     }
 
     /// Applies changes of one tenant, in order; they are seen when this returns. Every entry before
@@ -173,6 +191,9 @@ impl Index {
         // Read first: what is applied while tenants are committed may be in some and not in others.
         let progress = self.progress.lock().clone();
         let mut written = self.written.lock();
+        if self.is_condemned() {
+            return Ok(0);
+        }
         for (number, tenant) in self.open_tenants() {
             if tenant.is_dirty() {
                 tenant.commit()?;
@@ -233,6 +254,7 @@ impl Index {
         progress.applied = 0;
         progress.further.clear();
         start_anew(&*self.disk, &self.dir, &progress)?;
+        self.condemned.store(false, Ordering::Release);
         *written = progress.clone();
         Ok(())
     }

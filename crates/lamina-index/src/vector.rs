@@ -18,6 +18,7 @@ pub(crate) use cache::{Block, Budget};
 pub(crate) use inspect::inspect;
 pub(crate) use scan::nearest;
 pub use scan::{VectorHit, VectorQuery};
+pub(crate) use state::LAYOUT;
 pub(crate) use store::Store;
 
 /// Dimensions of a vector at most.

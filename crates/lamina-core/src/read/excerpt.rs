@@ -41,9 +41,12 @@ pub fn excerpt(text: &str, question: &str, tokens_max: u64) -> Option<(usize, us
 }
 
 /// Which of some texts has most of a question: the first, if several do.
-pub fn nearest<'a>(texts: impl Iterator<Item = &'a str>, question: &str) -> usize {
+pub fn nearest(texts: &[&str], question: &str) -> usize {
+    if texts.len() <= 1 {
+        return 0;
+    }
     let asked = matter(question);
-    let meets = texts.map(|text| matter(text).intersection(&asked).count());
+    let meets = texts.iter().map(|text| matter(text).intersection(&asked).count());
     let mut best = (0, 0);
     for (at, meets) in meets.enumerate() {
         if meets > best.1 {

@@ -30,53 +30,56 @@ pub struct Spread {
 
 /// What each turn gets from around it, to be added to its own.
 pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
-    let mut at: Vec<((u64, u64), f64)> =
-        turns.iter().map(|turn| ((turn.thread, turn.position), turn.own)).collect();
-    at.sort_by_key(|(place, _)| *place);
+    let own = |at: usize| turns.get(at).map_or(0.0, |turn| turn.own);
+    let numbered = turns.iter().enumerate();
+    let mut places: Vec<(u64, u64, usize)> =
+        numbered.map(|(at, turn)| (turn.thread, turn.position, at)).collect();
+    places.sort_unstable();
+    let threads = threads(&places, &own, spread.thread_best);
+    let mut gained = vec![0.0; turns.len()];
     // Of two at one place the last counts.
-    at.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 = later.1;
+    let mut spots: Vec<(u64, f64)> = Vec::new();
+    for (thread, fits) in places.chunk_by(|one, other| one.0 == other.0).zip(threads) {
+        let same_place = |one: &(u64, u64, usize), other: &(u64, u64, usize)| one.1 == other.1;
+        spots.clear();
+        let last = thread.chunk_by(same_place).filter_map(<[_]>::last);
+        spots.extend(last.map(|(_, position, at)| (*position, own(*at))));
+        for (number, same) in thread.chunk_by(same_place).enumerate() {
+            let near = |steps: u64| near(&spots, number, steps);
+            let gain = spread.neighbour * near(1) + spread.second * near(2) + spread.thread * fits;
+            for (.., at) in same {
+                if let Some(gained) = gained.get_mut(*at) {
+                    *gained = gain;
+                }
+            }
         }
-        same
-    });
-    let own = |thread: u64, position: Option<u64>| {
-        let place = position.map(|position| (thread, position));
-        let found = place.and_then(|place| at.binary_search_by_key(&place, |(at, _)| *at).ok());
-        found.and_then(|found| at.get(found)).map_or(0.0, |(_, own)| *own)
+    }
+    gained
+}
+
+/// How well the turns fit that are so many steps before and after one, among those of its conversation, in order.
+fn near(spots: &[(u64, f64)], number: usize, steps: u64) -> f64 {
+    let Some((position, _)) = spots.get(number) else { return 0.0 };
+    let at = |wanted: Option<u64>| {
+        let beside = spots.iter().skip(number.saturating_sub(2)).take(5);
+        beside.filter(|(place, _)| Some(*place) == wanted).map(|(_, own)| *own).next()
     };
-    let near = |turn: &Turn, steps: u64| {
-        own(turn.thread, turn.position.checked_sub(steps))
-            + own(turn.thread, turn.position.checked_add(steps))
-    };
-    let threads = threads(turns, spread.thread_best);
-    turns
-        .iter()
-        .map(|turn| {
-            let thread = threads.binary_search_by_key(&turn.thread, |(thread, _)| *thread).ok();
-            let thread = thread.and_then(|at| threads.get(at)).map_or(0.0, |(_, fits)| *fits);
-            spread.neighbour * near(turn, 1)
-                + spread.second * near(turn, 2)
-                + spread.thread * thread
-        })
-        .collect()
+    at(position.checked_sub(steps)).unwrap_or(0.0) + at(position.checked_add(steps)).unwrap_or(0.0)
 }
 
 /// How well each conversation fits, in their order: the sum of its best turns, the best conversation 1.
-fn threads(turns: &[Turn], best: usize) -> Vec<(u64, f64)> {
-    let mut scores: Vec<(u64, f64)> = turns.iter().map(|turn| (turn.thread, turn.own)).collect();
-    scores
-        .sort_unstable_by(|one, other| one.0.cmp(&other.0).then_with(|| other.1.total_cmp(&one.1)));
-    let of_thread = |scores: &[(u64, f64)]| {
-        let thread = scores.first().map_or(0, |(thread, _)| *thread);
-        (thread, scores.iter().take(best.max(1)).map(|(_, score)| score).sum())
-    };
-    let mut sums: Vec<(u64, f64)> =
-        scores.chunk_by(|one, other| one.0 == other.0).map(of_thread).collect();
-    let highest = sums.iter().map(|(_, sum)| *sum).fold(0.0, f64::max);
+fn threads(places: &[(u64, u64, usize)], own: &impl Fn(usize) -> f64, best: usize) -> Vec<f64> {
+    let mut scores: Vec<f64> = Vec::new();
+    let mut sums = Vec::new();
+    for thread in places.chunk_by(|one, other| one.0 == other.0) {
+        scores.clear();
+        scores.extend(thread.iter().map(|(.., at)| own(*at)));
+        scores.sort_unstable_by(|one, other| other.total_cmp(one));
+        sums.push(scores.iter().take(best.max(1)).sum::<f64>());
+    }
+    let highest = sums.iter().copied().fold(0.0, f64::max);
     if highest > 0.0 {
-        sums.iter_mut().for_each(|(_, sum)| *sum /= highest);
+        sums.iter_mut().for_each(|sum| *sum /= highest);
     }
     sums
 }

@@ -1,6 +1,5 @@
 //! Looking into the derived views from outside the fold.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use lamina_store::codec::CodecError;
 use lamina_store::entry::Place;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::{ViewError, Views};
+use lamina_types::stdx::quick::Map;
 use lamina_types::{ConceptId, EpisodeId, EventId, Micros, RecordedAt, ValidAt};
 
 use crate::derive::beliefs::rows::MadeRow;
@@ -148,7 +148,7 @@ pub(crate) fn sealed_by(
 #[derive(Debug)]
 pub(crate) struct Turns {
     pub(crate) events: Vec<EventId>,
-    places: HashMap<EventId, usize>,
+    places: Map<EventId, usize>,
     /// When the last of them came.
     since: RecordedAt,
 }

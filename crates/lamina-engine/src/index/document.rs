@@ -1,5 +1,7 @@
 //! What of an event can be found: its words, who spoke, when, under which labels.
 
+use std::borrow::Cow;
+
 use lamina_index::{Document, LabelHash, Layer, Part, Vector};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::entry::Entry;
@@ -47,11 +49,11 @@ pub(crate) fn label_of(tag: &lamina_store::view::Tag) -> LabelHash {
 }
 
 /// What can be read of a content: of JSON its texts, without the marks around them.
-pub(crate) fn readable(content: &Content) -> String {
+pub(crate) fn readable(content: &Content) -> Cow<'_, str> {
     match content {
-        Content::Json { data, .. } => plain(data),
-        Content::Triple { triple, .. } => plain(triple),
-        other => other.text().to_owned(),
+        Content::Json { data, .. } => Cow::Owned(plain(data)),
+        Content::Triple { triple, .. } => Cow::Owned(plain(triple)),
+        other => Cow::Borrowed(other.text()),
     }
 }
 

@@ -71,6 +71,11 @@ impl Follower {
                     let enough = || self.wake.is_closed() || self.search.is_asked();
                     self.pace.rest(self.clock.monotonic().since(begun), enough);
                 }
+                // What is damaged does not mend itself.
+                Err(Error::SearchUnavailable(error)) if error.calls_for_rebuild() => {
+                    self.search.failed(&error);
+                    return;
+                }
                 Err(error) if attempt < ATTEMPTS_MAX => {
                     attempt += 1;
                     tracing::warn!(%error, next, "the search index cannot follow; trying again");
@@ -188,6 +193,9 @@ pub(crate) fn commit(search: &Search, wake: &Wake) {
         {
             // What is not durable is put again after a restart.
             tracing::warn!(%error, "the search index could not be made durable; the log has everything");
+            if error.calls_for_rebuild() {
+                search.failed(&error);
+            }
         }
         if closing {
             return;

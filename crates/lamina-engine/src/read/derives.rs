@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use lamina_core::policy::Permit;
 use lamina_store::kv::{Direction, Space};
+use lamina_store::view::remembering;
 use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId};
 
@@ -35,26 +36,17 @@ impl Engine {
         event: EventId,
     ) -> Result<Vec<String>, Error> {
         self.inner.caught_up().await;
-        let (inner, tenant) = (&self.inner, sight.caller().tenant);
-        let (from, to) = key::all_of_event(tenant, event);
-        let mut records = Vec::new();
-        walk(&inner.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
-            let record = key::layer_of(key).zip(key::tail_id(key)).filter(|_| value != key::ONCE);
-            records.extend(record.zip(key::derived_id(key)));
-            ControlFlow::Continue(())
-        })?;
-        for concept in inner.concepts_of_event(tenant, event)? {
-            records.push(((Layer::Concept, *concept.as_bytes()), concept.to_string()));
-        }
-        let mut shown = Vec::with_capacity(records.len());
-        for ((layer, id), written) in records {
-            if let Some(scope) = inner.home_of(tenant, layer, id)?
-                && sight.sees(scope)?
-            {
-                shown.push(written);
-            }
-        }
-        Ok(shown)
+        self.inner.derived_of(sight, event)
+    }
+
+    /// The same of the events of a pack, which were just read and will be again.
+    pub async fn derived_of_pack(
+        &self,
+        sight: &mut Sight<ScopeReadLocal>,
+        events: impl Iterator<Item = EventId>,
+    ) -> Result<Vec<Vec<String>>, Error> {
+        self.inner.caught_up().await;
+        remembering(|| events.map(|event| self.inner.derived_of(sight, event)).collect())
     }
 }
 
@@ -95,6 +87,33 @@ impl Engine {
 }
 
 impl Inner {
+    fn derived_of(
+        &self,
+        sight: &mut Sight<ScopeReadLocal>,
+        event: EventId,
+    ) -> Result<Vec<String>, Error> {
+        let tenant = sight.caller().tenant;
+        let (from, to) = key::all_of_event(tenant, event);
+        let mut records = Vec::new();
+        walk(&self.views, Space::Records, (&from, &to), Direction::Forward, &mut |key, value| {
+            let record = key::layer_of(key).zip(key::tail_id(key)).filter(|_| value != key::ONCE);
+            records.extend(record.zip(key::derived_id(key)));
+            ControlFlow::Continue(())
+        })?;
+        for concept in self.concepts_of_event(tenant, event)? {
+            records.push(((Layer::Concept, *concept.as_bytes()), concept.to_string()));
+        }
+        let mut shown = Vec::with_capacity(records.len());
+        for ((layer, id), written) in records {
+            if let Some(scope) = self.home_of(tenant, layer, id)?
+                && sight.sees(scope)?
+            {
+                shown.push(written);
+            }
+        }
+        Ok(shown)
+    }
+
     /// The scope that a derived record is in.
     fn home_of(&self, tenant: u32, layer: Layer, id: [u8; 16]) -> Result<Option<u64>, Error> {
         Ok(match layer {

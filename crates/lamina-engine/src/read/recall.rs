@@ -241,7 +241,8 @@ impl Inner {
                 floor,
             }),
             considered: found.considered(&order),
-            unindexed: self.search.as_ref().is_none_or(|search| search.found.is_stopped()),
+            unindexed: found.unindexed
+                || self.search.as_ref().is_none_or(|search| search.found.is_stopped()),
             unembedded: found.unembedded,
             embedded_by: found.further.as_ref().map(|(model, _)| model.clone()),
             failed,

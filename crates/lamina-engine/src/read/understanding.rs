@@ -546,7 +546,8 @@ impl Inner {
         tenant: u32,
         event: EventId,
     ) -> Result<Vec<ConceptId>, Error> {
-        let Some(event) = self.views.event(tenant, event)? else { return Ok(Vec::new()) };
+        let event = self.views.event_again(tenant, event)?;
+        let Some(event) = event else { return Ok(Vec::new()) };
         let mut found = BTreeSet::new();
         for answer in answers_to(&self.views, tenant, event.offset)? {
             let stored = key::things(tenant, answer);

@@ -39,6 +39,9 @@ pub enum Language {
 const LOOKED_AT: usize = 200;
 /// Votes that it takes if only one word votes: one that several languages share tells nothing.
 const VOTES_MIN: f32 = 1.0;
+/// Of so many words at least one has to be a function word. Running text of any language has more of them; what has fewer is a
+/// list, a log, or a mixture, and a few words that happen to be some language's tell nothing about the others.
+const WORDS_PER_VOTE_MAX: u32 = 12;
 
 const LATIN: &[Language] = &[
     Language::English,
@@ -163,7 +166,9 @@ pub(super) fn detect(tokens: &[Token<'_>], text: &str) -> Option<Language> {
         Token::Word { text, .. } => Some(*text),
         _ => None,
     });
+    let mut looked_at = 0;
     for word in words.take(LOOKED_AT) {
+        looked_at += 1;
         let languages = stop::languages_of(&lower(word));
         // A word that many languages share tells less.
         let share = 1.0 / (languages.count_ones().max(1) as f32);
@@ -177,7 +182,8 @@ pub(super) fn detect(tokens: &[Token<'_>], text: &str) -> Option<Language> {
     let mut best: Option<(f32, Language)> = None;
     // On equal votes the earlier in the list wins, English first.
     for ((vote, words), language) in votes.into_iter().zip(LATIN) {
-        let counts = words > 1 || vote >= VOTES_MIN;
+        let is_enough = words.saturating_mul(WORDS_PER_VOTE_MAX) >= looked_at;
+        let counts = is_enough && (words > 1 || vote >= VOTES_MIN);
         if counts && best.is_none_or(|(most, _)| vote > most) {
             best = Some((vote, *language));
         }

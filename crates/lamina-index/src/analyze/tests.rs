@@ -115,3 +115,15 @@ fn a_long_term_becomes_a_short_one_and_is_found() {
     assert!(indexed[0].len() <= TERM_BYTES_MAX);
     assert!(question(&long, None)[0].terms.contains(&indexed[0]));
 }
+
+#[test]
+fn a_few_words_that_some_language_happens_to_have_do_not_make_a_text_of_it() {
+    // Names and made-up words among which are Danish, Italian and German ones.
+    let listed = "Vic sold the fridge, Rome: parvol genstik heldra mor bruntal kestin vonder lasgrep \
+                  tunda feskil marbo rilent stovak pendra gulfin der hosken";
+    assert_eq!(language(listed), None);
+    assert!(terms(listed).contains(&"rome".to_owned()), "{:?}", terms(listed));
+    let one_in_twelve = |others: usize| format!("because {}", "zorp ".repeat(others));
+    assert_eq!(language(&one_in_twelve(11)), Some(super::Language::English));
+    assert_eq!(language(&one_in_twelve(12)), None);
+}

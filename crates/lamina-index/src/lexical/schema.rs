@@ -14,7 +14,7 @@ use crate::document::{LabelHash, Layer, Record, RecordKey};
 use crate::filter::{Candidate, Reach};
 
 /// Changes with every change of what is indexed or how text becomes terms.
-pub(super) const LAYOUT: u16 = 1;
+pub(crate) const LAYOUT: u16 = 2;
 
 /// The fields.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use super::Space;
 use super::rows::Fields;
 
 /// Changes with every change of what the files hold.
-const LAYOUT: u16 = 1;
+pub(crate) const LAYOUT: u16 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {

@@ -565,3 +565,43 @@ fn r205_r420_without_an_index_writes_succeed_and_recall_reads() {
         std::thread::sleep(std::time::Duration::from_millis(200));
     }
 }
+
+#[test]
+fn r205_r420_a_damaged_index_fails_no_recall_and_is_made_again() {
+    let own = Own::start();
+    let mut api = own.api("recall-damaged");
+    let (scope, event) = (api.scope.clone(), roof(&mut api).0);
+    let directory = own.stop();
+    let search = data(directory.path()).join("search");
+    let names = lamina_env::RealDisk.list(&search).unwrap();
+    for tenant in names.iter().filter(|name| name.starts_with("tenant-")) {
+        let metas = search.join(tenant).join("words").join("meta.json");
+        lamina_env::disk::write_atomic(&lamina_env::RealDisk, &metas, b"not what was written")
+            .unwrap();
+    }
+    let found = |own: &Own, question: &str| {
+        let mut api = own.api("recall-damaged");
+        api.scope.clone_from(&scope);
+        recall(&mut api, question, &json!({}))
+    };
+    let server = launch(directory.path(), &[]).start().unwrap();
+    let own = Own { server, directory };
+    let pack = found(&own, "Where does the roof leak?");
+    assert!(ids(&pack, "events").contains(&event), "{pack}");
+    assert_eq!(pack["_partial_reason"], "DERIVED_LAYER_UNAVAILABLE: search_index");
+    let mut api = own.api("recall-damaged");
+    api.scope.clone_from(&scope);
+    assert_eq!(api.get("/v1/admin/health").ok(200)["status"], "degraded");
+    let well = api.write("The well of the farm is thirty feet deep.");
+    let pack = found(&own, "How deep is the well?");
+    assert!(ids(&pack, "events").contains(&well), "what is written meanwhile is read: {pack}");
+    let own = own.restart();
+    for (question, event) in
+        [("Where does the roof leak?", &event), ("How deep is the well?", &well)]
+    {
+        let pack = found(&own, question);
+        assert!(ids(&pack, "events").contains(event), "{pack}");
+        assert!(pack["_partial"].is_null(), "{pack}");
+    }
+    own.stop();
+}

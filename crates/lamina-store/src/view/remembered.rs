@@ -7,7 +7,6 @@
 //! which a reader may see either, though not both in one walk ([`walks`]). Only work that says so is
 //! remembered ([`remembering`]): what walks over everything once would push out what is asked for again.
 
-mod hash;
 mod made;
 mod rows;
 mod walks;
@@ -19,9 +18,9 @@ use std::io;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
+use lamina_types::stdx::quick::Map;
 use parking_lot::RwLock;
 
-use hash::Map;
 use made::{Made, Reading, Written, note_row, note_rows};
 use rows::Rows;
 use walks::Walks;

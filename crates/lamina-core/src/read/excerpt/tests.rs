@@ -34,6 +34,6 @@ fn every_bound_is_one_of_the_text() {
 #[test]
 fn the_nearest_of_several_texts() {
     let texts = ["We had soup.", "The roof leaks.", "The roof leaks above the hayloft."];
-    assert_eq!(nearest(texts.into_iter(), "Does the hayloft roof leak?"), 2);
-    assert_eq!(nearest(texts.into_iter(), "Nothing in common"), 0);
+    assert_eq!(nearest(&texts, "Does the hayloft roof leak?"), 2);
+    assert_eq!(nearest(&texts, "Nothing in common"), 0);
 }

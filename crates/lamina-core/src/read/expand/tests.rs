@@ -28,7 +28,40 @@ fn a_conversation_is_judged_by_its_best_turns() {
     assert!((around[3] - 0.9).abs() < 1e-9);
 }
 
+/// The same, looked up turn by turn.
+fn plainly(turns: &[Turn]) -> Vec<f64> {
+    let own = |thread: u64, position: Option<u64>| {
+        let mut there = turns.iter().filter(|one| one.thread == thread);
+        there.rfind(|one| Some(one.position) == position).map_or(0.0, |one| one.own)
+    };
+    let of_thread = |thread: u64| {
+        let mut all: Vec<f64> =
+            turns.iter().filter(|one| one.thread == thread).map(|one| one.own).collect();
+        all.sort_by(|one, other| other.total_cmp(one));
+        all.iter().take(SPREAD.thread_best).sum::<f64>()
+    };
+    let highest = turns.iter().map(|one| of_thread(one.thread)).fold(0.0, f64::max);
+    let gain = |turn: &Turn| {
+        let near = |steps: u64| {
+            own(turn.thread, turn.position.checked_sub(steps))
+                + own(turn.thread, turn.position.checked_add(steps))
+        };
+        let thread = of_thread(turn.thread);
+        let thread = if highest > 0.0 { thread / highest } else { thread };
+        SPREAD.neighbour * near(1) + SPREAD.second * near(2) + SPREAD.thread * thread
+    };
+    turns.iter().map(gain).collect()
+}
+
 proptest! {
+    #[test]
+    fn it_is_what_a_plain_search_gives(
+        turns in proptest::collection::vec((0u64..3, 0u64..12, 0.0f64..1.0), 0..30)
+    ) {
+        let turns: Vec<Turn> = turns.into_iter().map(|(t, p, own)| turn(t, p, own)).collect();
+        prop_assert_eq!(around(&turns, &SPREAD), plainly(&turns));
+    }
+
     #[test]
     fn it_is_bounded_and_never_takes(
         turns in proptest::collection::vec((0u64..3, 0u64..8, 0.0f64..1.0), 0..20)

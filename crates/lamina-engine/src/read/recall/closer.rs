@@ -1,5 +1,6 @@
 //! A closer look at the best candidates: their words are read and held against those of the question.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_core::read::closer::{NEAR_MIN, Touch};
@@ -161,12 +162,17 @@ impl Hits {
     pub(super) fn said(&self, frame: &Frame<'_>, tuning: &Tuning) -> Vec<f64> {
         let voice = voice(&frame.question.query);
         let seen = || self.events.iter().filter_map(|found| found.seen.as_ref());
-        let named = seen().any(|seen| voice.names(&seen.text.speaker));
+        // A conversation has few speakers.
+        let mut speakers: HashMap<&str, bool> = HashMap::new();
+        for speaker in seen().map(|seen| &*seen.text.speaker) {
+            speakers.entry(speaker).or_insert_with(|| voice.names(speaker));
+        }
+        let named = speakers.values().any(|is| *is);
         let if_so = |so: bool, worth: f64| if so { worth } else { 0.0 };
         let worth = |seen: &Seen| {
             let text = &seen.text;
             let meant = match named {
-                true => if_so(voice.names(&text.speaker), 1.0),
+                true => if_so(speakers.get(&*text.speaker).is_some_and(|is| *is), 1.0),
                 false => voice.means(text.role),
             };
             // Only what the plan asks about is looked for.

@@ -1,6 +1,6 @@
 //! The other layers: what stands on the events that were found.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::read::Hidden;
@@ -10,7 +10,7 @@ use lamina_core::read::plan::Plan;
 use lamina_core::read::rank::Replaced;
 use lamina_core::read::reinforce::reinforced;
 use lamina_core::read::tuning::Tuning;
-use lamina_core::read::words::{matter, stems};
+use lamina_core::read::words::stems;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
@@ -499,11 +499,11 @@ impl On {
 }
 
 /// How much of a question a record says itself.
-struct Says(std::collections::BTreeSet<String>);
+struct Says<'a>(&'a BTreeSet<String>);
 
-impl Says {
-    fn new(frame: &Frame<'_>) -> Says {
-        Says(matter(&frame.question.query).stems)
+impl<'a> Says<'a> {
+    fn new(frame: &'a Frame<'_>) -> Says<'a> {
+        Says(&frame.matter.stems)
     }
 
     fn share(&self, words: &str) -> f64 {

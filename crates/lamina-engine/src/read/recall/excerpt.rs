@@ -102,16 +102,11 @@ impl Recalled {
         }
         let text = readable(&record.experience.content);
         let parts = parts(&text);
-        let number = nearest(parts.iter().copied(), question);
-        let mut from = 0;
-        for (at, part) in parts.iter().enumerate() {
-            let start = from + text.get(from..)?.find(part)?;
-            from = start + part.len();
-            if at == number {
-                return Some(Fragment { number, bytes: (start, from), lexical, vector });
-            }
-        }
-        None
+        let number = nearest(&parts, question);
+        let part = parts.get(number)?;
+        // It is a piece of the text itself, so where it lies says where it stands.
+        let start = part.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+        Some(Fragment { number, bytes: (start, start + part.len()), lexical, vector })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use lamina_core::read::filter::{Facets, passes};
 use lamina_core::read::plan::Plan;
+use lamina_core::read::words::{Matter, matter};
 use lamina_models::asked::{self, When, Window};
 use lamina_store::view::Tag;
 use lamina_types::recall::{Field, Filter, Phrase, Recall, Test};
@@ -22,6 +23,8 @@ pub(crate) struct Frame<'a> {
     pub(super) reach: &'a ReadPermit,
     pub(super) tenant: u32,
     pub(super) plan: Plan,
+    /// What the question speaks of.
+    pub(super) matter: Matter,
     /// The present.
     pub(super) now: Micros,
     /// The knowledge it is asked with.
@@ -121,6 +124,7 @@ impl Inner {
             reach,
             tenant,
             plan,
+            matter: matter(&question.query),
             now,
             recorded,
             in_the_past: temporal.as_of_recorded.is_some(),
@@ -131,7 +135,8 @@ impl Inner {
                 .then(|| self.views.tag_modality(tenant, FEEDBACK))
                 .transpose()?,
             indexed: self.search.as_ref().is_some_and(|search| {
-                search.found.offset() >= self.shared.applied.offset().min(answered)
+                !search.index.is_condemned()
+                    && search.found.offset() >= self.shared.applied.offset().min(answered)
             }),
         };
         frame.window = self.window(&frame, reference)?;

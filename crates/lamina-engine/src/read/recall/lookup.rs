@@ -32,6 +32,8 @@ pub(super) struct LookedUp {
     pub(super) further: Option<Further>,
     /// It could not be, although it should.
     pub(super) unembedded: bool,
+    /// The index failed, and events were read instead.
+    pub(super) unindexed: bool,
 }
 
 /// What a model finds near.
@@ -44,9 +46,30 @@ pub(super) struct Further {
 }
 
 impl Inner {
+    /// The events that have to do with a text: by the index, or by reading them where it is behind or fails.
+    pub(super) fn found(
+        &self,
+        frame: &Frame<'_>,
+        text: &str,
+        limit: usize,
+    ) -> Result<LookedUp, Error> {
+        let mut unindexed = false;
+        if let Some(search) = self.search.as_ref().filter(|_| frame.indexed) {
+            match self.look_up(search, frame, text, limit) {
+                Err(Error::SearchUnavailable(error)) => {
+                    search.failed(&error);
+                    unindexed = true;
+                }
+                found => return found,
+            }
+        }
+        let lexical = self.scan(frame, text, limit)?;
+        Ok(LookedUp { lexical, unindexed, ..LookedUp::default() })
+    }
+
     /// The events that share words with a text, and those that are near in meaning. If meaning cannot be
     /// searched, words are enough; if a model cannot be asked, so is the built-in meaning.
-    pub(super) fn look_up(
+    fn look_up(
         &self,
         search: &Search,
         frame: &Frame<'_>,
@@ -105,7 +128,7 @@ impl Inner {
         let hits = answer.hits.iter().map(hit).collect();
         let terms = answer.terms.into_iter().map(term).collect();
         let lexical = Channel { hits, terms, matched: answer.matched };
-        Ok(LookedUp { lexical, near, further, unembedded })
+        Ok(LookedUp { lexical, near, further, unembedded, unindexed: false })
     }
 
     /// What a model finds near, if one is configured and has vectors; and whether it failed.

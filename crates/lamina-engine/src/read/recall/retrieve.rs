@@ -1,15 +1,16 @@
 //! What is found: events that share words or meaning with the question.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lamina_core::read::abstain::{self, Evidence};
 use lamina_core::read::fuse::{Signals, min_max};
 use lamina_core::read::tuning::Tuning;
 use lamina_core::read::units::{Unit, share, units, unspaced};
-use lamina_core::read::words::{asking, asking_first, matter, stem};
+use lamina_core::read::words::{Matter, asking, asking_first, matter, stem};
 use lamina_store::view::EventRow;
 use lamina_types::recall::Layer;
+use lamina_types::stdx::quick::Map;
 use lamina_types::{EpisodeId, EventId, ValidAt};
 
 use super::closer::Seen;
@@ -83,7 +84,7 @@ pub(super) struct Channel {
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     pub(super) events: Vec<Found>,
-    pub(super) at: HashMap<EventId, usize>,
+    pub(super) at: Map<EventId, usize>,
     /// What speaks for it: of the whole question, and of the sentence that asks if there are others.
     pub(super) sides: Vec<Side>,
     /// The words of the question.
@@ -92,6 +93,8 @@ pub(super) struct Hits {
     pub(super) further: Option<(String, u64)>,
     /// It does not answer.
     pub(super) unembedded: bool,
+    /// Neither does the index: events were read.
+    pub(super) unindexed: bool,
 }
 
 /// What a text asks for, and what speaks for what was found.
@@ -206,15 +209,9 @@ impl Inner {
     ) -> Result<(Hits, Vec<Layer>), Error> {
         let mut hits = Hits::default();
         let query = &*asking_first(&frame.question.query);
-        let found = match self.search.as_ref().filter(|_| frame.indexed) {
-            Some(search) => self.look_up(search, frame, query, tuning.hits)?,
-            None => {
-                let lexical = self.scan(frame, query, tuning.hits)?;
-                LookedUp { lexical, ..LookedUp::default() }
-            }
-        };
-        let LookedUp { lexical, near, further, unembedded } = found;
-        hits.unembedded = unembedded;
+        let found = self.found(frame, query, tuning.hits)?;
+        let LookedUp { lexical, near, further, unembedded, unindexed } = found;
+        (hits.unembedded, hits.unindexed) = (unembedded, unindexed);
         trail.lexical_hits = lexical.matched;
         trail.vector_hits = near.len() as u64;
         for (id, score, terms) in lexical.hits {
@@ -244,8 +241,10 @@ impl Inner {
             }
         }
         let whole = frame.question.query.as_str();
-        let texts = std::iter::once(whole).chain(asking(whole));
-        hits.sides = texts.map(|text| side(text, text == whole, &hits, &lexical.terms)).collect();
+        hits.sides.push(side((whole, true), &frame.matter, &hits, &lexical.terms));
+        if let Some(asks) = asking(whole) {
+            hits.sides.push(side((asks, asks == whole), &matter(asks), &hits, &lexical.terms));
+        }
         hits.asked = lexical.terms;
         Ok((hits, Vec::new()))
     }
@@ -273,8 +272,7 @@ impl Inner {
 }
 
 /// What speaks for the best hits, from the words of the question that they have.
-fn side(text: &str, whole: bool, hits: &Hits, terms: &[QueryTerm]) -> Side {
-    let matter = matter(text);
+fn side((text, whole): (&str, bool), matter: &Matter, hits: &Hits, terms: &[QueryTerm]) -> Side {
     let weighed: Vec<(&str, f64)> =
         terms.iter().map(|term| (term.word.as_str(), term.weight)).collect();
     let units = units(text, whole, &weighed, &matter.names);

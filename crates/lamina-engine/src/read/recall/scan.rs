@@ -133,10 +133,7 @@ impl Inner {
     /// When something happened that is named by its words.
     pub(super) fn happened(&self, frame: &Frame<'_>, said: &str) -> Result<Option<ValidAt>, Error> {
         let unparseable = || Error::UnparseableTime { text: said.to_owned() };
-        let channel = match self.search.as_ref().filter(|_| frame.indexed) {
-            Some(search) => self.look_up(search, frame, said, 1)?.lexical,
-            None => self.scan(frame, said, 1)?,
-        };
+        let channel = self.found(frame, said, 1)?.lexical;
         let (id, _, _) = channel.hits.first().ok_or_else(unparseable)?;
         let row = self.event_row(frame.tenant, *id)?;
         Ok(row.listed().map(|facets| facets.observed_at))

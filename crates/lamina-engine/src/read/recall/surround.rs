@@ -1,6 +1,5 @@
 //! What stands around a hit: the conversation it is part of, and the turns beside it.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use lamina_core::read::plan::asks_for_present;
 use lamina_core::read::rank::{newer_first, order};
 use lamina_core::read::tuning::Tuning;
 use lamina_store::kv::Space;
+use lamina_types::stdx::quick::Map;
 use lamina_types::{EpisodeId, EventId};
 
 use super::retrieve::Hits;
@@ -39,7 +39,7 @@ impl Inner {
         }
         let (lexical, semantic) = hits.own(&tuning.first);
         let own: Vec<f64> = lexical.iter().zip(&semantic).map(|(one, other)| one + other).collect();
-        let mut threads: HashMap<EpisodeId, Arc<Turns>> = HashMap::new();
+        let mut threads: Map<EpisodeId, Arc<Turns>> = Map::default();
         for at in order(&own).into_iter().take(tuning.surrounded) {
             let Some(found) = hits.events.get(at) else { continue };
             let Some(thread) = found.thread else { continue };
@@ -153,7 +153,7 @@ impl Hits {
 
     /// What each event gets from around it, given how well all fit by themselves.
     pub(super) fn around(&self, lexical: &[f64], semantic: &[f64], tuning: &Tuning) -> Vec<f64> {
-        let mut numbers: HashMap<EpisodeId, u64> = HashMap::new();
+        let mut numbers: Map<EpisodeId, u64> = Map::default();
         let mut turns = Vec::with_capacity(self.events.len());
         let own = lexical.iter().zip(semantic).map(|(one, other)| one + other);
         for (at, (found, own)) in self.events.iter().zip(own).enumerate() {

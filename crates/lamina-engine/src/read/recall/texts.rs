@@ -6,7 +6,6 @@
 //! taken from. Where whole scopes are hidden before their words go, only what is kept of those entries is forgotten with
 //! them, and words that nothing else has when the erasure is through: questions elsewhere need not begin anew.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_core::read::closer::{Manner, asks, manner, telling};
@@ -14,6 +13,7 @@ use lamina_core::read::tokens::estimate;
 use lamina_index::Lexicon;
 use lamina_store::codec::answer::Answer;
 use lamina_store::view::Tag;
+use lamina_types::stdx::quick::Map;
 use lamina_types::{ActorId, Content, EventRecord, ScopePath};
 use parking_lot::Mutex;
 
@@ -114,20 +114,20 @@ pub(crate) struct Texts {
 #[derive(Debug, Default)]
 struct Kept {
     lexicon: Arc<Lexicon>,
-    recent: HashMap<u64, Arc<Digest>>,
-    older: HashMap<u64, Arc<Digest>>,
+    recent: Map<u64, Arc<Digest>>,
+    older: Map<u64, Arc<Digest>>,
     /// Of the recent ones.
     bytes: usize,
-    answers: HashMap<u64, Arc<Answered>>,
-    older_answers: HashMap<u64, Arc<Answered>>,
+    answers: Map<u64, Arc<Answered>>,
+    older_answers: Map<u64, Arc<Answered>>,
     /// What answers give names, by the offsets of these.
-    named: HashMap<u64, Arc<Named>>,
-    older_named: HashMap<u64, Arc<Named>>,
+    named: Map<u64, Arc<Named>>,
+    older_named: Map<u64, Arc<Named>>,
     /// What of texts applies, whatever is asked.
-    rules: HashMap<u64, Arc<Rule>>,
-    older_rules: HashMap<u64, Arc<Rule>>,
+    rules: Map<u64, Arc<Rule>>,
+    older_rules: Map<u64, Arc<Rule>>,
     /// Scopes by tenant and ordinal: an ordinal never means another path.
-    paths: HashMap<(u32, u64), ScopePath>,
+    paths: Map<(u32, u64), ScopePath>,
     /// Grows when anything is erased: what was read before that is not kept after it.
     erased: u64,
 }
@@ -144,7 +144,7 @@ impl Texts {
         let mut kept = self.kept.lock();
         if kept.lexicon.is_full() {
             kept.lexicon = Arc::default();
-            (kept.recent, kept.older, kept.bytes) = (HashMap::new(), HashMap::new(), 0);
+            (kept.recent, kept.older, kept.bytes) = (Map::default(), Map::default(), 0);
         }
         Look { lexicon: Arc::clone(&kept.lexicon), erased: kept.erased }
     }
@@ -266,10 +266,10 @@ impl Texts {
             let mut kept = self.kept.lock();
             kept.paths.clear();
             kept.erased += 1;
-            let generations = [&kept.recent, &kept.older].map(HashMap::clone);
+            let generations = [&kept.recent, &kept.older].map(Map::clone);
             (Arc::clone(&kept.lexicon), kept.erased, generations)
         };
-        let texts = generations.iter().flat_map(HashMap::values);
+        let texts = generations.iter().flat_map(Map::values);
         let parts = texts.flat_map(|text| &text.parts);
         let (fresh, numbers) = lexicon.only(parts.flat_map(|part| part.numbers.iter().copied()));
         let [recent, older] = generations.map(|texts| renumbered(texts, &numbers));
@@ -288,7 +288,7 @@ impl Texts {
 }
 
 /// The same texts with other numbers for their words.
-fn renumbered(texts: HashMap<u64, Arc<Digest>>, numbers: &[u32]) -> HashMap<u64, Arc<Digest>> {
+fn renumbered(texts: Map<u64, Arc<Digest>>, numbers: &[u32]) -> Map<u64, Arc<Digest>> {
     let of = |number: &u32| numbers.get(*number as usize).copied();
     let again = |part: &Words| Words {
         numbers: part.numbers.iter().filter_map(of).collect(),

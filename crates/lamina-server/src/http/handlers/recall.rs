@@ -257,33 +257,35 @@ async fn layers(
     query: &str,
 ) -> Result<LayersBody, Failure> {
     let mut sight = app.engine.sight_of(app.boot(), reach).await;
-    let mut events = Vec::with_capacity(recalled.events.len());
-    for (at, found) in recalled.events.iter().enumerate() {
-        let derives = app.engine.derived_in_sight(&mut sight, found.record.id).await?;
+    let ids = recalled.events.iter().map(|found| found.record.id);
+    let derives = app.engine.derived_of_pack(&mut sight, ids).await?;
+    let event = |(at, (found, derives)): (usize, (&Found<EventRecord>, Vec<String>))| {
         let fragment = recalled.fragment(at, query);
         let fragment = fragment.map(|fragment| fragments(&found.record, &fragment));
         let record = PackEventBody {
             event: EventBody::new(&found.record, derives),
             matched_fragments: fragment.into_iter().collect(),
         };
-        events.push(Found { record, score: found.score });
-    }
+        placed(at, record, found.score)
+    };
+    let events = recalled.events.iter().zip(derives).enumerate().map(event).collect();
     Ok(LayersBody {
         beliefs: ranked(&recalled.beliefs, beliefs::shown),
         facts: ranked(&recalled.facts, facts::shown),
         episodes: ranked(&recalled.episodes, |episode| episodes::shown(episode.clone())),
-        events: ranked(&events, Clone::clone),
+        events,
         understanding: ranked(&recalled.concepts, |concept| understanding::shown(concept.clone())),
     })
 }
 
 fn ranked<T, B>(found: &[Found<T>], shown: impl Fn(&T) -> B) -> Vec<Ranked<B>> {
-    let place = |(at, found): (usize, &Found<T>)| Ranked {
-        record: shown(&found.record),
-        ranked_position: at + 1,
-        score: rounded(found.score),
-    };
-    found.iter().enumerate().map(place).collect()
+    let found = found.iter().enumerate();
+    found.map(|(at, found)| placed(at, shown(&found.record), found.score)).collect()
+}
+
+/// A record at its place in its layer.
+fn placed<B>(at: usize, record: B, score: f64) -> Ranked<B> {
+    Ranked { record, ranked_position: at + 1, score: rounded(score) }
 }
 
 /// From every derived record to what it stands on, as ids.

@@ -12,7 +12,8 @@ use std::hash::Hasher as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::hash::{Map, Quick};
+use lamina_types::stdx::quick::{Map, Quick};
+
 use crate::kv::Space;
 
 /// Bytes of a key that say which stretch it is in: a tenant, a kind of row, and an id.

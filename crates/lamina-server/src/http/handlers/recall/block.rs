@@ -24,17 +24,17 @@ struct Piece {
 /// last, marked as `standing`, what applies whatever is asked.
 pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode) -> String {
     let pieces = pieces(recalled);
-    let mark = |(at, piece): (usize, &Piece)| match citations {
-        CitationMode::InlineWithMarkers => format!("{} [{}]", piece.text, at + 1),
-        _ => piece.text.clone(),
-    };
-    let mut texts: Vec<String> = pieces.iter().enumerate().map(mark).collect();
-    if citations == CitationMode::BlockAtEnd && !pieces.is_empty() {
+    let sources = (citations == CitationMode::BlockAtEnd && !pieces.is_empty()).then(|| {
         let list =
             pieces.iter().enumerate().map(|(at, piece)| format!("[{}] {}", at + 1, piece.id));
-        texts.push(format!("Sources:\n{}", list.collect::<Vec<_>>().join("\n")));
-    }
-    texts.join(SEPARATOR)
+        format!("Sources:\n{}", list.collect::<Vec<_>>().join("\n"))
+    });
+    let mark = |(at, piece): (usize, Piece)| match citations {
+        CitationMode::InlineWithMarkers => format!("{} [{}]", piece.text, at + 1),
+        _ => piece.text,
+    };
+    let texts = pieces.into_iter().enumerate().map(mark).chain(sources);
+    texts.collect::<Vec<String>>().join(SEPARATOR)
 }
 
 fn pieces(recalled: &Recalled) -> Vec<Piece> {
@@ -138,10 +138,16 @@ impl Told {
     fn adds(&mut self, text: &str) -> bool {
         let mut is_new = false;
         for sentence in text.split(['.', '!', '?', '\n']) {
-            let words =
-                sentence.split(|c: char| !c.is_alphanumeric()).filter(|one| !one.is_empty());
-            let words: Vec<String> = words.map(str::to_lowercase).collect();
-            is_new |= !words.is_empty() && self.0.insert(words.join(" "));
+            let mut words = String::with_capacity(sentence.len());
+            for c in sentence.chars() {
+                match c.is_alphanumeric() {
+                    true => words.extend(c.to_lowercase()),
+                    false if words.is_empty() || words.ends_with(' ') => {}
+                    false => words.push(' '),
+                }
+            }
+            words.truncate(words.trim_end().len());
+            is_new |= !words.is_empty() && self.0.insert(words);
         }
         is_new
     }

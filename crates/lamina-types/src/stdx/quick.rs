@@ -1,13 +1,14 @@
-//! Where a key is kept. Keys are made of numbers, ids and keyed hashes, which nobody chooses, so a quick hash will do.
+//! A map by what nobody outside chooses: numbers, ids and keyed hashes. A quick hash will do for these; a text that somebody wrote
+//! belongs into a map of the standard library.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map by keys of rows.
-pub(super) type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
+/// A map by numbers, ids and keyed hashes.
+pub type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// Multiplies eight bytes at a time.
 #[derive(Debug, Default)]
-pub(super) struct Quick(u64);
+pub struct Quick(u64);
 
 impl Quick {
     fn add(&mut self, word: u64) {
