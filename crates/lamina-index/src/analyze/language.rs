@@ -41,7 +41,7 @@ const LOOKED_AT: usize = 200;
 const VOTES_MIN: f32 = 1.0;
 /// Of so many words at least one has to be a function word. Running text of any language has more of them; what has fewer is a
 /// list, a log, or a mixture, and a few words that happen to be some language's tell nothing about the others.
-const WORDS_PER_VOTE_MAX: u32 = 12;
+const WORDS_PER_VOTE_MAX: u32 = 8;
 
 const LATIN: &[Language] = &[
     Language::English,

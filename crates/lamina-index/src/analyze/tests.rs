@@ -123,7 +123,31 @@ fn a_few_words_that_some_language_happens_to_have_do_not_make_a_text_of_it() {
                   tunda feskil marbo rilent stovak pendra gulfin der hosken";
     assert_eq!(language(listed), None);
     assert!(terms(listed).contains(&"rome".to_owned()), "{:?}", terms(listed));
-    let one_in_twelve = |others: usize| format!("because {}", "zorp ".repeat(others));
-    assert_eq!(language(&one_in_twelve(11)), Some(super::Language::English));
-    assert_eq!(language(&one_in_twelve(12)), None);
+    let one_among = |others: usize| format!("because {}", "zorp ".repeat(others));
+    assert_eq!(language(&one_among(7)), Some(super::Language::English));
+    assert_eq!(language(&one_among(8)), None);
+    for (text, code) in [
+        (
+            "Gestern habe ich mit Peter in der Küche gesessen, und wir haben über den Umzug nach Köln gesprochen.",
+            "de",
+        ),
+        (
+            "Dün akşam Ayşe ile birlikte yeni bir restorana gittik ve orada çok güzel bir yemek yedik.",
+            "tr",
+        ),
+        (
+            "Eilen kävin kaupassa ja ostin uuden polkupyörän, koska vanha oli rikki eikä sitä voinut korjata.",
+            "fi",
+        ),
+        (
+            "Tegnap a piacon vettem egy kosarat, és utána hazamentem, mert nagyon esett az eső.",
+            "hu",
+        ),
+        (
+            "Am fost ieri la piață și am cumpărat un coș nou pentru că cel vechi s-a rupt.",
+            "ro",
+        ),
+    ] {
+        assert_eq!(language(text), super::Language::from_code(code), "{text}");
+    }
 }
