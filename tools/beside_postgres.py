@@ -163,7 +163,9 @@ def asked_in(scopes, filled):
 
 
 class Lamina:
-    def __init__(self, url):
+    def __init__(self, url, alone):
+        # All layers with a text for a prompt, as a client gets it that sets nothing, or events alone, as the other gives.
+        self.more = {"view": "granular", "include": ["events"]} if alone else {}
         parts = urllib.parse.urlsplit(url)
         self.connection = http.client.HTTPConnection(parts.hostname, parts.port)
         self.ids = {}
@@ -198,7 +200,7 @@ class Lamina:
             self.ids.update((one["event_id"], turn[0]) for one, turn in zip(results, batch, strict=True))
 
     def ask(self, scope, question):
-        body = {"scope": scope, "query": question, "budgets": {"per_layer_limits": {"events": TOP}}}
+        body = {"scope": scope, "query": question, "budgets": {"per_layer_limits": {"events": TOP}}, **self.more}
         began = time.perf_counter()
         pack = self.post("/v1/recall", body)
         took = time.perf_counter() - began
@@ -277,6 +279,7 @@ def main():
     options.add_argument("--fill", type=int, default=0, help="made-up turns; all is one scope then")
     options.add_argument("--bytes", type=int, default=0, help="made-up turns are at least so long")
     options.add_argument("--scopes", type=int, default=1, help="scopes of made-up turns, without --locomo")
+    options.add_argument("--events-alone", action="store_true", help="ask Lamina for no other layer and no text")
     options.add_argument("--questions", type=int, default=300, help="questions at most")
     options.add_argument("--rounds", type=int, default=3)
     options = options.parse_args()
@@ -295,7 +298,7 @@ def main():
     run = f"{time.time_ns():x}"
     scopes = [f"ws:beside_{run}_{number}" for number in range(len(conversations))]
     embedder = Embedder()
-    lamina, postgres = Lamina(options.url), Postgres(options.pgdata, embedder)
+    lamina, postgres = Lamina(options.url, options.events_alone), Postgres(options.pgdata, embedder)
     try:
         for system in (lamina, postgres):
             began = time.perf_counter()

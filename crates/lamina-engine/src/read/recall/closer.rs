@@ -57,11 +57,13 @@ impl Inner {
         let best =
             order(&own.map(|((one, other), around)| one + other + around).collect::<Vec<_>>());
         let look = self.shared.texts.look();
-        let mut read = Vec::new();
-        for at in best.into_iter().take(tuning.read) {
+        // A model beside the built-in vectors finds half as many again.
+        let read = if hits.further.is_some() { tuning.read + tuning.read / 2 } else { tuning.read };
+        let mut texts = Vec::new();
+        for at in best.into_iter().take(read) {
             let Some(found) = hits.events.get(at) else { continue };
             match self.digest(&look, &found.row) {
-                Ok(text) => read.push((at, found.terms, text)),
+                Ok(text) => texts.push((at, found.terms, text)),
                 // Its words are being erased right now.
                 Err(Error::Deleted) => {}
                 Err(error) => return Err(error),
@@ -69,7 +71,7 @@ impl Inner {
         }
         // Words are only compared from here on: no other is added while they are.
         let mut focus = look.lexicon.focus(hits.asked.iter().map(|term| term.word.as_str()));
-        let touched = read.into_iter().map(|(at, terms, text)| {
+        let touched = texts.into_iter().map(|(at, terms, text)| {
             let touches = touches(&text, terms, &mut focus);
             (at, touches, text)
         });
