@@ -62,7 +62,8 @@ fn measure(options: &Options, events: u64, scopes: u64) -> anyhow::Result<()> {
     let base = Base { scopes, words: Arc::new(Words::new()) };
     if !data.is_written {
         runtime.block_on(base.write(&engine, events))?;
-        runtime.block_on(tokio::time::sleep(DURABLE));
+        // A sleep can only begin within a runtime.
+        runtime.block_on(async { tokio::time::sleep(DURABLE).await });
         data.written(&env)?;
     }
     println!(

@@ -143,10 +143,7 @@ fn a_few_words_that_some_language_happens_to_have_do_not_make_a_text_of_it() {
             "Tegnap a piacon vettem egy kosarat, és utána hazamentem, mert nagyon esett az eső.",
             "hu",
         ),
-        (
-            "Am fost ieri la piață și am cumpărat un coș nou pentru că cel vechi s-a rupt.",
-            "ro",
-        ),
+        ("Am fost ieri la piață și am cumpărat un coș nou pentru că cel vechi s-a rupt.", "ro"),
     ] {
         assert_eq!(language(text), super::Language::from_code(code), "{text}");
     }

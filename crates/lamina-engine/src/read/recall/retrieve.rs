@@ -24,7 +24,7 @@ const TOGETHER: usize = 10;
 /// What the weakest hit of a channel has over what the channel did not find.
 const LIFT: f64 = 0.1;
 /// The share of meaning that a configured model has; the built-in vectors have the rest.
-const FURTHER: f64 = 0.5;
+const FURTHER: f64 = 0.35;
 
 /// An event that was found.
 #[derive(Debug, Clone)]
