@@ -3,7 +3,7 @@
 //! Words are runs of letters, marks and digits. Scripts that do not part words by spaces are cut into
 //! overlapping pairs of characters. What looks like code (paths, versions, `camelCase`) is kept whole
 //! and also split. Words are reduced to their stems in the language that the text seems to be in; a
-//! question tries the stems of every language that it could be in, so a wrong guess costs nothing.
+//! question that tells no language tries the stems of all, and every question the English ones and its words as they are.
 
 mod scan;
 mod identifier;
