@@ -144,7 +144,7 @@ pub(super) async fn permit(
             return Err(ApiError::invalid_envelope(field, denial.to_string()).into());
         }
     }
-    desk.permit_write(caller, experience).await
+    desk.permit_write(caller, experience, at).await
 }
 
 /// Where an experience names its blobs, to say which of them is unknown after it was given away.
