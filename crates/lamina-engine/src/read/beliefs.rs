@@ -21,6 +21,7 @@ use lamina_types::capability::ScopeWrite;
 use lamina_types::layer::{Object, Term};
 use lamina_types::{ActorId, BeliefId, EntityId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
 
+pub(crate) use record::PIECES_LOOKED_AT_MAX as EVIDENCE_READ_MAX;
 pub use why::{BeliefHistory, BeliefVersion, BeliefWhy, BeliefsBuilt};
 
 use crate::derive::beliefs::rows::{BeliefRow, Found, MadeRow, PieceRow};

@@ -284,6 +284,40 @@ impl Inner {
         }
     }
 
+    /// One episode as the events of it tell that are admitted, if the question sees it and there are any.
+    pub(crate) fn episode_among(
+        &self,
+        tenant: u32,
+        id: EpisodeId,
+        query: &EpisodesQuery,
+        paths: &mut HashMap<u64, ScopePath>,
+        admits: &dyn Fn(EventId) -> Result<bool, Error>,
+    ) -> Result<Option<EpisodeRecord>, Error> {
+        let Some(Known { mut row, members }) = self.known(tenant, id, query)? else {
+            return Ok(None);
+        };
+        let all = match members {
+            Some(members) => members,
+            None => events_of(&self.views, tenant, id)?,
+        };
+        let mut members = Vec::new();
+        for member in all {
+            if admits(member.1)? {
+                members.push(member);
+            }
+        }
+        let ends = members.first().zip(members.last()).map(|(first, last)| (first.0, last.0));
+        let Some((first, last)) = ends else { return Ok(None) };
+        (row.first, row.last) = (first, last);
+        let known = Known { row, members: Some(members) };
+        match self.episode(tenant, id, known, query, paths) {
+            // How central it is counts what all of its events speak of.
+            Ok((episode, _)) => Ok(Some(EpisodeRecord { centrality: None, ..episode })),
+            Err(Error::Deleted) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What there is to say of an episode, and of how many events the words were read for it.
     fn episode(
         &self,

@@ -12,6 +12,7 @@ mod feedback;
 mod excerpt;
 mod fates;
 mod frame;
+mod gate;
 mod latest;
 mod lookup;
 mod pack;
@@ -261,6 +262,7 @@ impl Inner {
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
             recalled.refuted = self.refuted(&self.knowledge(&frame), &recalled.beliefs)?;
+            gate::drop_hidden_rivals(&mut recalled, &frame);
         } else if question.detail == Detail::Full {
             let all = recalled.considered.iter().map(|event| (event.id, Dropped::BelowFloor));
             recalled.dropped = all.collect();

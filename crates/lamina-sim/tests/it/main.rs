@@ -23,6 +23,8 @@ mod echo;
 #[cfg(test)]
 mod prompt_text;
 #[cfg(test)]
+mod filtered;
+#[cfg(test)]
 mod standing;
 #[cfg(test)]
 mod feedback;

@@ -34,7 +34,7 @@ use crate::engine::Inner;
 use crate::read::facts::{Answers, REDACTED};
 
 /// Pieces that are looked at to name what a belief stands on.
-const PIECES_LOOKED_AT_MAX: usize = 1_000;
+pub(crate) const PIECES_LOOKED_AT_MAX: usize = 1_000;
 /// Supports that a belief names.
 const SUPPORTS_MAX: usize = 100;
 /// Rivals that are compared with a belief.
@@ -77,6 +77,17 @@ impl Stretch {
 struct Supports {
     supports: Vec<BeliefSupport>,
     since: RecordedAt,
+}
+
+/// What a declaration comes from.
+#[derive(Debug)]
+pub(crate) struct DeclaredEvidence {
+    /// Who declared it, unless that is erased.
+    pub(crate) author: Option<ActorId>,
+    /// The events it names.
+    pub(crate) events: Vec<EventId>,
+    /// The facts it names.
+    pub(crate) facts: Vec<FactId>,
 }
 
 /// What a belief says.
@@ -209,6 +220,23 @@ impl Inner {
         let SectionState::Live(bytes) = &entry.who else { return Ok(None) };
         let by = By::decode(bytes);
         by.map(|by| Some(by.caller)).map_err(|_| Error::Undecodable { what: "a declared belief" })
+    }
+
+    /// What a belief comes from, if it was declared.
+    pub(crate) fn declared_evidence(
+        &self,
+        stood: &Stood,
+    ) -> Result<Option<DeclaredEvidence>, Error> {
+        let Some(declared) = self.declaration(stood)? else { return Ok(None) };
+        let author = self.declarer(stood)?;
+        let mut evidence = DeclaredEvidence { author, events: Vec::new(), facts: Vec::new() };
+        for support in &declared.supports {
+            match support {
+                NamedSupport::Event(id) => evidence.events.push(*id),
+                NamedSupport::Fact(id) => evidence.facts.push(*id),
+            }
+        }
+        Ok(Some(evidence))
     }
 
     /// The entry of a declared belief.

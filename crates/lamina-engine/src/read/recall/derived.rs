@@ -18,6 +18,7 @@ use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
 
 use super::fates::Knowledge;
 use super::feedback::raise_by;
+use super::gate::EventGate;
 use super::pack::claim_words;
 use super::retrieve::Hits;
 use super::{Frame, MayRecall, Ranked};
@@ -92,6 +93,7 @@ impl Inner {
         order: &[usize],
     ) -> Result<Reached, Error> {
         let standing = self.standing(frame, tuning, hits, order)?;
+        let gate = &EventGate::new(self, frame);
         let mut reached = Reached::default();
         let count = &mut 0;
         let wants = |layer: Layer| {
@@ -100,23 +102,22 @@ impl Inner {
         };
         let mut layers: Vec<(Layer, Result<(), Error>)> = Vec::new();
         if wants(Layer::Facts) {
-            let facts = self.facts_of(frame, &standing, count).map(|facts| reached.facts = facts);
+            let facts = self.facts_of(gate, &standing, count).map(|facts| reached.facts = facts);
             layers.push((Layer::Facts, facts));
         }
         if wants(Layer::Beliefs) {
             let beliefs =
-                self.beliefs_of(frame, &standing, count).map(|found| reached.beliefs = found);
+                self.beliefs_of(gate, &standing, count).map(|found| reached.beliefs = found);
             layers.push((Layer::Beliefs, beliefs));
         }
         if wants(Layer::Episodes) {
             let episodes =
-                self.episodes_of(frame, &standing, count).map(|found| reached.episodes = found);
+                self.episodes_of(gate, &standing, count).map(|found| reached.episodes = found);
             layers.push((Layer::Episodes, episodes));
         }
         if wants(Layer::Understanding) {
-            let concepts = self
-                .concepts_of(may, frame, &standing, count)
-                .map(|found| reached.concepts = found);
+            let concepts =
+                self.concepts_of(may, gate, &standing, count).map(|found| reached.concepts = found);
             layers.push((Layer::Understanding, concepts));
         }
         for (layer, result) in layers {
@@ -241,10 +242,11 @@ impl Inner {
 
     fn facts_of(
         &self,
-        frame: &Frame<'_>,
+        gate: &EventGate<'_>,
         standing: &Standing,
         count: &mut u64,
     ) -> Result<Vec<Ranked<FactRecord>>, Error> {
+        let frame = gate.frame();
         let superseded = match frame.plan.wants_history() {
             true => Superseded::Shown,
             false => Superseded::Hidden,
@@ -255,6 +257,7 @@ impl Inner {
         let mut seen = Vec::new();
         for (id, score) in best(&standing.facts) {
             let Some(fact) = self.fact_standing(frame.tenant, id, &query)? else { continue };
+            let Some(fact) = gate.admit_fact(fact)? else { continue };
             let confidence = fact.piece.confidence(frame.recorded).as_f64();
             let scope = self.scope_path(frame.tenant, fact.scope)?;
             if !frame.reach.covers(&scope) || !frame.admits_confidence(confidence) {
@@ -272,17 +275,20 @@ impl Inner {
         let mut facts = Vec::new();
         for Ranked { record: (id, fact), score } in first(seen, frame, Layer::Facts) {
             let record = self.fact(frame.tenant, id, &fact, frame.recorded, &mut answers)?;
-            facts.extend(record.map(|record| Ranked { record, score }));
+            let Some(mut record) = record else { continue };
+            gate.hide_versions(&mut record)?;
+            facts.push(Ranked { record, score });
         }
         Ok(facts)
     }
 
     fn beliefs_of(
         &self,
-        frame: &Frame<'_>,
+        gate: &EventGate<'_>,
         standing: &Standing,
         count: &mut u64,
     ) -> Result<Vec<Ranked<BeliefRecord>>, Error> {
+        let frame = gate.frame();
         let says = Says::new(frame);
         let mut seen = Vec::new();
         for (id, score) in best(&standing.beliefs) {
@@ -298,7 +304,12 @@ impl Inner {
             let over = over && !frame.plan.wants_history() && frame.window.is_none();
             let scope = self.scope_path(frame.tenant, stood.claim.scope)?;
             let confident = frame.admits_confidence(shown.confidence);
-            if !hidden && !over && confident && frame.reach.covers(&scope) {
+            if !hidden
+                && !over
+                && confident
+                && frame.reach.covers(&scope)
+                && gate.admits_belief(&found)?
+            {
                 let said = found.said();
                 seen.push(Candidate {
                     score: score * says.share(&said),
@@ -319,10 +330,11 @@ impl Inner {
 
     fn episodes_of(
         &self,
-        frame: &Frame<'_>,
+        gate: &EventGate<'_>,
         standing: &Standing,
         count: &mut u64,
     ) -> Result<Vec<Ranked<EpisodeRecord>>, Error> {
+        let frame = gate.frame();
         let query = EpisodesQuery {
             scope: frame.question.scope.clone(),
             actor: None,
@@ -341,7 +353,13 @@ impl Inner {
         let mut episodes = Vec::new();
         // Telling an episode reads the words of its events: no more than can be shown.
         for (id, score) in best(&standing.episodes).into_iter().take(limit) {
-            let record = self.episode_if(frame.tenant, id, &query, &mut paths)?;
+            let record = match gate.is_open() {
+                true => self.episode_if(frame.tenant, id, &query, &mut paths)?,
+                false => {
+                    let admits = |event| gate.admits(event);
+                    self.episode_among(frame.tenant, id, &query, &mut paths, &admits)?
+                }
+            };
             let Some(record) = record.filter(|record| frame.reach.covers(&record.scope)) else {
                 continue;
             };
@@ -354,10 +372,11 @@ impl Inner {
     fn concepts_of(
         &self,
         may: &MayRecall,
-        frame: &Frame<'_>,
+        gate: &EventGate<'_>,
         standing: &Standing,
         count: &mut u64,
     ) -> Result<Vec<Ranked<ConceptRecord>>, Error> {
+        let frame = gate.frame();
         if may.concepts.is_none() {
             return Ok(Vec::new());
         }
@@ -392,7 +411,11 @@ impl Inner {
             true => KnownAt::then(frame.recorded),
             false => KnownAt::present(frame.recorded),
         };
+        let admits = |event| gate.admits(event);
         let words = &mut Words::at(self, frame.tenant, known);
+        if !gate.is_open() {
+            words.take_only(&admits);
+        }
         let mut seen: Vec<Candidate<ConceptSeen>> = Vec::new();
         for (id, score) in best(&understood).into_iter().take(2 * limit) {
             let found = self.concept_seen(words, id, &pins, known)?;

@@ -164,6 +164,22 @@ impl Inner {
         Ok(events)
     }
 
+    /// The events by whose word a version ended at an instant: they say so, or say what began then.
+    pub(super) fn enders(
+        &self,
+        knowledge: &Knowledge,
+        fact: &FactRow,
+        to: ValidAt,
+    ) -> Result<Vec<EventId>, Error> {
+        let mut enders = self.ended_by(knowledge, fact, to)?;
+        for next in self.track_pieces(knowledge, fact)? {
+            if next.piece.from() == Some(to) {
+                enders.extend(self.events_behind(knowledge, &next.piece)?);
+            }
+        }
+        Ok(enders)
+    }
+
     /// The events that say what came in the place of a version.
     fn heirs(
         &self,

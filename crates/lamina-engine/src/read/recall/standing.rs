@@ -60,6 +60,15 @@ pub struct Applies {
     pub text: String,
 }
 
+/// An event that says what applies, or takes it back.
+#[derive(Debug)]
+struct Instruction {
+    observed_at: ValidAt,
+    rule: Arc<Rule>,
+    /// The filter of the question admits the event. What it ends is over in any case.
+    is_admitted: bool,
+}
+
 /// What of a text applies, whatever is asked.
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -99,15 +108,15 @@ impl Inner {
             let events =
                 derive::standing::of_scope(&self.views, place, frame.recorded, LOOKED_AT_MAX)?;
             for event in events {
-                let Some((observed_at, rule)) = self.applies(frame, scope, event)? else {
-                    continue;
-                };
+                let Some(instruction) = self.applies(frame, scope, event)? else { continue };
+                let Instruction { observed_at, rule, is_admitted } = instruction;
                 let over = rule.said.text.is_empty()
                     || later.iter().any(|later| later.said.ends(&rule.said));
                 let fits = applying.tokens + rule.tokens <= budget;
                 if over {
                     applying.over.push(event);
-                } else if fits
+                } else if is_admitted
+                    && fits
                     && !self.is_over(&knowledge, event)?
                     && let Some(author) = authors.read(event)?
                 {
@@ -130,13 +139,13 @@ impl Inner {
         Ok(!fates.is_empty() && fates.iter().all(|fate| !fate.stands))
     }
 
-    /// What an event of a scope says that applies, and when it was said, if it may be shown.
+    /// What an event of a scope says that applies, if the question knows of it.
     fn applies(
         &self,
         frame: &Frame<'_>,
         scope: &ScopePath,
         id: EventId,
-    ) -> Result<Option<(ValidAt, Arc<Rule>)>, Error> {
+    ) -> Result<Option<Instruction>, Error> {
         let row = self.views.event_again(frame.tenant, id)?.filter(|row| !self.is_hidden(row));
         let Some(row) = row else { return Ok(None) };
         let Some(observed_at) = row.listed().map(|facets| facets.observed_at) else {
@@ -149,31 +158,28 @@ impl Inner {
         if !begun || !known || row.recorded_at > frame.recorded {
             return Ok(None);
         }
-        let rule = match self.rule(frame, &row) {
-            Ok(rule) => rule.filter(|rule| !rule.said.text.is_empty() || rule.said.revokes()),
-            Err(Error::Deleted) => None,
+        let (rule, is_admitted) = match self.rule(frame, &row) {
+            Ok(found) => found,
+            Err(Error::Deleted) => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(rule.filter(|_| frame.reach.covers(scope)).map(|rule| (observed_at, rule)))
+        let says = !rule.said.text.is_empty() || rule.said.revokes();
+        let instruction = Instruction { observed_at, rule, is_admitted };
+        Ok((says && frame.reach.covers(scope)).then_some(instruction))
     }
 
-    /// What of an event applies, from before if it was read and nothing else of it is asked for; `None` if
-    /// the question does not admit it.
-    fn rule(&self, frame: &Frame<'_>, row: &EventRow) -> Result<Option<Arc<Rule>>, Error> {
+    /// What of an event applies, from before if it was read and nothing else of it is asked for; and whether the filter
+    /// admits the event.
+    fn rule(&self, frame: &Frame<'_>, row: &EventRow) -> Result<(Arc<Rule>, bool), Error> {
         let asked = match self.shared.texts.rule(row.offset) {
-            Ok(rule) if frame.question.filter.is_open() => {
-                return Ok(Some(rule));
-            }
-            Ok(rule) => {
-                let event = self.record(row)?;
-                return Ok(frame.admits(&event).then_some(rule));
-            }
+            Ok(rule) if frame.question.filter.is_open() => return Ok((rule, true)),
+            Ok(rule) => return Ok((rule, frame.admits(&self.record(row)?))),
             Err(asked) => asked,
         };
         let event = self.record(row)?;
         let rule = Arc::new(Rule::of(event.experience.content.text()));
         self.shared.texts.put_rule(row.offset, asked, &rule);
-        Ok(frame.admits(&event).then_some(rule))
+        Ok((rule, frame.admits(&event)))
     }
 }
 

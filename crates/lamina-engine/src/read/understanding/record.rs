@@ -109,6 +109,12 @@ impl Support {
         16 * (self.episodes.len() + self.facts.len() + self.said.len()) + size_of::<Support>()
     }
 
+    /// How much it is.
+    fn counts(&self) -> Supports {
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Supports { episodes: count(self.episodes.len()), facts: count(self.facts.len()) }
+    }
+
     /// Whether it is enough for a concept.
     fn suffices(&self) -> bool {
         self.episodes.len() >= EPISODES_MIN as usize
@@ -224,16 +230,22 @@ impl Inner {
         let things = words.things(&graph, *scope, concept)?;
         graph.finish(())?;
         let edges = match held {
+            // They count what all events say.
+            _ if words.is_filtered() => Vec::new(),
             true => self.edges_of(tenant, *scope, concept)?,
             false => concept.edges.clone(),
         };
         let support = self.support_known(tenant, *scope, concept, at)?;
+        let support = self.support_among(words, *scope, support)?;
+        let counts = if words.is_filtered() { support.counts() } else { reading.supports };
         // A version of the past whose evidence was withdrawn since: it would not have been made.
         let standing = match concept.standing {
-            Standing::Held if at.is_past && !support.suffices() => Standing::Deprecated,
+            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices() => {
+                Standing::Deprecated
+            }
             standing => standing,
         };
-        let summary = words.summary(name.as_deref(), &reading, &support.said)?;
+        let summary = words.summary(name.as_deref(), counts, &support.said)?;
         Ok(ConceptRecord {
             id: concept.id,
             scope: self.scope_path(tenant, *scope)?,
@@ -320,6 +332,40 @@ impl Inner {
             }
         }
         self.support(tenant, scope, concept, at).map(Arc::new)
+    }
+
+    /// The part of a support that admitted events tell.
+    fn support_among(
+        &self,
+        words: &Words<'_>,
+        scope: u64,
+        support: Arc<Support>,
+    ) -> Result<Arc<Support>, Error> {
+        if !words.is_filtered() {
+            return Ok(support);
+        }
+        let mut found = Support { since: support.since, ..Support::default() };
+        for episode in &support.episodes {
+            let Some(digest) = self.digest_of(words.tenant, scope, *episode)? else { continue };
+            for answer in &digest.answers {
+                if words.admits_answer(*answer)? {
+                    found.episodes.push(*episode);
+                    break;
+                }
+            }
+        }
+        for fact in &support.facts {
+            if words.admits_fact(*fact)? {
+                found.facts.push(*fact);
+            }
+        }
+        for source in &support.said {
+            let origin = self.origin(words.tenant, *source)?;
+            if words.admits_answer(origin.offset)? {
+                found.said.push(*source);
+            }
+        }
+        Ok(Arc::new(found))
     }
 
     /// The episodes that share the leader and another of its things, and the facts about its things: those that were

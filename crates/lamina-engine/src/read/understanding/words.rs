@@ -4,12 +4,12 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use lamina_core::derive::concepts::{Concept, Graph as _, Item, Reading, describe, name};
+use lamina_core::derive::concepts::{Concept, Graph as _, Item, Supports, describe, name};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::Space;
 use lamina_store::view::Tag;
-use lamina_types::{EpisodeId, Micros, RecordedAt};
+use lamina_types::{EpisodeId, EventId, FactId, Micros, RecordedAt};
 
 use super::{KnownAt, Seen};
 use crate::Error;
@@ -43,11 +43,48 @@ pub(crate) struct Words<'a> {
     called: HashMap<(u64, Item), Option<String>>,
     /// What was said after this is not known.
     until: RecordedAt,
+    /// Words of these events alone, if not of all.
+    admits: Option<&'a Admits<'a>>,
 }
+
+/// Whether the words of an event may be used.
+type Admits<'a> = dyn Fn(EventId) -> Result<bool, Error> + 'a;
 
 impl<'a> Words<'a> {
     pub(crate) fn new(inner: &'a Inner, tenant: u32) -> Words<'a> {
-        Words { inner, tenant, answers: HashMap::new(), called: HashMap::new(), until: ALWAYS }
+        let (answers, called) = (HashMap::new(), HashMap::new());
+        Words { inner, tenant, answers, called, until: ALWAYS, admits: None }
+    }
+
+    /// Uses words of admitted events alone from now on.
+    pub(crate) fn take_only(&mut self, admits: &'a Admits<'a>) {
+        self.called.clear();
+        self.admits = Some(admits);
+    }
+
+    /// Whether some events are not admitted.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.admits.is_some()
+    }
+
+    /// Whether the words of an answer may be used.
+    pub(super) fn admits_answer(&self, offset: u64) -> Result<bool, Error> {
+        let Some(admits) = self.admits else { return Ok(true) };
+        match answer_row(&self.inner.views, self.tenant, offset)? {
+            Some(row) => admits(row.event),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether any event behind a fact is admitted.
+    pub(super) fn admits_fact(&self, fact: FactId) -> Result<bool, Error> {
+        let Some(admits) = self.admits else { return Ok(true) };
+        for event in self.inner.fact_events(self.tenant, fact, self.until)? {
+            if admits(event)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The words as they were known.
@@ -119,7 +156,7 @@ impl<'a> Words<'a> {
     pub(super) fn summary(
         &mut self,
         name: Option<&str>,
-        reading: &Reading,
+        supports: Supports,
         said: &[AssertionId],
     ) -> Result<Option<String>, Error> {
         let Some(name) = name else { return Ok(None) };
@@ -131,7 +168,7 @@ impl<'a> Words<'a> {
             let quote = self.quote(*source)?;
             quotes.extend(quote.filter(|quote| !quotes.contains(quote)));
         }
-        Ok(Some(describe(name, reading.supports, &quotes)))
+        Ok(Some(describe(name, supports, &quotes)))
     }
 
     /// How a thing is called where it occurred last.
@@ -150,7 +187,7 @@ impl<'a> Words<'a> {
         let inner = self.inner;
         // What is hidden is passed over, and comes back if it is not erased after all. What was called so
         // once is looked for where it was.
-        if inner.hides_any(self.tenant) || self.until != ALWAYS {
+        if inner.hides_any(self.tenant) || self.until != ALWAYS || self.is_filtered() {
             let place = self.place(scope, item, tag)?;
             return Ok(place.and_then(|(_, shown)| shown));
         }
@@ -187,6 +224,9 @@ impl<'a> Words<'a> {
             let digest = views.derived_record(Space::Sources, &stored, DigestRow::decode)?;
             let Some(digest) = digest else { continue };
             for offset in digest.answers.iter().copied() {
+                if !self.admits_answer(offset)? {
+                    continue;
+                }
                 let named = self.named(offset)?;
                 let Ok(found) = named.binary_search_by(|(name, _)| name.cmp(&tag)) else {
                     continue;
@@ -226,6 +266,9 @@ impl<'a> Words<'a> {
     /// The words of the clause that a claim stands on.
     fn quote(&mut self, source: AssertionId) -> Result<Option<String>, Error> {
         let source = self.inner.origin(self.tenant, source)?;
+        if !self.admits_answer(source.offset)? {
+            return Ok(None);
+        }
         let claim = self.answer(source.offset)?;
         let claim = claim
             .and_then(|answer| answer.extraction.claims.get(usize::from(source.ordinal)).cloned());
