@@ -109,6 +109,11 @@ impl Engine {
         let mut roles = Vec::with_capacity(deepest.1.len());
         for (ordinal, role) in deepest.1 {
             match inner.scope_path(tenant, ordinal) {
+                // A first write to the scope of somebody else gives nothing there.
+                Ok(path) if path.person().is_some_and(|person| person != *actor) => {
+                    let part = self.inner.part(tenant, actor, &path)?;
+                    roles.extend(part.membership.role.map(|role| (path, role)));
+                }
                 Ok(path) => roles.push((path, role)),
                 Err(Error::Deleted) => {}
                 Err(error) => return Err(error),
@@ -133,24 +138,52 @@ impl Inner {
             return Ok(known);
         }
         let tag = self.views.tag_actor(tenant, actor.as_str())?;
-        let mut found = Membership::OPEN;
-        let mut inherited = Vec::new();
+        let mut found = Membership { personal: scope.is_personal(), ..Membership::OPEN };
+        let (mut inherited, mut granting) = (Vec::new(), Vec::new());
         let mut nearer = Nearer::Nothing;
+        // A scope of one's name that is not there yet is one's own unless it lies in what others have.
+        let mut named_anew = false;
         for (depth, path) in scope.self_and_ancestors().iter().enumerate() {
-            let Some((ordinal, row)) = self.registered(tenant, path)? else { continue };
+            let person = path.person();
+            let named = person.as_ref() == Some(actor);
+            let row = self.registered(tenant, path)?;
+            let is_explicit =
+                row.as_ref().is_some_and(|(_, row)| row.registration == Registration::Explicit);
+            named_anew &= named || (person.is_none() && !is_explicit);
+            if named && nearer != Nearer::Registered {
+                named_anew |= row.is_none();
+                found.role = found.role.max(row.is_some().then_some(MemberRole::Owner));
+            }
+            let Some((ordinal, row)) = row else { continue };
             found.registered |= depth == 0;
+            let said = self.said(&row)?;
+            inherited.extend(said.inherit_from.iter().cloned());
+            if nearer != Nearer::Registered {
+                granting.extend(said.inherit_from.iter().cloned());
+            }
             let role = self.views.member_role(tenant, &tag, ordinal)?;
-            found.role = found.role.max(reaching(role, row.registration, nearer));
+            let role = match row.registration {
+                Registration::Auto => first_writer_role(path, role),
+                _ => role,
+            };
+            let role = reaching(role, row.registration, nearer);
+            let is_group = scope.is_group() && depth > 0;
+            found.role = found.role.max(match row.registration {
+                Registration::Auto if is_group => role.min(Some(MemberRole::Writer)),
+                _ => role,
+            });
             nearer = nearer.max(Nearer::Written);
             if row.registration != Registration::Auto && nearer != Nearer::Registered {
                 nearer = Nearer::Registered;
                 found.closed = row.is_closed();
             }
-            inherited.extend(self.said(&row)?.inherit_from.iter().cloned());
+        }
+        if named_anew {
+            found.role = Some(MemberRole::Owner);
         }
         inherited.sort_unstable();
         inherited.dedup();
-        for path in &inherited {
+        for path in &granting {
             found.role = found.role.max(self.inherited_role(tenant, &tag, path)?);
         }
         let part = Part { membership: found, inherited: inherited.into() };
@@ -203,13 +236,25 @@ enum Nearer {
     Registered,
 }
 
-/// What a role above a scope is worth in it. Whoever wrote first to a place above has that place and what
-/// is nobody's below it. What others have below is theirs, and what is registered there is closed to it:
-/// otherwise one write above a closed scope would let its writer in.
+/// The role that a first write gives. A scope of a person belongs to that person, however it began, and
+/// an organization, a department or a team to those whom an administrator names.
+fn first_writer_role(path: &ScopePath, role: Option<MemberRole>) -> Option<MemberRole> {
+    if path.person().is_some() {
+        None
+    } else if path.is_group() {
+        role.min(Some(MemberRole::Writer))
+    } else {
+        role
+    }
+}
+
+/// The worth of a role above a scope in that scope. A scope that somebody registered speaks for itself: no
+/// role above it reaches in. The first writer of a place above has that place and everything below it
+/// that nobody has.
 fn reaching(role: Option<MemberRole>, how: Registration, nearer: Nearer) -> Option<MemberRole> {
     match (how, nearer) {
+        (_, Nearer::Registered) => None,
         (Registration::Auto, Nearer::Written) => role.min(Some(MemberRole::Writer)),
-        (Registration::Auto, Nearer::Registered) => None,
         _ => role,
     }
 }

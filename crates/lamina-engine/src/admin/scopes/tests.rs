@@ -52,7 +52,7 @@ async fn r076_the_first_write_makes_its_caller_the_owner_of_an_open_scope() {
     assert!(matches!(get(&engine, "user:alice").await, Err(Error::NotFound)));
     assert_eq!(part(&engine, "user:alice", "user:alice").await, Membership::OPEN);
     write(&engine, 1, "user:alice", "user:alice", "a").await;
-    let alice = Membership { closed: false, role: Some(Owner), registered: true };
+    let alice = Membership { closed: false, role: Some(Owner), registered: true, personal: true };
     assert_eq!(part(&engine, "user:alice", "user:alice").await, alice);
     assert_eq!(part(&engine, "user:bob", "user:alice").await, Membership { role: None, ..alice });
     let below = Membership { registered: false, ..alice };
@@ -82,7 +82,7 @@ async fn r301_r304_members_are_registered_and_replaced_as_a_whole() {
     let again =
         engine.scope_register(&permit(), &path("ws:q3"), Vec::new(), String::new(), &noted()).await;
     assert!(matches!(again, Err(Error::ScopeExists)));
-    let b = Membership { closed: true, role: Some(Writer), registered: true };
+    let b = Membership { closed: true, role: Some(Writer), registered: true, personal: false };
     assert_eq!(part(&engine, "user:b", "ws:q3").await, b);
     assert_eq!(part(&engine, "user:x", "ws:q3").await, Membership { role: None, ..b });
     let set = vec![member("user:a", Reader), member("user:c", Reader), member("user:d", Owner)];
@@ -122,7 +122,7 @@ async fn the_nearest_explicit_registration_decides_and_roles_are_inherited() {
     let below = "org:acme/user:b/app:x";
     assert_eq!(
         part(&engine, "user:b", below).await,
-        Membership { closed: true, role: Some(Owner), registered: false },
+        Membership { closed: true, role: Some(Owner), registered: false, personal: false },
         "the strongest role at or above"
     );
     assert_eq!(part(&engine, "user:a", below).await.role, Some(Owner));
