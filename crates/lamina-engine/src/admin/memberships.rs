@@ -140,17 +140,17 @@ impl Inner {
         let tag = self.views.tag_actor(tenant, actor.as_str())?;
         let mut found = Membership { personal: scope.is_personal(), ..Membership::OPEN };
         let (mut inherited, mut granting) = (Vec::new(), Vec::new());
-        let mut nearer = Nearer::Nothing;
+        let (mut nearer, mut barrier) = (Nearer::Nothing, Barrier::None);
         // A scope of one's name that is not there yet is one's own unless it lies in what others have.
         let mut named_anew = false;
         for (depth, path) in scope.self_and_ancestors().iter().enumerate() {
             let person = path.person();
             let named = person.as_ref() == Some(actor);
             let row = self.registered(tenant, path)?;
-            let is_explicit =
-                row.as_ref().is_some_and(|(_, row)| row.registration == Registration::Explicit);
-            named_anew &= named || (person.is_none() && !is_explicit);
-            if named && nearer != Nearer::Registered {
+            let reaches = barrier.lets_through(path) && nearer != Nearer::Registered;
+            barrier = barrier.with(path);
+            named_anew &= named || person.is_none();
+            if named && reaches {
                 named_anew |= row.is_none();
                 found.role = found.role.max(row.is_some().then_some(MemberRole::Owner));
             }
@@ -158,20 +158,16 @@ impl Inner {
             found.registered |= depth == 0;
             let said = self.said(&row)?;
             inherited.extend(said.inherit_from.iter().cloned());
-            if nearer != Nearer::Registered {
-                granting.extend(said.inherit_from.iter().cloned());
-            }
             let role = self.views.member_role(tenant, &tag, ordinal)?;
-            let role = match row.registration {
-                Registration::Auto => first_writer_role(path, role),
-                _ => role,
-            };
-            let role = reaching(role, row.registration, nearer);
-            let is_group = scope.is_group() && depth > 0;
-            found.role = found.role.max(match row.registration {
-                Registration::Auto if is_group => role.min(Some(MemberRole::Writer)),
-                _ => role,
-            });
+            named_anew &= named || row.registration == Registration::Auto || role.is_some();
+            if reaches {
+                granting.extend(said.inherit_from.iter().cloned());
+                let role = match row.registration {
+                    Registration::Auto => first_writer_role(path, scope, role),
+                    _ => role,
+                };
+                found.role = found.role.max(reaching(role, row.registration, nearer));
+            }
             nearer = nearer.max(Nearer::Written);
             if row.registration != Registration::Auto && nearer != Nearer::Registered {
                 nearer = Nearer::Registered;
@@ -236,24 +232,58 @@ enum Nearer {
     Registered,
 }
 
-/// The role that a first write gives. A scope of a person belongs to that person, however it began, and
-/// an organization, a department or a team to those whom an administrator names.
-fn first_writer_role(path: &ScopePath, role: Option<MemberRole>) -> Option<MemberRole> {
+/// The persons between a scope and one above it, the scope itself included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Barrier {
+    /// Nobody.
+    None,
+    /// Agents and services, whose scopes below a user's are that user's too.
+    Agents,
+    /// A user.
+    User,
+}
+
+impl Barrier {
+    /// Whether a role at a scope above reaches past these persons.
+    fn lets_through(self, above: &ScopePath) -> bool {
+        match self {
+            Barrier::None => true,
+            Barrier::Agents => above.person().is_some() && above.leaf_type() == "user",
+            Barrier::User => false,
+        }
+    }
+
+    /// The same with one scope more.
+    fn with(self, path: &ScopePath) -> Barrier {
+        match path.person() {
+            None => self,
+            Some(person) if person.kind() == "user" => Barrier::User,
+            Some(_) => self.max(Barrier::Agents),
+        }
+    }
+}
+
+/// The role in `scope` that a first write to `path`, at or above it, gives. A scope of a person belongs to
+/// that person, however it began; an organization, a department or a team to those whom an administrator
+/// names.
+fn first_writer_role(
+    path: &ScopePath,
+    scope: &ScopePath,
+    role: Option<MemberRole>,
+) -> Option<MemberRole> {
     if path.person().is_some() {
         None
-    } else if path.is_group() {
+    } else if path.is_group() || scope.is_group() {
         role.min(Some(MemberRole::Writer))
     } else {
         role
     }
 }
 
-/// The worth of a role above a scope in that scope. A scope that somebody registered speaks for itself: no
-/// role above it reaches in. The first writer of a place above has that place and everything below it
-/// that nobody has.
+/// The worth of a role above a scope in that scope. The first writer of a place above has that place and
+/// everything below it that nobody has.
 fn reaching(role: Option<MemberRole>, how: Registration, nearer: Nearer) -> Option<MemberRole> {
     match (how, nearer) {
-        (_, Nearer::Registered) => None,
         (Registration::Auto, Nearer::Written) => role.min(Some(MemberRole::Writer)),
         _ => role,
     }
