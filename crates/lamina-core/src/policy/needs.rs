@@ -137,7 +137,7 @@ impl Stack {
     pub fn allows_registering(&self, caller: &Caller, scope: &ScopePath) -> Result<Tier, Denial> {
         let mut decided = Tier::Deployment;
         for need in self.create_needs(scope) {
-            decided = decided.max(self.allows(caller, need, Some(scope))?);
+            decided = decided.max(self.allows_beside(caller, need, scope)?);
         }
         Ok(decided)
     }

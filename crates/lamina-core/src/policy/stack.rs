@@ -109,6 +109,17 @@ impl Stack {
         }
     }
 
+    /// Whether the tiers and the token give a capability that goes along with another one, which was
+    /// asked for the role.
+    pub(super) fn allows_beside(
+        &self,
+        caller: &Caller,
+        capability: &'static str,
+        scope: &ScopePath,
+    ) -> Result<Tier, Denial> {
+        self.decide(caller, capability, Some(scope), Roles::Known)
+    }
+
     /// Every capability of the catalog, with what [`Stack::allows`] says about it.
     pub fn effective(
         &self,

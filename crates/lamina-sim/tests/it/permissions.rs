@@ -58,7 +58,7 @@ fn r159_r245_c50_a_write_above_ones_level_takes_a_capability() {
             let answer = alice.post("/v1/experience", &envelope(scope, "above and beside"));
             denied(answer, "scope.write.elevated", "tenant");
         }
-        for scope in ["org:acme/team:a", "user:bob"] {
+        for scope in ["org:acme/team:a", "ws:bob"] {
             let answer = bob.post("/v1/experience", &envelope(scope, "without any role"));
             denied(answer, "scope.write.elevated", "tenant");
         }
@@ -332,14 +332,22 @@ fn r176_c24_vocabularies_take_capabilities() {
     denied(alice.get("/v1/vocabularies/sales"), "vocabulary.read", "tenant");
     // C24: either of two grants the change.
     let with = |caps: &[&str]| {
-        let mut claims = team.claims("acme", "user:bob");
+        let mut claims = team.claims("acme", "user:alice");
         claims.caps = Some(caps.iter().map(|cap| (*cap).to_owned()).collect());
         team.with(&claims)
     };
     let body = json!({"terms": [{"id": "y"}]});
-    for caps in [&["vocabulary.write"], &["policy.administer.tenant"]] {
+    for caps in
+        [&["vocabulary.write", "policy.administer.tenant"][..], &["policy.administer.tenant"][..]]
+    {
         put(&mut with(caps), "/v1/vocabularies/sales", &body).ok(200);
     }
+    // One of the whole tenant is for its administrators.
+    let answer = put(&mut with(&["vocabulary.write"]), "/v1/vocabularies/sales", &body);
+    denied(answer, "policy.administer.tenant", "actor");
+    let mut bob = team.caller("acme", "user:bob");
+    let answer = put(&mut bob, "/v1/vocabularies/sales", &body);
+    denied(answer, "policy.administer.tenant", "deployment");
     let answer = put(&mut with(&["vocabulary.read"]), "/v1/vocabularies/sales", &body);
     denied(answer, "vocabulary.write", "actor");
 }
