@@ -16,7 +16,7 @@ use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::{ScopePath, Stage};
 
 use super::experience::{
-    Referred, begin_consolidation, permit, status, until, wait_of, with_context,
+    Referred, begin_consolidation, permit, refers, status, until, wait_of, with_context,
     with_replay_warning,
 };
 use crate::http::app::App;
@@ -119,6 +119,10 @@ async fn permits(
         };
         if let Entry::Vacant(new) = asked.entry(what) {
             new.insert(permit(desk, caller, experience, &format!("items[{index}].")).await?);
+        }
+        if !experience.content.blobs().is_empty() {
+            let permit = permit(desk, caller, experience, "").await?;
+            refers(desk, &permit, experience, &format!("items[{index}].")).await?;
         }
     }
     let mut begun: BTreeSet<&ScopePath> = BTreeSet::new();
