@@ -299,7 +299,7 @@ fn a_blob_is_deleted_by_who_uploaded_it_or_an_operator() {
 
 fn referring(scope: &str, blob: &str) -> Value {
     let mut body = crate::harness::envelope(scope, "with a picture");
-    body["content"]["media"] = json!([{"blob_id": blob, "kind": "image"}]);
+    body["content"]["media"] = json!([{"blob_id": blob}]);
     body
 }
 
