@@ -152,7 +152,7 @@ fn r432_consolidating_into_a_new_scope_takes_what_making_it_takes() {
     let team = Team::start("on_prem_enterprise");
     let mut bob = team.caller("acme", "user:bob");
     let sample = |into: &str| {
-        let mut body = envelope("org:acme/dept:eng/user:bob", "Acme moved to 200 seats.");
+        let mut body = envelope("org:acme/dept:eng/user:bob", "Ada works at Initech.");
         body["observed_actor"] = json!({"id": "user:bob", "type": "user", "session": "run_abc"});
         body["subject"] = json!({"id": "user:bob", "type": "user"});
         body["directives"] = json!({"extract": ["facts", "entities", "beliefs"],
