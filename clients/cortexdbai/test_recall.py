@@ -39,7 +39,7 @@ class Recall(unittest.TestCase):
         pack = self.client.recall(SCOPE, query="Where does the roof of the barn leak?")
         self.assertTrue(pack["pack_id"].startswith("pack_"))
         first = pack["context_block"].split("\n---\n")[0]
-        self.assertRegex(first, r"^\[2026-01-05 09:00 UTC\] \[\w+\] The roof of the barn")
+        self.assertRegex(first, r"^\[2026-01-05 09:00 UTC\] \[\w+\] \[user:alice\] The roof of the barn")
         event = pack["layers"]["events"][0]
         self.assertEqual(event["id"], self.events[0])
         self.assertIn("observed_at", event["context"])

@@ -102,6 +102,7 @@ fn log(dir: &Path, in_flight: u64, time: Duration) -> anyhow::Result<(f64, Vec<f
         batch_id: None,
         registers: true,
         home: None,
+        as_system: false,
     };
     let ready: Arc<Ready> = {
         let (env, provenance) = (env.clone(), provenance);

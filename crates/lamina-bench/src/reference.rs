@@ -80,6 +80,7 @@ impl Plain {
             audit_id: AuditId::from_bytes([1; 16]),
             decision: "scope.write".to_owned(),
             home: None,
+            as_system: false,
         };
         let identity = Identity { family: 0, idem_mac: [2; 32], body_mac: [3; 32], batch_id: None };
         let (who, what) = split(admission, write.experience, identity);

@@ -86,6 +86,9 @@ capabilities! {
     ScopeWriteOnBehalfOf = "scope.write.on_behalf_of";
     /// Writing about somebody who did not do it (R161).
     ScopeWriteAboutOther = "scope.write.about_other";
+    /// Writing as the system itself: `observed_actor: system:*`, and messages of role `system` that
+    /// prompts show as such. Operators alone have it.
+    ScopeWriteAsSystem = "scope.write.as_system";
     /// Reading exactly the named scope (R163).
     ScopeReadLocal = "scope.read.local";
     /// Walking up on read (R164).

@@ -12,6 +12,8 @@ pub struct EventRecord {
     pub id: EventId,
     /// The authenticated principal that wrote it.
     pub caller: ActorId,
+    /// The caller had leave to write as the system, and did.
+    pub as_system: bool,
     /// The tenant's name.
     pub tenant_id: String,
     /// When the log accepted it.

@@ -57,6 +57,10 @@ pub struct EventBody {
     pub subject: EventSubject,
     /// The authenticated principal that wrote it.
     pub caller: String,
+    /// An operator wrote it as the system; absent unless it was so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub as_system: bool,
     /// The tenant.
     pub tenant_id: String,
     /// How it reached the caller.
@@ -197,6 +201,7 @@ impl EventBody {
         let EventRecord {
             id,
             caller,
+            as_system,
             tenant_id,
             recorded_at,
             wal_offset,
@@ -229,6 +234,7 @@ impl EventBody {
             },
             subject: EventSubject { id: subject.to_string(), r#type: subject.kind().to_owned() },
             caller: caller.to_string(),
+            as_system: *as_system,
             tenant_id: tenant_id.clone(),
             modality: modality.as_str().to_owned(),
             content: content.into(),

@@ -16,12 +16,14 @@ mod denial;
 mod rules;
 mod stack;
 mod needs;
+mod as_system;
 mod permit;
 mod job;
 mod walk;
 #[cfg(test)]
 mod fixture;
 
+pub use as_system::SystemSpeech;
 pub use defaults::{Cascade, CascadeError, Defaults, DefaultsError};
 pub use denial::{Denial, DenialCode, Tier};
 pub use document::{Document, DocumentError, Effect};

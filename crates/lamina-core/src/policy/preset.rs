@@ -124,6 +124,7 @@ const SHARED_ALLOW: &[&str] = &[
     "scope.write.elevated",
     "scope.write.on_behalf_of",
     "scope.write.about_other",
+    "scope.write.as_system",
     "scope.read.local",
     "scope.read.holistic",
     "scope.read.descend",

@@ -6,9 +6,15 @@ use super::denial::Refusal;
 use super::{Caller, Preset};
 
 /// What only an operator may do, whatever the documents say (R455-R457). Minting is among them
-/// because a minted token may name any subject: whoever mints can be anybody.
-pub const OPERATOR_ONLY: &[&str] =
-    &["policy.administer.deployment", "admin.flush", "admin.compact", "auth.mint"];
+/// because a minted token may name any subject: whoever mints can be anybody. Writing as the system is,
+/// because models trust such text more than any other.
+pub const OPERATOR_ONLY: &[&str] = &[
+    "policy.administer.deployment",
+    "admin.flush",
+    "admin.compact",
+    "auth.mint",
+    "scope.write.as_system",
+];
 
 /// What only an administrator of the tenant may do, whatever the documents say (R177, R453, R455).
 pub const ADMINISTRATOR_ONLY: &[&str] = &["policy.administer.tenant", "audit.read.cross_actor"];

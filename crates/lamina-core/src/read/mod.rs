@@ -15,6 +15,7 @@ pub mod reinforce;
 pub mod abstain;
 pub mod tokens;
 pub mod pack;
+pub mod prompt;
 pub mod excerpt;
 pub mod filter;
 pub mod tuning;

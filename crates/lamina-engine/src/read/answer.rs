@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lamina_core::read::answer::{Claimed, Judged, Meaning, Said, judge, quoted, sentences};
 use lamina_core::read::plan::asks_of_past;
+use lamina_core::read::prompt::{AuthorList, PromptTag, RecordAuthor};
 use lamina_index::{StaticEmbedder, Vector};
 use lamina_models::asked;
 use lamina_models::structured::{json_lines, triple_lines};
@@ -39,8 +40,10 @@ pub struct Quote {
     pub text: String,
     /// They stand like this in the record, and are not made from a document.
     pub verbatim: bool,
-    /// Who said them, as words.
-    pub speaker: String,
+    /// Who said them.
+    pub authors: AuthorList,
+    /// What the record is.
+    pub tag: PromptTag,
     /// When.
     pub at: Micros,
     /// The time that the words speak of without naming it in full, such as `yesterday`.
@@ -89,6 +92,8 @@ struct Record {
     /// Made from a document: a line for each of its scalars.
     in_lines: bool,
     speaker: String,
+    authors: AuthorList,
+    tag: PromptTag,
     at: Micros,
     score: f64,
     after: Option<usize>,
@@ -163,7 +168,8 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
             id: record.id.clone(),
             text: sentence.text.to_owned(),
             verbatim: !record.in_lines,
-            speaker: record.speaker.clone(),
+            authors: record.authors.clone(),
+            tag: record.tag,
             at: record.at,
             spoken: spoken(sentence.text, record.at),
             judged: *one,
@@ -210,6 +216,8 @@ fn records(recalled: &Recalled, claims: Vec<Vec<Claimed>>) -> Vec<Record> {
             // Bytes of a document are not those of its lines.
             claims: if in_lines { Vec::new() } else { claims },
             speaker: speaker(event.experience.observed_actor.id.as_str()),
+            authors: RecordAuthor::of(event).into(),
+            tag: PromptTag::of_event(event),
             at: event.experience.context.observed_at.0,
             score: found.score,
             after: before,
@@ -222,13 +230,10 @@ fn records(recalled: &Recalled, claims: Vec<Vec<Claimed>>) -> Vec<Record> {
         if !fact.supports.iter().any(is_said) {
             let at = fact.valid_from.map_or(fact.recorded_from.0, |at| at.0);
             let words = format!("{}.", fact_words(fact));
-            records.push(Record::derived(
-                Layer::Facts,
-                fact.id.to_string(),
-                words,
-                at,
-                found.score,
-            ));
+            let id = fact.id.to_string();
+            let authors = recalled.authors.get(&id).cloned().unwrap_or_default();
+            let record = Record::derived(PromptTag::Fact, id, words, at);
+            records.push(Record { score: found.score, authors, ..record });
         }
     }
     if recalled.events.is_empty() {
@@ -237,17 +242,31 @@ fn records(recalled: &Recalled, claims: Vec<Vec<Claimed>>) -> Vec<Record> {
             let belief = &found.record;
             let words = format!("{}.", belief_words(belief));
             let (id, at) = (belief.id.to_string(), belief.valid_from.0);
-            records.push(Record::derived(Layer::Beliefs, id, words, at, found.score));
+            let authors = recalled.authors.get(&id).cloned().unwrap_or_default();
+            let record = Record::derived(PromptTag::Belief, id, words, at);
+            records.push(Record { score: found.score, authors, ..record });
         }
     }
     records
 }
 
 impl Record {
-    fn derived(layer: Layer, id: String, text: String, at: Micros, score: f64) -> Record {
-        let (speaker, known, claims) = (String::new(), Vec::new(), Vec::new());
-        let in_lines = false;
-        Record { layer, id, text, in_lines, speaker, at, score, after: None, known, claims }
+    /// A record that nobody said like this.
+    fn derived(tag: PromptTag, id: String, text: String, at: Micros) -> Record {
+        Record {
+            layer: if tag == PromptTag::Fact { Layer::Facts } else { Layer::Beliefs },
+            id,
+            text,
+            in_lines: false,
+            speaker: String::new(),
+            authors: AuthorList::default(),
+            tag,
+            at,
+            score: 0.0,
+            after: None,
+            known: Vec::new(),
+            claims: Vec::new(),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use lamina_store::codec::CodecError;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::capability::ScopeWrite;
 use lamina_types::layer::{Object, Term};
-use lamina_types::{BeliefId, EntityId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
+use lamina_types::{ActorId, BeliefId, EntityId, EventId, FactId, RecordedAt, ScopePath, ValidAt};
 
 pub use why::{BeliefHistory, BeliefVersion, BeliefWhy, BeliefsBuilt};
 
@@ -109,6 +109,8 @@ pub struct BeliefRecord {
     pub object_entity: Option<EntityId>,
     /// Somebody declared it.
     pub declared: bool,
+    /// Who did, unless that is erased.
+    pub declared_by: Option<ActorId>,
     /// Mean, interval, stance.
     pub shown: Shown,
     /// How well confidences of this scope came true.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use lamina_core::derive::episodes::window::GAP_US;
 use lamina_core::derive::episodes::{Ending, Role};
+use lamina_core::read::prompt::AuthorList;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::Confidence;
 use lamina_types::{ActorId, EpisodeId, EventId, RecordedAt, ScopePath, ValidAt};
@@ -114,6 +115,8 @@ pub struct EpisodeRecord {
     pub sealed_at: Option<RecordedAt>,
     /// Who takes part, in the order in which they first do.
     pub actors: Vec<ActorId>,
+    /// The same with their callers, as far as events were read.
+    pub authors: AuthorList,
     /// How much of what it speaks of the other episodes of the scope speak of too; not known for the past.
     pub centrality: Option<Confidence>,
     /// What led to what, if that was asked for.
@@ -331,6 +334,7 @@ impl Inner {
             ended_by,
             sealed_at,
             actors: told.actors,
+            authors: told.authors,
             centrality,
             chain: told.chain,
             follows: row.follows,

@@ -206,10 +206,13 @@ impl Inner {
             return Err(Error::Deleted);
         }
         let entry = self.reader.entry(row.offset, row.place)?;
-        let (caller, experience) = assemble(self.decode_who(&entry)?, self.decode_what(&entry)?);
+        let who = self.decode_who(&entry)?;
+        let as_system = who.as_system;
+        let (caller, experience) = assemble(who, self.decode_what(&entry)?);
         Ok(EventRecord {
             id: entry.head.event_id(),
             caller,
+            as_system,
             tenant_id: self.tenant_name(entry.head.tenant),
             recorded_at: entry.head.recorded_at,
             wal_offset: entry.head.tenant_seq,

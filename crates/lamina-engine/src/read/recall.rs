@@ -5,6 +5,7 @@
 //! whose evidence cannot, and a question about the past gets the records of that time.
 
 mod alone;
+mod authors;
 mod closer;
 mod derived;
 mod feedback;
@@ -29,6 +30,7 @@ use lamina_core::policy::Permit;
 use lamina_core::read::abstain::WhyNot;
 use lamina_core::read::fuse::Signals;
 use lamina_core::read::plan::{Plan, plan};
+use lamina_core::read::prompt::AuthorList;
 use lamina_core::read::tuning::Tuning;
 use lamina_models::asked::Window;
 use lamina_store::view::remembering;
@@ -46,6 +48,7 @@ use crate::read::{ReadPermit, Traversed};
 use crate::{Engine, Error};
 
 pub use alone::{RecallAlone, RecallOver};
+use authors::AuthorReader;
 pub use excerpt::{Excerpt, Fragment};
 pub use fates::Knowledge;
 use frame::Frame;
@@ -103,6 +106,8 @@ pub struct Recalled {
     pub standing: Vec<Applies>,
     /// What each derived record of the pack stands on.
     pub citations: BTreeMap<String, Vec<Cited>>,
+    /// Who said the words of each derived record of the pack.
+    pub authors: BTreeMap<String, AuthorList>,
     /// How sure it is that any of it has to do with the question.
     pub relevance: f64,
     /// Why there is nothing, if there is nothing.
@@ -262,6 +267,7 @@ impl Inner {
         }
         standing::but_answers(&mut recalled);
         standing::but_over(&mut recalled, &over);
+        recalled.authors = AuthorReader::new(self, &frame).read_pack(&recalled)?;
         recalled.traversed = self.walked(&frame, &recalled)?;
         trail.pack_us = watch.lap();
         recalled.trail = trail;
@@ -300,6 +306,7 @@ impl Recalled {
             concepts: Vec::new(),
             standing: Vec::new(),
             citations: BTreeMap::new(),
+            authors: BTreeMap::new(),
             relevance: 0.0,
             why_not: None,
             excerpts: BTreeMap::new(),

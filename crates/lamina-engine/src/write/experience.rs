@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use lamina_core::policy::{Caller, Permit};
+use lamina_core::policy::{Caller, Permit, SystemSpeech};
 use lamina_env::rng::draw;
 use lamina_store::codec::control::Cancel;
 use lamina_store::codec::experience::ExperienceWhat;
@@ -31,7 +31,7 @@ impl Engine {
         permit: &Permit<ScopeWrite>,
         write: Write,
     ) -> Result<Captured, Error> {
-        if !permit.covers(&write.experience.scope) {
+        if !permit.covers(&write.experience.scope) || is_forged(&write, permit.speaks_as_system()) {
             return Err(Error::OutsidePermit);
         }
         let provenance = self.provenance(permit, None);
@@ -50,11 +50,17 @@ impl Engine {
         writes: Vec<Write>,
     ) -> Result<BulkCaptured, Error> {
         let first = permits.first().ok_or(Error::OutsidePermit)?;
+        // The scope and the caller decide who writes as the system, so that one permit tells for all of a scope.
+        let as_system = |write: &Write| {
+            let scope = &write.experience.scope;
+            permits.iter().any(|permit| permit.covers(scope) && permit.speaks_as_system())
+        };
         // One caller in one tenant: whoever writes for several does not write one batch.
         if !permits.iter().all(|permit| permit.caller() == first.caller())
             || !writes
                 .iter()
                 .all(|write| permits.iter().any(|permit| permit.covers(&write.experience.scope)))
+            || writes.iter().any(|write| is_forged(write, as_system(write)))
         {
             return Err(Error::OutsidePermit);
         }
@@ -67,8 +73,9 @@ impl Engine {
                 let scope = &write.experience.scope;
                 let own = permits.iter().find(|permit| permit.covers(scope));
                 let registers = own.is_none_or(Permit::registers);
+                let as_system = as_system(&write);
                 let write = seated(first.caller(), write)?;
-                self.prepare(&Provenance { registers, ..provenance.clone() }, write)
+                self.prepare(&Provenance { registers, as_system, ..provenance.clone() }, write)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let placed = self.submit_writes(items).await?;
@@ -136,6 +143,7 @@ impl Engine {
             batch_id,
             registers: permit.registers(),
             home: caller.is_guest().then(|| caller.origin().0),
+            as_system: permit.speaks_as_system(),
         }
     }
 
@@ -181,6 +189,11 @@ impl Engine {
             _ => None,
         })
     }
+}
+
+/// Whether a write names an observed actor `system:*` without leave to.
+fn is_forged(write: &Write, as_system: bool) -> bool {
+    !as_system && SystemSpeech::of(&write.experience) == Some(SystemSpeech::Actor)
 }
 
 /// A write as its caller makes it where it is: a guest writes in the name of its own tenant's actors,

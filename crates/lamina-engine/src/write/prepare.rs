@@ -3,6 +3,7 @@
 //! Hashing a kilobyte costs more than numbering it, so it is done in parallel here and not by the
 //! one writer.
 
+use lamina_core::policy::SystemSpeech;
 use lamina_env::Rng;
 use lamina_env::rng::draw;
 use lamina_store::codec::experience::{Admission, Identity, split};
@@ -30,6 +31,8 @@ pub struct Provenance {
     pub registers: bool,
     /// The tenant of a caller that is a guest.
     pub home: Option<u32>,
+    /// The caller may write as the system.
+    pub as_system: bool,
 }
 
 /// Encodes and seals one experience. `keyed` hashes under the tenant's key.
@@ -55,6 +58,7 @@ pub fn prepare(
             audit_id: provenance.audit_id,
             decision: provenance.decision.clone(),
             home: provenance.home,
+            as_system: provenance.as_system && SystemSpeech::of(&experience).is_some(),
         },
         experience,
         Identity { family, idem_mac, body_mac, batch_id: provenance.batch_id },

@@ -30,6 +30,7 @@ pub(crate) fn experience(scope: &str, bytes: usize, mac: [u8; 32]) -> (Vec<u8>, 
             audit_id: AuditId::mint(Micros(1), [0; 8]),
             decision: "scope.write".to_owned(),
             home: None,
+            as_system: false,
         },
         Experience {
             scope: scope.parse().unwrap(),

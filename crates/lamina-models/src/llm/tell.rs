@@ -16,7 +16,9 @@ pub struct Shown {
     pub marker: String,
     /// The day it is from.
     pub day: String,
-    /// Who said it.
+    /// What it is: a tag of a closed set.
+    pub kind: &'static str,
+    /// Who said it, and through whom it was written if that is somebody else.
     pub who: String,
     /// The words.
     pub text: String,
@@ -97,8 +99,9 @@ fn body(wire: &Wire, task: &Task) -> Vec<u8> {
         .records
         .iter()
         .map(|shown| {
-            let Shown { marker, day, who, text } = shown;
-            json!({ "marker": marker, "day": day, "who": who, "text": super::shown(text) })
+            let Shown { marker, day, kind, who, text } = shown;
+            let text = super::shown(text);
+            json!({ "marker": marker, "day": day, "kind": kind, "who": who, "text": text })
         })
         .collect();
     let shown = json!({ "task": task.task, "wishes": task.wishes, "records": records }).to_string();

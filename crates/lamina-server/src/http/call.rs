@@ -12,7 +12,7 @@ use hyper::body::Body as _;
 use lamina_api::v1::experience::Strictness;
 use lamina_api::v1::scopes::ScopePolicies;
 use lamina_api::{ApiError, query as api_query};
-use lamina_core::policy::{self, Caller, Denial, Permit};
+use lamina_core::policy::{self, Caller, Denial, Permit, SystemSpeech};
 use lamina_engine::{Error as EngineError, ReadPermit, VocabularyPermit};
 use lamina_types::capability::{Capability, PolicyAdministerTenant, ScopeWrite, VocabularyWrite};
 use lamina_types::ids::IdError;
@@ -63,14 +63,23 @@ impl Desk {
         self.decided(decided, C::NAME, scope)
     }
 
-    /// Asks the policy for everything a write needs.
+    /// Asks the policy for everything a write needs. `at` is the place of the item in a bulk write.
     pub(crate) async fn permit_write(
         &self,
         caller: &Caller,
         experience: &Experience,
+        at: &str,
     ) -> Result<Permit<ScopeWrite>, Failure> {
         let actors = (&experience.observed_actor.id, &experience.subject);
-        self.permit_written(caller, &experience.scope, actors).await
+        let permit = self.permit_written(caller, &experience.scope, actors).await?;
+        let Some(speech) = SystemSpeech::of(experience) else { return Ok(permit) };
+        let stack = self.app.stack(caller, Some(&experience.scope)).await?;
+        stack.permit_system_speech(caller, permit, speech).map_err(|denial| {
+            self.record.denied(&denial, Some(&experience.scope));
+            let reason = "only an operator writes in the name of `system:` actors";
+            let field = format!("{at}observed_actor");
+            denied(&denial).with("field", field).with("reason", reason).into()
+        })
     }
 
     /// The same for what the caller writes in their own name.

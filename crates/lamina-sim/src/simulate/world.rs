@@ -256,6 +256,7 @@ impl World {
             batch_id: None,
             registers: true,
             home: None,
+            as_system: false,
         };
         prepare(&*self.env.rng, &keyed, &provenance, write)
     }

@@ -50,7 +50,10 @@ fn r268_r269_an_answer_quotes_cites_and_says_how_it_was_made() {
     let said = ask(&mut api, "Where does the roof of the barn leak?", &json!({}));
     assert_eq!(
         string(&said, "answer").lines().next(),
-        Some("On 2025-03-14: \u{201c}The roof of the barn leaks above the hayloft.\u{201d} [1]")
+        Some(
+            "On 2025-03-14, user:local said: \u{201c}The roof of the barn leaks above the \
+             hayloft.\u{201d} [1]"
+        )
     );
     assert_eq!((&said["answered"], &said["answer_model"]), (&json!(true), &json!("extractive")));
     let cited = &said["citations"][0];
@@ -418,7 +421,7 @@ fn a_model_answers_from_the_pack_and_its_markers_are_held_against_it() {
     let named = ask(&mut api, question, &json!({"answer_model": "small"}));
     assert_eq!(named["answer_model"], "small");
     let quoted = ask(&mut api, question, &json!({"answer_model": "extractive"}));
-    assert!(string(&quoted, "answer").starts_with("On 2025-03-14: "));
+    assert!(string(&quoted, "answer").starts_with("On 2025-03-14, user:local said: "));
     let nothing = ask(&mut api, "When did Bartholomew marry Clementine?", &json!({}));
     assert_eq!(nothing["answered"], json!(false), "an empty pack is nobody's business");
     let body = json!({"scope": api.scope, "question": question, "answer_model": "large"});

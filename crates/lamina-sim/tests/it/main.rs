@@ -21,6 +21,8 @@ mod events;
 #[cfg(test)]
 mod echo;
 #[cfg(test)]
+mod prompt_text;
+#[cfg(test)]
 mod standing;
 #[cfg(test)]
 mod feedback;

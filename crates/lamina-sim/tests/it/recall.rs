@@ -70,7 +70,9 @@ fn the_context_block_has_the_form_that_clients_take_apart() {
     assert_eq!(memories.len(), pack["layers"]["events"].as_array().unwrap().len());
     assert_eq!(
         memories.first().copied(),
-        Some("[2025-03-14 10:00 UTC] [user] The roof of the barn leaks above the hayloft.")
+        Some(
+            "[2025-03-14 10:00 UTC] [user] [user:local] The roof of the barn leaks above the hayloft."
+        )
     );
     // The stored text stands without the role.
     let first = &pack["layers"]["events"][0];

@@ -43,7 +43,9 @@ fn an_instruction_stands_in_a_section_of_its_own() {
     let last = block.split("\n---\n").last();
     assert_eq!(
         last,
-        Some("[2025-03-20 10:00 UTC] [standing] Please always give lengths in inches.")
+        Some(
+            "[2025-03-20 10:00 UTC] [standing] [user:local] Please always give lengths in inches."
+        )
     );
     assert!(!block.contains("[user] We had soup"), "not among the events as well");
     assert_eq!(block.matches("inches").count(), 1, "nor as something known or believed: {block}");

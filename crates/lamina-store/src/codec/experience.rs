@@ -39,6 +39,8 @@ pub struct ExperienceWho {
     pub decision: String,
     /// The tenant whose audit log has the row, if that is not the tenant of the entry.
     pub home: Option<u32>,
+    /// The caller had leave to write as the system, and did.
+    pub as_system: bool,
 }
 
 /// The `what` section.
@@ -90,6 +92,8 @@ pub struct Admission {
     pub decision: String,
     /// The tenant whose audit log has the row, if that is not the tenant of the entry.
     pub home: Option<u32>,
+    /// The caller had leave to write as the system, and did.
+    pub as_system: bool,
 }
 
 /// Splits an admitted experience into its two sections.
@@ -111,9 +115,17 @@ pub fn split(
         hints,
         idempotency_key,
     } = experience;
-    let Admission { caller, request_id, audit_id, decision, home } = admission;
-    let who =
-        ExperienceWho { caller, observed_actor, subject, request_id, audit_id, decision, home };
+    let Admission { caller, request_id, audit_id, decision, home, as_system } = admission;
+    let who = ExperienceWho {
+        caller,
+        observed_actor,
+        subject,
+        request_id,
+        audit_id,
+        decision,
+        home,
+        as_system,
+    };
     let what = ExperienceWhat {
         scope,
         modality,
@@ -154,6 +166,7 @@ mod who_tag {
     pub(super) const AUDIT: u8 = 6;
     pub(super) const DECISION: u8 = 7;
     pub(super) const HOME: u8 = 8;
+    pub(super) const AS_SYSTEM: u8 = 9;
 }
 
 impl ExperienceWho {
@@ -173,6 +186,9 @@ impl ExperienceWho {
         if let Some(home) = self.home {
             out.number(who_tag::HOME, u64::from(home));
         }
+        if self.as_system {
+            out.field(who_tag::AS_SYSTEM, &[]);
+        }
         out.finish()
     }
 
@@ -180,6 +196,7 @@ impl ExperienceWho {
     pub fn decode(bytes: &[u8]) -> Result<ExperienceWho, CodecError> {
         let (mut caller, mut actor, mut session, mut subject) = (None, None, None, None);
         let (mut request, mut audit, mut decision, mut home) = (None, None, None, None);
+        let mut as_system = None;
         let mut fields = fields(bytes, WHO_VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -193,6 +210,7 @@ impl ExperienceWho {
                 who_tag::AUDIT => once(&mut audit, array(value, "audit_id")?, "audit_id")?,
                 who_tag::DECISION => once(&mut decision, string(value, "decision")?, "decision")?,
                 who_tag::HOME => once(&mut home, ordinal(value, "home")?, "home")?,
+                who_tag::AS_SYSTEM => once(&mut as_system, true, "as_system")?,
                 _ => {}
             }
         }
@@ -204,6 +222,7 @@ impl ExperienceWho {
             audit_id: AuditId::from_bytes(required(audit, "audit_id")?),
             decision: decision.unwrap_or_default(),
             home,
+            as_system: as_system.unwrap_or(false),
         })
     }
 }

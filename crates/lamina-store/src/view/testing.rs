@@ -144,6 +144,7 @@ impl TestLog {
             audit_id: AuditId::from_bytes([2; 16]),
             decision: String::new(),
             home: None,
+            as_system: false,
         };
         let identity = Identity {
             family: FAMILY_EXPERIENCE,

@@ -13,6 +13,7 @@ pub(crate) fn bare() -> EventRecord {
     EventRecord {
         id: EventId::from_bytes([0x11; 16]),
         caller: "user:caller".parse().unwrap(),
+        as_system: false,
         tenant_id: "default".to_owned(),
         recorded_at: RecordedAt(Micros(1_778_686_929_000_000)),
         wal_offset: 134_892,

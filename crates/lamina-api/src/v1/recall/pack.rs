@@ -26,8 +26,8 @@ pub struct PackBody {
     pub scope: String,
     /// What is shown.
     pub view: &'static str,
-    /// The records as text, ready for a prompt; memories are separated by lines of `---`, each begins
-    /// with `[YYYY-MM-DD HH:MM UTC] [role]`.
+    /// The records as text, ready for a prompt. Lines of `---` separate them, and each begins with
+    /// `[YYYY-MM-DD HH:MM UTC] [tag] [actor via caller]`; the lines of a text after its first are indented.
     pub context_block: String,
     /// The records.
     pub layers: LayersBody,

@@ -29,6 +29,7 @@ const TABLE: &str = "
     scope.write.elevated           Y       ~      Y       Y
     scope.write.on_behalf_of       Y       ~      Y       Y
     scope.write.about_other        Y       ~      Y       Y
+    scope.write.as_system          op      op     op      Y
     scope.create.custom            Y       N      Y       Y
     scope.read.local               Y       Y      Y       Y
     scope.read.holistic            Y       Y      Y       Y
@@ -177,7 +178,7 @@ fn the_settings_of_presets() {
           audit.store_body_bytes=true
           audit.pepper_rotation_period=P90D
           audit.pepper_retention_buffer=P90D
-        cloud_shared_saas: 42 allow, 6 deny
+        cloud_shared_saas: 43 allow, 6 deny
           actor.require_signed=true
           scope.auto_register=true
           forget.cascade.default=derived_only

@@ -13,11 +13,11 @@ use lamina_core::derive::beliefs::{
 };
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::CodecError;
-use lamina_store::codec::control::{BeliefDeclared, NamedSupport};
-use lamina_store::entry::SectionState;
+use lamina_store::codec::control::{BeliefDeclared, By, NamedSupport};
+use lamina_store::entry::{Entry, SectionState};
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::{Claim, Object};
-use lamina_types::{EntityId, EventId, FactId, Micros, RecordedAt, ValidAt};
+use lamina_types::{ActorId, EntityId, EventId, FactId, Micros, RecordedAt, ValidAt};
 
 use super::{
     BeliefRecord, BeliefSubject, BeliefSupport, Contradiction, Ground, Pieces, Stood, begun_as,
@@ -143,6 +143,7 @@ impl Inner {
             object,
             object_entity,
             declared: row.declared,
+            declared_by: self.declarer(stood)?,
             supports: self.belief_supports(stood)?,
             contradicts: self.contradictions(stood, shown.mean)?,
             shown,
@@ -199,15 +200,31 @@ impl Inner {
         Ok(Words { subject, predicate: REDACTED.to_owned(), object, redacted: true })
     }
 
+    /// The author of a declaration, unless that is erased.
+    fn declarer(&self, stood: &Stood) -> Result<Option<ActorId>, Error> {
+        if !stood.row.declared {
+            return Ok(None);
+        }
+        let entry = self.declaration_entry(stood)?;
+        let SectionState::Live(bytes) = &entry.who else { return Ok(None) };
+        let by = By::decode(bytes);
+        by.map(|by| Some(by.caller)).map_err(|_| Error::Undecodable { what: "a declared belief" })
+    }
+
+    /// The entry of a declared belief.
+    fn declaration_entry(&self, stood: &Stood) -> Result<Entry, Error> {
+        let key = belief_key::piece(stood.tenant, &stood.claim, stood.row.first);
+        let piece = crate::derive::read::row(&self.views, Space::Sources, &key, PieceRow::decode)?;
+        let piece = piece.ok_or(Error::Deleted)?;
+        Ok(self.reader.entry(stood.row.first.offset, piece.place)?)
+    }
+
     /// What the author of a belief said, if it was declared.
     pub(super) fn declaration(&self, stood: &Stood) -> Result<Option<BeliefDeclared>, Error> {
         if !stood.row.declared {
             return Ok(None);
         }
-        let key = belief_key::piece(stood.tenant, &stood.claim, stood.row.first);
-        let piece = crate::derive::read::row(&self.views, Space::Sources, &key, PieceRow::decode)?;
-        let piece = piece.ok_or(Error::Deleted)?;
-        let entry = self.reader.entry(stood.row.first.offset, piece.place)?;
+        let entry = self.declaration_entry(stood)?;
         let SectionState::Live(bytes) = &entry.what else { return Err(Error::Deleted) };
         let declared = BeliefDeclared::decode(bytes);
         declared.map(Some).map_err(|_| Error::Undecodable { what: "a declared belief" })

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use lamina_core::read::prompt::AuthorList;
 use lamina_types::{ActorId, EpisodeId, EventId};
 use parking_lot::Mutex;
 
@@ -22,6 +23,7 @@ pub(super) struct Text {
     pub(super) name: Option<String>,
     pub(super) summary: Option<String>,
     pub(super) actors: Vec<ActorId>,
+    pub(super) authors: AuthorList,
 }
 
 /// The events that something was told of, and the answers to them.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lamina_core::derive::episodes::words::{self, Said};
 use lamina_core::derive::episodes::{Role, Step, chain};
+use lamina_core::read::prompt::{AuthorList, RecordAuthor};
 use lamina_store::codec::answer::Answer;
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_types::layer::Term;
@@ -25,6 +26,7 @@ pub(super) struct Told {
     pub(super) name: Option<String>,
     pub(super) summary: Option<String>,
     pub(super) actors: Vec<ActorId>,
+    pub(super) authors: AuthorList,
     pub(super) chain: Option<Vec<(EventId, Role)>>,
     /// Of how many events the words were read.
     pub(super) read: usize,
@@ -52,15 +54,19 @@ impl Inner {
         }
         let asked = match self.shared.told.get(tenant, id, known) {
             Ok(text) => {
-                let Text { name, summary, actors } = (*text).clone();
-                return Ok(Told { name, summary, actors, chain: None, read: 0 });
+                let Text { name, summary, actors, authors } = (*text).clone();
+                return Ok(Told { name, summary, actors, authors, chain: None, read: 0 });
             }
             Err(asked) => asked,
         };
         let members = members()?;
         let told = self.tell(tenant, &members, false)?;
-        let Told { name, summary, actors, .. } = &told;
-        let text = Text { name: name.clone(), summary: summary.clone(), actors: actors.clone() };
+        let text = Text {
+            name: told.name.clone(),
+            summary: told.summary.clone(),
+            actors: told.actors.clone(),
+            authors: told.authors.clone(),
+        };
         // They may have changed since it was asked.
         self.shared.told.put((tenant, scope), id, Stamp::of(&members), asked, text);
         Ok(told)
@@ -81,6 +87,10 @@ impl Inner {
             if new {
                 told.actors.push(spoken.who.observed_actor.id.clone());
             }
+            told.authors.add(RecordAuthor {
+                actor: spoken.who.observed_actor.id.clone(),
+                caller: spoken.who.caller.clone(),
+            });
             if with_chain {
                 steps.push(Step {
                     event: *event,

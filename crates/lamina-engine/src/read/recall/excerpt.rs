@@ -14,7 +14,7 @@ use crate::index::document::{parts, readable};
 /// A text that takes more than this share of a pack is shown in part.
 const SHARE: u64 = 4;
 /// What is shown of it at least, if there is so much.
-const TOKENS_MIN: u64 = 24;
+const TOKENS_MIN: u64 = 28;
 
 /// What is shown of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,8 +21,8 @@ use crate::read::facts::FactRecord;
 use crate::read::walk::DENIED_COUNTED_MAX;
 use crate::read::{EventRecord, Traversed};
 
-/// What the frame of a record takes beside its words: the date, the role, the separator.
-pub(super) const FRAME_TOKENS: u64 = 14;
+/// What the frame of a record takes beside its words: the date, the tag, the actor, the separator.
+pub(super) const FRAME_TOKENS: u64 = 18;
 
 /// How many records of a layer a pack has.
 pub(super) fn limit(question: &Recall, layer: Layer) -> usize {

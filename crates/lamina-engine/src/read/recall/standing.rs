@@ -6,12 +6,14 @@
 
 use std::sync::Arc;
 
+use lamina_core::read::prompt::RecordAuthor;
 use lamina_core::read::tokens::estimate;
 use lamina_core::write::standing;
 use lamina_store::view::EventRow;
 use lamina_types::recall::PackView;
 use lamina_types::{EventId, FactId, ScopePath, ValidAt};
 
+use super::authors::AuthorReader;
 use super::fates::Knowledge;
 use super::{Frame, Recalled};
 use crate::Error;
@@ -50,6 +52,8 @@ pub struct Applies {
     pub id: EventId,
     /// Its scope.
     pub scope: ScopePath,
+    /// Who said it, and through which caller.
+    pub author: RecordAuthor,
     /// When it was said.
     pub observed_at: ValidAt,
     /// The sentences that say it.
@@ -88,6 +92,7 @@ impl Inner {
         };
         let (mut applying, mut later): (Applying, Vec<Arc<Rule>>) = Default::default();
         let knowledge = self.knowledge(frame);
+        let mut authors = AuthorReader::new(self, frame);
         for scope in up.iter().filter(|scope| frame.reach.covers(scope)) {
             let Some(ordinal) = self.views.scope_ordinal(frame.tenant, scope)? else { continue };
             let place = (frame.tenant, ordinal);
@@ -102,10 +107,13 @@ impl Inner {
                 let fits = applying.tokens + rule.tokens <= budget;
                 if over {
                     applying.over.push(event);
-                } else if fits && !self.is_over(&knowledge, event)? {
+                } else if fits
+                    && !self.is_over(&knowledge, event)?
+                    && let Some(author) = authors.read(event)?
+                {
                     applying.tokens += rule.tokens;
                     let (scope, text) = (scope.clone(), rule.said.text.clone());
-                    applying.found.push(Applies { id: event, scope, observed_at, text });
+                    applying.found.push(Applies { id: event, scope, author, observed_at, text });
                 }
                 later.push(rule);
                 if applying.found.len() == SHOWN_MAX {

@@ -9,7 +9,7 @@ use axum::response::Response;
 use lamina_api::ApiError;
 use lamina_api::v1::experience::response::batch_stream;
 use lamina_api::v1::experience::{AdmittedBulk, BulkAccepted, BulkResult, Wait, read_bulk};
-use lamina_core::policy::{Caller, Permit};
+use lamina_core::policy::{Caller, Permit, SystemSpeech};
 use lamina_engine::{BulkCaptured, Captured, Error as EngineError, Write};
 use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::WAIT_MS_MAX;
@@ -98,6 +98,7 @@ struct Asked<'a> {
     actor: &'a str,
     subject: &'a str,
     second: Option<&'a ScopePath>,
+    as_system: bool,
 }
 
 /// One permit per kind of write; items that need the same share it.
@@ -116,6 +117,7 @@ async fn permits(
             actor: experience.observed_actor.id.as_str(),
             subject: experience.subject.as_str(),
             second: experience.directives.consolidate_into.as_ref(),
+            as_system: SystemSpeech::of(experience).is_some(),
         };
         if let Entry::Vacant(new) = asked.entry(what) {
             new.insert(permit(desk, caller, experience, &format!("items[{index}].")).await?);

@@ -146,7 +146,7 @@ pub(super) async fn permit(
             return Err(ApiError::invalid_envelope(field, denial.to_string()).into());
         }
     }
-    desk.permit_write(caller, experience).await
+    desk.permit_write(caller, experience, at).await
 }
 
 /// The right to write where an experience is consolidated to: that of a write in the same names.

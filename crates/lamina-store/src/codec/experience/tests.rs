@@ -21,6 +21,7 @@ fn who() -> ExperienceWho {
         audit_id: AuditId::from_bytes([8; 16]),
         decision: String::new(),
         home: None,
+        as_system: false,
     }
 }
 
@@ -113,6 +114,8 @@ fn every_field_survives() {
     assert_eq!(ExperienceWho::decode(&decided.encode()), Ok(decided));
     let elsewhere = ExperienceWho { home: Some(3), ..who() };
     assert_eq!(ExperienceWho::decode(&elsewhere.encode()), Ok(elsewhere));
+    let as_system = ExperienceWho { as_system: true, ..who() };
+    assert_eq!(ExperienceWho::decode(&as_system.encode()), Ok(as_system));
 }
 
 #[test]
@@ -124,6 +127,7 @@ fn splitting_and_assembling_is_identity() {
         audit_id: who().audit_id,
         decision: String::new(),
         home: None,
+        as_system: false,
     };
     assert_eq!(split(admission, experience, full().identity), (who(), full()));
     assert_eq!(caller, who().caller);

@@ -127,7 +127,7 @@ mod oracle {
         export.format.mem0 export.format.zep export.format.letta export.format.jsonl \
         lifecycle.subscribe blob.read";
     const WRITES: &str = "scope.write scope.write.elevated scope.write.on_behalf_of \
-        scope.write.about_other scope.create.global scope.create.cross_tenant scope.create.custom \
+        scope.write.about_other scope.write.as_system scope.create.global scope.create.cross_tenant scope.create.custom \
         scope.create.org scope.create.dept scope.create.team scope.create.app scope.create.user \
         scope.create.agent scope.create.service scope.create.ws scope.create.project \
         scope.create.system understanding.synthesize forget.cascade.derived_only \
@@ -135,6 +135,7 @@ mod oracle {
         import.from.zep import.from.letta import.from.openai import.from.jsonl";
     const ADMINISTERS: &str = "policy.administer.scope policy.administer.actor";
     const OWNS: &str = "policy.administer.scope forget.gdpr forget.gdpr.cross_workspace";
+<<<<<<< HEAD
     const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint";
     const OFFICE: &str = "policy.administer.tenant audit.read.cross_actor";
     const KEPT: &str = "policy.administer.deployment policy.administer.tenant \
@@ -143,6 +144,10 @@ mod oracle {
     pub(super) fn is_kept(name: &str) -> bool {
         is_in(KEPT, name)
     }
+=======
+    const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint \
+        scope.write.as_system";
+>>>>>>> recall
 
     fn is_in(list: &str, name: &str) -> bool {
         list.split_whitespace().any(|listed| listed == name)

@@ -16,7 +16,12 @@ fn member(event: u8, answer: u64) -> Member {
 }
 
 fn text(name: &str) -> Text {
-    Text { name: Some(name.to_owned()), summary: None, actors: Vec::new() }
+    Text {
+        name: Some(name.to_owned()),
+        summary: None,
+        actors: Vec::new(),
+        authors: AuthorList::default(),
+    }
 }
 
 fn episode(number: u8) -> EpisodeId {

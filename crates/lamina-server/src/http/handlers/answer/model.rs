@@ -1,14 +1,15 @@
 //! A language model that answers from a pack: what it is shown, and what is left of what it says.
 
-use lamina_api::time;
 use lamina_api::v1::answer::CitationBody;
 use lamina_core::read::answer::verify::verify;
+use lamina_core::read::prompt::{AuthorList, PromptTag, RecordAuthor};
 use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
 use lamina_models::llm::{Fault, Llm, Shown, Spent, Task};
+use lamina_types::Micros;
 use lamina_types::recall::Layer;
-use lamina_types::{Content, Micros};
 
 use super::told::Told;
+use crate::http::handlers::recall::block::{authors_of, day};
 use crate::http::handlers::recall::rounded;
 
 /// Tokens of an answer, if nobody says how many.
@@ -74,38 +75,71 @@ struct Record {
     shown: Shown,
 }
 
+/// What of a record a model is shown.
+struct Pick<'a> {
+    layer: Layer,
+    id: String,
+    at: Micros,
+    tag: PromptTag,
+    authors: &'a AuthorList,
+    text: String,
+}
+
 fn records(recalled: &Recalled, prefix: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
-    let mut put = |layer: Layer, id: String, (at, who): (Micros, &str), text: String| {
-        let marker = format!("[{prefix}{}]", records.len() + 1);
-        let day = time::print(at).get(..10).unwrap_or_default().to_owned();
-        let shown = Shown { marker, day, who: who.to_owned(), text };
-        records.push(Record { layer, id, shown });
-    };
-    for found in &recalled.events {
-        let event = &found.record.experience;
-        let who = match &event.content {
-            Content::Message { role, .. } => role.as_str(),
-            _ => event.observed_actor.id.as_str(),
+    let mut put = |pick: Pick<'_>| {
+        let shown = Shown {
+            marker: format!("[{prefix}{}]", records.len() + 1),
+            day: day(pick.at),
+            kind: pick.tag.as_str(),
+            who: pick.authors.to_string(),
+            text: pick.text,
         };
-        let text = event.content.text().to_owned();
-        put(Layer::Events, found.record.id.to_string(), (event.context.observed_at.0, who), text);
+        records.push(Record { layer: pick.layer, id: pick.id, shown });
+    };
+    for event in recalled.events.iter().map(|found| &found.record) {
+        put(Pick {
+            layer: Layer::Events,
+            id: event.id.to_string(),
+            at: event.experience.context.observed_at.0,
+            tag: PromptTag::of_event(event),
+            authors: &RecordAuthor::of(event).into(),
+            text: event.experience.content.text().to_owned(),
+        });
     }
-    for found in &recalled.facts {
-        let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
-        put(Layer::Facts, found.record.id.to_string(), (at, "fact"), fact_words(&found.record));
+    for fact in recalled.facts.iter().map(|found| &found.record) {
+        let id = fact.id.to_string();
+        put(Pick {
+            layer: Layer::Facts,
+            at: fact.valid_from.map_or(fact.recorded_from.0, |at| at.0),
+            tag: PromptTag::Fact,
+            authors: authors_of(recalled, &id),
+            id,
+            text: fact_words(fact),
+        });
     }
     for found in recalled.beliefs.iter().filter(|one| !recalled.refuted.contains(&one.record.id)) {
-        let at = found.record.valid_from.0;
-        let words = belief_words(&found.record);
-        put(Layer::Beliefs, found.record.id.to_string(), (at, "belief"), words);
+        let id = found.record.id.to_string();
+        put(Pick {
+            layer: Layer::Beliefs,
+            at: found.record.valid_from.0,
+            tag: PromptTag::Belief,
+            authors: authors_of(recalled, &id),
+            id,
+            text: belief_words(&found.record),
+        });
     }
-    for found in &recalled.episodes {
-        if let Some(summary) = &found.record.summary {
-            let at = found.record.started.0;
-            let id = found.record.id.to_string();
-            put(Layer::Episodes, id, (at, "episode"), summary.clone());
-        }
+    for episode in recalled.episodes.iter().map(|found| &found.record) {
+        let Some(summary) = &episode.summary else { continue };
+        let id = episode.id.to_string();
+        put(Pick {
+            layer: Layer::Episodes,
+            at: episode.started.0,
+            tag: PromptTag::Episode,
+            authors: authors_of(recalled, &id),
+            id,
+            text: summary.clone(),
+        });
     }
     records
 }

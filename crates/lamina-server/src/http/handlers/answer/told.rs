@@ -1,8 +1,8 @@
 //! Quotes as an answer: each with its day, who said it, and a marker.
 
-use lamina_api::time;
 use lamina_api::v1::answer::{AnswerBody, CitationBody};
 use lamina_core::read::plan::Plan;
+use lamina_core::read::prompt::quote_inline;
 use lamina_core::read::tokens::estimate;
 use lamina_engine::read::answer::{Quote, Quotes};
 use lamina_types::Micros;
@@ -11,6 +11,7 @@ use lamina_types::recall::{CitationMode, Layer};
 use serde_json::{Value, json};
 
 use crate::http::failure::{Failure, internal};
+use crate::http::handlers::recall::block::{day, speaker};
 use crate::http::handlers::recall::rounded;
 use crate::http::handlers::recall::stream::{Events, put, words};
 
@@ -70,22 +71,18 @@ pub(super) fn tell(
     Told { text, citations: sources.citations }
 }
 
-/// A quote with its day and who said it.
+/// A quote with its day and who said it, on one line.
 pub(super) fn line(quote: &Quote) -> String {
     let day = day(quote.at);
     let meant = quote.spoken.map(|(from, to)| format!(" ({})", days(from, to))).unwrap_or_default();
-    let text = &quote.text;
-    match (quote.layer, quote.speaker.as_str()) {
+    let text = quote_inline(&quote.text);
+    let who = speaker(quote.tag, &quote.authors);
+    match quote.layer {
         // Nobody said it like this: no quotation marks.
-        (Layer::Events, _) if !quote.verbatim => format!("On {day}: {text}{meant}"),
-        (Layer::Events, "") => format!("On {day}: \u{201c}{text}\u{201d}{meant}"),
-        (Layer::Events, who) => format!("On {day}, {who} said: \u{201c}{text}\u{201d}{meant}"),
-        _ => format!("Known since {day}: {text}{meant}"),
+        Layer::Events if !quote.verbatim => format!("On {day}, from {who}: {text}{meant}"),
+        Layer::Events => format!("On {day}, {who} said: \u{201c}{text}\u{201d}{meant}"),
+        _ => format!("Known since {day}, from {who}: {text}{meant}"),
     }
-}
-
-fn day(at: Micros) -> String {
-    time::print(at).get(..10).unwrap_or_default().to_owned()
 }
 
 /// The days of a stretch of time, the last of them included.

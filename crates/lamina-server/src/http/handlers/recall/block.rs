@@ -1,16 +1,19 @@
-//! The pack as text for a prompt. Clients take it apart again: memories are separated by lines of `---`,
-//! and each begins with `[YYYY-MM-DD HH:MM UTC] [role]`.
+//! The pack as text for a prompt. Clients take it apart again: records are separated by lines of `---`, and each
+//! begins with `[YYYY-MM-DD HH:MM UTC] [tag] [actor]`. What keeps stored text from forging either is in
+//! `lamina-core/read/prompt`.
 
 use std::collections::HashSet;
 
 use lamina_api::time;
+use lamina_core::read::prompt::{
+    AuthorList, PromptTag, RecordAuthor, RecordHeader, SEPARATOR, quote_inline, render_record,
+};
 use lamina_engine::read::beliefs::Ground;
 use lamina_engine::read::facts::FactRecord;
 use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
 use lamina_types::recall::CitationMode;
-use lamina_types::{Content, EventId, EventRecord, FactId, Micros};
+use lamina_types::{EventId, EventRecord, FactId, Micros};
 
-const SEPARATOR: &str = "\n---\n";
 /// A belief that is less sure is told beside what it doubts.
 const DOUBTED_BELOW: f64 = 0.5;
 
@@ -46,8 +49,12 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
     };
     for found in recalled.events.iter().filter(|found| !applies.contains(&found.record.id)) {
         told.adds(found.record.experience.content.text());
-        let text = said(&found.record);
-        pieces.push(Piece { text, id: found.record.id.to_string() });
+        let event = &found.record;
+        let at = event.experience.context.observed_at.0;
+        let authors = RecordAuthor::of(event).into();
+        let text =
+            record(at, PromptTag::of_event(event), &authors, event.experience.content.text());
+        pieces.push(Piece { text, id: event.id.to_string() });
     }
     // What only says what applies anyway.
     let mut applied: HashSet<FactId> = HashSet::new();
@@ -60,8 +67,9 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         if told.adds(&words) {
             let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
             let words = format!("{words}{}", until(&found.record, recalled.recorded.0));
-            let text = line(at, "fact", &words);
-            pieces.push(Piece { text, id: found.record.id.to_string() });
+            let id = found.record.id.to_string();
+            let text = record(at, PromptTag::Fact, authors_of(recalled, &id), &words);
+            pieces.push(Piece { text, id });
         }
     }
     // What the evidence is against is in its layer, and not told as if it were so.
@@ -79,9 +87,10 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         // That something is doubted was not said before, whoever said it.
         if told.adds(&words) || confidence < DOUBTED_BELOW {
             let sure = (confidence * 100.0).round();
-            let text =
-                line(found.record.valid_from.0, "belief", &format!("{words} ({sure}% sure)"));
-            pieces.push(Piece { text, id: found.record.id.to_string() });
+            let words = format!("{words} ({sure}% sure)");
+            let (at, id) = (found.record.valid_from.0, found.record.id.to_string());
+            let text = record(at, PromptTag::Belief, authors_of(recalled, &id), &words);
+            pieces.push(Piece { text, id });
         }
     }
     wider(recalled, &applies, &mut told, &mut pieces);
@@ -89,7 +98,8 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
     let derived = recalled.facts.len() + recalled.beliefs.len() + recalled.episodes.len();
     if !pieces.is_empty() || derived > 0 {
         for applies in &recalled.standing {
-            let text = line(applies.observed_at.0, "standing", &applies.text);
+            let authors = applies.author.clone().into();
+            let text = record(applies.observed_at.0, PromptTag::Standing, &authors, &applies.text);
             pieces.push(Piece { text, id: applies.id.to_string() });
         }
     }
@@ -109,14 +119,16 @@ fn wider(
     for found in &recalled.episodes {
         let Some(summary) = &found.record.summary else { continue };
         if !all_apply(&found.record.events) && told.adds(summary) {
-            let text = line(found.record.started.0, "episode", summary);
-            pieces.push(Piece { text, id: found.record.id.to_string() });
+            let (at, id) = (found.record.started.0, found.record.id.to_string());
+            let text = record(at, PromptTag::Episode, authors_of(recalled, &id), summary);
+            pieces.push(Piece { text, id });
         }
     }
     for found in &recalled.concepts {
         let Some(summary) = &found.record.summary else { continue };
-        let text = line(found.record.valid_from.0, "concept", summary);
-        pieces.push(Piece { text, id: found.record.id.to_string() });
+        let (at, id) = (found.record.valid_from.0, found.record.id.to_string());
+        let text = record(at, PromptTag::Concept, authors_of(recalled, &id), summary);
+        pieces.push(Piece { text, id });
     }
 }
 
@@ -153,52 +165,51 @@ impl Told {
     }
 }
 
-/// An event as it is shown to a model.
-fn said(event: &EventRecord) -> String {
-    let experience = &event.experience;
-    let role = match &experience.content {
-        Content::Message { role, .. } => role.as_str(),
-        _ => experience.modality.as_str(),
-    };
-    let actor = experience.observed_actor.id.as_str();
-    let tag = match actor == event.caller.as_str() {
-        true => role.to_owned(),
-        // Other tags than the first two are dropped by those who take the text apart.
-        false => format!("{role}] [{actor}"),
-    };
-    line(experience.context.observed_at.0, &tag, experience.content.text())
+/// The authors of a derived record of a pack.
+pub(in crate::http::handlers) fn authors_of<'a>(
+    recalled: &'a Recalled,
+    id: &str,
+) -> &'a AuthorList {
+    static NOBODY: AuthorList = AuthorList::nobody();
+    recalled.authors.get(id).unwrap_or(&NOBODY)
 }
 
-fn line(at: Micros, tag: &str, text: &str) -> String {
+/// A record as it stands in the block.
+fn record(at: Micros, tag: PromptTag, authors: &AuthorList, text: &str) -> String {
     let date = time::print(at);
     let (day, clock) = date.split_once('T').unwrap_or((date.as_str(), ""));
     let clock = clock.get(..5).unwrap_or("00:00");
-    // A line of the text that looks like the separator would end the memory.
-    let text = text.trim().replace("\n---", "\n- - -");
-    format!("[{day} {clock} UTC] [{tag}] {text}")
+    let minute = format!("{day} {clock}");
+    render_record(RecordHeader { minute: &minute, tag, authors }, text)
 }
 
-/// The events as a story: in the order in which they happened, each with its day.
+/// The events as a story: in the order in which they happened, each on a line of its own with its day and its author.
 pub(super) fn story(recalled: &Recalled) -> String {
     let mut events: Vec<&EventRecord> = recalled.events.iter().map(|found| &found.record).collect();
     events.sort_by_key(|event| event.experience.context.observed_at);
-    let mut day = String::new();
-    let mut story: Vec<String> = Vec::new();
-    for event in events {
-        let date = time::print(event.experience.context.observed_at.0);
-        let date = date.get(..10).unwrap_or_default().to_owned();
-        let actor = event.experience.observed_actor.id.as_str();
-        let name = actor.split_once(':').map_or(actor, |(_, name)| name);
-        let text = event.experience.content.text().trim();
-        let sentence = format!("{name}: \u{201c}{text}\u{201d}");
-        if date == day {
-            story.push(sentence);
-        } else {
-            story.push(format!("On {date}, {sentence}"));
-            day = date;
+    let told = events.iter().map(|event| {
+        let authors = RecordAuthor::of(event).into();
+        let at = event.experience.context.observed_at.0;
+        let text = quote_inline(event.experience.content.text());
+        let speaker = speaker(PromptTag::of_event(event), &authors);
+        format!("On {}, {speaker}: \u{201c}{text}\u{201d}", day(at))
+    });
+    told.collect::<Vec<String>>().join("\n")
+}
+
+/// The day of an instant.
+pub(in crate::http::handlers) fn day(at: Micros) -> String {
+    time::print(at).get(..10).unwrap_or_default().to_owned()
+}
+
+/// Who speaks, in a sentence: a message that is no person's says so.
+pub(in crate::http::handlers) fn speaker(tag: PromptTag, authors: &AuthorList) -> String {
+    match tag {
+        PromptTag::Assistant | PromptTag::Tool | PromptTag::System | PromptTag::Note => {
+            format!("{authors} ({})", tag.as_str())
         }
+        _ => authors.to_string(),
     }
-    story.join(" ")
 }
 
 #[cfg(test)]

@@ -1,17 +1,24 @@
 //! The form that clients take apart.
 
+use lamina_core::read::prompt::{PromptTag, RecordAuthor};
 use lamina_types::Micros;
 
-use super::{Told, line};
+use super::{Told, record};
 
 #[test]
-fn a_memory_begins_with_its_minute_and_its_role() {
+fn record_begins_with_minute_tag_and_actor() {
     let at = Micros(1_778_686_929_000_000);
-    assert_eq!(line(at, "user", " Acme signed. "), "[2026-05-13 15:42 UTC] [user] Acme signed.");
+    let actor = "user:alice".parse().unwrap();
+    let caller = "service:backend".parse().unwrap();
+    let authors = RecordAuthor { actor, caller }.into();
     assert_eq!(
-        line(at, "user", "one\n---\ntwo"),
-        "[2026-05-13 15:42 UTC] [user] one\n- - -\ntwo",
-        "a text cannot end its memory"
+        record(at, PromptTag::User, &authors, " Acme signed. "),
+        "[2026-05-13 15:42 UTC] [user] [user:alice via service:backend] Acme signed."
+    );
+    assert_eq!(
+        record(at, PromptTag::User, &authors, "one\n---\ntwo"),
+        "[2026-05-13 15:42 UTC] [user] [user:alice via service:backend] one\n  \\---\n  two",
+        "a text cannot end its record"
     );
 }
 
