@@ -135,8 +135,8 @@ mod oracle {
         import.from.zep import.from.letta import.from.openai import.from.jsonl";
     const ADMINISTERS: &str = "policy.administer.scope policy.administer.actor";
     const OWNS: &str = "policy.administer.scope forget.gdpr forget.gdpr.cross_workspace";
-<<<<<<< HEAD
-    const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint";
+    const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint \
+        scope.write.as_system";
     const OFFICE: &str = "policy.administer.tenant audit.read.cross_actor";
     const KEPT: &str = "policy.administer.deployment policy.administer.tenant \
         policy.administer.scope policy.administer.actor auth.revoke admin.health";
@@ -144,10 +144,6 @@ mod oracle {
     pub(super) fn is_kept(name: &str) -> bool {
         is_in(KEPT, name)
     }
-=======
-    const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint \
-        scope.write.as_system";
->>>>>>> recall
 
     fn is_in(list: &str, name: &str) -> bool {
         list.split_whitespace().any(|listed| listed == name)
