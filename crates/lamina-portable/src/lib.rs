@@ -8,6 +8,11 @@ pub mod canon;
 pub mod time;
 pub mod merkle;
 pub mod sign;
+pub mod bytes;
+pub mod encoding;
+pub mod zip;
+pub mod gzip;
+pub mod csv;
 pub mod targets;
 
 /// A name inside a message: at most 80 characters, printable.

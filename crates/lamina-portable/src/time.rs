@@ -12,6 +12,7 @@ mod calendar;
 mod spelled;
 
 pub use calendar::print;
+pub(crate) use calendar::{from_dos, to_dos};
 pub use spelled::parse_spelled;
 
 const SECOND: i64 = 1_000_000;

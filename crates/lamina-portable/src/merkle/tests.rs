@@ -49,5 +49,6 @@ fn known_roots_stay() {
         305df59f9590c3c9ac63d2b2743c388e3792449078cebf7fb3dbe6471643b2b7
         60a53eed0de87a90c8e59427c59c46253c33a76a09502a51801300927b7e6bdc
         cf763a041c81ceef1578a6083f75c61bef2e0014f2a3e683a97fcfca5be7f19a
-    "#]].assert_eq(&format!("{}\n{}\n{}\n", root(1), root(2), root(3)));
+    "#]]
+    .assert_eq(&format!("{}\n{}\n{}\n", root(1), root(2), root(3)));
 }

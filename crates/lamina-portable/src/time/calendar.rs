@@ -62,3 +62,30 @@ pub fn print(at: Micros) -> String {
     };
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
+
+/// The instant of the date and time fields of old archives, read as UTC. `None` if there is no such day.
+pub(crate) fn from_dos(date: u16, time: u16) -> Option<Micros> {
+    let (year, month, day) = (1_980 + (date >> 9), date >> 5 & 15, date & 31);
+    let (hour, minute, second) = (time >> 11, time >> 5 & 63, (time & 31) * 2);
+    let days = days(i64::from(year), i64::from(month), i64::from(day))?;
+    let seconds = i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second);
+    // The format's zero, written where the time is not known.
+    let is_known = date != DOS_EPOCH || time != 0;
+    (seconds < 86_400 && is_known).then_some(Micros(days * DAY + seconds * SECOND))
+}
+
+/// 1980-01-01.
+const DOS_EPOCH: u16 = 1 << 5 | 1;
+
+/// The time (low half) and the date (high half) of an instant; instants before 1980 become its first.
+pub(crate) fn to_dos(at: Micros) -> u32 {
+    let CivilDate { year, month, day } = civil_date(at.0.div_euclid(DAY));
+    let seconds = at.0.rem_euclid(DAY) / SECOND;
+    let Ok(years @ 0..128) = u32::try_from(year - 1_980) else {
+        return u32::from(DOS_EPOCH) << 16;
+    };
+    let part = |number: i64| u32::try_from(number).unwrap_or_default();
+    let date = years << 9 | part(month) << 5 | part(day);
+    let time = part(seconds / 3_600) << 11 | part(seconds / 60 % 60) << 5 | part(seconds % 60 / 2);
+    date << 16 | time
+}

@@ -65,13 +65,15 @@ fn times_without_a_zone_are_refused_or_assumed_and_said() {
         2026-05-13 -> 2026-05-13T00:00:00Z (Midnight)
         2026-05-13T15:42:00 -> 2026-05-13T15:42:00Z (Zone)
         2026-05-13 15:42:00.000001 -> 2026-05-13T15:42:00.000001Z (Zone)
-    "#]].assert_eq(&table(&texts, |text| parse(text, NaiveTimes::UTC)));
+    "#]]
+    .assert_eq(&table(&texts, |text| parse(text, NaiveTimes::UTC)));
     let east = NaiveTimes::Assume { offset_minutes: 120 };
     expect![[r#"
         2026-05-13 -> 2026-05-12T22:00:00Z (Midnight)
         2026-05-13T15:42:00 -> 2026-05-13T13:42:00Z (Zone)
         2026-05-13 15:42:00.000001 -> 2026-05-13T13:42:00.000001Z (Zone)
-    "#]].assert_eq(&table(&texts, |text| parse(text, east)));
+    "#]]
+    .assert_eq(&table(&texts, |text| parse(text, east)));
 }
 
 #[test]
