@@ -13,6 +13,10 @@ pub mod encoding;
 pub mod zip;
 pub mod gzip;
 pub mod csv;
+pub mod source;
+pub mod loss;
+pub mod foreign;
+pub mod export;
 pub mod targets;
 
 /// A name inside a message: at most 80 characters, printable.

@@ -277,7 +277,8 @@ impl Cursor<'_> {
     fn offset(&mut self) -> Result<Option<i64>, TimeError> {
         self.take(b' ');
         let sign = match self.rest {
-            [] => return Ok(None),
+            // A sign alone is an offset that was cut off.
+            [] | [b'+' | b'-'] => return Ok(None),
             [b'Z' | b'z'] | b"UTC" | b"GMT" => return Ok(Some(0)),
             [b'+', ..] => 1,
             [b'-', ..] => -1,

@@ -44,13 +44,13 @@ pub enum StreamItem {
         name: JsonText,
         /// Its value.
         value: Value,
-        /// Where the value begins.
-        start: Position,
+        /// How many bytes the value takes.
+        bytes: u64,
     },
     /// The end of a top-level object.
     ObjectEnd {
-        /// Where it ends.
-        end: Position,
+        /// Where it began.
+        start: Position,
     },
     /// A top-level value that is neither an array nor an object.
     Scalar {
@@ -106,13 +106,22 @@ pub struct ElementStream<R> {
     member: Option<&'static str>,
     index: u64,
     documents: u64,
+    object_start: Position,
 }
 
 impl<R: Read> ElementStream<R> {
     /// A stream over these bytes.
     pub fn new(inner: R, options: StreamOptions) -> ElementStream<R> {
         let scan = Scanner::new(inner);
-        ElementStream { scan, options, state: State::Top, member: None, index: 0, documents: 0 }
+        ElementStream {
+            scan,
+            options,
+            state: State::Top,
+            member: None,
+            index: 0,
+            documents: 0,
+            object_start: Position::START,
+        }
     }
 
     fn step(&mut self) -> Result<Option<StreamItem>, StreamError> {
@@ -151,6 +160,7 @@ impl<R: Read> ElementStream<R> {
         match first {
             b'[' => self.enter(None)?,
             b'{' => {
+                self.object_start = self.scan.position;
                 self.scan.bump()?;
                 self.state = State::ObjectStart;
             }
@@ -202,10 +212,9 @@ impl<R: Read> ElementStream<R> {
         match next {
             None => return Err(self.scan.broken(JsonFault::Truncated)),
             Some(b'}') => {
-                let end = self.scan.position;
                 self.scan.bump()?;
                 self.state = State::Top;
-                return Ok(Some(StreamItem::ObjectEnd { end }));
+                return Ok(Some(StreamItem::ObjectEnd { start: self.object_start }));
             }
             Some(b',') if !is_first => {
                 self.scan.bump()?;
@@ -228,7 +237,8 @@ impl<R: Read> ElementStream<R> {
         }
         let start = self.scan.position;
         let value = self.value()?;
-        Ok(Some(StreamItem::Member { name, value, start }))
+        let bytes = self.scan.position.byte - start.byte;
+        Ok(Some(StreamItem::Member { name, value, bytes }))
     }
 
     fn member_name(&mut self) -> Result<JsonText, StreamError> {

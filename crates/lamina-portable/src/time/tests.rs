@@ -55,23 +55,23 @@ fn times_with_a_zone_are_read_exactly() {
 
 #[test]
 fn times_without_a_zone_are_refused_or_assumed_and_said() {
-    let texts = ["2026-05-13", "2026-05-13T15:42:00", "2026-05-13 15:42:00.000001"];
+    let texts = ["2026-05-13", "2026-05-13T15:42:00", "2026-05-13 15:42:00.000001+"];
     expect![[r#"
         2026-05-13 -> error: `2026-05-13` has no zone; end with `Z` or `+hh:mm`, or say which zone to assume
         2026-05-13T15:42:00 -> error: `2026-05-13T15:42:00` has no zone; end with `Z` or `+hh:mm`, or say which zone to assume
-        2026-05-13 15:42:00.000001 -> error: `2026-05-13 15:42:00.000001` has no zone; end with `Z` or `+hh:mm`, or say which zone to assume
+        2026-05-13 15:42:00.000001+ -> error: `2026-05-13 15:42:00.000001+` has no zone; end with `Z` or `+hh:mm`, or say which zone to assume
     "#]].assert_eq(&table(&texts, |text| parse(text, NaiveTimes::Refuse)));
     expect![[r#"
         2026-05-13 -> 2026-05-13T00:00:00Z (Midnight)
         2026-05-13T15:42:00 -> 2026-05-13T15:42:00Z (Zone)
-        2026-05-13 15:42:00.000001 -> 2026-05-13T15:42:00.000001Z (Zone)
+        2026-05-13 15:42:00.000001+ -> 2026-05-13T15:42:00.000001Z (Zone)
     "#]]
     .assert_eq(&table(&texts, |text| parse(text, NaiveTimes::UTC)));
     let east = NaiveTimes::Assume { offset_minutes: 120 };
     expect![[r#"
         2026-05-13 -> 2026-05-12T22:00:00Z (Midnight)
         2026-05-13T15:42:00 -> 2026-05-13T13:42:00Z (Zone)
-        2026-05-13 15:42:00.000001 -> 2026-05-13T13:42:00.000001Z (Zone)
+        2026-05-13 15:42:00.000001+ -> 2026-05-13T13:42:00.000001Z (Zone)
     "#]]
     .assert_eq(&table(&texts, |text| parse(text, east)));
 }

@@ -1,0 +1,5 @@
+//! Importers as a whole.
+
+mod sources;
+
+use super::{Format, testing};
