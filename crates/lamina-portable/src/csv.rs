@@ -9,6 +9,7 @@ use crate::json::Position;
 
 mod columns;
 
+pub(crate) use columns::BoundColumns;
 pub use columns::{ColumnMap, ColumnMapError, RowField};
 
 /// How much a record may hold.

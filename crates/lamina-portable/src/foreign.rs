@@ -27,6 +27,13 @@ mod letta;
 mod chatgpt;
 mod claude;
 mod mcp_memory;
+mod gemini;
+mod html;
+mod grok;
+mod langgraph;
+mod basic_memory;
+mod hindsight;
+mod csv;
 
 pub use detect::{Detection, detect};
 pub use driver::ForeignRows;

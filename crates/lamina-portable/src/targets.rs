@@ -4,10 +4,14 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
+use lamina_types::Micros;
+
 use crate::canon;
 use crate::csv::{CsvLimits, CsvReader};
+use crate::foreign::{Format, ImportOptions, detect, read};
 use crate::gzip::{GzipLimits, GzipReader};
 use crate::json::{ElementStream, LineReader, ReadPolicy, StreamOptions, parse, to_compact};
+use crate::source::{ImportSource, SourceLimits};
 use crate::zip::{ZipArchive, ZipLimits};
 
 /// Every JSON reader and every canonical writer.
@@ -62,4 +66,26 @@ pub fn csv(bytes: &[u8]) {
     for record in CsvReader::new(bytes, b',', limits).take(bytes.len() + 1).flatten() {
         assert!(record.fields.len() <= limits.columns_max, "the limit holds");
     }
+}
+
+/// One importer: it ends, counts every row once, and gives the same rows again.
+pub fn import(format: Format, name: &str, bytes: &[u8]) {
+    let source = ImportSource::open(name, Arc::new(bytes.to_vec()), &SourceLimits::IMPORT);
+    let Ok(source) = source.map(Arc::new) else { return };
+    drop(detect(&source));
+    let options = ImportOptions::new(Micros(0));
+    let mut rows = read(source, format, options);
+    let (mut good, mut bad) = (0, 0);
+    for row in rows.by_ref() {
+        match row {
+            Ok(row) => {
+                assert_eq!(row.order, good, "rows are numbered");
+                good += 1;
+            }
+            Err(_) => bad += 1,
+        }
+    }
+    let account = rows.into_account();
+    assert_eq!(account.failed(), bad, "every error is counted");
+    assert_eq!(account.read(), good + account.skipped() + bad, "every row is counted once");
 }

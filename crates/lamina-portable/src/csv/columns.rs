@@ -42,7 +42,7 @@ const FIELDS: &[(RowField, &str, &[&str])] = &[
     (
         RowField::Text,
         "text",
-        &["text", "content", "message", "memory", "body", "note", "messagecontent"],
+        &["text", "content", "message", "memory", "body", "note", "messagecontent", "prompt"],
     ),
     (RowField::Id, "id", &["id", "uuid", "message_id", "memory_id"]),
     (
@@ -75,6 +75,13 @@ const FIELDS: &[(RowField, &str, &[&str])] = &[
     (RowField::ValidTo, "valid_to", &["valid_to", "invalid_at", "valid_until"]),
     (RowField::Confidence, "confidence", &["confidence"]),
 ];
+
+impl RowField {
+    /// The name in a map.
+    pub fn name(self) -> &'static str {
+        FIELDS.iter().find(|(field, ..)| *field == self).map_or("", |(_, name, _)| name)
+    }
+}
 
 /// Why a map does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

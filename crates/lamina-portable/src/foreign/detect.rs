@@ -25,8 +25,16 @@ pub fn detect(source: &ImportSource) -> Result<Detection, SourceError> {
     let mut files: Vec<(usize, &SourceEntry)> =
         source.entries().iter().enumerate().filter(|(_, entry)| !entry.is_clutter()).collect();
     files.sort_by_key(|(index, entry)| (file_rank(entry), *index));
+    // A file that cannot be read matters only if no other tells the format.
+    let mut first_error = None;
     for (index, entry) in files.iter().take(FILES_SEEN_MAX) {
-        let head = source.head(*index, HEAD_BYTES)?;
+        let head = match source.head(*index, HEAD_BYTES) {
+            Ok(head) => head,
+            Err(error) => {
+                first_error.get_or_insert(error);
+                continue;
+            }
+        };
         if let Some(found) = recognize(&entry.name, &head) {
             let title = found.format.title();
             let count = match source.entries().len() {
@@ -37,6 +45,9 @@ pub fn detect(source: &ImportSource) -> Result<Detection, SourceError> {
             let sentence = format!("This is {title}: `{name}`{count} {why}.");
             return Ok(Detection { format: Some(found.format), sentence });
         }
+    }
+    if let Some(error) = first_error {
+        return Err(error);
     }
     let names: Vec<String> =
         files.iter().take(5).map(|(_, entry)| format!("`{}`", crate::quote(&entry.name))).collect();
@@ -116,6 +127,19 @@ fn recognize_json(keys: &HeadKeys) -> Option<Recognized> {
     if record("entityType") || record("relationType") {
         return found(Format::McpMemory, "has entities and relations");
     }
+    if top("source_bank_id") || top("archive_type") {
+        return found(Format::Hindsight, "is the manifest of a bank");
+    }
+    if record("header") && (record("time") || record("title")) {
+        return found(Format::Gemini, "has activities");
+    }
+    if top("conversations") && (record("responses") || top("media_posts")) {
+        return found(Format::Grok, "has conversations with `responses`");
+    }
+    let is_item = record("key") && record("value");
+    if is_item && (record("namespace") || record("prefix")) {
+        return found(Format::LangGraph, "has items with a namespace");
+    }
     if record("scope") && (record("modality") || record("content")) {
         return found(Format::Jsonl, "has envelopes");
     }
@@ -129,15 +153,44 @@ fn recognize_json(keys: &HeadKeys) -> Option<Recognized> {
 }
 
 /// Markdown, HTML and tables.
-fn recognize_text(_file: &str, text: &str) -> Option<Recognized> {
+fn recognize_text(file: &str, text: &str) -> Option<Recognized> {
     let found = |format, why| Some(Recognized { format, why });
-    if text.starts_with("---") {
-        let head: Vec<&str> =
-            text.lines().skip(1).take_while(|line| line.trim_end() != "---").collect();
-        let has = |name: &str| head.iter().any(|line| line.starts_with(name));
-        if has("id:") && !has("permalink:") {
+    let is_markdown = file.ends_with(".md") || file.ends_with(".markdown");
+    if text.starts_with("---") || is_markdown {
+        let front: Vec<&str> = match text.starts_with("---") {
+            true => text.lines().skip(1).take_while(|line| line.trim_end() != "---").collect(),
+            false => Vec::new(),
+        };
+        let has = |name: &str| front.iter().any(|line| line.starts_with(name));
+        if !has("permalink:") && (has("id:") || text.contains("\n---\nid:")) {
             return found(Format::Mem0, "has blocks with an `id`");
         }
+        let is_note =
+            has("permalink:") || has("title:") || text.contains("\n- [") || text.contains("[[");
+        return if is_note {
+            found(Format::BasicMemory, "is a note with front matter or links")
+        } else {
+            None
+        };
+    }
+    if text.starts_with('<') {
+        let is_activity = text.contains("outer-cell") && text.contains("Gemini");
+        return if is_activity { found(Format::Gemini, "has cells of activities") } else { None };
+    }
+    let header = text.lines().next()?.to_ascii_lowercase();
+    let columns: BTreeSet<&str> =
+        header.split([',', ';', '\t']).map(|name| name.trim().trim_matches('"')).collect();
+    let is_copilot = [
+        "conversation,time,author,message",
+        "createdat,messagecontent",
+        "timestamp,clientapp,prompt",
+    ];
+    if is_copilot.iter().any(|head| header.trim().starts_with(head)) {
+        return found(Format::Copilot, "has the columns of the privacy dashboard");
+    }
+    let is_table = file.ends_with(".csv") || file.ends_with(".tsv") || columns.contains("text");
+    if is_table && columns.len() > 1 {
+        return found(Format::Csv, "is a table");
     }
     None
 }

@@ -92,7 +92,11 @@ pub(super) fn steps_for(
 enum OpenFile {
     Json(Box<JsonParts>),
     Text(Box<dyn Read + Send>),
-    Csv(Box<CsvReader<Box<dyn Read + Send>>>),
+    Csv {
+        records: Box<CsvReader<Box<dyn Read + Send>>>,
+        /// Whether its header was read.
+        has_header: bool,
+    },
     /// Everything was read; the mapper is still to be told.
     Ended,
 }
@@ -176,7 +180,8 @@ impl ForeignRows {
                 FileLayout::Text => OpenFile::Text(text.reader),
                 FileLayout::Csv => {
                     let (delimiter, reader) = sniff_delimiter(text.reader)?;
-                    OpenFile::Csv(Box::new(CsvReader::new(reader, delimiter, CsvLimits::IMPORT)))
+                    let records = Box::new(CsvReader::new(reader, delimiter, CsvLimits::IMPORT));
+                    OpenFile::Csv { records, has_header: false }
                 }
             })
         });
@@ -218,14 +223,19 @@ impl ForeignRows {
                     open.file = OpenFile::Ended;
                 }
             },
-            OpenFile::Csv(records) => match records.next() {
+            OpenFile::Csv { records, has_header } => match records.next() {
                 Some(Ok(record)) => {
+                    *has_header = true;
                     let body = InputBody::Record(record.fields);
                     let place = place(Some(record.start));
                     self.mapper.map(Input { phase, member: None, body, place }, &mut self.sink);
                 }
                 Some(Err(error)) => {
-                    let error = csv_error(&error, place(csv_position(&error)));
+                    let mut error = csv_error(&error, place(csv_position(&error)));
+                    if !*has_header {
+                        error.cost = ErrorCost::File;
+                        open.file = OpenFile::Ended;
+                    }
                     self.sink.fail_with(error);
                 }
                 None => open.file = OpenFile::Ended,

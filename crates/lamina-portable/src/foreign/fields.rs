@@ -34,7 +34,7 @@ pub(super) fn is_true(value: &Value, name: &str) -> bool {
 pub(super) fn role_of(name: &str) -> Option<Role> {
     Some(match name.to_ascii_lowercase().as_str() {
         "user" | "human" => Role::User,
-        "assistant" | "ai" | "bot" | "model" | "agent" => Role::Assistant,
+        "assistant" | "ai" | "bot" | "model" | "agent" | "copilot" => Role::Assistant,
         "tool" | "function" => Role::Tool,
         "system" | "developer" => Role::System,
         _ => return None,

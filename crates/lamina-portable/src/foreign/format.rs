@@ -3,8 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::csv::{CsvFlavor, CsvMapper};
 use super::driver::Mapper;
-use super::{ImportOptions, chatgpt, claude, jsonl, letta, mcp_memory, mem0, zep};
+use super::{
+    ImportOptions, basic_memory, chatgpt, claude, gemini, grok, hindsight, jsonl, langgraph, letta,
+    mcp_memory, mem0, zep,
+};
 use crate::time::NaiveTimes;
 
 /// A format that is read.
@@ -24,17 +28,38 @@ pub enum Format {
     Claude,
     /// The file of the MCP memory server.
     McpMemory,
+    /// Gemini activity of a Google Takeout.
+    Gemini,
+    /// Grok exports.
+    Grok,
+    /// CSV files of the Copilot privacy dashboard.
+    Copilot,
+    /// Items of a LangGraph store.
+    LangGraph,
+    /// Notes of basic-memory.
+    BasicMemory,
+    /// Archives of a Hindsight bank.
+    Hindsight,
+    /// CSV with a column map.
+    Csv,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
 const FORMATS: &[(Format, &str, &str, &[&str])] = &[
-    (Format::Jsonl, "jsonl", "JSONL envelopes", &["ndjson", "lamina"]),
-    (Format::Mem0, "mem0", "mem0", &["mem0_export_v3", "mem0_oss", "mem0_platform"]),
-    (Format::Zep, "zep", "Zep / Graphiti", &["graphiti", "zep_graph"]),
-    (Format::Letta, "letta", "Letta", &["letta_af", "af", "memgpt"]),
-    (Format::ChatGpt, "openai", "ChatGPT", &["chatgpt", "openai_export"]),
-    (Format::Claude, "claude", "Claude", &["anthropic"]),
-    (Format::McpMemory, "mcp_memory", "MCP memory server", &["mcp", "mcp-memory"]),
+    (Format::Jsonl, "jsonl", "JSONL", &["ndjson", "lamina"]),
+    (Format::Mem0, "mem0", "a mem0 export", &["mem0_export_v3", "mem0_oss", "mem0_platform"]),
+    (Format::Zep, "zep", "a Zep or Graphiti export", &["graphiti", "zep_graph"]),
+    (Format::Letta, "letta", "a Letta export", &["letta_af", "af", "memgpt"]),
+    (Format::ChatGpt, "openai", "a ChatGPT export", &["chatgpt", "openai_export"]),
+    (Format::Claude, "claude", "a Claude export", &["anthropic"]),
+    (Format::McpMemory, "mcp_memory", "a file of the MCP memory server", &["mcp", "mcp-memory"]),
+    (Format::Gemini, "gemini", "a Gemini export", &["google", "takeout"]),
+    (Format::Grok, "grok", "a Grok export", &["xai"]),
+    (Format::Copilot, "copilot", "a Copilot export", &[]),
+    (Format::LangGraph, "langgraph", "a LangGraph store", &["langmem"]),
+    (Format::BasicMemory, "basic_memory", "a note of basic-memory", &["basic-memory"]),
+    (Format::Hindsight, "hindsight", "a Hindsight bank", &[]),
+    (Format::Csv, "csv", "CSV", &["tsv"]),
 ];
 
 /// The name of no format.
@@ -65,7 +90,7 @@ impl Format {
     /// How times without a zone are read unless the caller says otherwise. These programs write UTC.
     pub(super) fn naive_times(self) -> NaiveTimes {
         match self {
-            Format::Jsonl => NaiveTimes::Refuse,
+            Format::Jsonl | Format::Csv => NaiveTimes::Refuse,
             _ => NaiveTimes::UTC,
         }
     }
@@ -79,6 +104,13 @@ impl Format {
             Format::ChatGpt => Box::new(chatgpt::ChatGptMapper::default()),
             Format::Claude => Box::new(claude::ClaudeMapper::default()),
             Format::McpMemory => Box::new(mcp_memory::McpMemoryMapper),
+            Format::Gemini => Box::new(gemini::GeminiMapper::default()),
+            Format::Grok => Box::new(grok::GrokMapper),
+            Format::Copilot => Box::new(CsvMapper::new(CsvFlavor::Copilot, &options.columns)),
+            Format::LangGraph => Box::new(langgraph::LangGraphMapper),
+            Format::BasicMemory => Box::new(basic_memory::BasicMemoryMapper),
+            Format::Hindsight => Box::new(hindsight::HindsightMapper),
+            Format::Csv => Box::new(CsvMapper::new(CsvFlavor::Plain, &options.columns)),
         }
     }
 }

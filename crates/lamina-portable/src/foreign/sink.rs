@@ -15,8 +15,6 @@ use crate::time::{self, NaiveTimes, TimeError};
 
 /// Bytes of `origin`.
 pub const ORIGIN_BYTES_MAX: usize = 262_144;
-/// Bytes of the role prefix that counts as text.
-const ROLE_PREFIX_BYTES: usize = 16;
 
 const EMPTY: &str = "the text is empty";
 
@@ -62,8 +60,13 @@ impl RowSink {
         if words.trim().is_empty() {
             return self.account.skip(EMPTY, 1);
         }
-        if words.len() + ROLE_PREFIX_BYTES > TEXT_BYTES_MAX {
-            let bytes = words.len();
+        // The role of a message counts as text: `[user] `.
+        let prefix_bytes = match &row.content {
+            RowContent::Message { role, .. } => role.as_str().len() + "[] ".len(),
+            _ => 0,
+        };
+        let bytes = words.len() + prefix_bytes;
+        if bytes > TEXT_BYTES_MAX {
             let detail = format!("the text has {bytes} bytes; at most {TEXT_BYTES_MAX} are kept");
             return self.fail(&row.place, ErrorCode::BodyTooLarge, detail);
         }
@@ -131,9 +134,13 @@ impl RowSink {
             RowContent::Message { role, .. } => role.as_str(),
             _ => "",
         };
+        let validity = match &row.content {
+            RowContent::Triple(triple) => format!("{:?}..{:?}", triple.valid_from, triple.valid_to),
+            _ => String::new(),
+        };
         let session = row.session.as_deref().unwrap_or_default();
         let words = row.content.words();
-        for part in [row.content.kind(), role, session, &time, &words] {
+        for part in [row.content.kind(), role, session, &time, &validity, &words] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -190,6 +197,22 @@ impl RowSink {
             self.account.change("time", assumption.why());
         }
         Ok(time.at)
+    }
+
+    /// The time in a text that spells it out.
+    pub(super) fn spelled_time(&mut self, text: &str, place: &Place) -> Result<Micros, BadRow> {
+        match time::parse_spelled(text, self.naive) {
+            Ok(time) => {
+                if let Some(assumption) = time.assumption {
+                    self.account.change("time", assumption.why());
+                }
+                Ok(time.at)
+            }
+            Err(error) => {
+                self.fail(place, ErrorCode::InvalidTimestamp, error.to_string());
+                Err(BadRow)
+            }
+        }
     }
 
     /// How times without a zone are read.

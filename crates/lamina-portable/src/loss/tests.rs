@@ -74,7 +74,8 @@ fn report_as_table_is_readable() {
 
         Errors
           line 7: INVALID_BODY `NaN` is no JSON number
-    "#]].assert_eq(&report().to_table());
+    "#]]
+    .assert_eq(&report().to_table());
 }
 
 #[test]
