@@ -73,6 +73,9 @@ fn map_line(mut value: Value, place: &Place, sink: &mut RowSink) {
 
 /// An event of our own export: its envelope, with references by source id and its origin.
 fn map_event(mut value: Value, mut mark: Value, id: String, place: &Place, sink: &mut RowSink) {
+    if !strip_blobs(&mut value, sink) {
+        return sink.account.skip("a blob without a transcript; blobs do not travel", 1);
+    }
     sink.account.keep("event", "the envelope");
     let preceded_by = take_preceded_by(&mut value);
     let mut row = envelope_row(&value, place);
@@ -83,6 +86,26 @@ fn map_event(mut value: Value, mut mark: Value, id: String, place: &Place, sink:
     row.origin = mark.take("origin").filter(|origin| !origin.is_blank()).map(|o| to_compact(&o));
     row.recorded_at = sink.optional_time(mark.get("recorded_at"), "recorded_at");
     sink.push(if id.is_empty() { row } else { row.with_id(id) });
+}
+
+/// Takes references to blobs out of an envelope: their bytes are not in the export. `false` if nothing
+/// is left.
+fn strip_blobs(value: &mut Value, sink: &mut RowSink) -> bool {
+    let Value::Object(members) = value else { return true };
+    let content = members.iter_mut().find(|member| member.key.as_str() == Some("content"));
+    let Some(content) = content.map(|member| &mut member.value) else { return true };
+    if content.take("media").is_some_and(|media| !media.is_blank()) {
+        sink.account.lose("content.media", "blobs do not travel");
+    }
+    if text_of(content, &["kind"]) != Some("blob_ref") {
+        return true;
+    }
+    let Some(transcript) = text_of(content, &["transcript"]).map(str::to_owned) else {
+        return false;
+    };
+    sink.account.change("content.blob_ref", "blobs do not travel; the transcript became the text");
+    *content = Value::object([("kind", Value::from("text")), ("text", Value::from(transcript))]);
+    true
 }
 
 /// Takes references to other events out of an envelope: the ids of another server mean nothing here.

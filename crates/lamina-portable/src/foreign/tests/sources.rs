@@ -73,26 +73,32 @@ fn jsonl_lines_of_our_own_export_are_understood() {
                 origin {"format":"mem0","id":"m-9"}
             2 2026-01-01T00:00:00Z (file) line cancellation {"reason":"a typo"}
                 id evt_00000000000000000000000000000003
+            3 2026-03-03T09:00:00Z envelope {"scope":"user:nora","modality":"document","content":{"kind":"text","text":"A scan of the logbook."},"context":{"observed_at":"2026-03-03T09:00:00Z"}}
+                id evt_00000000000000000000000000000004
             ! INVALID_ENVELOPE this line of an export was written by a newer version of Lamina (export.jsonl, line 6, column 1)
             test (0 bytes), format jsonl
             This is JSONL: `export.jsonl` has the lines of an export of Lamina.
 
-              read                    5
-              written                 3
+              read                    7
+              written                 4
               known already           0
               replaced                0
-              skipped                 1
+              skipped                 2
               failed                  1
 
             By kind
                        1  cancellation
-                       2  envelope
+                       3  envelope
 
             Kept
               context.preceded_by -> the imported events
               event -> the envelope
 
+            Changed
+                       1  content.blob_ref: blobs do not travel; the transcript became the text
+
             Skipped
+                       1  a blob without a transcript; blobs do not travel
                        1  a derived record; it is derived again from its events
 
             Errors
