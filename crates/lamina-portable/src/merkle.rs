@@ -75,7 +75,7 @@ impl MerkleTree {
         let mut steps = Vec::new();
         let mut at = index;
         for level in &self.levels {
-            let side = if at % 2 == 0 { Side::Right } else { Side::Left };
+            let side = if at.is_multiple_of(2) { Side::Right } else { Side::Left };
             if let Some(sibling) = level.get(at ^ 1) {
                 steps.push(ProofStep { sibling: *sibling, side });
             }
