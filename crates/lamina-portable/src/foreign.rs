@@ -36,7 +36,7 @@ mod hindsight;
 mod csv;
 
 pub use detect::{Detection, detect};
-pub use driver::ForeignRows;
+pub use driver::{ForeignRows, ReadProgress};
 pub use format::{Format, FormatError};
 pub use row::{
     ErrorCost, ForeignRow, ForeignTriple, IdBasis, Place, RowContent, RowError, TimeBasis,

@@ -112,6 +112,8 @@ fn values_without_a_form_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn printed_doubles_read_back_equal(number in any::<f64>()) {
         prop_assert_eq!(python_double(number).parse::<f64>().ok(), Some(number).filter(|n| n.is_finite()));

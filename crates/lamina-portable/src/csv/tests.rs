@@ -95,6 +95,8 @@ fn write(records: &[Vec<String>]) -> String {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn written_records_read_back_equal(
         records in prop::collection::vec(prop::collection::vec(any::<String>(), 2..5), 0..5)

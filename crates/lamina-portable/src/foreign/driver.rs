@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_types::ErrorCode;
 
@@ -107,6 +108,29 @@ struct OpenStep {
     name: String,
 }
 
+/// How far a reader has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadProgress {
+    /// Bytes that were read, inflated.
+    pub bytes_read: u64,
+    /// Bytes that will be read; `None` if a file does not tell its inflated size.
+    pub bytes_total: Option<u64>,
+}
+
+/// Counts the bytes that pass.
+struct CountedReader {
+    inner: Box<dyn Read + Send>,
+    count: Arc<AtomicU64>,
+}
+
+impl Read for CountedReader {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.count.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
 /// The rows of a source, one after the other. [`account`](Self::account) is complete at the end.
 pub struct ForeignRows {
     source: Arc<ImportSource>,
@@ -115,6 +139,8 @@ pub struct ForeignRows {
     open: Option<OpenStep>,
     sink: RowSink,
     is_finished: bool,
+    bytes_read: Arc<AtomicU64>,
+    bytes_total: Option<u64>,
 }
 
 impl std::fmt::Debug for ForeignRows {
@@ -138,7 +164,24 @@ impl ForeignRows {
                 sink.account.lose(&file_kind(entry), "files of this kind are not imported");
             }
         }
-        ForeignRows { source, mapper, steps, open: None, sink, is_finished: false }
+        let sizes = steps.iter().map(|step| source.entries().get(step.entry)?.bytes);
+        let bytes_total = sizes.sum();
+        ForeignRows {
+            source,
+            mapper,
+            steps,
+            open: None,
+            sink,
+            is_finished: false,
+            bytes_read: Arc::new(AtomicU64::new(0)),
+            bytes_total,
+        }
+    }
+
+    /// How far the reader has come.
+    pub fn progress(&self) -> ReadProgress {
+        let bytes_read = self.bytes_read.load(Ordering::Relaxed);
+        ReadProgress { bytes_read, bytes_total: self.bytes_total }
     }
 
     /// What was kept, carried, changed and lost so far.
@@ -173,13 +216,16 @@ impl ForeignRows {
             if let Some(note) = text.encoding.note() {
                 self.sink.account.change("(encoding)", note);
             }
+            let count = Arc::clone(&self.bytes_read);
+            let reader: Box<dyn Read + Send> =
+                Box::new(CountedReader { inner: text.reader, count });
             Ok(match step.layout {
                 FileLayout::Json(streamed) => {
-                    OpenFile::Json(Box::new(JsonParts::open(&name, text.reader, streamed)?))
+                    OpenFile::Json(Box::new(JsonParts::open(&name, reader, streamed)?))
                 }
-                FileLayout::Text => OpenFile::Text(text.reader),
+                FileLayout::Text => OpenFile::Text(reader),
                 FileLayout::Csv => {
-                    let (delimiter, reader) = sniff_delimiter(text.reader)?;
+                    let (delimiter, reader) = sniff_delimiter(reader)?;
                     let records = Box::new(CsvReader::new(reader, delimiter, CsvLimits::IMPORT));
                     OpenFile::Csv { records, has_header: false }
                 }

@@ -46,22 +46,28 @@ impl Mapper for LettaMapper {
 
     fn map(&mut self, input: Input, sink: &mut RowSink) {
         let Input { body, place, .. } = input;
-        match body {
-            InputBody::Object { value, .. } if value.get("agents").is_some() => {
-                self.map_version_2(value, &place, sink);
+        let value = match body {
+            InputBody::Object { value, has_elements: true } if value.get("agents").is_none() => {
+                return drop(value);
             }
-            InputBody::Object { value, .. } if value.get("core_memory").is_some() => {
-                self.map_version_1(value, &place, sink);
-            }
-            InputBody::Object { has_elements: true, .. } => {}
-            InputBody::Element(value @ Value::Object(_)) | InputBody::Object { value, .. } => {
-                self.map_passage(value, &place, sink);
-            }
+            InputBody::Element(value @ Value::Object(_)) | InputBody::Object { value, .. } => value,
             InputBody::Element(other) => {
                 let detail = format!("a passage is {}, not an object", other.type_name());
-                sink.fail(&place, ErrorCode::InvalidEnvelope, detail);
+                return sink.fail(&place, ErrorCode::InvalidEnvelope, detail);
             }
-            InputBody::Text(_) | InputBody::Record(_) | InputBody::FileEnd => {}
+            InputBody::Text(_) | InputBody::Record(_) | InputBody::FileEnd => return,
+        };
+        let has = |name: &str| value.get(name).is_some();
+        if has("agents") {
+            self.map_version_2(value, &place, sink);
+        } else if has("core_memory") {
+            self.map_version_1(value, &place, sink);
+        } else if has("label") && has("value") {
+            map_block(value, &self.owner(), None, &place, sink);
+        } else if has("role") {
+            map_history(vec![value], &self.owner(), None, &place, sink);
+        } else {
+            self.map_passage(value, &place, sink);
         }
     }
 }
@@ -110,6 +116,12 @@ impl LettaMapper {
             "archival passages",
             "an agent file does not hold them; import a file of passages beside it",
         );
+    }
+
+    /// The agent of rows that stand alone.
+    fn owner(&self) -> AgentName {
+        let nobody = || AgentName { name: "letta".to_owned(), actor: None };
+        self.agent.clone().unwrap_or_else(nobody)
     }
 
     fn meet(&mut self, agent: &Value) -> AgentName {

@@ -258,6 +258,8 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn written_values_read_back_equal(value in value()) {
         let policy = ReadPolicy { duplicates: DuplicateKeys::Refuse, ..ReadPolicy::PYTHON };

@@ -295,6 +295,8 @@ fn archive_of_a_hundred_thousand_files_is_the_limit() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn written_archives_read_back_equal(
         contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..50), 0..4)
