@@ -130,6 +130,17 @@ impl Gate {
         }
     }
 
+    /// The tenants of these that nobody administers.
+    pub(crate) fn unadministered(&self, tenants: Vec<String>) -> Vec<String> {
+        match &self.kind {
+            Kind::Open(_) => Vec::new(),
+            Kind::Signed(signed) => {
+                let is_without = |tenant: &String| !signed.trust.has_administrator(tenant);
+                tenants.into_iter().filter(is_without).collect()
+            }
+        }
+    }
+
     /// An actor as the configuration knows it, without a token: for those who ask what it may do.
     pub(crate) fn named_caller(&self, tenant: &str, actor: ActorId, ordinal: u32) -> Caller {
         match &self.kind {

@@ -183,15 +183,6 @@ impl Trust {
                 );
             }
         }
-        if config.tenant_admins.is_empty()
-            && config.admin_claims.is_empty()
-            && config.operators.is_empty()
-        {
-            tracing::warn!(
-                "no tenant has an administrator, so nobody sets its policy or places a legal hold; \
-                 name some in auth.tenant_admins"
-            );
-        }
         Ok(Trust {
             held: RwLock::new(Arc::new(Held { keys, version: 1 })),
             changing: Mutex::default(),
@@ -253,6 +244,18 @@ impl Trust {
     /// Whether the configuration names an actor an operator, whoever issues its tokens.
     pub(super) fn is_operator(&self, tenant: &str, actor: &ActorId) -> bool {
         names(&self.config.operators, None, tenant, actor)
+    }
+
+    /// Whether a tenant has an administrator by name, or may have one by a claim.
+    pub(super) fn has_administrator(&self, tenant: &str) -> bool {
+        let AuthConfig { operators, tenant_admins, admin_claims, issuer_tenants, .. } =
+            &self.config;
+        let named = operators.iter().chain(tenant_admins).any(|named| named.tenant == tenant);
+        named
+            || admin_claims.iter().any(|(iss, _)| {
+                let mut bound = issuer_tenants.iter().filter(|(bound, _)| bound == iss).peekable();
+                bound.peek().is_none() || bound.any(|(_, name)| name.as_str() == tenant)
+            })
     }
 
     /// An actor with the offices that the configuration gives it, whoever issues its tokens.

@@ -86,7 +86,10 @@ fn a_document_is_told_without_quotation_marks() {
     let customer = json!({"customer": {"id": "C-17", "plan": "gold", "seats": 12}});
     say(&mut api, 1, &json!({"kind": "json", "data": customer}));
     let told = tell(&mut api, "What is the plan of customer C-17?");
-    assert_eq!(told.split(" [").next(), Some("On 2026-03-02, from user:local: customer.plan: gold"));
+    assert_eq!(
+        told.split(" [").next(),
+        Some("On 2026-03-02, from user:local: customer.plan: gold")
+    );
     let part = |id: &str, name: &str| json!({"type": "entity", "id": id, "name": name});
     let triple = json!({"subject": part("a", "Service A"), "predicate": "depends_on",
         "object": part("b", "Service B")});
