@@ -29,7 +29,7 @@ impl ByteSource for Vec<u8> {
 pub struct SeekSource<R>(Mutex<R>);
 
 impl<R: Read + Seek + Send> SeekSource<R> {
-    /// A source of what the reader reads.
+    /// A source over this reader.
     pub fn new(reader: R) -> SeekSource<R> {
         SeekSource(Mutex::new(reader))
     }

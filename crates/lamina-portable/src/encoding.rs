@@ -1,5 +1,5 @@
 //! The encoding of text files: UTF-8 is passed on without its byte order mark, UTF-16 is decoded, and
-//! everything else is an error that says what to do.
+//! everything else is an error with the remedy.
 
 use std::io::{self, Read};
 

@@ -60,7 +60,7 @@ impl ExportFormat {
     }
 }
 
-/// What is known before the first record.
+/// The frame of an export, known before its first record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportFrame {
     /// The scope that is exported.
@@ -136,7 +136,7 @@ impl<W: Write> ExportWriter<W> {
         Ok(())
     }
 
-    /// What was written and lost so far.
+    /// The account so far.
     pub fn account(&self) -> &LossAccount {
         &self.account
     }
@@ -161,7 +161,7 @@ impl<W: Write> ExportWriter<W> {
 pub struct FinishedExport<W> {
     /// The output.
     pub out: W,
-    /// What was written and lost.
+    /// The account of all records.
     pub account: LossAccount,
 }
 

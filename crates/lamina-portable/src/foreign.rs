@@ -2,7 +2,7 @@
 //! and a running loss account.
 //!
 //! [`read`] gives an iterator. The same source and options give the same rows in the same order, so that
-//! a job can stop at any row and go on later, and a dry run says exactly what a real one does.
+//! a job can stop at any row and go on later, and a dry run reports the same as a real one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub struct ImportOptions {
     pub naive_times: Option<NaiveTimes>,
     /// Zep: the predicate of each edge type.
     pub ontology: BTreeMap<String, String>,
-    /// CSV: which column holds what.
+    /// CSV: the column of each field.
     pub columns: ColumnMap,
 }
 

@@ -1,4 +1,4 @@
-//! JSON that keeps what its writer wrote.
+//! JSON that keeps number tokens and the order of members.
 //!
 //! Foreign formats disagree about numbers, duplicate keys, lone surrogates and `NaN`, and some of them
 //! are hashed byte by byte. A general parser decides these questions once for a whole program, so this

@@ -1,5 +1,5 @@
-//! The loss report: what an import or a lossy export kept, carried along, changed, left out and could
-//! not read. It counts while rows pass and is the same for a dry run and a real one.
+//! The loss report of an import or a lossy export: fields kept, carried, changed and lost, rows skipped
+//! and failed. It counts while rows pass and is the same for a dry run and a real one.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +23,11 @@ pub struct ReportedError {
     pub line: Option<u64>,
     /// The code.
     pub code: ErrorCode,
-    /// What is wrong, and where.
+    /// The fault and its place.
     pub detail: String,
 }
 
-/// A field and the reason of what happened to it.
+/// A field and the reason of its change or loss.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct FieldReason {
     field: String,
@@ -75,7 +75,7 @@ impl LossAccount {
         count_reason(&mut self.lost, field, why, 1);
     }
 
-    /// Counts a field whose value is not what the source said.
+    /// Counts a field whose value differs from the source.
     pub fn change(&mut self, field: &str, why: &'static str) {
         count_reason(&mut self.changed, field, why, 1);
     }
@@ -152,7 +152,7 @@ pub struct ReportSource {
     pub bytes: u64,
 }
 
-/// What became of the rows that were read.
+/// The outcomes of the rows that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowOutcomes {
     /// Rows that are new.
@@ -168,15 +168,15 @@ pub struct RowOutcomes {
 pub struct LossReport {
     /// The name of the format.
     pub format: String,
-    /// What detection found, if the format was not named.
+    /// The sentence of the detection, if the format was not named.
     pub detected: Option<String>,
     /// The file.
     pub source: ReportSource,
     /// Whether nothing was to be written.
     pub dry_run: bool,
-    /// What became of the rows.
+    /// The outcomes of the rows.
     pub outcomes: RowOutcomes,
-    /// What became of their fields.
+    /// The account of rows and fields.
     pub account: LossAccount,
 }
 

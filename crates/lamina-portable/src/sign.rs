@@ -12,7 +12,7 @@ use lamina_types::stdx::hex;
 
 mod base58;
 
-/// What stands before the seed in the PKCS#8 form of an Ed25519 key.
+/// The bytes before the seed in the PKCS#8 form of an Ed25519 key.
 const PKCS8_HEAD: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 const PEM_BEGIN: &str = "-----BEGIN PRIVATE KEY-----";

@@ -47,7 +47,7 @@ impl SourceError {
         }
     }
 
-    /// The sentence for whoever sent the source: the cause, where it is about the bytes.
+    /// The sentence for the sender of the source: the cause, where it is about the bytes.
     pub fn detail(&self) -> String {
         match self {
             SourceError::Zip(ZipError::Io(error)) | SourceError::Io(error) => error.to_string(),

@@ -40,11 +40,11 @@ impl NaiveTimes {
 pub struct SourceTime {
     /// The instant.
     pub at: Micros,
-    /// What had to be assumed.
+    /// The assumption behind it.
     pub assumption: Option<TimeAssumption>,
 }
 
-/// What a text left open.
+/// The part of a time that its text left open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeAssumption {
     /// The zone.

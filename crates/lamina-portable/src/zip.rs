@@ -67,7 +67,7 @@ pub enum ZipError {
     Name {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         why: &'static str,
     },
     /// A second entry of the same name.
@@ -111,12 +111,12 @@ pub enum ZipError {
         /// The limit.
         max: u64,
     },
-    /// An entry that is not what the directory says.
+    /// An entry that contradicts the directory.
     #[error("the entry `{}` is damaged: {why}", crate::quote(.name))]
     Entry {
         /// The entry.
         name: String,
-        /// What does not agree.
+        /// The contradiction.
         why: &'static str,
     },
     /// A file that has another size than was announced for it.

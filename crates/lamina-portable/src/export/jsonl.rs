@@ -35,7 +35,7 @@ pub fn line_of(record: &ExportRecord) -> String {
             }
         }
     }
-    // The mark stands first, so that a reader knows at once what it reads.
+    // The mark stands first, so that a reader knows the kind of the line at once.
     let comma = if line.is_empty() { "" } else { "," };
     let (mark, line) = (mark.close(), line.close());
     let members = line.strip_prefix('{').unwrap_or(&line);

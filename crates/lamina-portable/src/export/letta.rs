@@ -89,7 +89,7 @@ impl LettaShape {
         self.messages += 1;
     }
 
-    /// What stands before the next message: the head of the file, or a comma.
+    /// The text before the next message: the head of the file, or a comma.
     fn separator(&self) -> String {
         match self.messages {
             0 => {

@@ -1,4 +1,4 @@
-//! The lines of our own export. Every line is a JSON object with a member `lamina` that says what it is:
+//! The lines of our own export. Every line is a JSON object with a member `lamina` that names its kind:
 //! `{"lamina":{"line":"event","version":1,"id":"evt_…"},"scope":…}`. The other members of an event are its
 //! envelope, so that a reader of envelopes understands it.
 
@@ -7,10 +7,10 @@ pub(crate) const LINE_VERSION: i64 = 1;
 /// The member that every line has.
 pub(crate) const LINE_MEMBER: &str = "lamina";
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineKind {
-    /// The first line: what was exported.
+    /// The first line: scope, layers and point of the export.
     Header,
     /// A memory event.
     Event,

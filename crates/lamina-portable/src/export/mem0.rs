@@ -157,7 +157,7 @@ fn triple_text(triple: &str) -> Option<String> {
     Some(format!("{} {predicate} {}", side("subject")?, side("object")?))
 }
 
-/// Labels by what they mean to mem0.
+/// Labels, sorted into the fields of mem0.
 struct MemoryLabels<'a> {
     id: Option<&'a str>,
     hash: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What is exported: plain records, filled by whoever walks the engine.
+//! The records of an export, as plain structs. The walk over the engine fills them.
 
 use lamina_types::{Experience, Micros};
 
@@ -23,11 +23,11 @@ pub struct ExportHeader {
 pub struct ExportEvent {
     /// Its id.
     pub id: String,
-    /// What was experienced.
+    /// The experience.
     pub experience: Experience,
     /// When the log accepted it.
     pub recorded_at: Micros,
-    /// What a foreign record said that has no home here, as JSON.
+    /// Fields of a foreign record that have no home here, as JSON.
     pub origin: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct ExportThing {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What kind of thing it is, if that is known.
+    /// Its kind, if that is known.
     pub kind: Option<String>,
 }
 
@@ -63,11 +63,11 @@ pub struct ExportFact {
     pub id: String,
     /// Its scope.
     pub scope: String,
-    /// What it is about.
+    /// The subject.
     pub subject: ExportThing,
     /// The relation.
     pub predicate: String,
-    /// What is said.
+    /// The object.
     pub object: ExportTerm,
     /// Whether it is said that it is not so.
     pub negated: bool,
@@ -91,7 +91,7 @@ pub struct ExportFact {
     pub superseded_by: Option<String>,
 }
 
-/// What a belief stands on.
+/// A support of a belief.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportSupport {
     /// The fact or event.
@@ -107,13 +107,13 @@ pub struct ExportBelief {
     pub id: String,
     /// Its scope.
     pub scope: String,
-    /// What is believed, as a sentence.
+    /// The belief as a sentence.
     pub statement: String,
-    /// What it is about.
+    /// The subject of the claim.
     pub subject: String,
     /// The relation.
     pub predicate: String,
-    /// What is believed of it.
+    /// The object of the claim.
     pub object: String,
     /// How the evidence leans.
     pub stance: String,
@@ -127,7 +127,7 @@ pub struct ExportBelief {
     pub recorded_from: Micros,
     /// Since when it is kept for the past only.
     pub recorded_to: Option<Micros>,
-    /// What it stands on.
+    /// Its supports.
     pub supports: Vec<ExportSupport>,
     /// Beliefs of which at most one can be true with it.
     pub contradicts: Vec<String>,
@@ -156,7 +156,7 @@ pub struct ExportEpisode {
     pub actors: Vec<String>,
 }
 
-/// What a concept stands on.
+/// The supports of a concept, by layer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ConceptSupports {
     /// Facts.
@@ -176,7 +176,7 @@ pub struct ExportConcept {
     pub scope: String,
     /// Its name.
     pub name: String,
-    /// What is said about it.
+    /// Its summary.
     pub summary: String,
     /// Its version, from 1.
     pub version: u32,
@@ -188,7 +188,7 @@ pub struct ExportConcept {
     pub valid_from: Micros,
     /// When this version was made.
     pub recorded_from: Micros,
-    /// What it stands on.
+    /// Its supports.
     pub supports: ConceptSupports,
 }
 
@@ -199,14 +199,14 @@ pub struct ExportControl {
     pub kind: LineKind,
     /// The id of the thing it is about.
     pub id: String,
-    /// What was decided: an object.
+    /// The decision: an object.
     pub body: Value,
 }
 
 /// One record of an export.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExportRecord {
-    /// What is exported.
+    /// The header.
     Header(ExportHeader),
     /// A memory event.
     Event(Box<ExportEvent>),

@@ -30,7 +30,7 @@ impl Mapper for BasicMemoryMapper {
     }
 }
 
-/// What stands at the top of a note.
+/// The front matter of a note.
 struct NoteHead {
     title: String,
     id: String,

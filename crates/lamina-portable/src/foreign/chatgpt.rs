@@ -96,7 +96,7 @@ pub(super) fn is_conversation_file(name: &str) -> bool {
     })
 }
 
-/// What the messages of one conversation share.
+/// The fields that the messages of one conversation share.
 struct Conversation {
     id: String,
     title: Option<String>,
@@ -247,7 +247,7 @@ fn push_message(
     sink.account.keep("conversation_id", "observed_actor.session");
     row = row.with_id(format!("{}/{id}", conversation.id));
     let title = conversation.title.as_deref().map_or(Value::Null, Value::from);
-    // The first row that is kept carries what is known of the whole conversation.
+    // The first row that is kept carries the fields of the whole conversation.
     let whole = match row.content.words().trim().is_empty() {
         true => Value::Null,
         false => std::mem::take(&mut conversation.rest),

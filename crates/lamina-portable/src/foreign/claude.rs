@@ -54,7 +54,7 @@ impl Mapper for ClaudeMapper {
     }
 }
 
-/// What the messages of one conversation share.
+/// The fields that the messages of one conversation share.
 struct Conversation {
     id: String,
     title: Option<String>,
@@ -167,7 +167,7 @@ fn map_message(
     }
     let rest = sink.carry("chat_messages[].", message);
     let title = conversation.title.as_deref().map_or(Value::Null, Value::from);
-    // The first row that is kept carries what is known of the whole conversation.
+    // The first row that is kept carries the fields of the whole conversation.
     let whole = match row.content.words().trim().is_empty() {
         true => Value::Null,
         false => std::mem::take(&mut conversation.rest),
@@ -187,7 +187,7 @@ fn map_message(
     }
 }
 
-/// What a message is made of.
+/// The parts of a message.
 #[derive(Default)]
 struct MessageParts {
     words: String,

@@ -11,12 +11,12 @@ const HEAD_BYTES: usize = 65_536;
 /// Files of an archive that are opened to look.
 const FILES_SEEN_MAX: usize = 20;
 
-/// What was found.
+/// The result of a detection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {
     /// The format, if one is recognized.
     pub format: Option<Format>,
-    /// A sentence that says what was found, and in which file.
+    /// A sentence that names the format, the file and the evidence.
     pub sentence: String,
 }
 
@@ -77,7 +77,7 @@ fn file_rank(entry: &SourceEntry) -> u8 {
 
 pub(super) struct Recognized {
     pub(super) format: Format,
-    /// What speaks for it, as the rest of a sentence.
+    /// The evidence, as the rest of a sentence.
     pub(super) why: &'static str,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn recognize(name: &str, head: &[u8]) -> Option<Recognized> {
     }
 }
 
-/// What the keys of a document say. The first rule that fits wins.
+/// The format by the keys of a document. The first rule that fits wins.
 fn recognize_json(keys: &HeadKeys) -> Option<Recognized> {
     let found = |format, why| Some(Recognized { format, why });
     let top = |name: &str| keys.top.contains(name);

@@ -69,7 +69,7 @@ pub(super) enum InputBody {
     FileEnd,
 }
 
-/// A format: which files it reads and what their records mean.
+/// A format: the files it reads and the meaning of their records.
 pub(super) trait Mapper: Send {
     /// The files to read, in order.
     fn steps(&self, entries: &[SourceEntry]) -> Vec<ReadStep>;
@@ -184,7 +184,7 @@ impl ForeignRows {
         ReadProgress { bytes_read, bytes_total: self.bytes_total }
     }
 
-    /// What was kept, carried, changed and lost so far.
+    /// The loss account so far.
     pub fn account(&self) -> &LossAccount {
         &self.sink.account
     }

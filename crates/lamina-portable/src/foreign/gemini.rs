@@ -17,7 +17,7 @@ use crate::time;
 const SESSION_GAP_US: i64 = 30 * 60 * 1_000_000;
 /// Rows that wait for the first record of their session.
 const SESSION_ROWS_MAX: usize = 10_000;
-/// What stands before a prompt, by language.
+/// The verb before a prompt, by language.
 const PROMPT_VERBS: &[&str] = &[
     "Prompted",
     "Asked",

@@ -51,7 +51,7 @@ fn read_time(
     sink.time(Some(inner.get("$numberLong").unwrap_or(inner)), place)
 }
 
-/// What the messages of one conversation share.
+/// The fields that the messages of one conversation share.
 struct Conversation {
     id: String,
     title: Option<String>,

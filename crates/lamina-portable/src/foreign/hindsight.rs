@@ -9,7 +9,7 @@ use super::sink::{RowSink, name_hash};
 use crate::json::Value;
 use crate::source::SourceEntry;
 
-/// Files by what they hold.
+/// The kinds of files in an archive.
 const DOCUMENT: u8 = 0;
 const OBSERVATION: u8 = 1;
 const MENTAL_MODEL: u8 = 2;

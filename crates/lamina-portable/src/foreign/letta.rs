@@ -170,7 +170,7 @@ fn take_array(value: &mut Value, name: &str) -> Vec<Value> {
     }
 }
 
-/// Counts what is left of an agent or a file: settings, tools, models.
+/// Counts the settings, tools and models of an agent or a file as lost.
 fn lose_configuration(rest: Value, prefix: &str, sink: &mut RowSink) {
     const READ: &[&str] = &["name", "block_ids", "id", "created_at", "updated_at"];
     for member in rest.as_object().unwrap_or_default() {
@@ -316,7 +316,7 @@ fn content_text(message: &Value, sink: &mut RowSink) -> String {
     }
 }
 
-/// What the agent said to its user, where speaking is a tool.
+/// The message of the agent to its user, where speaking is a tool.
 fn sent_message(calls: &[Value]) -> Option<String> {
     let call = calls.iter().find(|call| call_name(call).as_deref() == Some("send_message"))?;
     let arguments = call.at(&["function", "arguments"]).and_then(Value::as_str)?;

@@ -60,9 +60,9 @@ pub struct RowError {
     pub place: Place,
     /// The public code.
     pub code: ErrorCode,
-    /// What is wrong.
+    /// The fault, for people.
     pub detail: String,
-    /// What else is missing because of it.
+    /// The extent of the loss.
     pub cost: ErrorCost,
 }
 
@@ -93,7 +93,7 @@ pub enum TripleTerm {
     Entity {
         /// Its name.
         name: String,
-        /// What kind of thing it is, in the words of the source.
+        /// Its kind, in the words of the source.
         kind: Option<String>,
     },
     /// A value.
@@ -136,11 +136,11 @@ impl TripleTerm {
 /// A stated fact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignTriple {
-    /// What it is about.
+    /// The subject.
     pub subject: TripleTerm,
     /// The relation, in the words of the source.
     pub predicate: String,
-    /// What is said.
+    /// The object.
     pub object: TripleTerm,
     /// From when it holds in the world.
     pub valid_from: Option<Micros>,
@@ -179,14 +179,14 @@ impl ForeignTriple {
     }
 }
 
-/// What a row says.
+/// The content of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowContent {
     /// One message of a conversation.
     Message {
         /// Who speaks.
         role: Role,
-        /// What was said.
+        /// The words.
         text: String,
     },
     /// A text.
@@ -250,7 +250,7 @@ pub struct ForeignRow {
     pub source_id: String,
     /// How the id is known.
     pub id_basis: IdBasis,
-    /// What it says.
+    /// Its content.
     pub content: RowContent,
     /// `conversation`, `document` or `imported`.
     pub modality: &'static str,
@@ -268,7 +268,7 @@ pub struct ForeignRow {
     pub recorded_at: Option<Micros>,
     /// When it stops being remembered.
     pub expires_at: Option<Micros>,
-    /// Whether facts of it stand beside what is known instead of replacing it.
+    /// Whether facts of it stand beside known facts instead of replacing them.
     pub no_supersede: bool,
     /// Labels.
     pub labels: Vec<String>,
@@ -280,7 +280,7 @@ pub struct ForeignRow {
     pub variables: BTreeMap<&'static str, String>,
     /// A scope that the source suggests below the target, such as `ws:team`.
     pub scope_hint: Option<String>,
-    /// What has no home here, as compact JSON.
+    /// Fields without a home here, as compact JSON.
     pub origin: Option<String>,
 }
 

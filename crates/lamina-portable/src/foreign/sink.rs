@@ -1,4 +1,4 @@
-//! The sink of a reader: rows are checked, numbered and identified here, whatever format they are of.
+//! The sink of a reader: rows of every format are checked, numbered and identified here.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -123,7 +123,7 @@ impl RowSink {
         }
     }
 
-    /// The id of a row that has none: a hash of what it says, and its number among equal rows.
+    /// The id of a row that has none: a hash of its content, and its number among equal rows.
     fn derive_id(&mut self, row: &ForeignRow) -> String {
         let mut hash = Sha256::new();
         let time = match row.time_basis {
@@ -231,7 +231,7 @@ impl RowSink {
         Value::Object(members)
     }
 
-    /// The origin of a row: the format and what is given, without its blank parts.
+    /// The origin of a row: the format and the given parts, without blank ones.
     pub(super) fn origin<const N: usize>(&self, parts: [(&str, Value); N]) -> Option<String> {
         let mut origin = Value::object([("format", Value::from(self.format.name()))]);
         for (name, value) in parts {

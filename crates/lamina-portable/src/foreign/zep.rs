@@ -21,7 +21,7 @@ const NODES_MAX: usize = 1_000_000;
 const NODES_PHASE: u8 = 0;
 const ROWS_PHASE: u8 = 1;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RecordKind {
     Node,

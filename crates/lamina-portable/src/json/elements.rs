@@ -13,7 +13,7 @@ use super::{JsonText, Value};
 
 const BUFFER_BYTES: usize = 65_536;
 
-/// What to look for.
+/// Options of an element stream.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamOptions {
     /// How values are read.
@@ -423,7 +423,7 @@ impl Extent {
                         self.depth -= 1;
                         self.is_complete = self.depth == 0;
                     }
-                    // The end of a scalar is whatever follows it.
+                    // A separator ends a scalar.
                     b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\n' | b'\r' if self.depth == 0 => {
                         self.is_complete = true;
                         return at;

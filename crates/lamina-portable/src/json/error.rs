@@ -48,7 +48,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What is wrong.
+/// A violation of the grammar or of the policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonFault {
     /// The text ends inside a value.
@@ -59,7 +59,7 @@ pub enum JsonFault {
     Unexpected {
         /// The character.
         found: String,
-        /// What could have been there.
+        /// The tokens that the grammar allows there.
         expected: &'static str,
     },
     /// A raw control character in a string.
@@ -104,7 +104,7 @@ pub enum JsonFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}, at {position}")]
 pub struct JsonError {
-    /// What is wrong.
+    /// The violation.
     pub fault: JsonFault,
     /// Where.
     pub position: Position,

@@ -1,6 +1,6 @@
 //! The questions on which JSON readers disagree, each with a name.
 
-/// What a second member of the same name means.
+/// The treatment of a second member of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DuplicateKeys {
     /// An error that names the key.
@@ -9,7 +9,7 @@ pub enum DuplicateKeys {
     LastWins,
 }
 
-/// What `NaN`, `Infinity` and `-Infinity` mean.
+/// The treatment of `NaN`, `Infinity` and `-Infinity`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NonFinite {
     /// An error.
@@ -18,7 +18,7 @@ pub enum NonFinite {
     Accept,
 }
 
-/// What an escaped surrogate without its partner means.
+/// The treatment of an escaped surrogate without its partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoneSurrogates {
     /// An error.
@@ -44,7 +44,7 @@ impl ReadPolicy {
     /// Digits of an integer; Python stops there too.
     pub const INTEGER_DIGITS_MAX: usize = 4_300;
 
-    /// Refuses whatever two readers could understand differently. For everything that is imported.
+    /// Refuses input that two readers could understand differently. Used for every import.
     pub const STRICT: ReadPolicy = ReadPolicy {
         duplicates: DuplicateKeys::Refuse,
         non_finite: NonFinite::Refuse,
@@ -52,7 +52,7 @@ impl ReadPolicy {
         depth_max: 128,
     };
 
-    /// What Python's reader accepts, to a smaller depth. For logs that Python hashed.
+    /// Accepts the JSON of Python's reader, to a smaller depth. Used for logs that Python hashed.
     pub const PYTHON: ReadPolicy = ReadPolicy {
         duplicates: DuplicateKeys::LastWins,
         non_finite: NonFinite::Accept,
@@ -60,7 +60,7 @@ impl ReadPolicy {
         depth_max: 256,
     };
 
-    /// What the reference reader of AEGX bundles accepts in free objects.
+    /// Accepts the JSON of the reference reader of AEGX bundles.
     pub const AEGX: ReadPolicy = ReadPolicy {
         duplicates: DuplicateKeys::LastWins,
         non_finite: NonFinite::Refuse,

@@ -16,7 +16,7 @@ const COPY_BYTES: usize = 65_536;
 /// Version 4.5: the first that knows the 64-bit fields.
 const VERSION: u16 = 45;
 
-/// What is known of a file before its bytes are read.
+/// The head of a file, known before its bytes are read.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredFile<'a> {
     /// Its name in the archive, with `/` between folders.

@@ -4,13 +4,13 @@ use super::super::fields::text_of;
 use super::super::sink::RowSink;
 use crate::json::Value;
 
-/// What a message says.
+/// The content of a message.
 pub(super) enum MessageText {
     /// Words, perhaps none.
     Words(String),
     /// Thoughts of the model.
     Reasoning,
-    /// What the user told about themselves and how to be answered.
+    /// Custom instructions: the user's profile and wishes for answers.
     Instructions { profile: String, instructions: String },
 }
 
