@@ -329,3 +329,40 @@ fn blob_of_a_closed_scope_is_absent_for_everybody_else() {
     assert_eq!(bob.get(&target).response.body, b"her secret");
     bob.post("/v1/experience", &referring("user:bob", &id)).ok(202);
 }
+
+/// An erasure of the person who uploaded a blob removes its bytes, whoever else refers to it; a legal hold on a
+/// scope that refers to one keeps it, and the certificate says so.
+#[test]
+fn blob_of_an_erased_person_is_gone_for_everybody_but_under_a_hold() {
+    let team = Team::start("on_prem_enterprise");
+    let mut admin = team.caller("acme", "user:alice");
+    let mut carol = team.caller("acme", "user:carol");
+    let mut bob = team.caller("acme", "user:bob");
+    let mut share = |bytes: &str, place: &str| {
+        let id = string(&carol.send(raw("text/plain", bytes)).ok(201), "blob_id");
+        carol.post("/v1/experience?wait=settled", &referring("user:carol", &id)).ok(200);
+        carol.post("/v1/experience?wait=settled", &referring(place, &id)).ok(200);
+        id
+    };
+    let (shared, held) = (share("shared", "ws:plan"), share("evidence", "ws:court"));
+    let said = bob.post("/v1/experience?wait=settled", &referring("ws:bob", &shared)).ok(200);
+    bob.post("/v1/experience?wait=settled", &referring("ws:court", &held)).ok(200);
+    let hold = json!({"scope": "ws:court", "reason": "a trial"});
+    admin.send(Request::new("PUT", "/v1/admin/legal-holds").json(&hold)).ok(200);
+    let erase = json!({"scope": "user:carol", "confirm_all": true});
+    let begun = carol.post("/v1/erasures", &erase).ok(202);
+    let target = format!("/v1/erasures/{}", string(&begun, "erasure_id"));
+    let done = loop {
+        let job = carol.get(&target).ok(200);
+        if job["status"] == "completed" {
+            break job;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let kept = &done["certificate"]["kept"];
+    assert_eq!(kept["blobs_under_legal_hold"], 1, "{done}");
+    // The event of somebody else stays, and its blob is gone.
+    bob.get(&format!("/v1/events/{}", string(&said, "event_id"))).ok(200);
+    bob.get(&format!("/v1/blobs/{shared}")).fails(410, "RESOURCE_DELETED");
+    assert_eq!(bob.get(&format!("/v1/blobs/{held}")).response.body, b"evidence");
+}
