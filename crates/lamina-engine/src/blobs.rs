@@ -3,6 +3,7 @@
 //! The file and its directory are durable before the entry is appended; a file that no entry names
 //! is garbage and goes after a day.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -11,12 +12,12 @@ use lamina_env::rng::draw;
 use lamina_store::blob::{BlobFile, BlobWriter};
 use lamina_store::codec::control::{Blob, BlobKey};
 use lamina_types::capability::{
-    BlobRead, BlobUpload as UploadCapability, PolicyAdministerDeployment,
+    BlobRead, BlobUpload as UploadCapability, PolicyAdministerDeployment, ScopeReadLocal,
 };
 use lamina_types::{ActorId, BlobId};
 use tokio::sync::oneshot;
 
-use crate::admin::{Noted, by};
+use crate::admin::{Noted, Sight, by};
 use crate::engine::Inner;
 use crate::write::capture::Request;
 use crate::write::prepare::section;
@@ -25,6 +26,8 @@ use crate::{Engine, Error};
 
 /// Keys of uploads are apart from those of writes (R429), which have the numbers before.
 const FAMILY: u8 = 2;
+/// Events whose scopes are asked for to see whether a caller may read a blob.
+const REFERENCES_ASKED_MAX: usize = 10_000;
 /// Images larger than this get no perceptual hash.
 const HASHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
 /// Pixels along one side that a hostile image may make us decode.
@@ -167,13 +170,39 @@ impl Engine {
         Ok(BlobStored { record, replayed: true })
     }
 
-    /// A blob's metadata and its bytes.
-    pub fn blob(
+    /// Whether a blob is the caller's own, or of an event in a scope in sight. One that is neither is as
+    /// absent as one that is not there.
+    pub async fn blob_is_seen(
+        &self,
+        mut sight: Sight<ScopeReadLocal>,
+        id: BlobId,
+    ) -> Result<bool, Error> {
+        self.blocking(move |inner| inner.blob_is_seen(&mut sight, id)).await
+    }
+
+    /// A blob's metadata and its bytes, for a caller by whom it is seen.
+    pub async fn blob(
         &self,
         permit: &Permit<BlobRead>,
+        sight: Sight<ScopeReadLocal>,
         id: BlobId,
     ) -> Result<(BlobRecord, BlobReader), Error> {
-        let meta = self.inner.blob_meta(permit.caller().tenant, id)?;
+        if sight.caller() != permit.caller() {
+            return Err(Error::OutsidePermit);
+        }
+        if !self.blob_is_seen(sight, id).await? {
+            return Err(Error::NotFound);
+        }
+        let tenant = permit.caller().tenant;
+        let meta = match self.inner.blob_meta(tenant, id) {
+            // Its bytes were erased, and an event that stays refers to them.
+            Err(Error::NotFound)
+                if !self.inner.views.blob_references(tenant, id, 1)?.is_empty() =>
+            {
+                return Err(Error::Deleted);
+            }
+            found => found?,
+        };
         let file = self.inner.blobs.open_file(meta.file).map_err(Error::BlobStore)?;
         Ok((record(meta), BlobReader { file }))
     }
@@ -225,6 +254,27 @@ impl Inner {
             }
         }
         Ok(erased)
+    }
+
+    fn blob_is_seen(&self, sight: &mut Sight<ScopeReadLocal>, id: BlobId) -> Result<bool, Error> {
+        let tenant = sight.caller().tenant;
+        let own = match self.blob_meta(tenant, id) {
+            Ok(meta) => meta.uploader == sight.caller().actor,
+            // Who may read an event that refers to it is told that it is gone.
+            Err(Error::Deleted | Error::NotFound) => false,
+            Err(error) => return Err(error),
+        };
+        if own || sight.is_of_everybody() {
+            return Ok(true);
+        }
+        let mut asked = BTreeSet::new();
+        for event in self.views.blob_references(tenant, id, REFERENCES_ASKED_MAX)? {
+            let Some(row) = self.views.event(tenant, event)? else { continue };
+            if asked.insert(row.scope) && sight.sees(row.scope)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn blob_meta(&self, tenant: u32, id: BlobId) -> Result<Blob, Error> {

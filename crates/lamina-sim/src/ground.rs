@@ -78,6 +78,7 @@ impl Ground {
         let server = Launch::new(binary, &directory.path().join("data"))
             .environment("LAMINA_PRESET", "on_prem_enterprise")
             .environment("LAMINA_TRUST", keys)
+            .environment("LAMINA_AUTH_TENANT_ADMINS", "acme/user:alice,other/user:alice")
             .environment("LAMINA_STORAGE_SEGMENT_BYTES", SEGMENT_BYTES)
             .start()?;
         Ok(Ground { server, _directory: directory })

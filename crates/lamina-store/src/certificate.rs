@@ -45,6 +45,8 @@ pub struct Certificate {
     pub counts: ErasureCounts,
     /// Holds that kept something.
     pub holds: u64,
+    /// Blobs of the person that a hold on a scope of somebody else keeps.
+    pub blobs_held: u64,
     /// Scopes outside that refer to what was redacted.
     pub references: u64,
     /// The checkpoint before the first word went.
@@ -133,6 +135,7 @@ impl Certificate {
         object([
             ("events_under_legal_hold", self.counts.held_events),
             ("legal_holds", self.holds),
+            ("blobs_under_legal_hold", self.blobs_held),
             ("events_redacted_because_referenced", self.counts.redacted_events),
             ("scopes_that_refer", self.references),
         ])

@@ -19,6 +19,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-index", &["lamina-types", "lamina-env"]),
     ("lamina-api", &["lamina-types"]),
     ("lamina-auth", &["lamina-types", "lamina-env"]),
+    // Codecs of foreign formats: bytes to values and back, without an engine behind them.
+    ("lamina-portable", &["lamina-types"]),
     // Calls other servers, and knows nothing of what it is asked to fetch.
     ("lamina-outbound", &[]),
     // A program of its own: it holds secret keys, and the server must be able to do without them.
@@ -46,6 +48,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "lamina-api",
             "lamina-auth",
             "lamina-outbound",
+            "lamina-portable",
         ],
     ),
 ];
@@ -66,7 +69,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["crc32c"], &["lamina-store", "lamina-index"]),
     (&["tantivy", "rust-stemmers"], &["lamina-index"]),
     (&["ndarray"], &["lamina-models"]),
-    (&["ed25519-dalek"], &["lamina-store", "lamina-auth"]),
+    (&["ed25519-dalek"], &["lamina-store", "lamina-auth", "lamina-portable"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
     (&["rusqlite"], &["lamina-issuer"]),
     (&["rustls", "tokio-rustls"], &["lamina-server", "lamina-outbound"]),
@@ -84,6 +87,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["tokio"], &["lamina-engine", "lamina-server", "lamina-outbound"]),
     (&["tracing", "metrics"], &["lamina-engine", "lamina-server"]),
     (&["image"], &["lamina-engine"]),
+    (&["flate2"], &["lamina-engine", "lamina-portable"]),
 ];
 
 pub(super) fn edges(tree: &Tree) -> Vec<Finding> {

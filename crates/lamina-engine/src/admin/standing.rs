@@ -188,6 +188,11 @@ impl Standing {
         self.tenants.read().by_ordinal.get(&ordinal).map(|(name, _)| name.clone())
     }
 
+    /// The names of all tenants.
+    pub(crate) fn tenant_names(&self) -> Vec<String> {
+        self.tenants.read().by_name.keys().cloned().collect()
+    }
+
     /// The largest ordinal of a tenant that has a name.
     pub(crate) fn tenant_last(&self) -> u32 {
         self.tenants.read().by_ordinal.last_key_value().map_or(0, |(ordinal, _)| *ordinal)

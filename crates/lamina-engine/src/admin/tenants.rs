@@ -23,6 +23,11 @@ impl Engine {
         self.inner.admin.standing.tenant(name)
     }
 
+    /// The names of all tenants.
+    pub fn tenant_names(&self) -> Vec<String> {
+        self.inner.admin.standing.tenant_names()
+    }
+
     /// The ordinal of a tenant, which is made if it is not there. Durable when it returns.
     pub async fn tenant_or_register(&self, name: &TenantName) -> Result<u32, Error> {
         match self.tenant(name.as_str()) {

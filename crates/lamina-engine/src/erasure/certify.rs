@@ -38,6 +38,20 @@ pub struct Certified {
     pub salt: Option<[u8; 32]>,
 }
 
+/// What is known of an erasure when everything is gone.
+#[derive(Debug, Clone, Copy)]
+struct ErasureProof {
+    counts: ErasureCounts,
+    /// The search index was rewritten.
+    index: bool,
+    /// Bytes of files that held something of it, and those written to be rid of it.
+    bytes: (u64, u64),
+    /// Blobs that a legal hold keeps.
+    blobs_held: u64,
+    /// The checkpoint after the last word went.
+    after: u64,
+}
+
 /// What the log says about the entries of an erasure.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
@@ -97,8 +111,12 @@ impl Engine {
         }
         let after = self.checkpointed().await?;
         self.inner.caught_up().await;
-        let made =
-            self.blocking(move |inner| inner.certificate(tenant, id, counts, index, bytes, after));
+        let wanted = job.wanted.clone();
+        let made = self.blocking(move |inner| {
+            let blobs_held = inner.uploaded_blobs(&wanted)?.held;
+            let proof = ErasureProof { counts, index, bytes, blobs_held, after };
+            inner.certificate(tenant, id, &proof)
+        });
         // One that began before there were certificates has promised nothing.
         let Some(certificate) = made.await? else { return Ok(()) };
         let what = ErasureCertified { id, bytes, certificate };
@@ -201,11 +219,9 @@ impl Inner {
         &self,
         tenant: u32,
         id: ErasureId,
-        counts: ErasureCounts,
-        index: bool,
-        bytes: (u64, u64),
-        after: u64,
+        proof: &ErasureProof,
     ) -> Result<Option<String>, Error> {
+        let ErasureProof { counts, index, bytes, blobs_held, after } = *proof;
         let row = self.erasure_row(tenant, id)?;
         let begun = self.reader.entry(row.begun, row.place)?;
         let what = begun.what.live().and_then(|bytes| ErasureBegun::decode(bytes).ok());
@@ -225,6 +241,7 @@ impl Inner {
             manifest: promise.manifest,
             counts,
             holds: promise.holds,
+            blobs_held,
             references: promise.references,
             before: self.checkpoint_at(promise.checkpoint)?,
             begun: begun.head.seal,

@@ -5,6 +5,7 @@
 //! erasure is a job: its beginning, each of its phases and its end are entries of the log, so that one that
 //! a crash cut short is taken up again by the next start and finishes, whatever has changed since.
 
+mod blobs;
 mod certify;
 mod holds;
 mod plan;

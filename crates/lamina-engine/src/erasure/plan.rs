@@ -167,7 +167,11 @@ impl Inner {
     }
 
     /// The scopes at and below a path.
-    fn scopes_under(&self, tenant: u32, path: &ScopePath) -> Result<BTreeSet<u64>, Error> {
+    pub(super) fn scopes_under(
+        &self,
+        tenant: u32,
+        path: &ScopePath,
+    ) -> Result<BTreeSet<u64>, Error> {
         let mut found = BTreeSet::new();
         let mut after = None;
         loop {

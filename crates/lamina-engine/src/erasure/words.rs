@@ -82,7 +82,7 @@ impl Engine {
         for targets in plan.worded.chunks(EVENTS_AT_ONCE) {
             self.take_back(job, targets.to_vec(), Remains::default()).await?;
         }
-        Ok(())
+        self.take_blobs(job).await
     }
 
     /// Takes the words of some events.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use lamina_core::policy::Preset;
 use lamina_engine::derive::answer::Rules;
+use lamina_engine::open::DEFAULT_TENANT;
 use lamina_engine::{Engine, OpenReport, Settings};
 use lamina_env::Env;
 use tokio::net::TcpListener;
@@ -93,6 +94,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
             "the deployment policy that was put over HTTP is in force, in place of the preset's"
         );
     }
+    warn_of_administrators(&app);
     if let Some(warning) = exposure(config) {
         tracing::warn!(%address, "{warning}");
     }
@@ -120,6 +122,22 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
+}
+
+/// Says which tenants nobody administers. The first tenant is that of presets without tokens: it counts only
+/// while there is no other.
+fn warn_of_administrators(app: &App) {
+    let known = app.engine.tenant_names();
+    let is_new = known.iter().all(|tenant| tenant == DEFAULT_TENANT);
+    for tenant in app.gate.unadministered(known) {
+        if is_new || tenant != DEFAULT_TENANT {
+            tracing::warn!(
+                %tenant,
+                "the tenant has no administrator: nobody sets its policy or places a legal hold; name \
+                 one in auth.tenant_admins"
+            );
+        }
+    }
 }
 
 /// Erasures that a crash cut short go on beside serving; what they had erased stays so.

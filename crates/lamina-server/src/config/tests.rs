@@ -71,6 +71,10 @@ fn flags_win_over_environment_over_file_over_defaults() {
         auth.trust = none (default)
         auth.jwks = none (default)
         auth.operators = none (default)
+        auth.tenant_admins = none (default)
+        auth.delegates = none (default)
+        auth.issuer_tenants = none (default)
+        auth.admin_claims = none (default)
         auth.minting.key = none (default)
         auth.minting.ttl_s_max = 86400 (default)
         auth.minting.signup_tenant = none (default)
@@ -338,4 +342,43 @@ fn loopback_is_told_from_the_rest() {
     for text in ["3141", "localhost", "localhost:http", "example.org:80", ""] {
         assert!(super::value::listen(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn issuers_of_the_file_are_bound_to_tenants_and_claims() {
+    let text = r#"
+        [auth]
+        operators = ["https://id.test=acme/user:root"]
+        delegates = ["acme/service:backend"]
+        [auth.issuers."https://id.test"]
+        tenants = ["acme", "globex"]
+        admin_claim = "lamina_admin"
+        [auth.issuers."https://other.test?a=b"]
+        tenants = ["other"]
+    "#;
+    let file = File::new(text);
+    let flags = Flags { data: Some(file.data().to_owned()), ..Flags::default() };
+    let config = Config::load(&flags, &Environment::default(), &RealDisk).unwrap();
+    let tenants: Vec<String> = config
+        .auth
+        .issuer_tenants
+        .iter()
+        .map(|(issuer, tenant)| format!("{issuer} {tenant}"))
+        .collect();
+    let expected =
+        ["https://id.test acme", "https://id.test globex", "https://other.test?a=b other"];
+    assert_eq!(tenants, expected);
+    let claims = [("https://id.test".to_owned(), "lamina_admin".to_owned())];
+    assert_eq!(config.auth.admin_claims, claims);
+    let [root] = &config.auth.operators[..] else { panic!("{:?}", config.auth.operators) };
+    assert_eq!(root.issuer.as_deref(), Some("https://id.test"));
+    assert_eq!((root.tenant.as_str(), root.actor.as_str()), ("acme", "user:root"));
+    let [backend] = &config.auth.delegates[..] else { panic!("{:?}", config.auth.delegates) };
+    assert_eq!((backend.issuer.as_deref(), backend.actor.as_str()), (None, "service:backend"));
+    check_file(
+        "[auth.issuers.\"https://id.test\"]\ntenant = [\"acme\"]",
+        expect![[r#"
+            unknown key `auth.issuers."https://id.test".tenant` in DIR/lamina.toml; did you mean `tenants`?
+        "#]],
+    );
 }

@@ -27,7 +27,8 @@ use crate::tokens::Team;
 const TENANT: &str = "acme";
 const CALLER: &str = "user:root";
 const SCOPE: &str = "org:walk/ws:one";
-const OPERATOR: &[(&str, &str)] = &[("LAMINA_AUTH_OPERATORS", "acme/user:root")];
+const OPERATOR: &[(&str, &str)] =
+    &[("LAMINA_AUTH_OPERATORS", "https://issuer.test=acme/user:root")];
 /// A word that only the tenant under test has written.
 const SECRET: &str = "obsidian";
 

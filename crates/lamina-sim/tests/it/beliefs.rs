@@ -243,21 +243,21 @@ fn r436_a_belief_that_falls_below_its_floor_leaves_only_audit_rows() {
 fn r232_a_tenant_has_a_floor_of_its_own() {
     let team = Team::start("on_prem_enterprise");
     let believes = |tenant: &str, floor: Option<&str>| {
-        let mut caller = team.caller(tenant, "user:ann");
+        let mut caller = team.caller(tenant, "user:alice");
         if let Some(floor) = floor {
             let body = json!({"defaults": {"confidence_floor": floor}});
             let put = Request::new("PUT", &format!("/v1/policy/tenant/{tenant}")).json(&body);
             caller.send(put).ok(200);
         }
         let said = json!({
-            "scope": "user:ann",
+            "scope": "user:alice",
             "modality": "conversation",
             "content": {"kind": "message", "role": "user", "text": "I like jazz."},
             "context": {"observed_at": "2026-05-13T15:42:00Z"},
             "idempotency_key": unique_key(),
         });
         caller.post("/v1/experience?wait=consolidated", &said).ok(200);
-        let page = caller.get("/v1/beliefs?scope=user:ann").ok(200);
+        let page = caller.get("/v1/beliefs?scope=user:alice").ok(200);
         page["items"].as_array().expect("a page has items").len()
     };
     assert_eq!(believes("acme", None), 1);

@@ -58,7 +58,7 @@ fn r159_r245_c50_a_write_above_ones_level_takes_a_capability() {
             let answer = alice.post("/v1/experience", &envelope(scope, "above and beside"));
             denied(answer, "scope.write.elevated", "tenant");
         }
-        for scope in ["org:acme/team:a", "user:bob"] {
+        for scope in ["org:acme/team:a", "ws:bob"] {
             let answer = bob.post("/v1/experience", &envelope(scope, "without any role"));
             denied(answer, "scope.write.elevated", "tenant");
         }
@@ -143,6 +143,42 @@ fn r097_r432_a_second_scope_needs_leave_of_its_own() {
     bob.post("/v1/experience?wait=settled", &both).ok(200);
     let facts = alice.get("/v1/facts?scope=ws:closed").ok(200);
     assert!(!facts["items"].as_array().unwrap().is_empty(), "{facts}");
+}
+
+/// R432: what is consolidated into a scope that is not there is a first write to it. The sample envelope of
+/// the specification works on an empty server.
+#[test]
+fn r432_consolidating_into_a_new_scope_takes_what_making_it_takes() {
+    let team = Team::start("on_prem_enterprise");
+    let mut bob = team.caller("acme", "user:bob");
+    let sample = |into: &str| {
+        let mut body = envelope("org:acme/dept:eng/user:bob", "Ada works at Initech.");
+        body["observed_actor"] = json!({"id": "user:bob", "type": "user", "session": "run_abc"});
+        body["subject"] = json!({"id": "user:bob", "type": "user"});
+        body["directives"] = json!({"extract": ["facts", "entities", "beliefs"],
+            "consolidate_into": into, "confidence_floor": 0.5, "embed": "lazy"});
+        body
+    };
+    bob.post("/v1/experience?wait=settled", &sample("ws:acme-q3-launch")).ok(200);
+    let made = bob.get("/v1/scopes?path=ws:acme-q3-launch").ok(200);
+    assert_eq!((&made["owner"], &made["auto_provisioned"]), (&json!("user:bob"), &json!(true)));
+    let facts = bob.get("/v1/facts?scope=ws:acme-q3-launch").ok(200);
+    assert!(!facts["items"].as_array().unwrap().is_empty(), "{facts}");
+    let bulk = json!({"items": [sample("ws:bulk")]});
+    bob.post("/v1/experience/bulk", &bulk).ok(202);
+    assert_eq!(bob.get("/v1/scopes?path=ws:bulk").ok(200)["owner"], "user:bob");
+    // Somebody else's scope, there or not, and a token without the right to make one.
+    let field = "directives.consolidate_into";
+    for into in ["user:alice", "user:alice/ws:new"] {
+        bob.post("/v1/experience", &sample(into)).fails_at(422, "INVALID_ENVELOPE", field);
+        bob.get(&format!("/v1/scopes?path={into}")).fails(403, "NOT_A_MEMBER");
+    }
+    let mut claims = team.claims("acme", "user:bob");
+    let caps = ["scope.write", "scope.write.elevated", "scope.create.user"];
+    claims.caps = Some(caps.map(str::to_owned).into());
+    let refused = team.with(&claims).post("/v1/experience", &sample("ws:other"));
+    refused.fails_at(422, "INVALID_ENVELOPE", field);
+    bob.get("/v1/scopes?path=ws:other").fails(404, "NOT_FOUND");
 }
 
 /// R164: walking up and walking down take capabilities of their own.
@@ -332,14 +368,22 @@ fn r176_c24_vocabularies_take_capabilities() {
     denied(alice.get("/v1/vocabularies/sales"), "vocabulary.read", "tenant");
     // C24: either of two grants the change.
     let with = |caps: &[&str]| {
-        let mut claims = team.claims("acme", "user:bob");
+        let mut claims = team.claims("acme", "user:alice");
         claims.caps = Some(caps.iter().map(|cap| (*cap).to_owned()).collect());
         team.with(&claims)
     };
     let body = json!({"terms": [{"id": "y"}]});
-    for caps in [&["vocabulary.write"], &["policy.administer.tenant"]] {
+    for caps in
+        [&["vocabulary.write", "policy.administer.tenant"][..], &["policy.administer.tenant"][..]]
+    {
         put(&mut with(caps), "/v1/vocabularies/sales", &body).ok(200);
     }
+    // One of the whole tenant is for its administrators.
+    let answer = put(&mut with(&["vocabulary.write"]), "/v1/vocabularies/sales", &body);
+    denied(answer, "policy.administer.tenant", "actor");
+    let mut bob = team.caller("acme", "user:bob");
+    let answer = put(&mut bob, "/v1/vocabularies/sales", &body);
+    denied(answer, "policy.administer.tenant", "deployment");
     let answer = put(&mut with(&["vocabulary.read"]), "/v1/vocabularies/sales", &body);
     denied(answer, "vocabulary.write", "actor");
 }

@@ -182,3 +182,41 @@ fn r185_a_private_deployment_writes_and_reads_its_global_scopes() {
     put(&mut alice, "/v1/policy/tenant/acme", &body).ok(200);
     alice.post("/v1/experience", &envelope("global:pool")).fails(403, "POLICY_DENIED");
 }
+
+const GUIDE: &str = include_str!("../../../../docs/POLICY.md");
+
+/// The marks of one preset in the guide's table of capabilities.
+fn guide_marks(column: usize) -> Vec<(&'static str, &'static str)> {
+    let rows = GUIDE.lines().filter_map(|line| {
+        let (name, rest) = line.strip_prefix("| `")?.split_once("` | ")?;
+        let cells: Vec<&str> = rest.trim_end_matches('|').split('|').map(str::trim).collect();
+        let marks = ["Y", "N", "~", "op", "adm"];
+        let is_row = cells.len() == 4 && cells.iter().all(|cell| marks.contains(cell));
+        Some((name, *cells.get(column).filter(|_| is_row)?))
+    });
+    rows.collect()
+}
+
+/// R443-R457: the tables that administrators read are what each kind of caller is told.
+#[test]
+fn policy_guide_equals_the_effective_policy_of_every_office() {
+    for (column, preset) in
+        ["on_prem_enterprise", "cloud_shared_saas", "cloud_private"].into_iter().enumerate()
+    {
+        let team = Team::start_with(preset, OPERATOR);
+        let marks = guide_marks(column);
+        assert!(marks.len() > 50, "{preset}: {} rows", marks.len());
+        for (actor, allowing) in [
+            ("user:bob", &["Y", "~"][..]),
+            ("user:alice", &["Y", "~", "adm"][..]),
+            ("user:root", &["Y", "~", "adm", "op"][..]),
+        ] {
+            let told = team.caller("acme", actor).get("/v1/policy/effective").ok(200);
+            for (name, mark) in &marks {
+                let expected = if allowing.contains(mark) { "allow" } else { "deny" };
+                let found = &told["capabilities"][name]["decision"];
+                assert_eq!(*found, expected, "{preset}: {name} is {mark} for {actor}");
+            }
+        }
+    }
+}

@@ -182,12 +182,12 @@ fn retention_and_the_log_are_for_operators() {
     let both = Team::start_with("on_prem_enterprise", &environment);
     let mut acme = both.caller("acme", "user:root");
     let mut other = both.caller("other", "user:root");
-    let kept = write(&mut acme, "user:alice", "hello");
+    let kept = write(&mut both.caller("acme", "user:alice"), "user:alice", "hello");
     set(&mut acme).ok(200);
     assert_eq!(other.get("/v1/admin/retention").ok(200)["policies"], json!([]));
     other.get(&format!("{RULES}?scope=user:alice")).fails(404, "NOT_FOUND");
     assert_eq!(other.post(SWEEP, &all).ok(200)["scanned"], 0);
-    acme.get(&format!("/v1/events/{kept}")).ok(200);
+    both.caller("acme", "user:alice").get(&format!("/v1/events/{kept}")).ok(200);
     alice.get(&format!("/v1/events/{id}")).ok(200);
 }
 

@@ -59,7 +59,7 @@ fn r301_children_that_are_not_registered_by_writing_to_them() {
     let policies = json!({"children": {"auto_register": false}});
     let made = json!({"path": "org:acme", "members": everybody, "policies": policies});
     assert_eq!(alice.post("/v1/scopes", &made).ok(201)["policies"], policies);
-    for scope in ["org:acme/team:a", "org:acme/team:a/user:x"] {
+    for scope in ["org:acme/team:a", "org:acme/team:a/ws:x"] {
         for caller in [&mut bob, &mut alice] {
             let written = caller.post("/v1/experience", &envelope(scope, "hello")).ok(202);
             caller.get(&format!("/v1/events/{}", string(&written, "event_id"))).ok(200);
@@ -78,8 +78,8 @@ fn r301_children_that_are_not_registered_by_writing_to_them() {
     assert_eq!(listed["items"].as_array().unwrap().len(), 1, "{listed}");
     // By request it can be registered all the same, and elsewhere a first write does.
     alice.post("/v1/scopes", &json!({"path": "org:acme/team:a"})).ok(201);
-    bob.post("/v1/experience", &envelope("org:other", "hello")).ok(202);
-    assert_eq!(bob.get("/v1/scopes?path=org:other").ok(200)["owner"], "user:bob");
+    bob.post("/v1/experience", &envelope("ws:other", "hello")).ok(202);
+    assert_eq!(bob.get("/v1/scopes?path=ws:other").ok(200)["owner"], "user:bob");
     let team = team.crash();
     let mut bob = team.caller("acme", "user:bob");
     bob.get("/v1/scopes?path=org:acme/team:b").fails(404, "NOT_FOUND");
@@ -130,7 +130,8 @@ fn nobody_gets_into_a_closed_scope_from_above() {
     alice.post("/v1/scopes", &json!({"path": closed})).ok(201);
     let id = string(&alice.post("/v1/experience", &envelope(closed, "hello")).ok(202), "event_id");
     bob.post("/v1/experience", &envelope("org:acme", "I was first here")).ok(202);
-    assert_eq!(bob.get("/v1/scopes?path=org:acme").ok(200)["owner"], "user:bob");
+    let first = json!([{"actor": "user:bob", "role": "writer"}]);
+    assert_eq!(bob.get("/v1/scopes?path=org:acme").ok(200)["members"], first);
     bob.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
     bob.get(&format!("/v1/events?scope={closed}")).fails(403, "NOT_A_MEMBER");
     bob.post("/v1/experience", &envelope(closed, "hello")).fails(403, "NOT_A_MEMBER");
@@ -151,14 +152,14 @@ fn nobody_gets_into_a_closed_scope_from_above() {
         assert_eq!(details["capability"], "policy.administer.scope", "{target}");
         assert_eq!(details["denied_by_tier"], "scope", "{target}");
     }
-    // Above it nobody is, so nobody is asked; and the owner may, who has it anyway.
-    bob.post("/v1/scopes", &json!({"path": "org:other"})).ok(201);
+    // Nor does anybody become the owner of an organization by registering it.
+    bob.post("/v1/scopes", &json!({"path": "org:other"})).fails(403, "NOT_A_MEMBER");
     alice.get(&format!("/v1/events/{id}")).ok(200);
-    // The operator may put somebody above it, and then the role reaches down.
+    // The operator may put somebody above it: what is registered below still speaks for itself.
     let owners = json!([{"actor": "user:dave", "role": "owner"}]);
     let mut root = team.caller("acme", "user:root");
     root.post("/v1/scopes", &json!({"path": "org:acme", "members": owners})).ok(201);
-    team.caller("acme", "user:dave").get(&format!("/v1/events/{id}")).ok(200);
+    team.caller("acme", "user:dave").get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
     bob.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
 }
 
@@ -168,16 +169,17 @@ fn a_first_write_above_takes_nothing_from_those_below() {
     let team = Team::start("on_prem_enterprise");
     let mut bob = team.caller("acme", "user:bob");
     let mut carol = team.caller("acme", "user:carol");
-    bob.post("/v1/experience", &envelope("org:acme", "hello")).ok(202);
-    carol.post("/v1/experience", &envelope("org:acme/user:carol", "hello")).ok(202);
+    bob.post("/v1/experience", &envelope("ws:acme", "hello")).ok(202);
+    carol.post("/v1/experience", &envelope("ws:acme/ws:carol", "hello")).ok(202);
     let deny = json!({"deny": ["scope.write.elevated"]});
-    bob.send(Request::new("PUT", "/v1/policy/tenant/acme").json(&deny)).ok(200);
-    let take = json!({"path": "org:acme/user:carol"});
+    let mut alice = team.caller("acme", "user:alice");
+    alice.send(Request::new("PUT", "/v1/policy/tenant/acme").json(&deny)).ok(200);
+    let take = json!({"path": "ws:acme/ws:carol"});
     let refused = bob.post("/v1/scopes", &take).fails(403, "NOT_A_MEMBER");
     assert_eq!(refused["details"]["capability"], "policy.administer.scope");
     // Writing there is ordinary for who has the place above (R425), and so is what is nobody's.
-    bob.post("/v1/experience", &envelope("org:acme/user:carol", "hello")).ok(202);
-    bob.post("/v1/scopes", &json!({"path": "org:acme/team:new"})).ok(201);
+    bob.post("/v1/experience", &envelope("ws:acme/ws:carol", "hello")).ok(202);
+    bob.post("/v1/scopes", &json!({"path": "ws:acme/ws:new"})).ok(201);
     carol.post("/v1/scopes", &take).ok(201);
 }
 
@@ -199,7 +201,7 @@ fn r301_members_and_rules_are_inherited() {
     let launch = json!({"path": "ws:launch", "policies": policies,
         "members": [{"actor": "user:dave", "role": "owner"}]});
     assert_eq!(alice.post("/v1/scopes", &launch).ok(201)["policies"], policies);
-    for scope in ["ws:launch", "ws:launch/user:bob"] {
+    for scope in ["ws:launch", "ws:launch/app:notes"] {
         bob.post("/v1/experience", &envelope(scope, "hello")).ok(202);
         carol.get(&format!("/v1/events?scope={scope}")).ok(200);
         carol.post("/v1/experience", &envelope(scope, "hello")).fails(403, "NOT_A_MEMBER");

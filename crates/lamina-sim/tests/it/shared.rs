@@ -107,7 +107,7 @@ fn r156_r157_r165_denials_name_tier_and_capability() {
     let id = write(&mut alice, "global:pool", "hello");
     // R157: one that is not there yet reaches across tenants by being made.
     let deny = json!({"deny": ["scope.create.cross_tenant"]});
-    put(&mut bob, "/v1/policy/tenant/other", &deny).ok(200);
+    put(&mut team.caller("other", "user:alice"), "/v1/policy/tenant/other", &deny).ok(200);
     for answer in [
         bob.post("/v1/experience", &said("global:new", "hello")),
         bob.post("/v1/scopes", &json!({"path": "global:new"})),
@@ -117,7 +117,12 @@ fn r156_r157_r165_denials_name_tier_and_capability() {
     }
     write(&mut bob, "global:pool", "hello there");
     // R165: without it nothing is shared with the tenant, and ids tell nothing.
-    put(&mut bob, "/v1/policy/tenant/other", &json!({"deny": ["scope.read.cross_tenant"]})).ok(200);
+    put(
+        &mut team.caller("other", "user:alice"),
+        "/v1/policy/tenant/other",
+        &json!({"deny": ["scope.read.cross_tenant"]}),
+    )
+    .ok(200);
     let denied = missing(bob.get("/v1/events?scope=global:pool"), "POLICY_DENIED");
     assert_eq!(denied, named("tenant", "scope.read.cross_tenant"));
     bob.get(&format!("/v1/events/{id}")).fails(404, "NOT_FOUND");
@@ -281,7 +286,12 @@ fn a_stream_of_a_shared_scope_follows_its_policies_and_ones_own() {
             break;
         }
     }
-    put(&mut bob, "/v1/policy/tenant/other", &json!({"deny": ["scope.read.cross_tenant"]})).ok(200);
+    put(
+        &mut team.caller("other", "user:alice"),
+        "/v1/policy/tenant/other",
+        &json!({"deny": ["scope.read.cross_tenant"]}),
+    )
+    .ok(200);
     let last = std::iter::repeat_with(|| expect_event(&mut stream).event);
     assert!(last.take(20).any(|event| event == "policy_revoked"));
     let last = std::iter::repeat_with(|| expect_event(&mut one).event);

@@ -13,6 +13,9 @@ use crate::harness::{Answer, Own, directory, launch};
 
 const ISSUER: &str = "https://issuer.test";
 const SECOND: i64 = 1_000_000;
+/// Alice administers both tenants unless a test names others; everybody else is an ordinary user.
+const ADMINISTRATORS: (&str, &str) =
+    ("LAMINA_AUTH_TENANT_ADMINS", "acme/user:alice,other/user:alice");
 
 /// An issuer, and a server that believes it.
 #[derive(Debug)]
@@ -31,7 +34,8 @@ impl Team {
         let directory = directory();
         let minter = Minter::generate(ISSUER, &SystemRng).unwrap();
         let keys = trust(&directory.path().join("keys.json"), &minter);
-        let own = [("LAMINA_PRESET", preset), ("LAMINA_TRUST", keys.to_str().unwrap())];
+        let keys = keys.to_str().unwrap();
+        let own = [("LAMINA_PRESET", preset), ("LAMINA_TRUST", keys), ADMINISTRATORS];
         let all: Vec<(&str, &str)> = own.iter().chain(environment).copied().collect();
         let server = launch(directory.path(), &all).start().unwrap();
         let environment =

@@ -35,6 +35,7 @@ fn sample() -> Certificate {
         manifest: manifest([("delete", "evt_1".to_owned())].into_iter()),
         counts: ErasureCounts::of([1, 2, 3, 4, 5, 6, 7]),
         holds: 1,
+        blobs_held: 0,
         references: 2,
         before: checkpoint,
         begun: [7; 32],

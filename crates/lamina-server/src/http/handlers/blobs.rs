@@ -100,8 +100,11 @@ async fn receive(
 /// nor show them.
 pub(super) async fn download(mut call: Call) -> Result<Response, Failure> {
     let id: BlobId = call.path_id("blob_id").await?;
-    let permit = call.desk.permit::<BlobRead>(&call.caller()?, None).await?;
-    let (record, reader) = call.app.engine.blob(&permit, id)?;
+    let caller = call.caller()?;
+    let (desk, engine) = (call.desk.clone(), call.app.engine.clone());
+    let permit = desk.permit::<BlobRead>(&caller, None).await?;
+    let sight = engine.sight(desk.app.boot(), &permit).await;
+    let (record, reader) = engine.blob(&permit, sight, id).await?;
     let mut response = Response::new(streamed(reader, record.size_bytes));
     let headers = response.headers_mut();
     let content_type = HeaderValue::try_from(&record.content_type);
@@ -117,11 +120,18 @@ pub(super) async fn download(mut call: Call) -> Result<Response, Failure> {
 pub(super) async fn delete(mut call: Call) -> Result<Response, Failure> {
     let id: BlobId = call.path_id("blob_id").await?;
     let caller = call.caller()?;
-    let permit = call.desk.permit::<BlobUpload>(&caller, None).await?;
-    let engine = call.app.engine.clone();
+    let (desk, engine) = (call.desk.clone(), call.app.engine.clone());
+    let permit = desk.permit::<BlobUpload>(&caller, None).await?;
     let operator = match engine.blob_uploader(&permit, id)? == caller.actor {
         true => None,
-        false => Some(call.desk.permit::<PolicyAdministerDeployment>(&caller, None).await?),
+        false => {
+            // What one may not read is as absent as what is not there.
+            let sight = engine.sight(desk.app.boot(), &permit).await;
+            if !caller.operator && !engine.blob_is_seen(sight, id).await? {
+                return Err(EngineError::NotFound.into());
+            }
+            Some(desk.permit::<PolicyAdministerDeployment>(&caller, None).await?)
+        }
     };
     let noted = call.noted("");
     let record = engine.blob_delete(&permit, operator.as_ref(), id, &noted).await?;

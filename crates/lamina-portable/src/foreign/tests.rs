@@ -1,0 +1,33 @@
+//! Importers as a whole.
+
+mod bad_input;
+mod laws;
+mod more_sources;
+mod sources;
+
+use super::Format;
+
+/// A file of the fixtures.
+macro_rules! fixture {
+    ($path:literal) => {
+        include_str!(concat!("../../../../fixtures/import/", $path))
+    };
+}
+
+/// One JSON file of each format.
+const FIXTURES: &[(Format, &str)] = &[
+    (Format::Jsonl, fixture!("jsonl/export.jsonl")),
+    (Format::Mem0, fixture!("mem0/page.json")),
+    (Format::Mem0, fixture!("mem0/get_all.json")),
+    (Format::Zep, fixture!("zep/graph.json")),
+    (Format::Letta, fixture!("letta/version2.af")),
+    (Format::ChatGpt, fixture!("chatgpt/conversations.json")),
+    (Format::Claude, fixture!("claude/conversations.json")),
+    (Format::McpMemory, fixture!("mcp-memory/memory.jsonl")),
+    (Format::Gemini, fixture!("gemini/MyActivity.json")),
+    (Format::Grok, fixture!("grok/prod-grok-backend.json")),
+    (Format::LangGraph, fixture!("langgraph/items.jsonl")),
+    (Format::Copilot, fixture!("copilot/copilot-activity-history.csv")),
+    (Format::Csv, fixture!("csv/triples.csv")),
+    (Format::BasicMemory, fixture!("basic-memory/boat.md")),
+];
