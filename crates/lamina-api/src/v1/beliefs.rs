@@ -82,10 +82,10 @@ pub struct BeliefBody {
     /// This is not the whole.
     #[serde(rename = "_partial")]
     pub partial: bool,
-    /// Why: `revision_in_progress`, `supporting_evidence_redacted` or `calibration_stale`.
+    /// Why: `revision_in_progress`, `supporting_evidence_redacted`, `unsupported_declaration` or `calibration_stale`.
     #[serde(rename = "_partial_reason", skip_serializing_if = "Option::is_none")]
     #[schemars(regex(
-        pattern = "^(revision_in_progress|supporting_evidence_redacted|calibration_stale)$"
+        pattern = "^(revision_in_progress|supporting_evidence_redacted|unsupported_declaration|calibration_stale)$"
     ))]
     pub partial_reason: Option<&'static str>,
 }

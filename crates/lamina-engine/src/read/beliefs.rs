@@ -138,6 +138,14 @@ pub struct BeliefRecord {
     pub settings: Settings,
 }
 
+impl BeliefRecord {
+    /// Whether somebody declared it and nothing supports it.
+    pub fn is_unsupported(&self) -> bool {
+        let mut supports = self.supports.iter();
+        self.declared && !supports.any(|support| support.polarity == Polarity::Supports)
+    }
+}
+
 /// One record that a belief stands on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BeliefSupport {

@@ -13,6 +13,9 @@ use crate::write::capture::{DeclareRequest, Request};
 use crate::write::prepare::section;
 use crate::{Engine, Error};
 
+/// The most confidence that a declaration without support has, in ten-thousandths.
+const UNSUPPORTED_MAX: u16 = 7_000;
+
 /// A belief to be declared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BeliefToDeclare {
@@ -24,7 +27,7 @@ pub struct BeliefToDeclare {
     pub subject: Option<String>,
     /// The relation.
     pub predicate: String,
-    /// How sure its author is.
+    /// How sure its author is. Without support, no more than 0.7 of it counts.
     pub confidence: Confidence,
     /// What its author names in support, all of it readable by them.
     pub supports: Vec<BeliefSupportId>,
@@ -39,6 +42,11 @@ pub enum BeliefSupportId {
     Event(EventId),
     /// A fact.
     Fact(FactId),
+}
+
+/// How sure a declaration without support may be, for its claim and against it: nobody can look into its grounds.
+fn without_support(given: Confidence) -> Confidence {
+    given.clamp(Confidence::new(10_000 - UNSUPPORTED_MAX), Confidence::new(UNSUPPORTED_MAX))
 }
 
 impl Engine {
@@ -71,7 +79,10 @@ impl Engine {
             subject: entity,
             subject_name: belief.subject,
             predicate: belief.predicate,
-            confidence: belief.confidence,
+            confidence: match belief.supports.is_empty() {
+                true => without_support(belief.confidence),
+                false => belief.confidence,
+            },
             supports: belief
                 .supports
                 .into_iter()

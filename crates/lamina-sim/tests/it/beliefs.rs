@@ -372,6 +372,56 @@ fn beliefs_are_declared_closed_and_remembered() {
 }
 
 #[test]
+fn declared_belief_without_support_is_at_most_seven_tenths_sure_and_says_so() {
+    let mut api = Api::shared("beliefs-unsupported");
+    let event = say(&mut api, "2025-01-10T10:00:00Z", "Acme has 200 seats.");
+    let scope = api.scope.clone();
+    let declared = |predicate: &str, confidence: f64, supports: &Value| {
+        json!({"scope": scope, "statement": "yes", "subject": "Acme", "predicate": predicate,
+            "confidence": confidence, "supports": supports})
+    };
+    let cases = [
+        ("sure", 1.0, "supported", 0.7),
+        ("likely", 0.65, "supported", 0.65),
+        ("open", 0.5, "uncertain", 0.5),
+        ("never", 0.0, "contradicted", 0.7),
+    ];
+    for (predicate, given, stance, shown) in cases {
+        let answer = api.post("/v1/beliefs", &declared(predicate, given, &json!([])));
+        let warning = answer.header("x-cortex-warning").unwrap_or_default().to_owned();
+        assert_eq!(warning, "unsupported_declaration", "{predicate}");
+        let belief = answer.ok(201);
+        assert_eq!((&belief["stance"], &belief["confidence"]), (&json!(stance), &json!(shown)));
+        assert_eq!(belief["_partial_reason"], "unsupported_declaration");
+        assert_eq!(belief["_partial"], true);
+        let read = api.get(&format!("/v1/beliefs/{}", string(&belief, "id"))).ok(200);
+        assert_eq!(read["confidence"], json!(shown), "{predicate}");
+        assert_eq!(read["_partial_reason"], "unsupported_declaration");
+    }
+    // With something to look into it is as sure as its author.
+    let answer = api.post("/v1/beliefs", &declared("backed", 1.0, &json!([event])));
+    assert_eq!(answer.header("x-cortex-warning"), None);
+    let backed = answer.ok(201);
+    assert_eq!(backed["confidence"], 1.0);
+    assert!(backed.get("_partial_reason").is_none(), "{backed}");
+}
+
+#[test]
+fn declared_belief_does_not_count_support_that_its_author_may_not_read() {
+    let team = Team::start_with("on_prem_enterprise", &[("CORTEX_ENABLE_EXPERIMENTAL", "1")]);
+    let mut alice = team.caller("acme", "user:alice");
+    let mut bob = team.caller("acme", "user:bob");
+    let closed =
+        json!({"path": "ws:closed", "members": [{"actor": "user:alice", "role": "owner"}]});
+    alice.post("/v1/scopes", &closed).ok(201);
+    let said = crate::harness::envelope("ws:closed", "Acme has 200 seats.");
+    let event = string(&alice.post("/v1/experience", &said).ok(202), "event_id");
+    let declared = json!({"scope": "ws:open", "statement": "yes", "confidence": 1,
+        "supports": [event]});
+    bob.post("/v1/beliefs", &declared).fails_at(422, "INVALID_BODY", "supports[0]");
+}
+
+#[test]
 fn r292_questions_narrow_pages_join_and_bad_ones_are_refused() {
     let mut api = Api::shared("beliefs-asked");
     say(&mut api, "2025-01-10T10:00:00Z", "Bob works at Acme.");

@@ -33,6 +33,9 @@ use crate::http::reply;
 /// What wrote a narrative without a model.
 const TEMPLATE: &str = "template/1";
 
+/// What is said of a belief that somebody declared and nothing supports.
+const UNSUPPORTED: &str = "unsupported_declaration";
+
 /// One page of beliefs.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let query = BeliefsQuery::parse(&call.pairs()?)?;
@@ -145,7 +148,11 @@ pub(super) async fn declare(mut call: Call) -> Result<Response, Failure> {
     let id = engine.declare_belief(&permit, belief, &call.noted("")).await?;
     // Whoever may write here is shown what they wrote.
     let made = engine.belief_declared(&permit, id).await?;
-    reply::json(StatusCode::CREATED, &shown(&made))
+    let mut response = reply::json(StatusCode::CREATED, &shown(&made))?;
+    if made.is_unsupported() {
+        reply::warn(&mut response, UNSUPPORTED);
+    }
+    Ok(response)
 }
 
 /// A record that the caller may read. One that they may not is as unknown to them as one that is not
@@ -227,6 +234,7 @@ pub(super) fn shown(belief: &BeliefRecord) -> BeliefBody {
     let partial = match belief.shown.partial {
         Some(PartialReason::RevisionInProgress) => Some("revision_in_progress"),
         Some(PartialReason::SupportingEvidenceRedacted) => Some("supporting_evidence_redacted"),
+        None if belief.is_unsupported() => Some(UNSUPPORTED),
         None => belief.calibration_stale.then_some("calibration_stale"),
     };
     BeliefBody {

@@ -87,7 +87,10 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         // That something is doubted was not said before, whoever said it.
         if told.adds(&words) || confidence < DOUBTED_BELOW {
             let sure = (confidence * 100.0).round();
-            let words = format!("{words} ({sure}% sure)");
+            let words = match found.record.is_unsupported() {
+                true => format!("{words} ({sure}% sure, declared without support)"),
+                false => format!("{words} ({sure}% sure)"),
+            };
             let (at, id) = (found.record.valid_from.0, found.record.id.to_string());
             let text = record(at, PromptTag::Belief, authors_of(recalled, &id), &words);
             pieces.push(Piece { text, id });
