@@ -56,6 +56,12 @@ impl Claims {
         let (iat, exp) = times(members, now)?;
         let sub: String = required(members, "sub", "must be a text")?;
         let sub: ActorId = sub.parse().map_err(|_| bad("sub", "must be an actor, `type:id`"))?;
+        if sub.kind() == "system" {
+            return Err(bad(
+                "sub",
+                "must not be of the type `system`, which is the database itself",
+            ));
+        }
         let service = sub.kind() == "service";
         let life_max = if service { SERVICE_TOKEN_LIFE_US_MAX } else { life_us_max };
         if exp.0.saturating_sub(iat.0) > life_max {

@@ -73,6 +73,11 @@ pub enum TokenError {
     /// The audience is not exactly one tenant.
     #[error("the token must name exactly one tenant: `aud` is `cortexdb:tenant:NAME`")]
     Tenant,
+    /// The issuer makes tokens for other tenants.
+    #[error(
+        "the issuer of the token is not trusted for its tenant: have the operator bind it to the tenant"
+    )]
+    IssuerTenant,
     /// Its time has passed.
     #[error("the token has expired: mint a new one")]
     Expired,
@@ -127,7 +132,7 @@ impl TokenError {
             | TokenError::LifeTooLong
             | TokenError::MissingClaim { .. }
             | TokenError::BadClaim { .. } => ErrorCode::InvalidTokenSignature,
-            TokenError::Tenant => ErrorCode::WrongTenant,
+            TokenError::Tenant | TokenError::IssuerTenant => ErrorCode::WrongTenant,
             TokenError::Expired | TokenError::NotYet { .. } => ErrorCode::ExpiredToken,
         }
     }
@@ -148,6 +153,7 @@ impl TokenError {
             TokenError::KeyMismatch => "key_mismatch",
             TokenError::Signature => "signature",
             TokenError::Tenant => "tenant",
+            TokenError::IssuerTenant => "issuer_tenant",
             TokenError::Expired => "expired",
             TokenError::NotYet { .. } => "not_yet",
             TokenError::LifeTooLong => "life_too_long",

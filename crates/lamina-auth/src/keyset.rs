@@ -9,9 +9,10 @@ mod trust;
 
 pub(crate) use trust::key_id;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jsonwebtoken::{Algorithm, DecodingKey};
+use lamina_types::TenantName;
 use lamina_types::limits::{KEY_ID_CHARS_MAX, TOKEN_LIFE_US_MAX};
 use pasetors::keys::AsymmetricPublicKey;
 use pasetors::version4::V4;
@@ -47,8 +48,18 @@ pub struct Loaded {
 struct Issuer {
     source: Source,
     keys: BTreeMap<String, Key>,
+    rules: IssuerRules,
+}
+
+/// What the operator says of one issuer, beside its keys.
+#[derive(Debug, Clone, Default)]
+struct IssuerRules {
     /// How long its tokens of users live at most, if that is not what all others' do.
     life_us_max: Option<i64>,
+    /// The tenants it issues tokens for; `None` is every tenant.
+    tenants: Option<BTreeSet<TenantName>>,
+    /// The claim that makes an administrator of the token's tenant, if it is `true`.
+    admin_claim: Option<String>,
 }
 
 /// Where the keys came from, which decides whether they may be replaced.
@@ -114,13 +125,41 @@ impl KeySet {
     /// is itself, whose operator says how long.
     pub fn let_live(&mut self, iss: &str, life_us_max: i64) {
         if let Some(issuer) = self.issuers.get_mut(iss) {
-            issuer.life_us_max = Some(life_us_max);
+            issuer.rules.life_us_max = Some(life_us_max);
         }
+    }
+
+    /// Binds an issuer to tenants: its tokens for any other are refused.
+    pub fn bind_tenants(&mut self, iss: &str, tenants: BTreeSet<TenantName>) {
+        if let Some(issuer) = self.issuers.get_mut(iss) {
+            issuer.rules.tenants = Some(tenants);
+        }
+    }
+
+    /// Names the claim by which an issuer makes administrators.
+    pub fn name_admin_claim(&mut self, iss: &str, claim: String) {
+        if let Some(issuer) = self.issuers.get_mut(iss) {
+            issuer.rules.admin_claim = Some(claim);
+        }
+    }
+
+    /// Whether an issuer may make tokens for every tenant.
+    pub fn is_unbound(&self, iss: &str) -> bool {
+        self.issuers.get(iss).is_some_and(|issuer| issuer.rules.tenants.is_none())
+    }
+
+    pub(crate) fn issues_for(&self, iss: &str, tenant: &TenantName) -> bool {
+        let tenants = self.issuers.get(iss).and_then(|issuer| issuer.rules.tenants.as_ref());
+        tenants.is_none_or(|tenants| tenants.contains(tenant))
+    }
+
+    pub(crate) fn admin_claim(&self, iss: &str) -> Option<&str> {
+        self.issuers.get(iss)?.rules.admin_claim.as_deref()
     }
 
     /// How long the tokens of users live at most that this issuer makes.
     pub(crate) fn life_us_max(&self, iss: &str) -> i64 {
-        let own = self.issuers.get(iss).and_then(|issuer| issuer.life_us_max);
+        let own = self.issuers.get(iss).and_then(|issuer| issuer.rules.life_us_max);
         own.unwrap_or(TOKEN_LIFE_US_MAX)
     }
 
@@ -165,8 +204,8 @@ impl KeySet {
             return Err(KeySetError::TooManyIssuers { max: ISSUERS_MAX });
         }
         let loaded = Loaded { iss: iss.clone(), keys: keys.len(), ignored };
-        let life_us_max = self.issuers.get(&iss).and_then(|issuer| issuer.life_us_max);
-        self.issuers.insert(iss, Issuer { source, keys, life_us_max });
+        let rules = self.issuers.get(&iss).map(|issuer| issuer.rules.clone()).unwrap_or_default();
+        self.issuers.insert(iss, Issuer { source, keys, rules });
         Ok(loaded)
     }
 }

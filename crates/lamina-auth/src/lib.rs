@@ -17,4 +17,4 @@ pub use claims::{Claims, parse_scope_entry};
 pub use error::{KeyProblem, KeySetError, MintError, TokenError};
 pub use keyset::{KeySet, Loaded};
 pub use mint::{Minter, PublicKey, trust_file};
-pub use verify::verify;
+pub use verify::{VerifiedToken, verify, verify_office};

@@ -17,6 +17,20 @@ use crate::keyset::{Key, KeySet};
 /// Checks a token in the order of R137 to R140: signature, issuer, tenant, times. Whether the tenant
 /// exists, whether the `jti` was revoked and whether the actor header agrees is the caller's to check.
 pub fn verify(token: &str, keys: &KeySet, now: Micros) -> Result<Claims, TokenError> {
+    verify_office(token, keys, now).map(|verified| verified.claims)
+}
+
+/// A token that was verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedToken {
+    /// Its claims.
+    pub claims: Claims,
+    /// The claim that the operator named for its issuer makes the bearer an administrator of the tenant.
+    pub administrator: bool,
+}
+
+/// Checks a token as [`verify`] does, and reads the office that its issuer may give.
+pub fn verify_office(token: &str, keys: &KeySet, now: Micros) -> Result<VerifiedToken, TokenError> {
     if token.is_empty() {
         return Err(TokenError::Missing);
     }
@@ -29,7 +43,13 @@ pub fn verify(token: &str, keys: &KeySet, now: Micros) -> Result<Claims, TokenEr
         jwt::check(token, keys)?
     };
     let life_us_max = keys.life_us_max(&issuer(&payload)?);
-    Claims::read(&payload, now, life_us_max)
+    let claims = Claims::read(&payload, now, life_us_max)?;
+    if !keys.issues_for(&claims.iss, &claims.tenant) {
+        return Err(TokenError::IssuerTenant);
+    }
+    let office = keys.admin_claim(&claims.iss).map(|claim| payload.read::<bool>(claim));
+    let administrator = matches!(office, Some(Ok(Some(true))));
+    Ok(VerifiedToken { claims, administrator })
 }
 
 /// The key that a token names, of the issuer that its payload names. Both are only claims until the

@@ -7,12 +7,20 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::ActorId;
 use crate::limits::{SCOPE_CHARS_MAX, SCOPE_SEGMENTS_MAX};
 
 /// The types that have a meaning of their own (R069, C09).
 pub const BUILT_IN_TYPES: &[&str] = &[
     "org", "dept", "team", "app", "user", "agent", "service", "ws", "project", "global", "system",
 ];
+
+/// The types whose scopes belong to the actor of the same name: `org:acme/user:alice` is that of
+/// `user:alice`.
+pub const PERSON_TYPES: &[&str] = &["user", "agent", "service"];
+
+/// The types of shared places that a tenant administrator registers.
+pub const GROUP_TYPES: &[&str] = &["org", "dept", "team"];
 
 /// A well-formed scope path.
 ///
@@ -107,6 +115,24 @@ impl ScopePath {
     /// Whether the scope is one that is meant for all tenants: its first segment is `global:`.
     pub fn is_shared(&self) -> bool {
         self.segments().next().is_some_and(|(kind, _)| kind == "global")
+    }
+
+    /// The actor whose name the last segment bears, for the person types. Nobody's in a shared scope,
+    /// where actors of several tenants have the same name.
+    pub fn person(&self) -> Option<ActorId> {
+        let segment = self.0.rsplit('/').next()?;
+        let is_person = PERSON_TYPES.contains(&self.leaf_type()) && !self.is_shared();
+        if is_person { segment.parse().ok() } else { None }
+    }
+
+    /// Whether this is the scope of a person, or lies below one.
+    pub fn is_personal(&self) -> bool {
+        !self.is_shared() && self.segments().any(|(kind, _)| PERSON_TYPES.contains(&kind))
+    }
+
+    /// Whether the scope ends in a group: an organization, a department or a team.
+    pub fn is_group(&self) -> bool {
+        GROUP_TYPES.contains(&self.leaf_type())
     }
 
     /// Whether any segment has this type.

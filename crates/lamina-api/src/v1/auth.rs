@@ -28,6 +28,10 @@ pub struct Whoami {
     pub effective_capabilities: Vec<String>,
     /// Whether the configuration names it as an operator of the deployment.
     pub operator: bool,
+    /// Whether it is an administrator of its tenant.
+    pub administrator: bool,
+    /// Whether it reads and writes for the persons of its tenant.
+    pub delegate: bool,
 }
 
 /// What is shown of a token.

@@ -19,6 +19,8 @@ pub struct Defaults {
     pub require_signed: Option<bool>,
     /// `scope.auto_register`: whether a first write makes the caller owner of the scope (R076).
     pub auto_register: Option<bool>,
+    /// `scope.person_private`: whether the scopes of persons are open to nobody else.
+    pub person_private: Option<bool>,
     /// `forget.cascade.default`
     pub cascade_default: Option<Cascade>,
     /// `audit.retention`
@@ -136,6 +138,7 @@ pub enum DefaultsError {
 
 const REQUIRE_SIGNED: &str = "actor.require_signed";
 const AUTO_REGISTER: &str = "scope.auto_register";
+const PERSON_PRIVATE: &str = "scope.person_private";
 const CASCADE: &str = "forget.cascade.default";
 const RETENTION: &str = "audit.retention";
 const BODY_BYTES: &str = "audit.store_body_bytes";
@@ -150,6 +153,7 @@ const SCOPE_TYPES: &str = "allowed_scope_types";
 const KEYS: &[&str] = &[
     REQUIRE_SIGNED,
     AUTO_REGISTER,
+    PERSON_PRIVATE,
     CASCADE,
     RETENTION,
     BODY_BYTES,
@@ -166,6 +170,7 @@ const KEYS: &[&str] = &[
 /// set of scope types is closed at the deployment.
 const TENANT_KEYS: &[&str] = &[
     AUTO_REGISTER,
+    PERSON_PRIVATE,
     CASCADE,
     RETENTION,
     BODY_BYTES,
@@ -187,6 +192,7 @@ impl Defaults {
         match key {
             REQUIRE_SIGNED => put(REQUIRE_SIGNED, &mut self.require_signed, value, boolean),
             AUTO_REGISTER => put(AUTO_REGISTER, &mut self.auto_register, value, boolean),
+            PERSON_PRIVATE => put(PERSON_PRIVATE, &mut self.person_private, value, boolean),
             CASCADE => put(CASCADE, &mut self.cascade_default, value, |key, value| {
                 value.parse().map_err(|CascadeError| DefaultsError::NotCascade { key })
             }),
@@ -227,6 +233,7 @@ impl Defaults {
         let Defaults {
             require_signed,
             auto_register,
+            person_private,
             cascade_default,
             audit_retention_us,
             store_body_bytes,
@@ -245,6 +252,7 @@ impl Defaults {
         [
             (REQUIRE_SIGNED, boolean(require_signed)),
             (AUTO_REGISTER, boolean(auto_register)),
+            (PERSON_PRIVATE, boolean(person_private)),
             (CASCADE, cascade_default.map(|cascade| cascade.to_string())),
             (RETENTION, period(audit_retention_us)),
             (BODY_BYTES, boolean(store_body_bytes)),

@@ -57,6 +57,10 @@ pub(super) enum Refusal<'a> {
     Service,
     /// Only an operator may.
     OperatorOnly,
+    /// Only an administrator of the tenant may.
+    AdministratorOnly,
+    /// Only an administrator of the tenant registers an organization, a department or a team.
+    Group,
     /// The database's own scopes (R070).
     System,
     /// The tenant's document denies it.
@@ -86,11 +90,14 @@ impl Refusal<'_> {
             | Refusal::Deployment
             | Refusal::Service
             | Refusal::OperatorOnly
+            | Refusal::AdministratorOnly
             | Refusal::System => Tier::Deployment,
             Refusal::Tenant => Tier::Tenant,
-            Refusal::Scope(_) | Refusal::Member(_) | Refusal::Owner | Refusal::OwnerOfShared => {
-                Tier::Scope
-            }
+            Refusal::Scope(_)
+            | Refusal::Member(_)
+            | Refusal::Owner
+            | Refusal::OwnerOfShared
+            | Refusal::Group => Tier::Scope,
             Refusal::Actor | Refusal::TokenCaps | Refusal::TokenScopes(_) | Refusal::Job(_) => {
                 Tier::Actor
             }
@@ -99,7 +106,9 @@ impl Refusal<'_> {
 
     pub(super) fn of(&self, capability: &'static str, preset: Preset) -> Denial {
         let code = match self {
-            Refusal::Member(_) | Refusal::Owner | Refusal::OwnerOfShared => DenialCode::NotAMember,
+            Refusal::Member(_) | Refusal::Owner | Refusal::OwnerOfShared | Refusal::Group => {
+                DenialCode::NotAMember
+            }
             _ if capability == "scope.create.custom" => DenialCode::UnregisteredScopeType,
             _ => DenialCode::PolicyDenied,
         };
@@ -127,6 +136,14 @@ impl Refusal<'_> {
             Refusal::OperatorOnly => format!(
                 "it is for operators; ask the operator to do it, or to add this actor to \
                  auth.operators (preset {preset})"
+            ),
+            Refusal::AdministratorOnly => format!(
+                "it is for administrators of the tenant; ask one, or ask the operator to add this \
+                 actor to auth.tenant_admins (preset {preset})"
+            ),
+            Refusal::Group => format!(
+                "administrators of the tenant register an organization, a department or a team and \
+                 name its owners; ask one for {capability} here"
             ),
             Refusal::System => {
                 "`system:` scopes belong to the database; use a scope of another type".to_owned()

@@ -28,7 +28,7 @@ pub(super) struct Fixture {
 pub(super) fn fixture(text: &str) -> Fixture {
     let mut stack = Stack::of_preset(Preset::OnPremEnterprise);
     let actor = "user:alice".parse().unwrap();
-    let mut caller = Caller { actor, tenant: 1, operator: false, grant: None, home: None };
+    let mut caller = Caller::plain(actor, 1);
     let mut caps: Option<BTreeSet<String>> = None;
     let mut scopes = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -47,9 +47,11 @@ pub(super) fn fixture(text: &str) -> Fixture {
             }
             "member" => stack.membership = membership(rest),
             "caller" => {
-                let (name, operator) = rest.split_once(' ').unwrap_or((rest, ""));
+                let (name, office) = rest.split_once(' ').unwrap_or((rest, ""));
                 caller.actor = name.parse().unwrap();
-                caller.operator = operator == "operator";
+                caller.operator = office == "operator";
+                caller.administrator = office == "administrator";
+                caller.delegate = office == "delegate";
             }
             "guest" => stack.guest = Some(Guest { actor: rest.parse().unwrap(), tenant: 9 }),
             "caps" => caps = Some(Grant::read_caps(rest.split(' ')).unwrap()),
@@ -82,6 +84,7 @@ fn membership(text: &str) -> Membership {
         closed: closed == "closed",
         role: (!role.is_empty()).then(|| role.parse().unwrap()),
         registered: true,
+        personal: closed == "personal",
     }
 }
 

@@ -21,6 +21,10 @@ pub struct Caller {
     pub tenant: u32,
     /// Whether the configuration names it an operator.
     pub operator: bool,
+    /// Whether the configuration, or a claim that it trusts, names it an administrator of its tenant.
+    pub administrator: bool,
+    /// Whether the configuration names it a delegate: it reads and writes for the persons of its tenant.
+    pub delegate: bool,
     /// What its token narrows to; `None` where no token is needed.
     pub grant: Option<Arc<Grant>>,
     /// Who it is in its own tenant, while it is a guest where all tenants meet.
@@ -90,7 +94,24 @@ pub enum GrantError {
 impl Caller {
     /// A caller that is taken at its word, because only this machine can call (`dev_local`).
     pub fn local(actor: ActorId, tenant: u32) -> Caller {
-        Caller { actor, tenant, operator: true, grant: None, home: None }
+        let (operator, administrator, delegate) = (true, true, true);
+        Caller { actor, tenant, operator, administrator, delegate, grant: None, home: None }
+    }
+
+    /// A caller without an office and without a token: the database itself, or the record of a job.
+    pub fn plain(actor: ActorId, tenant: u32) -> Caller {
+        let (operator, administrator, delegate) = (false, false, false);
+        Caller { actor, tenant, operator, administrator, delegate, grant: None, home: None }
+    }
+
+    /// Whether it administers the tenant where it acts. A guest administers its own tenant only.
+    pub fn administers(&self) -> bool {
+        self.operator || (self.administrator && !self.is_guest())
+    }
+
+    /// Whether it acts for the persons of the tenant where it acts.
+    pub fn is_delegate(&self) -> bool {
+        self.delegate && !self.is_guest()
     }
 
     /// The same caller in its own tenant.

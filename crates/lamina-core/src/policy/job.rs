@@ -88,13 +88,7 @@ impl Stack {
         if grant.capability != C::NAME {
             return Err(Refusal::Job(&grant.capability).of(C::NAME, self.preset));
         }
-        let caller = Caller {
-            actor: grant.actor.clone(),
-            tenant: grant.tenant,
-            operator: false,
-            grant: None,
-            home: None,
-        };
+        let caller = Caller::plain(grant.actor.clone(), grant.tenant);
         if ALWAYS_FINISHES.contains(&C::NAME) {
             return Ok(Permit::new(caller, Reach::of::<C>(grant.scope.as_ref()), Tier::Deployment));
         }
@@ -104,7 +98,7 @@ impl Stack {
     /// The permit that retention runs with when it is time. What goes was decided by whoever set the rules.
     pub fn permit_retain(&self, tenant: u32) -> Permit<Retain> {
         let actor = "system:retention".parse().expect("the name is well formed");
-        let caller = Caller { actor, tenant, operator: false, grant: None, home: None };
+        let caller = Caller::plain(actor, tenant);
         Permit::new(caller, Reach::Tenant, Tier::Deployment)
     }
 
@@ -112,7 +106,7 @@ impl Stack {
     pub fn permit_derive(&self, entry: &Derivation) -> Permit<Derive> {
         let Derivation { tenant, scope, consolidate_into } = entry.clone();
         let actor = "system:derive".parse().expect("the name is well formed");
-        let caller = Caller { actor, tenant, operator: false, grant: None, home: None };
+        let caller = Caller::plain(actor, tenant);
         Permit::new(caller, Reach::Exactly(scope, consolidate_into), Tier::Deployment)
     }
 }

@@ -35,6 +35,6 @@ pub use period::PeriodError;
 pub use permit::{Permit, Policy};
 pub use preset::{Preset, PresetError};
 pub use rate::{Rate, RateError, RatePeriod};
-pub use rules::{OPERATOR_ONLY, is_of};
+pub use rules::{ADMINISTRATOR_ONLY, OPERATOR_ONLY, is_of};
 pub use stack::{Membership, Stack};
 pub use walk::Walk;

@@ -25,14 +25,14 @@ pub struct Write<'a> {
 }
 
 /// Everything a write needs (R158-R162, R425), in the order it is asked for.
-pub fn write_needs(caller: &ActorId, write: &Write<'_>, stack: &Stack) -> Vec<&'static str> {
+pub fn write_needs(caller: &Caller, write: &Write<'_>, stack: &Stack) -> Vec<&'static str> {
     let mut needs = vec![ScopeWrite::NAME];
     // Without a writing role at or above the scope, the scope is above the caller's natural level;
     // without any, every scope is.
-    if !stack.membership.role.is_some_and(MemberRole::writes) {
+    if !stack.role(caller, ScopeWrite::NAME).is_some_and(MemberRole::writes) {
         needs.push(ScopeWriteElevated::NAME);
     }
-    if write.observed_actor != caller {
+    if *write.observed_actor != caller.actor {
         needs.push(ScopeWriteOnBehalfOf::NAME);
     }
     if write.subject != write.observed_actor {
@@ -63,14 +63,14 @@ pub fn create_needs(scope: &ScopePath, allowed_scope_types: &[String]) -> Vec<&'
 }
 
 /// What changing the members or the policy of somebody else's scope takes beside
-/// `policy.administer.scope` there (R192): an operator, who administers the tenant too, or the deployment
-/// if all tenants share the scope. Nothing more of its owner.
+/// `policy.administer.scope` there (R192): an administrator of the tenant, or an operator if all tenants share
+/// the scope. Nothing more of its owner.
 ///
 /// It is asked of the tenant as a whole: the policy of the scope itself must not be able to keep out
 /// those who repair it.
 pub fn others_scope_needs(stack: &Stack) -> Option<&'static str> {
-    let Membership { registered, role, .. } = stack.membership;
-    let others = registered && role != Some(MemberRole::Owner);
+    let Membership { registered, personal, role, .. } = stack.membership;
+    let others = (registered || personal) && role != Some(MemberRole::Owner);
     others.then_some(match stack.guest {
         None => PolicyAdministerTenant::NAME,
         Some(_) => PolicyAdministerDeployment::NAME,
@@ -120,13 +120,10 @@ impl Stack {
         caller: &Caller,
         write: &Write<'_>,
     ) -> Result<Permit<ScopeWrite>, Denial> {
-        let needs = write_needs(&caller.actor, write, self);
+        let needs = write_needs(caller, write, self);
         let mut tier = Tier::Deployment;
         for need in &needs {
-            let decided = match write.creates {
-                true => self.allows_making(caller, need, write.scope),
-                false => self.allows(caller, need, Some(write.scope)),
-            };
+            let decided = self.allows(caller, need, Some(write.scope));
             tier = tier.max(decided?);
         }
         let also = needs.into_iter().filter(|need| *need != ScopeWrite::NAME).collect();
@@ -136,30 +133,11 @@ impl Stack {
         Ok(if self.auto_register() { permit } else { permit.without_registering() })
     }
 
-    /// Whether whoever makes a scope may use what that takes.
-    ///
-    /// A scope that nobody has is open to any writer (R075), and its first write makes the caller its
-    /// owner: the tiers are asked for all that takes, the token only whether it is for writing here, and
-    /// for reaching across tenants.
-    fn allows_making(
-        &self,
-        caller: &Caller,
-        need: &'static str,
-        scope: &ScopePath,
-    ) -> Result<Tier, Denial> {
-        let by_making = need != ScopeCreateCrossTenant::NAME
-            && (need == ScopeWriteElevated::NAME || need.starts_with("scope.create."));
-        if by_making {
-            return self.allows(&Caller { grant: None, ..caller.clone() }, need, Some(scope));
-        }
-        self.allows(caller, need, Some(scope))
-    }
-
     /// Whether a caller that may register scopes may register this one, which is not there yet.
     pub fn allows_registering(&self, caller: &Caller, scope: &ScopePath) -> Result<Tier, Denial> {
         let mut decided = Tier::Deployment;
         for need in self.create_needs(scope) {
-            decided = decided.max(self.allows_making(caller, need, scope)?);
+            decided = decided.max(self.allows(caller, need, Some(scope))?);
         }
         Ok(decided)
     }

@@ -10,6 +10,19 @@ use super::{Caller, Preset};
 pub const OPERATOR_ONLY: &[&str] =
     &["policy.administer.deployment", "admin.flush", "admin.compact", "auth.mint"];
 
+/// What only an administrator of the tenant may do, whatever the documents say (R177, R453, R455).
+pub const ADMINISTRATOR_ONLY: &[&str] = &["policy.administer.tenant", "audit.read.cross_actor"];
+
+/// What no policy below the deployment takes from an operator: otherwise nobody could repair one.
+const OPERATOR_KEEPS: &[&str] = &[
+    "policy.administer.deployment",
+    "policy.administer.tenant",
+    "policy.administer.scope",
+    "policy.administer.actor",
+    "auth.revoke",
+    "admin.health",
+];
+
 /// How a capability touches the scope it is used in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
@@ -48,15 +61,28 @@ pub(super) fn access(capability: &str) -> Access {
     ACCESS.iter().find(|(name, _)| hit(name)).map_or(Access::Elsewhere, |(_, access)| *access)
 }
 
-/// The role that a scope with listed members asks for. Operators may administer without one, so that
-/// a scope whose owners are gone can be repaired; they may not read or write without one.
-pub(super) fn role_needed(access: Access, operator: Operator) -> Option<MemberRole> {
-    match (access, operator) {
+/// The role that a scope with listed members asks for. Administrators may administer without one, so
+/// that a scope whose owners are gone can be repaired; they may not read or write without one.
+pub(super) fn role_needed(access: Access, rank: Rank) -> Option<MemberRole> {
+    match (access, rank) {
         (Access::Read, _) => Some(MemberRole::Reader),
         (Access::Write, _) => Some(MemberRole::Writer),
-        (Access::Administer, Operator::No) => Some(MemberRole::Owner),
-        (Access::Administer, Operator::Yes) | (Access::Elsewhere, _) => None,
+        (Access::Administer, Rank::Ordinary) => Some(MemberRole::Owner),
+        (Access::Administer, Rank::Administrator | Rank::Operator) | (Access::Elsewhere, _) => None,
     }
+}
+
+/// What an administrator does in scopes without a role there: erase a person, on request of that
+/// person, wherever the events are.
+pub(super) fn is_erasure_by_office(capability: &str, scope: &ScopePath, rank: Rank) -> bool {
+    let erases = capability == "forget.gdpr.cross_workspace"
+        || (capability == "forget.gdpr" && scope.is_personal());
+    erases && rank >= Rank::Administrator && !scope.is_shared()
+}
+
+/// Whether no policy of a tenant, a scope or an actor decides.
+pub(super) fn is_above_policies(capability: &str, rank: Rank) -> bool {
+    rank == Rank::Operator && OPERATOR_KEEPS.contains(&capability)
 }
 
 /// What somebody owns cannot be taken from them: changing who may, and erasing.
@@ -69,25 +95,30 @@ pub(super) fn takes_an_owner_of_shared(capability: &str) -> bool {
     access(capability) == Access::Administer || capability.starts_with("forget.")
 }
 
-/// Whether a scope is the one of an actor: `org:acme/user:alice` is that of `user:alice`, whoever wrote
-/// first to it. What is kept of a person is theirs to have erased. Where all tenants meet, a name is
-/// not enough to tell whose.
+/// Whether a scope bears the name of an actor: `org:acme/user:alice` that of `user:alice`, whoever wrote
+/// first to it. Only persons have such scopes, and none where all tenants meet.
 pub fn is_of(scope: &ScopePath, actor: &ActorId) -> bool {
-    let last = scope.segments().next_back();
-    !scope.is_shared() && last.is_some() && actor.as_str().split_once(':') == last
+    scope.person().is_some_and(|person| person == *actor)
 }
 
-/// Whether a caller runs the deployment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
-    Yes,
-    No,
+/// The office of a caller in the tenant where it acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Ordinary,
+    Administrator,
+    Operator,
 }
 
-impl Operator {
-    /// Under `dev_local` everybody is one: the only machine that can call is the operator's own.
-    pub(super) fn of(caller: &Caller, preset: Preset) -> Operator {
-        if caller.operator || preset == Preset::DevLocal { Operator::Yes } else { Operator::No }
+impl Rank {
+    /// Under `dev_local` everybody is an operator: the only machine that can call is the operator's own.
+    pub(super) fn of(caller: &Caller, preset: Preset) -> Rank {
+        if caller.operator || preset == Preset::DevLocal {
+            Rank::Operator
+        } else if caller.administers() {
+            Rank::Administrator
+        } else {
+            Rank::Ordinary
+        }
     }
 }
 
@@ -96,10 +127,13 @@ pub(super) fn fixed(
     caller: &Caller,
     capability: &str,
     scope: Option<&ScopePath>,
-    operator: Operator,
+    rank: Rank,
 ) -> Option<Refusal<'static>> {
-    if OPERATOR_ONLY.contains(&capability) && operator == Operator::No {
+    if OPERATOR_ONLY.contains(&capability) && rank < Rank::Operator {
         return Some(Refusal::OperatorOnly);
+    }
+    if ADMINISTRATOR_ONLY.contains(&capability) && rank < Rank::Administrator {
+        return Some(Refusal::AdministratorOnly);
     }
     if caller.is_service()
         && (capability == "forget.gdpr" || capability.starts_with("forget.gdpr."))

@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use lamina_types::capability::{self, Capability};
+use lamina_types::capability::{self, Capability, PolicyAdministerScope};
 use lamina_types::{MemberRole, ScopePath};
 
 use super::defaults::{Cascade, Defaults};
 use super::denial::{Denial, Refusal, Tier};
 use super::document::{Document, Effect};
 use super::permit::{Permit, Reach};
-use super::rules::{self, Operator};
+use super::rules::{self, Rank};
 use super::{Caller, Guest, Preset, Rate};
 
 /// What is known about where a call wants to act.
@@ -44,11 +44,14 @@ pub struct Membership {
     pub role: Option<MemberRole>,
     /// The scope itself is registered, by somebody or by its first write.
     pub registered: bool,
+    /// The scope is that of a person, or lies below one: somebody owns it, registered or not.
+    pub personal: bool,
 }
 
 impl Membership {
     /// A scope that nobody has registered: open to whoever may write at all (R075).
-    pub const OPEN: Membership = Membership { closed: false, role: None, registered: false };
+    pub const OPEN: Membership =
+        Membership { closed: false, role: None, registered: false, personal: false };
 }
 
 impl Stack {
@@ -124,40 +127,52 @@ impl Stack {
         roles: Roles,
     ) -> Result<Tier, Denial> {
         let refuse = |refusal: Refusal<'_>| Err(refusal.of(capability, self.preset));
-        let operator = Operator::of(caller, self.preset);
-        if let Some(refusal) = rules::fixed(caller, capability, scope, operator) {
+        let rank = Rank::of(caller, self.preset);
+        if let Some(refusal) = rules::fixed(caller, capability, scope, rank) {
             return refuse(refusal);
         }
         if self.deployment.opinion(capability) != Some(Effect::Allow) {
             return refuse(Refusal::Deployment);
         }
         let mut decided = Tier::Deployment;
-        match self.tenant.as_ref().and_then(|document| document.opinion(capability)) {
-            Some(Effect::Deny) => return refuse(Refusal::Tenant),
-            Some(Effect::Allow) => decided = Tier::Tenant,
-            None => {}
-        }
-        for (path, document) in &self.scopes {
-            match document.opinion(capability) {
-                Some(Effect::Deny) => return refuse(Refusal::Scope(path)),
-                Some(Effect::Allow) => decided = Tier::Scope,
-                None => {}
-            }
+        if !rules::is_above_policies(capability, rank) {
+            decided =
+                self.opinions(capability).map_err(|refusal| refusal.of(capability, self.preset))?;
         }
         if roles == Roles::Asked {
             let role = self.roles(caller, capability, scope);
             decided = decided.max(role.map_err(|refusal| refusal.of(capability, self.preset))?);
         }
-        match self.actor.as_ref().and_then(|document| document.opinion(capability)) {
-            Some(Effect::Deny) => return refuse(Refusal::Actor),
-            Some(Effect::Allow) => decided = Tier::Actor,
-            None => {}
+        if !rules::is_above_policies(capability, rank) {
+            match self.actor.as_ref().and_then(|document| document.opinion(capability)) {
+                Some(Effect::Deny) => return refuse(Refusal::Actor),
+                Some(Effect::Allow) => decided = Tier::Actor,
+                None => {}
+            }
         }
         match token(caller, capability, scope) {
             Token::Silent => Ok(decided),
             Token::Allows => Ok(Tier::Actor),
             Token::Refuses(refusal) => refuse(refusal),
         }
+    }
+
+    /// What the documents of the tenant and of the scopes say.
+    fn opinions(&self, capability: &str) -> Result<Tier, Refusal<'_>> {
+        let mut decided = Tier::Deployment;
+        match self.tenant.as_ref().and_then(|document| document.opinion(capability)) {
+            Some(Effect::Deny) => return Err(Refusal::Tenant),
+            Some(Effect::Allow) => decided = Tier::Tenant,
+            None => {}
+        }
+        for (path, document) in &self.scopes {
+            match document.opinion(capability) {
+                Some(Effect::Deny) => return Err(Refusal::Scope(path)),
+                Some(Effect::Allow) => decided = Tier::Scope,
+                None => {}
+            }
+        }
+        Ok(decided)
     }
 
     /// What the caller's role says.
@@ -167,24 +182,46 @@ impl Stack {
         capability: &str,
         scope: Option<&ScopePath>,
     ) -> Result<Tier, Refusal<'static>> {
-        let operator = Operator::of(caller, self.preset);
+        let Some(scope) = scope else { return Ok(Tier::Deployment) };
+        let rank = Rank::of(caller, self.preset);
+        let role = self.role(caller, capability);
         let mut decided = Tier::Deployment;
-        if let Some(needed) = self.role_needed(capability, scope, operator) {
-            if self.membership.role < Some(needed) {
+        if rules::is_erasure_by_office(capability, scope, rank) {
+            return Ok(decided);
+        }
+        let is_group = scope.is_group() && !scope.is_shared();
+        if capability == PolicyAdministerScope::NAME && is_group && rank == Rank::Ordinary {
+            // A first write makes nobody the owner of a group, so an owner was named by an administrator.
+            return if role == Some(MemberRole::Owner) {
+                Ok(Tier::Scope)
+            } else {
+                Err(Refusal::Group)
+            };
+        }
+        if let Some(needed) = self.role_needed(capability, rank) {
+            if role < Some(needed) {
                 return Err(Refusal::Member(needed));
             }
             decided = Tier::Scope;
         }
-        if let Some(scope) = scope
-            && self.is_for_owners(capability, operator)
-        {
-            let own = capability.starts_with("forget.") && rules::is_of(scope, &caller.actor);
-            if self.membership.role != Some(MemberRole::Owner) && !own {
+        if self.is_for_owners(capability, rank) {
+            if role != Some(MemberRole::Owner) {
                 return Err(self.owner_refusal());
             }
             decided = Tier::Scope;
         }
         Ok(decided)
+    }
+
+    /// The caller's role for a capability: a delegate has that of a writer where persons are, but to
+    /// forget.
+    pub(super) fn role(&self, caller: &Caller, capability: &str) -> Option<MemberRole> {
+        let stands_in = caller.is_delegate()
+            && self.membership.personal
+            && !capability.starts_with("forget.")
+            && rules::access(capability) != rules::Access::Administer;
+        let role = self.membership.role;
+        if stands_in { role.max(Some(MemberRole::Writer)) } else { role }
     }
 
     fn owner_refusal(&self) -> Refusal<'static> {
@@ -202,36 +239,40 @@ impl Stack {
         scope: &ScopePath,
     ) -> Option<Denial> {
         let theirs = !self.is_owned()
-            || Operator::of(caller, self.preset) == Operator::Yes
+            || Rank::of(caller, self.preset) == Rank::Operator
             || self.membership.role == Some(MemberRole::Owner)
             || rules::is_of(scope, &caller.actor);
         (!theirs).then(|| self.owner_refusal().of(capability, self.preset))
     }
 
-    fn is_owned(&self) -> bool {
-        self.membership.registered || self.membership.closed
+    pub(super) fn is_owned(&self) -> bool {
+        self.membership.registered || self.membership.closed || self.membership.personal
     }
 
-    fn role_needed(
-        &self,
-        capability: &str,
-        scope: Option<&ScopePath>,
-        operator: Operator,
-    ) -> Option<MemberRole> {
-        if scope.is_none() || !self.membership.closed {
+    /// Whether the scope is open to its members alone.
+    fn is_closed(&self) -> bool {
+        self.membership.closed || (self.membership.personal && self.person_private())
+    }
+
+    fn role_needed(&self, capability: &str, rank: Rank) -> Option<MemberRole> {
+        if !self.is_closed() {
             return None;
         }
-        rules::role_needed(rules::access(capability), operator)
+        rules::role_needed(rules::access(capability), rank)
     }
 
     /// Whether only owners may: nobody administers or erases what somebody has but who has it, also
-    /// where everybody writes.
-    fn is_for_owners(&self, capability: &str, operator: Operator) -> bool {
+    /// where everybody writes. Administrators repair a scope; operators may erase one that is not closed.
+    fn is_for_owners(&self, capability: &str, rank: Rank) -> bool {
         let takes = match self.guest {
             None => rules::takes_an_owner(capability),
             Some(_) => rules::takes_an_owner_of_shared(capability),
         };
-        self.is_owned() && operator == Operator::No && takes
+        let by_office = match rules::access(capability) {
+            rules::Access::Administer => rank >= Rank::Administrator,
+            _ => rank == Rank::Operator,
+        };
+        self.is_owned() && takes && !by_office
     }
 }
 
@@ -286,6 +327,14 @@ impl Stack {
     /// Whether callers prove who they are. Only the deployment says, and its silence means yes.
     pub fn require_signed(&self) -> bool {
         self.deployment.defaults.require_signed.unwrap_or(true)
+    }
+
+    /// Whether scopes of persons are open to nobody else. A tenant decides where the deployment does not
+    /// say so; unless somebody says otherwise, they are wherever callers prove who they are.
+    pub fn person_private(&self) -> bool {
+        let own = self.tenant_defaults().and_then(|defaults| defaults.person_private);
+        let deployment = self.deployment.defaults.person_private;
+        deployment == Some(true) || own.or(deployment).unwrap_or_else(|| self.require_signed())
     }
 
     /// Whether a first write registers its scope: any tier can switch it off, none back on.

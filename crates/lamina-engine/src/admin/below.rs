@@ -16,7 +16,9 @@ const SCOPES_READ: usize = 256;
 pub enum Whose {
     /// Those that somebody registered.
     Registered,
-    /// Those too that somebody has by a first write.
+    /// Those that somebody has by a first write.
+    Written,
+    /// Both.
     Anybodys,
 }
 
@@ -51,8 +53,8 @@ impl Inner {
             for ordinal in ordinals {
                 let row = self.views.scope_standing(tenant, ordinal)?;
                 let looked_at = row.is_some_and(|row| match row.registration {
-                    Registration::Explicit => true,
-                    Registration::Auto => whose == Whose::Anybodys,
+                    Registration::Explicit => whose != Whose::Written,
+                    Registration::Auto => whose != Whose::Registered,
                     Registration::Removed | Registration::Erased => false,
                 });
                 if !looked_at || sight.sees(ordinal)? {

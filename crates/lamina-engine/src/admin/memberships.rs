@@ -109,6 +109,11 @@ impl Engine {
         let mut roles = Vec::with_capacity(deepest.1.len());
         for (ordinal, role) in deepest.1 {
             match inner.scope_path(tenant, ordinal) {
+                // A first write to the scope of somebody else gives nothing there.
+                Ok(path) if path.person().is_some_and(|person| person != *actor) => {
+                    let part = self.inner.part(tenant, actor, &path)?;
+                    roles.extend(part.membership.role.map(|role| (path, role)));
+                }
                 Ok(path) => roles.push((path, role)),
                 Err(Error::Deleted) => {}
                 Err(error) => return Err(error),
@@ -133,24 +138,48 @@ impl Inner {
             return Ok(known);
         }
         let tag = self.views.tag_actor(tenant, actor.as_str())?;
-        let mut found = Membership::OPEN;
-        let mut inherited = Vec::new();
-        let mut nearer = Nearer::Nothing;
+        let mut found = Membership { personal: scope.is_personal(), ..Membership::OPEN };
+        let (mut inherited, mut granting) = (Vec::new(), Vec::new());
+        let (mut nearer, mut barrier) = (Nearer::Nothing, Barrier::None);
+        // A scope of one's name that is not there yet is one's own unless it lies in what others have.
+        let mut named_anew = false;
         for (depth, path) in scope.self_and_ancestors().iter().enumerate() {
-            let Some((ordinal, row)) = self.registered(tenant, path)? else { continue };
+            let person = path.person();
+            let named = person.as_ref() == Some(actor);
+            let row = self.registered(tenant, path)?;
+            let reaches = barrier.lets_through(path) && nearer != Nearer::Registered;
+            barrier = barrier.with(path);
+            named_anew &= named || person.is_none();
+            if named && reaches {
+                named_anew |= row.is_none();
+                found.role = found.role.max(row.is_some().then_some(MemberRole::Owner));
+            }
+            let Some((ordinal, row)) = row else { continue };
             found.registered |= depth == 0;
+            let said = self.said(&row)?;
+            inherited.extend(said.inherit_from.iter().cloned());
             let role = self.views.member_role(tenant, &tag, ordinal)?;
-            found.role = found.role.max(reaching(role, row.registration, nearer));
+            named_anew &= named || row.registration == Registration::Auto || role.is_some();
+            if reaches {
+                granting.extend(said.inherit_from.iter().cloned());
+                let role = match row.registration {
+                    Registration::Auto => first_writer_role(path, scope, role),
+                    _ => role,
+                };
+                found.role = found.role.max(reaching(role, row.registration, nearer));
+            }
             nearer = nearer.max(Nearer::Written);
             if row.registration != Registration::Auto && nearer != Nearer::Registered {
                 nearer = Nearer::Registered;
                 found.closed = row.is_closed();
             }
-            inherited.extend(self.said(&row)?.inherit_from.iter().cloned());
+        }
+        if named_anew {
+            found.role = Some(MemberRole::Owner);
         }
         inherited.sort_unstable();
         inherited.dedup();
-        for path in &inherited {
+        for path in &granting {
             found.role = found.role.max(self.inherited_role(tenant, &tag, path)?);
         }
         let part = Part { membership: found, inherited: inherited.into() };
@@ -203,13 +232,59 @@ enum Nearer {
     Registered,
 }
 
-/// What a role above a scope is worth in it. Whoever wrote first to a place above has that place and what
-/// is nobody's below it. What others have below is theirs, and what is registered there is closed to it:
-/// otherwise one write above a closed scope would let its writer in.
+/// The persons between a scope and one above it, the scope itself included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Barrier {
+    /// Nobody.
+    None,
+    /// Agents and services, whose scopes below a user's are that user's too.
+    Agents,
+    /// A user.
+    User,
+}
+
+impl Barrier {
+    /// Whether a role at a scope above reaches past these persons.
+    fn lets_through(self, above: &ScopePath) -> bool {
+        match self {
+            Barrier::None => true,
+            Barrier::Agents => above.person().is_some() && above.leaf_type() == "user",
+            Barrier::User => false,
+        }
+    }
+
+    /// The same with one scope more.
+    fn with(self, path: &ScopePath) -> Barrier {
+        match path.person() {
+            None => self,
+            Some(person) if person.kind() == "user" => Barrier::User,
+            Some(_) => self.max(Barrier::Agents),
+        }
+    }
+}
+
+/// The role in `scope` that a first write to `path`, at or above it, gives. A scope of a person belongs to
+/// that person, however it began; an organization, a department or a team to those whom an administrator
+/// names.
+fn first_writer_role(
+    path: &ScopePath,
+    scope: &ScopePath,
+    role: Option<MemberRole>,
+) -> Option<MemberRole> {
+    if path.person().is_some() {
+        None
+    } else if path.is_group() || scope.is_group() {
+        role.min(Some(MemberRole::Writer))
+    } else {
+        role
+    }
+}
+
+/// The worth of a role above a scope in that scope. The first writer of a place above has that place and
+/// everything below it that nobody has.
 fn reaching(role: Option<MemberRole>, how: Registration, nearer: Nearer) -> Option<MemberRole> {
     match (how, nearer) {
         (Registration::Auto, Nearer::Written) => role.min(Some(MemberRole::Writer)),
-        (Registration::Auto, Nearer::Registered) => None,
         _ => role,
     }
 }

@@ -19,6 +19,7 @@ use super::shared::meant;
 use super::{Noted, Sight, by};
 use crate::engine::Inner;
 use crate::write::capture::{Request, ScopeChange, ScopeRequest};
+use crate::write::prepare::section;
 use crate::{Engine, Error};
 
 /// Events of one scope that are counted before we stop.
@@ -135,7 +136,8 @@ pub struct Pruned {
 }
 
 impl Engine {
-    /// Registers a scope by request. The caller owns it if the list names no owner. A scope that a
+    /// Registers a scope by request. The person whose name it bears owns it; of any
+    /// other scope the caller is the owner if the list names none. A scope that a
     /// write had registered becomes an explicit one.
     pub async fn scope_register(
         &self,
@@ -147,7 +149,10 @@ impl Engine {
     ) -> Result<ScopeRecord, Error> {
         let caller = &permit.caller().actor;
         members = self.meant(permit, members)?;
-        if !members.iter().any(|(_, role)| *role == MemberRole::Owner) {
+        if let Some(person) = path.person() {
+            members.retain(|(member, _)| *member != person);
+            members.insert(0, (person, MemberRole::Owner));
+        } else if !members.iter().any(|(_, role)| *role == MemberRole::Owner) {
             members.retain(|(member, _)| member != caller);
             members.push((caller.clone(), MemberRole::Owner));
         }
@@ -161,6 +166,27 @@ impl Engine {
         self.scope_change(permit, path, ScopeChange::Set { members, policies }, noted).await?;
         drop(turn);
         self.scope_get(permit, path).await
+    }
+
+    /// Makes a scope as a first write to it does: for what is derived into a scope that is not there.
+    pub async fn scope_begin(
+        &self,
+        permit: &Permit<ScopeWrite>,
+        path: &ScopePath,
+    ) -> Result<(), Error> {
+        if !permit.covers(path) {
+            return Err(Error::OutsidePermit);
+        }
+        let request = ScopeRequest {
+            tenant: permit.caller().tenant,
+            path: path.clone(),
+            owner: permit.caller().actor.clone(),
+            change: ScopeChange::Begin { registers: permit.registers() },
+            who: section(&*self.inner.env.rng, &[]),
+        };
+        self.inner.change_scope(request).await?;
+        self.inner.caught_up().await;
+        Ok(())
     }
 
     /// Sets the members of a registered scope, all of them at once.
@@ -383,7 +409,13 @@ impl Inner {
     pub(crate) fn owners_of(&self, tenant: u32, ordinal: u64) -> Result<Vec<ActorId>, Error> {
         match self.views.scope_standing(tenant, ordinal)? {
             Some(row) if row.registration != Registration::Removed => {
-                let (members, _) = words(&self.reader.entry(row.offset, row.place)?)?;
+                let entry = self.reader.entry(row.offset, row.place)?;
+                let path = match self.scope_path(tenant, ordinal) {
+                    Ok(path) => path,
+                    Err(Error::Deleted) => return Ok(Vec::new()),
+                    Err(error) => return Err(error),
+                };
+                let (members, _) = members(&path, &entry)?;
                 let owners = members.into_iter().filter(|(_, role)| *role == MemberRole::Owner);
                 Ok(owners.map(|(actor, _)| actor).collect())
             }
@@ -404,7 +436,7 @@ impl Inner {
     fn scope_record(&self, tenant: u32, path: &ScopePath) -> Result<ScopeRecord, Error> {
         let found = self.scope_standing(tenant, path)?.ok_or(Error::NotFound)?;
         let (ordinal, registered_at, row) = found;
-        let (members, policies) = words(&self.reader.entry(row.offset, row.place)?)?;
+        let (members, policies) = members(path, &self.reader.entry(row.offset, row.place)?)?;
         Ok(ScopeRecord {
             path: path.clone(),
             auto_provisioned: row.registration == Registration::Auto,
@@ -521,6 +553,23 @@ pub(super) fn words(entry: &Entry) -> Result<(Vec<(ActorId, MemberRole)>, String
     }
     let set = ScopeSet::decode(bytes).map_err(undecodable)?;
     Ok((set.members, set.policies))
+}
+
+/// The members of a scope by its last entry and its name: the person whose name it bears owns it, however
+/// it began, and the first writer of an organization, a department or a team writes there.
+fn members(path: &ScopePath, entry: &Entry) -> Result<(Vec<(ActorId, MemberRole)>, String), Error> {
+    let (mut members, policies) = words(entry)?;
+    let by_first_write = entry.head.sub == control::SCOPE;
+    if let Some(person) = path.person() {
+        if by_first_write {
+            members.clear();
+        }
+        members.retain(|(member, _)| *member != person);
+        members.insert(0, (person, MemberRole::Owner));
+    } else if by_first_write && path.is_group() {
+        members.iter_mut().for_each(|(_, role)| *role = MemberRole::Writer);
+    }
+    Ok((members, policies))
 }
 
 fn difference(before: &[(ActorId, MemberRole)], scope: ScopeRecord) -> MembersChanged {

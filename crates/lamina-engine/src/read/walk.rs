@@ -95,6 +95,23 @@ impl ReadPermit {
         }
     }
 
+    /// Whether it reaches every scope that an earlier permit of the same kind reached.
+    pub fn includes(&self, earlier: &ReadPermit) -> bool {
+        fn within(all: &[u64], part: &[u64]) -> bool {
+            part.iter().all(|scope| all.contains(scope))
+        }
+        match (self, earlier) {
+            (ReadPermit::Local(now), ReadPermit::Local(before)) => now.scope() == before.scope(),
+            (ReadPermit::Holistic(now), ReadPermit::Holistic(before)) => {
+                within(&now.ordinals, &before.ordinals)
+            }
+            (ReadPermit::Descend(now), ReadPermit::Descend(before)) => {
+                within(&now.ordinals, &before.ordinals)
+            }
+            _ => false,
+        }
+    }
+
     /// What was asked for.
     pub fn capability(&self) -> &'static str {
         match self {

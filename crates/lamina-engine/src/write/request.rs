@@ -69,6 +69,11 @@ pub struct ScopeRequest {
 /// What becomes of a scope.
 #[derive(Debug)]
 pub enum ScopeChange {
+    /// A first write to it, unless it is there.
+    Begin {
+        /// Whether that makes the caller its owner.
+        registers: bool,
+    },
     /// These belong to it, and nobody else. Registers it if need be.
     Set {
         /// Who belongs to it.
@@ -230,7 +235,7 @@ impl ScopeRequest {
     /// Bytes of its entries, rounded up.
     fn bytes(&self) -> usize {
         let members = match &self.change {
-            ScopeChange::Remove => 0,
+            ScopeChange::Remove | ScopeChange::Begin { .. } => 0,
             ScopeChange::Set { members, policies } => {
                 let words = members.iter().map(|(actor, _)| 8 + actor.as_str().len());
                 policies.len() + words.sum::<usize>()

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use lamina_api::ApiError;
-use lamina_auth::{Claims, TokenError};
+use lamina_auth::{TokenError, VerifiedToken};
 use lamina_core::policy::{Caller, Grant, Preset};
 use lamina_engine::Engine;
 use lamina_engine::open::FIRST_TENANT;
@@ -130,6 +130,14 @@ impl Gate {
         }
     }
 
+    /// An actor as the configuration knows it, without a token: for those who ask what it may do.
+    pub(crate) fn named_caller(&self, tenant: &str, actor: ActorId, ordinal: u32) -> Caller {
+        match &self.kind {
+            Kind::Open(_) => Caller::plain(actor, ordinal),
+            Kind::Signed(signed) => signed.trust.named_caller(tenant, actor, ordinal),
+        }
+    }
+
     /// Who calls, from which address if that is known.
     pub(crate) async fn caller(
         &self,
@@ -153,8 +161,8 @@ impl Gate {
         let found = match known.filter(|found| found.keys_version == version) {
             Some(found) => found,
             None => {
-                let claims = signed.check(token, peer, now).await?;
-                let found = Arc::new(admit(&signed.trust, claims, version, engine).await?);
+                let token = signed.check(token, peer, now).await?;
+                let found = Arc::new(admit(&signed.trust, token, version, engine).await?);
                 remember(&mut signed.verified.lock(), mac, Arc::clone(&found), now);
                 found
             }
@@ -180,7 +188,7 @@ impl Signed {
         token: &str,
         peer: Option<IpAddr>,
         now: Micros,
-    ) -> Result<Claims, ApiError> {
+    ) -> Result<VerifiedToken, ApiError> {
         let guesses = self.guesses.as_ref().zip(peer);
         if let Some(refusal) = guesses.and_then(|(guesses, peer)| guesses.refusal(peer)) {
             return Err(refusal);
@@ -204,6 +212,7 @@ fn is_guess(error: &TokenError) -> bool {
             | TokenError::Expired
             | TokenError::NotYet { .. }
             | TokenError::Tenant
+            | TokenError::IssuerTenant
             | TokenError::LifeTooLong
             | TokenError::KeysUnavailable
     )
@@ -212,12 +221,12 @@ fn is_guess(error: &TokenError) -> bool {
 /// The caller that claims speak of; its tenant comes into being with its first token.
 async fn admit(
     trust: &Trust,
-    claims: Claims,
+    token: VerifiedToken,
     keys_version: u64,
     engine: &Engine,
 ) -> Result<Verified, Failure> {
-    let tenant = engine.tenant_or_register(&claims.tenant).await?;
-    let operator = trust.is_operator(claims.tenant.as_str(), &claims.sub);
+    let tenant = engine.tenant_or_register(&token.claims.tenant).await?;
+    let claims = token.claims.clone();
     let grant = Arc::new(Grant {
         jti: claims.jti,
         iss: claims.iss,
@@ -225,8 +234,7 @@ async fn admit(
         caps: claims.caps,
         scopes: claims.scopes,
     });
-    let held = Some(Arc::clone(&grant));
-    let caller = Caller { actor: claims.sub, tenant, operator, grant: held, home: None };
+    let caller = trust.caller(&token, tenant, Arc::clone(&grant));
     Ok(Verified { caller, grant, keys_version })
 }
 

@@ -1,5 +1,5 @@
-//! Whose tokens are believed: the keys of issuers, from files and over the network, and the list of
-//! operators.
+//! Whose tokens are believed: the keys of issuers, from files and over the network, the tenants they
+//! are believed for, and the actors that have an office.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,18 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_auth::{
-    Claims, KeySet, KeySetError, MintError, Minter, PublicKey, TokenError, trust_file, verify,
+    KeySet, KeySetError, MintError, Minter, PublicKey, TokenError, VerifiedToken, trust_file,
+    verify_office,
 };
+use lamina_core::policy::{Caller, Grant};
 use lamina_env::disk::read_file;
 use lamina_env::{Disk, Env};
 use lamina_outbound::{Bounds, Client, Error as OutboundError, Roots};
-use lamina_types::{ActorId, Micros};
+use lamina_types::{ActorId, Micros, TenantName};
 use parking_lot::{Mutex, RwLock};
 use tokio::task::JoinSet;
 
 use super::fetch::FetchError;
 use super::remote::Remote;
-use crate::config::{AuthConfig, OutboundConfig};
+use crate::config::{AuthConfig, NamedActor, OutboundConfig};
 
 /// Bytes of a file of keys, or of certificates.
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -36,7 +38,6 @@ pub struct Trust {
     /// Changes are made one after the other.
     changing: Mutex<()>,
     remotes: BTreeMap<String, Arc<Remote>>,
-    operators: BTreeSet<(String, ActorId)>,
     config: AuthConfig,
 }
 
@@ -115,6 +116,25 @@ pub enum TrustError {
         /// Which issuer.
         iss: String,
     },
+    /// An operator could be named by any of several issuers.
+    #[error(
+        "the operator {operator} is named without an issuer, and several issuers are trusted: write \
+         ISSUER={operator} in `auth.operators`"
+    )]
+    OperatorWithoutIssuer {
+        /// `TENANT/ACTOR`.
+        operator: String,
+    },
+    /// The settings name an issuer that nobody trusts.
+    #[error(
+        "`{key}` names the issuer {iss}, which is not trusted: trust its keys, or correct the name"
+    )]
+    UnknownIssuer {
+        /// The setting.
+        key: &'static str,
+        /// The issuer.
+        iss: String,
+    },
     /// Nobody would be let in.
     #[error(
         "no issuer is trusted, so nobody could call: name the keys of one with --trust KEYS.json \
@@ -145,14 +165,37 @@ impl Trust {
             }
         }
         let keys = keys(config, &remotes, own.as_ref(), &*env.disk)?;
-        if keys.issuers().next().is_none() {
+        let issuers = keys.issuers().count();
+        if issuers == 0 {
             return Err(TrustError::Nobody);
+        }
+        // With one issuer it is clear whose tokens are meant.
+        let nameless = config.operators.iter().find(|named| named.issuer.is_none());
+        if let (Some(named), true) = (nameless, issuers > 1) {
+            let operator = format!("{}/{}", named.tenant, named.actor);
+            return Err(TrustError::OperatorWithoutIssuer { operator });
+        }
+        if issuers > 1 {
+            for iss in keys.issuers().filter(|iss| keys.is_unbound(iss)) {
+                tracing::warn!(
+                    issuer = iss,
+                    "the issuer is believed for every tenant; name its tenants in auth.issuers"
+                );
+            }
+        }
+        if config.tenant_admins.is_empty()
+            && config.admin_claims.is_empty()
+            && config.operators.is_empty()
+        {
+            tracing::warn!(
+                "no tenant has an administrator, so nobody sets its policy or places a legal hold; \
+                 name some in auth.tenant_admins"
+            );
         }
         Ok(Trust {
             held: RwLock::new(Arc::new(Held { keys, version: 1 })),
             changing: Mutex::default(),
             remotes,
-            operators: config.operators.iter().cloned().collect(),
             config: config.clone(),
         })
     }
@@ -190,12 +233,16 @@ impl Trust {
     }
 
     /// Checks a token; one that names a key which is not known may be worth fetching keys for.
-    pub(super) async fn verify(&self, token: &str, now: Micros) -> Result<Claims, TokenError> {
-        let first = verify(token, &self.held().keys, now);
+    pub(super) async fn verify(
+        &self,
+        token: &str,
+        now: Micros,
+    ) -> Result<VerifiedToken, TokenError> {
+        let first = verify_office(token, &self.held().keys, now);
         let Err(TokenError::UnknownKid { iss, .. }) = &first else { return first };
         let Some(remote) = self.remotes.get(iss) else { return first };
         if remote.ask().await {
-            let second = verify(token, &self.held().keys, now);
+            let second = verify_office(token, &self.held().keys, now);
             if !matches!(second, Err(TokenError::UnknownKid { .. })) {
                 return second;
             }
@@ -203,8 +250,31 @@ impl Trust {
         if self.held().keys.has_keys(iss) { first } else { Err(TokenError::KeysUnavailable) }
     }
 
+    /// Whether the configuration names an actor an operator, whoever issues its tokens.
     pub(super) fn is_operator(&self, tenant: &str, actor: &ActorId) -> bool {
-        self.operators.contains(&(tenant.to_owned(), actor.clone()))
+        names(&self.config.operators, None, tenant, actor)
+    }
+
+    /// An actor with the offices that the configuration gives it, whoever issues its tokens.
+    pub(super) fn named_caller(&self, tenant: &str, actor: ActorId, ordinal: u32) -> Caller {
+        self.with_offices(None, tenant, Caller::plain(actor, ordinal))
+    }
+
+    /// The caller of a verified token, with the offices that the configuration gives it.
+    pub(super) fn caller(&self, token: &VerifiedToken, tenant: u32, grant: Arc<Grant>) -> Caller {
+        let claims = &token.claims;
+        let plain = Caller { grant: Some(grant), ..Caller::plain(claims.sub.clone(), tenant) };
+        let caller = self.with_offices(Some(&claims.iss), claims.tenant.as_str(), plain);
+        let administrator = caller.administrator || token.administrator;
+        Caller { administrator, ..caller }
+    }
+
+    fn with_offices(&self, iss: Option<&str>, tenant: &str, caller: Caller) -> Caller {
+        let named = |list: &[NamedActor]| names(list, iss, tenant, &caller.actor);
+        let operator = named(&self.config.operators);
+        let administrator = operator || named(&self.config.tenant_admins);
+        let delegate = named(&self.config.delegates);
+        Caller { operator, administrator, delegate, ..caller }
     }
 
     /// Puts a fetched key set into force, in place of the one of before.
@@ -271,7 +341,48 @@ fn keys(
             keys.set_jwks(iss, &text).map_err(refused)?;
         }
     }
+    bind(config, &mut keys)?;
     Ok(keys)
+}
+
+/// Whether a list names an actor; without an issuer, for the tokens of any issuer.
+fn names(list: &[NamedActor], iss: Option<&str>, tenant: &str, actor: &ActorId) -> bool {
+    list.iter().any(|named| {
+        let by_issuer =
+            named.issuer.as_deref().is_none_or(|issuer| iss.is_none_or(|iss| iss == issuer));
+        by_issuer && named.tenant == tenant && named.actor == *actor
+    })
+}
+
+/// Says for which tenants issuers are believed, and which of their claims make administrators.
+fn bind(config: &AuthConfig, keys: &mut KeySet) -> Result<(), TrustError> {
+    let known = |key, iss: &String, keys: &KeySet| match keys.trusts(iss) {
+        true => Ok(()),
+        false => Err(TrustError::UnknownIssuer { key, iss: iss.clone() }),
+    };
+    let mut tenants: BTreeMap<&String, BTreeSet<TenantName>> = BTreeMap::new();
+    for (iss, tenant) in &config.issuer_tenants {
+        known("auth.issuer_tenants", iss, keys)?;
+        tenants.entry(iss).or_default().insert(tenant.clone());
+    }
+    for (iss, tenants) in tenants {
+        keys.bind_tenants(iss, tenants);
+    }
+    for (iss, claim) in &config.admin_claims {
+        known("auth.admin_claims", iss, keys)?;
+        keys.name_admin_claim(iss, claim.clone());
+    }
+    let offices = [
+        ("auth.operators", &config.operators),
+        ("auth.tenant_admins", &config.tenant_admins),
+        ("auth.delegates", &config.delegates),
+    ];
+    for (key, named) in offices {
+        for iss in named.iter().filter_map(|named| named.issuer.as_ref()) {
+            known(key, iss, keys)?;
+        }
+    }
+    Ok(())
 }
 
 fn bytes(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, TrustError> {

@@ -21,11 +21,11 @@ use crate::tls;
 use lamina_core::policy::{Document, Preset, Rate};
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
+use lamina_types::TenantName;
 use lamina_types::limits::{
     BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, RETENTION_DAYS_MAX,
     SERVICE_TOKEN_LIFE_US_MAX, STREAM_LAG_MS_MAX, TOKEN_LIFE_US_MAX,
 };
-use lamina_types::{ActorId, TenantName};
 
 pub use embed::{EmbedConfig, EmbedSource};
 pub(crate) use models::money;
@@ -33,7 +33,7 @@ pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
 pub(crate) use policy::read as policy_file;
 pub use source::{ConfigError, Environment, Flags};
-pub use value::{Listen, LogFormat};
+pub use value::{Listen, LogFormat, NamedActor};
 
 use source::Settings;
 
@@ -102,8 +102,16 @@ pub struct AuthConfig {
     pub jwks: Vec<(String, PathBuf)>,
     /// Issuers of JWTs whose key sets are fetched.
     pub remote: Vec<(String, Source)>,
-    /// Operators of the deployment: tenant and actor.
-    pub operators: Vec<(String, ActorId)>,
+    /// Operators of the deployment.
+    pub operators: Vec<NamedActor>,
+    /// Administrators of their tenants.
+    pub tenant_admins: Vec<NamedActor>,
+    /// Actors that read and write for the persons of their tenants.
+    pub delegates: Vec<NamedActor>,
+    /// The tenants that an issuer makes tokens for; one that is not named makes them for every tenant.
+    pub issuer_tenants: Vec<(String, TenantName)>,
+    /// The claim of an issuer that makes an administrator.
+    pub admin_claims: Vec<(String, String)>,
 }
 
 /// How this server makes tokens.
@@ -234,6 +242,10 @@ pub(crate) const KEYS: &[Key] = &[
     Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },
     Key { list: true, ..key("auth.jwks", "LAMINA_AUTH_JWKS") },
     Key { list: true, ..key("auth.operators", "LAMINA_AUTH_OPERATORS") },
+    Key { list: true, ..key("auth.tenant_admins", "LAMINA_AUTH_TENANT_ADMINS") },
+    Key { list: true, ..key("auth.delegates", "LAMINA_AUTH_DELEGATES") },
+    Key { list: true, ..key("auth.issuer_tenants", "LAMINA_AUTH_ISSUER_TENANTS") },
+    Key { list: true, ..key("auth.admin_claims", "LAMINA_AUTH_ADMIN_CLAIMS") },
     key("auth.minting.key", "LAMINA_AUTH_MINTING_KEY"),
     key("auth.minting.ttl_s_max", "LAMINA_AUTH_MINTING_TTL_S_MAX"),
     key("auth.minting.signup_tenant", "LAMINA_AUTH_MINTING_SIGNUP_TENANT"),
@@ -449,7 +461,12 @@ impl AuthConfig {
                 value::Keys::Remote(iss, source) => auth.remote.push((iss, source)),
             }
         }
-        auth.operators = settings.parsed("auth.operators", "none", value::operators)?;
+        auth.operators = settings.parsed("auth.operators", "none", value::named_actors)?;
+        auth.tenant_admins = settings.parsed("auth.tenant_admins", "none", value::named_actors)?;
+        auth.delegates = settings.parsed("auth.delegates", "none", value::named_actors)?;
+        auth.issuer_tenants =
+            settings.parsed("auth.issuer_tenants", "none", value::issuer_tenants)?;
+        auth.admin_claims = settings.parsed("auth.admin_claims", "none", value::issuer_claims)?;
         Ok(auth)
     }
 }

@@ -409,6 +409,10 @@ fn flatten(
     for (name, value) in table {
         let dotted = format!("{prefix}{name}");
         let key = KEYS.iter().find(|key| key.name == dotted);
+        if let (ISSUERS, toml::Value::Table(issuers)) = (dotted.as_str(), value) {
+            flatten_issuers(path, issuers, layer)?;
+            continue;
+        }
         let text = match (key, value) {
             (None, toml::Value::Table(inner)) if is_section(&dotted) => {
                 flatten(path, &format!("{dotted}."), inner, layer)?;
@@ -436,10 +440,52 @@ fn flatten(
             }
         };
         if let Some(key) = key {
-            layer.insert(key.name, (text, Origin::File(path.to_owned())));
+            add(layer, key.name, text, path);
         }
     }
     Ok(())
+}
+
+/// The table of issuers: `[auth.issuers."https://id.example.com"]` with `tenants` and `admin_claim`.
+const ISSUERS: &str = "auth.issuers";
+
+/// Reads the table of issuers into the lists that say the same.
+fn flatten_issuers(
+    path: &Path,
+    issuers: &toml::Table,
+    layer: &mut Layer,
+) -> Result<(), ConfigError> {
+    for (issuer, settings) in issuers {
+        let dotted = format!("{ISSUERS}.{issuer:?}");
+        let not_a_value = |key: String| ConfigError::NotAValue { key, path: path.to_owned() };
+        let settings = settings.as_table().ok_or_else(|| not_a_value(dotted.clone()))?;
+        for (name, value) in settings {
+            let key = format!("{dotted}.{name}");
+            match (name.as_str(), value) {
+                ("tenants", toml::Value::Array(items)) if items.iter().all(toml::Value::is_str) => {
+                    let items = items.iter().filter_map(toml::Value::as_str);
+                    for tenant in items {
+                        add(layer, "auth.issuer_tenants", format!("{issuer}={tenant}"), path);
+                    }
+                }
+                ("admin_claim", toml::Value::String(claim)) => {
+                    add(layer, "auth.admin_claims", format!("{issuer}={claim}"), path);
+                }
+                ("tenants" | "admin_claim", _) => return Err(not_a_value(key)),
+                _ => {
+                    let suggestion = nearest(name, ["tenants", "admin_claim"].into_iter());
+                    return Err(ConfigError::UnknownKey { key, path: path.to_owned(), suggestion });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds to a setting of the file; a list may be written in two places of it.
+fn add(layer: &mut Layer, key: &'static str, text: String, path: &Path) {
+    let known = layer.remove(key).map(|(known, _)| format!("{known},{text}"));
+    layer.insert(key, (known.unwrap_or(text), Origin::File(path.to_owned())));
 }
 
 fn is_section(name: &str) -> bool {

@@ -177,15 +177,56 @@ fn remote(iss: &str, url: &str, plain: PlainHttp) -> Result<Keys, String> {
     Ok(Keys::Remote(iss.to_owned(), Source::Jwks(endpoint)))
 }
 
-/// `TENANT/ACTOR`, several separated by commas.
-pub(super) fn operators(text: &str) -> Result<Vec<(String, ActorId)>, String> {
-    let operator = |item: &str| {
-        let (tenant, actor) = item.split_once('/')?;
+/// An actor with an office: an operator, an administrator of its tenant, or a delegate.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedActor {
+    /// Whose tokens may name it; `None` is any issuer that is trusted for the tenant.
+    pub issuer: Option<String>,
+    /// Its tenant.
+    pub tenant: String,
+    /// Who.
+    pub actor: ActorId,
+}
+
+/// `TENANT/ACTOR` or `ISSUER=TENANT/ACTOR`, several separated by commas. An issuer may hold `=` itself,
+/// so the last one counts.
+pub(super) fn named_actors(text: &str) -> Result<Vec<NamedActor>, String> {
+    let named = |item: &str| {
+        let (issuer, actor) = match item.rsplit_once('=') {
+            Some((issuer, actor)) => (Some(issuer.trim().to_owned()), actor.trim()),
+            None => (None, item),
+        };
+        let (tenant, actor) = actor.split_once('/')?;
         let tenant: TenantName = tenant.parse().ok()?;
-        Some((tenant.as_str().to_owned(), actor.parse().ok()?))
+        let known = issuer.as_ref().is_none_or(|issuer| !issuer.is_empty());
+        let tenant = tenant.as_str().to_owned();
+        known.then_some(NamedActor { issuer, tenant, actor: actor.parse().ok()? })
     };
-    let expected = "expected TENANT/ACTOR, for example acme/user:root";
-    list(text).map(|item| operator(item).ok_or_else(|| expected.to_owned())).collect()
+    let expected = "expected TENANT/ACTOR or ISSUER=TENANT/ACTOR, for example acme/user:root";
+    list(text).map(|item| named(item).ok_or_else(|| expected.to_owned())).collect()
+}
+
+/// `ISSUER=TENANT`, several separated by commas.
+pub(super) fn issuer_tenants(text: &str) -> Result<Vec<(String, TenantName)>, String> {
+    let one = |item: &str| {
+        let (issuer, tenant) = item.rsplit_once('=')?;
+        let issuer = Some(issuer.trim()).filter(|issuer| !issuer.is_empty())?;
+        Some((issuer.to_owned(), tenant.trim().parse().ok()?))
+    };
+    let expected = "expected ISSUER=TENANT, for example https://id.example.com=acme";
+    list(text).map(|item| one(item).ok_or_else(|| expected.to_owned())).collect()
+}
+
+/// `ISSUER=CLAIM`, several separated by commas.
+pub(super) fn issuer_claims(text: &str) -> Result<Vec<(String, String)>, String> {
+    let one = |item: &str| {
+        let (issuer, claim) = item.rsplit_once('=')?;
+        let (issuer, claim) = (issuer.trim(), claim.trim());
+        let good = !issuer.is_empty() && !claim.is_empty();
+        good.then(|| (issuer.to_owned(), claim.to_owned()))
+    };
+    let expected = "expected ISSUER=CLAIM, for example https://id.example.com=lamina_admin";
+    list(text).map(|item| one(item).ok_or_else(|| expected.to_owned())).collect()
 }
 
 /// The name of a tenant, or `none`.

@@ -101,7 +101,15 @@ impl Desk {
         if !creates {
             return Ok(permit);
         }
-        // A scope above may say that first writes below it register nothing.
+        self.registers_below(permit, scope).await
+    }
+
+    /// The permit of a first write, which registers nothing where a scope above says so.
+    pub(crate) async fn registers_below(
+        &self,
+        permit: Permit<ScopeWrite>,
+        scope: &ScopePath,
+    ) -> Result<Permit<ScopeWrite>, Failure> {
         let above = self.app.engine.scope_policies_above(&permit, scope).await?;
         let registers = |text: &String| ScopePolicies::stored(text).registers_children();
         Ok(if above.iter().all(registers) { permit } else { permit.without_registering() })
@@ -153,6 +161,7 @@ impl Desk {
             self.record.denied(&denial, scope);
             Failure::from(denied(&denial))
         })?;
+        capabilities.iter().for_each(|capability| self.record.condition(capability, scope));
         Ok(())
     }
 
@@ -200,6 +209,10 @@ impl Desk {
         match decided {
             Ok(permit) => {
                 self.record.allowed(capability, permit.decided_by(), scope);
+                let also = permit.also().iter().copied();
+                for capability in also.chain([permit.capability()]) {
+                    self.record.condition(capability, scope);
+                }
                 Ok(permit)
             }
             Err(denial) => {

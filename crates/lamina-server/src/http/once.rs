@@ -23,9 +23,9 @@ use parking_lot::Mutex;
 
 use super::answer::Handler;
 use super::body::{self, Bounds};
-use super::call::Call;
+use super::call::{Call, Desk};
 use super::failure::{Failure, internal};
-use super::record::{Decision, Record};
+use super::record::{Condition, Decision};
 use super::reply;
 use super::site::Site;
 
@@ -54,6 +54,8 @@ struct Kept {
     content_type: Option<HeaderValue>,
     body: Bytes,
     decision: Option<Decision>,
+    /// What the caller needed, and needs to be told the same again.
+    conditions: Vec<Condition>,
 }
 
 /// The place of a key. Whoever comes second waits for the first.
@@ -144,7 +146,7 @@ pub(crate) async fn handle(
     let slot = app.answers.slot(&name, app.env.clock.wall());
     let mut held = Arc::clone(&slot).lock_owned().await;
     if let Some(kept) = held.as_ref() {
-        return again(kept, asked, &record, &name);
+        return again(kept, asked, &call.desk, &caller, &name).await;
     }
     let mut turn = Turn { answers: &app.answers, name: &name, kept: false };
     let response = handler(call).await?;
@@ -160,6 +162,7 @@ pub(crate) async fn handle(
         content_type: head.headers.get(CONTENT_TYPE).cloned(),
         body: body.clone(),
         decision: record.decision(),
+        conditions: record.conditions(),
     });
     app.answers.keep(&name, slot, bytes, app.env.clock.wall());
     turn.kept = true;
@@ -183,15 +186,24 @@ async fn body(call: &mut Call) -> Result<Bytes, Failure> {
     Ok(bytes)
 }
 
-/// The answer of before, if it is the same that is asked for.
-fn again(kept: &Kept, asked: [u8; 32], record: &Record, name: &Name) -> Result<Response, Failure> {
+/// The answer of before, if it is the same that is asked for and the caller may still ask for it.
+async fn again(
+    kept: &Kept,
+    asked: [u8; 32],
+    desk: &Desk,
+    caller: &Caller,
+    name: &Name,
+) -> Result<Response, Failure> {
     if kept.asked != asked {
         let reason = "the key was used for another request to this route";
         let error = ApiError::at(ErrorCode::IdempotencyConflict, "idempotency_key", reason);
         return Err(error.with("idempotency_key", name.key.as_str()).into());
     }
     if let Some(Decision { capability, tier, scope, .. }) = &kept.decision {
-        record.allowed(capability, *tier, scope.as_ref());
+        for Condition { capability, scope } in &kept.conditions {
+            desk.ask(caller, &[capability], scope.as_ref()).await?;
+        }
+        desk.record.allowed(capability, *tier, scope.as_ref());
     }
     let mut response = Response::new(Body::from(kept.body.clone()));
     *response.status_mut() = kept.status;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use lamina_api::ApiError;
 use lamina_core::policy::Caller;
-use lamina_engine::read::recall::Recalled;
+use lamina_engine::ReadPermit;
+use lamina_engine::read::recall::{MayRecall, Recalled};
 use lamina_types::limits::PACK_TTL_US;
 use lamina_types::recall::Recall;
 use lamina_types::{ErrorCode, Micros, PackId, ScopePath};
@@ -25,6 +26,17 @@ pub(crate) struct Kept {
     pub(crate) question: Recall,
     /// What it was made of.
     pub(crate) recalled: Arc<Recalled>,
+    /// The scopes it was read from.
+    pub(crate) reach: Arc<ReadPermit>,
+    /// Whether concepts were read.
+    pub(crate) concepts: bool,
+}
+
+impl Kept {
+    /// Whether a caller with this leave would be shown all of it now.
+    pub(crate) fn is_within(&self, may: &MayRecall) -> bool {
+        may.reach.includes(&self.reach) && (may.concepts.is_some() || !self.concepts)
+    }
 }
 
 /// Something that was taken back: where it was, and its id.
@@ -147,4 +159,4 @@ fn owner(caller: &Caller) -> Owner {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::http) mod tests;

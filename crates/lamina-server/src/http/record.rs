@@ -15,6 +15,13 @@ pub(crate) struct Decision {
     pub(crate) scope: Option<ScopePath>,
 }
 
+/// A capability that a request needed, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Condition {
+    pub(crate) capability: &'static str,
+    pub(crate) scope: Option<ScopePath>,
+}
+
 /// What is known of a request when it is answered.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
@@ -25,6 +32,8 @@ pub(crate) struct Record {
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) decision: Option<Decision>,
+    /// Everything that the policy was asked for and allowed.
+    pub(crate) conditions: Vec<Condition>,
     /// The row of the audit log that the engine has promised already.
     pub(crate) audit_id: Option<AuditId>,
     /// The event that was written or read.
@@ -50,6 +59,20 @@ impl Record {
         let Denial { capability, tier, .. } = *denial;
         let scope = scope.cloned();
         self.known.lock().decision = Some(Decision { capability, tier, allowed: false, scope });
+    }
+
+    /// Notes a capability that the policy allowed.
+    pub(crate) fn condition(&self, capability: &'static str, scope: Option<&ScopePath>) {
+        let condition = Condition { capability, scope: scope.cloned() };
+        let mut known = self.known.lock();
+        if !known.conditions.contains(&condition) {
+            known.conditions.push(condition);
+        }
+    }
+
+    /// Everything that the policy was asked for and allowed.
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        self.known.lock().conditions.clone()
     }
 
     /// What was decided.

@@ -9,11 +9,11 @@ use axum::response::Response;
 use bytes::Bytes;
 use lamina_core::policy::Caller;
 use lamina_types::limits::PACK_TTL_US;
-use lamina_types::{LifecycleId, Micros, ScopePath};
+use lamina_types::{LifecycleId, Micros};
 use parking_lot::Mutex;
 
 use super::listen::Closing;
-use super::packs::Gone;
+use super::packs::{Gone, Kept as Pack};
 use super::sse::{self, Next, Source};
 
 /// Streams that are kept; the oldest make room.
@@ -24,8 +24,8 @@ const STREAMS_MAX: usize = 1_024;
 struct Kept {
     owner: (u32, String),
     made: Micros,
-    /// What it was read from.
-    scope: ScopePath,
+    /// The pack that it tells.
+    pack: Arc<Pack>,
     /// The ids of its events begin with this.
     base: [u8; 14],
     frames: Arc<Vec<Bytes>>,
@@ -40,7 +40,7 @@ impl Replays {
     pub(crate) fn keep(
         &self,
         caller: &Caller,
-        scope: &ScopePath,
+        pack: &Arc<Pack>,
         (first, now): (LifecycleId, Micros),
         events: &[(&'static str, Vec<u8>)],
     ) -> Replay {
@@ -54,9 +54,10 @@ impl Replays {
         if kept.len() >= STREAMS_MAX {
             kept.pop_front();
         }
-        let (owner, scope) = (owner(caller), scope.clone());
-        kept.push_back(Kept { owner, made: now, scope, base, frames: Arc::clone(&frames) });
-        Replay { frames, next: 0 }
+        let (owner, pack) = (owner(caller), Arc::clone(pack));
+        let replay = Replay { frames: Arc::clone(&frames), next: 0, pack: Arc::clone(&pack) };
+        kept.push_back(Kept { owner, made: now, pack, base, frames });
+        replay
     }
 
     /// The rest of a stream after one of its events, if it lives and is the caller's.
@@ -66,7 +67,8 @@ impl Replays {
         let owner = owner(caller);
         let found = kept.iter().find(|kept| kept.base == base(last) && kept.owner == owner)?;
         let next = (0..found.frames.len()).find(|at| numbered(found.base, *at) == last)? + 1;
-        Some(Replay { frames: Arc::clone(&found.frames), next })
+        let (frames, pack) = (Arc::clone(&found.frames), Arc::clone(&found.pack));
+        Some(Replay { frames, next, pack })
     }
 
     /// Drops all of them.
@@ -78,7 +80,7 @@ impl Replays {
     pub(crate) fn forget(&self, gone: &Gone<'_>) {
         self.0.lock().retain(|kept| {
             let frames: Vec<&Bytes> = kept.frames.iter().collect();
-            !gone.is_in(&kept.scope, &frames)
+            !gone.is_in(&kept.pack.question.scope, &frames)
         });
     }
 }
@@ -113,6 +115,8 @@ fn numbered(base: [u8; 14], at: usize) -> LifecycleId {
 pub(crate) struct Replay {
     frames: Arc<Vec<Bytes>>,
     next: usize,
+    /// The pack that it tells: whoever resumes it has to be allowed to read that.
+    pub(crate) pack: Arc<Pack>,
 }
 
 impl Replay {

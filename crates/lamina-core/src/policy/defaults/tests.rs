@@ -40,7 +40,7 @@ fn mistakes_name_the_key() {
     check(
         &[("retention", "P1Y")],
         expect![
-            "`retention` is not a setting; the settings are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
+            "`retention` is not a setting; the settings are actor.require_signed, scope.auto_register, scope.person_private, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
         ],
     );
     check(
@@ -101,7 +101,7 @@ fn at(tier: Tier, operator: bool, key: &str, value: &str) -> String {
     let mut defaults = Defaults::default();
     defaults.set(key, value).unwrap();
     let actor = "user:alice".parse().unwrap();
-    let caller = Caller { actor, tenant: 1, operator, grant: None, home: None };
+    let caller = Caller { operator, ..Caller::plain(actor, 1) };
     let deployment = Preset::CloudSharedSaas.document().defaults;
     match defaults.check_at(tier, &deployment, &caller) {
         Ok(()) => "ok".to_owned(),

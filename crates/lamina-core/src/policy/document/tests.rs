@@ -50,7 +50,7 @@ fn mistakes_name_the_key() {
     refused(
         Document::from_pairs([("defaults.rate_limit.wrte", "1/s")]),
         expect![
-            "`defaults` is refused: `rate_limit.wrte` is not a setting; the settings are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
+            "`defaults` is refused: `rate_limit.wrte` is not a setting; the settings are actor.require_signed, scope.auto_register, scope.person_private, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
         ],
     );
     refused("allow *\ndeny".parse(), expect!["line 2 is not `key value`"]);

@@ -21,7 +21,7 @@ fn check(setup: &str, write: &str, expected: Expect) {
     let (place, observed, subject) = (scope(words[0]), actor(words[1]), actor(words[2]));
     let creates = words.get(3) == Some(&"new");
     let write = Write { scope: &place, observed_actor: &observed, subject: &subject, creates };
-    let needs = write_needs(&fixture.caller.actor, &write, &fixture.stack);
+    let needs = write_needs(&fixture.caller, &write, &fixture.stack);
     let answer = fixture.stack.permit_write(&fixture.caller, &write);
     if let Ok(permit) = &answer {
         assert_eq!(permit.also(), &needs[1..], "the permit knows what it was asked for");
@@ -203,7 +203,7 @@ fn the_natural_level_is_the_deepest_writing_role() {
 fn administering_what_is_not_ones_own_takes_the_tenant() {
     let mut stack = Stack::of_preset(Preset::OnPremEnterprise);
     let mut scope_needs = |role, registered| {
-        stack.membership = Membership { closed: false, role, registered };
+        stack.membership = Membership { role, registered, ..Membership::OPEN };
         others_scope_needs(&stack)
     };
     assert_eq!(scope_needs(Some(MemberRole::Owner), true), None);
@@ -223,7 +223,7 @@ fn administering_what_is_not_ones_own_takes_the_tenant() {
 fn either_of_two_capabilities() {
     let either = ["vocabulary.write", "policy.administer.tenant"];
     let ask = |setup: &str| {
-        let fixture = fixture(setup);
+        let fixture = fixture(&format!("caller user:alice administrator\n{setup}"));
         show(&fixture.stack.allows_any(&fixture.caller, &either, None))
     };
     expect!["allowed by deployment"].assert_eq(&ask("tenant -vocabulary.write"));
@@ -271,7 +271,7 @@ fn making_a_scope_that_all_tenants_share_reaches_across_them() {
         "global:pool user:alice user:alice new",
         expect![[r#"
             scope.write scope.write.elevated scope.create.global scope.create.cross_tenant
-            POLICY_DENIED actor scope.create.cross_tenant: the token lists its capabilities without this one; ask its issuer for a token with scope.create.cross_tenant in caps"#]],
+            POLICY_DENIED actor scope.write.elevated: the token lists its capabilities without this one; ask its issuer for a token with scope.write.elevated in caps"#]],
     );
 }
 
@@ -341,16 +341,18 @@ fn what_somebody_owns_is_administered_and_erased_by_its_owners() {
     // A writer of a closed scope writes; erasing is its owner's.
     let answer = ask("caller user:bob\nmember closed writer", "ws:plan", "forget.gdpr");
     assert!(answer.starts_with("NOT_A_MEMBER scope forget.gdpr: "), "{answer}");
-    // What is kept of a person is theirs to have erased, whoever wrote it down first; not to hand on.
-    for place in ["user:bob", "org:acme/user:bob"] {
-        let setup = "caller user:bob\nmember open";
-        assert_eq!(ask(setup, place, "forget.gdpr"), "allowed by scope");
-        assert!(ask(setup, place, "policy.administer.scope").starts_with("NOT_A_MEMBER"));
-        assert!(ask("caller user:bob\nmember closed", place, "forget.gdpr").starts_with("NOT_A"));
-    }
-    for place in ["user:bobby", "user:bob/agent:x", "agent:bob"] {
-        let answer = ask("caller user:bob\nmember open", place, "forget.gdpr");
-        assert!(answer.starts_with("NOT_A_MEMBER"), "{place}: {answer}");
+    // The scope of a person is administered and erased by that person, or by an administrator.
+    for capability in ["policy.administer.scope", "forget.gdpr"] {
+        for (setup, allowed) in [
+            ("caller user:bob\nmember personal owner", true),
+            ("caller user:root administrator\nmember personal", true),
+            ("caller user:eve\nmember personal", false),
+            ("caller user:eve\nmember personal writer", false),
+            ("caller service:backend delegate\nmember personal", false),
+        ] {
+            let answer = ask(setup, "org:acme/user:bob", capability);
+            assert_eq!(answer.starts_with("allowed"), allowed, "{setup} {capability}: {answer}");
+        }
     }
     // Forgetting what was derived, and redacting, are as they were.
     let answer = ask("caller user:bob\nmember open", "ws:plan", "forget.cascade.redact_events");

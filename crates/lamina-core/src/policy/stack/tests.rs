@@ -393,7 +393,7 @@ fn closed_scopes_ask_for_a_role() {
             lifecycle.subscribe org:acme => allowed by deployment
             scope.write org:acme => allowed by deployment
             forget.cascade.derived_only org:acme => allowed by deployment
-            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: the scope has an owner, and policy.administer.scope in it is for owners of it or of a registered scope above it; ask one of them (GET /v1/scopes?path= names them), or the operator
+            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: administrators of the tenant register an organization, a department or a team and name its owners; ask one for policy.administer.scope here
             policy.administer.actor org:acme => allowed by deployment
             audit.read org:acme => allowed by deployment
             scope.write => allowed by deployment
@@ -408,7 +408,7 @@ fn closed_scopes_ask_for_a_role() {
             lifecycle.subscribe org:acme => NOT_A_MEMBER scope lifecycle.subscribe: the scope lists its members; ask an owner of it to make this actor a reader, writer or owner
             scope.write org:acme => NOT_A_MEMBER scope scope.write: the scope lists its members; ask an owner of it to make this actor a writer or owner
             forget.cascade.derived_only org:acme => NOT_A_MEMBER scope forget.cascade.derived_only: the scope lists its members; ask an owner of it to make this actor a writer or owner
-            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: the scope lists its members; ask an owner of it to make this actor an owner
+            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: administrators of the tenant register an organization, a department or a team and name its owners; ask one for policy.administer.scope here
             policy.administer.actor org:acme => NOT_A_MEMBER scope policy.administer.actor: the scope lists its members; ask an owner of it to make this actor an owner
             audit.read org:acme => allowed by deployment
             scope.write => allowed by deployment
@@ -423,7 +423,7 @@ fn closed_scopes_ask_for_a_role() {
             lifecycle.subscribe org:acme => allowed by scope
             scope.write org:acme => NOT_A_MEMBER scope scope.write: the scope lists its members; ask an owner of it to make this actor a writer or owner
             forget.cascade.derived_only org:acme => NOT_A_MEMBER scope forget.cascade.derived_only: the scope lists its members; ask an owner of it to make this actor a writer or owner
-            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: the scope lists its members; ask an owner of it to make this actor an owner
+            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: administrators of the tenant register an organization, a department or a team and name its owners; ask one for policy.administer.scope here
             policy.administer.actor org:acme => NOT_A_MEMBER scope policy.administer.actor: the scope lists its members; ask an owner of it to make this actor an owner
             audit.read org:acme => allowed by deployment
             scope.write => allowed by deployment
@@ -438,7 +438,7 @@ fn closed_scopes_ask_for_a_role() {
             lifecycle.subscribe org:acme => allowed by scope
             scope.write org:acme => allowed by scope
             forget.cascade.derived_only org:acme => allowed by scope
-            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: the scope lists its members; ask an owner of it to make this actor an owner
+            policy.administer.scope org:acme => NOT_A_MEMBER scope policy.administer.scope: administrators of the tenant register an organization, a department or a team and name its owners; ask one for policy.administer.scope here
             policy.administer.actor org:acme => NOT_A_MEMBER scope policy.administer.actor: the scope lists its members; ask an owner of it to make this actor an owner
             audit.read org:acme => allowed by deployment
             scope.write => allowed by deployment

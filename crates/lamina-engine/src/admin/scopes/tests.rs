@@ -50,9 +50,12 @@ async fn r076_the_first_write_makes_its_caller_the_owner_of_an_open_scope() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     assert!(matches!(get(&engine, "user:alice").await, Err(Error::NotFound)));
-    assert_eq!(part(&engine, "user:alice", "user:alice").await, Membership::OPEN);
+    let named = Membership { personal: true, ..Membership::OPEN };
+    assert_eq!(part(&engine, "user:bob", "user:alice").await, named);
+    let own = Membership { role: Some(Owner), ..named };
+    assert_eq!(part(&engine, "user:alice", "user:alice").await, own, "by its name alone");
     write(&engine, 1, "user:alice", "user:alice", "a").await;
-    let alice = Membership { closed: false, role: Some(Owner), registered: true };
+    let alice = Membership { closed: false, role: Some(Owner), registered: true, personal: true };
     assert_eq!(part(&engine, "user:alice", "user:alice").await, alice);
     assert_eq!(part(&engine, "user:bob", "user:alice").await, Membership { role: None, ..alice });
     let below = Membership { registered: false, ..alice };
@@ -82,7 +85,7 @@ async fn r301_r304_members_are_registered_and_replaced_as_a_whole() {
     let again =
         engine.scope_register(&permit(), &path("ws:q3"), Vec::new(), String::new(), &noted()).await;
     assert!(matches!(again, Err(Error::ScopeExists)));
-    let b = Membership { closed: true, role: Some(Writer), registered: true };
+    let b = Membership { closed: true, role: Some(Writer), registered: true, personal: false };
     assert_eq!(part(&engine, "user:b", "ws:q3").await, b);
     assert_eq!(part(&engine, "user:x", "ws:q3").await, Membership { role: None, ..b });
     let set = vec![member("user:a", Reader), member("user:c", Reader), member("user:d", Owner)];
@@ -106,10 +109,16 @@ async fn a_registration_without_an_owner_is_the_callers() {
     let record = register(&engine, "ws:q3", &[member("user:root", Reader)]).await;
     assert_eq!(record.members, [member("user:root", Owner)]);
     // A scope that a write had made becomes an explicit one.
-    write(&engine, 1, "user:alice", "user:alice", "a").await;
-    let record = register(&engine, "user:alice", &[member("user:bob", Owner)]).await;
+    write(&engine, 1, "user:alice", "ws:plan", "a").await;
+    let record = register(&engine, "ws:plan", &[member("user:bob", Owner)]).await;
     assert_eq!((record.auto_provisioned, record.events), (false, 1));
-    assert_eq!(part(&engine, "user:alice", "user:alice").await.role, None);
+    assert_eq!(part(&engine, "user:alice", "ws:plan").await.role, None);
+    // That of a person stays theirs, whoever is named.
+    write(&engine, 1, "user:eve", "user:alice", "a").await;
+    assert_eq!(part(&engine, "user:eve", "user:alice").await.role, None, "not by a first write");
+    let record = register(&engine, "user:alice", &[member("user:bob", Writer)]).await;
+    assert_eq!(record.members, [member("user:alice", Owner), member("user:bob", Writer)]);
+    assert_eq!(part(&engine, "user:alice", "user:alice").await.role, Some(Owner));
     engine.shutdown().await;
 }
 
@@ -122,10 +131,11 @@ async fn the_nearest_explicit_registration_decides_and_roles_are_inherited() {
     let below = "org:acme/user:b/app:x";
     assert_eq!(
         part(&engine, "user:b", below).await,
-        Membership { closed: true, role: Some(Owner), registered: false },
+        Membership { closed: true, role: Some(Owner), registered: false, personal: true },
         "the strongest role at or above"
     );
-    assert_eq!(part(&engine, "user:a", below).await.role, Some(Owner));
+    assert_eq!(part(&engine, "user:a", below).await.role, None, "a person's is the person's");
+    assert_eq!(part(&engine, "user:a", "org:acme/ws:x").await.role, Some(Owner));
     assert_eq!(part(&engine, "user:b", "org:acme").await.role, Some(Reader));
     assert_eq!(part(&engine, "user:b", "org:acmes").await, Membership::OPEN);
     // An explicit registration that lists nobody opens nothing.
@@ -134,6 +144,52 @@ async fn the_nearest_explicit_registration_decides_and_roles_are_inherited() {
     engine.scope_members_set(&permit(), &nobodys, Vec::new(), &noted()).await.unwrap();
     let found = part(&engine, "user:x", below).await;
     assert_eq!((found.closed, found.role), (true, None));
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn person_scope_role_belongs_to_the_person_and_those_they_add() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    let role = async |actor: &str, scope: &str| part(&engine, actor, scope).await.role;
+    // By name, before anything is there; not below what others have.
+    assert_eq!(role("agent:bot", "agent:bot").await, Some(Owner));
+    assert_eq!(role("agent:bot", "user:alice/agent:bot").await, None, "alice has not let it in");
+    assert_eq!(role("user:alice", "user:alice/agent:bot").await, Some(Owner));
+    assert_eq!(role("org:acme", "org:acme").await, None, "only persons own by name");
+    register(&engine, "org:acme", &[member("user:boss", Owner), member("user:bob", Reader)]).await;
+    assert_eq!(role("user:bob", "org:acme/user:bob").await, Some(Owner), "a member of it");
+    assert_eq!(role("user:eve", "org:acme/user:eve").await, None, "not a member");
+    assert_eq!(role("user:boss", "org:acme/user:bob").await, None, "nor from above");
+    // A first write by somebody else gives nothing; the person and the agent own it.
+    write(&engine, 1, "agent:bot", "user:alice/agent:bot", "a").await;
+    write(&engine, 1, "user:eve", "user:alice/agent:bot/ws:x", "a").await;
+    assert_eq!(role("agent:bot", "user:alice/agent:bot").await, Some(Owner));
+    assert_eq!(role("user:alice", "user:alice/agent:bot/ws:x").await, Some(Owner));
+    assert_eq!(role("user:bob", "user:alice/user:bob").await, None);
+    assert_eq!(role("user:alice", "user:alice/user:bob").await, None, "another person's");
+    // Members that she adds reach her agents too; what others registered speaks for itself.
+    register(&engine, "user:alice", &[member("user:carol", Writer)]).await;
+    assert_eq!(role("user:carol", "user:alice/agent:bot").await, Some(Writer));
+    register(&engine, "user:alice/agent:bot", &[]).await;
+    assert_eq!(role("user:carol", "user:alice/agent:bot").await, None);
+    assert_eq!(role("user:alice", "user:alice/agent:bot").await, None);
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn group_scope_first_write_makes_a_writer_and_no_owner() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    for scope in ["org:acme", "org:acme/dept:eng", "ws:x/team:a"] {
+        write(&engine, 1, "user:eve", scope, "a").await;
+        assert_eq!(part(&engine, "user:eve", scope).await.role, Some(Writer), "{scope}");
+        let record = get(&engine, scope).await.unwrap();
+        assert_eq!(record.members, [member("user:eve", Writer)], "{scope}");
+    }
+    write(&engine, 1, "user:eve", "ws:own", "a").await;
+    assert_eq!(part(&engine, "user:eve", "ws:own").await.role, Some(Owner));
+    assert_eq!(part(&engine, "user:eve", "ws:own/team:b").await.role, Some(Writer));
     engine.shutdown().await;
 }
 

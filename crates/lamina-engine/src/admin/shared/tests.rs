@@ -20,7 +20,7 @@ fn boot(preset: Preset) -> Boot {
 async fn caller(engine: &Engine, tenant: &str, actor: &str) -> Caller {
     let tenant = engine.tenant_or_register(&tenant.parse().unwrap()).await.unwrap();
     let actor = actor.parse().unwrap();
-    Caller { actor, tenant, operator: false, grant: None, home: None }
+    Caller::plain(actor, tenant)
 }
 
 async fn permit<C: Capability>(engine: &Engine, caller: &Caller, scope: &str) -> Permit<C> {

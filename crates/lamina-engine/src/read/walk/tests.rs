@@ -78,13 +78,7 @@ fn reader(limit: Option<&str>) -> Caller {
             scopes: Grant::read_scopes([limit]).unwrap(),
         })
     });
-    Caller {
-        actor: "user:reader".parse().unwrap(),
-        tenant: TENANT,
-        operator: false,
-        grant,
-        home: None,
-    }
+    Caller { grant, ..Caller::plain("user:reader".parse().unwrap(), TENANT) }
 }
 
 async fn perform(engine: &Engine, steps: &[Step]) {

@@ -132,6 +132,14 @@ impl Capture {
         let key = (tenant, path);
         let registered = self.registered(&key, group);
         let (sub, what, ordinal) = match change {
+            ScopeChange::Begin { registers: true } => {
+                self.ordinal(tenant, &key.1, &owner, group);
+                return Ok(());
+            }
+            ScopeChange::Begin { registers: false } => {
+                self.ordinal_only(tenant, &key.1, &owner, group);
+                return Ok(());
+            }
             ScopeChange::Set { members, policies } => {
                 let known = registered.or_else(|| self.removed(&key, group));
                 let ordinal = match known {

@@ -275,7 +275,7 @@ fn mistakes_in_the_settings() {
     check(
         &with("  colour: red\n"),
         expect![
-            "3:3: `colour` is not a setting; the keys are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
+            "3:3: `colour` is not a setting; the keys are actor.require_signed, scope.auto_register, scope.person_private, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
         ],
     );
     check(
@@ -287,7 +287,7 @@ fn mistakes_in_the_settings() {
     check(
         &with("  logs:\n    retention: P1Y\n"),
         expect![
-            "4:5: `logs` is no group of settings; the keys are actor.require_signed, scope.auto_register, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
+            "4:5: `logs` is no group of settings; the keys are actor.require_signed, scope.auto_register, scope.person_private, forget.cascade.default, audit.retention, audit.store_body_bytes, audit.pepper_rotation_period, audit.pepper_retention_buffer, rate_limit.write, rate_limit.read, rate_limit.importer, confidence_floor, allowed_scope_types"
         ],
     );
     check(

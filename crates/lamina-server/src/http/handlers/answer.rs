@@ -55,8 +55,12 @@ pub(super) async fn answer(mut call: Call) -> Result<Response, Failure> {
     let seen = if asked.recall.stream { stream::seen(&call)? } else { None };
     let started = app.env.clock.monotonic();
     if let Some(rest) = seen.and_then(|seen| app.replays.after(&caller, seen, started)) {
-        desk.ask(&caller, &[LlmInvoke::NAME], Some(&asked.recall.scope)).await?;
-        return Ok(rest.response(app.closing.clone()));
+        let scope = &rest.pack.question.scope;
+        desk.ask(&caller, &[LlmInvoke::NAME], Some(scope)).await?;
+        let may = recall::may_again(&desk, &caller, &rest.pack).await?;
+        if rest.pack.is_within(&may) {
+            return Ok(rest.response(app.closing.clone()));
+        }
     }
     let packed = packed(&desk, &caller, &asked, &request).await?;
     let started = app.env.clock.monotonic();
@@ -67,7 +71,7 @@ pub(super) async fn answer(mut call: Call) -> Result<Response, Failure> {
     if asked.recall.stream {
         let events = told::events(&shape)?;
         let at = (stream::first(app), app.env.clock.monotonic());
-        let sent = app.replays.keep(&caller, &packed.kept.question.scope, at, &events);
+        let sent = app.replays.keep(&caller, &packed.kept, at, &events);
         return Ok(sent.response(app.closing.clone()));
     }
     reply::json(StatusCode::OK, &shape)
@@ -230,6 +234,9 @@ async fn packed(
     let may = recall::may(desk, caller, &about).await?;
     configured(app, asked)?;
     if let Some(kept) = named {
+        if !kept.is_within(&may) {
+            return Err(unknown_pack().into());
+        }
         return Ok(Packed { kept, recall_us: 0 });
     }
     // Keys of answers are apart from those of recalls.
@@ -237,6 +244,7 @@ async fn packed(
     let question = Recall { idempotency_key: key, stream: false, ..about };
     if let Some(key) = &question.idempotency_key
         && let Some(kept) = app.packs.by_key(caller, key, &question, now)?
+        && kept.is_within(&may)
     {
         return Ok(Packed { kept, recall_us: 0 });
     }

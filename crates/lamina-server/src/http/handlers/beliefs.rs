@@ -22,7 +22,7 @@ use lamina_engine::read::beliefs::{
     BeliefRecord, BeliefSubject, BeliefVersion, BeliefsQuery as Question, Ground,
 };
 use lamina_engine::write::{BeliefSupportId, BeliefToDeclare};
-use lamina_types::capability::{ScopeReadLocal, ScopeWrite};
+use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{BeliefId, RecordedAt, ScopeView, ValidAt};
 
 use super::facts::{name, pinned, position, value_of};
@@ -106,7 +106,7 @@ pub(super) async fn build(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let scope = BeliefsBuildRequest::read(&body)?;
-    let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
+    let permit = call.desk.permit_write_to(&caller, &scope).await?;
     let built = call.app.engine.beliefs_build(permit, scope).await?;
     let report = &built.report;
     let body = BuiltBody {

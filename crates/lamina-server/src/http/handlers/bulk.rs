@@ -1,7 +1,7 @@
 //! `POST /v1/experience/bulk`: all items or none, in one append.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
@@ -16,7 +16,8 @@ use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::{ScopePath, Stage};
 
 use super::experience::{
-    Referred, permit, status, until, wait_of, with_context, with_replay_warning,
+    Referred, begin_consolidation, permit, status, until, wait_of, with_context,
+    with_replay_warning,
 };
 use crate::http::app::App;
 use crate::http::call::{Call, Desk};
@@ -118,6 +119,13 @@ async fn permits(
         };
         if let Entry::Vacant(new) = asked.entry(what) {
             new.insert(permit(desk, caller, experience, &format!("items[{index}].")).await?);
+        }
+    }
+    let mut begun: BTreeSet<&ScopePath> = BTreeSet::new();
+    for item in &bulk.items {
+        let into = item.experience.directives.consolidate_into.as_ref();
+        if into.is_some_and(|into| begun.insert(into)) {
+            begin_consolidation(desk, caller, &item.experience).await?;
         }
     }
     Ok(asked.into_values().collect())

@@ -12,7 +12,7 @@ use lamina_engine::Error as EngineError;
 use lamina_engine::read::conflicts::{
     ConflictRecord, ConflictStatus, ConflictsQuery as Question, Resolve,
 };
-use lamina_types::capability::{ScopeReadLocal, ScopeWrite};
+use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{ConflictId, ScopePath};
 
 use super::claims::record;
@@ -60,7 +60,7 @@ pub(super) async fn resolve(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let (action, reason) = ResolveRequest::read(&body)?;
     let scope = home(call.desk.clone(), caller.clone(), id).await?;
-    let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
+    let permit = call.desk.permit_write_to(&caller, &scope).await?;
     let resolve = match action {
         Action::Pick { winner } => Resolve::Pick { winner },
         Action::Split { boundary, earlier, later } => Resolve::Split { boundary, earlier, later },

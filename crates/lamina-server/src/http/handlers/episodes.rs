@@ -9,7 +9,6 @@ use lamina_api::v1::episodes::{
 use lamina_core::derive::episodes::Ending;
 use lamina_engine::read::episodes::{EpisodeRecord, EpisodeState, EpisodesQuery as Question};
 use lamina_engine::read::facts::FactKey;
-use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::PAGE_DEFAULT;
 use lamina_types::{RecordedAt, ScopePath, ScopeView};
 
@@ -54,7 +53,7 @@ pub(super) async fn build(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let (scope, seal) = BuildRequest::read(&body)?;
-    let permit = call.desk.permit::<ScopeWrite>(&caller, Some(&scope)).await?;
+    let permit = call.desk.permit_write_to(&caller, &scope).await?;
     let engine = call.app.engine.clone();
     let noted = call.noted("");
     let built = engine.episodes_build(&permit, &scope, seal, &noted).await?;

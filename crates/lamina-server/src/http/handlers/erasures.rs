@@ -9,7 +9,7 @@ use lamina_api::v1::erasures::{
     LegalHoldBody, LegalHoldList, LegalHoldRequest, Preview, Propagation, RefcountBreakdown,
 };
 use lamina_api::{ApiError, time};
-use lamina_core::policy::{Caller, Permit, is_of};
+use lamina_core::policy::{Caller, Denial, DenialCode, Permit, Tier, is_of};
 use lamina_engine::Error as EngineError;
 use lamina_engine::erasure::{
     Affected, Certified, ErasureAsked, ErasureStatus, Hold, Manifest, Outcome, PHASES, PreviewOf,
@@ -146,6 +146,7 @@ pub(super) async fn hold_put(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let (scope, reason) = LegalHoldRequest::read(&body)?;
     let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
+    keeps_hold(&call.desk, &caller, &permit, &scope).await?;
     let noted = call.noted("");
     let put = call.app.engine.legal_hold_put(&permit, &scope, &reason, &noted).await?;
     reply::json(StatusCode::OK, &hold(&put))
@@ -165,9 +166,42 @@ pub(super) async fn hold_lift(call: Call) -> Result<Response, Failure> {
     let pairs = call.pairs()?;
     let scope = Params::new(&pairs).scope()?;
     let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
+    keeps_hold(&call.desk, &caller, &permit, &scope).await?;
     let noted = call.noted("");
     call.app.engine.legal_hold_lift(&permit, &scope, &noted).await?;
     Ok(reply::empty())
+}
+
+/// Refuses to change a hold that somebody else placed: operators may, and the person whose scope is
+/// held never.
+async fn keeps_hold(
+    desk: &Desk,
+    caller: &Caller,
+    permit: &Permit<PolicyAdministerTenant>,
+    scope: &ScopePath,
+) -> Result<(), Failure> {
+    if !desk.app.gate.is_signed() {
+        return Ok(());
+    }
+    let holds = desk.app.engine.legal_holds(permit).await?;
+    let Some(placed) = holds.iter().find(|hold| hold.scope == *scope) else { return Ok(()) };
+    let is_placer = placed.by.as_ref() == Some(&caller.actor);
+    let is_held = scope.self_and_ancestors().iter().any(|above| is_of(above, &caller.actor));
+    if (is_placer || caller.operator) && !is_held {
+        return Ok(());
+    }
+    let denial = Denial {
+        capability: PolicyAdministerTenant::NAME,
+        tier: Tier::Tenant,
+        preset: desk.app.preset(),
+        remediation:
+            "a legal hold is changed by the administrator who placed it or by an operator, \
+                      and never by the person it is on; ask one of them"
+                .to_owned(),
+        code: DenialCode::PolicyDenied,
+    };
+    desk.record.denied(&denial, Some(scope));
+    Err(denial.into())
 }
 
 /// The right to erase a tree. A person's own goes whole; elsewhere, where others have scopes below, it

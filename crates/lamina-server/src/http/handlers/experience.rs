@@ -12,13 +12,13 @@ use lamina_api::v1::experience::{
     AdmitContext, Admitted, ElapsedMs, ExperienceAccepted, ExperienceCompleted, Wait, identity,
     read,
 };
-use lamina_core::policy::{Caller, Permit};
+use lamina_core::policy::{self, Caller, Denial, Permit};
 use lamina_engine::{Captured, Error as EngineError, Progress, Until, Write};
 use lamina_env::rng::draw;
 use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::stdx::hex;
-use lamina_types::{Content, ErrorCode, EventId, Experience, Micros, Stage};
+use lamina_types::{Content, ErrorCode, EventId, Experience, Micros, ScopePath, Stage};
 
 use crate::http::answer::Answer;
 use crate::http::call::{Call, Desk};
@@ -34,6 +34,7 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let Admitted { experience, warnings, key_drawn } = admit(&call, &caller, &body)?;
     drop(body);
     let permit = permit(&call.desk, &caller, &experience, "").await?;
+    begin_consolidation(&call.desk, &caller, &experience).await?;
     let referred = Referred::by(&experience);
     let write = Write {
         identity: identity(&experience),
@@ -138,13 +139,46 @@ pub(super) async fn permit(
                           nothing is derived from one to the other";
             return Err(ApiError::invalid_envelope(field, reason).into());
         }
-        let stack = desk.app.stack(caller, Some(second)).await?;
-        if let Err(denial) = stack.permit::<ScopeWrite>(caller, Some(second)) {
+        if let Err(denial) = consolidation(desk, caller, experience, second).await? {
             let field = format!("{at}directives.consolidate_into");
             return Err(ApiError::invalid_envelope(field, denial.to_string()).into());
         }
     }
     desk.permit_write(caller, experience).await
+}
+
+/// The right to write where an experience is consolidated to: that of a write in the same names.
+async fn consolidation(
+    desk: &Desk,
+    caller: &Caller,
+    experience: &Experience,
+    scope: &ScopePath,
+) -> Result<Result<Permit<ScopeWrite>, Denial>, Failure> {
+    let stack = desk.app.stack(caller, Some(scope)).await?;
+    let write = policy::Write {
+        scope,
+        observed_actor: &experience.observed_actor.id,
+        subject: &experience.subject,
+        creates: !stack.membership.registered,
+    };
+    Ok(stack.permit_write(caller, &write))
+}
+
+/// Makes the scope that an experience is consolidated into, if it is not there: this is a first write
+/// to it.
+pub(super) async fn begin_consolidation(
+    desk: &Desk,
+    caller: &Caller,
+    experience: &Experience,
+) -> Result<(), Failure> {
+    let Some(scope) = &experience.directives.consolidate_into else { return Ok(()) };
+    let stack = desk.app.stack(caller, Some(scope)).await?;
+    if *scope == experience.scope || stack.membership.registered {
+        return Ok(());
+    }
+    let permit = consolidation(desk, caller, experience, scope).await?.map_err(Failure::from)?;
+    let permit = desk.registers_below(permit, scope).await?;
+    Ok(desk.app.engine.scope_begin(&permit, scope).await?)
 }
 
 /// Where an experience names its blobs, to say which of them is unknown after it was given away.

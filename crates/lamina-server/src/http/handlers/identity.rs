@@ -9,7 +9,7 @@ use lamina_api::v1::auth::{TokenFacts, Whoami};
 use lamina_api::v1::policy::{
     CapabilityDecision, DeniedCapability, Effective, PolicyBody, PolicyRecord, RateLimits,
 };
-use lamina_core::policy::{Caller, Document, Rate, Stack, Tier};
+use lamina_core::policy::{Document, Rate, Stack, Tier, actor_policy_needs};
 use lamina_types::capability::PolicyAdministerActor;
 use serde_json::Value;
 
@@ -44,6 +44,8 @@ pub(super) async fn whoami(call: Call) -> Result<Response, Failure> {
         }),
         effective_capabilities: allowed.into_iter().map(str::to_owned).collect(),
         operator: caller.operator,
+        administrator: caller.administers(),
+        delegate: caller.is_delegate(),
     };
     reply::json(StatusCode::OK, &shape)
 }
@@ -58,8 +60,10 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
     let of = match other {
         None => caller,
         Some(actor) => {
+            call.desk.ask(&caller, &actor_policy_needs(&caller.actor, &actor), None).await?;
             call.desk.permit::<PolicyAdministerActor>(&caller, scope.as_ref()).await?;
-            Caller { actor, tenant: caller.tenant, operator: false, grant: None, home: None }
+            let tenant = call.app.engine.tenant_name(caller.tenant);
+            call.app.gate.named_caller(&tenant, actor, caller.tenant)
         }
     };
     let stack = call.app.stack(&of, scope.as_ref()).await?;

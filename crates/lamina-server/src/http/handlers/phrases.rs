@@ -1,9 +1,12 @@
-//! `POST/GET/DELETE /v1/temporal/phrases` (R339-R341).
+//! `POST/GET/DELETE /v1/temporal/phrases` (R339-R341). A phrase holds in the whole tenant, so
+//! administrators set it.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::v1::phrases::{PhraseBody, PhraseList, PhraseRequest};
-use lamina_types::capability::{TemporalPhrasesRead, TemporalPhrasesWrite};
+use lamina_types::capability::{
+    Capability as _, PolicyAdministerTenant, TemporalPhrasesRead, TemporalPhrasesWrite,
+};
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
@@ -24,6 +27,7 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
     let phrase = PhraseRequest::read(&body)?;
     let caller = call.caller()?;
     let (desk, noted) = (call.desk.clone(), call.noted(""));
+    desk.ask(&caller, &[PolicyAdministerTenant::NAME], None).await?;
     let permit = desk.permit::<TemporalPhrasesWrite>(&caller, None).await?;
     let shape = PhraseBody::new(&phrase);
     desk.app.engine.phrase_set(&permit, phrase, &noted).await?;
@@ -35,6 +39,7 @@ pub(super) async fn remove(mut call: Call) -> Result<Response, Failure> {
     let name = call.path_text("name").await?;
     let caller = call.caller()?;
     let (desk, noted) = (call.desk.clone(), call.noted(""));
+    desk.ask(&caller, &[PolicyAdministerTenant::NAME], None).await?;
     let permit = desk.permit::<TemporalPhrasesWrite>(&caller, None).await?;
     desk.app.engine.phrase_remove(&permit, &name, &noted).await?;
     Ok(reply::empty())

@@ -50,10 +50,10 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let seen = if question.stream { stream::seen(&call)? } else { None };
     let may = may(&call.desk, &caller, &question).await?;
-    let kept = again(&call, &caller, &question)?;
+    let kept = again(&call, &caller, &question)?.filter(|kept| kept.is_within(&may));
     if question.stream {
         let request = call.id.as_str().to_owned();
-        return streamed(&call.app, request, &caller, (may, question), (kept, seen)).await;
+        return streamed(&call.desk, request, &caller, (may, question), (kept, seen)).await;
     }
     if let Some(kept) = kept {
         let mut response = reply::json_bytes(kept.body.clone());
@@ -74,15 +74,20 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
 
 /// The same as events; what was seen of it before is not sent again.
 async fn streamed(
-    app: &Arc<App>,
+    desk: &Desk,
     request: String,
     caller: &Caller,
     (may, question): (MayRecall, Recall),
     (kept, seen): (Option<Arc<Kept>>, Option<LifecycleId>),
 ) -> Result<Response, Failure> {
+    let app = &desk.app;
     let now = app.env.clock.monotonic();
     if let Some(rest) = seen.and_then(|seen| app.replays.after(caller, seen, now)) {
-        return Ok(rest.response(app.closing.clone()));
+        // The stream may be of another question than this one.
+        let may = may_again(desk, caller, &rest.pack).await?;
+        if rest.pack.is_within(&may) {
+            return Ok(rest.response(app.closing.clone()));
+        }
     }
     let kept = match kept {
         Some(kept) => kept,
@@ -90,7 +95,7 @@ async fn streamed(
     };
     let events = stream::events(&kept)?;
     let at = (stream::first(app), now);
-    let sent = app.replays.keep(caller, &kept.question.scope, at, &events);
+    let sent = app.replays.keep(caller, &kept, at, &events);
     Ok(sent.response(app.closing.clone()))
 }
 
@@ -120,6 +125,15 @@ pub(super) async fn may(
     Ok(MayRecall { reach: Arc::new(reach), concepts })
 }
 
+/// Leave to be shown a pack that was made before, by the policy and the token of now.
+pub(super) async fn may_again(
+    desk: &Desk,
+    caller: &Caller,
+    pack: &Kept,
+) -> Result<MayRecall, Failure> {
+    may(desk, caller, &pack.question).await
+}
+
 /// The pack of the same key, if it still lives (R263).
 pub(super) fn again(
     call: &Call,
@@ -143,7 +157,7 @@ pub(super) async fn make(
     if question.view == PackView::Raw {
         question.temporal.valid_during = None;
     }
-    let asked = question.clone();
+    let (asked, concepts) = (question.clone(), may.concepts.is_some());
     let recalled = app.engine.recall(may, question).await?;
     let read = app.env.clock.monotonic();
     let random = lamina_env::rng::draw::<8>(&*app.env.rng);
@@ -165,7 +179,8 @@ pub(super) async fn make(
     };
     let written = written.map_err(|error| internal(error.to_string()))?;
     let recalled = Arc::new(recalled);
-    let kept = Kept { id, body: written.into(), question: asked, recalled };
+    let body = written.into();
+    let kept = Kept { id, body, question: asked, recalled, reach, concepts };
     Ok(app.packs.keep(caller, kept, app.env.clock.monotonic()))
 }
 

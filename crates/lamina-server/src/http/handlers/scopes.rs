@@ -29,7 +29,7 @@ pub(super) async fn register(mut call: Call) -> Result<Response, Failure> {
     creates(&call.desk, &caller, &registration.path).await?;
     let permit =
         call.desk.permit::<PolicyAdministerScope>(&caller, Some(&registration.path)).await?;
-    reaches(&call.desk, &caller, &permit, &registration.path).await?;
+    takes_over(&call.desk, &caller, &permit, &registration.path).await?;
     if let Some(policies) = &registration.policies {
         inherits(&call.desk, &caller, &registration.path, &policies.inherited()).await?;
     }
@@ -61,21 +61,46 @@ pub(super) async fn administers(
     }
 }
 
-/// What is done above a scope reaches into it: a role, a rule, an erasure. Where others have scopes
-/// below, it takes who may do the same in those.
+/// Whether a role above would take over scopes that others have below by a first write. One that
+/// somebody registered speaks for itself. A person's agents write below in names of their own, and
+/// administrators may anyway.
+async fn takes_over(
+    desk: &Desk,
+    caller: &Caller,
+    permit: &Permit<PolicyAdministerScope>,
+    path: &ScopePath,
+) -> Result<(), Failure> {
+    match caller.administers() || is_of(path, &caller.actor) {
+        true => Ok(()),
+        false => reaches_into(desk, caller, permit, path, Whose::Written).await,
+    }
+}
+
+/// What is done above a scope reaches into it: a rule, an erasure. Where others have scopes below, it
+/// takes who may do the same in those.
 ///
-/// What others have by a first write below a scope that bears the caller's name does not count: a
-/// person's agents write there in names of their own. Nor does it to operators, who may anyway.
+/// What others have by a first write below a scope that bears the caller's name does not count, nor does
+/// it to administrators, who may anyway.
 pub(super) async fn reaches<C: Capability + Send + 'static>(
     desk: &Desk,
     caller: &Caller,
     permit: &Permit<C>,
     path: &ScopePath,
 ) -> Result<(), Failure> {
-    let whose = match caller.operator || is_of(path, &caller.actor) {
+    let whose = match caller.administers() || is_of(path, &caller.actor) {
         true => Whose::Registered,
         false => Whose::Anybodys,
     };
+    reaches_into(desk, caller, permit, path, whose).await
+}
+
+async fn reaches_into<C: Capability + Send + 'static>(
+    desk: &Desk,
+    caller: &Caller,
+    permit: &Permit<C>,
+    path: &ScopePath,
+    whose: Whose,
+) -> Result<(), Failure> {
     let engine = &desk.app.engine;
     let sight = engine.sight::<C, C>(desk.app.boot(), permit).await;
     let Some(below) = engine.scope_out_of_sight(sight, path, whose).await? else {
@@ -197,7 +222,7 @@ pub(super) async fn members(mut call: Call) -> Result<Response, Failure> {
     let members = MembersBody::read(&body)?;
     administers(&call.desk, &caller, &path).await?;
     let permit = call.desk.permit::<PolicyAdministerScope>(&caller, Some(&path)).await?;
-    reaches(&call.desk, &caller, &permit, &path).await?;
+    takes_over(&call.desk, &caller, &permit, &path).await?;
     let noted = call.noted("");
     let changed = call.app.engine.scope_members_set(&permit, &path, members, &noted).await?;
     reply::json(StatusCode::OK, &shown(changed.scope))

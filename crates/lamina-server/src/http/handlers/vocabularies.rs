@@ -9,10 +9,14 @@ use lamina_api::v1::vocabularies::{
 use lamina_api::{ApiError, time};
 use lamina_core::policy::Caller;
 use lamina_engine::{Error as EngineError, VocabularyChanged, VocabularyRecord};
-use lamina_types::capability::{Capability, ScopeReadLocal, ScopeWrite, VocabularyRead};
+use lamina_types::capability::{
+    Capability, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal, ScopeWrite,
+    VocabularyRead,
+};
 use lamina_types::vocabulary::Vocabulary;
 use lamina_types::{ErrorCode, ScopePath};
 
+use super::scopes;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
@@ -142,8 +146,17 @@ async fn change(
         Which::There => wished,
         Which::Known => there.or(known.first()).map_or(wished, Option::as_ref),
     };
-    for scope in before.into_iter().chain(wished) {
-        desk.ask(&caller, &[ScopeWrite::NAME], Some(scope)).await?;
+    // A vocabulary says what predicates mean to everybody where it holds.
+    for place in [before, wished] {
+        match place {
+            None => desk.ask(&caller, &[PolicyAdministerTenant::NAME], None).await?,
+            Some(scope) => {
+                desk.ask(&caller, &[ScopeWrite::NAME], Some(scope)).await?;
+                scopes::administers(&desk, &caller, scope).await?;
+                let owns = desk.permit::<PolicyAdministerScope>(&caller, Some(scope)).await?;
+                scopes::reaches(&desk, &caller, &owns, scope).await?;
+            }
+        }
     }
     let noted = call.noted("");
     engine.vocabulary_change(&permit, (named, before), change, &noted).await

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use lamina_core::policy::Caller;
+use lamina_core::policy::{Caller, Preset, Stack};
 use lamina_core::read::plan::plan;
+use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::Recalled;
 use lamina_types::recall::Recall;
 use lamina_types::{ErrorCode, Micros, PackId, RecordedAt};
@@ -15,13 +16,21 @@ fn question(query: &str) -> Recall {
     lamina_api::v1::recall::RecallRequest::read(body.as_bytes()).unwrap()
 }
 
-fn kept(query: &str, number: u8) -> Kept {
+pub(in crate::http) fn kept(query: &str, number: u8) -> Kept {
     Kept {
         id: PackId::from_bytes([number; 16]),
         body: bytes::Bytes::from_static(b"{}"),
         question: question(query),
         recalled: Arc::new(Recalled::nothing(plan(query), RecordedAt(Micros(0)))),
+        reach: Arc::new(reach()),
+        concepts: false,
     }
+}
+
+fn reach() -> ReadPermit {
+    let scope = "user:ada".parse().unwrap();
+    let permit = Stack::of_preset(Preset::DevLocal).permit(&caller("ada"), Some(&scope));
+    ReadPermit::Local(permit.unwrap())
 }
 
 fn caller(name: &str) -> Caller {

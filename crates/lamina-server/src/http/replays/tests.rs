@@ -1,7 +1,11 @@
 //! Who may resume a stream, from where, and for how long.
 
+use std::sync::Arc;
+
 use lamina_core::policy::Caller;
 use lamina_types::{LifecycleId, Micros, ScopePath};
+
+use crate::http::packs::tests::kept;
 
 use super::{Gone, Next, Replays, Source as _, base, numbered};
 
@@ -12,10 +16,10 @@ fn caller(name: &str) -> Caller {
 #[tokio::test]
 async fn a_stream_goes_on_after_the_last_event_that_was_seen() {
     let replays = Replays::default();
-    let scope: ScopePath = "user:ada".parse().unwrap();
+    let pack = Arc::new(kept("where?", 1));
     let first = LifecycleId::mint(Micros(1), [7; 8]);
     let events = [("plan", b"{}".to_vec()), ("layer", b"1".to_vec()), ("done", b"2".to_vec())];
-    let mut stream = replays.keep(&caller("ada"), &scope, (first, Micros(0)), &events);
+    let mut stream = replays.keep(&caller("ada"), &pack, (first, Micros(0)), &events);
     let mut seen = Vec::new();
     loop {
         match stream.next().await {
@@ -39,7 +43,7 @@ async fn a_stream_goes_on_after_the_last_event_that_was_seen() {
     let mut nothing = replays.after(&caller("ada"), end, Micros(1)).unwrap();
     assert!(matches!(nothing.next().await, Next::Done));
     assert!(replays.after(&caller("ada"), second, Micros(60_000_000)).is_none());
-    replays.keep(&caller("ada"), &scope, (first, Micros(0)), &events);
+    replays.keep(&caller("ada"), &pack, (first, Micros(0)), &events);
     let gone = |scope: &str| {
         let scope: ScopePath = scope.parse().unwrap();
         replays.forget(&Gone { scope: &scope, id: "evt_1" });
