@@ -56,6 +56,40 @@ class Forgetting(unittest.TestCase):
         self.assertTrue(done["audit_id"].startswith("audit_"))
         self.assertEqual(self.events(), [self.first])
 
+    def test_preview_without_a_cascade_is_carried_out_by_redacting(self):
+        shown = self.client.forget_preview(SCOPE, memory_ids=[self.second])
+        done = self.client.forget(
+            SCOPE,
+            memory_ids=[self.second],
+            cascade="redact_events",
+            from_preview_id=shown["preview_id"],
+        )
+        self.assertEqual((done["matched"], done["deleted"]["events"]), (1, 1))
+        self.assertEqual(self.events(), [self.first])
+
+    def test_preview_of_a_forget_is_carried_out_as_an_erasure(self):
+        shown = self.client.forget_preview(SCOPE, memory_ids=[self.second])
+        other = self.refused(
+            lambda: self.client.erase(
+                SCOPE, memory_ids=[self.first], from_preview_id=shown["preview_id"]
+            )
+        )
+        self.assertEqual((other.status, other.error_code), (422, "UNKNOWN_PREVIEW_ID"))
+        self.client.erase(SCOPE, memory_ids=[self.second], from_preview_id=shown["preview_id"])
+        self.until_gone([self.first])
+
+    def test_named_events_are_erased_without_a_preview(self):
+        begun = self.client.erase(SCOPE, memory_ids=[self.second], audit_note="asked to")
+        self.assertEqual(begun["status"], "running")
+        self.until_gone([self.first])
+
+    def test_confirm_all_with_an_invalid_id_is_ambiguous(self):
+        for call in (self.client.forget, self.client.forget_preview):
+            both = self.refused(lambda: call(SCOPE, memory_ids=["no-id"], confirm_all=True))
+            self.assertEqual(both.status, 400)
+            self.assertEqual(both.error_code, "AMBIGUOUS_SELECTOR_CONFIRM_ALL")
+        self.assertEqual(len(self.events()), 2)
+
     def test_derived_records_go_and_events_stay(self):
         done = self.client.forget(SCOPE, predicate="lives_in")
         self.assertEqual(done["deleted"]["events"], 0)

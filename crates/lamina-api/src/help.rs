@@ -150,7 +150,7 @@ explain! {
     PreviewDrifted:
         "What the preview showed is not what there is any more.",
         [
-            "Records were written, forgotten or derived since the preview was made, and the same request selects others now.",
+            "Records were written, forgotten or derived since the preview was made, and the same selector matches others now.",
         ],
         "Ask for a new preview, look at it, and send its id.",
         "What the preview showed is not what there is any more; ask for a new one.";
@@ -244,10 +244,11 @@ explain! {
     UnknownPreviewId:
         "There is no such preview.",
         [
-            "The preview was made for another caller, scope or selector, it is older than an hour, or the server was restarted since.",
+            "The preview was made for another caller, it is older than an hour (of an erasure: 24 hours), or the server was restarted since.",
+            "The preview matched other events or records than the request selects. The cascade may differ; the scope and what is matched there may not. `details.reason` says so.",
         ],
-        "Ask for a new preview with the same body, and send its id.",
-        "`from_preview_id`: is no preview of this request";
+        "Ask for a new preview of this scope and selector, and send its id.",
+        "`from_preview_id`: is no preview of yours, or has expired; ask for a new one";
     UnregisteredScopeType:
         "The scope has a type that is neither built in nor allowed here.",
         [

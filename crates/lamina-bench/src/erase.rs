@@ -270,7 +270,7 @@ impl Bench {
         let mut went = Went::default();
         let busy = sample::cpu_us(std::process::id())?;
         let started = clock.monotonic();
-        let id = self.engine.erase(&permit, None, &asked, &noted).await?;
+        let id = self.engine.erase(&permit, None, &asked, &noted).await?.id;
         went.begun = since(clock, started);
         let looking = self.looking((started, busy), id, &mut went);
         let hiding = self.hidden(started, &scope, &sample);

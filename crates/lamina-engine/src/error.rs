@@ -107,9 +107,12 @@ pub enum Error {
     /// What it was merged into was itself merged since, and has to be split off first.
     #[error("the entity that it was merged into was merged further")]
     EntityMergedFurther,
-    /// No preview of this caller and this request, or one that has expired.
+    /// No preview of this caller, or one that has expired.
     #[error("there is no such preview")]
     UnknownPreview,
+    /// The preview matched other events or records than the request selects.
+    #[error("the preview is of another selection")]
+    OtherSelection,
     /// What a preview showed is not what there is any more.
     #[error("what the preview showed is not what there is any more")]
     PreviewDrifted,
@@ -194,7 +197,7 @@ impl Error {
             Error::NoSuchSide { .. } => ErrorCode::InvalidBody,
             Error::UnparseableTime { .. } => ErrorCode::UnparseableTemporal,
             Error::EntityMergedFurther => ErrorCode::EntityMergedFurther,
-            Error::UnknownPreview => ErrorCode::UnknownPreviewId,
+            Error::UnknownPreview | Error::OtherSelection => ErrorCode::UnknownPreviewId,
             Error::PreviewDrifted => ErrorCode::PreviewDrifted,
             Error::Held { .. } => ErrorCode::LegalHold,
             Error::NotBuilt { .. } => ErrorCode::NotImplemented,

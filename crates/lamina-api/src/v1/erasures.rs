@@ -32,7 +32,8 @@ pub struct ErasureRequest {
     /// The same, under the name that some clients use.
     #[schemars(length(max = 2000))]
     pub reason: Option<String>,
-    /// Only if what this preview showed is what there still is.
+    /// Only if what this preview showed is what there still is. The preview of a request to forget counts if
+    /// it matched exactly the events that the erasure takes.
     #[schemars(regex(pattern = "^(ervw|fpvw)_[0-9a-f-]{32,36}$"))]
     pub from_preview_id: Option<String>,
     /// The same key again is the same erasure.
@@ -89,9 +90,9 @@ impl ErasureRequest {
     fn checked(request: ErasureRequest, key: Option<&str>) -> Result<Asked, ApiError> {
         let scope = check::scope("scope", &request.scope)?;
         let ids = request.selector.map(|Obj(selector)| selector.memory_ids.unwrap_or_default());
-        let events = ids.as_deref().map(events).transpose()?;
-        guard(events.as_deref(), request.confirm_all)?;
-        let events = events.unwrap_or_default();
+        // Before ids are parsed: a contradiction is told as one, whatever else is wrong.
+        guard(ids.as_deref(), request.confirm_all)?;
+        let events = events(&ids.unwrap_or_default())?;
         let note = request.audit_note.or(request.reason).unwrap_or_default();
         check_note("audit_note", &note)?;
         let preview = request.from_preview_id.as_deref().map(preview).transpose()?;
@@ -108,8 +109,8 @@ impl ErasureRequest {
 /// Without a selector and `confirm_all` the whole scope is meant, as the route's name says; with `confirm_all`, only
 /// if nothing else is (C37). A selector that names nothing is a list that came out empty, and not a wish for
 /// everything: that has to be said (R276).
-fn guard(events: Option<&[EventId]>, confirm_all: Option<bool>) -> Result<(), ApiError> {
-    match (events, confirm_all) {
+fn guard(ids: Option<&[String]>, confirm_all: Option<bool>) -> Result<(), ApiError> {
+    match (ids, confirm_all) {
         (None, Some(false)) | (Some([]), None | Some(false)) => Err(ApiError::at(
             ErrorCode::EmptySelectorWithoutConfirmation,
             "selector",

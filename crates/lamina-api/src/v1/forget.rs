@@ -43,7 +43,8 @@ pub struct ForgetRequest {
     /// The same, under the name that some clients use.
     #[schemars(length(max = 2000))]
     pub reason: Option<String>,
-    /// Only if what this preview showed is what there still is.
+    /// Only if this preview matched the same records, and they are still what the request selects. The
+    /// cascade may be another one.
     #[schemars(regex(pattern = "^fpvw_[0-9a-f-]{32,36}$"))]
     pub from_preview_id: Option<String>,
     /// The same key again is answered the same and does nothing.
@@ -102,9 +103,9 @@ impl ForgetRequest {
         let layers = layers(request.layers.as_deref())?;
         let scope = check::scope("scope", &request.scope)?;
         let body = request.selector.map(|Obj(body)| body).unwrap_or_default();
+        guard(&body, request.confirm_all.unwrap_or(false))?;
         let requested = body.memory_ids.as_ref().map_or(0, Vec::len);
         let selector = body.admit()?;
-        guard(&selector, request.confirm_all.unwrap_or(false))?;
         let note = request.audit_note.or(request.reason).unwrap_or_default();
         if note.chars().count() > AUDIT_NOTE_CHARS_MAX {
             let reason = format!("has more than {AUDIT_NOTE_CHARS_MAX} characters");
@@ -123,8 +124,9 @@ impl ForgetRequest {
     }
 }
 
-/// Everything goes only if that is said, and only if nothing else is (R276, C16).
-fn guard(selector: &Selector, confirm_all: bool) -> Result<(), ApiError> {
+/// Everything goes only if that is said, and only if nothing else is (R276, C16). Decided before ids are
+/// parsed: a contradiction is told as one, whatever else is wrong.
+fn guard(selector: &SelectorBody, confirm_all: bool) -> Result<(), ApiError> {
     match (selector.is_empty(), confirm_all) {
         (true, false) => Err(ApiError::at(
             ErrorCode::EmptySelectorWithoutConfirmation,
@@ -157,6 +159,15 @@ fn layers(names: Option<&[String]>) -> Result<Layers, ApiError> {
 }
 
 impl SelectorBody {
+    /// Whether it names nothing. An empty text or list is as good as none (R433).
+    fn is_empty(&self) -> bool {
+        let texts = [&self.about_subject, &self.about_entity, &self.predicate];
+        texts.into_iter().all(|text| text.as_deref().unwrap_or_default().is_empty())
+            && self.memory_ids.as_deref().unwrap_or_default().is_empty()
+            && self.valid_during.is_none()
+            && self.recorded_during.is_none()
+    }
+
     /// The selector, checked. An empty text is as good as none (R433).
     fn admit(self) -> Result<Selector, ApiError> {
         let ids = self.memory_ids.unwrap_or_default();

@@ -137,14 +137,7 @@ impl Refusal<'_> {
                 "it is for operators; ask the operator to do it, or to add this actor to \
                  auth.operators (preset {preset})"
             ),
-            Refusal::AdministratorOnly => format!(
-                "it is for administrators of the tenant; ask one, or ask the operator to add this \
-                 actor to auth.tenant_admins (preset {preset})"
-            ),
-            Refusal::Group => format!(
-                "administrators of the tenant register an organization, a department or a team and \
-                 name its owners; ask one for {capability} here"
-            ),
+            Refusal::AdministratorOnly | Refusal::Group => self.office(capability, preset),
             Refusal::System => {
                 "`system:` scopes belong to the database; use a scope of another type".to_owned()
             }
@@ -186,6 +179,22 @@ impl Refusal<'_> {
             Refusal::Job(granted) => {
                 format!("the job was granted {granted}; start a job of the right kind")
             }
+        }
+    }
+}
+
+impl Refusal<'_> {
+    /// Whom to ask for what administrators of the tenant do.
+    fn office(&self, capability: &str, preset: Preset) -> String {
+        match self {
+            Refusal::Group => format!(
+                "administrators of the tenant register an organization, a department or a team and \
+                 name its owners; ask one for {capability} here"
+            ),
+            _ => format!(
+                "it is for administrators of the tenant; ask one, or ask the operator to add this \
+                 actor to auth.tenant_admins (preset {preset})"
+            ),
         }
     }
 }

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_core::policy::{self, Membership};
+use lamina_store::entry::{Entry, control};
 use lamina_store::view::{Registration, StandingRow, Tag};
 use lamina_types::{ActorId, MemberRole, ScopePath};
 use parking_lot::RwLock;
 
+use super::scopes::words;
 use crate::engine::Inner;
 use crate::{Engine, Error};
 
@@ -287,4 +289,24 @@ fn reaching(role: Option<MemberRole>, how: Registration, nearer: Nearer) -> Opti
         (Registration::Auto, Nearer::Written) => role.min(Some(MemberRole::Writer)),
         _ => role,
     }
+}
+
+/// The members of a scope by its last entry and its name: the person whose name it bears owns it, however
+/// it began, and the first writer of an organization, a department or a team writes there.
+pub(super) fn members(
+    path: &ScopePath,
+    entry: &Entry,
+) -> Result<(Vec<(ActorId, MemberRole)>, String), Error> {
+    let (mut members, policies) = words(entry)?;
+    let by_first_write = entry.head.sub == control::SCOPE;
+    if let Some(person) = path.person() {
+        if by_first_write {
+            members.clear();
+        }
+        members.retain(|(member, _)| *member != person);
+        members.insert(0, (person, MemberRole::Owner));
+    } else if by_first_write && path.is_group() {
+        members.iter_mut().for_each(|(_, role)| *role = MemberRole::Writer);
+    }
+    Ok((members, policies))
 }

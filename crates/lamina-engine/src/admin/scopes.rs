@@ -15,6 +15,7 @@ use lamina_types::{ActorId, MemberRole, Micros, ScopePath};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use super::memberships::members;
 use super::shared::meant;
 use super::{Noted, Sight, by};
 use crate::engine::Inner;
@@ -553,23 +554,6 @@ pub(super) fn words(entry: &Entry) -> Result<(Vec<(ActorId, MemberRole)>, String
     }
     let set = ScopeSet::decode(bytes).map_err(undecodable)?;
     Ok((set.members, set.policies))
-}
-
-/// The members of a scope by its last entry and its name: the person whose name it bears owns it, however
-/// it began, and the first writer of an organization, a department or a team writes there.
-fn members(path: &ScopePath, entry: &Entry) -> Result<(Vec<(ActorId, MemberRole)>, String), Error> {
-    let (mut members, policies) = words(entry)?;
-    let by_first_write = entry.head.sub == control::SCOPE;
-    if let Some(person) = path.person() {
-        if by_first_write {
-            members.clear();
-        }
-        members.retain(|(member, _)| *member != person);
-        members.insert(0, (person, MemberRole::Owner));
-    } else if by_first_write && path.is_group() {
-        members.iter_mut().for_each(|(_, role)| *role = MemberRole::Writer);
-    }
-    Ok((members, policies))
 }
 
 fn difference(before: &[(ActorId, MemberRole)], scope: ScopeRecord) -> MembersChanged {

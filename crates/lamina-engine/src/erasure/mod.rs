@@ -9,6 +9,7 @@ mod blobs;
 mod certify;
 mod holds;
 mod plan;
+mod preview;
 mod previews;
 mod restored;
 mod run;
@@ -105,6 +106,17 @@ pub struct ErasurePreview {
     pub holds: Vec<Hold>,
     /// How long it would take, roughly.
     pub duration_ms: u64,
+    /// The idempotency key was used before for the same: this is the preview of then.
+    pub replayed: bool,
+}
+
+/// An erasure that was taken on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErasureAccepted {
+    /// Its id.
+    pub id: ErasureId,
+    /// The idempotency key was used before for the same: this is the erasure of then.
+    pub replayed: bool,
 }
 
 /// How far an erasure has come.

@@ -7,8 +7,9 @@ use lamina_types::limits::ERASURE_MANIFEST_TTL_US;
 use lamina_types::{ErasureId, ErasurePreviewId, Micros};
 use parking_lot::Mutex;
 
-use super::Manifest;
+use super::{ErasurePreview, Manifest};
 use crate::Error;
+use crate::forget::KeyUsed;
 
 /// Manifests that are kept; the oldest make room.
 const KEPT_MAX: usize = if cfg!(test) { 2 } else { 256 };
@@ -23,9 +24,24 @@ pub(super) struct Previewed {
     pub(super) shown: [u8; 32],
 }
 
+/// A preview that can still be referred to.
+#[derive(Debug)]
+struct KeptPreview {
+    of: Previewed,
+    shown: ErasurePreview,
+    /// The idempotency key that it was asked for with.
+    key: Option<KeyUsed>,
+}
+
+impl KeptPreview {
+    fn is_live(&self, now: Micros) -> bool {
+        self.shown.manifest.expires > now
+    }
+}
+
 /// Previews by their ids, which grow.
 #[derive(Debug, Default)]
-pub(super) struct Previews(Mutex<BTreeMap<ErasurePreviewId, (Previewed, Arc<Manifest>)>>);
+pub(super) struct Previews(Mutex<BTreeMap<ErasurePreviewId, KeptPreview>>);
 
 /// Manifests of erasures, by tenant.
 #[derive(Debug, Default)]
@@ -37,10 +53,31 @@ pub(super) fn expires(now: Micros) -> Micros {
 }
 
 impl Previews {
-    pub(super) fn keep(&self, id: ErasurePreviewId, of: Previewed, manifest: Arc<Manifest>) {
+    pub(super) fn keep(&self, of: Previewed, shown: ErasurePreview, key: Option<KeyUsed>) {
         let mut kept = self.0.lock();
         while kept.len() >= KEPT_MAX && kept.pop_first().is_some() {}
-        kept.insert(id, (of, manifest));
+        kept.insert(shown.id, KeptPreview { of, shown, key });
+    }
+
+    /// The preview that was asked for with this key before, if it was of the same.
+    pub(super) fn repeated(
+        &self,
+        tenant: u32,
+        (used, body): KeyUsed,
+        now: Micros,
+    ) -> Result<Option<ErasurePreview>, Error> {
+        let kept = self.0.lock();
+        let mut live = kept.values().filter(|one| one.of.tenant == tenant && one.is_live(now));
+        let found = live.find_map(|one| {
+            one.key.filter(|(key, _)| *key == used).map(|(_, asked)| (asked, one.shown.clone()))
+        });
+        match found {
+            None => Ok(None),
+            Some((asked, shown)) if asked == body => {
+                Ok(Some(ErasurePreview { replayed: true, ..shown }))
+            }
+            Some(_) => Err(Error::IdempotencyConflict { index: 0 }),
+        }
     }
 
     /// The manifest of a preview, for whoever may see its scope.
@@ -51,9 +88,8 @@ impl Previews {
         now: Micros,
     ) -> Option<Arc<Manifest>> {
         let kept = self.0.lock();
-        let found =
-            kept.get(&id).filter(|(of, manifest)| of.tenant == tenant && manifest.expires > now);
-        found.map(|(_, manifest)| Arc::clone(manifest))
+        let found = kept.get(&id).filter(|one| one.of.tenant == tenant && one.is_live(now));
+        found.map(|one| Arc::clone(&one.shown.manifest))
     }
 
     /// Whether a preview was of this, and showed it.
@@ -64,13 +100,14 @@ impl Previews {
         now: Micros,
     ) -> Result<(), Error> {
         let kept = self.0.lock();
-        let found = kept.get(&id).filter(|(_, manifest)| manifest.expires > now);
-        let Some((of, _)) = found else { return Err(Error::UnknownPreview) };
-        // Whose it is and what it was of: neither is told to somebody else.
-        if (of.tenant, &of.actor, of.asked) != (there.tenant, &there.actor, there.asked) {
-            return Err(Error::UnknownPreview);
+        let found = kept.get(&id).filter(|one| one.is_live(now)).map(|one| &one.of);
+        let own = found.filter(|of| of.tenant == there.tenant && of.actor == there.actor);
+        let of = own.ok_or(Error::UnknownPreview)?;
+        match (of.asked == there.asked, of.shown == there.shown) {
+            (true, true) => Ok(()),
+            (true, false) => Err(Error::PreviewDrifted),
+            (false, _) => Err(Error::OtherSelection),
         }
-        if of.shown == there.shown { Ok(()) } else { Err(Error::PreviewDrifted) }
     }
 }
 

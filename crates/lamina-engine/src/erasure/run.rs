@@ -1,4 +1,4 @@
-//! Previewing, beginning, carrying on and stopping erasures.
+//! Beginning, carrying on and stopping erasures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -13,25 +13,20 @@ use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::log::{NewEntry, Section};
 use lamina_types::capability::{ForgetGdpr, ForgetGdprCrossWorkspace};
-use lamina_types::{AuditId, ErasureId, ErasurePreviewId, ScopePath};
-use sha2::{Digest, Sha256};
+use lamina_types::{AuditId, ErasureId, ScopePath};
 use tokio::sync::oneshot;
 
-use super::plan::{Plan, Wanted};
-use super::previews::{Previewed, expires};
-use super::{ErasureAsked, ErasurePreview, ErasureStatus, Manifest, Outcome, PreviewOf, Work};
+use super::plan::Wanted;
+use super::preview::ERASURE_KEY;
+use super::{ErasureAccepted, ErasureAsked, ErasureStatus, Outcome, Work};
 use crate::admin::{Noted, by};
 use crate::derive::erasures::ErasureRow;
 use crate::derive::key;
 use crate::derive::read::{get, row, walk};
 use crate::engine::Inner;
-use crate::forget::KeyUsed;
 use crate::write::capture::Request;
 use crate::write::prepare::section;
 use crate::{Engine, Error};
-
-/// What one event takes, roughly, in microseconds.
-const EVENT_US: u64 = 1_500;
 
 /// How long an erasure waits for the search index; one that is broken does not keep it from its end.
 const INDEX_PATIENCE: Duration = Duration::from_secs(900);
@@ -65,42 +60,6 @@ impl Work {
 }
 
 impl Engine {
-    /// What an erasure would do.
-    pub async fn erasure_preview(
-        &self,
-        permit: &Permit<ForgetGdpr>,
-        asked: &ErasureAsked,
-    ) -> Result<ErasurePreview, Error> {
-        if !permit.covers(&asked.scope) {
-            return Err(Error::OutsidePermit);
-        }
-        self.inner.caught_up().await;
-        let (plan, manifest) = self.planned(permit, asked).await?;
-        let id = ErasurePreviewId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
-        let of = previewed(permit, asked, &plan);
-        self.inner.admin.erasing.previews.keep(id, of, Arc::clone(&manifest));
-        let tenant = permit.caller().tenant;
-        let holds = plan.holds.iter().map(|scope| self.inner.hold(tenant, *scope));
-        Ok(ErasurePreview {
-            id,
-            affected: plan.affected,
-            duration_ms: plan.words().len() as u64 * EVENT_US / 1_000 + 1,
-            holds: holds.collect::<Result<_, _>>()?,
-            reaches: plan.reaches,
-            manifest,
-        })
-    }
-
-    /// Whether an erasure reaches beyond its scope, and needs the right to (R283).
-    pub async fn erasure_crosses(
-        &self,
-        permit: &Permit<ForgetGdpr>,
-        asked: &ErasureAsked,
-    ) -> Result<bool, Error> {
-        self.inner.caught_up().await;
-        Ok(!self.planned(permit, asked).await?.0.reaches.is_empty())
-    }
-
     /// Begins an erasure. It goes on to its end also if whoever asked is gone, and after a crash.
     pub async fn erase(
         &self,
@@ -108,21 +67,21 @@ impl Engine {
         crosses: Option<&Permit<ForgetGdprCrossWorkspace>>,
         asked: &ErasureAsked,
         noted: &Noted,
-    ) -> Result<ErasureId, Error> {
+    ) -> Result<ErasureAccepted, Error> {
         if !permit.covers(&asked.scope) {
             return Err(Error::OutsidePermit);
         }
         let _turn = self.inner.admin.erasing.beginning.lock().await;
         self.inner.caught_up().await;
         let tenant = permit.caller().tenant;
-        let key = self.inner.erasure_key(permit, asked)?;
+        let key = self.inner.erasure_key(permit, asked, ERASURE_KEY)?;
         if let Some((used, body)) = &key
             && let Some(known) =
                 get(&self.inner.views, Space::Records, &key::forget::erasure_key(tenant, used))?
         {
             let (id, same) = known.split_first_chunk::<16>().ok_or(Error::NotFound)?;
             return match same == body.as_slice() {
-                true => Ok(ErasureId::from_bytes(*id)),
+                true => Ok(ErasureAccepted { id: ErasureId::from_bytes(*id), replayed: true }),
                 false => Err(Error::IdempotencyConflict { index: 0 }),
             };
         }
@@ -160,7 +119,7 @@ impl Engine {
         self.note_erasure(&job, control::ERASURE_BEGUN, &begun.encode()).await?;
         self.inner.admin.erasing.manifests.keep(id, tenant, manifest);
         self.carry_on(job, work);
-        Ok(id)
+        Ok(ErasureAccepted { id, replayed: false })
     }
 
     /// How far an erasure has come.
@@ -235,20 +194,6 @@ impl Engine {
         Ok(true)
     }
 
-    /// The manifest of a preview.
-    pub fn erasure_preview_manifest(
-        &self,
-        tenant: u32,
-        id: ErasurePreviewId,
-    ) -> Result<Arc<Manifest>, Error> {
-        self.inner.admin.erasing.previews.manifest(tenant, id, self.now()).ok_or(Error::NotFound)
-    }
-
-    /// The manifest of an erasure that began in the last day, since the start.
-    pub fn erasure_manifest(&self, tenant: u32, id: ErasureId) -> Result<Arc<Manifest>, Error> {
-        self.inner.admin.erasing.manifests.get(id, tenant, self.now()).ok_or(Error::NotFound)
-    }
-
     /// Takes up what a crash or a shutdown left. Erasures finish whatever has changed since (law 7).
     pub async fn erasures_resume(&self) -> Result<usize, Error> {
         self.inner.caught_up().await;
@@ -262,45 +207,6 @@ impl Engine {
             self.carry_on(job, work);
         }
         Ok(count)
-    }
-
-    async fn planned(
-        &self,
-        permit: &Permit<ForgetGdpr>,
-        asked: &ErasureAsked,
-    ) -> Result<(Plan, Arc<Manifest>), Error> {
-        let wanted = Wanted {
-            tenant: permit.caller().tenant,
-            scope: asked.scope.clone(),
-            events: asked.events.iter().copied().collect(),
-            up_to: self.inner.shared.applied.offset(),
-        };
-        let now = self.now();
-        self.blocking(move |inner| {
-            let plan = inner.erasure_plan(&wanted)?;
-            let manifest = inner.manifest(&wanted, &plan, expires(now))?;
-            Ok((plan, Arc::new(manifest)))
-        })
-        .await
-    }
-
-    fn previewed_before(
-        &self,
-        permit: &Permit<ForgetGdpr>,
-        asked: &ErasureAsked,
-        plan: &Plan,
-    ) -> Result<(), Error> {
-        match asked.preview {
-            None => Ok(()),
-            Some(PreviewOf::Erasure(id)) => {
-                let there = previewed(permit, asked, plan);
-                self.inner.admin.erasing.previews.check(id, &there, self.now())
-            }
-            // Of the same scope, but of less than an erasure takes: it cannot agree.
-            Some(PreviewOf::Forget(id)) => {
-                self.inner.admin.forgetting.knows(permit.caller(), id, self.now())
-            }
-        }
     }
 
     /// Carries a job on, beside everything else.
@@ -501,78 +407,5 @@ impl Inner {
             ControlFlow::Continue(())
         })?;
         Ok(found)
-    }
-
-    fn manifest(
-        &self,
-        wanted: &Wanted,
-        plan: &Plan,
-        expires: lamina_types::Micros,
-    ) -> Result<Manifest, Error> {
-        let mut references = Vec::new();
-        for (event, staying) in &plan.redact {
-            for scope in &staying.scopes {
-                references.push((*event, self.scope_path(wanted.tenant, *scope)?));
-            }
-        }
-        Ok(Manifest {
-            scope: wanted.scope.clone(),
-            delete: plan.delete.iter().copied().collect(),
-            redact: plan.redact.keys().copied().collect(),
-            held: plan.held.iter().copied().collect(),
-            references,
-            demoted: plan.demoted.iter().copied().collect(),
-            mentions: plan.mentions.clone(),
-            expires,
-        })
-    }
-
-    /// Keyed hashes of the idempotency key and of what is asked for under it.
-    fn erasure_key(
-        &self,
-        permit: &Permit<ForgetGdpr>,
-        asked: &ErasureAsked,
-    ) -> Result<Option<KeyUsed>, Error> {
-        let Some(key) = &asked.idempotency_key else { return Ok(None) };
-        let caller = permit.caller();
-        let keyed = self.keyed(caller.tenant)?;
-        let tag = |domain: &str, parts: &[&[u8]]| -> [u8; 16] {
-            *keyed.mac(domain, parts).first_chunk().expect("32 bytes have a first half")
-        };
-        let used = tag("erasure.key", &[caller.actor.as_str().as_bytes(), key.as_bytes()]);
-        Ok(Some((used, tag("erasure.body", &[&identity(asked)]))))
-    }
-}
-
-/// What tells two requests apart.
-fn identity(asked: &ErasureAsked) -> [u8; 32] {
-    let mut hash = Sha256::new().chain_update(asked.scope.as_str()).chain_update([0]);
-    let mut events = asked.events.clone();
-    events.sort_unstable();
-    for event in events {
-        hash.update(event.as_bytes());
-    }
-    hash.finalize().into()
-}
-
-fn previewed(permit: &Permit<ForgetGdpr>, asked: &ErasureAsked, plan: &Plan) -> Previewed {
-    let mut shown = Sha256::new();
-    for events in [&plan.delete, &plan.redact.keys().copied().collect(), &plan.held] {
-        shown.update((events.len() as u64).to_le_bytes());
-        events.iter().for_each(|event| shown.update(event.as_bytes()));
-    }
-    for staying in plan.redact.values().chain(plan.standing.values()) {
-        shown.update((staying.scopes.len() as u64).to_le_bytes());
-        staying.scopes.iter().for_each(|scope| shown.update(scope.to_le_bytes()));
-    }
-    // Requests that had words come and go, and nothing that is known with them.
-    let declared = plan.worded.iter().filter(|one| one.what).count();
-    shown.update((declared as u64).to_le_bytes());
-    let caller = permit.caller();
-    Previewed {
-        tenant: caller.tenant,
-        actor: caller.actor.to_string(),
-        asked: identity(asked),
-        shown: shown.finalize().into(),
     }
 }

@@ -8,9 +8,11 @@ mod filter;
 mod select;
 mod falls;
 mod derived;
+mod binding;
 mod previews;
 mod run;
 mod scope;
+pub(crate) use binding::PreviewBinding;
 pub(crate) use falls::Removal;
 pub(crate) use run::{Going, KeyUsed};
 pub(crate) use select::Place;
@@ -95,7 +97,7 @@ pub struct ForgetAsked {
     pub forget: Forget,
     /// How many ids were sent.
     pub requested: u64,
-    /// Only if this preview showed what there still is.
+    /// Only if this preview matched the same records.
     pub preview: Option<ForgetPreviewId>,
     /// The same key again is answered the same.
     pub idempotency_key: Option<String>,
@@ -167,14 +169,14 @@ pub(crate) struct ForgetDesk {
 }
 
 impl ForgetDesk {
-    /// Whether a preview is the caller's and can still be referred to.
-    pub(crate) fn knows(
+    /// The records that a preview of this caller matched.
+    pub(crate) fn binding(
         &self,
         caller: &Caller,
         id: ForgetPreviewId,
         now: Micros,
-    ) -> Result<(), crate::Error> {
-        self.previews.knows(id, (caller.tenant, caller.actor.as_str()), now)
+    ) -> Result<PreviewBinding, crate::Error> {
+        self.previews.binding(id, caller, now)
     }
 }
 

@@ -1,24 +1,25 @@
 //! Previews that can still be referred to. Nothing of them outlives the process, and none says what it
-//! showed: a keyed hash tells whether the same is there.
+//! showed: hashes tell whether a request selects the same records.
 
 use std::collections::BTreeMap;
 
+use lamina_core::policy::Caller;
 use lamina_types::limits::FORGET_PREVIEW_TTL_US;
 use lamina_types::{ForgetPreviewId, Micros};
 use parking_lot::Mutex;
 
+use super::binding::PreviewBinding;
 use crate::Error;
 
 /// Previews that are kept; the oldest make room.
 const PREVIEWS_MAX: usize = if cfg!(test) { 2 } else { 4_096 };
 
-/// What a preview was of: the caller, what was asked, and what was shown.
+/// A preview: its caller, and the records it matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Previewed {
     pub(super) tenant: u32,
     pub(super) actor: String,
-    pub(super) asked: [u8; 32],
-    pub(super) shown: [u8; 32],
+    pub(super) binding: PreviewBinding,
 }
 
 /// The previews of a process, in the order of their making: ids grow.
@@ -36,38 +37,18 @@ impl Previews {
         expires
     }
 
-    /// Whether a preview is somebody's and can still be referred to.
-    pub(super) fn knows(
+    /// The records that a preview matched, if it is the caller's and can still be referred to.
+    pub(super) fn binding(
         &self,
         id: ForgetPreviewId,
-        (tenant, actor): (u32, &str),
+        caller: &Caller,
         now: Micros,
-    ) -> Result<(), Error> {
+    ) -> Result<PreviewBinding, Error> {
         let kept = self.0.lock();
         let found = kept.get(&id).filter(|(until, _)| *until > now);
-        match found.is_some_and(|(_, of)| of.tenant == tenant && of.actor == actor) {
-            true => Ok(()),
-            false => Err(Error::UnknownPreview),
-        }
-    }
-
-    /// Whether a preview was of this, and showed it.
-    pub(super) fn check(
-        &self,
-        id: ForgetPreviewId,
-        now_there: &Previewed,
-        now: Micros,
-    ) -> Result<(), Error> {
-        let kept = self.0.lock();
-        let Some((_, of)) = kept.get(&id).filter(|(until, _)| *until > now) else {
-            return Err(Error::UnknownPreview);
-        };
-        let Previewed { tenant, actor, asked, shown } = now_there;
-        // Whose it is and what it was of: neither is told to somebody else.
-        if (of.tenant, &of.actor, &of.asked) != (*tenant, actor, asked) {
-            return Err(Error::UnknownPreview);
-        }
-        if of.shown != *shown { Err(Error::PreviewDrifted) } else { Ok(()) }
+        let own =
+            found.filter(|(_, of)| of.tenant == caller.tenant && of.actor == caller.actor.as_str());
+        own.map(|(_, of)| of.binding.clone()).ok_or(Error::UnknownPreview)
     }
 }
 

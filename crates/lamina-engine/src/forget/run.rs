@@ -6,15 +6,15 @@ use std::time::Duration;
 use lamina_core::policy::Caller;
 use lamina_env::rng::draw;
 use lamina_store::codec::control::{By, ForgetBegun, Forgotten as Entry, Suppress};
-use lamina_store::entry::{Kind, Place as LogPlace, control};
+use lamina_store::entry::{Kind, Place as LogPlace, SYSTEM_SCOPE, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{EraseTarget, NewEntry};
 use lamina_types::forget::{Cascade, Forget};
 use lamina_types::limits::FORGET_WAIT_MS_MAX;
 use lamina_types::{EventId, ForgetPreviewId};
-use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
+use super::binding::PreviewBinding;
 use super::falls::Removal;
 use super::previews::Previewed;
 use super::select::{Place, Selected};
@@ -73,7 +73,14 @@ impl Engine {
         self.inner.caught_up().await;
         let plan = self.plan(permit, &asked.forget).await?;
         let id = ForgetPreviewId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
-        let of = self.inner.previewed(permit, &asked.forget, plan.as_ref())?;
+        let caller = permit.caller();
+        let binding = match self.bind(permit, &asked.forget, plan.as_ref()).await {
+            Err(Error::LimitReached { .. }) => {
+                PreviewBinding::unmatched(&self.inner, caller.tenant, &asked.forget)?
+            }
+            binding => binding?,
+        };
+        let of = Previewed { tenant: caller.tenant, actor: caller.actor.to_string(), binding };
         let expires = self.inner.admin.forgetting.previews.keep(id, of, self.now());
         let (deleted, matched) = told(plan.as_ref());
         Ok(ForgetPreview { id, deleted, requested: asked.requested, matched, expires })
@@ -128,21 +135,48 @@ impl Engine {
         }
         let plan = self.plan(permit, &asked.forget).await?;
         if let Some(preview) = asked.preview {
-            let there = self.inner.previewed(permit, &asked.forget, plan.as_ref())?;
-            self.inner.admin.forgetting.previews.check(preview, &there, self.now())?;
+            let shown =
+                self.inner.admin.forgetting.binding(permit.caller(), preview, self.now())?;
+            shown.check(&self.bind(permit, &asked.forget, plan.as_ref()).await?)?;
         }
         let (deleted, matched) = told(plan.as_ref());
         let (requested, audit_id) = (asked.requested, noted.audit_id);
         let (replayed, purged) = (false, true);
         let done = Forgotten { deleted, requested, matched, audit_id, replayed, purged };
-        // Nothing was ever written there.
-        let Some(plan) = plan else { return Ok(done) };
-        if matched == 0 && plan.suppress.is_empty() && key.is_none() {
+        if matched == 0
+            && plan.as_ref().is_none_or(|plan| plan.suppress.is_empty())
+            && key.is_none()
+        {
             return Ok(done);
         }
+        // A key is kept also where nothing was ever written: the same request is answered the same.
+        let scope = plan.as_ref().map_or(SYSTEM_SCOPE, |plan| plan.scope);
         let begun = ForgetBegun { cascade: asked.forget.cascade, layers: asked.forget.layers };
         let begun = begun.encode();
-        self.note(permit, noted, plan.scope, control::FORGET_BEGUN, &begun).await?;
+        self.note(permit, noted, scope, control::FORGET_BEGUN, &begun).await?;
+        if let Some(plan) = &plan {
+            self.remove_planned(permit, noted, plan).await?;
+        }
+        let through = Entry {
+            cascade: asked.forget.cascade,
+            deleted: deleted.in_order(),
+            requested,
+            matched,
+            audit_id,
+            key,
+        };
+        self.note(permit, noted, scope, control::FORGOTTEN, &through.encode()).await?;
+        self.inner.caught_up().await;
+        Ok(done)
+    }
+
+    /// Removes what a plan says, in pieces of a bounded size.
+    async fn remove_planned(
+        &self,
+        permit: &ForgetPermit,
+        noted: &Noted,
+        plan: &Plan,
+    ) -> Result<(), Error> {
         for entry in &plan.suppress {
             self.note(permit, noted, plan.scope, control::SUPPRESS, &entry.encode()).await?;
         }
@@ -152,18 +186,7 @@ impl Engine {
             let how = Going { who: false, remains: Remains::default() };
             self.erase_words(permit.caller().tenant, &some, how).await?;
         }
-        self.erase_declarations(permit.caller().tenant, &plan.gone).await?;
-        let through = Entry {
-            cascade: asked.forget.cascade,
-            deleted: deleted.in_order(),
-            requested,
-            matched,
-            audit_id,
-            key,
-        };
-        self.note(permit, noted, plan.scope, control::FORGOTTEN, &through.encode()).await?;
-        self.inner.caught_up().await;
-        Ok(done)
+        self.erase_declarations(permit.caller().tenant, &plan.gone).await
     }
 
     /// Appends an entry that says what is being done, and by whom.
@@ -220,6 +243,22 @@ impl Engine {
             }
             let deleted = place.falls(&gone)?;
             Ok(Some(Plan { scope, selected, gone, suppress, deleted }))
+        })
+        .await
+    }
+
+    /// The records that a request selects, whatever its cascade.
+    async fn bind(
+        &self,
+        permit: &ForgetPermit,
+        forget: &Forget,
+        plan: Option<&Plan>,
+    ) -> Result<PreviewBinding, Error> {
+        let (caller, forget) = (permit.caller().clone(), forget.clone());
+        let scope = plan.map(|plan| plan.scope);
+        self.blocking(move |inner| match scope {
+            Some(scope) => Place { inner, tenant: caller.tenant, scope }.binding(&caller, &forget),
+            None => PreviewBinding::empty(inner, caller.tenant, &forget),
         })
         .await
     }
@@ -349,44 +388,6 @@ impl Inner {
         let deleted = Counts::of(deleted);
         let (replayed, purged) = (true, true);
         Ok(Some(Forgotten { deleted, requested, matched, audit_id, replayed, purged }))
-    }
-
-    /// What a preview of this request would be kept as.
-    fn previewed(
-        &self,
-        permit: &ForgetPermit,
-        forget: &Forget,
-        plan: Option<&Plan>,
-    ) -> Result<Previewed, Error> {
-        let caller = permit.caller();
-        let keyed = self.keyed(caller.tenant)?;
-        let mut shown = Sha256::new();
-        if let Some(Plan { scope: _, selected, gone, suppress: _, deleted }) = plan {
-            let Selected { events, episodes, facts, beliefs, concepts } = selected;
-            let mut put = |ids: &mut dyn Iterator<Item = [u8; 16]>| {
-                let mut count = 0u64;
-                for id in ids {
-                    shown.update(id);
-                    count += 1;
-                }
-                shown.update(count.to_le_bytes());
-            };
-            put(&mut events.iter().map(|id| *id.as_bytes()));
-            put(&mut episodes.iter().map(|id| *id.as_bytes()));
-            put(&mut facts.iter().map(|id| *id.as_bytes()));
-            put(&mut beliefs.iter().map(|id| *id.as_bytes()));
-            put(&mut concepts.iter().map(|id| *id.as_bytes()));
-            put(&mut gone.words.iter().map(|id| *id.as_bytes()));
-            for count in deleted.in_order() {
-                shown.update(count.to_le_bytes());
-            }
-        }
-        Ok(Previewed {
-            tenant: caller.tenant,
-            actor: caller.actor.to_string(),
-            asked: keyed.mac("forget.preview", &[&identity(forget)]),
-            shown: shown.finalize().into(),
-        })
     }
 }
 

@@ -117,9 +117,17 @@ impl From<EngineError> for Failure {
                 *field,
                 "is not a record that this conflict can be decided with",
             ),
-            EngineError::UnknownPreview => {
-                ApiError::at(code, "from_preview_id", "is no preview of this request")
-            }
+            EngineError::UnknownPreview => ApiError::at(
+                code,
+                "from_preview_id",
+                "is no preview of yours, or has expired; ask for a new one",
+            ),
+            EngineError::OtherSelection => ApiError::at(
+                code,
+                "from_preview_id",
+                "is a preview of another selection: it matched other events or records than this \
+                 request selects; ask for a preview of this scope and selector",
+            ),
             EngineError::LimitReached { limit: "FORGET_RECORDS_MAX" } => ApiError::at(
                 code,
                 "selector",

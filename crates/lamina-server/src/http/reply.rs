@@ -68,6 +68,11 @@ pub(crate) fn empty() -> Response {
     response
 }
 
+/// Marks a response as the answer that the same idempotency key got before.
+pub(crate) fn mark_replayed(response: &mut Response) {
+    response.headers_mut().insert(REPLAY, HeaderValue::from_static("true"));
+}
+
 /// Adds a warning; a response may carry several.
 pub(crate) fn warn(response: &mut Response, warning: &str) {
     if let Ok(value) = HeaderValue::from_str(warning) {

@@ -14,7 +14,13 @@ use crate::harness::{Api, Own, check_id, data, expect_event, ids, string};
 const LONG: Duration = Duration::from_secs(180);
 
 /// Says something as somebody and waits until it is derived from.
-fn say(api: &mut Api, scope: &str, actor: &str, text: &str, into: Option<&str>) -> String {
+pub(crate) fn say(
+    api: &mut Api,
+    scope: &str,
+    actor: &str,
+    text: &str,
+    into: Option<&str>,
+) -> String {
     say_at(api, 13, (scope, actor), text, into)
 }
 
@@ -37,7 +43,7 @@ fn say_at(
 }
 
 /// Waits until an erasure is at its end.
-fn ended(api: &mut Api, id: &str) -> Value {
+pub(crate) fn ended(api: &mut Api, id: &str) -> Value {
     let deadline = Deadline::after(LONG);
     loop {
         let status = api.get(&format!("/v1/erasures/{id}")).ok(200);

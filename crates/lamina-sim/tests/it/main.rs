@@ -38,6 +38,8 @@ mod erasures;
 #[cfg(test)]
 mod forget;
 #[cfg(test)]
+mod deletes;
+#[cfg(test)]
 mod entities;
 #[cfg(test)]
 mod beliefs;

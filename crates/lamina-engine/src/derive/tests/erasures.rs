@@ -52,7 +52,8 @@ impl World {
     }
 
     async fn begin(&self, asked: &ErasureAsked) -> Result<ErasureId, Error> {
-        self.engine.erase(&right(), Some(&beyond()), asked, &noted()).await
+        let accepted = self.engine.erase(&right(), Some(&beyond()), asked, &noted()).await;
+        accepted.map(|accepted| accepted.id)
     }
 
     /// Waits until an erasure is at its end.
@@ -312,7 +313,7 @@ async fn what_others_say_too_keeps_its_words_and_the_last_reference_takes_the_re
     let shown = world.engine.erasure_preview(&right, &wanted).await.unwrap();
     assert_eq!((shown.affected.events, shown.affected.facts), (2, 2));
     let beyond = permit_of(1, "user:officer", Some(&team));
-    let id = world.engine.erase(&right, Some(&beyond), &wanted, &noted()).await.unwrap();
+    let id = world.engine.erase(&right, Some(&beyond), &wanted, &noted()).await.unwrap().id;
     assert_eq!(world.ended(id).await.counts.deleted_events, 2);
     assert_eq!(world.said(TEAM, |_| {}).await, [""; 0]);
     assert_eq!(world.engine.derived_from(1, shared).await.unwrap(), [""; 0]);

@@ -1,9 +1,18 @@
-//! Who may refer to a preview, for how long, and when it is out of date.
+//! Who may refer to a preview, for how long, and which requests agree with it.
 
 use super::*;
 
-fn of(actor: &str, asked: u8, shown: u8) -> Previewed {
-    Previewed { tenant: 1, actor: actor.to_owned(), asked: [asked; 32], shown: [shown; 32] }
+/// A preview of a selection that matched records.
+fn preview(actor: &str, selection: u8, records: u8) -> Previewed {
+    Previewed {
+        tenant: 1,
+        actor: actor.to_owned(),
+        binding: PreviewBinding::for_tests([selection, records]),
+    }
+}
+
+fn caller(tenant: u32, actor: &str) -> Caller {
+    Caller::local(actor.parse().unwrap(), tenant)
 }
 
 fn id(number: u8) -> ForgetPreviewId {
@@ -11,29 +20,35 @@ fn id(number: u8) -> ForgetPreviewId {
 }
 
 #[test]
-fn a_preview_is_its_callers_and_of_one_request() {
+fn preview_of_another_caller_tenant_or_time_is_unknown() {
     let previews = Previews::default();
-    let until = previews.keep(id(1), of("user:a", 1, 1), Micros(0));
+    let until = previews.keep(id(1), preview("user:a", 1, 1), Micros(0));
     assert_eq!(until, Micros(FORGET_PREVIEW_TTL_US));
-    previews.check(id(1), &of("user:a", 1, 1), Micros(1)).unwrap();
-    let unknown = |there: &Previewed, now: i64| {
-        matches!(previews.check(id(1), there, Micros(now)), Err(Error::UnknownPreview))
+    previews.binding(id(1), &caller(1, "user:a"), Micros(1)).unwrap();
+    let unknown = |caller: &Caller, now: i64| {
+        matches!(previews.binding(id(1), caller, Micros(now)), Err(Error::UnknownPreview))
     };
-    assert!(unknown(&of("user:b", 1, 1), 1), "another caller");
-    assert!(unknown(&Previewed { tenant: 2, ..of("user:a", 1, 1) }, 1), "another tenant");
-    assert!(unknown(&of("user:a", 2, 1), 1), "another request");
-    assert!(unknown(&of("user:a", 1, 1), FORGET_PREVIEW_TTL_US), "expired");
-    let drifted = previews.check(id(1), &of("user:a", 1, 2), Micros(1));
-    assert!(matches!(drifted, Err(Error::PreviewDrifted)));
+    assert!(unknown(&caller(1, "user:b"), 1), "another caller");
+    assert!(unknown(&caller(2, "user:a"), 1), "another tenant");
+    assert!(unknown(&caller(1, "user:a"), FORGET_PREVIEW_TTL_US), "expired");
 }
 
 #[test]
-fn the_oldest_make_room() {
+fn binding_compares_matched_records_and_tells_drift_from_another_selection() {
+    let binding = |selection, records| PreviewBinding::for_tests([selection, records]);
+    let shown = binding(1, 1);
+    shown.check(&binding(1, 1)).unwrap();
+    shown.check(&binding(2, 1)).unwrap();
+    assert!(matches!(shown.check(&binding(1, 2)), Err(Error::PreviewDrifted)));
+    assert!(matches!(shown.check(&binding(2, 2)), Err(Error::OtherSelection)));
+}
+
+#[test]
+fn oldest_previews_make_room() {
     let previews = Previews::default();
     for number in 1..=3 {
-        previews.keep(id(number), of("user:a", 1, number), Micros(i64::from(number)));
+        previews.keep(id(number), preview("user:a", 1, number), Micros(i64::from(number)));
     }
-    let known =
-        |number: u8| previews.check(id(number), &of("user:a", 1, number), Micros(9)).is_ok();
+    let known = |number: u8| previews.binding(id(number), &caller(1, "user:a"), Micros(9)).is_ok();
     assert_eq!([1, 2, 3].map(known), [false, true, true]);
 }

@@ -53,7 +53,11 @@ pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
         mentions: manifest.mentions.len() as u64,
         manifest_url: format!("/v1/erasures/preview/{}/manifest", shown.id),
     };
-    reply::json(StatusCode::OK, &body)
+    let mut response = reply::json(StatusCode::OK, &body)?;
+    if shown.replayed {
+        reply::mark_replayed(&mut response);
+    }
+    Ok(response)
 }
 
 /// The full plan that a preview showed.
@@ -81,14 +85,19 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
     };
     // A pack that is kept may hold what goes.
     call.app.forget_all_packs();
-    let id = engine.erase(&permit, crosses.as_ref(), &wanted, &noted).await?;
+    let accepted = engine.erase(&permit, crosses.as_ref(), &wanted, &noted).await?;
+    let id = accepted.id;
     let body = ErasureStarted {
         erasure_id: id.to_string(),
         status: "running".to_owned(),
         manifest_url: format!("/v1/erasures/{id}/manifest"),
         lifecycle_stream: format!("/v1/lifecycle/stream?erasure_id={id}"),
     };
-    reply::json(StatusCode::ACCEPTED, &body)
+    let mut response = reply::json(StatusCode::ACCEPTED, &body)?;
+    if accepted.replayed {
+        reply::mark_replayed(&mut response);
+    }
+    Ok(response)
 }
 
 /// How far an erasure has come.

@@ -1,6 +1,6 @@
 //! `POST /v1/forget` and `POST /v1/forget/preview`.
 
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::time;
 use lamina_api::v1::forget::{Asked, ForgetPreviewBody, ForgetRequest, ForgottenBody, LayerCounts};
@@ -38,7 +38,7 @@ fn answered(done: &Forgotten) -> Result<Response, Failure> {
     };
     let mut response = reply::json(StatusCode::OK, &body)?;
     if done.replayed {
-        response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
+        reply::mark_replayed(&mut response);
     }
     if !done.purged {
         reply::warn(&mut response, NOT_PURGED);
