@@ -345,7 +345,7 @@ async fn declarations_close_what_was_declared_before() {
     let shown: Vec<_> = both.iter().map(|b| (b.id, b.valid_from.0.0, b.valid_to)).collect();
     let until = Some(ValidAt(Micros(2_000)));
     assert_eq!(shown, [(second, 2_000, None), (first, 1_000, until)]);
-    assert_eq!(both[1].shown.confidence, 0.8);
+    assert_eq!(both[1].shown.confidence, 0.7);
     // Before the second was known, the first had no end.
     let then = world.engine.belief(reader("user:alice"), first, between).await.unwrap();
     assert_eq!(then.valid_to, None);
