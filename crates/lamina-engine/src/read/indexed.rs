@@ -7,6 +7,7 @@ use lamina_store::view::{EventRow, EventScan};
 use lamina_types::capability::{AdminHealth, ScopeReadLocal};
 use lamina_types::{EventId, ScopePath};
 
+use crate::admin::Sight;
 use crate::engine::Inner;
 use crate::index::Search;
 use crate::index::document::{self, parts, readable};
@@ -56,16 +57,19 @@ pub struct Chunk {
 }
 
 impl Engine {
-    /// Looks for events of the tenant that the index lacks, and puts them in again if that is wanted.
+    /// Looks for events of the tenant that the index lacks, in the scopes in sight or in all of them,
+    /// and puts them in again if that is wanted.
     pub async fn index_audit(
         &self,
         permit: &Permit<AdminHealth>,
+        sight: Option<Sight<ScopeReadLocal>>,
         scope: Option<ScopePath>,
         repair: bool,
     ) -> Result<IndexAudit, Error> {
         self.inner.caught_up().await;
         let tenant = permit.caller().tenant;
-        self.blocking(move |inner| inner.index_audit(tenant, scope.as_ref(), repair)).await
+        let look = move |inner: &Inner| inner.index_audit(tenant, sight, scope.as_ref(), repair);
+        self.blocking(look).await
     }
 
     /// How an event is in the index.
@@ -84,6 +88,7 @@ impl Inner {
     fn index_audit(
         &self,
         tenant: u32,
+        mut sight: Option<Sight<ScopeReadLocal>>,
         scope: Option<&ScopePath>,
         repair: bool,
     ) -> Result<IndexAudit, Error> {
@@ -99,6 +104,11 @@ impl Inner {
             ..IndexAudit::default()
         };
         for scope in scopes {
+            if let Some(sight) = &mut sight
+                && !sight.sees(scope)?
+            {
+                continue;
+            }
             let mut after = None;
             loop {
                 let page = self.views.event_scan(&EventScan {

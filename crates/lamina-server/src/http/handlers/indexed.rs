@@ -19,7 +19,17 @@ pub(super) async fn audit(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let desk = call.desk.clone();
     let permit = desk.permit::<AdminHealth>(&caller, scope.as_ref()).await?;
-    let found = desk.app.engine.index_audit(&permit, scope, repair).await?;
+    // Administrators keep the index of the whole tenant; everybody else that of scopes they may read.
+    let engine = &desk.app.engine;
+    let sight = match (caller.administers(), &scope) {
+        (true, _) => None,
+        (false, Some(scope)) => {
+            desk.ask(&caller, &[ScopeReadLocal::NAME], Some(scope)).await?;
+            Some(engine.sight(desk.app.boot(), &permit).await)
+        }
+        (false, None) => Some(engine.sight(desk.app.boot(), &permit).await),
+    };
+    let found = engine.index_audit(&permit, sight, scope, repair).await?;
     let IndexAudit { checked, missing, unembedded, examples, repaired, behind, complete } = found;
     let missing_events = examples.iter().map(ToString::to_string).collect();
     reply::json(
