@@ -56,11 +56,6 @@ impl ClockWitness {
         let latest = self.recorded.into_iter().chain(self.modified).max();
         latest.map_or(0, |at| at.0.saturating_sub(self.wall.0).max(0))
     }
-
-    /// Whether the clock is too far ahead of the last entry for the next one to be dated by it.
-    pub fn misdates(&self) -> bool {
-        self.recorded.is_some_and(|at| self.wall.0.saturating_sub(at.0) > CLOCK_GAP_US_MAX)
-    }
 }
 
 #[cfg(test)]

@@ -64,14 +64,26 @@ pub(super) fn drop_at(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) -> Resul
     Ok(())
 }
 
+/// When the time was over that an event came with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    /// After this instant, if there is one.
+    pub(crate) after: Option<RecordedAt>,
+    /// At this instant or before.
+    pub(crate) by: RecordedAt,
+}
+
 /// The events of a tenant that are past the time they came with, by offset, the first first; at most so many.
 pub(crate) fn past(
     views: &Views,
     tenant: u32,
-    now: RecordedAt,
+    ended: Ended,
     max: usize,
 ) -> Result<Vec<u64>, ViewError> {
-    let (from, to) = key::ended(tenant, now);
+    let (from, to) = key::ended(tenant, ended.after, ended.by);
+    if from >= to {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
         found.extend(crate::derive::key::tail_number(key));

@@ -46,8 +46,13 @@ impl SimDisk {
     /// An empty disk whose files have the times of a clock.
     pub fn dated_by(clock: Arc<SimClock>) -> SimDisk {
         let disk = SimDisk::new();
-        disk.state().clock = Some(clock);
+        disk.set_clock(clock);
         disk
+    }
+
+    /// Dates what is written from now on.
+    pub fn set_clock(&self, clock: Arc<SimClock>) {
+        self.state().clock = Some(clock);
     }
 
     /// Another disk with the same files, durable or not, and no open handles.

@@ -267,7 +267,8 @@ pub use chains::NoViews;
 pub use checkpoint::Checkpoint;
 pub use erase::ErasePayload;
 pub use open::{
-    Cut, OpenOptions, OpenReport, SegmentFile, exists, id, newest_modified, read_only, segment_files,
+    Cut, OpenOptions, OpenReport, SegmentFile, exists, id, newest_modified, read_only,
+    segment_files,
 };
 pub use reader::SegmentReader;
 pub(crate) use reader::Span;

@@ -15,10 +15,12 @@ pub(crate) fn ends(tenant: u32, at: RecordedAt, event: u64) -> Vec<u8> {
     Key::of(tenant, sources::EVENT_ENDS).instant(at.0.0).number(event).0
 }
 
-/// The bounds of [`ends`] up to an instant.
-pub(crate) fn ended(tenant: u32, now: RecordedAt) -> (Vec<u8>, Vec<u8>) {
+/// The bounds of [`ends`] after an instant, or from the beginning, up to another.
+pub(crate) fn ended(tenant: u32, after: Option<RecordedAt>, by: RecordedAt) -> (Vec<u8>, Vec<u8>) {
+    let end =
+        |at: RecordedAt| Key::of(tenant, sources::EVENT_ENDS).instant(at.0.0).number(u64::MAX).0;
     let (from, _) = Key::of(tenant, sources::EVENT_ENDS).all();
-    (from, Key::of(tenant, sources::EVENT_ENDS).instant(now.0.0).number(u64::MAX).0)
+    (after.map_or(from, end), end(by))
 }
 
 /// Until when an event is kept.
