@@ -17,13 +17,18 @@ use std::sync::atomic::Ordering;
 use lamina_core::clock::ClockWitness;
 use lamina_core::policy::Permit;
 use lamina_env::{Clock as _, Disk, Env, SteadyClock};
+use lamina_store::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE, control};
+use lamina_store::log::{NewEntry, Section};
 use lamina_types::Micros;
 use lamina_types::capability::AdminCompact;
 use lamina_types::limits::{CLOCK_GAP_US_MAX, CLOCK_PAUSE_US_MAX, CLOCK_SKEW_US_MAX};
 use parking_lot::Mutex;
+use tokio::sync::oneshot;
 
+use crate::derive::misdated::MisdatedSpans;
+use crate::write::capture::Request;
 use crate::write::writer::WriterStatus;
-use crate::{Engine, Settings};
+use crate::{Engine, Error, Settings};
 
 /// No automatic deletion for so long after a start.
 const AFTER_START_US: i64 = 10 * 60 * 1_000_000;
@@ -316,10 +321,39 @@ impl Engine {
     }
 
     /// Takes an operator's word that the machine's clock is right. The log follows it from now on.
-    pub fn clock_confirm(&self, _permit: &Permit<AdminCompact>) -> ClockReport {
+    pub async fn clock_confirm(
+        &self,
+        _permit: &Permit<AdminCompact>,
+    ) -> Result<ClockReport, Error> {
         self.inner.guard.confirm();
         self.inner.admin.retention.wake.notify_one();
-        self.clock()
+        self.clock_mark().await?;
+        Ok(self.clock())
+    }
+
+    /// Marks in the log where it stops following the machine's clock, and where it follows it again. To be called
+    /// before the first write and from time to time: events between two marks count as younger than their dates.
+    pub async fn clock_mark(&self) -> Result<(), Error> {
+        self.inner.caught_up().await;
+        let marked =
+            self.blocking(|inner| Ok(MisdatedSpans::read(&inner.views)?.is_open())).await?;
+        self.clock();
+        let sub = match (self.inner.guard.clock.is_distrusted(), marked) {
+            (true, false) => control::CLOCK_DOUBTED,
+            (false, true) => control::CLOCK_TRUSTED,
+            (true, true) | (false, false) => return Ok(()),
+        };
+        let entry = NewEntry {
+            kind: Kind::Control,
+            sub,
+            tenant: DEPLOYMENT,
+            scope: SYSTEM_SCOPE,
+            causes: Vec::new(),
+            who: Section::absent(),
+            what: Section::absent(),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.inner.submit(Request::Control { entry: Box::new(entry), reply }, answer).await
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_api::time;
-use lamina_engine::Health;
 use lamina_engine::clock::{ClockDoubt, ClockReport, ClockVoucher, DeletionVerdict, WaitReason};
+use lamina_engine::{Engine, Error, Health};
 
 use crate::http::App;
 
@@ -38,11 +38,22 @@ pub(crate) async fn keep(app: Arc<App>) {
     let mut said = None;
     loop {
         turn.tick().await;
+        mark(&app.engine).await;
         let report = app.engine.clock();
         let state = ClockState::of(&report);
         if said != Some(state) {
             say(&report, state, said);
             said = Some(state);
+        }
+    }
+}
+
+/// Marks in the log whether it follows the clock.
+pub(crate) async fn mark(engine: &Engine) {
+    match engine.clock_mark().await {
+        Ok(()) | Err(Error::ShuttingDown) => {}
+        Err(error) => {
+            tracing::warn!(%error, "the log cannot note whether it follows the clock; trying again");
         }
     }
 }

@@ -21,6 +21,7 @@ use lamina_types::{EventId, JobId, Micros, RecordedAt, ScopePath};
 use super::sweep::{Purpose, Terms};
 use super::{Cursor, RetentionDesk, SweepAsked};
 use crate::clock::DeletionVerdict;
+use crate::derive::misdated::MisdatedSpans;
 use crate::derive::retention::{Ended, Rules};
 use crate::engine::Inner;
 use crate::{Engine, Error};
@@ -180,8 +181,9 @@ impl Engine {
             let (rules, asked, counted) = (Arc::clone(rules), asked.clone(), Arc::clone(&counted));
             let step = self.blocking(move |inner| {
                 let (rules, asked, counted) = (&*rules, &asked, &*counted);
+                let spans = &MisdatedSpans::read(&inner.views)?;
                 let purpose = Purpose::Plan(approved);
-                let terms = Terms { rules, asked, deployment, counted, purpose };
+                let terms = Terms { rules, asked, deployment, counted, spans, purpose };
                 inner.retention_step(tenant, &terms, cursor)
             });
             let step = step.await?;

@@ -11,7 +11,8 @@ use lamina_types::{EventId, Micros, RecordedAt, ScopePath};
 
 use super::{Cursor, Stopped, SweepAsked, SweepPermit, Swept};
 use crate::admin::Noted;
-use crate::derive::retention::{Ended, Rules, past};
+use crate::derive::misdated::MisdatedSpans;
+use crate::derive::retention::{Ended, Rules, end_of, past};
 use crate::engine::Inner;
 use crate::forget::ForgetAsked;
 use crate::{Engine, Error};
@@ -114,9 +115,10 @@ impl Engine {
                 (Arc::clone(&rules), asked.clone(), Arc::clone(&counted));
             let deployment = self.retention_default();
             let step = self.blocking(move |inner| {
-                let counted = &counted;
+                let (rules, asked, counted) = (&*rules, &question, &*counted);
+                let spans = &MisdatedSpans::read(&inner.views)?;
                 let purpose = Purpose::Sweep;
-                let terms = Terms { rules: &rules, asked: &question, deployment, counted, purpose };
+                let terms = Terms { rules, asked, deployment, counted, spans, purpose };
                 inner.retention_step(tenant, &terms, cursor)
             });
             let step = step.await?;
@@ -188,16 +190,25 @@ impl Engine {
         ended: Ended,
         asked: &SweepAsked,
     ) -> Result<Step, Error> {
-        let within = asked.scope.clone();
+        let (within, now) = (asked.scope.clone(), asked.now);
         let most = usize::try_from(asked.events_max).unwrap_or(usize::MAX);
         self.blocking(move |inner| {
             let mut step = Step::default();
+            let spans = MisdatedSpans::read(&inner.views)?;
             for offset in past(&inner.views, tenant, ended, most)? {
                 let Some((_, id)) = inner.views.event_at(offset)? else { continue };
                 let Some(row) = inner.views.event(tenant, id)? else { continue };
                 let Some(path) = inner.path_within(tenant, row.scope, within.as_ref())? else {
                     continue;
                 };
+                let recorded = spans.recorded_by(offset, row.recorded_at, now);
+                let younger_us = recorded.0.saturating_sub(row.recorded_at.0.0);
+                if younger_us > 0
+                    && end_of(&inner.views, tenant, offset)?
+                        .is_some_and(|end| end.plus(younger_us) > ended.by.0)
+                {
+                    continue;
+                }
                 step.scanned += 1;
                 step.gone.entry(path).or_default().push(id);
             }
@@ -223,6 +234,8 @@ pub(super) struct Terms<'a> {
     pub(super) deployment: Keep,
     /// Events that are past a time of their own, and need not be looked at again.
     pub(super) counted: &'a BTreeSet<EventId>,
+    /// Where events are younger than their dates.
+    pub(super) spans: &'a MisdatedSpans,
     pub(super) purpose: Purpose,
 }
 
@@ -253,11 +266,12 @@ impl Judge {
         own.filter_map(|(_, us)| *us).min()
     }
 
-    fn judge(&self, row: &EventRow, path: &ScopePath, step: &mut Step) {
+    fn judge(&self, spans: &MisdatedSpans, row: &EventRow, path: &ScopePath, step: &mut Step) {
         step.scanned += 1;
+        let recorded = spans.recorded_by(row.offset, row.recorded_at, self.now);
         match self.lasts_us(row) {
             None => step.kept_forever += 1,
-            Some(us) if self.is_due(row.recorded_at.0.plus(us)) => {
+            Some(us) if self.is_due(recorded.plus(us)) => {
                 step.gone.entry(path.clone()).or_default().push(row.id);
             }
             Some(_) => {}
@@ -344,7 +358,7 @@ impl Inner {
             // What was cancelled is in no list; its words are there all the same.
             for row in self.views.events_cancelled(tenant, scope)? {
                 if !row.is_erased() && row.recorded_at < before && terms.is_new(&row) {
-                    judge.judge(&row, &path, step);
+                    judge.judge(terms.spans, &row, &path, step);
                 }
             }
         }
@@ -355,7 +369,7 @@ impl Inner {
         };
         let page = self.views.event_scan(&scan)?;
         for row in page.rows.iter().filter(|row| terms.is_new(row)) {
-            judge.judge(row, &path, step);
+            judge.judge(terms.spans, row, &path, step);
         }
         Ok(page.next)
     }

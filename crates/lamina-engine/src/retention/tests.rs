@@ -1,16 +1,17 @@
 //! Automatic sweeps in simulated time: when they come, and that they stop before they take too much.
 
 use std::path::Path;
+use std::time::Duration;
 
 use lamina_core::policy::{Preset, Stack};
 use lamina_env::Env;
 use lamina_env::sim::SimClock;
-use lamina_types::JobId;
+use lamina_types::{JobId, Stage};
 
 use super::*;
-use crate::admin::testing::{noted, path, permit, write};
+use crate::admin::testing::{noted, path, permit, permit_of, write, written};
 use crate::clock::{ClockDoubt, DeletionVerdict, WaitReason};
-use crate::{Engine, Error, Settings, Status};
+use crate::{Engine, Error, Settings, Status, Until};
 
 const START: Micros = Micros(1_700_000_000_000_000);
 const MINUTE: i64 = 60 * 1_000_000;
@@ -123,9 +124,57 @@ async fn start_with_a_clock_far_ahead_deletes_nothing_until_confirmed() {
     assert!(matches!(plan, SweepPlan::Waits(verdict) if verdict == doubted), "{plan:?}");
     let health = world.engine.health();
     assert_eq!((health.status, health.clock.doubt), (Status::Degraded, Some(ClockDoubt::Ahead)));
-    world.engine.clock_confirm(&permit());
+    world.engine.clock_confirm(&permit()).await.unwrap();
     assert_eq!(world.engine.health().status, Status::Healthy);
     assert_eq!(world.sweep().await, 3, "ten events or fewer go whatever share they are");
+    world.engine.shutdown().await;
+}
+
+/// The clock was right all along, and the server was off for long: what was written before somebody said so is not old.
+#[tokio::test(flavor = "multi_thread")]
+async fn events_written_while_the_clock_was_in_doubt_are_kept_their_full_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings { retention_days: Some(30), ..Settings::new(dir.path()) };
+    let mut world = World::open_with(settings.clone(), START);
+    world.write("user:alice", 1).await;
+    world.engine.shutdown().await;
+    drop(world.engine);
+    for part in 0..2 {
+        let mut doubted = World::open_with(settings.clone(), START.plus(400 * DAY));
+        doubted.engine.clock_mark().await.unwrap();
+        doubted.written = 100 + part * 10;
+        doubted.write("user:alice", 1).await;
+        let (alice, ttl) = (path("user:alice"), Some("P20D".to_owned()));
+        let mut short =
+            written(&doubted.engine, "user:alice", "user:alice", &format!("short {part}"));
+        short.experience.directives.ttl_for_event_layer = ttl;
+        let permit = permit_of(1, "user:alice", Some(&alice));
+        let id = doubted.engine.experience(&permit, short).await.unwrap().event_id;
+        let stage = Until::Stage(Stage::Consolidated);
+        doubted.engine.wait_for(1, id, stage, Duration::from_secs(60)).await.unwrap();
+        assert!(doubted.engine.log_time() < START.plus(DAY));
+        doubted.engine.shutdown().await;
+    }
+    let world = World::open_with(settings, START.plus(401 * DAY));
+    world.clock.advance(2 * HOUR);
+    world.engine.clock_mark().await.unwrap();
+    let asked = SweepAsked {
+        dry_run: false,
+        scope: None,
+        older_than_us: None,
+        events_max: 1_000,
+        rescan: false,
+        now: world.engine.clock().wall,
+    };
+    let asked = world.engine.retention_sweep(&SweepPermit::Asked(permit()), asked, &noted()).await;
+    assert_eq!(asked.unwrap().erased, 1, "a request goes by the clock, but not for those");
+    world.engine.clock_confirm(&permit()).await.unwrap();
+    world.engine.clock_mark().await.unwrap();
+    assert!(world.engine.log_time() > START.plus(401 * DAY));
+    for (days, erased) in [(0, 0), (19, 0), (1, 2), (9, 0), (1, 2)] {
+        world.clock.advance(days * DAY + MINUTE);
+        assert_eq!(world.sweep().await, erased, "{days}");
+    }
     world.engine.shutdown().await;
 }
 

@@ -98,6 +98,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         tracing::warn!(%address, "{warning}");
     }
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
+    watching::mark(&engine).await;
     let mut chores = chores(&app);
     let routes = router(Arc::clone(&app));
     // First: what they have not come to yet is hidden from the first request on.

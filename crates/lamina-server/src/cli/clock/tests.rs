@@ -23,7 +23,17 @@ fn report_names_both_times_and_the_command_that_confirms() {
         "automatic_deletion": {"allowed": false, "reason": "clock", "wait_secs": null},
         "stopped_sweeps": [],
     });
-    check(&answer, &expect![[""]]);
+    check(
+        &answer,
+        &expect![[r#"
+          wall clock           2027-06-17T10:00:00Z
+          last entry           2026-05-13T15:42:00Z
+          newest file          -
+          next entry           2026-05-13T15:42:07Z
+          automatic deletion   off until the clock is confirmed
+        the clock is ahead of the log. If the wall clock above is right: lamina clock --confirm
+    "#]],
+    );
     answer["doubt"] = Value::Null;
     answer["log_ahead_secs"] = json!(7);
     answer["automatic_deletion"] = json!({"allowed": false, "reason": "pause", "wait_secs": 60});
@@ -32,5 +42,20 @@ fn report_names_both_times_and_the_command_that_confirms() {
     let of_tenant = json!({"sweep_id": "job_2", "tenant": "acme", "of": "tenant",
         "scope": null, "overdue": 120, "events": 300});
     answer["stopped_sweeps"] = json!([of_scope, of_tenant]);
-    check(&answer, &expect![[""]]);
+    check(
+        &answer,
+        &expect![[r#"
+          wall clock           2027-06-17T10:00:00Z
+          last entry           2026-05-13T15:42:00Z
+          newest file          -
+          next entry           2026-05-13T15:42:07Z
+          log ahead by         7 s
+          automatic deletion   off for 60 s more: the server was off for more than a day
+          stopped sweep        120 of 300 events of ws:sales of tenant acme are overdue
+            to let it run      lamina clock --confirm --sweep job_1
+          stopped sweep        120 of 300 events of tenant acme are overdue
+            to let it run      lamina clock --confirm --sweep job_2
+        the clock is believed
+    "#]],
+    );
 }

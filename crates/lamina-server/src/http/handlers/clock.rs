@@ -38,7 +38,7 @@ pub(super) async fn confirm(mut call: Call) -> Result<Response, Failure> {
             tracing::info!(%actor, sweep = %id, "an operator confirmed a sweep");
         }
         None => {
-            let now = call.app.engine.clock_confirm(&permit);
+            let now = call.app.engine.clock_confirm(&permit).await?;
             tracing::info!(%actor, wall = time::print(now.wall), "an operator confirmed the clock");
         }
     }
