@@ -129,3 +129,6 @@ async fn carry_out(app: &App, due: &DueSweep) -> Result<(), Error> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,8 +29,8 @@ pub(super) async fn confirm(mut call: Call) -> Result<Response, Failure> {
     let body_bytes = call.optional_json_body(call.app.limits.body_bytes).await?;
     let sweep = ConfirmRequest::read(&body_bytes)?;
     let caller = call.caller()?;
-    let sees = looks(&call.desk, &caller).await?;
     let permit = call.desk.permit::<AdminCompact>(&caller, None).await?;
+    let sees = looks(&call.desk, &caller).await?;
     let actor = &caller.actor;
     match sweep {
         Some(id) => {
