@@ -45,6 +45,7 @@ use crate::v1::lifecycle::{
     PolicyRevoked,
 };
 
+use crate::v1::clock::{ClockBody, ConfirmRequest};
 use crate::v1::phrases::{PhraseBody, PhraseList, PhraseRequest};
 use crate::v1::policy::{Effective, PolicyBody, PolicyRecord};
 use crate::v1::recall::{PackBody, RecallRequest, TemporalBlock};
@@ -126,6 +127,8 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("retention_status", of::<StatusBody>),
     ("retention_sweep_request", of::<SweepRequest>),
     ("retention_swept", of::<SweptBody>),
+    ("clock_status", of::<ClockBody>),
+    ("clock_confirm_request", of::<ConfirmRequest>),
     ("wal_status", of::<WalBody>),
     ("wal_compact_request", of::<CompactRequest>),
     ("wal_compacted", of::<CompactedBody>),

@@ -22,6 +22,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::admin::Admin;
 use crate::audit::auditor::AuditStatus;
 use crate::audit::{Audit, Tap};
+use crate::clock::ClockGuard;
 use crate::derive::answer::Answerer;
 use crate::derive::backlog::Backlog;
 use crate::derive::echo::Served;
@@ -59,6 +60,8 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) env: Env,
+    /// Says whether anything may be deleted because of its age.
+    pub(crate) guard: Arc<ClockGuard>,
     pub(crate) settings: Settings,
     pub(crate) keys: Arc<Keys>,
     pub(crate) views: Arc<Views>,
@@ -128,9 +131,15 @@ impl Shared {
 }
 
 impl Engine {
-    /// The time, as the log would record it: never before the last entry.
+    /// The machine's time, never before the last entry.
     pub fn now(&self) -> Micros {
         self.inner.now()
+    }
+
+    /// The date that an entry gets which is appended now. It is behind [`Engine::now`] for as long as nobody vouches
+    /// for a clock that is far ahead of the log.
+    pub fn log_time(&self) -> Micros {
+        self.inner.guard.log_time()
     }
 
     /// Keyed hash for the cursors of a tenant: what this server did not make for it, it does not
@@ -186,10 +195,10 @@ impl Engine {
 }
 
 impl Inner {
-    /// The time, as the log would record it.
+    /// The machine's time, never before the last entry.
     pub(crate) fn now(&self) -> Micros {
         let recorded = self.shared.writer.recorded_last.load(Ordering::Acquire);
-        self.env.clock.wall().max(Micros(recorded))
+        self.guard.machine().max(Micros(recorded))
     }
 
     /// Hands a request to the writer and waits for its answer.

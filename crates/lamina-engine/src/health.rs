@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use lamina_store::log::LogStats;
 
 use crate::Engine;
+use crate::clock::ClockReport;
 
 /// The verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,11 @@ pub struct Health {
     pub scrub_damage: Option<String>,
     /// Audit rows of reads and denials that are in no log.
     pub audit_rows_lost: u64,
+    /// How the clock stands. If it is in doubt, the status is degraded and no reason says so: the times are for the
+    /// reader to print.
+    pub clock: ClockReport,
+    /// Automatic sweeps that wait for confirmation; the status is degraded then too.
+    pub sweeps_stopped: usize,
 }
 
 impl Health {
@@ -85,8 +91,13 @@ impl Engine {
             scrub_passes: shared.scrub.passes.load(Ordering::Relaxed),
             scrub_damage: shared.scrub.damage.lock().clone(),
             audit_rows_lost: shared.audit.lost.load(Ordering::Relaxed),
+            clock: self.clock(),
+            sweeps_stopped: self.inner.admin.retention.stopped().len(),
             log,
         };
+        if health.clock.doubt.is_some() || health.sweeps_stopped > 0 {
+            health.status = Status::Degraded;
+        }
         let views_failed = shared.views_failed.lock().is_some();
         let audit_failed = shared.audit.failed.lock().is_some();
         let stages_failed = shared.stages_failed.lock().is_some();

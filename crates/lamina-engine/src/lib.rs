@@ -5,6 +5,7 @@
 
 mod error;
 mod settings;
+pub mod clock;
 pub mod open;
 mod engine;
 pub mod write;

@@ -243,9 +243,17 @@ pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
     let _lock = lock(env, data)?;
     let keys = open_keys(data, env)?;
     let mut report = RepairReport::default();
-    repaired(log::repair::repair(options(data, env, &keys))?, "", &mut report);
+    let options = options(data, env, &keys);
+    let clock = Arc::clone(&options.clock);
+    // A clock that is far ahead does not date what the repair appends. A log that cannot be read has no last time.
+    if let Ok((_, tip)) = log::read_only(&options)
+        && tip.next_offset > 0
+    {
+        clock.distrust(tip.recorded_at.0);
+    }
+    repaired(log::repair::repair(options)?, "", &mut report);
     if env.disk.exists(&data.join(AUDIT)) {
-        let options = audit_options(data, env, &keys, AuditOptions::SEGMENT_BYTES);
+        let options = audit_options(data, env, clock, &keys, AuditOptions::SEGMENT_BYTES);
         let (mut audit, found) = AuditLog::open(options)?;
         audit.close()?;
         repaired(log::repair::RepairReport { open: found.log, erased: 0 }, "audit/", &mut report);

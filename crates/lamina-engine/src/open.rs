@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use lamina_core::clock::ClockWitness;
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{DiskFile, Env, SteadyClock};
 use lamina_store::blob::BlobStore;
@@ -15,10 +16,13 @@ use lamina_store::codec::control::Tenant;
 use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
-use lamina_store::log::{Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip};
+use lamina_store::log::{
+    Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip, newest_modified,
+};
 use lamina_store::view::{Hasher, Residues, ViewError, Views, is_of_another_layout};
 use lamina_types::Micros;
 
+use crate::clock::{OpenedClock, SyncSource};
 use crate::derive::Derived;
 use crate::derive::answer::{Extractor, Rules};
 use crate::derive::key::placement;
@@ -88,6 +92,7 @@ pub struct Opened {
     pub(crate) log: Box<dyn Log>,
     pub(crate) views: Arc<Views>,
     pub(crate) report: OpenReport,
+    pub(crate) clock: OpenedClock,
     pub(crate) lock: Box<dyn DiskFile>,
 }
 
@@ -109,7 +114,7 @@ pub struct Parts {
 impl Opened {
     /// Takes it apart. The lock of the directory is released.
     pub fn into_parts(self) -> Parts {
-        let Opened { env, keys, log, views, report, lock: _ } = self;
+        let Opened { env, keys, log, views, report, clock: _, lock: _ } = self;
         Parts { env, log, views, keys, report }
     }
 }
@@ -235,19 +240,26 @@ pub(crate) fn open_how(
             keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
         }
     }
+    // Before the log is opened, because opening may write to it.
+    let modified = newest_modified(&*env.disk, data);
+    let modified = modified.map_err(|source| io_error("read", data, source))?;
     // One clock dates everything that is stored.
     let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
     let env = Env { clock: Arc::clone(&clock) as _, ..env };
     let (mut log, found) = SegmentLog::open(OpenOptions {
         disk: Arc::clone(&env.disk),
         dir: data.clone(),
-        clock,
+        clock: Arc::clone(&clock),
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(&keys),
         segment_bytes: settings.segment_bytes,
         ballast_bytes: settings.ballast_bytes,
         epoch,
     })?;
+    let recorded = Some(log.tip()).filter(|tip| tip.next_offset > 0).map(|tip| tip.recorded_at.0);
+    let witness = ClockWitness { wall: clock.machine(), recorded, modified };
+    let sync = SyncSource::new(&env.disk, settings);
+    let opened_clock = OpenedClock::compare(clock, witness, &sync);
     let views = Arc::new(views(kv, &keys)?);
     let reader = log.reader();
     let mut report = OpenReport {
@@ -273,7 +285,7 @@ pub(crate) fn open_how(
         let appended = log.append(vec![tenant], None)?;
         apply(&views, &appended.entries, &appended.tip)?;
     }
-    Ok(Opened { env, keys, log: Box::new(log), views, report, lock })
+    Ok(Opened { env, keys, log: Box::new(log), views, report, clock: opened_clock, lock })
 }
 
 fn open_blobs(env: &Env, data: &Path, views: &Views) -> Result<Arc<BlobStore>, OpenError> {

@@ -38,6 +38,10 @@ pub struct Settings {
     pub pepper_buffer_us: i64,
     /// A model that makes vectors beside the built-in ones.
     pub embedding: Option<Embedding>,
+    /// The share of a scope or a tenant that an automatic sweep takes without confirmation, in percent.
+    pub sweep_share_percent_max: u8,
+    /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
+    pub synchronized_file: Option<PathBuf>,
 }
 
 impl Settings {
@@ -54,6 +58,11 @@ impl Settings {
     pub const AUDIT_RETENTION_US: i64 = 365 * 24 * 3_600 * 1_000_000;
     /// How long a pepper is used unless set: three months (R392).
     pub const PEPPER_ROTATION_US: i64 = 90 * 24 * 3_600 * 1_000_000;
+
+    /// The share that an automatic sweep takes unless set, in percent.
+    pub const SWEEP_SHARE_PERCENT_MAX: u8 = 20;
+    /// Where systemd says that the clock is synchronized. The directory is empty after each boot.
+    pub const SYNCHRONIZED_FILE: &str = "/run/systemd/timesync/synchronized";
 
     /// The defaults, in this directory.
     pub fn new(data: impl Into<PathBuf>) -> Settings {
@@ -72,6 +81,8 @@ impl Settings {
             pepper_rotation_us: Settings::PEPPER_ROTATION_US,
             pepper_buffer_us: Settings::PEPPER_ROTATION_US,
             embedding: None,
+            sweep_share_percent_max: Settings::SWEEP_SHARE_PERCENT_MAX,
+            synchronized_file: Some(PathBuf::from(Settings::SYNCHRONIZED_FILE)),
         }
     }
 }

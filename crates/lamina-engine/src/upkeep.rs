@@ -1,7 +1,8 @@
 //! What goes after a while: lifecycle rows after a week, blob files that no entry names after a day,
 //! or at once if they were to go.
 //!
-//! Done by the stage thread between two rounds, a bounded piece at a time.
+//! Done by the stage thread between two rounds, a bounded piece at a time. What goes because of its age waits until the
+//! clock guard allows it; what was to go does not.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use lamina_store::blob::BlobStore;
 use lamina_store::view::{ViewError, Views};
 use lamina_types::Micros;
 use lamina_types::limits::LIFECYCLE_TTL_US;
+
+use crate::clock::ClockGuard;
 
 /// How often rows that have expired are looked for.
 const ROWS_EVERY_US: i64 = 60 * 1_000_000;
@@ -31,6 +34,7 @@ pub(crate) struct Upkeep {
     env: Env,
     views: Arc<Views>,
     blobs: Arc<BlobStore>,
+    guard: Arc<ClockGuard>,
     rows_at: Option<Micros>,
     /// The last look found as many rows as it may remove.
     rows_left: bool,
@@ -41,8 +45,22 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    pub(crate) fn new(env: Env, views: Arc<Views>, blobs: Arc<BlobStore>) -> Upkeep {
-        Upkeep { env, views, blobs, rows_at: None, rows_left: false, files_at: None, unnamed: None }
+    pub(crate) fn new(
+        env: &Env,
+        views: &Arc<Views>,
+        blobs: &Arc<BlobStore>,
+        guard: &Arc<ClockGuard>,
+    ) -> Upkeep {
+        Upkeep {
+            env: env.clone(),
+            views: Arc::clone(views),
+            blobs: Arc::clone(blobs),
+            guard: Arc::clone(guard),
+            rows_at: None,
+            rows_left: false,
+            files_at: None,
+            unnamed: None,
+        }
     }
 
     /// Does what is due. `taken` entries were taken since the last call.
@@ -51,7 +69,7 @@ impl Upkeep {
         if self.rows_left || is_due(self.rows_at, now, ROWS_EVERY_US) {
             self.rows_at = Some(now);
             let max = PRUNE_ROWS.max(taken.saturating_mul(PRUNE_ROWS_PER_ENTRY));
-            match self.prune(max) {
+            match self.guard.allows_deletion().then(|| self.prune(max)).unwrap_or(Ok(false)) {
                 Ok(left) => self.rows_left = left,
                 Err(error) => {
                     self.rows_left = false;
@@ -82,10 +100,11 @@ impl Upkeep {
         // Files first: one that is named in between is found among the blobs.
         let unnamed = unnamed(&self.views, self.blobs.list()?.into_iter().collect())?;
         let oldest = self.env.clock.wall().plus(-FILE_AGE_US);
+        let allowed = self.guard.allows_deletion();
         let marked: HashSet<[u8; 16]> = self.blobs.marked()?.into_iter().collect();
         for file in &unnamed {
             // An upload that is being finished is in the list of one look, never of two.
-            let is_old = self.was_unnamed(file) && self.blobs.modified(*file)? <= oldest;
+            let is_old = allowed && self.was_unnamed(file) && self.blobs.modified(*file)? <= oldest;
             if is_old || marked.contains(file) {
                 self.blobs.remove(*file)?;
             }

@@ -13,7 +13,7 @@ pub mod sim;
 pub use clock::{Clock, SystemClock};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use rng::{Rng, SystemRng};
-pub use steady::SteadyClock;
+pub use steady::{ClockJump, SteadyClock};
 
 use std::sync::Arc;
 

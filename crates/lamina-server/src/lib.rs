@@ -14,4 +14,5 @@ pub mod logging;
 pub mod http;
 pub mod meters;
 mod sweeping;
+mod watching;
 mod eval;

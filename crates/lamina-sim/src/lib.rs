@@ -5,6 +5,7 @@
 
 pub mod client;
 pub mod process;
+pub mod past;
 pub mod crash;
 pub mod ground;
 pub mod isolation;

@@ -111,6 +111,11 @@ pub mod control {
     /// It may again.
     pub const LEGAL_HOLD_LIFTED: u16 = 77;
 
+    /// From here on entries are not dated by the machine's clock, because nobody vouches for it.
+    pub const CLOCK_DOUBTED: u16 = 90;
+    /// From here on they are.
+    pub const CLOCK_TRUSTED: u16 = 91;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

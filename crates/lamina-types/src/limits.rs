@@ -179,6 +179,14 @@ pub const RETENTION_SOURCE_CHARS_MAX: usize = 128;
 pub const RETENTION_DAYS_MAX: u32 = 36_500;
 /// Events that one sweep of retention looks at.
 pub const RETENTION_EVENTS_MAX: u64 = 100_000;
+/// How far the wall clock may step against the monotonic one, or stand behind the log, before it counts as wrong.
+pub const CLOCK_SKEW_US_MAX: i64 = 60 * 1_000_000;
+/// How long a server may be off before its first hour passes without automatic deletion.
+pub const CLOCK_PAUSE_US_MAX: i64 = 24 * 3_600 * 1_000_000;
+/// How far the wall clock may be ahead of the log before somebody has to vouch for it.
+pub const CLOCK_GAP_US_MAX: i64 = 45 * 24 * 3_600 * 1_000_000;
+/// Overdue events that an automatic sweep takes from a scope or a tenant, whatever share of it they are.
+pub const SWEEP_OVERDUE_FREE_MAX: u64 = 10;
 /// Vocabularies of one tenant.
 pub const VOCABULARIES_MAX: usize = 100;
 /// Characters of the name of a vocabulary.

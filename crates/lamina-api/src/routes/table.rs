@@ -567,18 +567,8 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::InvalidBody, E::InvalidScopeGrammar, E::PolicyDenied, E::NotConfigured],
     ),
     // Operators.
-    RouteSpec::new(Post, "/v1/admin/flush-views", Experimental, "admin.flush", "Bring the views up to date now").built(
-        &[],
-        Body::None,
-        &[answer(200, "The views are durable.", AnswerBody::Json("flushed"))],
-        &[E::PolicyDenied],
-    ),
-    RouteSpec::new(Post, "/v1/admin/compact", Experimental, "admin.compact", "Compact the views now").built(
-        &[],
-        Body::None,
-        &[answer(200, "The views are compacted.", AnswerBody::Json("compaction"))],
-        &[E::PolicyDenied],
-    ),
+    RouteSpec::new(Post, "/v1/admin/flush-views", Experimental, "admin.flush", "Bring the views up to date now").built(&[], Body::None, &[answer(200, "The views are durable.", AnswerBody::Json("flushed"))], &[E::PolicyDenied]),
+    RouteSpec::new(Post, "/v1/admin/compact", Experimental, "admin.compact", "Compact the views now").built(&[], Body::None, &[answer(200, "The views are compacted.", AnswerBody::Json("compaction"))], &[E::PolicyDenied]),
     RouteSpec::new(Get, "/v1/admin/layers/stats", Experimental, "diagnostics.read", "Counts and lag per layer").built(
         &[],
         Body::None,
@@ -592,6 +582,8 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/admin/retention/policies", Experimental, "diagnostics.read", "The retention of a scope").built(&[required(SCOPE)], Body::None, &[answer(200, "What is said about exactly this scope.", AnswerBody::Json("retention_policy"))], &[E::MissingRequiredField, E::InvalidScopeGrammar, E::NotFound, E::PolicyDenied]),
     RouteSpec::new(Delete, "/v1/admin/retention/policies", Experimental, "admin.compact", "Remove the retention of a scope").built(&[required(SCOPE)], Body::None, &[answer(204, "It is gone.", AnswerBody::Nothing)], &[E::MissingRequiredField, E::InvalidScopeGrammar, E::NotFound, E::PolicyDenied, E::WalUnavailable]),
     RouteSpec::new(Post, "/v1/admin/retention/sweep", Experimental, "diagnostics.read", "Remove what is past its retention, or count it").built(&[], Body::OptionalJson("retention_sweep_request"), &[answer(200, "What went, or would.", AnswerBody::Json("retention_swept"))], &[E::InvalidBody, E::InvalidScopeGrammar, E::RetentionSweepRunning, E::PolicyDenied, E::WalUnavailable]),
+    RouteSpec::new(Get, "/v1/admin/clock", Beta, "diagnostics.read", "Whether the clock is believed, and what waits").built(&[], Body::None, &[answer(200, "How it stands.", AnswerBody::Json("clock_status"))], &[E::PolicyDenied]),
+    RouteSpec::new(Post, "/v1/admin/clock/confirm", Beta, "admin.compact", "Confirm the clock, or a sweep that waits").built(&[], Body::OptionalJson("clock_confirm_request"), &[answer(200, "How it stands now.", AnswerBody::Json("clock_status"))], &[E::InvalidBody, E::InvalidId, E::NotFound, E::PolicyDenied]),
     RouteSpec::new(Get, "/v1/admin/wal", Experimental, "diagnostics.read", "The state of the log").built(&[query("verify", "Also read it and say whether it holds.", Values::OneOf(&["false", "true"]))], Body::None, &[answer(200, "How it stands.", AnswerBody::Json("wal_status"))], &[E::InvalidParameter, E::PolicyDenied]),
     RouteSpec::new(Post, "/v1/admin/wal/compact", Experimental, "diagnostics.read", "Give back what the tables do not need").built(&[], Body::OptionalJson("wal_compact_request"), &[answer(200, "What was done, or would be.", AnswerBody::Json("wal_compacted"))], &[E::InvalidBody, E::WalCompactionRunning, E::PolicyDenied]),
     // The code plane is not part of this server.

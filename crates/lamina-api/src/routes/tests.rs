@@ -210,6 +210,8 @@ fn what_is_built() {
         GET /v1/admin/retention/policies
         DELETE /v1/admin/retention/policies
         POST /v1/admin/retention/sweep
+        GET /v1/admin/clock
+        POST /v1/admin/clock/confirm
         GET /v1/admin/wal
         POST /v1/admin/wal/compact"#]]
     .assert_eq(&built.join("\n"));

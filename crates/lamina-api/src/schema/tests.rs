@@ -141,6 +141,8 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     fixture!("retention_status", "one_rule"),
     fixture!("retention_sweep_request", "a_scope"),
     fixture!("retention_swept", "twelve"),
+    fixture!("clock_status", "in_doubt"),
+    fixture!("clock_confirm_request", "a_sweep"),
     fixture!("wal_status", "verified"),
     fixture!("wal_compact_request", "full"),
     fixture!("wal_compacted", "full"),

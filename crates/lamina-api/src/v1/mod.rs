@@ -20,6 +20,7 @@ pub mod erasures;
 pub mod forget;
 pub mod vocabularies;
 pub mod wal;
+pub mod clock;
 pub mod lifecycle;
 pub mod blobs;
 pub mod admin;

@@ -236,7 +236,7 @@ pub struct SweptBody {
     pub cursor_after: Option<String>,
     /// Entries before this offset were in sight.
     pub watermark: u64,
-    /// Why it is not through: `max_events` or `tick_budget`.
+    /// Why it is not through: `max_events`, `tick_budget`, or `policies_changed` for an automatic one.
     pub stopped: Option<String>,
     /// How long it took.
     pub elapsed_ms: u64,

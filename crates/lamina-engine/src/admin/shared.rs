@@ -51,7 +51,7 @@ impl Engine {
             Some(tenant) => {
                 let there = self.guest(permit.caller(), tenant)?;
                 self.inner.caught_up().await;
-                self.inner.by_key(&there, key, RecordedAt(self.now()))
+                self.inner.by_key(&there, key, RecordedAt(self.log_time()))
             }
         }
     }

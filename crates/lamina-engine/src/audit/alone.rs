@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lamina_env::Env;
+use lamina_env::{Env, SteadyClock};
 use lamina_store::audit::{AuditFilter, AuditLog, AuditOptions, AuditReader, Peppers};
 use lamina_store::entry::Entry;
 use lamina_store::keys::Keys;
@@ -47,8 +47,9 @@ impl AuditAlone {
         keys: &Arc<Keys>,
         (reader, tip): (&Arc<dyn LogReader>, &Tip),
     ) -> Result<AuditAlone, LogError> {
+        let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
         let options: AuditOptions =
-            options(&settings.data, env, keys, settings.audit_segment_bytes);
+            options(&settings.data, env, clock, keys, settings.audit_segment_bytes);
         let (mut log, _) = AuditLog::open(options)?;
         let status = Arc::new(AuditStatus::default());
         let recovered = match recover(&mut log, &**reader, tip) {

@@ -186,7 +186,7 @@ impl Engine {
             endpoint: endpoint.to_owned(),
             capability: permit.capability().to_owned(),
             decided_by_tier: permit.decided_by().as_str().to_owned(),
-            ..AuditRow::blank(id, self.now(), permit.caller().tenant)
+            ..AuditRow::blank(id, self.log_time(), permit.caller().tenant)
         }
     }
 

@@ -18,8 +18,8 @@ use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
     beliefs, cites, concepts, conflicts, deadlines, dependants, echo, entities, episodes, erasures,
-    facts, forgotten, key, models, newest, rated, redacted, rederive, retention, standing,
-    suppress, traces, vocabularies,
+    facts, forgotten, key, misdated, models, newest, rated, redacted, rederive, retention,
+    standing, suppress, traces, vocabularies,
 };
 
 /// Folds answers into derived records.
@@ -46,6 +46,10 @@ impl Derivation for Derived {
             }
             (Kind::Control, control::PHRASES_SET | control::RETENTION_SET) => {
                 newest::set(rows, entry);
+                Ok(())
+            }
+            (Kind::Control, control::CLOCK_DOUBTED | control::CLOCK_TRUSTED) => {
+                misdated::note(rows, entry);
                 Ok(())
             }
             (Kind::Control, control::CONFLICT_RESOLVED) => {

@@ -134,6 +134,7 @@ mod sources {
     pub(super) const RETENTION: u8 = 65;
     pub(super) const EVENT_ENDS: u8 = 66;
     pub(super) const EVENT_END: u8 = 67;
+    pub(super) const CLOCK_MARK: u8 = 68;
 }
 
 /// Kinds whose keys begin with a scope.

@@ -20,6 +20,7 @@ pub(crate) mod vocabularies;
 pub(crate) mod phrases;
 pub(crate) mod newest;
 pub(crate) mod retention;
+pub(crate) mod misdated;
 pub(crate) mod episodes;
 pub(crate) mod concepts;
 pub(crate) mod beliefs;

@@ -10,8 +10,8 @@ use lamina_store::entry::Entry;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{ViewError, Views};
-use lamina_types::RecordedAt;
 use lamina_types::retention::Rule;
+use lamina_types::{Micros, RecordedAt};
 
 use crate::derive::fold::Given;
 use crate::derive::key::retention as key;
@@ -58,20 +58,39 @@ pub(super) fn drop_at(rows: &mut Rows<'_, '_>, tenant: u32, event: u64) -> Resul
     let Some(at) = rows.get(Space::Sources, &end)? else { return Ok(()) };
     rows.delete(Space::Sources, end);
     if let Ok(at) = <[u8; 8]>::try_from(at.as_slice()) {
-        let at = RecordedAt(lamina_types::Micros(i64::from_be_bytes(at)));
+        let at = RecordedAt(Micros(i64::from_be_bytes(at)));
         rows.delete(Space::Sources, key::ends(tenant, at, event));
     }
     Ok(())
+}
+
+/// Until when an event is kept by what it said itself.
+pub(crate) fn end_of(views: &Views, tenant: u32, event: u64) -> Result<Option<Micros>, ViewError> {
+    let row = views.derived_row(Space::Sources, &key::end_of(tenant, event))?;
+    let end = row.and_then(|bytes| <[u8; 8]>::try_from(bytes.as_slice()).ok());
+    Ok(end.map(|bytes| Micros(i64::from_be_bytes(bytes))))
+}
+
+/// When the time was over that an event came with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ended {
+    /// After this instant, if there is one.
+    pub(crate) after: Option<RecordedAt>,
+    /// At this instant or before.
+    pub(crate) by: RecordedAt,
 }
 
 /// The events of a tenant that are past the time they came with, by offset, the first first; at most so many.
 pub(crate) fn past(
     views: &Views,
     tenant: u32,
-    now: RecordedAt,
+    ended: Ended,
     max: usize,
 ) -> Result<Vec<u64>, ViewError> {
-    let (from, to) = key::ended(tenant, now);
+    let (from, to) = key::ended(tenant, ended.after, ended.by);
+    if from >= to {
+        return Ok(Vec::new());
+    }
     let mut found = Vec::new();
     walk(views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
         found.extend(crate::derive::key::tail_number(key));

@@ -7,7 +7,6 @@ use std::thread::JoinHandle;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::{DiskFile, Env};
-use lamina_store::blob::BlobStore;
 use lamina_store::log::{Log, LogReader, Tip};
 use lamina_store::view::Views;
 use parking_lot::Mutex;
@@ -16,6 +15,8 @@ use tokio::sync::Semaphore;
 use super::{OpenReport, Opened, open_blobs, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
+use crate::audit::open::AuditGround;
+use crate::clock::{ClockGuard, SyncSource};
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
 use crate::derive::echo::Guard;
@@ -103,7 +104,8 @@ impl Work {
         self,
         channels: Channels,
         env: &Env,
-        (views, blobs): (&Arc<Views>, &Arc<BlobStore>),
+        views: &Arc<Views>,
+        upkeep: Upkeep,
         shared: &Arc<Shared>,
         lock: &Arc<dyn DiskFile>,
     ) -> Result<Vec<JoinHandle<()>>, OpenError> {
@@ -122,7 +124,6 @@ impl Work {
                 }
             })?,
             spawn(Role::Stages, shared, lock, {
-                let upkeep = Upkeep::new(env.clone(), Arc::clone(views), Arc::clone(blobs));
                 let (shared, env) = (Arc::clone(shared), env.clone());
                 move || engine::stages(stages, upkeep, &env, &applied, &shared)
             })?,
@@ -143,15 +144,26 @@ pub(super) fn start(
     opened: Opened,
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
-    let Opened { env, keys, log, views, mut report, lock } = opened;
+    let Opened { env, keys, log, views, mut report, clock, lock } = opened;
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
+    let steady = Arc::clone(&clock.clock);
+    let sync = SyncSource::new(&env.disk, &settings);
+    let clock_guard = Arc::new(ClockGuard::new(clock, sync, &shared.writer));
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let blobs = open_blobs(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
-    let (audit, tap) =
-        audit::open::open(&settings, &env, &keys, (&reader, &tip), &standing, &shared, &lock)?;
+    let ground = AuditGround {
+        env: &env,
+        keys: &keys,
+        clock: steady,
+        guard: Arc::clone(&clock_guard),
+        standing: &standing,
+        reader: &reader,
+        tip: &tip,
+    };
+    let (audit, tap) = audit::open::open(&settings, ground, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let search = searched(&settings, &env, &tip, &shared)?;
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());
@@ -181,7 +193,8 @@ pub(super) fn start(
     let follow = search.as_ref().map(|to| following(to, (&views, &reader), pace, &shared, &env));
     let work = Work { capture, applier, stages, tap, deriving, asking };
     let channels = Channels { requests, to_applier, committed, to_stages, applied };
-    let mut threads = work.spawn(channels, &env, (&views, &blobs), &shared, &lock)?;
+    let upkeep = Upkeep::new(&env, &views, &blobs, &clock_guard);
+    let mut threads = work.spawn(channels, &env, &views, upkeep, &shared, &lock)?;
     threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);
     let inner = Inner {
         backlog,
@@ -191,6 +204,7 @@ pub(super) fn start(
         room,
         pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
         env,
+        guard: clock_guard,
         settings,
         keys,
         views,

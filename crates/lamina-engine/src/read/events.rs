@@ -90,7 +90,7 @@ impl Engine {
         key: &str,
     ) -> Result<Option<EventId>, Error> {
         self.inner.caught_up().await;
-        self.inner.by_key(permit.caller(), key, RecordedAt(self.now()))
+        self.inner.by_key(permit.caller(), key, RecordedAt(self.log_time()))
     }
 }
 

@@ -3,31 +3,34 @@
 //! Rules are entries of the log. A sweep looks for events that are past their time and has their words forgotten by the
 //! same code as `POST /v1/forget`, so everything it does is in the log and nothing is decided when a log is replayed. What
 //! time it is comes in with the request. One sweep runs at a time; each looks at a bounded number of events and goes on
-//! where the last one stopped.
+//! where the last one stopped. A sweep that nobody asks for needs a plan first: `share.rs` makes one only if the clock is
+//! believed and not too much of a scope or a tenant would go.
 
 mod rules;
+mod share;
 mod sweep;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lamina_core::policy::{Caller, Permit, Retain};
+use lamina_core::policy::{Caller, Permit};
 use lamina_store::view::ScanKey;
 use lamina_types::capability::{AdminCompact, DiagnosticsRead};
 use lamina_types::retention::{Keep, Rule};
 use lamina_types::{Micros, ScopePath};
 use parking_lot::Mutex as Quick;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
 use crate::forget::ForgetPermit;
 
+pub use share::{DueSweep, StoppedSweep, SweepPlan};
 pub use sweep::BUDGET_US;
 
 /// The right to sweep.
 #[derive(Debug, Clone)]
 pub enum SweepPermit {
-    /// Nobody asks: it is time.
-    Due(Permit<Retain>),
+    /// Nobody asks: it is time, and a plan says that it may run.
+    Due(DueSweep),
     /// An operator asks.
     Asked(Permit<AdminCompact>),
     /// Somebody wants to know what would go.
@@ -38,7 +41,7 @@ impl SweepPermit {
     /// Who may.
     pub fn caller(&self) -> &Caller {
         match self {
-            SweepPermit::Due(permit) => permit.caller(),
+            SweepPermit::Due(due) => due.permit().caller(),
             SweepPermit::Asked(permit) => permit.caller(),
             SweepPermit::Report(permit) => permit.caller(),
         }
@@ -47,7 +50,7 @@ impl SweepPermit {
     /// The right to forget what is past its time; `None` for who may only look.
     fn forgets(&self) -> Option<ForgetPermit> {
         match self {
-            SweepPermit::Due(permit) => Some(ForgetPermit::Retention(permit.clone())),
+            SweepPermit::Due(due) => Some(ForgetPermit::Retention(due.permit().clone())),
             SweepPermit::Asked(permit) => Some(ForgetPermit::Operator(permit.clone())),
             SweepPermit::Report(_) => None,
         }
@@ -78,6 +81,8 @@ pub enum Stopped {
     Events,
     /// It had taken as long as it may.
     Time,
+    /// The rules changed since it was planned.
+    Rules,
 }
 
 /// What a sweep did.
@@ -154,6 +159,8 @@ pub(crate) struct RetentionDesk {
     /// One sweep at a time.
     turn: Mutex<()>,
     tenants: Quick<BTreeMap<u32, Remembered>>,
+    /// Somebody confirmed the clock or a sweep: automatic sweeps need not wait for their next turn.
+    pub(crate) wake: Notify,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -162,6 +169,10 @@ struct Remembered {
     /// The rules that the cursor was made under.
     rules: u64,
     last: Option<Arc<Swept>>,
+    /// The automatic sweep that would take too much.
+    stopped: Option<Arc<StoppedSweep>>,
+    /// An automatic sweep may take the events that were due by then, under the rules of this entry.
+    approved: Option<(Micros, u64)>,
 }
 
 impl RetentionDesk {
@@ -186,8 +197,14 @@ impl RetentionDesk {
         let mut tenants = self.tenants.lock();
         let known = tenants.entry(tenant).or_default();
         known.last = Some(Arc::clone(done));
+        if moves && done.stopped.is_none() {
+            known.stopped = None;
+        }
         if moves {
             (known.cursor, known.rules) = (done.cursor_after, rules);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

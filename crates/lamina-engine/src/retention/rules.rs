@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::{RetentionStatus, RuleShown};
 use crate::admin::{Noted, by};
-use crate::derive::retention::{Rules, past};
+use crate::derive::retention::{Ended, Rules, past};
 use crate::write::capture::Request;
 use crate::write::prepare::section;
 use crate::{Engine, Error};
@@ -88,14 +88,14 @@ impl Engine {
 
     /// The tenants in which something may be past its time.
     pub async fn retention_due(&self) -> Result<Vec<u32>, Error> {
-        let now = RecordedAt(self.now());
+        let ended = Ended { after: None, by: RecordedAt(self.inner.guard.machine()) };
         let always = self.retention_default() != Keep::Forever;
         self.blocking(move |inner| {
             let mut due = Vec::new();
             for tenant in inner.views.tenants()? {
                 let tenant = tenant.ordinal;
                 let ruled = || !inner.admin.standing.retention(tenant).all().is_empty();
-                if always || ruled() || !past(&inner.views, tenant, now, 1)?.is_empty() {
+                if always || ruled() || !past(&inner.views, tenant, ended, 1)?.is_empty() {
                     due.push(tenant);
                 }
             }

@@ -11,7 +11,8 @@ use lamina_types::{EventId, Micros, RecordedAt, ScopePath};
 
 use super::{Cursor, Stopped, SweepAsked, SweepPermit, Swept};
 use crate::admin::Noted;
-use crate::derive::retention::{Rules, past};
+use crate::derive::misdated::MisdatedSpans;
+use crate::derive::retention::{Ended, Rules, end_of, past};
 use crate::engine::Inner;
 use crate::forget::ForgetAsked;
 use crate::{Engine, Error};
@@ -45,13 +46,13 @@ impl Swept {
 
 /// What one step found.
 #[derive(Debug, Default)]
-struct Step {
+pub(super) struct Step {
     /// Events past their time, by scope.
-    gone: BTreeMap<ScopePath, Vec<EventId>>,
+    pub(super) gone: BTreeMap<ScopePath, Vec<EventId>>,
     scanned: u64,
     kept_forever: u64,
     /// Where the next step begins; `None` when everything was looked at.
-    next: Option<Cursor>,
+    pub(super) next: Option<Cursor>,
 }
 
 impl Step {
@@ -65,7 +66,7 @@ impl Engine {
     pub async fn retention_sweep(
         &self,
         permit: &SweepPermit,
-        asked: SweepAsked,
+        mut asked: SweepAsked,
         noted: &Noted,
     ) -> Result<Arc<Swept>, Error> {
         let desk = &self.inner.admin.retention;
@@ -84,9 +85,18 @@ impl Engine {
             true => None,
             false => desk.cursor(tenant, rules.offset()),
         };
+        if let SweepPermit::Due(due) = permit {
+            // What was planned, and nothing else.
+            asked.now = due.now();
+            if due.rules() != rules.offset() {
+                let begun = Swept::begun(&asked, from, self.inner.shared.applied.offset());
+                return Ok(Arc::new(Swept { stopped: Some(Stopped::Rules), ..begun }));
+            }
+        }
         let mut done = Swept::begun(&asked, from, self.inner.shared.applied.offset());
         let held = self.held(tenant).await?;
-        let ended = self.ended_by_themselves(tenant, &asked).await?;
+        let over = Ended { after: None, by: RecordedAt(asked.now) };
+        let ended = self.ended_by_themselves(tenant, over, &asked).await?;
         let counted: Arc<BTreeSet<EventId>> =
             Arc::new(ended.gone.values().flatten().copied().collect());
         self.let_go(forgets.as_ref().filter(|_| !asked.dry_run), noted, (ended, &held), &mut done)
@@ -105,8 +115,10 @@ impl Engine {
                 (Arc::clone(&rules), asked.clone(), Arc::clone(&counted));
             let deployment = self.retention_default();
             let step = self.blocking(move |inner| {
-                let counted = &counted;
-                let terms = Terms { rules: &rules, asked: &question, deployment, counted };
+                let (rules, asked, counted) = (&*rules, &question, &*counted);
+                let spans = &MisdatedSpans::read(&inner.views)?;
+                let purpose = Purpose::Sweep;
+                let terms = Terms { rules, asked, deployment, counted, spans, purpose };
                 inner.retention_step(tenant, &terms, cursor)
             });
             let step = step.await?;
@@ -172,17 +184,31 @@ impl Engine {
     }
 
     /// The events that came with a time of their own and are past it.
-    async fn ended_by_themselves(&self, tenant: u32, asked: &SweepAsked) -> Result<Step, Error> {
-        let (now, within) = (RecordedAt(asked.now), asked.scope.clone());
+    pub(super) async fn ended_by_themselves(
+        &self,
+        tenant: u32,
+        ended: Ended,
+        asked: &SweepAsked,
+    ) -> Result<Step, Error> {
+        let (within, now) = (asked.scope.clone(), asked.now);
         let most = usize::try_from(asked.events_max).unwrap_or(usize::MAX);
         self.blocking(move |inner| {
             let mut step = Step::default();
-            for offset in past(&inner.views, tenant, now, most)? {
+            let spans = MisdatedSpans::read(&inner.views)?;
+            for offset in past(&inner.views, tenant, ended, most)? {
                 let Some((_, id)) = inner.views.event_at(offset)? else { continue };
                 let Some(row) = inner.views.event(tenant, id)? else { continue };
                 let Some(path) = inner.path_within(tenant, row.scope, within.as_ref())? else {
                     continue;
                 };
+                let recorded = spans.recorded_by(offset, row.recorded_at, now);
+                let younger_us = recorded.0.saturating_sub(row.recorded_at.0.0);
+                if younger_us > 0
+                    && end_of(&inner.views, tenant, offset)?
+                        .is_some_and(|end| end.plus(younger_us) > ended.by.0)
+                {
+                    continue;
+                }
                 step.scanned += 1;
                 step.gone.entry(path).or_default().push(id);
             }
@@ -192,13 +218,25 @@ impl Engine {
     }
 }
 
+/// What events are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To let them go.
+    Sweep,
+    /// To count them, but for those that were due by then: they are approved.
+    Plan(Option<Micros>),
+}
+
 /// By what a sweep judges.
-struct Terms<'a> {
-    rules: &'a Rules,
-    asked: &'a SweepAsked,
-    deployment: Keep,
+pub(super) struct Terms<'a> {
+    pub(super) rules: &'a Rules,
+    pub(super) asked: &'a SweepAsked,
+    pub(super) deployment: Keep,
     /// Events that are past a time of their own, and need not be looked at again.
-    counted: &'a BTreeSet<EventId>,
+    pub(super) counted: &'a BTreeSet<EventId>,
+    /// Where events are younger than their dates.
+    pub(super) spans: &'a MisdatedSpans,
+    pub(super) purpose: Purpose,
 }
 
 impl Terms<'_> {
@@ -210,6 +248,8 @@ impl Terms<'_> {
 /// What holds for the events of one scope: how long, for those of a source and for the rest.
 struct Judge {
     now: Micros,
+    /// What was due by then does not count.
+    approved: Option<Micros>,
     rest_us: Option<i64>,
     sources: Vec<(Tag, Option<i64>)>,
 }
@@ -226,15 +266,20 @@ impl Judge {
         own.filter_map(|(_, us)| *us).min()
     }
 
-    fn judge(&self, row: &EventRow, path: &ScopePath, step: &mut Step) {
+    fn judge(&self, spans: &MisdatedSpans, row: &EventRow, path: &ScopePath, step: &mut Step) {
         step.scanned += 1;
+        let recorded = spans.recorded_by(row.offset, row.recorded_at, self.now);
         match self.lasts_us(row) {
             None => step.kept_forever += 1,
-            Some(us) if row.recorded_at.0.plus(us) <= self.now => {
+            Some(us) if self.is_due(recorded.plus(us)) => {
                 step.gone.entry(path.clone()).or_default().push(row.id);
             }
             Some(_) => {}
         }
+    }
+
+    fn is_due(&self, end: Micros) -> bool {
+        end <= self.now && self.approved.is_none_or(|approved| end > approved)
     }
 }
 
@@ -254,7 +299,12 @@ impl Inner {
     }
 
     /// Looks at the next events from a position on.
-    fn retention_step(&self, tenant: u32, terms: &Terms<'_>, from: Cursor) -> Result<Step, Error> {
+    pub(super) fn retention_step(
+        &self,
+        tenant: u32,
+        terms: &Terms<'_>,
+        from: Cursor,
+    ) -> Result<Step, Error> {
         let mut step = Step::default();
         let mut scopes = match from.after {
             Some(_) => vec![from.scope],
@@ -304,11 +354,11 @@ impl Inner {
         };
         let Some((judge, shortest_us)) = self.judge(tenant, terms, &path)? else { return Ok(None) };
         let before = RecordedAt(terms.asked.now.plus(1 - shortest_us));
-        if after.is_none() {
+        if after.is_none() && terms.purpose == Purpose::Sweep {
             // What was cancelled is in no list; its words are there all the same.
             for row in self.views.events_cancelled(tenant, scope)? {
                 if !row.is_erased() && row.recorded_at < before && terms.is_new(&row) {
-                    judge.judge(&row, &path, step);
+                    judge.judge(terms.spans, &row, &path, step);
                 }
             }
         }
@@ -319,7 +369,7 @@ impl Inner {
         };
         let page = self.views.event_scan(&scan)?;
         for row in page.rows.iter().filter(|row| terms.is_new(row)) {
-            judge.judge(row, &path, step);
+            judge.judge(terms.spans, row, &path, step);
         }
         Ok(page.next)
     }
@@ -332,8 +382,12 @@ impl Inner {
         path: &ScopePath,
     ) -> Result<Option<(Judge, i64)>, Error> {
         let now = terms.asked.now;
+        let approved = match terms.purpose {
+            Purpose::Sweep => None,
+            Purpose::Plan(approved) => approved,
+        };
         if let Some(us) = terms.asked.older_than_us {
-            return Ok(Some((Judge { now, rest_us: Some(us), sources: Vec::new() }, us)));
+            return Ok(Some((Judge { now, approved, rest_us: Some(us), sources: Vec::new() }, us)));
         }
         let lasting = Lasting::of(terms.rules.all().iter(), path, terms.deployment);
         let Some(shortest) = lasting.shortest_us() else { return Ok(None) };
@@ -342,6 +396,6 @@ impl Inner {
             let label = format!("source:{name}");
             sources.push((self.views.tag_label(tenant, &label)?, keep.micros()));
         }
-        Ok(Some((Judge { now, rest_us: lasting.keep.micros(), sources }, shortest)))
+        Ok(Some((Judge { now, approved, rest_us: lasting.keep.micros(), sources }, shortest)))
     }
 }

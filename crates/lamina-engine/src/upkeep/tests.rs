@@ -19,7 +19,8 @@ use crate::open::{self, FIRST_TENANT};
 use crate::write::prepare::section;
 
 const START: Micros = Micros(1_700_000_000_000_000);
-const HOUR_US: i64 = 3_600 * 1_000_000;
+const MINUTE_US: i64 = 60 * 1_000_000;
+const HOUR_US: i64 = 60 * MINUTE_US;
 
 struct World {
     clock: Arc<SimClock>,
@@ -30,7 +31,14 @@ struct World {
 }
 
 fn world() -> World {
-    let clock = Arc::new(SimClock::at(START));
+    let world = world_just_started();
+    world.clock.advance(10 * MINUTE_US);
+    world
+}
+
+/// Ten minutes before [`START`], when nothing may go yet.
+fn world_just_started() -> World {
+    let clock = Arc::new(SimClock::at(START.plus(-10 * MINUTE_US)));
     let disk = Arc::new(SimDisk::new());
     let env = Env {
         clock: Arc::clone(&clock) as _,
@@ -40,12 +48,13 @@ fn world() -> World {
     let data = Path::new("/data");
     let lock = open::lock(&env, data).unwrap();
     let settings = Settings { ballast_bytes: 0, ..Settings::new(data) };
+    let guard = Arc::new(ClockGuard::alone(&env, &settings, &Arc::default()));
     let kv = Arc::new(MemKv::new());
     let parts = open::open_parts(&settings, env.clone(), kv, lock).unwrap().into_parts();
     let disk_of_blobs = Arc::clone(&env.disk);
     let blobs = BlobStore::open(disk_of_blobs, &data.join("blobs"), Arc::clone(&env.rng)).unwrap();
     let blobs = Arc::new(blobs);
-    let upkeep = Upkeep::new(env, Arc::clone(&parts.views), Arc::clone(&blobs));
+    let upkeep = Upkeep::new(&env, &parts.views, &blobs, &guard);
     World { clock, disk, parts, blobs, upkeep }
 }
 
@@ -111,6 +120,19 @@ fn files_that_no_entry_names_go_after_a_day() {
     world.clock.advance(HOUR_US + 1);
     world.upkeep.run(0);
     assert!(world.has(under_way) && world.has(named));
+}
+
+#[test]
+fn files_and_rows_stay_until_the_clock_guard_allows_deletion() {
+    let mut world = world_just_started();
+    let (old, marked) = (world.file(START.plus(-25 * HOUR_US)), world.file(START));
+    world.blobs.mark(&[marked]).unwrap();
+    world.upkeep.run(0);
+    assert!(world.has(old), "its day is over, but the server has just started");
+    assert!(!world.has(marked), "it was to go, whatever the clock says");
+    world.clock.advance(HOUR_US + 1);
+    world.upkeep.run(0);
+    assert!(!world.has(old));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lamina_types::Micros;
 
+use super::clock::SimClock;
 use super::rng::SimRng;
 use crate::{Disk, DiskFile};
 use state::{Access, State};
@@ -40,6 +41,18 @@ impl SimDisk {
     /// An empty disk without limits or faults.
     pub fn new() -> SimDisk {
         SimDisk { state: Arc::new(Mutex::new(State::default())) }
+    }
+
+    /// An empty disk whose files have the times of a clock.
+    pub fn dated_by(clock: Arc<SimClock>) -> SimDisk {
+        let disk = SimDisk::new();
+        disk.set_clock(clock);
+        disk
+    }
+
+    /// Dates what is written from now on.
+    pub fn set_clock(&self, clock: Arc<SimClock>) {
+        self.state().clock = Some(clock);
     }
 
     /// Another disk with the same files, durable or not, and no open handles.
@@ -118,7 +131,7 @@ impl SimDisk {
         self.state().used_bytes()
     }
 
-    /// Says when a file's bytes last changed: the disk has no clock of its own.
+    /// Says when a file's bytes last changed. Without a clock every file is from 1970.
     pub fn set_modified(&self, path: &Path, at: Micros) -> io::Result<()> {
         self.state().inode_mut(path)?.modified = at;
         Ok(())

@@ -134,6 +134,16 @@ and how to write one of your own."
     Answer(AskArgs),
     /// Why a question finds what it finds; of a belief (`belief_...`), what it stands on
     Why(WhyArgs),
+    /// Whether a running server believes its clock, and what it does not delete until somebody confirms it
+    #[command(
+        long_about = "Whether a running server believes its clock, and what it does not delete until \
+somebody confirms it.\n\nA server that was off for more than 45 days, or whose clock is behind its log, \
+deletes nothing because of its age until an operator says that the clock is right (--confirm), or the \
+system reports it as synchronized. An automatic sweep that would take too much of a scope or a tenant \
+waits too; --confirm --sweep ID lets it run. Only operators may ask. Exit code 0 means that the server \
+answered, 4 that it did not or refused."
+    )]
+    Clock(ClockArgs),
     /// Print the settings in force and where each came from
     #[command(
         long_about = "Print the settings in force and where each came from.\n\nSettings come \
@@ -403,15 +413,8 @@ pub(super) struct AskArgs {
     /// The scope [default: LAMINA_SCOPE]
     #[arg(long, value_name = "SCOPE")]
     pub(super) scope: Option<String>,
-    /// The server [default: LAMINA_URL, else http://127.0.0.1:3141]
-    #[arg(long, value_name = "URL")]
-    pub(super) url: Option<String>,
-    /// A file with a token, readable by its owner only [default: the variable LAMINA_TOKEN]
-    #[arg(long, value_name = "FILE")]
-    pub(super) token_file: Option<PathBuf>,
-    /// Who asks, where the server takes no tokens [default: LAMINA_ACTOR]
-    #[arg(long, value_name = "ACTOR")]
-    pub(super) actor: Option<String>,
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
     /// How far to look: holistic, granular, raw, descend
     #[arg(long, value_name = "VIEW")]
     pub(super) view: Option<String>,
@@ -424,9 +427,35 @@ pub(super) struct AskArgs {
     /// Only what happened then, in words: `last 30 days`, `in March`
     #[arg(long, value_name = "WORDS")]
     pub(super) when: Option<String>,
+}
+
+/// The server that a command asks.
+#[derive(Debug, Args)]
+pub(super) struct ServerArgs {
+    /// The server [default: LAMINA_URL, else http://127.0.0.1:3141]
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// A file with a token, readable by its owner only [default: the variable LAMINA_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    /// Who asks, where the server takes no tokens [default: LAMINA_ACTOR]
+    #[arg(long, value_name = "ACTOR")]
+    pub(super) actor: Option<String>,
     /// Print what the server said as JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ClockArgs {
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+    /// Say that the clock of the server is right; with --sweep, let that sweep run
+    #[arg(long)]
+    pub(super) confirm: bool,
+    /// An automatic sweep that waits for confirmation
+    #[arg(long, value_name = "ID", requires = "confirm")]
+    pub(super) sweep: Option<String>,
 }
 
 #[derive(Debug, Args)]

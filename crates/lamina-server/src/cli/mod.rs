@@ -14,6 +14,8 @@ mod rederive;
 mod estimate;
 mod eval;
 mod ask;
+mod call;
+mod clock;
 mod show;
 
 use std::ffi::OsString;
@@ -63,6 +65,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Recall(args) => ask::recall(&args),
         Command::Answer(args) => ask::answer(&args),
         Command::Why(args) => ask::why(&args),
+        Command::Clock(args) => clock::clock(&args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),
     }

@@ -26,6 +26,7 @@ use crate::logging;
 use crate::meters::{Meters, RELOADS, UPKEEP};
 use crate::sweeping;
 use crate::tls::Tls;
+use crate::watching;
 
 /// Runs the server until a signal ends it.
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
@@ -99,6 +100,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         tracing::warn!(%address, "{warning}");
     }
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
+    watching::mark(&engine).await;
     let mut chores = chores(&app);
     let routes = router(Arc::clone(&app));
     // First: what they have not come to yet is hidden from the first request on.
@@ -180,6 +182,8 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         blob_bytes_max: config.limits.blob_bytes,
         stream_lag_ms: config.limits.stream_lag_ms,
         retention_days: config.retention_days,
+        sweep_share_percent_max: config.sweep_share_max,
+        synchronized_file: config.synchronized_file.clone(),
         ..Settings::new(&config.data)
     };
     let settings = match config.deployment.defaults.audit_retention_us {
@@ -260,6 +264,7 @@ fn announce(config: &Config, address: SocketAddr) {
 fn chores(app: &Arc<App>) -> JoinSet<()> {
     let mut chores = JoinSet::new();
     chores.spawn(upkeep(Arc::clone(app)));
+    chores.spawn(watching::keep(Arc::clone(app)));
     app.gate.keep(&mut chores);
     if app.sweep_every_s > 0 {
         chores.spawn(sweeping::keep(Arc::clone(app), Duration::from_secs(app.sweep_every_s)));

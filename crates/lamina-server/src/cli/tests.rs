@@ -20,6 +20,7 @@ fn usage_errors_end_with_64_and_help_with_0() {
         ("lamina rederive --scope nonsense", Exit::Usage),
         ("lamina rederive --undo nonsense", Exit::Usage),
         ("lamina rederive --scope user:a --apply --dry-run", Exit::Usage),
+        ("lamina clock --sweep job_1", Exit::Usage),
         ("lamina config --preset", Exit::Usage),
         ("lamina config --listen nowhere --data x", Exit::Usage),
         ("lamina --help", Exit::Fine),
@@ -43,6 +44,8 @@ fn the_commands_that_scripts_use_are_there() {
         "lamina rederive --data d --scope user:a --apply --replace-model-answers",
         "lamina rederive --undo job_1 --apply",
         "lamina rederive --runs",
+        "lamina clock --url http://localhost:1 --token-file f --actor user:a --json",
+        "lamina clock --confirm --sweep job_1",
         "lamina config --data d --config f",
         "lamina version",
     ] {

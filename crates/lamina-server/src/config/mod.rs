@@ -19,6 +19,7 @@ use crate::auth::Source;
 use crate::auth::rate::Quotas;
 use crate::tls;
 use lamina_core::policy::{Document, Preset, Rate};
+use lamina_engine::Settings as EngineSettings;
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::TenantName;
@@ -82,6 +83,10 @@ pub struct Config {
     pub retention_days: Option<u32>,
     /// How often what is past its time is looked for, in seconds; 0 is never.
     pub sweep_every_s: u64,
+    /// The share of a scope or a tenant that an automatic sweep takes without confirmation, in percent.
+    pub sweep_share_max: u8,
+    /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
+    pub synchronized_file: Option<PathBuf>,
     /// Whether a crash may write the memory of the process to a file.
     pub core_dumps: bool,
     /// Bytes of one segment file of the log.
@@ -308,6 +313,8 @@ pub(crate) const KEYS: &[Key] = &[
     },
     key("retention.days", "LAMINA_RETENTION_DAYS"),
     key("retention.sweep_every_s", "LAMINA_RETENTION_SWEEP_EVERY_S"),
+    key("retention.sweep_share_max", "LAMINA_RETENTION_SWEEP_SHARE_MAX"),
+    key("clock.synchronized_file", "LAMINA_CLOCK_SYNCHRONIZED_FILE"),
     key("process.core_dumps", "LAMINA_PROCESS_CORE_DUMPS"),
     key("storage.segment_bytes", "LAMINA_STORAGE_SEGMENT_BYTES"),
     key("storage.free_bytes_min", "LAMINA_STORAGE_FREE_BYTES_MIN"),
@@ -317,11 +324,30 @@ pub(crate) const KEYS: &[Key] = &[
 /// How often what is past its time is looked for unless set: once an hour.
 const SWEEP_EVERY_S: u64 = 3_600;
 
-/// How long events are kept where no rule says so, and how often what is past its time is looked for.
-fn retention(settings: &mut Settings) -> Result<(Option<u32>, u64), ConfigError> {
-    let days = settings.number("retention.days", 0, 0..=u64::from(RETENTION_DAYS_MAX))?;
-    let every_s = settings.number("retention.sweep_every_s", SWEEP_EVERY_S, 0..=31 * 24 * 3_600)?;
-    Ok((u32::try_from(days).ok().filter(|days| *days > 0), every_s))
+/// How automatic deletion is set.
+struct RetentionConfig {
+    days: Option<u32>,
+    every_s: u64,
+    share_max: u8,
+    synchronized_file: Option<PathBuf>,
+}
+
+impl RetentionConfig {
+    fn take(settings: &mut Settings) -> Result<RetentionConfig, ConfigError> {
+        let days = settings.number("retention.days", 0, 0..=u64::from(RETENTION_DAYS_MAX))?;
+        let every_s =
+            settings.number("retention.sweep_every_s", SWEEP_EVERY_S, 0..=31 * 24 * 3_600)?;
+        let share = u64::from(EngineSettings::SWEEP_SHARE_PERCENT_MAX);
+        let share_max = settings.number("retention.sweep_share_max", share, 1..=100)?;
+        let file = settings
+            .text("clock.synchronized_file", EngineSettings::SYNCHRONIZED_FILE.to_owned())?;
+        Ok(RetentionConfig {
+            days: u32::try_from(days).ok().filter(|days| *days > 0),
+            every_s,
+            share_max: u8::try_from(share_max).unwrap_or(u8::MAX),
+            synchronized_file: (file != "none" && !file.is_empty()).then(|| PathBuf::from(file)),
+        })
+    }
 }
 
 impl Config {
@@ -360,7 +386,8 @@ impl Config {
         let experimental = preset.experimental_by_default();
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
-        let (retention_days, sweep_every_s) = retention(&mut settings)?;
+        let RetentionConfig { days, every_s, share_max, synchronized_file } =
+            RetentionConfig::take(&mut settings)?;
         let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
@@ -387,8 +414,10 @@ impl Config {
             limits,
             envelope_lenient,
             experimental_enabled,
-            retention_days,
-            sweep_every_s,
+            retention_days: days,
+            sweep_every_s: every_s,
+            sweep_share_max: share_max,
+            synchronized_file,
             core_dumps,
             segment_bytes,
             free_bytes_min,
@@ -508,7 +537,7 @@ fn tls_files(settings: &mut Settings) -> Result<Option<tls::Files>, ConfigError>
 }
 
 const SEGMENT_BYTES: u64 = 64 << 20;
-const FREE_BYTES_MIN: u64 = lamina_engine::Settings::FREE_BYTES_MIN;
+const FREE_BYTES_MIN: u64 = EngineSettings::FREE_BYTES_MIN;
 /// More than a fleet with a mistake in its configuration sends, less than guessing needs.
 const RATE_BAD_TOKENS: &str = "600/m";
 /// A family behind one address, not a script.

@@ -134,6 +134,8 @@ fn flags_win_over_environment_over_file_over_defaults() {
         experimental.enabled = true (default of preset dev_local)
         retention.days = 0 (default)
         retention.sweep_every_s = 3600 (default)
+        retention.sweep_share_max = 20 (default)
+        clock.synchronized_file = /run/systemd/timesync/synchronized (default)
         process.core_dumps = false (default)
         storage.segment_bytes = 67108864 (default)
         storage.free_bytes_min = 67108864 (default)

@@ -31,7 +31,7 @@ impl Asked {
         let pepper = app.engine.audit_pepper(caller.tenant).ok();
         let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         Asked {
-            at: app.engine.now(),
+            at: app.engine.log_time(),
             caller: caller.clone(),
             method: head.method.as_str().to_owned(),
             path: head.uri.path().to_owned(),

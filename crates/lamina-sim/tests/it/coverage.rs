@@ -327,6 +327,8 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
             204,
         ),
         probe(Request::post("/v1/admin/retention/sweep", &json!({"scope": scope})), 200),
+        get("/v1/admin/clock".to_owned()),
+        probe(Request::post("/v1/admin/clock/confirm", &json!({})), 200),
         get("/v1/admin/wal?verify=true".to_owned()),
         probe(Request::post("/v1/admin/wal/compact", &json!({})), 200),
     ]

@@ -130,6 +130,8 @@ mod rights;
 #[cfg(test)]
 mod retention;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod placeholders;
 #[cfg(test)]
 mod scopes;

@@ -55,6 +55,7 @@ const APART: &[(&str, &str)] = &[
     ("GET /v1/admin/retention", "the operators'"),
     ("GET /v1/admin/retention/policies", "the same"),
     ("GET /v1/admin/wal", "the same"),
+    ("GET /v1/admin/clock", "the same"),
 ];
 
 /// What changes by itself from one question to the next.

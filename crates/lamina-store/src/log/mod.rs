@@ -266,7 +266,10 @@ pub(crate) use anchor::Anchor;
 pub use chains::NoViews;
 pub use checkpoint::Checkpoint;
 pub use erase::ErasePayload;
-pub use open::{Cut, OpenOptions, OpenReport, SegmentFile, exists, id, read_only, segment_files};
+pub use open::{
+    Cut, OpenOptions, OpenReport, SegmentFile, exists, id, newest_modified, read_only,
+    segment_files,
+};
 pub use reader::SegmentReader;
 pub(crate) use reader::Span;
 pub use section::Section;

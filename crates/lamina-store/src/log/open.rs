@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lamina_env::rng::draw;
 use lamina_env::{Disk, DiskFile, Rng, SteadyClock};
-use lamina_types::RecordedAt;
+use lamina_types::{Micros, RecordedAt};
 
 use super::anchor::Anchor;
 use super::bytes::{from, index, written_len};
@@ -105,6 +105,21 @@ pub fn exists(disk: &dyn Disk, dir: &Path) -> io::Result<bool> {
     }
     let names = disk.list(&log)?;
     Ok(names.iter().any(|name| parse_name(name).is_some()))
+}
+
+/// When the newest segment in this data directory was last written, as the machine's clock had it then; `None` if
+/// there is no segment, or its file has no time.
+pub fn newest_modified(disk: &dyn Disk, dir: &Path) -> io::Result<Option<Micros>> {
+    let paths = Paths::new(dir);
+    if !disk.exists(&paths.log()) {
+        return Ok(None);
+    }
+    let names = disk.list(&paths.log())?;
+    let Some(newest) = names.iter().filter_map(|name| parse_name(name)).max() else {
+        return Ok(None);
+    };
+    let modified = disk.modified(&paths.segment(&file_name(newest)))?;
+    Ok(Some(modified).filter(|at| at.0 > 0))
 }
 
 /// The id of the log in this data directory, by its first segment; `None` if there is none, or it

@@ -1,6 +1,7 @@
 //! Keys of retention: the rules of a tenant, and the events that came with a time of their own, in its order, so that a
 //! sweep reads only those that are past it.
 
+use lamina_store::entry::DEPLOYMENT;
 use lamina_types::RecordedAt;
 
 use super::{Key, sources};
@@ -15,13 +16,25 @@ pub(crate) fn ends(tenant: u32, at: RecordedAt, event: u64) -> Vec<u8> {
     Key::of(tenant, sources::EVENT_ENDS).instant(at.0.0).number(event).0
 }
 
-/// The bounds of [`ends`] up to an instant.
-pub(crate) fn ended(tenant: u32, now: RecordedAt) -> (Vec<u8>, Vec<u8>) {
+/// The bounds of [`ends`] after an instant, or from the beginning, up to another.
+pub(crate) fn ended(tenant: u32, after: Option<RecordedAt>, by: RecordedAt) -> (Vec<u8>, Vec<u8>) {
+    let end =
+        |at: RecordedAt| Key::of(tenant, sources::EVENT_ENDS).instant(at.0.0).number(u64::MAX).0;
     let (from, _) = Key::of(tenant, sources::EVENT_ENDS).all();
-    (from, Key::of(tenant, sources::EVENT_ENDS).instant(now.0.0).number(u64::MAX).0)
+    (after.map_or(from, end), end(by))
 }
 
 /// Until when an event is kept.
 pub(crate) fn end_of(tenant: u32, event: u64) -> Vec<u8> {
     Key::of(tenant, sources::EVENT_END).number(event).0
+}
+
+/// An entry after which the log goes by another clock.
+pub(crate) fn clock_mark(offset: u64) -> Vec<u8> {
+    Key::of(DEPLOYMENT, sources::CLOCK_MARK).number(offset).0
+}
+
+/// The bounds of [`clock_mark`].
+pub(crate) fn clock_marks() -> (Vec<u8>, Vec<u8>) {
+    Key::of(DEPLOYMENT, sources::CLOCK_MARK).all()
 }

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use lamina_core::policy::{Preset, Stack};
 use lamina_types::capability::{AdminCompact, DiagnosticsRead};
 use lamina_types::retention::{Keep, Rule};
 use lamina_types::{EventId, Experience, Micros};
@@ -134,9 +133,7 @@ async fn an_event_says_itself_how_long_it_is_kept() {
     assert_eq!(sweep(&world, elsewhere).await.expired, 0);
     // Nobody keeps it by a rule: it was written to go.
     set(&world, rule("user:alice", Keep::Forever, &[])).await;
-    let permit = Stack::of_preset(Preset::DevLocal).permit_retain(1);
-    let permit = SweepPermit::Due(permit);
-    let done = world.engine.retention_sweep(&permit, in_days(&world, 3), &noted()).await.unwrap();
+    let done = sweep(&world, in_days(&world, 3)).await;
     assert_eq!((done.expired, done.erased), (1, 1));
     assert!(gone(&world, short) && !gone(&world, long));
     assert_eq!(sweep(&world, in_days(&world, 5)).await.expired, 0, "it is gone once");

@@ -20,6 +20,7 @@ use super::{MayRecall, Recalled, Tuning};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::audit::AuditAlone;
+use crate::clock::ClockGuard;
 use crate::derive::backlog::Backlog;
 use crate::engine::{Inner, Shared};
 use crate::write::applied::Applied;
@@ -75,7 +76,9 @@ impl RecallAlone {
         let lock = env.disk.create_new(&data.join("LOCK"));
         let lock = lock.map_err(|source| crate::open::io_error("made", &data, source))?;
         let (to_writer, _) = mpsc::channel();
+        let shared = Arc::new(Shared { applied: Arc::clone(applied), ..Shared::default() });
         let inner = Inner {
+            guard: Arc::new(ClockGuard::alone(&env, &settings, &shared.writer)),
             settings: settings.clone(),
             keys: Arc::clone(keys),
             views: Arc::clone(views),
@@ -87,7 +90,7 @@ impl RecallAlone {
             blobs: Arc::new(blobs),
             room: Room::new(Arc::clone(&env.disk), data, 0),
             pictures: Arc::new(Semaphore::new(1)),
-            shared: Arc::new(Shared { applied: Arc::clone(applied), ..Shared::default() }),
+            shared,
             admin: Admin::over(Arc::clone(standing)),
             audit: audit.beside(&settings, Arc::clone(standing), peppers),
             search: None,

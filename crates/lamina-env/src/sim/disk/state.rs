@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lamina_types::Micros;
 
 use super::content::Content;
+use crate::Clock as _;
+use crate::sim::clock::SimClock;
 use crate::sim::rng::SimRng;
 
 /// What a handle may do.
@@ -106,6 +109,8 @@ pub(super) struct State {
     pub(super) bytes_written: u64,
     pub(super) capacity: Option<u64>,
     pub(super) faults: Faults,
+    /// Dates what is written.
+    pub(super) clock: Option<Arc<SimClock>>,
 }
 
 impl State {
@@ -209,11 +214,12 @@ impl State {
             return Err(io::ErrorKind::NotFound.into());
         }
         let inode = self.inodes.len();
+        let modified = self.time();
         self.inodes.push(Inode {
             now: Content::default(),
             durable: Content::default(),
             mode: 0o600,
-            modified: Micros(0),
+            modified,
             lock: None,
         });
         self.change(NameOp::Insert(path.to_owned(), inode));
@@ -230,6 +236,11 @@ impl State {
         self.find(path)?;
         self.change(NameOp::Remove(path.to_owned()));
         Ok(())
+    }
+
+    /// The time that a write now is dated with.
+    fn time(&self) -> Micros {
+        self.clock.as_ref().map_or(Micros(0), |clock| clock.wall())
     }
 
     fn change(&mut self, op: NameOp) {
@@ -265,7 +276,10 @@ impl State {
         self.bytes_written += len as u64;
         if len > 0 {
             let written = bytes.get(..len).unwrap_or(bytes);
-            self.file(inode)?.write(position, written);
+            let dated = self.clock.is_some().then(|| self.time());
+            let file = self.file(inode)?;
+            file.write(position, written);
+            file.modified = dated.unwrap_or(file.modified);
         }
         if self.off {
             return Err(io::Error::other("the power went off"));

@@ -2,8 +2,12 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lamina_types::Micros;
 
 use super::SimDisk;
+use crate::sim::clock::SimClock;
 use crate::sim::rng::SimRng;
 use crate::{Disk, DiskFile};
 
@@ -131,4 +135,18 @@ fn a_lock_has_one_holder() {
     assert!(!second.try_lock().unwrap());
     drop(first);
     assert!(second.try_lock().unwrap());
+}
+
+#[test]
+fn file_of_a_dated_disk_has_the_time_of_its_last_write() {
+    let clock = Arc::new(SimClock::at(Micros(7)));
+    let disk = SimDisk::dated_by(Arc::clone(&clock));
+    let (dir, path) = (Path::new("/d"), Path::new("/d/f"));
+    disk.create_dir_all(dir).unwrap();
+    let file = disk.create_new(path).unwrap();
+    assert_eq!(disk.modified(path).unwrap(), Micros(7));
+    clock.advance(3);
+    assert_eq!(disk.modified(path).unwrap(), Micros(7));
+    file.write_at(b"x", 0).unwrap();
+    assert_eq!(disk.modified(path).unwrap(), Micros(10));
 }

@@ -12,6 +12,7 @@ use lamina_api::v1::admin::{
 };
 use lamina_api::{openapi as contract, time};
 use lamina_core::policy::Caller;
+use lamina_engine::clock::DeletionVerdict;
 use lamina_engine::read::layers::{Counted, LayerStats as EngineStats};
 use lamina_engine::{Health as EngineHealth, Status};
 use lamina_types::capability::{AdminHealth, DiagnosticsRead};
@@ -21,6 +22,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::meters;
+use crate::watching;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -33,6 +35,7 @@ pub(super) async fn health(call: Call) -> Result<Response, Failure> {
         health.status = Status::Degraded;
     }
     health.reasons.extend(complaints);
+    health.reasons.extend(watching::complaints(&health));
     let status = status_of(health.status);
     let mut shape = Health {
         status,
@@ -158,7 +161,14 @@ fn checks(health: &EngineHealth, shown: Numbers) -> BTreeMap<String, HealthCheck
     let checkpoint = log.checkpoint_at.map_or(Value::Null, |at| time::print(at.0).into());
     let log_status =
         if log.poisoned || log.full { HealthStatus::Unhealthy } else { HealthStatus::Healthy };
-    let clock_status = if log.clock_held { HealthStatus::Degraded } else { HealthStatus::Healthy };
+    let clock_trouble = log.clock_held || health.clock.doubt.is_some();
+    let clock_status = if clock_trouble { HealthStatus::Degraded } else { HealthStatus::Healthy };
+    let clock = [
+        ("wall_at", time::print(health.clock.wall).into()),
+        ("recorded_at", time::print(health.clock.recorded).into()),
+        ("log_ahead_secs", watching::seconds(health.clock.log_ahead_us).into()),
+        ("automatic_deletion", (health.clock.deletion == DeletionVerdict::Allowed).into()),
+    ];
     let numbers = [
         ("batches", log.batches.into()),
         ("segments", log.segments.into()),
@@ -172,7 +182,7 @@ fn checks(health: &EngineHealth, shown: Numbers) -> BTreeMap<String, HealthCheck
     let parts = [
         ("log", check(log_status, numbers)),
         ("views", check(HealthStatus::Healthy, [("applied_lag", health.applied_lag.into())])),
-        ("clock", check(clock_status, [])),
+        ("clock", check(clock_status, clock)),
         ("pipeline", check(HealthStatus::Healthy, pipeline)),
     ];
     let parts = parts.into_iter().map(|(name, mut check)| {

@@ -43,7 +43,8 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
-    let (recorded, after) = pinned(query.start(&mac)?, query.times.as_of_recorded, engine.now())?;
+    let (recorded, after) =
+        pinned(query.start(&mac)?, query.times.as_of_recorded, engine.log_time())?;
     let pinned = query.times.as_of_valid.is_some() || query.times.valid_during.is_some();
     let question = Question {
         scope: query.scope.clone(),

@@ -74,7 +74,7 @@ pub(super) async fn status(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = call.desk.permit_read(&caller, &scope, ScopeView::Local).await?;
     let status = call.app.engine.derivation_status(permit, scope).await?;
-    let now = call.app.engine.now();
+    let now = call.app.engine.log_time();
     let idle = status.last_write.map(|at| (now.0 - at.0.0).max(0).unsigned_abs() / 1_000_000);
     let body = DerivationStatus {
         caught_up: status.waiting == 0,
@@ -122,9 +122,8 @@ pub(super) struct Turn {
 impl Turn {
     /// The first page.
     pub(super) fn first(query: &FactsQuery, engine: &Engine) -> Turn {
-        let now = engine.now();
-        let recorded = query.times.as_of_recorded.unwrap_or(RecordedAt(now));
-        Turn { recorded, now: ValidAt(now), after: None, shown: None }
+        let recorded = query.times.as_of_recorded.unwrap_or(RecordedAt(engine.log_time()));
+        Turn { recorded, now: ValidAt(engine.now()), after: None, shown: None }
     }
 
     /// The page that a query asks for.

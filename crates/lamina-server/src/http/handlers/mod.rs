@@ -18,6 +18,7 @@ mod answer;
 mod erasures;
 mod forget;
 mod retention;
+mod clock;
 mod vocabularies;
 mod phrases;
 mod blobs;
@@ -169,6 +170,8 @@ table! {
     Put "/v1/admin/retention/policies" => retention::set;
     Delete "/v1/admin/retention/policies" => retention::remove;
     Post "/v1/admin/retention/sweep" => retention::sweep;
+    Get "/v1/admin/clock" => clock::status;
+    Post "/v1/admin/clock/confirm" => clock::confirm;
     Get "/v1/admin/wal" => retention::wal;
     Post "/v1/admin/wal/compact" => retention::compact;
     Get "/v1/admin/events/{event_id}/chunks" => indexed::chunks;

@@ -99,7 +99,8 @@ pub(super) async fn sweep(mut call: Call) -> Result<Response, Failure> {
         older_than_us: asked.older_than_us,
         events_max: asked.events_max,
         rescan: asked.rescan,
-        now: call.app.engine.now(),
+        // The log may be ahead of the clock; nothing is older for that.
+        now: call.app.engine.clock().wall,
     };
     let done = call.app.engine.retention_sweep(&permit, asked, &noted).await;
     // A pack that is kept may hold what went.
@@ -169,7 +170,10 @@ pub(super) async fn compact(mut call: Call) -> Result<Response, Failure> {
 }
 
 /// Leave to look: `diagnostics.read`, for operators.
-async fn looks(desk: &Desk, caller: &Caller) -> Result<Permit<DiagnosticsRead>, Failure> {
+pub(super) async fn looks(
+    desk: &Desk,
+    caller: &Caller,
+) -> Result<Permit<DiagnosticsRead>, Failure> {
     let permit = desk.permit::<DiagnosticsRead>(caller, None).await?;
     if caller.operator {
         return Ok(permit);
@@ -218,6 +222,7 @@ fn swept(done: &Swept) -> SweptBody {
     let stopped = done.stopped.map(|stopped| match stopped {
         Stopped::Events => "max_events",
         Stopped::Time => "tick_budget",
+        Stopped::Rules => "policies_changed",
     });
     SweptBody {
         dry_run: done.dry_run,

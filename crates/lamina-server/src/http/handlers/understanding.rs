@@ -45,7 +45,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let engine = call.app.engine.clone();
     let mac = |bytes: &[u8]| engine.cursor_mac(caller.tenant, bytes);
     let (recorded, after) =
-        pinned(query.start(&mac)?, query.at.times.as_of_recorded, engine.now())?;
+        pinned(query.start(&mac)?, query.at.times.as_of_recorded, engine.log_time())?;
     if disabled(&call.desk, &caller, &query.scope).await? {
         return reply::json(StatusCode::OK, &nothing());
     }

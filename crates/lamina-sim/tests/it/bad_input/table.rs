@@ -271,6 +271,8 @@ pub(super) const OTHERS: &[(&str, &str, u16, &str, &str)] = &[
     ("PUT /v1/admin/legal-holds", "{\"scope\":\"user:a\"}", 400, "MISSING_REQUIRED_FIELD", "reason"),
     ("PUT /v1/admin/retention/policies", "{\"scope\":\"user:a\",\"default_retention_days\":-1}", 422, "INVALID_BODY", "default_retention_days"),
     ("PUT /v1/admin/retention/policies", "{\"scope\":\"user:a\",\"default_retention_days\":1.5}", 422, "INVALID_BODY", "default_retention_days"),
+    ("POST /v1/admin/clock/confirm", "{\"sweep_id\":1}", 422, "INVALID_BODY", "sweep_id"),
+    ("POST /v1/admin/clock/confirm", "{\"sweep_id\":\"job_1\"}", 422, "INVALID_ID", "sweep_id"),
     ("POST /v1/admin/retention/sweep", "{\"older_than_secs\":-1}", 422, "INVALID_BODY", "older_than_secs"),
     // Layers.
     ("POST /v1/beliefs", "{\"scope\":\"user:a\",\"statement\":\"x\"}", 400, "MISSING_REQUIRED_FIELD", "confidence"),
