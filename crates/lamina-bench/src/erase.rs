@@ -13,11 +13,11 @@ use anyhow::Context as _;
 use lamina_core::derive::facts::{Pins, Superseded};
 use lamina_core::policy::{Caller, Policy, Preset};
 use lamina_engine::admin::Noted;
-use lamina_engine::erasure::{ErasureAsked, ErasureStatus, Outcome};
+use lamina_engine::erasure::{ErasureAsked, ErasureRights, ErasureStatus, Outcome};
 use lamina_engine::read::beliefs::BeliefsQuery;
 use lamina_engine::read::episodes::EpisodesQuery;
 use lamina_engine::read::facts::{FactsQuery, Order};
-use lamina_engine::{Axis, Engine, EventsQuery, ReadPermit, Settings, Write, open};
+use lamina_engine::{Axis, Boot, Engine, EventsQuery, ReadPermit, Settings, Write, open};
 use lamina_env::Env;
 use lamina_env::rng::draw;
 use lamina_store::entry::Kind;
@@ -267,10 +267,13 @@ impl Bench {
             request_id: String::new(),
             note: String::new(),
         };
+        let preset = Preset::DevLocal;
+        let boot = Boot { preset, document: Arc::new(preset.document()) };
+        let rights = ErasureRights { boot, delegates: Vec::new() };
         let mut went = Went::default();
         let busy = sample::cpu_us(std::process::id())?;
         let started = clock.monotonic();
-        let id = self.engine.erase(&permit, None, &asked, &noted).await?.id;
+        let id = self.engine.erase(&permit, &rights, &asked, &noted).await?.id;
         went.begun = since(clock, started);
         let looking = self.looking((started, busy), id, &mut went);
         let hiding = self.hidden(started, &scope, &sample);

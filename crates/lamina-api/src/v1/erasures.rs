@@ -24,7 +24,8 @@ pub struct ErasureRequest {
     pub scope: String,
     /// Only these events. Not together with `confirm_all: true`. One that names none is refused.
     pub selector: Option<Obj<ErasureSelector>>,
-    /// Everything is meant, as without a selector. `false` without a selector is refused.
+    /// Everything is meant. An erasure without a selector and without a preview needs it; `false` without a
+    /// selector is refused.
     pub confirm_all: Option<bool>,
     /// Why. It is not kept: the row of the audit log has the hash of the request.
     #[schemars(length(max = 2000))]
@@ -76,7 +77,13 @@ pub struct Asked {
 impl ErasureRequest {
     /// Reads the body; `key` is the one from the header, which the body's wins over.
     pub fn read(body: &[u8], key: Option<&str>) -> Result<Asked, ApiError> {
-        ErasureRequest::checked(json::read(body)?, key)
+        let request: ErasureRequest = json::read(body)?;
+        let is_said = request.confirm_all.is_some() || request.from_preview_id.is_some();
+        if request.selector.is_none() && !is_said {
+            check::scope("scope", &request.scope)?;
+            return Err(unconfirmed());
+        }
+        ErasureRequest::checked(request, key)
     }
 
     /// Reads the body of a preview. Nothing goes, so nothing has to be confirmed: clients that always send
@@ -106,16 +113,12 @@ impl ErasureRequest {
     }
 }
 
-/// Without a selector and `confirm_all` the whole scope is meant, as the route's name says; with `confirm_all`, only
-/// if nothing else is (C37). A selector that names nothing is a list that came out empty, and not a wish for
-/// everything: that has to be said (R276).
+/// Everything goes only if that is said, by `confirm_all: true` or by a preview that showed it, and only if
+/// nothing else is (C37). A selector that names nothing is a list that came out empty, and not a wish for
+/// everything (R276).
 fn guard(ids: Option<&[String]>, confirm_all: Option<bool>) -> Result<(), ApiError> {
     match (ids, confirm_all) {
-        (None, Some(false)) | (Some([]), None | Some(false)) => Err(ApiError::at(
-            ErrorCode::EmptySelectorWithoutConfirmation,
-            "selector",
-            "selects nothing; to erase everything of the scope, send `confirm_all: true`, or neither of the two",
-        )),
+        (None, Some(false)) | (Some([]), None | Some(false)) => Err(unconfirmed()),
         (Some([_, ..]), Some(true)) => Err(ApiError::at(
             ErrorCode::AmbiguousSelector,
             "confirm_all",
@@ -123,6 +126,15 @@ fn guard(ids: Option<&[String]>, confirm_all: Option<bool>) -> Result<(), ApiErr
         )),
         _ => Ok(()),
     }
+}
+
+fn unconfirmed() -> ApiError {
+    ApiError::at(
+        ErrorCode::EmptySelectorWithoutConfirmation,
+        "selector",
+        "selects nothing; to erase everything of the scope, send `confirm_all: true`, or the \
+         `from_preview_id` of a preview without a selector",
+    )
 }
 
 fn events(ids: &[String]) -> Result<Vec<EventId>, ApiError> {
@@ -184,7 +196,8 @@ pub struct ErasurePreviewBody {
     pub legal_holds: Vec<LegalHoldBody>,
     /// How long it would take, roughly.
     pub estimated_duration_ms: u64,
-    /// Events of others that speak of an owner: they stay.
+    /// Events of others that speak of the person whose scope it is, or that others wrote down as theirs: they
+    /// stay.
     pub mentions: u64,
     /// Where the full plan is.
     pub manifest_url: String,
@@ -206,10 +219,32 @@ pub struct RefcountBreakdown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "erasure_propagation")]
 pub struct Propagation {
-    /// The scopes outside.
+    /// The scopes outside that you may read.
     pub affected_workspaces: Vec<AffectedWorkspace>,
-    /// What is needed beside `forget.gdpr`; `null` if it reaches nowhere else.
+    /// What is needed beside `forget.gdpr`, in each of these scopes too; `null` if it reaches nowhere else.
     pub requires_capability: Option<String>,
+    /// Scopes and events that it reaches and that you may not read: counted, and not named.
+    pub hidden: HiddenReachBody,
+    /// Scopes below that others have: nothing in them goes by this erasure.
+    pub left_alone: LeftAlone,
+}
+
+/// What is not named because the reader may not read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "erasure_hidden_reach")]
+pub struct HiddenReachBody {
+    /// Scopes.
+    pub scopes: u64,
+    /// Events.
+    pub events: u64,
+}
+
+/// What an erasure does not touch below its scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "erasure_left_alone")]
+pub struct LeftAlone {
+    /// Scopes.
+    pub scopes: u64,
 }
 
 /// A scope outside that is reached.
@@ -224,7 +259,7 @@ pub struct AffectedWorkspace {
     pub co_owners: Vec<String>,
 }
 
-/// The full plan of an erasure (R279).
+/// The plan of an erasure, as far as you may read what it is about (R279).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "erasure_manifest")]
 pub struct ErasureManifestBody {
@@ -240,8 +275,10 @@ pub struct ErasureManifestBody {
     pub cross_scope_references: Vec<CrossScopeReference>,
     /// Beliefs that lose evidence and stand on other.
     pub beliefs_to_demote: Vec<String>,
-    /// Events of others that speak of an owner: they stay.
+    /// Events of others that speak of the person, as far as you may read them: they stay.
     pub mentions: Vec<String>,
+    /// Scopes and events that you may not read: counted, and not named.
+    pub hidden: HiddenReachBody,
     /// Until when it can be read.
     #[schemars(extend("format" = "date-time"))]
     pub expires_at: String,

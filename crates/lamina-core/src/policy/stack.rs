@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use lamina_types::capability::{self, Capability, PolicyAdministerScope};
+use lamina_types::capability::{self, Capability, ForgetGdprCrossWorkspace, PolicyAdministerScope};
 use lamina_types::{MemberRole, ScopePath};
 
 use super::defaults::{Cascade, Defaults};
@@ -118,6 +118,12 @@ impl Stack {
         scope: &ScopePath,
     ) -> Result<Tier, Denial> {
         self.decide(caller, capability, Some(scope), Roles::Known)
+    }
+
+    /// Whether an erasure from elsewhere may take events out of this scope. The caller wrote these events,
+    /// owns the scope or administers the tenant, so the tiers and the token are asked and no role.
+    pub fn allows_reach(&self, caller: &Caller, scope: &ScopePath) -> Result<Tier, Denial> {
+        self.allows_beside(caller, ForgetGdprCrossWorkspace::NAME, scope)
     }
 
     /// Every capability of the catalog, with what [`Stack::allows`] says about it.

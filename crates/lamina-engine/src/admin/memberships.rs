@@ -128,7 +128,7 @@ impl Engine {
 
 impl Inner {
     /// By the views as they are.
-    pub(super) fn part(
+    pub(crate) fn part(
         &self,
         tenant: u32,
         actor: &ActorId,
@@ -211,7 +211,8 @@ impl Inner {
         Ok(role)
     }
 
-    fn registered(
+    /// The registration of a scope, by somebody or by its first write.
+    pub(crate) fn registered(
         &self,
         tenant: u32,
         path: &ScopePath,

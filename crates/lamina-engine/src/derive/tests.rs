@@ -125,16 +125,27 @@ impl World {
         text: &str,
         with: impl FnOnce(&mut Experience),
     ) -> EventId {
+        self.write_with("user:alice", scope, text, with).await
+    }
+
+    /// Writes as somebody.
+    pub(super) async fn write_with(
+        &mut self,
+        caller: &str,
+        scope: &str,
+        text: &str,
+        with: impl FnOnce(&mut Experience),
+    ) -> EventId {
         self.next += 1_000_000;
         self.written += 1;
         let key = format!("k{}-{}", self.next, self.written);
-        let mut write = crate::admin::testing::written(&self.engine, "user:alice", scope, &key);
+        let mut write = crate::admin::testing::written(&self.engine, caller, scope, &key);
         write.experience.content =
             lamina_types::Content::Text { text: text.to_owned(), media: Vec::new() };
         write.experience.context.observed_at = ValidAt(Micros(self.next));
         write.experience.modality = Modality("conversation".to_owned());
         with(&mut write.experience);
-        let permit = permit_of::<ScopeWrite>(1, "user:alice", Some(&path(scope)));
+        let permit = permit_of::<ScopeWrite>(1, caller, Some(&path(scope)));
         self.engine.experience(&permit, write).await.unwrap().event_id
     }
 

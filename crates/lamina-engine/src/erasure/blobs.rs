@@ -48,11 +48,12 @@ impl Engine {
 }
 
 impl Inner {
-    /// The blobs that the person uploaded before the erasure began. None for a scope that bears no person's
-    /// name, and for an erasure of single events.
+    /// The blobs that the person uploaded before the erasure began, if the person or an administrator asks. None
+    /// for a scope that bears no person's name, and for an erasure of single events.
     pub(super) fn uploaded_blobs(&self, wanted: &Wanted) -> Result<UploadedBlobs, Error> {
         let mut found = UploadedBlobs::default();
-        let Some(person) = wanted.scope.person().filter(|_| wanted.events.is_empty()) else {
+        let person = wanted.reach.person.as_ref().filter(|_| wanted.events.is_empty());
+        let Some(person) = person.filter(|_| wanted.reach.reaches_elsewhere()) else {
             return Ok(found);
         };
         let tenant = wanted.tenant;
@@ -68,7 +69,7 @@ impl Inner {
             for row in rows.iter().filter(|row| row.offset < wanted.up_to) {
                 let entry = self.reader.entry(row.offset, row.place)?;
                 let blob = entry.what.live().and_then(|bytes| Blob::decode(bytes).ok());
-                if blob.is_none_or(|blob| blob.uploader != person) {
+                if blob.is_none_or(|blob| blob.uploader != *person) {
                     continue;
                 }
                 let users = self.views.blob_references(tenant, row.id, REFERENCES_MAX)?;

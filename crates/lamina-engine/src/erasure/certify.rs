@@ -16,7 +16,7 @@ use lamina_store::view::Residue;
 use lamina_types::{ActorId, ErasureId, RecordedAt};
 use tokio::sync::oneshot;
 
-use super::Manifest;
+use super::manifest::WholeManifest;
 use super::run::Job;
 use crate::derive::erasures::{Chained, ErasureRow};
 use crate::derive::key::forget as key;
@@ -79,7 +79,7 @@ impl Engine {
     /// What an erasure promises, with the checkpoint that stands before it.
     pub(super) async fn promised(
         &self,
-        manifest: &Manifest,
+        manifest: &WholeManifest,
         holds: usize,
         references: usize,
     ) -> Result<ErasurePromise, Error> {
@@ -334,7 +334,7 @@ impl Inner {
 }
 
 /// The hash of a manifest, as whoever has its text can make it.
-fn hash_of(manifest: &Manifest) -> [u8; 32] {
+fn hash_of(manifest: &WholeManifest) -> [u8; 32] {
     let deleted = manifest.delete.iter().map(|id| ("delete", id.to_string()));
     let redacted = manifest.redact.iter().map(|id| ("redact", id.to_string()));
     let held = manifest.held.iter().map(|id| ("held", id.to_string()));

@@ -8,9 +8,11 @@
 mod blobs;
 mod certify;
 mod holds;
+mod manifest;
 mod plan;
 mod preview;
 mod previews;
+mod reach;
 mod restored;
 mod run;
 mod veil;
@@ -20,10 +22,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use lamina_core::policy::Tier;
 pub use lamina_store::codec::control::ErasureCounts;
 use lamina_types::{
-    ActorId, AuditId, BeliefId, ErasureId, ErasurePreviewId, EventId, ForgetPreviewId, Micros,
-    ScopePath,
+    ActorId, AuditId, ErasureId, ErasurePreviewId, EventId, ForgetPreviewId, ScopePath,
 };
 use parking_lot::Mutex;
 
@@ -31,7 +33,9 @@ pub use crate::derive::erasures::Outcome;
 use crate::forget::Counts;
 pub use certify::Certified;
 pub use holds::Hold;
+pub use manifest::{HiddenReach, Manifest};
 use previews::{Manifests, Previews};
+pub use reach::ErasureRights;
 use veil::Veil;
 
 /// The phases of an erasure, in their order (R366-R370).
@@ -70,25 +74,17 @@ pub struct Affected {
     pub co_owners: Vec<ActorId>,
 }
 
-/// What an erasure would do, or did, line by line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Manifest {
-    /// The scope.
-    pub scope: ScopePath,
-    /// Events that go as if never said.
-    pub delete: Vec<EventId>,
-    /// Events whose words go, and that others refer to.
-    pub redact: Vec<EventId>,
-    /// Events that a hold keeps.
-    pub held: Vec<EventId>,
-    /// Which event is referred to from which scope.
-    pub references: Vec<(EventId, ScopePath)>,
-    /// Beliefs that no words are left under, and that are half as sure from then on.
-    pub demoted: Vec<BeliefId>,
-    /// Events of others that speak of an owner: they stay.
-    pub mentions: Vec<EventId>,
-    /// Until when it can be read.
-    pub expires: Micros,
+/// Events that an erasure is about, in numbers, also of those that its caller may not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedEvents {
+    /// Those that go as if never said.
+    pub delete: u64,
+    /// Those whose words go, and that others refer to.
+    pub redact: u64,
+    /// Those that a hold keeps.
+    pub held: u64,
+    /// Those of others that speak of the person: they stay.
+    pub mentions: u64,
 }
 
 /// What an erasure would do.
@@ -98,10 +94,18 @@ pub struct ErasurePreview {
     pub id: ErasurePreviewId,
     /// Records that would go, by layer.
     pub affected: Counts,
-    /// Line by line.
+    /// Events, in numbers.
+    pub events: PlannedEvents,
+    /// Line by line, as far as the caller may read.
     pub manifest: Arc<Manifest>,
-    /// Where else it reaches.
+    /// The scopes outside that it reaches and the caller may read.
     pub reaches: Vec<Affected>,
+    /// It reaches a scope outside, readable or not.
+    pub crosses: bool,
+    /// Scopes and events that the caller may not read.
+    pub hidden: HiddenReach,
+    /// Scopes below that others have: they are left alone.
+    pub left_alone: u64,
     /// Holds on the scope, above it or below it.
     pub holds: Vec<Hold>,
     /// How long it would take, roughly.
@@ -117,6 +121,8 @@ pub struct ErasureAccepted {
     pub id: ErasureId,
     /// The idempotency key was used before for the same: this is the erasure of then.
     pub replayed: bool,
+    /// The innermost tier that let it reach beyond the scope, if it does.
+    pub crosses: Option<Tier>,
 }
 
 /// How far an erasure has come.

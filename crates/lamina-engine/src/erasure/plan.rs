@@ -1,9 +1,9 @@
 //! What an erasure comes to: the one function that previews, executions and resumptions share.
 //!
-//! Candidates are the events of the scope and of what is below it, and what its owners did elsewhere (R366).
-//! One that a record or an event of a scope outside refers to is redacted; one under a hold stays; the rest
-//! is deleted (R367, R368, ruling 4). What is under a hold counts as outside: it keeps what stands on others. The owner of a scope that was registered by its first write counts
-//! only if it is the scope's own: whoever wrote first somewhere did not say that it is about them.
+//! Candidates are the events of the scope and of the scopes below it that nobody else has, and elsewhere as far
+//! as the erasure reaches (`reach`, R366). One that a record or an event of a scope outside refers to is redacted;
+//! one under a hold stays; the rest is deleted (R367, R368, ruling 4). A scope under a hold counts as outside: it
+//! keeps the records that stand on others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -12,11 +12,12 @@ use lamina_store::codec::experience::ExperienceWhat;
 use lamina_store::entry::Place as LogPlace;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::log::EraseTarget;
-use lamina_store::view::{Axis, EventRow, EventScan, Registration};
+use lamina_store::view::{EventRow, EventScan};
 use lamina_types::limits::FORGET_RECORDS_MAX;
 use lamina_types::{ActorId, BeliefId, EpisodeId, EventId, FactId, ScopePath};
 
 use super::Affected;
+use super::reach::{Reach, Verdict};
 use crate::Error;
 use crate::derive::entities::rows::read_bearers;
 use crate::derive::entities::{ACTOR, TENANT_WIDE};
@@ -29,7 +30,7 @@ use crate::forget::{Counts, Place, Removal};
 /// Scopes and events read at a time.
 const SCOPES_AT_ONCE: usize = 256;
 const EVENTS_AT_ONCE: usize = 1_000;
-/// Events of others that are listed because they speak of an owner.
+/// Events of others that are listed because they speak of the person.
 const MENTIONS_MAX: usize = 1_000;
 
 /// What is asked to be erased.
@@ -41,6 +42,8 @@ pub(super) struct Wanted {
     pub(super) events: BTreeSet<EventId>,
     /// Only what stands before this offset.
     pub(super) up_to: u64,
+    /// What it leaves alone below, and takes elsewhere.
+    pub(super) reach: Reach,
 }
 
 /// What an erasure comes to.
@@ -57,8 +60,14 @@ pub(super) struct Plan {
     pub(super) worded: Vec<EraseTarget>,
     pub(super) affected: Counts,
     pub(super) demoted: BTreeSet<BeliefId>,
+    /// Events of others that speak of the person, and those that others wrote down as the person's.
     pub(super) mentions: Vec<EventId>,
-    pub(super) reaches: Vec<Affected>,
+    /// The scopes of all events that are named here.
+    pub(super) homes: BTreeMap<EventId, u64>,
+    /// The scopes outside in which events go.
+    pub(super) homes_outside: BTreeSet<u64>,
+    /// The scopes outside in which events go or that refer to some.
+    pub(super) reaches: BTreeMap<u64, Affected>,
     /// The scopes that holds are on.
     pub(super) holds: Vec<u64>,
 }
@@ -93,7 +102,14 @@ struct Scopes {
     /// Those that are not held: what refers to an event from anywhere else keeps it.
     erased: BTreeSet<u64>,
     held: BTreeSet<u64>,
-    owners: Vec<ActorId>,
+}
+
+/// The events that an erasure is about.
+#[derive(Debug, Default)]
+struct Candidates {
+    taken: BTreeMap<EventId, EventRow>,
+    /// Events elsewhere that others wrote down as the person's.
+    mentions: BTreeSet<EventId>,
 }
 
 impl Inner {
@@ -101,28 +117,25 @@ impl Inner {
     pub(super) fn erasure_plan(&self, wanted: &Wanted) -> Result<Plan, Error> {
         let tenant = wanted.tenant;
         let mut plan = Plan::default();
-        let inside = self.scopes_under(tenant, &wanted.scope)?;
+        let inside = self.scopes_inside(wanted)?;
         let root = self.views.scope_ordinal(tenant, &wanted.scope)?;
-        let owners = match root {
-            Some(root) => self.owners_for_erasure(tenant, root, &wanted.scope)?,
-            None => Vec::new(),
-        };
         let held = self.held_scopes(tenant, &wanted.scope, &mut plan.holds)?;
         let erased = inside.difference(&held).copied().collect();
-        let scopes = Scopes { inside, erased, held, owners };
+        let scopes = Scopes { inside, erased, held };
         let mut reached: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut candidates = 0;
-        for event in self.candidates(wanted, &scopes)? {
-            candidates += 1;
-            if candidates > FORGET_RECORDS_MAX {
-                return Err(Error::LimitReached { limit: "FORGET_RECORDS_MAX" });
-            }
+        let Candidates { taken, mentions } = self.candidates(wanted, &scopes)?;
+        if taken.len() > FORGET_RECORDS_MAX {
+            return Err(Error::LimitReached { limit: "FORGET_RECORDS_MAX" });
+        }
+        for event in taken.into_values() {
+            plan.homes.insert(event.id, event.scope);
             if scopes.held.contains(&event.scope) {
                 plan.held.insert(event.id);
                 continue;
             }
             let from = self.references(tenant, &event, &scopes.erased)?;
             let home = (!scopes.inside.contains(&event.scope)).then_some(event.scope);
+            plan.homes_outside.extend(home);
             for scope in from.iter().copied().chain(home).collect::<BTreeSet<u64>>() {
                 *reached.entry(scope).or_default() += 1;
                 plan.outside.insert(event.id);
@@ -141,7 +154,11 @@ impl Inner {
                 let worded = traces::worded_in(&self.views, tenant, *scope)?;
                 plan.worded.extend(worded.iter().filter(|one| one.offset < wanted.up_to));
             }
-            plan.mentions = self.mentions_of(tenant, &scopes.owners, &plan)?;
+            plan.mentions = self.mentions_of(wanted, mentions, &plan)?;
+            for event in &plan.mentions {
+                let home = self.views.event(tenant, *event)?.map(|row| row.scope);
+                plan.homes.extend(home.map(|home| (*event, home)));
+            }
         }
         let place = Place { inner: self, tenant, scope: root.unwrap_or_default() };
         let gone = plan.removal();
@@ -150,20 +167,30 @@ impl Inner {
         let fading = place.fading(&gone)?;
         plan.affected.beliefs += fading.gone;
         plan.demoted = fading.demoted;
-        for (scope, events) in reached {
-            let of = self.owners_of(tenant, scope)?;
-            let co_owners = of.into_iter().filter(|owner| !scopes.owners.contains(owner)).collect();
-            let scope = self.scope_path(tenant, scope)?;
-            plan.reaches.push(Affected { scope, events, co_owners });
+        let owners = match root {
+            Some(root) => self.owners_of(tenant, root)?,
+            None => Vec::new(),
+        };
+        for (ordinal, events) in reached {
+            let of = self.owners_of(tenant, ordinal)?;
+            let co_owners = of.into_iter().filter(|owner| !owners.contains(owner)).collect();
+            let scope = self.scope_path(tenant, ordinal)?;
+            plan.reaches.insert(ordinal, Affected { scope, events, co_owners });
         }
         Ok(plan)
     }
 
-    /// The scopes that everything in goes: those at and below a path, without those that are held.
+    /// The scopes that everything in goes: those inside that are not held.
     pub(super) fn scopes_erased(&self, wanted: &Wanted) -> Result<BTreeSet<u64>, Error> {
-        let inside = self.scopes_under(wanted.tenant, &wanted.scope)?;
+        let inside = self.scopes_inside(wanted)?;
         let held = self.held_scopes(wanted.tenant, &wanted.scope, &mut Vec::new())?;
         Ok(inside.difference(&held).copied().collect())
+    }
+
+    /// The scopes at and below a path that nobody else has.
+    fn scopes_inside(&self, wanted: &Wanted) -> Result<BTreeSet<u64>, Error> {
+        let under = self.scopes_under(wanted.tenant, &wanted.scope)?;
+        Ok(under.difference(&wanted.reach.left_alone).copied().collect())
     }
 
     /// The scopes at and below a path.
@@ -180,22 +207,6 @@ impl Inner {
             after = Some(*last);
             found.extend(some);
         }
-    }
-
-    /// Whom an erasure of a scope is about.
-    fn owners_for_erasure(
-        &self,
-        tenant: u32,
-        ordinal: u64,
-        path: &ScopePath,
-    ) -> Result<Vec<ActorId>, Error> {
-        let mut owners = self.owners_of(tenant, ordinal)?;
-        let standing = self.views.scope_standing(tenant, ordinal)?;
-        if standing.is_none_or(|row| row.registration != Registration::Explicit) {
-            let own = path.segments().next_back().map(|(kind, id)| format!("{kind}:{id}"));
-            owners.retain(|owner| Some(owner.as_str()) == own.as_deref());
-        }
-        Ok(owners)
     }
 
     /// The scopes that a hold at, above or below them keeps, of those that an erasure may touch.
@@ -216,56 +227,45 @@ impl Inner {
         Ok(held)
     }
 
-    /// Events of the scopes, and of their owners elsewhere.
-    fn candidates(&self, wanted: &Wanted, scopes: &Scopes) -> Result<Vec<EventRow>, Error> {
+    /// Events of the scopes, and of the person elsewhere.
+    fn candidates(&self, wanted: &Wanted, scopes: &Scopes) -> Result<Candidates, Error> {
         let tenant = wanted.tenant;
-        let mut found: BTreeMap<EventId, EventRow> = BTreeMap::new();
-        let mut take = |row: EventRow| {
+        let mut found = Candidates::default();
+        let goes = |row: &EventRow| {
             let is_named = wanted.events.is_empty() || wanted.events.contains(&row.id);
-            if is_named && row.offset < wanted.up_to && !row.is_erased() {
-                found.insert(row.id, row);
+            is_named && row.offset < wanted.up_to && !row.is_erased()
+        };
+        let mut take = |row: EventRow| {
+            if goes(&row) {
+                found.taken.insert(row.id, row);
             }
+            Ok(())
         };
         for scope in &scopes.inside {
             let scan =
                 EventScan::recorded(tenant, vec![*scope], Direction::Forward, EVENTS_AT_ONCE);
             self.each_event(scan, &mut take)?;
-            // What was cancelled is in no list; its words are there all the same.
-            self.views.events_cancelled(tenant, *scope)?.into_iter().for_each(&mut take);
         }
-        for owner in &scopes.owners {
-            let tag = self.views.tag_actor(tenant, owner.as_str())?;
-            let mut after = None;
-            loop {
-                let some = self.views.scopes(tenant, after, SCOPES_AT_ONCE)?;
-                let Some(last) = some.last() else { break };
-                after = Some(*last);
-                let outside = some.into_iter().filter(|scope| !scopes.inside.contains(scope));
-                let scan = EventScan {
-                    axis: Axis::Observed,
-                    tags: vec![vec![tag]],
-                    ..EventScan::recorded(
-                        tenant,
-                        outside.collect(),
-                        Direction::Forward,
-                        EVENTS_AT_ONCE,
-                    )
-                };
-                self.each_event(scan, &mut take)?;
+        // What was cancelled is in no list; its words are there all the same.
+        let mut cancelled = Vec::new();
+        self.views.each_cancelled(tenant, &mut |row| {
+            if scopes.inside.contains(&row.scope) {
+                cancelled.push(row);
             }
+        })?;
+        cancelled.into_iter().try_for_each(take)?;
+        if let Some(person) = &wanted.reach.person {
+            self.each_elsewhere(tenant, person, &scopes.inside, &mut |row| {
+                if goes(&row) {
+                    match self.verdict(&wanted.reach, &row)? {
+                        Verdict::Taken => drop(found.taken.insert(row.id, row)),
+                        Verdict::Mention => drop(found.mentions.insert(row.id)),
+                    }
+                }
+                Ok(())
+            })?;
         }
-        Ok(found.into_values().collect())
-    }
-
-    fn each_event(&self, mut scan: EventScan, take: &mut dyn FnMut(EventRow)) -> Result<(), Error> {
-        loop {
-            let page = self.views.event_scan(&scan)?;
-            page.rows.into_iter().for_each(&mut *take);
-            match page.next {
-                Some(next) => scan.after = Some(next),
-                None => return Ok(()),
-            }
-        }
+        Ok(found)
     }
 
     /// Events whose words went before and that something in these scopes stands on, with where else it does.
@@ -330,44 +330,46 @@ impl Inner {
         Ok(from)
     }
 
-    /// Events that speak of an owner and are none of theirs.
+    /// Events that speak of the person and are not the person's own, with those that others wrote down as
+    /// the person's.
     fn mentions_of(
         &self,
-        tenant: u32,
-        owners: &[ActorId],
+        wanted: &Wanted,
+        written: BTreeSet<EventId>,
         plan: &Plan,
     ) -> Result<Vec<EventId>, Error> {
+        let mut found = written;
+        if let Some(person) = &wanted.reach.person {
+            found.extend(self.named_in(wanted.tenant, person)?);
+        }
+        let stays = |event: &EventId| {
+            !plan.delete.contains(event)
+                && !plan.redact.contains_key(event)
+                && !plan.held.contains(event)
+        };
+        Ok(found.into_iter().filter(stays).take(MENTIONS_MAX).collect())
+    }
+
+    /// Events in which an actor is named.
+    fn named_in(&self, tenant: u32, person: &ActorId) -> Result<BTreeSet<EventId>, Error> {
         let mut found = BTreeSet::new();
-        for owner in owners {
-            let tag = self.views.derived_tag(tenant, ACTOR, &[owner.as_str().as_bytes()])?;
-            let alias = key::alias(tenant, TENANT_WIDE, &tag);
-            let bearers = row(&self.views, Space::Sources, &alias, read_bearers)?;
-            for bearer in bearers.unwrap_or_default() {
-                let (from, to) = key::name_uses(tenant, TENANT_WIDE, &tag, bearer.id);
-                let mut answers = Vec::new();
-                walk(
-                    &self.views,
-                    Space::Sources,
-                    (&from, &to),
-                    Direction::Forward,
-                    &mut |key, _| {
-                        answers.extend(key::tail_number(key));
-                        match answers.len() < MENTIONS_MAX {
-                            true => ControlFlow::Continue(()),
-                            false => ControlFlow::Break(()),
-                        }
-                    },
-                )?;
-                for answer in answers {
-                    let event = answer_row(&self.views, tenant, answer)?.map(|row| row.event);
-                    found.extend(event.filter(|event| {
-                        !plan.delete.contains(event)
-                            && !plan.redact.contains_key(event)
-                            && !plan.held.contains(event)
-                    }));
+        let tag = self.views.derived_tag(tenant, ACTOR, &[person.as_str().as_bytes()])?;
+        let alias = key::alias(tenant, TENANT_WIDE, &tag);
+        let bearers = row(&self.views, Space::Sources, &alias, read_bearers)?;
+        for bearer in bearers.unwrap_or_default() {
+            let (from, to) = key::name_uses(tenant, TENANT_WIDE, &tag, bearer.id);
+            let mut answers = Vec::new();
+            walk(&self.views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
+                answers.extend(key::tail_number(key));
+                match answers.len() < MENTIONS_MAX {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
                 }
+            })?;
+            for answer in answers {
+                found.extend(answer_row(&self.views, tenant, answer)?.map(|row| row.event));
             }
         }
-        Ok(found.into_iter().take(MENTIONS_MAX).collect())
+        Ok(found)
     }
 }

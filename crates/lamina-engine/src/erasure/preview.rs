@@ -1,18 +1,25 @@
 //! What an erasure would do, and whether a request agrees with what was shown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
 use lamina_types::capability::ForgetGdpr;
-use lamina_types::{ErasureId, ErasurePreviewId};
+use lamina_types::{ErasureId, ErasurePreviewId, ScopePath};
 use sha2::{Digest, Sha256};
 
+use super::manifest::{Visibility, WholeManifest};
 use super::plan::{Plan, Wanted};
 use super::previews::{Previewed, expires};
-use super::{ErasureAsked, ErasurePreview, Manifest, PreviewOf};
+use super::reach::Reach;
+use super::{
+    Affected, ErasureAsked, ErasurePreview, ErasureRights, HiddenReach, Hold, Manifest,
+    PlannedEvents, PreviewOf,
+};
+use crate::admin::Boot;
 use crate::engine::Inner;
-use crate::forget::{KeyUsed, PreviewBinding};
+use crate::forget::{Counts, KeyUsed, PreviewBinding};
 use crate::{Engine, Error};
 
 /// What one event takes, roughly, in microseconds.
@@ -22,11 +29,31 @@ const EVENT_US: u64 = 1_500;
 pub(super) const ERASURE_KEY: &str = "erasure.key";
 const PREVIEW_KEY: &str = "erasure.preview.key";
 
+/// What an erasure comes to.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) reach: Reach,
+    pub(super) manifest: Arc<WholeManifest>,
+}
+
+/// A preview as it is kept: with everything that it is about, whoever may read it.
+#[derive(Debug)]
+pub(super) struct PreparedPreview {
+    pub(super) id: ErasurePreviewId,
+    affected: Counts,
+    pub(super) manifest: Arc<WholeManifest>,
+    reaches: BTreeMap<u64, Affected>,
+    holds: Vec<(u64, Hold)>,
+    left_alone: u64,
+    duration_ms: u64,
+}
+
 impl Engine {
     /// What an erasure would do.
     pub async fn erasure_preview(
         &self,
         permit: &Permit<ForgetGdpr>,
+        rights: &ErasureRights,
         asked: &ErasureAsked,
     ) -> Result<ErasurePreview, Error> {
         if !permit.covers(&asked.scope) {
@@ -38,64 +65,139 @@ impl Engine {
         if let Some(used) = key
             && let Some(before) = previews.repeated(tenant, used, self.now())?
         {
-            return Ok(before);
+            let shown = self.shown(permit, rights, before).await?;
+            return Ok(ErasurePreview { replayed: true, ..shown });
         }
-        let (plan, manifest) = self.planned(permit, asked).await?;
+        let Planned { plan, reach, manifest } = self.planned(permit, rights, asked).await?;
         let of = previewed(permit, asked, &plan);
-        let holds = plan.holds.iter().map(|scope| self.inner.hold(tenant, *scope));
-        let shown = ErasurePreview {
+        let hold = |scope: &u64| self.inner.hold(tenant, *scope).map(|hold| (*scope, hold));
+        let prepared = Arc::new(PreparedPreview {
             id: ErasurePreviewId::mint(self.now(), draw::<8>(&*self.inner.env.rng)),
             affected: plan.affected,
             duration_ms: plan.words().len() as u64 * EVENT_US / 1_000 + 1,
-            holds: holds.collect::<Result<_, _>>()?,
+            holds: plan.holds.iter().map(hold).collect::<Result<_, _>>()?,
             reaches: plan.reaches,
+            left_alone: reach.left_alone.len() as u64,
             manifest,
-            replayed: false,
-        };
-        previews.keep(of, shown.clone(), key);
-        Ok(shown)
+        });
+        previews.keep(of, Arc::clone(&prepared), key);
+        self.shown(permit, rights, prepared).await
     }
 
-    /// Whether an erasure reaches beyond its scope, and needs the right to (R283).
-    pub async fn erasure_crosses(
+    /// A preview as far as the caller may read.
+    async fn shown(
         &self,
         permit: &Permit<ForgetGdpr>,
-        asked: &ErasureAsked,
-    ) -> Result<bool, Error> {
-        self.inner.caught_up().await;
-        Ok(!self.planned(permit, asked).await?.0.reaches.is_empty())
+        rights: &ErasureRights,
+        prepared: Arc<PreparedPreview>,
+    ) -> Result<ErasurePreview, Error> {
+        let mut sight = self.sight(rights.boot.clone(), permit).await;
+        let tenant = permit.caller().tenant;
+        self.blocking(move |inner| {
+            let mut visibility = Visibility::new(inner, &mut sight);
+            let manifest = prepared.manifest.visible(&mut visibility)?;
+            let mut reaches = Vec::new();
+            for (ordinal, reached) in &prepared.reaches {
+                if visibility.sees(*ordinal)? {
+                    reaches.push(reached.clone());
+                }
+            }
+            let mut holds = Vec::new();
+            for (ordinal, hold) in &prepared.holds {
+                // One above the scope is on it.
+                if hold.scope.contains(&manifest.scope) || visibility.sees(*ordinal)? {
+                    holds.push(hold.clone());
+                }
+            }
+            let scopes = visibility.hidden_scopes(tenant, &manifest.scope)?;
+            let PreparedPreview { id, affected, left_alone, duration_ms, .. } = *prepared;
+            let whole = &prepared.manifest;
+            Ok(ErasurePreview {
+                id,
+                affected,
+                events: PlannedEvents {
+                    delete: whole.delete.len() as u64,
+                    redact: whole.redact.len() as u64,
+                    held: whole.held.len() as u64,
+                    mentions: whole.mentions.len() as u64,
+                },
+                hidden: HiddenReach { scopes, events: manifest.hidden.events },
+                manifest: Arc::new(manifest),
+                reaches,
+                crosses: !prepared.reaches.is_empty(),
+                left_alone,
+                holds,
+                duration_ms,
+                replayed: false,
+            })
+        })
+        .await
     }
 
-    /// The manifest of a preview.
-    pub fn erasure_preview_manifest(
+    /// The scope that a preview is of.
+    pub fn erasure_preview_scope(
         &self,
         tenant: u32,
         id: ErasurePreviewId,
-    ) -> Result<Arc<Manifest>, Error> {
-        self.inner.admin.erasing.previews.manifest(tenant, id, self.now()).ok_or(Error::NotFound)
+    ) -> Result<ScopePath, Error> {
+        let found = self.inner.admin.erasing.previews.manifest(tenant, id, self.now());
+        found.map(|manifest| manifest.scope.clone()).ok_or(Error::NotFound)
     }
 
-    /// The manifest of an erasure that began in the last day, since the start.
-    pub fn erasure_manifest(&self, tenant: u32, id: ErasureId) -> Result<Arc<Manifest>, Error> {
-        self.inner.admin.erasing.manifests.get(id, tenant, self.now()).ok_or(Error::NotFound)
+    /// The manifest of a preview, as far as the holder of the permit may read.
+    pub async fn erasure_preview_manifest(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        boot: Boot,
+        id: ErasurePreviewId,
+    ) -> Result<Manifest, Error> {
+        let tenant = permit.caller().tenant;
+        let found = self.inner.admin.erasing.previews.manifest(tenant, id, self.now());
+        self.readable(permit, boot, found.ok_or(Error::NotFound)?).await
     }
 
+    /// The manifest of an erasure that began in the last day, since the start, as far as the holder of the permit
+    /// may read.
+    pub async fn erasure_manifest(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        boot: Boot,
+        id: ErasureId,
+    ) -> Result<Manifest, Error> {
+        let tenant = permit.caller().tenant;
+        let found = self.inner.admin.erasing.manifests.get(id, tenant, self.now());
+        self.readable(permit, boot, found.ok_or(Error::NotFound)?).await
+    }
+
+    async fn readable(
+        &self,
+        permit: &Permit<ForgetGdpr>,
+        boot: Boot,
+        manifest: Arc<WholeManifest>,
+    ) -> Result<Manifest, Error> {
+        if !permit.covers(&manifest.scope) {
+            return Err(Error::OutsidePermit);
+        }
+        let mut sight = self.sight(boot, permit).await;
+        self.blocking(move |inner| manifest.visible(&mut Visibility::new(inner, &mut sight))).await
+    }
+
+    /// What an erasure comes to on request of the holder of the permit.
     pub(super) async fn planned(
         &self,
         permit: &Permit<ForgetGdpr>,
+        rights: &ErasureRights,
         asked: &ErasureAsked,
-    ) -> Result<(Plan, Arc<Manifest>), Error> {
-        let wanted = Wanted {
-            tenant: permit.caller().tenant,
-            scope: asked.scope.clone(),
-            events: asked.events.iter().copied().collect(),
-            up_to: self.inner.shared.applied.offset(),
-        };
-        let now = self.now();
+    ) -> Result<Planned, Error> {
+        let (caller, rights) = (permit.caller().clone(), rights.clone());
+        let (scope, events) = (asked.scope.clone(), asked.events.iter().copied().collect());
+        let (up_to, now) = (self.inner.shared.applied.offset(), self.now());
         self.blocking(move |inner| {
+            let reach = inner.erasure_reach(&caller, &rights, &scope)?;
+            let wanted = Wanted { tenant: caller.tenant, scope, events, up_to, reach };
             let plan = inner.erasure_plan(&wanted)?;
-            let manifest = inner.manifest(&wanted, &plan, expires(now))?;
-            Ok((plan, Arc::new(manifest)))
+            let manifest = Arc::new(inner.manifest(&wanted, &plan, expires(now))?);
+            Ok(Planned { plan, reach: wanted.reach, manifest })
         })
         .await
     }
@@ -131,30 +233,6 @@ impl Engine {
 }
 
 impl Inner {
-    fn manifest(
-        &self,
-        wanted: &Wanted,
-        plan: &Plan,
-        expires: lamina_types::Micros,
-    ) -> Result<Manifest, Error> {
-        let mut references = Vec::new();
-        for (event, staying) in &plan.redact {
-            for scope in &staying.scopes {
-                references.push((*event, self.scope_path(wanted.tenant, *scope)?));
-            }
-        }
-        Ok(Manifest {
-            scope: wanted.scope.clone(),
-            delete: plan.delete.iter().copied().collect(),
-            redact: plan.redact.keys().copied().collect(),
-            held: plan.held.iter().copied().collect(),
-            references,
-            demoted: plan.demoted.iter().copied().collect(),
-            mentions: plan.mentions.clone(),
-            expires,
-        })
-    }
-
     /// Keyed hashes of the idempotency key and of what is asked for under it. Each route has keys of its own.
     pub(super) fn erasure_key(
         &self,

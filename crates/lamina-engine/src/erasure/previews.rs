@@ -7,7 +7,8 @@ use lamina_types::limits::ERASURE_MANIFEST_TTL_US;
 use lamina_types::{ErasureId, ErasurePreviewId, Micros};
 use parking_lot::Mutex;
 
-use super::{ErasurePreview, Manifest};
+use super::manifest::WholeManifest;
+use super::preview::PreparedPreview;
 use crate::Error;
 use crate::forget::KeyUsed;
 
@@ -28,7 +29,7 @@ pub(super) struct Previewed {
 #[derive(Debug)]
 struct KeptPreview {
     of: Previewed,
-    shown: ErasurePreview,
+    shown: Arc<PreparedPreview>,
     /// The idempotency key that it was asked for with.
     key: Option<KeyUsed>,
 }
@@ -45,7 +46,7 @@ pub(super) struct Previews(Mutex<BTreeMap<ErasurePreviewId, KeptPreview>>);
 
 /// Manifests of erasures, by tenant.
 #[derive(Debug, Default)]
-pub(super) struct Manifests(Mutex<BTreeMap<ErasureId, (u32, Arc<Manifest>)>>);
+pub(super) struct Manifests(Mutex<BTreeMap<ErasureId, (u32, Arc<WholeManifest>)>>);
 
 /// Until when a manifest of now can be read.
 pub(super) fn expires(now: Micros) -> Micros {
@@ -53,7 +54,7 @@ pub(super) fn expires(now: Micros) -> Micros {
 }
 
 impl Previews {
-    pub(super) fn keep(&self, of: Previewed, shown: ErasurePreview, key: Option<KeyUsed>) {
+    pub(super) fn keep(&self, of: Previewed, shown: Arc<PreparedPreview>, key: Option<KeyUsed>) {
         let mut kept = self.0.lock();
         while kept.len() >= KEPT_MAX && kept.pop_first().is_some() {}
         kept.insert(shown.id, KeptPreview { of, shown, key });
@@ -65,17 +66,17 @@ impl Previews {
         tenant: u32,
         (used, body): KeyUsed,
         now: Micros,
-    ) -> Result<Option<ErasurePreview>, Error> {
+    ) -> Result<Option<Arc<PreparedPreview>>, Error> {
         let kept = self.0.lock();
         let mut live = kept.values().filter(|one| one.of.tenant == tenant && one.is_live(now));
         let found = live.find_map(|one| {
-            one.key.filter(|(key, _)| *key == used).map(|(_, asked)| (asked, one.shown.clone()))
+            one.key
+                .filter(|(key, _)| *key == used)
+                .map(|(_, asked)| (asked, Arc::clone(&one.shown)))
         });
         match found {
             None => Ok(None),
-            Some((asked, shown)) if asked == body => {
-                Ok(Some(ErasurePreview { replayed: true, ..shown }))
-            }
+            Some((asked, shown)) if asked == body => Ok(Some(shown)),
             Some(_) => Err(Error::IdempotencyConflict { index: 0 }),
         }
     }
@@ -86,7 +87,7 @@ impl Previews {
         tenant: u32,
         id: ErasurePreviewId,
         now: Micros,
-    ) -> Option<Arc<Manifest>> {
+    ) -> Option<Arc<WholeManifest>> {
         let kept = self.0.lock();
         let found = kept.get(&id).filter(|one| one.of.tenant == tenant && one.is_live(now));
         found.map(|one| Arc::clone(&one.shown.manifest))
@@ -112,13 +113,18 @@ impl Previews {
 }
 
 impl Manifests {
-    pub(super) fn keep(&self, id: ErasureId, tenant: u32, manifest: Arc<Manifest>) {
+    pub(super) fn keep(&self, id: ErasureId, tenant: u32, manifest: Arc<WholeManifest>) {
         let mut kept = self.0.lock();
         while kept.len() >= KEPT_MAX && kept.pop_first().is_some() {}
         kept.insert(id, (tenant, manifest));
     }
 
-    pub(super) fn get(&self, id: ErasureId, tenant: u32, now: Micros) -> Option<Arc<Manifest>> {
+    pub(super) fn get(
+        &self,
+        id: ErasureId,
+        tenant: u32,
+        now: Micros,
+    ) -> Option<Arc<WholeManifest>> {
         let kept = self.0.lock();
         let found = kept.get(&id).filter(|(of, manifest)| *of == tenant && manifest.expires > now);
         found.map(|(_, manifest)| Arc::clone(manifest))

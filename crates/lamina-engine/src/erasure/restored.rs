@@ -13,6 +13,7 @@ use lamina_store::log::{self, ErasePayload};
 use lamina_types::{ErasureId, EventId, ScopePath};
 
 use super::plan::Wanted;
+use super::reach::Reach;
 use super::run::Job;
 use super::{ErasureCounts, ErasureStatus, Outcome, PHASES};
 use crate::derive::key::forget as key;
@@ -155,12 +156,10 @@ impl Inner {
         let entry = self.reader.entry(row.begun, row.place)?;
         let what = entry.what.live().and_then(|bytes| ErasureBegun::decode(bytes).ok());
         let what = what.ok_or(Error::Undecodable { what: "an erasure" })?;
-        let wanted = Wanted {
-            tenant,
-            scope: self.scope_path(tenant, row.scope)?,
-            events: what.events.into_iter().collect(),
-            up_to: what.up_to,
-        };
+        let scope = self.scope_path(tenant, row.scope)?;
+        let reach = Reach::of(&scope, what.reach);
+        let events = what.events.into_iter().collect();
+        let wanted = Wanted { tenant, scope, events, up_to: what.up_to, reach };
         let scopes = self.scopes_erased(&wanted)?;
         Ok(Some(Restored { begins, within: false, wanted, scopes }))
     }

@@ -12,13 +12,14 @@ use lamina_store::codec::control::{ErasureBegun, ErasureCounts, ErasureStep};
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::kv::{Direction, Space};
 use lamina_store::log::{NewEntry, Section};
-use lamina_types::capability::{ForgetGdpr, ForgetGdprCrossWorkspace};
+use lamina_types::capability::ForgetGdpr;
 use lamina_types::{AuditId, ErasureId, ScopePath};
 use tokio::sync::oneshot;
 
 use super::plan::Wanted;
-use super::preview::ERASURE_KEY;
-use super::{ErasureAccepted, ErasureAsked, ErasureStatus, Outcome, Work};
+use super::preview::{ERASURE_KEY, Planned};
+use super::reach::Reach;
+use super::{ErasureAccepted, ErasureAsked, ErasureRights, ErasureStatus, Outcome, Work};
 use crate::admin::{Noted, by};
 use crate::derive::erasures::ErasureRow;
 use crate::derive::key;
@@ -64,7 +65,7 @@ impl Engine {
     pub async fn erase(
         &self,
         permit: &Permit<ForgetGdpr>,
-        crosses: Option<&Permit<ForgetGdprCrossWorkspace>>,
+        rights: &ErasureRights,
         asked: &ErasureAsked,
         noted: &Noted,
     ) -> Result<ErasureAccepted, Error> {
@@ -81,14 +82,17 @@ impl Engine {
         {
             let (id, same) = known.split_first_chunk::<16>().ok_or(Error::NotFound)?;
             return match same == body.as_slice() {
-                true => Ok(ErasureAccepted { id: ErasureId::from_bytes(*id), replayed: true }),
+                true => Ok(ErasureAccepted {
+                    id: ErasureId::from_bytes(*id),
+                    replayed: true,
+                    crosses: None,
+                }),
                 false => Err(Error::IdempotencyConflict { index: 0 }),
             };
         }
-        let (plan, manifest) = self.planned(permit, asked).await?;
-        if !plan.reaches.is_empty() && crosses.is_none_or(|permit| !permit.covers(&asked.scope)) {
-            return Err(Error::OutsidePermit);
-        }
+        let Planned { plan, reach, manifest } = self.planned(permit, rights, asked).await?;
+        let (caller, book) = (permit.caller(), self.policies());
+        let crosses = self.inner.permit_reach(caller, rights, &book, &asked.scope, &plan)?;
         self.previewed_before(permit, asked, &plan)?;
         let id = ErasureId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
         let ordinal = self.inner.views.scope_ordinal(tenant, &asked.scope)?;
@@ -101,6 +105,7 @@ impl Engine {
             crosses: crosses.is_some(),
             key,
             promise: Some(promise),
+            reach: reach.noted(),
         };
         let job = Job {
             id,
@@ -110,6 +115,7 @@ impl Engine {
                 scope: asked.scope.clone(),
                 events: asked.events.iter().copied().collect(),
                 up_to: begun.up_to,
+                reach,
             },
             who: by(&self.inner.env, permit, noted),
             before: ErasureCounts::default(),
@@ -119,7 +125,7 @@ impl Engine {
         self.note_erasure(&job, control::ERASURE_BEGUN, &begun.encode()).await?;
         self.inner.admin.erasing.manifests.keep(id, tenant, manifest);
         self.carry_on(job, work);
-        Ok(ErasureAccepted { id, replayed: false })
+        Ok(ErasureAccepted { id, replayed: false, crosses })
     }
 
     /// How far an erasure has come.
@@ -379,6 +385,7 @@ impl Inner {
                     SYSTEM_SCOPE => continue,
                     scope => self.scope_path(tenant, scope)?,
                 };
+                let reach = Reach::of(&scope, begun.reach);
                 jobs.push(Job {
                     id,
                     ordinal: row.scope,
@@ -387,6 +394,7 @@ impl Inner {
                         scope,
                         events: begun.events.into_iter().collect(),
                         up_to: begun.up_to,
+                        reach,
                     },
                     who: Section::absent(),
                     before: row.counts,

@@ -149,6 +149,14 @@ impl Gate {
         }
     }
 
+    /// The actors that the configuration lets act for the persons of a tenant.
+    pub(crate) fn delegates(&self, tenant: &str) -> Vec<ActorId> {
+        match &self.kind {
+            Kind::Open(_) => Vec::new(),
+            Kind::Signed(signed) => signed.trust.delegates(tenant),
+        }
+    }
+
     /// Who calls, from which address if that is known.
     pub(crate) async fn caller(
         &self,

@@ -263,6 +263,12 @@ impl Trust {
         self.with_offices(None, tenant, Caller::plain(actor, ordinal))
     }
 
+    /// The actors that act for the persons of a tenant, whoever issues their tokens.
+    pub(super) fn delegates(&self, tenant: &str) -> Vec<ActorId> {
+        let named = self.config.delegates.iter().filter(|named| named.tenant == tenant);
+        named.map(|named| named.actor.clone()).collect()
+    }
+
     /// The caller of a verified token, with the offices that the configuration gives it.
     pub(super) fn caller(&self, token: &VerifiedToken, tenant: u32, grant: Arc<Grant>) -> Caller {
         let claims = &token.claims;

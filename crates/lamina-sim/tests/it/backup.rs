@@ -12,7 +12,7 @@ use crate::certified::{ended, save};
 use crate::cli::{code, lamina, out, text};
 use crate::coverage::check_schema;
 use crate::forget::{holding, redact, say};
-use crate::harness::{Own, data, directory, launch, string};
+use crate::harness::{Api, Own, data, directory, launch, string};
 
 /// A server that notes what is taken back.
 struct Noting {
@@ -187,6 +187,41 @@ fn what_was_erased_after_the_backup_does_not_come_back() {
     again.post("/v1/forget", &redact(&again, &[&kept])).fails(409, "LEGAL_HOLD");
 }
 
+/// The ledger takes back again what an erasure took, and nothing of those whom the scope lists as owners.
+#[test]
+fn restore_with_ledger_erases_no_more_than_the_erasure_did() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("restored-trap");
+    let send = |api: &mut Api, actor: &str, target: &str, body: &Value| {
+        api.send(&Request::post(target, body).header("X-Cortex-Actor", actor))
+    };
+    let write = |api: &mut Api, scope: &str, actor: &str, text: &str| {
+        let mut said = api.envelope(text);
+        said["scope"] = json!(scope);
+        string(&send(api, actor, "/v1/experience?wait=settled", &said).ok(200), "event_id")
+    };
+    let victims = write(&mut api, "user:victim", "user:victim", "I live in Quaxley.");
+    let trap = api.scope.clone();
+    let members = ["user:bob", "user:victim", "user:local"];
+    let members = members.map(|actor| json!({"actor": actor, "role": "owner"}));
+    send(&mut api, "user:bob", "/v1/scopes", &json!({"path": trap, "members": members})).ok(201);
+    let own = write(&mut api, &trap, "user:bob", "My dog is called Vimto.");
+    let (place, _) = noting.backup("copy");
+    let body = json!({"scope": trap, "confirm_all": true});
+    let begun = send(&mut api, "user:bob", "/v1/erasures", &body).ok(202);
+    let status = ended(&mut api, &string(&begun, "erasure_id"));
+    assert_eq!(status["certificate"]["counts"]["deleted_events"], 1, "{status}");
+    api.event(&victims);
+    let ledger = noting.ledger.clone();
+    let _held = noting.own.stop();
+    let root = directory();
+    restore(&place, root.path(), &["--ledger", text(&ledger)]);
+    let restored = serve(root, &ledger);
+    let mut again = restored.api("restored-trap-again");
+    again.event(&victims);
+    again.get(&format!("/v1/events/{own}")).fails(410, "RESOURCE_DELETED");
+}
+
 /// The entries that erased are others in a restored directory; the ledger knows those of the certificate.
 #[test]
 fn a_certificate_verifies_in_a_directory_that_was_restored() {
@@ -196,7 +231,7 @@ fn a_certificate_verifies_in_a_directory_that_was_restored() {
     let (place, _) = noting.backup("copy");
     // The backup does not know this one.
     say(&mut api, "My dog is called Vimto.");
-    let begun = api.post("/v1/erasures", &json!({"scope": api.scope})).ok(202);
+    let begun = api.post("/v1/erasures", &json!({"scope": api.scope, "confirm_all": true})).ok(202);
     let id = string(&begun, "erasure_id");
     let status = ended(&mut api, &id);
     assert_eq!(status["certificate"]["counts"]["deleted_events"], 2);
@@ -239,7 +274,8 @@ fn a_certificate_verifies_in_a_directory_that_was_restored() {
     let other = id.replace(char::is_numeric, "0");
     next.get(&format!("/v1/erasures/{other}")).fails(404, "NOT_FOUND");
     say(&mut next, "I live in Rome.");
-    let begun = next.post("/v1/erasures", &json!({"scope": next.scope})).ok(202);
+    let begun =
+        next.post("/v1/erasures", &json!({"scope": next.scope, "confirm_all": true})).ok(202);
     let second = ended(&mut next, &string(&begun, "erasure_id"));
     assert_eq!(second["certificate"]["number"], 2, "{second}");
     let root = restored.stop();

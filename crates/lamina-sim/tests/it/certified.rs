@@ -38,7 +38,7 @@ fn erased(own: &Own, area: &str) -> (Value, Value, String) {
     for words in ["I live in Quaxley.", "My dog is called Vimto.", "I work at Zyxcorp."] {
         api.write_settled(words);
     }
-    let begun = api.post("/v1/erasures", &json!({"scope": api.scope})).ok(202);
+    let begun = api.post("/v1/erasures", &json!({"scope": api.scope, "confirm_all": true})).ok(202);
     let manifest = api.get(&string(&begun, "manifest_url")).ok(200);
     let status = ended(&mut api, &string(&begun, "erasure_id"));
     (manifest, status, api.scope.clone())
@@ -117,7 +117,7 @@ fn a_directory_that_is_not_as_the_certificate_says_does_not_verify() {
     let mut api = own.api("held-against");
     api.write_settled("I live in Quaxley.");
     code(&lamina(&["backup", "--data", text(&source), "--to", text(&copy)]), 0);
-    let begun = api.post("/v1/erasures", &json!({"scope": api.scope})).ok(202);
+    let begun = api.post("/v1/erasures", &json!({"scope": api.scope, "confirm_all": true})).ok(202);
     let status = ended(&mut api, &string(&begun, "erasure_id"));
     let held = own.stop();
     let dir = data(held.path());

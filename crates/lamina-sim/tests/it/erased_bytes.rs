@@ -228,7 +228,9 @@ fn erase(api: &mut Api) -> Value {
 }
 
 fn begin(api: &mut Api) -> String {
-    let body = json!({"scope": api.scope, "audit_note": "Vergilmoss wishes it"});
+    let body = json!({
+        "scope": api.scope, "confirm_all": true, "audit_note": "Vergilmoss wishes it",
+    });
     string(&api.post("/v1/erasures", &body).ok(202), "erasure_id")
 }
 

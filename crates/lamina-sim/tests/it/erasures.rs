@@ -132,7 +132,10 @@ fn ruling_4_ruling_14_what_others_refer_to_stays_without_its_value() {
     let mut redacted = vec![shared.clone(), followed.clone()];
     redacted.sort_unstable();
     assert_eq!(plan["events_to_redact"], json!(redacted));
-    let id = string(&api.post("/v1/erasures", &json!({"scope": own})).ok(202), "erasure_id");
+    let id = string(
+        &api.post("/v1/erasures", &json!({"scope": own, "confirm_all": true})).ok(202),
+        "erasure_id",
+    );
     assert_eq!(ended(&mut api, &id)["progress"]["redacted_events"], 2);
     let of = format!("scope={team}&subject={al}&predicate=lives_in");
     let facts = api.get(&format!("/v1/facts/timeline?{of}")).ok(200);
@@ -173,7 +176,10 @@ fn r286_r388_progress_is_announced() {
     say(&mut api, &scope, "user:announced_al", "I live in Quaxley.", None);
     let events = "erasure_progress,erasure_complete";
     let mut stream = api.stream(&format!("scope={scope}&events={events}"));
-    let id = string(&api.post("/v1/erasures", &json!({"scope": scope})).ok(202), "erasure_id");
+    let id = string(
+        &api.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})).ok(202),
+        "erasure_id",
+    );
     let done = ended(&mut api, &id);
     let mut phases = Vec::new();
     let last = loop {
@@ -221,8 +227,9 @@ fn r281_c37_a_preview_must_agree_and_a_request_must_be_clear() {
     let named = json!({"memory_ids": [second]});
     api.post("/v1/erasures", &body(json!({"selector": named, "confirm_all": true})))
         .fails(400, "AMBIGUOUS_SELECTOR");
-    api.post("/v1/erasures", &body(json!({"confirm_all": false})))
-        .fails(422, "EMPTY_SELECTOR_WITHOUT_CONFIRMATION");
+    for silent in [json!({}), json!({"confirm_all": false})] {
+        api.post("/v1/erasures", &body(silent)).fails(422, "EMPTY_SELECTOR_WITHOUT_CONFIRMATION");
+    }
     // A list that came out empty is not everything, and is not shown as everything either.
     for selector in [json!({}), json!({"memory_ids": []}), json!({"memory_ids": null})] {
         for target in ["/v1/erasures", "/v1/erasures/preview"] {
@@ -253,7 +260,10 @@ fn a_hold_keeps_a_scope_and_is_reported() {
     let shown = api.post("/v1/erasures/preview", &json!({"scope": scope})).ok(200);
     assert_eq!(shown["refcount_breakdown"]["events_under_legal_hold"], 1);
     assert_eq!(shown["legal_holds"][0]["reason"], "a trial");
-    let id = string(&api.post("/v1/erasures", &json!({"scope": scope})).ok(202), "erasure_id");
+    let id = string(
+        &api.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})).ok(202),
+        "erasure_id",
+    );
     assert_eq!(ended(&mut api, &id)["progress"]["held_events"], 1);
     api.get(&format!("/v1/events/{event}")).ok(200);
     // Nor can anybody forget the words.
@@ -268,7 +278,10 @@ fn a_hold_keeps_a_scope_and_is_reported() {
     }
     api.get(&format!("/v1/events/{event}")).ok(200);
     assert_eq!(api.delete(&format!("/v1/admin/legal-holds?scope={scope}")).response.status, 204);
-    let id = string(&api.post("/v1/erasures", &json!({"scope": scope})).ok(202), "erasure_id");
+    let id = string(
+        &api.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})).ok(202),
+        "erasure_id",
+    );
     assert_eq!(ended(&mut api, &id)["progress"]["deleted_events"], 1);
     api.get(&format!("/v1/events/{event}")).fails(410, "RESOURCE_DELETED");
 }
@@ -280,7 +293,10 @@ fn ruling_14_a_key_is_refused_after_an_erasure() {
     let envelope = api.envelope("I live in Quaxley.");
     api.post("/v1/experience?wait=settled", &envelope).ok(200);
     let scope = api.scope.clone();
-    let id = string(&api.post("/v1/erasures", &json!({"scope": scope})).ok(202), "erasure_id");
+    let id = string(
+        &api.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})).ok(202),
+        "erasure_id",
+    );
     ended(&mut api, &id);
     api.post("/v1/experience", &envelope).fails(410, "RESOURCE_DELETED");
     let mut other = envelope.clone();
@@ -301,7 +317,10 @@ fn an_erasure_outlives_a_crash() {
     let last = say(&mut api, &scope, "user:erased_zoe", "I live in Quaxley.", None);
     let root = data(own.directory.path());
     assert!(!holding(&root.join("log"), "uaxley").is_empty());
-    let id = string(&api.post("/v1/erasures", &json!({"scope": scope})).ok(202), "erasure_id");
+    let id = string(
+        &api.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})).ok(202),
+        "erasure_id",
+    );
     let own = own.crash();
     let mut api = own.api("erasure-crash");
     assert_eq!(ended(&mut api, &id)["status"], "completed");

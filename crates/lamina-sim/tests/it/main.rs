@@ -40,6 +40,8 @@ mod forget;
 #[cfg(test)]
 mod deletes;
 #[cfg(test)]
+mod erasure_reach;
+#[cfg(test)]
 mod entities;
 #[cfg(test)]
 mod beliefs;

@@ -157,7 +157,8 @@ fn r076_r305_what_somebody_has_is_not_taken_or_destroyed() {
                 not_owner(delete(&mut bob, &target), right);
             }
             for route in ["/v1/erasures", "/v1/erasures/preview"] {
-                not_owner(bob.post(route, &json!({"scope": scope})), "forget.gdpr");
+                let body = json!({"scope": scope, "confirm_all": true});
+                not_owner(bob.post(route, &body), "forget.gdpr");
             }
             let cancel = format!("/v1/lifecycle/memory-event/{id}/cancel");
             not_owner(bob.post(&cancel, &json!({})), right);
@@ -197,8 +198,11 @@ fn r076_r305_what_somebody_has_is_not_taken_or_destroyed() {
             ]});
             put(&mut alice, &members, &both).ok(200);
             write(&mut bob, scope, "a word of a member");
-            not_owner(bob.post("/v1/erasures", &json!({"scope": scope})), "forget.gdpr");
-            alice.post("/v1/erasures", &json!({"scope": scope})).ok(202);
+            not_owner(
+                bob.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})),
+                "forget.gdpr",
+            );
+            alice.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})).ok(202);
         }
     }
 }
@@ -217,7 +221,10 @@ fn nobody_reaches_into_what_others_have_from_above() {
         not_owner(bob.post("/v1/scopes", &json!({"path": "org:acme"})), right);
         let deny = json!({"deny": ["scope.read.local"]});
         not_owner(put(bob, "/v1/policy/scope?path=org:acme", &deny), right);
-        not_owner(bob.post("/v1/erasures", &json!({"scope": "org:acme"})), "forget.gdpr");
+        not_owner(
+            bob.post("/v1/erasures", &json!({"scope": "org:acme", "confirm_all": true})),
+            "forget.gdpr",
+        );
     };
     tries(&mut bob);
     write(&mut bob, "org:acme", "I was first here");
@@ -230,7 +237,7 @@ fn nobody_reaches_into_what_others_have_from_above() {
     write(&mut bob, "ws:bob", "hello");
     write(&mut bob, "ws:bob/ws:a", "hello");
     bob.post("/v1/scopes", &json!({"path": "ws:bob"})).ok(201);
-    bob.post("/v1/erasures", &json!({"scope": "ws:bob"})).ok(202);
+    bob.post("/v1/erasures", &json!({"scope": "ws:bob", "confirm_all": true})).ok(202);
     // The owner of an organization that an operator has put there looks after what is nobody's below,
     // and gets into nothing that is a person's.
     let owners = json!([{"actor": "user:carol", "role": "owner"}]);
@@ -265,11 +272,14 @@ fn r366_a_person_has_what_is_theirs_erased_whoever_wrote_it() {
     alice.post("/v1/scopes", &json!({"path": "user:alice", "members": writer})).ok(201);
     write(&mut agent, "user:alice/agent:helper", "Alice likes coffee.");
     for scope in ["user:alice", "user:alice/agent:helper"] {
-        not_owner(bob.post("/v1/erasures", &json!({"scope": scope})), "forget.gdpr");
+        not_owner(
+            bob.post("/v1/erasures", &json!({"scope": scope, "confirm_all": true})),
+            "forget.gdpr",
+        );
     }
     let shown = alice.post("/v1/erasures/preview", &json!({"scope": "user:alice"})).ok(200);
     assert_eq!(shown["refcount_breakdown"]["events_to_delete"], 2, "{shown}");
-    alice.post("/v1/erasures", &json!({"scope": "user:alice"})).ok(202);
+    alice.post("/v1/erasures", &json!({"scope": "user:alice", "confirm_all": true})).ok(202);
 }
 
 /// C35, ruling 10: of what one may not read one hears nothing.

@@ -28,7 +28,8 @@ pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};
 pub use erasure::{
-    ErasureBegun, ErasureCertified, ErasureCounts, ErasurePromise, ErasureStep, LegalHold,
+    ErasedElsewhere, ErasureBegun, ErasureCertified, ErasureCounts, ErasurePromise, ErasureReach,
+    ErasureStep, LegalHold,
 };
 pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
 pub use phrases::PhrasesSet;

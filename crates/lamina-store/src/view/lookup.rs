@@ -60,20 +60,33 @@ impl Views {
     /// event of the tenant, unless none was ever cancelled.
     pub fn events_cancelled(&self, tenant: u32, scope: u64) -> Result<Vec<EventRow>, ViewError> {
         let mut found = Vec::new();
+        self.each_cancelled(tenant, &mut |row| {
+            if row.scope == scope {
+                found.push(row);
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Visits the events of a tenant that were cancelled and not erased, in any scope.
+    pub fn each_cancelled(
+        &self,
+        tenant: u32,
+        visit: &mut dyn FnMut(EventRow),
+    ) -> Result<(), ViewError> {
         if self.counts().excluded == 0 {
-            return Ok(found);
+            return Ok(());
         }
         let from = key::event(tenant, &EventId::from_bytes([0; 16]));
         let to = key::after(key::event(tenant, &EventId::from_bytes([0xFF; 16])));
         self.walk(Space::Events, (&from, &to), &mut |key, value| {
             let id = key::tail_id(key).ok_or(CodecError::Truncated)?;
             let row = EventRow::decode(tenant, EventId::from_bytes(id), value)?;
-            if row.scope == scope && row.is_excluded() {
-                found.push(row);
+            if row.is_excluded() {
+                visit(row);
             }
             Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
+        })
     }
 
     /// The last event that an idempotency key was used for; see [`IdempotencyRow::is_expired`].

@@ -12,10 +12,19 @@ fn read(body: &Value) -> Result<Asked, ErrorCode> {
 const EVENT: &str = "evt_00000000000000000000000000000001";
 
 #[test]
-fn everything_is_meant_unless_events_are_named() {
-    let all = read(&json!({"scope": "user:alice"})).unwrap();
+fn everything_goes_only_if_it_is_confirmed() {
+    let silent = Err(ErrorCode::EmptySelectorWithoutConfirmation);
+    assert_eq!(read(&json!({"scope": "user:alice"})), silent);
+    assert_eq!(read(&json!({"scope": "user:alice", "selector": null})), silent);
+    assert_eq!(read(&json!({"scope": "user:alice", "confirm_all": null})), silent);
+    let all = read(&json!({"scope": "user:alice", "confirm_all": true})).unwrap();
     assert_eq!((all.events.len(), all.preview), (0, None));
-    assert!(read(&json!({"scope": "user:alice", "confirm_all": true})).is_ok());
+    let shown =
+        json!({"scope": "user:alice", "from_preview_id": format!("ervw_{}", "0".repeat(32))});
+    assert!(read(&shown).is_ok());
+    let mut denied = shown.clone();
+    denied["confirm_all"] = json!(false);
+    assert_eq!(read(&denied), silent);
     let named = json!({"scope": "user:alice", "selector": {"memory_ids": [EVENT, EVENT]}});
     assert_eq!(read(&named).unwrap().events.len(), 1);
     let mut both = named.clone();
@@ -27,6 +36,7 @@ fn everything_is_meant_unless_events_are_named() {
     assert_eq!(read(&none), Err(ErrorCode::EmptySelectorWithoutConfirmation));
     // Who only wants to see it confirms nothing.
     let shown = |body: &Value| ErasureRequest::preview(body.to_string().as_bytes(), None);
+    assert_eq!(shown(&json!({"scope": "user:alice"})).unwrap().events, []);
     assert_eq!(shown(&json!({"scope": "user:alice", "confirm_all": false})).unwrap().events, []);
     assert_eq!(shown(&both).unwrap_err().code, ErrorCode::AmbiguousSelector);
 }
@@ -48,7 +58,6 @@ fn a_selector_that_names_nothing_is_not_everything() {
         let said = json!({"scope": "user:alice", "selector": selector, "confirm_all": true});
         assert_eq!(read(&said).unwrap().events, []);
     }
-    assert!(read(&json!({"scope": "user:alice", "selector": null})).is_ok());
 }
 
 #[test]
@@ -75,7 +84,10 @@ fn what_is_misspelt_is_refused() {
             json!({"scope": "user:alice", "selector": {"memory_ids": ["fact_1"]}}),
             ErrorCode::InvalidId,
         ),
-        (json!({"scope": "user:alice", "audit_note": "x".repeat(2_001)}), ErrorCode::InvalidBody),
+        (
+            json!({"scope": "user:alice", "confirm_all": true, "audit_note": "x".repeat(2_001)}),
+            ErrorCode::InvalidBody,
+        ),
     ] {
         assert_eq!(read(&body), Err(code), "{body}");
     }

@@ -157,6 +157,7 @@ async fn nothing_of_a_scope_is_shown_while_it_is_erased() {
         scope: path(ALICE),
         events: events.iter().copied().collect(),
         up_to: engine.inner.shared.applied.offset(),
+        reach: Default::default(),
     };
     let id = ErasureId::from_bytes([3; 16]);
     // Of single events the others stay in sight.
@@ -198,7 +199,13 @@ async fn what_others_have_of_a_scope_has_no_words_while_it_is_erased() {
     let before = facts_in(&engine, &path(team)).await;
     assert!(told(&before).contains("peanuts") && told(&before).contains("Lima"), "{before:?}");
     let up_to = engine.inner.shared.applied.offset();
-    let wanted = Wanted { tenant: 1, scope: path(ALICE), events: BTreeSet::new(), up_to };
+    let wanted = Wanted {
+        tenant: 1,
+        scope: path(ALICE),
+        events: BTreeSet::new(),
+        up_to,
+        reach: Default::default(),
+    };
     let id = ErasureId::from_bytes([3; 16]);
     engine.inner.veil(id, &wanted).unwrap();
     let meanwhile = facts_in(&engine, &path(team)).await;

@@ -6,13 +6,15 @@ use lamina_api::query::Params;
 use lamina_api::v1::erasures::{
     AffectedWorkspace, Asked, CrossScopeReference, ErasureCancelled, ErasureJobBody,
     ErasureManifestBody, ErasurePreviewBody, ErasureProgress, ErasureRequest, ErasureStarted,
-    LegalHoldBody, LegalHoldList, LegalHoldRequest, Preview, Propagation, RefcountBreakdown,
+    HiddenReachBody, LeftAlone, LegalHoldBody, LegalHoldList, LegalHoldRequest, Preview,
+    Propagation, RefcountBreakdown,
 };
 use lamina_api::{ApiError, time};
 use lamina_core::policy::{Caller, Denial, DenialCode, Permit, Tier, is_of};
 use lamina_engine::Error as EngineError;
 use lamina_engine::erasure::{
-    Affected, Certified, ErasureAsked, ErasureStatus, Hold, Manifest, Outcome, PHASES, PreviewOf,
+    Affected, Certified, ErasureAsked, ErasureRights, ErasureStatus, HiddenReach, Hold, Manifest,
+    Outcome, PHASES, PreviewOf,
 };
 use lamina_types::capability::{
     Capability as _, ForgetGdpr, ForgetGdprCrossWorkspace, PolicyAdministerTenant,
@@ -32,25 +34,26 @@ pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
     let asked = asked(&mut call, ErasureRequest::preview).await?;
     let permit = permit(&call.desk, &caller, &asked.scope).await?;
     let scope = asked.scope.to_string();
-    let shown = call.app.engine.erasure_preview(&permit, &wanted(asked)).await?;
-    let manifest = &shown.manifest;
-    let crosses = !shown.reaches.is_empty();
+    let rights = rights(&call.desk, &caller);
+    let shown = call.app.engine.erasure_preview(&permit, &rights, &wanted(asked)).await?;
     let body = ErasurePreviewBody {
         preview_id: shown.id.to_string(),
         scope,
         estimated_affected: counts(shown.affected),
         refcount_breakdown: RefcountBreakdown {
-            events_to_delete: manifest.delete.len() as u64,
-            events_to_redact: manifest.redact.len() as u64,
-            events_under_legal_hold: manifest.held.len() as u64,
+            events_to_delete: shown.events.delete,
+            events_to_redact: shown.events.redact,
+            events_under_legal_hold: shown.events.held,
         },
         cross_scope_propagation: Propagation {
             affected_workspaces: shown.reaches.iter().map(workspace).collect(),
-            requires_capability: crosses.then(|| ForgetGdprCrossWorkspace::NAME.to_owned()),
+            requires_capability: shown.crosses.then(|| ForgetGdprCrossWorkspace::NAME.to_owned()),
+            hidden: hidden(shown.hidden),
+            left_alone: LeftAlone { scopes: shown.left_alone },
         },
         legal_holds: shown.holds.iter().map(hold).collect(),
         estimated_duration_ms: shown.duration_ms,
-        mentions: manifest.mentions.len() as u64,
+        mentions: shown.events.mentions,
         manifest_url: format!("/v1/erasures/preview/{}/manifest", shown.id),
     };
     let mut response = reply::json(StatusCode::OK, &body)?;
@@ -64,10 +67,11 @@ pub(super) async fn preview(mut call: Call) -> Result<Response, Failure> {
 pub(super) async fn preview_manifest(mut call: Call) -> Result<Response, Failure> {
     let id: ErasurePreviewId = call.path_id("preview_id").await?;
     let caller = call.caller()?;
-    let found = call.app.engine.erasure_preview_manifest(caller.tenant, id);
-    let scope = found.as_ref().map(|manifest| manifest.scope.clone());
-    sees(&call.desk, &caller, scope.ok().as_ref()).await?;
-    reply::json(StatusCode::OK, &plan(&*found?))
+    let scope = call.app.engine.erasure_preview_scope(caller.tenant, id);
+    let permit = sees(&call.desk, &caller, scope.ok().as_ref()).await?;
+    let boot = call.app.boot();
+    let manifest = call.app.engine.erasure_preview_manifest(&permit, boot, id).await?;
+    reply::json(StatusCode::OK, &plan(&manifest))
 }
 
 /// Begins an erasure.
@@ -77,15 +81,18 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
     let scope = asked.scope.clone();
     let permit = permit(&call.desk, &caller, &scope).await?;
     let noted = call.noted("");
-    let wanted = wanted(asked);
-    let engine = &call.app.engine;
-    let crosses = match engine.erasure_crosses(&permit, &wanted).await? {
-        true => Some(call.desk.permit::<ForgetGdprCrossWorkspace>(&caller, Some(&scope)).await?),
-        false => None,
-    };
+    let rights = rights(&call.desk, &caller);
     // A pack that is kept may hold what goes.
     call.app.forget_all_packs();
-    let accepted = engine.erase(&permit, crosses.as_ref(), &wanted, &noted).await?;
+    let accepted = call.app.engine.erase(&permit, &rights, &wanted(asked), &noted).await;
+    let accepted = accepted.inspect_err(|error| {
+        if let EngineError::Denied(denial) = error {
+            call.record.denied(denial, Some(&scope));
+        }
+    })?;
+    if let Some(tier) = accepted.crosses {
+        call.record.allowed(ForgetGdprCrossWorkspace::NAME, tier, Some(&scope));
+    }
     let id = accepted.id;
     let body = ErasureStarted {
         erasure_id: id.to_string(),
@@ -102,7 +109,7 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
 
 /// How far an erasure has come.
 pub(super) async fn status(mut call: Call) -> Result<Response, Failure> {
-    let id = found(&mut call).await?;
+    let (id, _) = found(&mut call).await?;
     let caller = call.caller()?;
     let status = call.app.engine.erasure(caller.tenant, id).await?;
     let certified = match status.outcome {
@@ -118,16 +125,16 @@ pub(super) async fn status(mut call: Call) -> Result<Response, Failure> {
     reply::json(StatusCode::OK, &job(&status, certified))
 }
 
-/// The full plan of an erasure.
+/// The plan of an erasure.
 pub(super) async fn manifest(mut call: Call) -> Result<Response, Failure> {
-    let id = found(&mut call).await?;
-    let tenant = call.caller()?.tenant;
-    reply::json(StatusCode::OK, &plan(&*call.app.engine.erasure_manifest(tenant, id)?))
+    let (id, permit) = found(&mut call).await?;
+    let manifest = call.app.engine.erasure_manifest(&permit, call.app.boot(), id).await?;
+    reply::json(StatusCode::OK, &plan(&manifest))
 }
 
 /// Asks an erasure to stop.
 pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
-    let id = found(&mut call).await?;
+    let (id, _) = found(&mut call).await?;
     let tenant = call.caller()?.tenant;
     let accepted = call.app.engine.erasure_cancel(tenant, id).await?;
     let status = call.app.engine.erasure(tenant, id).await?;
@@ -204,18 +211,25 @@ async fn keeps_hold(
     Err(denial.into())
 }
 
-/// The right to erase a tree. A person's own goes whole; elsewhere, where others have scopes below, it
-/// takes who may erase those.
+/// The right to erase a scope. One that nobody has is not erased from above those that others have below it.
 async fn permit(
     desk: &Desk,
     caller: &Caller,
     scope: &ScopePath,
 ) -> Result<Permit<ForgetGdpr>, Failure> {
     let permit = desk.permit::<ForgetGdpr>(caller, Some(scope)).await?;
-    if !caller.operator && !is_of(scope, &caller.actor) {
+    let membership = desk.app.stack(caller, Some(scope)).await?.membership;
+    if !membership.registered && !membership.personal && !caller.administers() {
         reaches(desk, caller, &permit, scope).await?;
     }
     Ok(permit)
+}
+
+/// What decides how far an erasure of this caller reaches. Scopes below that others have are left alone,
+/// and every scope outside is asked by its own policy.
+fn rights(desk: &Desk, caller: &Caller) -> ErasureRights {
+    let tenant = desk.app.engine.tenant_name(caller.tenant);
+    ErasureRights { boot: desk.app.boot(), delegates: desk.app.gate.delegates(&tenant) }
 }
 
 type Read = fn(&[u8], Option<&str>) -> Result<Asked, ApiError>;
@@ -236,25 +250,33 @@ fn wanted(asked: Asked) -> ErasureAsked {
 }
 
 /// The erasure that a path names, for whoever may erase its scope.
-async fn found(call: &mut Call) -> Result<ErasureId, Failure> {
+async fn found(call: &mut Call) -> Result<(ErasureId, Permit<ForgetGdpr>), Failure> {
     let id: ErasureId = call.path_id("erasure_id").await?;
     let caller = call.caller()?;
     let scope = call.app.engine.erasure_home(caller.tenant, id).await;
-    sees(&call.desk, &caller, scope.as_ref().ok()).await?;
+    let permit = sees(&call.desk, &caller, scope.as_ref().ok()).await?;
     scope?;
-    Ok(id)
+    Ok((id, permit))
 }
 
 /// Whoever may not erase there does not learn whether it exists.
-async fn sees(desk: &Desk, caller: &Caller, scope: Option<&ScopePath>) -> Result<(), Failure> {
-    desk.permit::<ForgetGdpr>(caller, scope).await?;
+async fn sees(
+    desk: &Desk,
+    caller: &Caller,
+    scope: Option<&ScopePath>,
+) -> Result<Permit<ForgetGdpr>, Failure> {
+    let permit = desk.permit::<ForgetGdpr>(caller, scope).await?;
     match scope {
-        Some(_) => Ok(()),
+        Some(_) => Ok(permit),
         None => {
             desk.record.forget();
             Err(EngineError::NotFound.into())
         }
     }
+}
+
+fn hidden(hidden: HiddenReach) -> HiddenReachBody {
+    HiddenReachBody { scopes: hidden.scopes, events: hidden.events }
 }
 
 fn workspace(reached: &Affected) -> AffectedWorkspace {
@@ -293,6 +315,7 @@ fn plan(manifest: &Manifest) -> ErasureManifestBody {
             .collect(),
         beliefs_to_demote: texts(&manifest.demoted),
         mentions: texts(&manifest.mentions),
+        hidden: hidden(manifest.hidden),
         expires_at: time::print(manifest.expires),
     }
 }

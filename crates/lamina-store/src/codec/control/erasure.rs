@@ -24,6 +24,35 @@ pub struct ErasureBegun {
     pub key: Option<([u8; 16], [u8; 16])>,
     /// What was promised; an erasure from before there were certificates has none of it.
     pub promise: Option<ErasurePromise>,
+    /// How far it reaches, as was decided when it began. One that does not say reaches nothing outside.
+    pub reach: ErasureReach,
+}
+
+/// How far an erasure reaches beyond the scope that it names, and what it leaves alone below. Decided once:
+/// whoever carries the erasure on takes the same events, whatever roles and settings have changed since.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ErasureReach {
+    /// Scopes below that others have.
+    pub left_alone: Vec<u64>,
+    /// Events elsewhere of the person that the scope is named for.
+    pub elsewhere: ErasedElsewhere,
+}
+
+/// Which events of a person go that stand outside of their scope.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ErasedElsewhere {
+    /// None.
+    #[default]
+    Nothing,
+    /// All of which the person is the observed actor.
+    Everything,
+    /// Of these, those that the person wrote or had written, and those in places that the person owns.
+    Own {
+        /// Keyed hashes of the callers that count as the person.
+        authors: Vec<[u8; 16]>,
+        /// Scopes that the person owns.
+        scopes: Vec<u64>,
+    },
 }
 
 /// What an erasure promised when it began, for its certificate.
@@ -162,6 +191,7 @@ impl ErasureBegun {
             out.number(10, *holds);
             out.number(11, *references);
         }
+        self.reach.put(&mut out);
         out.finish()
     }
 
@@ -171,6 +201,7 @@ impl ErasureBegun {
         let (mut key, mut body, mut events) = (None, None, Vec::new());
         let (mut manifest, mut checkpoint) = (None, None);
         let (mut holds, mut references) = (None, None);
+        let mut reach = ReachFields::default();
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -185,7 +216,7 @@ impl ErasureBegun {
                 9 => once(&mut checkpoint, number(value, "checkpoint")?, "checkpoint")?,
                 10 => once(&mut holds, number(value, "holds")?, "holds")?,
                 11 => once(&mut references, number(value, "references")?, "references")?,
-                _ => {}
+                tag => reach.take(tag, value)?,
             }
         }
         Ok(ErasureBegun {
@@ -201,7 +232,66 @@ impl ErasureBegun {
                 holds: holds.unwrap_or_default(),
                 references: references.unwrap_or_default(),
             }),
+            reach: reach.read()?,
         })
+    }
+}
+
+/// Numbers of [`ErasedElsewhere`].
+const EVERYTHING: u64 = 1;
+const OWN: u64 = 2;
+
+impl ErasureReach {
+    fn put(&self, out: &mut FieldWriter) {
+        for scope in &self.left_alone {
+            out.number(12, *scope);
+        }
+        match &self.elsewhere {
+            ErasedElsewhere::Nothing => {}
+            ErasedElsewhere::Everything => out.number(13, EVERYTHING),
+            ErasedElsewhere::Own { authors, scopes } => {
+                out.number(13, OWN);
+                for author in authors {
+                    out.field(14, author);
+                }
+                for scope in scopes {
+                    out.number(15, *scope);
+                }
+            }
+        }
+    }
+}
+
+/// The fields of a reach while they are read.
+#[derive(Debug, Default)]
+struct ReachFields {
+    left_alone: Vec<u64>,
+    elsewhere: Option<u64>,
+    authors: Vec<[u8; 16]>,
+    scopes: Vec<u64>,
+}
+
+impl ReachFields {
+    fn take(&mut self, tag: u8, value: &[u8]) -> Result<(), CodecError> {
+        match tag {
+            12 => self.left_alone.push(number(value, "left_alone")?),
+            13 => once(&mut self.elsewhere, number(value, "elsewhere")?, "elsewhere")?,
+            14 => self.authors.push(array(value, "author")?),
+            15 => self.scopes.push(number(value, "scopes")?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn read(self) -> Result<ErasureReach, CodecError> {
+        let ReachFields { left_alone, elsewhere, authors, scopes } = self;
+        let elsewhere = match elsewhere {
+            None => ErasedElsewhere::Nothing,
+            Some(EVERYTHING) => ErasedElsewhere::Everything,
+            Some(OWN) => ErasedElsewhere::Own { authors, scopes },
+            Some(_) => return Err(CodecError::Malformed { field: "elsewhere" }),
+        };
+        Ok(ErasureReach { left_alone, elsewhere })
     }
 }
 

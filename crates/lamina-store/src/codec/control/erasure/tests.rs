@@ -21,11 +21,19 @@ fn what_is_written_reads_back() {
             holds: 1,
             references: 2,
         }),
+        reach: ErasureReach {
+            left_alone: vec![9, 1_000],
+            elsewhere: ErasedElsewhere::Own { authors: vec![[8; 16]], scopes: vec![10, 2_000] },
+        },
     };
     assert_eq!(ErasureBegun::decode(&begun.encode()), Ok(begun.clone()));
-    let plain =
-        ErasureBegun { events: Vec::new(), crosses: false, key: None, promise: None, ..begun };
-    assert_eq!(ErasureBegun::decode(&plain.encode()), Ok(plain));
+    let everything =
+        ErasureReach { left_alone: Vec::new(), elsewhere: ErasedElsewhere::Everything };
+    for reach in [everything, ErasureReach::default()] {
+        let (events, key, promise) = (Vec::new(), None, None);
+        let plain = ErasureBegun { events, crosses: false, key, promise, reach, ..begun.clone() };
+        assert_eq!(ErasureBegun::decode(&plain.encode()), Ok(plain));
+    }
     let step = ErasureStep {
         id: id(ErasureId::from_bytes, 1),
         phase: 4,
