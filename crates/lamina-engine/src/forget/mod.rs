@@ -37,6 +37,8 @@ use previews::Previews;
 pub enum ForgetPermit {
     /// Derived records.
     DerivedOnly(Permit<ForgetCascadeDerivedOnly>),
+    /// The same, but only records whose evidence the caller wrote, and why those of others stay.
+    DerivedOwn(Permit<ForgetCascadeDerivedOnly>, Box<Denial>),
     /// Also the words of events.
     RedactEvents(Permit<ForgetCascadeRedactEvents>),
     /// The same, but only words that the caller wrote, and why those of others stay.
@@ -53,7 +55,9 @@ impl ForgetPermit {
     /// Who may.
     pub fn caller(&self) -> &Caller {
         match self {
-            ForgetPermit::DerivedOnly(permit) => permit.caller(),
+            ForgetPermit::DerivedOnly(permit) | ForgetPermit::DerivedOwn(permit, _) => {
+                permit.caller()
+            }
             ForgetPermit::RedactEvents(permit) | ForgetPermit::RedactOwn(permit, _) => {
                 permit.caller()
             }
@@ -65,7 +69,10 @@ impl ForgetPermit {
 
     fn allows(&self, cascade: Cascade, scope: &ScopePath) -> bool {
         match (self, cascade) {
-            (ForgetPermit::DerivedOnly(permit), Cascade::DerivedOnly) => permit.covers(scope),
+            (
+                ForgetPermit::DerivedOnly(permit) | ForgetPermit::DerivedOwn(permit, _),
+                Cascade::DerivedOnly,
+            ) => permit.covers(scope),
             (
                 ForgetPermit::RedactEvents(permit) | ForgetPermit::RedactOwn(permit, _),
                 Cascade::RedactEvents,
@@ -79,7 +86,9 @@ impl ForgetPermit {
 
     fn who(&self, env: &Env, noted: &Noted) -> Section {
         match self {
-            ForgetPermit::DerivedOnly(permit) => by(env, permit, noted),
+            ForgetPermit::DerivedOnly(permit) | ForgetPermit::DerivedOwn(permit, _) => {
+                by(env, permit, noted)
+            }
             ForgetPermit::RedactEvents(permit) | ForgetPermit::RedactOwn(permit, _) => {
                 by(env, permit, noted)
             }

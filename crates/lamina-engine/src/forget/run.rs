@@ -219,7 +219,7 @@ impl Engine {
     ) -> Result<Option<Plan>, Error> {
         let (caller, forget) = (permit.caller().clone(), forget.clone());
         let kept = match permit {
-            ForgetPermit::RedactOwn(_, why) => Some(why.clone()),
+            ForgetPermit::RedactOwn(_, why) | ForgetPermit::DerivedOwn(_, why) => Some(why.clone()),
             _ => None,
         };
         self.blocking(move |inner| {
@@ -236,10 +236,13 @@ impl Engine {
             {
                 return Err(Error::Held { scope: held });
             }
-            if let Some(why) = kept
-                && !inner.wrote_all(&caller, &gone)?
-            {
-                return Err(Error::Denied(*why));
+            if let Some(why) = kept {
+                // The evidence of what is selected is what would go with its words.
+                let whole = Forget { cascade: Cascade::RedactEvents, ..forget.clone() };
+                let (evidence, _) = place.removal(&whole, &selected, up_to)?;
+                if !inner.wrote_all(&caller, &evidence)? {
+                    return Err(Error::Denied(*why));
+                }
             }
             let deleted = place.falls(&gone)?;
             Ok(Some(Plan { scope, selected, gone, suppress, deleted }))

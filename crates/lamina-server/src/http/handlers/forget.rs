@@ -6,7 +6,9 @@ use lamina_api::time;
 use lamina_api::v1::forget::{Asked, ForgetPreviewBody, ForgetRequest, ForgottenBody, LayerCounts};
 use lamina_core::policy::Caller;
 use lamina_engine::forget::{Counts, ForgetAsked, ForgetPermit, Forgotten};
-use lamina_types::capability::{Capability as _, ForgetCascadeRedactEvents};
+use lamina_types::capability::{
+    Capability as _, ForgetCascadeDerivedOnly, ForgetCascadeRedactEvents,
+};
 use lamina_types::forget::{Cascade, Forget};
 
 use crate::http::call::{Call, Desk};
@@ -74,7 +76,16 @@ async fn asked(call: &mut Call) -> Result<Asked, Failure> {
 async fn permit(desk: &Desk, caller: &Caller, forget: &Forget) -> Result<ForgetPermit, Failure> {
     let scope = Some(&forget.scope);
     Ok(match forget.cascade {
-        Cascade::DerivedOnly => ForgetPermit::DerivedOnly(desk.permit(caller, scope).await?),
+        Cascade::DerivedOnly => {
+            let permit = desk.permit::<ForgetCascadeDerivedOnly>(caller, scope).await?;
+            // What others said stands in a scope that somebody has; on one's own words one decides oneself.
+            let stack = desk.app.stack(caller, scope).await?;
+            let name = ForgetCascadeDerivedOnly::NAME;
+            match stack.keeps_from(permit.caller(), name, &forget.scope) {
+                None => ForgetPermit::DerivedOnly(permit),
+                Some(why) => ForgetPermit::DerivedOwn(permit, Box::new(why)),
+            }
+        }
         Cascade::RedactEvents => {
             let permit = desk.permit::<ForgetCascadeRedactEvents>(caller, scope).await?;
             // What somebody else has keeps the words of others; those of one's own are one's own.
