@@ -154,6 +154,8 @@ mod cursors;
 #[cfg(test)]
 mod isolation;
 #[cfg(test)]
+mod two_users;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod acceptance;

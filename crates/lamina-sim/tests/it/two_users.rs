@@ -1,0 +1,202 @@
+//! Two ordinary users of one tenant: one acts, and after each act the question is asked whether
+//! anything of the other changed, became visible or became unavailable.
+//!
+//! The stories are generated from the table of routes: a route that changes something and has no story
+//! fails here, and so does a parameter that nobody has thought about. The same stories are told with
+//! two tenants, and in `global:` scopes, where tenants meet.
+
+mod act;
+mod attacks;
+mod offices;
+mod parameters;
+mod question;
+mod removing;
+mod ruling;
+mod town;
+mod withdrawn;
+mod writing;
+
+use std::collections::BTreeSet;
+
+use lamina_api::routes::{Method, ROUTES, RouteSpec, RouteStatus};
+
+use self::act::{Act, Scene, Story, Verdict};
+use self::question::{Depth, Secrets, Snapshot, said};
+use self::town::{SHARED_PLACES, Things, Tools, Town};
+use crate::coverage::{name, route_of};
+use crate::tokens::Signed;
+
+/// Routes that change something and have no story, each with the reason.
+const NO_STORY: &[(&str, &str)] = &[];
+
+/// All stories, in the order of their telling.
+fn stories() -> impl Iterator<Item = &'static Story> {
+    writing::STORIES.iter().chain(removing::STORIES).chain(ruling::STORIES)
+}
+
+/// The routes that change something. A route that is not built changes nothing.
+fn changing() -> impl Iterator<Item = &'static RouteSpec> {
+    let is_changing = |route: &&RouteSpec| {
+        !matches!(route.method, Method::Get | Method::Any) && route.status == RouteStatus::Built
+    };
+    ROUTES.iter().filter(is_changing)
+}
+
+#[test]
+fn changing_route_without_story_fails() {
+    let told: BTreeSet<&str> = stories().map(|story| story.route).collect();
+    let exempt: BTreeSet<&str> = NO_STORY.iter().map(|(route, _)| *route).collect();
+    assert!(NO_STORY.iter().all(|(_, reason)| !reason.is_empty()), "say why there is no story");
+    let missing: Vec<String> = changing()
+        .map(name)
+        .filter(|route| !told.contains(route.as_str()) && !exempt.contains(route.as_str()))
+        .collect();
+    assert_eq!(missing, Vec::<String>::new(), "write a story for the route in `two_users`");
+    let known: BTreeSet<String> = changing().map(name).collect();
+    let stale: Vec<&&str> = told.iter().chain(&exempt).filter(|it| !known.contains(**it)).collect();
+    assert!(stale.is_empty(), "no such route: {stale:?}");
+}
+
+/// How strictly the verdicts of the acts hold, which are those of one tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strictness {
+    /// To the letter.
+    SameTenant,
+    /// Where tenants meet, refusals have other reasons.
+    SharedScopes,
+    /// In another tenant the same path is another scope: only the question counts.
+    OtherTenant,
+}
+
+/// What is told: whose things are acted against, with which tools.
+struct Telling<'a> {
+    things: &'a Things,
+    tools: &'a Tools,
+    secrets: &'a Secrets,
+    strictness: Strictness,
+}
+
+/// What the victim read before, to the two depths that are asked.
+struct Before {
+    records: Snapshot,
+    everything: Snapshot,
+}
+
+impl Before {
+    fn take(town: &mut Town, things: &Things) -> Before {
+        Before {
+            records: Snapshot::take(town, things, Depth::Records),
+            everything: Snapshot::take(town, things, Depth::Everything),
+        }
+    }
+
+    /// What changed since, which counts as said.
+    fn changed(&mut self, town: &mut Town, things: &Things, depth: Depth) -> Option<String> {
+        let after = Snapshot::take(town, things, depth);
+        let before = match depth {
+            Depth::Records => &self.records,
+            Depth::Everything => &self.everything,
+        };
+        let changed = before.differences(&after);
+        if changed.is_empty() {
+            return None;
+        }
+        *self = Before::take(town, things);
+        Some(changed)
+    }
+}
+
+impl Telling<'_> {
+    /// Tells one story; gives everything that went against the rules.
+    fn tell(
+        &self,
+        town: &mut Town,
+        actor: &mut Signed,
+        story: &Story,
+        before: &mut Before,
+    ) -> Vec<String> {
+        let acts = (story.script)(&mut Scene { town, things: self.things, tools: self.tools });
+        assert!(!acts.is_empty(), "{} has no act", story.route);
+        let route = ROUTES.iter().find(|route| name(route) == story.route).unwrap();
+        parameters::check_use(route, story.route, &acts);
+        let mut findings = Vec::new();
+        for act in acts {
+            let route = name(route_of(&act.request.method, &act.request.target));
+            assert_eq!(route, story.route, "the act is one of another route");
+            let response = actor.send(act.request.clone()).response;
+            findings.extend(self.secrets.leaks(&act.request, &response));
+            let act = self.judged(act);
+            findings.extend(act.objection(&response));
+            let status = response.status;
+            if let Some(changed) = before.changed(town, self.things, Depth::Records) {
+                findings.push(format!("{} ({status}) changed\n{changed}", said(&act.request)));
+            }
+            findings.extend(self.secrets.seen_by(actor, self.things, Depth::Records));
+        }
+        if let Some(changed) = before.changed(town, self.things, Depth::Everything) {
+            findings.push(format!("the story of {} changed\n{changed}", story.route));
+        }
+        findings.extend(self.secrets.seen_by(actor, self.things, Depth::Everything));
+        findings
+    }
+
+    fn judged(&self, mut act: Act) -> Act {
+        act.verdict = match (self.strictness, act.verdict) {
+            (Strictness::SameTenant, verdict) => verdict,
+            (Strictness::SharedScopes, Verdict::Refused | Verdict::Invalid) => Verdict::Invalid,
+            (Strictness::SharedScopes | Strictness::OtherTenant, _) => Verdict::Open,
+        };
+        act
+    }
+
+    /// Tells all stories, and fails with all findings at once.
+    fn tell_all(&self, town: &mut Town, actor: &mut Signed) {
+        let mut before = Before::take(town, self.things);
+        let read = before.changed(town, self.things, Depth::Everything);
+        assert_eq!(read, None, "reading changes nothing");
+        let mut findings = Vec::new();
+        for story in stories() {
+            findings.extend(self.tell(town, actor, story, &mut before));
+        }
+        let mut seen = BTreeSet::new();
+        findings.retain(|finding| seen.insert(finding.clone()));
+        assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+    }
+}
+
+/// Lets a user of a tenant act against these things, and asks the question.
+fn act_against(town: &mut Town, things: &Things, tenant: &str, strictness: Strictness) {
+    let mut mallory = town.team.caller(tenant, "user:mallory");
+    let tools = Tools::made(&mut mallory, "user:mallory");
+    let snapshot = Snapshot::take(town, things, Depth::Everything);
+    let mut secrets = Secrets::of(&snapshot, things);
+    if strictness == Strictness::OtherTenant {
+        // The paths name other scopes there, and those may be told.
+        secrets.forget_paths(things);
+    }
+    let telling = Telling { things, tools: &tools, secrets: &secrets, strictness };
+    telling.tell_all(town, &mut mallory);
+}
+
+#[test]
+fn ordinary_user_changes_and_sees_nothing_of_another() {
+    let mut town = Town::start();
+    let things = Things::own(&mut town);
+    act_against(&mut town, &things, "acme", Strictness::SameTenant);
+}
+
+/// The same paths are other scopes in another tenant, so what is allowed there differs; what is asked
+/// after each act does not.
+#[test]
+fn user_of_another_tenant_changes_and_sees_nothing() {
+    let mut town = Town::start();
+    let things = Things::own(&mut town);
+    act_against(&mut town, &things, "other", Strictness::OtherTenant);
+}
+
+#[test]
+fn user_of_another_tenant_changes_and_sees_nothing_in_global_scopes() {
+    let mut town = Town::start();
+    let things = Things::made(&mut town, &SHARED_PLACES);
+    act_against(&mut town, &things, "other", Strictness::SharedScopes);
+}
