@@ -314,7 +314,6 @@ pub(super) fn finish_erasure(caller: &mut Signed, erasure: &str) -> Value {
 #[derive(Debug, Clone)]
 pub(super) struct Tools {
     pub(super) scope: String,
-    pub(super) event: String,
     pub(super) entity: String,
     pub(super) conflict: String,
     pub(super) sides: Vec<String>,
@@ -323,7 +322,7 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) fn made(caller: &mut Signed, scope: &str) -> Tools {
-        let event = write(caller, scope, "Grace works at Initrode.");
+        write(caller, scope, "Grace works at Initrode.");
         let dispute = |caller: &mut Signed, place: &str| {
             for said in disputing(place) {
                 record(caller, &said);
@@ -339,6 +338,6 @@ impl Tools {
         let entities = caller.get(&format!("/v1/entities?scope={scope}&name=Grace")).ok(200);
         let entity = string(&entities["items"][0], "id");
         let scope = scope.to_owned();
-        Tools { scope, event, entity, conflict, sides, other_conflicts }
+        Tools { scope, entity, conflict, sides, other_conflicts }
     }
 }
