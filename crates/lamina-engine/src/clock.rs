@@ -218,6 +218,11 @@ impl ClockGuard {
         self.report().deletion == DeletionVerdict::Allowed
     }
 
+    /// The clock that dates what is stored.
+    pub(crate) fn steady(&self) -> Arc<SteadyClock> {
+        Arc::clone(&self.clock)
+    }
+
     /// The machine's time.
     pub(crate) fn machine(&self) -> Micros {
         self.clock.machine()

@@ -79,25 +79,8 @@ const LAG_DEGRADED: u64 = 100_000;
 impl Engine {
     /// How the engine is now.
     pub fn health(&self) -> Health {
+        let mut health = self.numbers();
         let shared = &self.inner.shared;
-        let log = shared.writer.log.lock().clone();
-        let applied_lag = log.next_offset.saturating_sub(shared.applied.offset());
-        let mut health = Health {
-            status: Status::Healthy,
-            reasons: Vec::new(),
-            applied_lag,
-            pipeline_in_flight: shared.in_flight.load(Ordering::Relaxed),
-            writes_queued: shared.writer.queued.load(Ordering::Relaxed),
-            scrub_passes: shared.scrub.passes.load(Ordering::Relaxed),
-            scrub_damage: shared.scrub.damage.lock().clone(),
-            audit_rows_lost: shared.audit.lost.load(Ordering::Relaxed),
-            clock: self.clock(),
-            sweeps_stopped: self.inner.admin.retention.stopped().len(),
-            log,
-        };
-        if health.clock.doubt.is_some() || health.sweeps_stopped > 0 {
-            health.status = Status::Degraded;
-        }
         let views_failed = shared.views_failed.lock().is_some();
         let audit_failed = shared.audit.failed.lock().is_some();
         let stages_failed = shared.stages_failed.lock().is_some();
@@ -139,7 +122,11 @@ impl Engine {
                 "the audit log finds no space; rows wait in memory",
             ),
             (health.audit_rows_lost > 0, Status::Degraded, "rows of the audit log were lost"),
-            (applied_lag > LAG_DEGRADED, Status::Degraded, "the views are far behind the log"),
+            (
+                health.applied_lag > LAG_DEGRADED,
+                Status::Degraded,
+                "the views are far behind the log",
+            ),
         ];
         for (holds, status, reason) in findings {
             if holds {
@@ -149,6 +136,30 @@ impl Engine {
         let troubles = [self.search_trouble(), self.embed_trouble(), self.model_trouble()];
         for reason in troubles.into_iter().flatten() {
             health.found(Status::Degraded, reason);
+        }
+        health
+    }
+
+    /// The numbers, and a verdict by the clock and the sweeps alone.
+    fn numbers(&self) -> Health {
+        let shared = &self.inner.shared;
+        let log = shared.writer.log.lock().clone();
+        let applied_lag = log.next_offset.saturating_sub(shared.applied.offset());
+        let mut health = Health {
+            status: Status::Healthy,
+            reasons: Vec::new(),
+            applied_lag,
+            pipeline_in_flight: shared.in_flight.load(Ordering::Relaxed),
+            writes_queued: shared.writer.queued.load(Ordering::Relaxed),
+            scrub_passes: shared.scrub.passes.load(Ordering::Relaxed),
+            scrub_damage: shared.scrub.damage.lock().clone(),
+            audit_rows_lost: shared.audit.lost.load(Ordering::Relaxed),
+            clock: self.clock(),
+            sweeps_stopped: self.inner.admin.retention.stopped().len(),
+            log,
+        };
+        if health.clock.doubt.is_some() || health.sweeps_stopped > 0 {
+            health.status = Status::Degraded;
         }
         health
     }

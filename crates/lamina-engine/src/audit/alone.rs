@@ -19,7 +19,6 @@ use super::open::options;
 use super::queue::Message;
 use super::retention::Retention;
 use crate::Settings;
-use crate::admin::standing::Standing;
 
 /// Rows read at a time.
 const PAGE_ROWS: usize = 1_000;
@@ -67,18 +66,13 @@ impl AuditAlone {
     }
 
     /// What an engine has of it, without a thread behind it.
-    pub(crate) fn beside(
-        &self,
-        settings: &Settings,
-        standing: Arc<Standing>,
-        peppers: Peppers,
-    ) -> Audit {
+    pub(crate) fn beside(&self, retention: Retention, peppers: Peppers) -> Audit {
         Audit {
             queue: Arc::default(),
             status: Arc::default(),
             reader: self.reader.clone(),
             peppers: Arc::new(peppers),
-            retention: Arc::new(Retention::new(settings, standing)),
+            retention: Arc::new(retention),
             recovered: 0,
             thread: Mutex::default(),
         }

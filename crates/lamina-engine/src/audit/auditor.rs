@@ -21,7 +21,6 @@ use parking_lot::Mutex;
 use super::carried::{Carried, carried, recreate};
 use super::queue::{Message, Queue};
 use super::retention::{Retention, is_due};
-use crate::clock::ClockGuard;
 
 /// Rows written as one batch.
 const BATCH_ROWS_MAX: usize = 2_048;
@@ -101,16 +100,8 @@ pub(crate) struct Auditor {
     synced_at: Micros,
     /// The last batch is followed by a mark.
     marked: bool,
-    retention: Option<Expiry>,
+    retention: Option<(Arc<Retention>, Arc<Peppers>)>,
     retained_at: Option<Micros>,
-}
-
-/// What lets go of rows and peppers: how long they are kept, and whether the clock is believed.
-#[derive(Debug, Clone)]
-pub(crate) struct Expiry {
-    pub(crate) retention: Arc<Retention>,
-    pub(crate) peppers: Arc<Peppers>,
-    pub(crate) guard: Arc<ClockGuard>,
 }
 
 /// Ids of rows that came before their entry was told.
@@ -163,8 +154,12 @@ impl Auditor {
     }
 
     /// The same, letting go of what has expired.
-    pub(crate) fn with_retention(self, expiry: Expiry) -> Auditor {
-        Auditor { retention: Some(expiry), ..self }
+    pub(crate) fn with_retention(
+        self,
+        retention: Arc<Retention>,
+        peppers: Arc<Peppers>,
+    ) -> Auditor {
+        Auditor { retention: Some((retention, peppers)), ..self }
     }
 
     /// The same, when not all was seen to at open.
@@ -260,9 +255,9 @@ impl Auditor {
 
     /// Lets go of what has expired, a part of it at a time, when there is nothing else to do.
     fn retain(&mut self, now: Micros) {
-        let Some(Expiry { retention, peppers, guard }) = self.retention.clone() else { return };
+        let Some((retention, peppers)) = self.retention.clone() else { return };
         let stopped = self.status.failed.lock().is_some();
-        if !is_due(self.retained_at, now) || stopped || !guard.allows_deletion() {
+        if !is_due(self.retained_at, now) || stopped || !retention.guard().allows_deletion() {
             return;
         }
         let wall = self.clock.wall();

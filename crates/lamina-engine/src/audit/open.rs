@@ -10,33 +10,16 @@ use lamina_store::keys::Keys;
 use lamina_store::log::{LogError, LogReader, Tip};
 use parking_lot::Mutex;
 
-use super::auditor::{Auditor, Expiry, Recovered, recover};
+use super::auditor::{Auditor, Recovered, recover};
 use super::queue::Queue;
 use super::retention::Retention;
 use super::{Audit, Tap};
-use crate::admin::standing::Standing;
-use crate::clock::ClockGuard;
 use crate::engine::Shared;
 use crate::threads::{Role, spawn};
 use crate::{OpenError, Settings};
 
 /// The directory of the audit log under the data directory.
 pub(crate) const AUDIT: &str = "audit";
-
-/// What an audit log stands on.
-#[derive(Debug)]
-pub(crate) struct AuditGround<'a> {
-    pub(crate) env: &'a Env,
-    pub(crate) keys: &'a Arc<Keys>,
-    /// Dates the batches.
-    pub(crate) clock: Arc<SteadyClock>,
-    /// Says whether rows and peppers may expire.
-    pub(crate) guard: Arc<ClockGuard>,
-    pub(crate) standing: &'a Arc<Standing>,
-    /// The log whose entries carry rows, and its end.
-    pub(crate) reader: &'a Arc<dyn LogReader>,
-    pub(crate) tip: &'a Tip,
-}
 
 /// How to open the audit log of a data directory.
 pub(crate) fn options(
@@ -60,11 +43,14 @@ pub(crate) fn options(
 /// audit thread.
 pub(crate) fn open(
     settings: &Settings,
-    ground: AuditGround<'_>,
+    env: &Env,
+    keys: &Arc<Keys>,
+    (reader, tip): (&Arc<dyn LogReader>, &Tip),
+    retention: Arc<Retention>,
     shared: &Arc<Shared>,
     lock: &Arc<dyn DiskFile>,
 ) -> Result<(Audit, Tap), OpenError> {
-    let AuditGround { env, keys, clock, guard, standing, reader, tip } = ground;
+    let clock = retention.guard().steady();
     let options = options(&settings.data, env, clock, keys, settings.audit_segment_bytes);
     let (mut log, found) = AuditLog::open(options).map_err(of_audit)?;
     if let Some(cut) = found.log.cut {
@@ -84,14 +70,9 @@ pub(crate) fn open(
     };
     let queue = Arc::new(Queue::default());
     let audit_reader = log.reader();
-    let retention = Arc::new(Retention::new(settings, Arc::clone(standing)));
     let clock = Arc::clone(&env.clock);
     let auditor = Auditor::new(log, Arc::clone(reader), clock, Arc::clone(&status), tip)
-        .with_retention(Expiry {
-            retention: Arc::clone(&retention),
-            peppers: Arc::clone(&peppers),
-            guard,
-        })
+        .with_retention(Arc::clone(&retention), Arc::clone(&peppers))
         .with_recovered(recovered);
     let thread = spawn(Role::Audit, shared, lock, {
         let queue = Arc::clone(&queue);

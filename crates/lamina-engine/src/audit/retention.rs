@@ -7,6 +7,7 @@ use lamina_types::Micros;
 
 use crate::Settings;
 use crate::admin::standing::Standing;
+use crate::clock::ClockGuard;
 
 /// How often what has expired is looked for.
 pub(crate) const LOOK_EVERY_US: i64 = 3_600 * 1_000_000;
@@ -19,16 +20,27 @@ pub(crate) struct Retention {
     rotation_us: i64,
     buffer_us: i64,
     standing: Arc<Standing>,
+    guard: Arc<ClockGuard>,
 }
 
 impl Retention {
-    pub(crate) fn new(settings: &Settings, standing: Arc<Standing>) -> Retention {
+    pub(crate) fn new(
+        settings: &Settings,
+        standing: &Arc<Standing>,
+        guard: &Arc<ClockGuard>,
+    ) -> Retention {
         Retention {
             rows_us: settings.audit_retention_us,
             rotation_us: settings.pepper_rotation_us,
             buffer_us: settings.pepper_buffer_us,
-            standing,
+            standing: Arc::clone(standing),
+            guard: Arc::clone(guard),
         }
+    }
+
+    /// Says whether anything may expire at all.
+    pub(crate) fn guard(&self) -> &ClockGuard {
+        &self.guard
     }
 
     /// How long a tenant keeps its rows. It can keep them longer than the deployment, not shorter:

@@ -30,6 +30,7 @@ impl Derivation for Derived {
     fn entry(&self, rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         if entry.head.kind == Kind::Control {
             traces::worded(rows, entry);
+            misdated::note(rows, entry);
         }
         match (entry.head.kind, entry.head.sub) {
             (Kind::Answer, _) => {
@@ -46,10 +47,6 @@ impl Derivation for Derived {
             }
             (Kind::Control, control::PHRASES_SET | control::RETENTION_SET) => {
                 newest::set(rows, entry);
-                Ok(())
-            }
-            (Kind::Control, control::CLOCK_DOUBTED | control::CLOCK_TRUSTED) => {
-                misdated::note(rows, entry);
                 Ok(())
             }
             (Kind::Control, control::CONFLICT_RESOLVED) => {

@@ -93,11 +93,12 @@ impl Mark {
     }
 }
 
-/// Notes that the log goes by another clock from here on.
+/// Notes whether the log goes by another clock from here on.
 pub(super) fn note(rows: &mut Rows<'_, '_>, entry: &Entry) {
     let mark = match entry.head.sub {
         control::CLOCK_DOUBTED => Mark::Doubted,
-        _ => Mark::Trusted(entry.head.at()),
+        control::CLOCK_TRUSTED => Mark::Trusted(entry.head.at()),
+        _ => return,
     };
     rows.put(Space::Sources, key::clock_mark(entry.head.offset), mark.encode());
 }

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::{OpenReport, Opened, open_blobs, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
-use crate::audit::open::AuditGround;
+use crate::audit::retention::Retention;
 use crate::clock::{ClockGuard, SyncSource};
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
@@ -98,6 +98,16 @@ struct Channels {
     applied: mpsc::Receiver<Fed>,
 }
 
+impl Channels {
+    /// Opens them; the writer is told through what comes first.
+    fn open() -> (mpsc::Sender<writer::Message>, Channels) {
+        let (to_writer, requests) = mpsc::channel();
+        let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
+        let (to_stages, applied) = mpsc::sync_channel(GROUPS_QUEUED_MAX);
+        (to_writer, Channels { requests, to_applier, committed, to_stages, applied })
+    }
+}
+
 impl Work {
     /// Starts a thread for each.
     fn spawn(
@@ -147,32 +157,22 @@ pub(super) fn start(
     let Opened { env, keys, log, views, mut report, clock, lock } = opened;
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
-    let steady = Arc::clone(&clock.clock);
     let sync = SyncSource::new(&env.disk, &settings);
     let clock_guard = Arc::new(ClockGuard::new(clock, sync, &shared.writer));
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let blobs = open_blobs(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
-    let ground = AuditGround {
-        env: &env,
-        keys: &keys,
-        clock: steady,
-        guard: Arc::clone(&clock_guard),
-        standing: &standing,
-        reader: &reader,
-        tip: &tip,
-    };
-    let (audit, tap) = audit::open::open(&settings, ground, &shared, &lock)?;
+    let kept = Arc::new(Retention::new(&settings, &standing, &clock_guard));
+    let (audit, tap) =
+        audit::open::open(&settings, &env, &keys, (&reader, &tip), kept, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let search = searched(&settings, &env, &tip, &shared)?;
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
     let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
-    let (to_writer, requests) = mpsc::channel();
-    let (to_applier, committed) = mpsc::sync_channel(GROUPS_UNAPPLIED_MAX);
-    let (to_stages, applied) = mpsc::sync_channel::<Fed>(GROUPS_QUEUED_MAX);
+    let (to_writer, channels) = Channels::open();
     let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings)?;
     let pace = Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) };
     let deriving = extractor.map(|extractor| Deriving {
@@ -181,7 +181,7 @@ pub(super) fn start(
         answerer: answerer(extractor, &env, &standing, (&views, &reader), desk.is_some())
             .guarding(guard(&shared, &views, &reader)),
         to_writer: to_writer.clone(),
-        to_stages: to_stages.clone(),
+        to_stages: channels.to_stages.clone(),
         views: Arc::clone(&views),
         clock: Arc::clone(&env.clock),
         pace: pace.clone(),
@@ -189,10 +189,9 @@ pub(super) fn start(
     });
     let answerer = deriving.as_ref().map(|deriving| deriving.answerer.clone());
     let asking = deriving.as_ref().zip(desk.as_ref()).map(|(d, k)| Asking::beside(d, k, &env.rng));
-    let told = to_stages.clone();
+    let told = channels.to_stages.clone();
     let follow = search.as_ref().map(|to| following(to, (&views, &reader), pace, &shared, &env));
     let work = Work { capture, applier, stages, tap, deriving, asking };
-    let channels = Channels { requests, to_applier, committed, to_stages, applied };
     let upkeep = Upkeep::new(&env, &views, &blobs, &clock_guard);
     let mut threads = work.spawn(channels, &env, &views, upkeep, &shared, &lock)?;
     threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);

@@ -47,6 +47,22 @@ impl SweepPermit {
         }
     }
 
+    /// An automatic sweep goes by the time that it was planned at, and nothing else.
+    fn at_its_time(&self, asked: SweepAsked) -> SweepAsked {
+        match self {
+            SweepPermit::Due(due) => SweepAsked { now: due.now(), ..asked },
+            SweepPermit::Asked(_) | SweepPermit::Report(_) => asked,
+        }
+    }
+
+    /// The entry with the rules that an automatic sweep was planned under.
+    fn planned_rules(&self) -> Option<u64> {
+        match self {
+            SweepPermit::Due(due) => Some(due.rules()),
+            SweepPermit::Asked(_) | SweepPermit::Report(_) => None,
+        }
+    }
+
     /// The right to forget what is past its time; `None` for who may only look.
     fn forgets(&self) -> Option<ForgetPermit> {
         match self {

@@ -66,9 +66,10 @@ impl Engine {
     pub async fn retention_sweep(
         &self,
         permit: &SweepPermit,
-        mut asked: SweepAsked,
+        asked: SweepAsked,
         noted: &Noted,
     ) -> Result<Arc<Swept>, Error> {
+        let asked = permit.at_its_time(asked);
         let desk = &self.inner.admin.retention;
         let Ok(_turn) = desk.turn.try_lock() else { return Err(Error::SweepRunning) };
         let forgets = permit.forgets();
@@ -85,15 +86,10 @@ impl Engine {
             true => None,
             false => desk.cursor(tenant, rules.offset()),
         };
-        if let SweepPermit::Due(due) = permit {
-            // What was planned, and nothing else.
-            asked.now = due.now();
-            if due.rules() != rules.offset() {
-                let begun = Swept::begun(&asked, from, self.inner.shared.applied.offset());
-                return Ok(Arc::new(Swept { stopped: Some(Stopped::Rules), ..begun }));
-            }
-        }
         let mut done = Swept::begun(&asked, from, self.inner.shared.applied.offset());
+        if permit.planned_rules().is_some_and(|planned| planned != rules.offset()) {
+            return Ok(Arc::new(Swept { stopped: Some(Stopped::Rules), ..done }));
+        }
         let held = self.held(tenant).await?;
         let over = Ended { after: None, by: RecordedAt(asked.now) };
         let ended = self.ended_by_themselves(tenant, over, &asked).await?;

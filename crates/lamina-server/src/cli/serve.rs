@@ -181,9 +181,9 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         ledger: config.ledger.clone(),
         blob_bytes_max: config.limits.blob_bytes,
         stream_lag_ms: config.limits.stream_lag_ms,
-        retention_days: config.retention_days,
-        sweep_share_percent_max: config.sweep_share_max,
-        synchronized_file: config.synchronized_file.clone(),
+        retention_days: config.retention.days,
+        sweep_share_percent_max: config.retention.sweep_share_max,
+        synchronized_file: config.retention.synchronized_file.clone(),
         ..Settings::new(&config.data)
     };
     let settings = match config.deployment.defaults.audit_retention_us {

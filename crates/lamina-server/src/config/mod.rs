@@ -79,14 +79,8 @@ pub struct Config {
     pub envelope_lenient: bool,
     /// Whether experimental routes answer (R041).
     pub experimental_enabled: bool,
-    /// Days that events are kept where no rule says so; `None`: for good.
-    pub retention_days: Option<u32>,
-    /// How often what is past its time is looked for, in seconds; 0 is never.
-    pub sweep_every_s: u64,
-    /// The share of a scope or a tenant that an automatic sweep takes without confirmation, in percent.
-    pub sweep_share_max: u8,
-    /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
-    pub synchronized_file: Option<PathBuf>,
+    /// What is deleted by itself because of its age.
+    pub retention: RetentionConfig,
     /// Whether a crash may write the memory of the process to a file.
     pub core_dumps: bool,
     /// Bytes of one segment file of the log.
@@ -324,18 +318,23 @@ pub(crate) const KEYS: &[Key] = &[
 /// How often what is past its time is looked for unless set: once an hour.
 const SWEEP_EVERY_S: u64 = 3_600;
 
-/// How automatic deletion is set.
-struct RetentionConfig {
-    days: Option<u32>,
-    every_s: u64,
-    share_max: u8,
-    synchronized_file: Option<PathBuf>,
+/// What is deleted by itself because of its age, and when the clock is believed that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetentionConfig {
+    /// Days that events are kept where no rule says so; `None`: for good.
+    pub days: Option<u32>,
+    /// How often what is past its time is looked for, in seconds; 0 is never.
+    pub sweep_every_s: u64,
+    /// The share of a scope or a tenant that an automatic sweep takes without confirmation, in percent.
+    pub sweep_share_max: u8,
+    /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
+    pub synchronized_file: Option<PathBuf>,
 }
 
 impl RetentionConfig {
     fn take(settings: &mut Settings) -> Result<RetentionConfig, ConfigError> {
         let days = settings.number("retention.days", 0, 0..=u64::from(RETENTION_DAYS_MAX))?;
-        let every_s =
+        let sweep_every_s =
             settings.number("retention.sweep_every_s", SWEEP_EVERY_S, 0..=31 * 24 * 3_600)?;
         let share = u64::from(EngineSettings::SWEEP_SHARE_PERCENT_MAX);
         let share_max = settings.number("retention.sweep_share_max", share, 1..=100)?;
@@ -343,8 +342,8 @@ impl RetentionConfig {
             .text("clock.synchronized_file", EngineSettings::SYNCHRONIZED_FILE.to_owned())?;
         Ok(RetentionConfig {
             days: u32::try_from(days).ok().filter(|days| *days > 0),
-            every_s,
-            share_max: u8::try_from(share_max).unwrap_or(u8::MAX),
+            sweep_every_s,
+            sweep_share_max: u8::try_from(share_max).unwrap_or(u8::MAX),
             synchronized_file: (file != "none" && !file.is_empty()).then(|| PathBuf::from(file)),
         })
     }
@@ -386,8 +385,7 @@ impl Config {
         let experimental = preset.experimental_by_default();
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
-        let RetentionConfig { days, every_s, share_max, synchronized_file } =
-            RetentionConfig::take(&mut settings)?;
+        let retention = RetentionConfig::take(&mut settings)?;
         let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
@@ -414,10 +412,7 @@ impl Config {
             limits,
             envelope_lenient,
             experimental_enabled,
-            retention_days: days,
-            sweep_every_s: every_s,
-            sweep_share_max: share_max,
-            synchronized_file,
+            retention,
             core_dumps,
             segment_bytes,
             free_bytes_min,

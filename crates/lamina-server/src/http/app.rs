@@ -101,7 +101,7 @@ impl App {
                 Strictness::Strict
             },
             experimental_enabled: config.experimental_enabled,
-            sweep_every_s: config.sweep_every_s,
+            sweep_every_s: config.retention.sweep_every_s,
         }
     }
 

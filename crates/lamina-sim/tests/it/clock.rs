@@ -97,7 +97,7 @@ impl Served {
     fn write(&mut self) -> Micros {
         let id = self.api.write_envelope(&envelope(SCOPE, "written now"));
         let event = self.api.event(&id);
-        time::parse(&string(&event, "recorded_at")).unwrap()
+        time::parse(&string(&event["context"], "recorded_at")).unwrap()
     }
 
     /// Asks until the log of the server has these words.

@@ -439,15 +439,14 @@ fn left_after_expiry(pause_us: i64) -> (usize, usize, bool) {
     let peppers = Arc::new(peppers.unwrap());
     peppers.current(1, world.clock.wall(), day).unwrap();
     let standing = world.says(2, "audit.retention", "P10Y");
-    let retention = Arc::new(Retention::new(&settings, standing));
     let clock = Arc::new(SteadyClock::new(world.clock.clone()));
     let wall = world.clock.wall();
     let witness = ClockWitness { wall, recorded: Some(wall.plus(-pause_us)), modified: None };
     let sync = SyncSource::new(&world.env.disk, &settings);
     let opened = OpenedClock::compare(clock, witness, &sync);
     let guard = Arc::new(ClockGuard::new(opened, sync, &Arc::default()));
-    let expiry = Expiry { retention, peppers: Arc::clone(&peppers), guard };
-    let mut auditor = auditor.with_retention(expiry);
+    let retention = Arc::new(Retention::new(&settings, &standing, &guard));
+    let mut auditor = auditor.with_retention(retention, Arc::clone(&peppers));
     let at = world.clock.wall();
     for n in 0..120u32 {
         let row = AuditRow { at, tenant: 1 + n % 2, ..row(world.id(), None) };

@@ -20,6 +20,7 @@ use super::{MayRecall, Recalled, Tuning};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::audit::AuditAlone;
+use crate::audit::retention::Retention;
 use crate::clock::ClockGuard;
 use crate::derive::backlog::Backlog;
 use crate::engine::{Inner, Shared};
@@ -77,8 +78,10 @@ impl RecallAlone {
         let lock = lock.map_err(|source| crate::open::io_error("made", &data, source))?;
         let (to_writer, _) = mpsc::channel();
         let shared = Arc::new(Shared { applied: Arc::clone(applied), ..Shared::default() });
+        let guard = Arc::new(ClockGuard::alone(&env, &settings, &shared.writer));
+        let retention = Retention::new(&settings, standing, &guard);
         let inner = Inner {
-            guard: Arc::new(ClockGuard::alone(&env, &settings, &shared.writer)),
+            guard,
             settings: settings.clone(),
             keys: Arc::clone(keys),
             views: Arc::clone(views),
@@ -92,7 +95,7 @@ impl RecallAlone {
             pictures: Arc::new(Semaphore::new(1)),
             shared,
             admin: Admin::over(Arc::clone(standing)),
-            audit: audit.beside(&settings, Arc::clone(standing), peppers),
+            audit: audit.beside(retention, peppers),
             search: None,
             writes: Arc::new(Semaphore::new(1)),
             to_writer,
