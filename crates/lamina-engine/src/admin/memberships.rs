@@ -128,7 +128,7 @@ impl Engine {
 
 impl Inner {
     /// By the views as they are.
-    pub(super) fn part(
+    pub(crate) fn part(
         &self,
         tenant: u32,
         actor: &ActorId,
