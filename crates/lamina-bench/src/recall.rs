@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use lamina_core::policy::{Caller, Policy, Preset};
-use lamina_engine::read::recall::{MayRecall, Recalled};
+use lamina_engine::read::recall::{MayRecall, Recalled, StandingOffices};
 use lamina_engine::{Engine, ReadPermit, Settings, Write};
 use lamina_env::{Clock, Env};
 use lamina_index::analyze::Language;
@@ -303,7 +303,8 @@ pub(crate) async fn ask(
         let may = || -> Result<MayRecall, _> {
             let reach = policy.permit::<ScopeReadLocal>(&caller, Some(&asked.scope))?;
             let concepts = policy.permit::<UnderstandingRead>(&caller, Some(&asked.scope)).ok();
-            Ok(MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts })
+            let standing = StandingOffices::everybody();
+            Ok(MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts, standing })
         };
         let may =
             may().map_err(|denied: lamina_core::policy::Denial| anyhow::anyhow!("{denied:?}"))?;
@@ -375,6 +376,7 @@ fn question(asked: &Asked) -> Recall {
         exclude_content: false,
         temporal: Temporal::default(),
         filter: lamina_types::recall::Filter::default(),
+        standing: lamina_types::recall::StandingChoice::Owners,
         tokens_max: None,
         layer_limits: [None; 5],
         citation_mode: CitationMode::StructuredOnly,

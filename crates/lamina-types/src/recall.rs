@@ -276,6 +276,18 @@ impl Filter {
     }
 }
 
+/// Whose standing instructions a pack has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StandingChoice {
+    /// Those of the owners of the scope, and of the one who recalls.
+    #[default]
+    Owners,
+    /// Those of the one who recalls.
+    Own,
+    /// None.
+    None,
+}
+
 /// Another way to ask a question: in other words, or in another language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
@@ -306,6 +318,8 @@ pub struct Recall {
     pub temporal: Temporal,
     /// Which records may be in it.
     pub filter: Filter,
+    /// Whose instructions stand.
+    pub standing: StandingChoice,
     /// Tokens of all records together.
     pub tokens_max: Option<u64>,
     /// Records of each layer, in the order of [`Layer::ALL`], where it was said.

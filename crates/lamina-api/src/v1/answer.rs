@@ -134,6 +134,7 @@ impl AnswerRequest {
             exclude_content: Some(false),
             temporal: Some(temporal),
             filters: self.filters,
+            standing: None,
             budgets: self.budgets,
             citation_mode: Some(mode),
             diagnostics: self.diagnostics,

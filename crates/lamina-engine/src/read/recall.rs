@@ -5,6 +5,7 @@
 //! whose evidence cannot, and a question about the past gets the records of that time.
 
 mod alone;
+mod authority;
 mod authors;
 mod closer;
 mod derived;
@@ -49,6 +50,7 @@ use crate::read::{ReadPermit, Traversed};
 use crate::{Engine, Error};
 
 pub use alone::{RecallAlone, RecallOver};
+pub use authority::StandingOffices;
 use authors::AuthorReader;
 pub use excerpt::{Excerpt, Fragment};
 pub use fates::Knowledge;
@@ -69,6 +71,8 @@ pub struct MayRecall {
     pub reach: Arc<ReadPermit>,
     /// Leave to read concepts; without it the layer stays empty.
     pub concepts: Option<Permit<UnderstandingRead>>,
+    /// Who may write instructions for others.
+    pub standing: StandingOffices,
 }
 
 /// A record with how well it fits.
@@ -254,7 +258,8 @@ impl Inner {
             failed,
             ..Recalled::nothing(plan, frame.recorded)
         };
-        let standing::Applying { found: standing, tokens, over } = self.applying(&frame)?;
+        let standing::Applying { found: standing, tokens, over } =
+            self.applying(&frame, &may.standing)?;
         (recalled.standing, recalled.tokens) = (standing, tokens);
         if !abstains {
             let derived = self.derived(may, &frame, tuning, &found, &order)?;

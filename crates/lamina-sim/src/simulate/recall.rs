@@ -5,11 +5,13 @@ use std::sync::Arc;
 use lamina_core::policy::{Caller, Policy, Preset};
 use lamina_engine::ReadPermit;
 use lamina_engine::open::FIRST_TENANT;
-use lamina_engine::read::recall::{MayRecall, Recalled};
+use lamina_engine::read::recall::{MayRecall, Recalled, StandingOffices};
 use lamina_env::sim::rng::SimRng;
 use lamina_types::ScopePath;
 use lamina_types::capability::{Capability, ScopeReadLocal, UnderstandingRead};
-use lamina_types::recall::{CitationMode, Detail, Filter, PackView, Recall, Temporal};
+use lamina_types::recall::{
+    CitationMode, Detail, Filter, PackView, Recall, StandingChoice, Temporal,
+};
 
 use super::model::{Acknowledged, Certainty};
 use super::world::World;
@@ -32,6 +34,7 @@ pub(super) fn ask(world: &World, choices: &SimRng) -> Result<(u64, u64), String>
     let may = MayRecall {
         reach: Arc::new(ReadPermit::Local(permit::<ScopeReadLocal>(&scope)?)),
         concepts: Some(permit::<UnderstandingRead>(&scope)?),
+        standing: StandingOffices::everybody(),
     };
     let question = question(scope, about.said.text.chars().take(80).collect());
     let recalled = match process.recall.recall(&may, &question) {
@@ -82,6 +85,7 @@ fn question(scope: ScopePath, query: String) -> Recall {
         exclude_content: false,
         temporal: Temporal::default(),
         filter: Filter::default(),
+        standing: StandingChoice::Owners,
         tokens_max: None,
         layer_limits: [None; 5],
         citation_mode: CitationMode::StructuredOnly,

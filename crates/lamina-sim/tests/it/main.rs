@@ -25,6 +25,8 @@ mod prompt_text;
 #[cfg(test)]
 mod filtered;
 #[cfg(test)]
+mod instructions;
+#[cfg(test)]
 mod standing;
 #[cfg(test)]
 mod feedback;

@@ -68,6 +68,10 @@ pub struct StandingBody {
     pub id: String,
     /// Its scope.
     pub scope: String,
+    /// Who said it.
+    pub actor: String,
+    /// Who wrote it, authenticated.
+    pub caller: String,
     /// When it was said.
     #[schemars(extend("format" = "date-time"))]
     pub observed_at: String,

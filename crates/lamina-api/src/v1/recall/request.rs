@@ -4,7 +4,9 @@ use lamina_types::limits::{
     IDEMPOTENCY_KEY_CHARS_MAX, LAYER_RECORDS_MAX, PACK_TOKENS_MAX, QUERY_BYTES_MAX,
     QUERY_VARIANT_BYTES_MAX, QUERY_VARIANTS_MAX,
 };
-use lamina_types::recall::{CitationMode, Detail, Filter, Layer, PackView, Recall, Variant};
+use lamina_types::recall::{
+    CitationMode, Detail, Filter, Layer, PackView, Recall, StandingChoice, Variant,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -48,6 +50,10 @@ pub struct RecallRequest {
     /// Which records may be in the pack: a tree of `AND`, `OR`, `NOT` and conditions, or `metadata`.
     #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
     pub filters: Option<serde_json::Value>,
+    /// Whose standing instructions the pack has: `owners` (of the scope, and the caller's own), `own` (the caller's) or
+    /// `none`.
+    #[schemars(regex(pattern = "^(owners|own|none)$"))]
+    pub standing: Option<String>,
     /// How much the pack may hold.
     pub budgets: Option<BudgetsBody>,
     /// How the context block says where its words are from: `none`, `inline_with_markers`,
@@ -138,6 +144,7 @@ impl RecallRequest {
             exclude_content: self.exclude_content.unwrap_or(false),
             temporal: self.temporal.unwrap_or_default().admit()?,
             filter: filter.map(filters::admit).transpose()?.unwrap_or_else(Filter::default),
+            standing: standing(self.standing.as_deref())?,
             tokens_max: tokens(budgets.max_tokens)?,
             layer_limits: limits(budgets.per_layer_limits.unwrap_or_default())?,
             citation_mode: citation_mode(self.citation_mode.as_deref())?,
@@ -147,6 +154,18 @@ impl RecallRequest {
             floor: floor(self.relevance_floor)?,
         })
     }
+}
+
+fn standing(text: Option<&str>) -> Result<StandingChoice, ApiError> {
+    one_of(
+        "standing",
+        text.unwrap_or("owners"),
+        &[
+            ("owners", StandingChoice::Owners),
+            ("own", StandingChoice::Own),
+            ("none", StandingChoice::None),
+        ],
+    )
 }
 
 pub(crate) fn view(text: Option<&str>) -> Result<PackView, ApiError> {

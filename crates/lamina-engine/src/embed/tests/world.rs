@@ -3,13 +3,15 @@
 use lamina_core::read::abstain::FLOOR;
 use lamina_env::Env;
 use lamina_types::capability::{ScopeReadLocal, ScopeWrite};
-use lamina_types::recall::{CitationMode, Detail, Filter, PackView, Recall, Temporal};
+use lamina_types::recall::{
+    CitationMode, Detail, Filter, PackView, Recall, StandingChoice, Temporal,
+};
 use tempfile::TempDir;
 
 use super::*;
 use crate::admin::testing::{path, permit_of, written};
 use crate::read::ReadPermit;
-use crate::read::recall::{MayRecall, Recalled};
+use crate::read::recall::{MayRecall, Recalled, StandingOffices};
 use crate::{Engine, Settings};
 
 const SCOPE: &str = "org:a/user:u";
@@ -41,7 +43,11 @@ async fn say(engine: &Engine, text: &str) {
 async fn ask(engine: &Engine, query: &str) -> Recalled {
     let scope = path(SCOPE);
     let reach = permit_of::<ScopeReadLocal>(1, "user:u", Some(&scope));
-    let may = MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts: None };
+    let may = MayRecall {
+        reach: Arc::new(ReadPermit::Local(reach)),
+        concepts: None,
+        standing: StandingOffices::everybody(),
+    };
     let question = Recall {
         scope,
         view: PackView::Granular,
@@ -52,6 +58,7 @@ async fn ask(engine: &Engine, query: &str) -> Recalled {
         exclude_content: false,
         temporal: Temporal::default(),
         filter: Filter::default(),
+        standing: StandingChoice::Owners,
         tokens_max: None,
         layer_limits: [None; 5],
         citation_mode: CitationMode::StructuredOnly,

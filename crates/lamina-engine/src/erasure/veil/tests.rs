@@ -6,7 +6,9 @@ use std::time::Duration;
 use lamina_core::derive::facts::{Pins, Superseded};
 use lamina_types::capability::{ScopeReadLocal, ScopeWrite, UnderstandingRead};
 use lamina_types::layer::Confidence;
-use lamina_types::recall::{CitationMode, Detail, Filter, PackView, Recall, Temporal};
+use lamina_types::recall::{
+    CitationMode, Detail, Filter, PackView, Recall, StandingChoice, Temporal,
+};
 use lamina_types::{BeliefId, Content, Modality, RecordedAt, Stage};
 
 use super::*;
@@ -14,7 +16,7 @@ use crate::admin::testing::{open, path, permit_of, written};
 use crate::read::beliefs::BeliefsQuery;
 use crate::read::episodes::EpisodesQuery;
 use crate::read::facts::{FactRecord, FactsQuery, Order};
-use crate::read::recall::MayRecall;
+use crate::read::recall::{MayRecall, StandingOffices};
 use crate::read::{Axis, EventsQuery, ReadPermit};
 use crate::{Engine, Until};
 
@@ -118,7 +120,11 @@ async fn facts_in(engine: &Engine, scope: &lamina_types::ScopePath) -> Vec<FactR
 async fn recalled(engine: &Engine, scope: &lamina_types::ScopePath) -> usize {
     let reach = permit_of::<ScopeReadLocal>(1, "user:u", Some(scope));
     let concepts = permit_of::<UnderstandingRead>(1, "user:u", Some(scope));
-    let may = MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts: Some(concepts) };
+    let may = MayRecall {
+        reach: Arc::new(ReadPermit::Local(reach)),
+        concepts: Some(concepts),
+        standing: StandingOffices::everybody(),
+    };
     let question = Recall {
         scope: scope.clone(),
         view: PackView::Granular,
@@ -129,6 +135,7 @@ async fn recalled(engine: &Engine, scope: &lamina_types::ScopePath) -> usize {
         exclude_content: false,
         temporal: Temporal::default(),
         filter: Filter::default(),
+        standing: StandingChoice::Owners,
         tokens_max: None,
         layer_limits: [None; 5],
         citation_mode: CitationMode::StructuredOnly,

@@ -10,9 +10,10 @@ use lamina_core::read::prompt::RecordAuthor;
 use lamina_core::read::tokens::estimate;
 use lamina_core::write::standing;
 use lamina_store::view::EventRow;
-use lamina_types::recall::PackView;
+use lamina_types::recall::{PackView, StandingChoice};
 use lamina_types::{EventId, FactId, ScopePath, ValidAt};
 
+use super::authority::{Authority, AuthorityReader, StandingOffices};
 use super::authors::AuthorReader;
 use super::fates::Knowledge;
 use super::{Frame, Recalled};
@@ -25,8 +26,10 @@ use crate::read::facts::FactRecord;
 
 /// Sections of a pack that are shown.
 const SHOWN_MAX: usize = 8;
-/// Events of one scope that are looked at, the last first.
-const LOOKED_AT_MAX: usize = 32;
+/// Instructions of one scope that are heard, the last first...
+const HEARD_MAX: usize = 32;
+/// ...and events that are looked at for them, so that those of others push none out.
+const LOOKED_AT_MAX: usize = 1_024;
 /// Tokens of all of them together...
 const TOKENS_MAX: u64 = 400;
 /// ...and the share of what a pack may have.
@@ -67,6 +70,43 @@ struct Instruction {
     rule: Arc<Rule>,
     /// The filter of the question admits the event. What it ends is over in any case.
     is_admitted: bool,
+    author: RecordAuthor,
+    authority: Authority,
+}
+
+impl Instruction {
+    /// Whether it revokes or replaces an earlier one: that is for its author, and for an owner.
+    fn ends(&self, earlier: &Instruction) -> bool {
+        let may = self.authority == Authority::Owner || self.author.actor == earlier.author.actor;
+        may && self.rule.said.ends(&earlier.rule.said)
+    }
+}
+
+/// Tells whose instructions stand, and who ends them.
+struct Judge<'a> {
+    authors: AuthorReader<'a>,
+    authority: AuthorityReader<'a>,
+    knowledge: Knowledge,
+}
+
+impl Judge<'_> {
+    /// Whether any of these events ends an instruction of an author by right.
+    fn may_any_end(
+        &mut self,
+        scope: &ScopePath,
+        author: &RecordAuthor,
+        events: &[EventId],
+    ) -> Result<bool, Error> {
+        for event in events {
+            let Some(other) = self.authors.read(*event)? else { continue };
+            match self.authority.standing_authority(scope, &other)? {
+                Some(Authority::Owner) => return Ok(true),
+                Some(Authority::Own) if other.actor == author.actor => return Ok(true),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// What of a text applies, whatever is asked.
@@ -86,11 +126,15 @@ impl Rule {
 
 impl Inner {
     /// What applies to a question.
-    pub(super) fn applying(&self, frame: &Frame<'_>) -> Result<Applying, Error> {
+    pub(super) fn applying(
+        &self,
+        frame: &Frame<'_>,
+        offices: &StandingOffices,
+    ) -> Result<Applying, Error> {
         let question = frame.question;
         let shows =
             matches!(question.view, PackView::Holistic | PackView::Granular | PackView::Descend);
-        if !shows || question.query.is_empty() {
+        if !shows || question.query.is_empty() || question.standing == StandingChoice::None {
             return Ok(Applying::default());
         }
         let budget =
@@ -99,52 +143,79 @@ impl Inner {
             PackView::Holistic => question.scope.self_and_ancestors(),
             _ => vec![question.scope.clone()],
         };
-        let (mut applying, mut later): (Applying, Vec<Arc<Rule>>) = Default::default();
-        let knowledge = self.knowledge(frame);
-        let mut authors = AuthorReader::new(self, frame);
+        let mut applying = Applying::default();
+        let mut later: Vec<Instruction> = Vec::new();
+        let mut judge = Judge {
+            authors: AuthorReader::new(self, frame),
+            authority: AuthorityReader::new(self, frame, offices),
+            knowledge: self.knowledge(frame),
+        };
+        let looked_at = if judge.authority.is_everybodys() { HEARD_MAX } else { LOOKED_AT_MAX };
         for scope in up.iter().filter(|scope| frame.reach.covers(scope)) {
             let Some(ordinal) = self.views.scope_ordinal(frame.tenant, scope)? else { continue };
             let place = (frame.tenant, ordinal);
-            let events =
-                derive::standing::of_scope(&self.views, place, frame.recorded, LOOKED_AT_MAX)?;
+            let events = derive::standing::of_scope(&self.views, place, frame.recorded, looked_at)?;
+            let mut heard = 0;
             for event in events {
-                let Some(instruction) = self.applies(frame, scope, event)? else { continue };
-                let Instruction { observed_at, rule, is_admitted } = instruction;
-                let over = rule.said.text.is_empty()
-                    || later.iter().any(|later| later.said.ends(&rule.said));
+                let found = self.applies(frame, scope, event, &mut judge)?;
+                let Some(instruction) = found else { continue };
+                heard += 1;
+                let rule = &instruction.rule;
                 let fits = applying.tokens + rule.tokens <= budget;
-                if over {
+                if rule.said.text.is_empty() || later.iter().any(|one| one.ends(&instruction)) {
                     applying.over.push(event);
-                } else if is_admitted
+                } else if instruction.is_admitted
                     && fits
-                    && !self.is_over(&knowledge, event)?
-                    && let Some(author) = authors.read(event)?
+                    && !self.is_over(&mut judge, scope, event, &instruction.author)?
                 {
                     applying.tokens += rule.tokens;
-                    let (scope, text) = (scope.clone(), rule.said.text.clone());
-                    applying.found.push(Applies { id: event, scope, author, observed_at, text });
+                    applying.found.push(Applies {
+                        id: event,
+                        scope: scope.clone(),
+                        author: instruction.author.clone(),
+                        observed_at: instruction.observed_at,
+                        text: rule.said.text.clone(),
+                    });
                 }
-                later.push(rule);
+                later.push(instruction);
                 if applying.found.len() == SHOWN_MAX {
                     return Ok(applying);
+                }
+                if heard == HEARD_MAX {
+                    break;
                 }
             }
         }
         Ok(applying)
     }
 
-    /// Whether something is known because of an event, and none of it is so any more.
-    fn is_over(&self, knowledge: &Knowledge, event: EventId) -> Result<bool, Error> {
-        let fates = self.fates(knowledge, event)?;
-        Ok(!fates.is_empty() && fates.iter().all(|fate| !fate.stands))
+    /// Whether something is known because of an instruction, none of it is so any more, and somebody ended it who may.
+    fn is_over(
+        &self,
+        judge: &mut Judge<'_>,
+        scope: &ScopePath,
+        event: EventId,
+        author: &RecordAuthor,
+    ) -> Result<bool, Error> {
+        let fates = self.fates(&judge.knowledge, event)?;
+        if fates.is_empty() || fates.iter().any(|fate| fate.stands) {
+            return Ok(false);
+        }
+        for fate in &fates {
+            if !fate.by.is_empty() && !judge.may_any_end(scope, author, &fate.by)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    /// What an event of a scope says that applies, if the question knows of it.
+    /// What an event of a scope says that applies, if the question knows of it and its author may say so.
     fn applies(
         &self,
         frame: &Frame<'_>,
         scope: &ScopePath,
         id: EventId,
+        judge: &mut Judge<'_>,
     ) -> Result<Option<Instruction>, Error> {
         let row = self.views.event_again(frame.tenant, id)?.filter(|row| !self.is_hidden(row));
         let Some(row) = row else { return Ok(None) };
@@ -164,8 +235,13 @@ impl Inner {
             Err(error) => return Err(error),
         };
         let says = !rule.said.text.is_empty() || rule.said.revokes();
-        let instruction = Instruction { observed_at, rule, is_admitted };
-        Ok((says && frame.reach.covers(scope)).then_some(instruction))
+        if !says || !frame.reach.covers(scope) {
+            return Ok(None);
+        }
+        let Some(author) = judge.authors.read(id)? else { return Ok(None) };
+        let authority = judge.authority.standing_authority(scope, &author)?;
+        let stands = |authority| Instruction { observed_at, rule, is_admitted, author, authority };
+        Ok(authority.map(stands))
     }
 
     /// What of an event applies, from before if it was read and nothing else of it is asked for; and whether the filter

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use lamina_env::sim::SimRng;
 use lamina_types::capability::{ScopeReadLocal, ScopeWrite, UnderstandingRead};
-use lamina_types::recall::{CitationMode, Detail, Filter, PackView, Temporal, Variant};
+use lamina_types::recall::{
+    CitationMode, Detail, Filter, PackView, StandingChoice, Temporal, Variant,
+};
 use lamina_types::{EventId, Experience, ScopePath, Stage};
 
 use super::*;
@@ -77,6 +79,7 @@ fn asked(scope: ScopePath, query: &str, at: RecordedAt) -> Recall {
         exclude_content: false,
         temporal: Temporal { as_of_recorded: Some(at), ..Temporal::default() },
         filter: Filter::default(),
+        standing: StandingChoice::Owners,
         tokens_max: None,
         layer_limits: [None; 5],
         citation_mode: CitationMode::StructuredOnly,
@@ -91,7 +94,11 @@ async fn ask(engine: &Engine, query: &str, at: RecordedAt) -> Ids {
     let scope = path(SCOPE);
     let reach = permit_of::<ScopeReadLocal>(1, "user:u", Some(&scope));
     let concepts = permit_of::<UnderstandingRead>(1, "user:u", Some(&scope));
-    let may = MayRecall { reach: Arc::new(ReadPermit::Local(reach)), concepts: Some(concepts) };
+    let may = MayRecall {
+        reach: Arc::new(ReadPermit::Local(reach)),
+        concepts: Some(concepts),
+        standing: StandingOffices::everybody(),
+    };
     let question = asked(scope, query, at);
     ids(&engine.recall(may, question).await.unwrap())
 }

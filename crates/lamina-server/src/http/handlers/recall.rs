@@ -16,13 +16,13 @@ use lamina_api::v1::recall::{
     FragmentBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked, RecallRequest,
     StandingBody, TrailBody, WhyNotBody,
 };
-use lamina_core::policy::Caller;
+use lamina_core::policy::{Caller, Preset};
 use lamina_core::read::fuse::Signal;
 use lamina_core::read::pack::LAMBDA;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{
-    Applies, Cited, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled,
+    Applies, Cited, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled, StandingOffices,
 };
 use lamina_types::capability::{
     Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
@@ -122,7 +122,19 @@ pub(super) async fn may(
         || stack.allows_all(caller, &[UnderstandingReadCrossScope::NAME], Some(scope)).is_ok();
     let concepts = stack.permit::<UnderstandingRead>(caller, Some(scope)).ok();
     let concepts = concepts.filter(|_| !beyond || wide());
-    Ok(MayRecall { reach: Arc::new(reach), concepts })
+    Ok(MayRecall { reach: Arc::new(reach), concepts, standing: offices(&desk.app, caller) })
+}
+
+/// Who may write instructions for others in the tenant of a caller.
+fn offices(app: &Arc<App>, caller: &Caller) -> StandingOffices {
+    if app.preset() == Preset::DevLocal {
+        return StandingOffices::everybody();
+    }
+    let (app, ordinal) = (Arc::clone(app), caller.tenant);
+    let tenant = app.engine.tenant_name(ordinal);
+    StandingOffices::of_delegates(Arc::new(move |actor| {
+        app.gate.named_caller(&tenant, actor.clone(), ordinal).is_delegate()
+    }))
 }
 
 /// Leave to be shown a pack that was made before, by the policy and the token of now.
@@ -260,6 +272,8 @@ fn standing(applies: &Applies) -> StandingBody {
     StandingBody {
         id: applies.id.to_string(),
         scope: applies.scope.to_string(),
+        actor: applies.author.actor.to_string(),
+        caller: applies.author.caller.to_string(),
         observed_at: time::print(applies.observed_at.0),
         text: Some(applies.text.clone()),
     }

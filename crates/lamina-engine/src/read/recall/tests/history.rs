@@ -420,7 +420,11 @@ pub(super) async fn may(engine: &Engine, scope: &str, view: PackView) -> MayReca
     let caller = Caller::local("user:u".parse().unwrap(), 1);
     let reach = engine.read_permit(&boot(), &caller, &path(scope), view).await.unwrap().unwrap();
     let concepts = permit_of::<UnderstandingRead>(1, "user:u", Some(&path(scope)));
-    MayRecall { reach: Arc::new(reach), concepts: Some(concepts) }
+    MayRecall {
+        reach: Arc::new(reach),
+        concepts: Some(concepts),
+        standing: StandingOffices::everybody(),
+    }
 }
 
 /// The entries that a log can end before: the first of each batch, once there is anything to recall.
