@@ -16,7 +16,7 @@ use super::{OpenReport, Opened, open_blobs, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::audit::retention::Retention;
-use crate::clock::{ClockGuard, SyncSource};
+use crate::clock::{ClockGuard, OpenedClock, SyncSource};
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
 use crate::derive::echo::Guard;
@@ -148,6 +148,17 @@ impl Work {
     }
 }
 
+/// The guard of the clock that the log is dated by.
+fn clock_guard_of(
+    env: &Env,
+    settings: &Settings,
+    clock: OpenedClock,
+    shared: &Shared,
+) -> Arc<ClockGuard> {
+    let sync = SyncSource::new(&env.disk, settings);
+    Arc::new(ClockGuard::new(clock, sync, &shared.writer))
+}
+
 /// Starts the threads over an opened directory.
 pub(super) fn start(
     settings: Settings,
@@ -157,8 +168,7 @@ pub(super) fn start(
     let Opened { env, keys, log, views, mut report, clock, lock } = opened;
     let shared = Arc::new(Shared::default());
     shared.tell(&*log);
-    let sync = SyncSource::new(&env.disk, &settings);
-    let clock_guard = Arc::new(ClockGuard::new(clock, sync, &shared.writer));
+    let clock_guard = clock_guard_of(&env, &settings, clock, &shared);
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let blobs = open_blobs(&env, &settings.data, &views)?;
@@ -189,9 +199,9 @@ pub(super) fn start(
     });
     let answerer = deriving.as_ref().map(|deriving| deriving.answerer.clone());
     let asking = deriving.as_ref().zip(desk.as_ref()).map(|(d, k)| Asking::beside(d, k, &env.rng));
-    let told = channels.to_stages.clone();
     let follow = search.as_ref().map(|to| following(to, (&views, &reader), pace, &shared, &env));
-    let work = Work { capture, applier, stages, tap, deriving, asking };
+    let (told, work) =
+        (channels.to_stages.clone(), Work { capture, applier, stages, tap, deriving, asking });
     let upkeep = Upkeep::new(&env, &views, &blobs, &clock_guard);
     let mut threads = work.spawn(channels, &env, &views, upkeep, &shared, &lock)?;
     threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);

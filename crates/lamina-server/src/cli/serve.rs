@@ -89,13 +89,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let app = Arc::new(App::new(parts, config));
     announce(config, address);
     tell(&report);
-    if engine.policies().deployment().is_some() {
-        tracing::info!(
-            preset = config.preset.as_str(),
-            "the deployment policy that was put over HTTP is in force, in place of the preset's"
-        );
-    }
-    warn_of_administrators(&app);
+    tell_of_policy(&app, config);
     if let Some(warning) = exposure(config) {
         tracing::warn!(%address, "{warning}");
     }
@@ -124,6 +118,17 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
+}
+
+/// Says whose policy is in force.
+fn tell_of_policy(app: &App, config: &Config) {
+    if app.engine.policies().deployment().is_some() {
+        tracing::info!(
+            preset = config.preset.as_str(),
+            "the deployment policy that was put over HTTP is in force, in place of the preset's"
+        );
+    }
+    warn_of_administrators(app);
 }
 
 /// Says which tenants nobody administers. The first tenant is that of presets without tokens: it counts only

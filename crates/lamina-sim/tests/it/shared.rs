@@ -271,7 +271,7 @@ fn a_stream_of_a_shared_scope_follows_its_policies_and_ones_own() {
     let team = Team::start("on_prem_enterprise");
     let mut alice = team.caller("acme", "user:alice");
     let id = write(&mut alice, "global:pool", "hello");
-    let mut bob = team.caller("other", "user:bob");
+    let bob = team.caller("other", "user:bob");
     let mut stream = bob.stream(Request::get("/v1/lifecycle/stream?scope=global:pool"));
     let target = format!("/v1/lifecycle/stream?event_id={id}");
     let mut one = bob.stream(Request::get(&target));
