@@ -148,6 +148,13 @@ impl Work {
     }
 }
 
+/// What the threads tell each other, beginning with the log as it was opened.
+fn shared_of(log: &dyn Log) -> Arc<Shared> {
+    let shared = Arc::new(Shared::default());
+    shared.tell(log);
+    shared
+}
+
 /// The guard of the clock that the log is dated by.
 fn clock_guard_of(
     env: &Env,
@@ -166,8 +173,7 @@ pub(super) fn start(
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
     let Opened { env, keys, log, views, mut report, clock, lock } = opened;
-    let shared = Arc::new(Shared::default());
-    shared.tell(&*log);
+    let shared = shared_of(&*log);
     let clock_guard = clock_guard_of(&env, &settings, clock, &shared);
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
@@ -200,8 +206,8 @@ pub(super) fn start(
     let answerer = deriving.as_ref().map(|deriving| deriving.answerer.clone());
     let asking = deriving.as_ref().zip(desk.as_ref()).map(|(d, k)| Asking::beside(d, k, &env.rng));
     let follow = search.as_ref().map(|to| following(to, (&views, &reader), pace, &shared, &env));
-    let (told, work) =
-        (channels.to_stages.clone(), Work { capture, applier, stages, tap, deriving, asking });
+    let told = channels.to_stages.clone();
+    let work = Work { capture, applier, stages, tap, deriving, asking };
     let upkeep = Upkeep::new(&env, &views, &blobs, &clock_guard);
     let mut threads = work.spawn(channels, &env, &views, upkeep, &shared, &lock)?;
     threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);
