@@ -473,7 +473,7 @@ fn flatten_issuers(
                 }
                 ("tenants" | "admin_claim", _) => return Err(not_a_value(key)),
                 _ => {
-                    let suggestion = nearest(name, ["tenants", "admin_claim"].into_iter());
+                    let suggestion = nearest(name, ["tenants", "admin_claim"]);
                     return Err(ConfigError::UnknownKey { key, path: path.to_owned(), suggestion });
                 }
             }

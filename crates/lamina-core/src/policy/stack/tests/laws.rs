@@ -240,8 +240,8 @@ mod oracle {
         let shared = place.as_str().starts_with("global:");
         let last = place.as_str().split('/').next_back().unwrap();
         let Membership { closed, role, registered, personal } = stack.membership;
-        let persons = ["user", "agent", "service"].iter();
-        let of_person = persons.map(|kind| has_segment(Some(place), kind)).any(|found| found);
+        let mut persons = ["user", "agent", "service"].iter();
+        let of_person = persons.any(|kind| has_segment(Some(place), kind));
         let erases = name == "forget.gdpr.cross_workspace" || (name == "forget.gdpr" && of_person);
         if erases && office && !shared {
             return Vec::new();
