@@ -104,8 +104,9 @@ pub struct ClockReport {
 /// A clock as the log was opened with it.
 #[derive(Debug)]
 pub(crate) struct OpenedClock {
-    pub(crate) clock: Arc<SteadyClock>,
-    pub(crate) witness: ClockWitness,
+    clock: Arc<SteadyClock>,
+    witness: ClockWitness,
+    sync: SyncSource,
 }
 
 impl OpenedClock {
@@ -114,14 +115,14 @@ impl OpenedClock {
     pub(crate) fn compare(
         clock: Arc<SteadyClock>,
         witness: ClockWitness,
-        sync: &SyncSource,
+        sync: SyncSource,
     ) -> OpenedClock {
         if let Some(recorded) = witness.recorded
             && !sync.is_synchronized()
         {
             clock.distrust(recorded);
         }
-        OpenedClock { clock, witness }
+        OpenedClock { clock, witness, sync }
     }
 }
 
@@ -177,12 +178,8 @@ struct Comparison {
 }
 
 impl ClockGuard {
-    pub(crate) fn new(
-        opened: OpenedClock,
-        sync: SyncSource,
-        writer: &Arc<WriterStatus>,
-    ) -> ClockGuard {
-        let OpenedClock { clock, witness } = opened;
+    pub(crate) fn new(opened: OpenedClock, writer: &Arc<WriterStatus>) -> ClockGuard {
+        let OpenedClock { clock, witness, sync } = opened;
         let started = clock.monotonic();
         let (wait_us, reason) = match witness.gap_us() > CLOCK_PAUSE_US_MAX {
             true => (AFTER_PAUSE_US, WaitReason::Pause),
@@ -210,7 +207,7 @@ impl ClockGuard {
         let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
         let witness = ClockWitness { wall: clock.machine(), recorded: None, modified: None };
         let sync = SyncSource::new(&env.disk, settings);
-        ClockGuard::new(OpenedClock { clock, witness }, sync, writer)
+        ClockGuard::new(OpenedClock { clock, witness, sync }, writer)
     }
 
     /// Whether anything may be deleted because of its age.

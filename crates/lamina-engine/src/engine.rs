@@ -119,8 +119,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Beside a log that was just opened.
+    pub(crate) fn over(log: &dyn Log) -> Arc<Shared> {
+        let shared = Arc::new(Shared::default());
+        shared.tell(log);
+        shared
+    }
+
     /// Tells how a log stands that was just opened.
-    pub(crate) fn tell(&self, log: &dyn Log) {
+    fn tell(&self, log: &dyn Log) {
         self.applied.advance(log.tip().next_offset);
         self.wake.advance(log.tip().next_offset);
         self.writer.committed.store(log.tip().next_offset, Ordering::Release);

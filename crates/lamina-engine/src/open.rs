@@ -259,7 +259,7 @@ pub(crate) fn open_how(
     let recorded = Some(log.tip()).filter(|tip| tip.next_offset > 0).map(|tip| tip.recorded_at.0);
     let witness = ClockWitness { wall: clock.machine(), recorded, modified };
     let sync = SyncSource::new(&env.disk, settings);
-    let opened_clock = OpenedClock::compare(clock, witness, &sync);
+    let opened_clock = OpenedClock::compare(clock, witness, sync);
     let views = Arc::new(views(kv, &keys)?);
     let reader = log.reader();
     let mut report = OpenReport {

@@ -69,7 +69,8 @@ impl Upkeep {
         if self.rows_left || is_due(self.rows_at, now, ROWS_EVERY_US) {
             self.rows_at = Some(now);
             let max = PRUNE_ROWS.max(taken.saturating_mul(PRUNE_ROWS_PER_ENTRY));
-            match self.guard.allows_deletion().then(|| self.prune(max)).unwrap_or(Ok(false)) {
+            let pruned = if self.guard.allows_deletion() { self.prune(max) } else { Ok(false) };
+            match pruned {
                 Ok(left) => self.rows_left = left,
                 Err(error) => {
                     self.rows_left = false;

@@ -64,8 +64,7 @@ impl Machine {
         let kv = Arc::new(MemKv::new());
         let opened = open::open_parts(&self.settings, env.clone(), kv, lock).unwrap();
         let writer = Arc::new(WriterStatus::default());
-        let sync = SyncSource::new(&env.disk, &self.settings);
-        let guard = ClockGuard::new(opened.clock, sync, &writer);
+        let guard = ClockGuard::new(opened.clock, &writer);
         let running = Running { clock, log: opened.log, writer, guard };
         running.publish();
         running

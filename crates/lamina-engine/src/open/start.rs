@@ -16,7 +16,7 @@ use super::{OpenReport, Opened, open_blobs, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::audit::retention::Retention;
-use crate::clock::{ClockGuard, OpenedClock, SyncSource};
+use crate::clock::ClockGuard;
 use crate::derive::answer::{Answerer, Extractor};
 use crate::derive::backlog::Backlog;
 use crate::derive::echo::Guard;
@@ -148,24 +148,6 @@ impl Work {
     }
 }
 
-/// What the threads tell each other, beginning with the log as it was opened.
-fn shared_of(log: &dyn Log) -> Arc<Shared> {
-    let shared = Arc::new(Shared::default());
-    shared.tell(log);
-    shared
-}
-
-/// The guard of the clock that the log is dated by.
-fn clock_guard_of(
-    env: &Env,
-    settings: &Settings,
-    clock: OpenedClock,
-    shared: &Shared,
-) -> Arc<ClockGuard> {
-    let sync = SyncSource::new(&env.disk, settings);
-    Arc::new(ClockGuard::new(clock, sync, &shared.writer))
-}
-
 /// Starts the threads over an opened directory.
 pub(super) fn start(
     settings: Settings,
@@ -173,8 +155,8 @@ pub(super) fn start(
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
     let Opened { env, keys, log, views, mut report, clock, lock } = opened;
-    let shared = shared_of(&*log);
-    let clock_guard = clock_guard_of(&env, &settings, clock, &shared);
+    let shared = Shared::over(&*log);
+    let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let blobs = open_blobs(&env, &settings.data, &views)?;

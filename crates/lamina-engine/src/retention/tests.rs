@@ -53,15 +53,12 @@ impl World {
     }
 
     /// Runs an automatic sweep that must not be stopped; gives how many events went.
-    #[track_caller]
-    fn sweep(&self) -> impl Future<Output = u64> {
-        async {
-            let plan = self.plan().await;
-            let SweepPlan::Due(due) = plan else { panic!("{plan:?}") };
-            let done = self.run(due).await;
-            assert_eq!((done.stopped, done.errors.as_slice()), (None, [].as_slice()));
-            done.erased
-        }
+    async fn sweep(&self) -> u64 {
+        let plan = self.plan().await;
+        let SweepPlan::Due(due) = plan else { panic!("{plan:?}") };
+        let done = self.run(due).await;
+        assert_eq!((done.stopped, done.errors.as_slice()), (None, [].as_slice()));
+        done.erased
     }
 
     async fn run(&self, due: DueSweep) -> Arc<Swept> {

@@ -443,8 +443,8 @@ fn left_after_expiry(pause_us: i64) -> (usize, usize, bool) {
     let wall = world.clock.wall();
     let witness = ClockWitness { wall, recorded: Some(wall.plus(-pause_us)), modified: None };
     let sync = SyncSource::new(&world.env.disk, &settings);
-    let opened = OpenedClock::compare(clock, witness, &sync);
-    let guard = Arc::new(ClockGuard::new(opened, sync, &Arc::default()));
+    let opened = OpenedClock::compare(clock, witness, sync);
+    let guard = Arc::new(ClockGuard::new(opened, &Arc::default()));
     let retention = Arc::new(Retention::new(&settings, &standing, &guard));
     let mut auditor = auditor.with_retention(retention, Arc::clone(&peppers));
     let at = world.clock.wall();
