@@ -40,6 +40,7 @@ const NAMING: &[&str] = &[
     "scopes",
     "subject",
     "supports",
+    "sweep_id",
     "use_pack_id",
     "winner",
 ];

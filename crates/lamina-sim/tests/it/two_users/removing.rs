@@ -16,6 +16,7 @@ pub(super) const STORIES: &[Story] = &[
     Story { route: "PUT /v1/admin/retention/policies", script: set_retention },
     Story { route: "DELETE /v1/admin/retention/policies", script: remove_retention },
     Story { route: "POST /v1/admin/retention/sweep", script: sweep },
+    Story { route: "POST /v1/admin/clock/confirm", script: confirm_clock },
 ];
 
 /// A body, and what the rules say about it.
@@ -183,4 +184,11 @@ fn sweep(scene: &mut Scene<'_>) -> Vec<Act> {
     }
     acts.push(Act::open(post(target, &json!({"dry_run": true}))));
     acts
+}
+
+/// Believing the clock lets what is past its time go.
+fn confirm_clock(_: &mut Scene<'_>) -> Vec<Act> {
+    let sweep = format!("job_{}", "0".repeat(32));
+    let bodies = [json!({"idempotency_key": KEY}), json!({"sweep_id": sweep})];
+    bodies.map(|body| Act::refused(post("/v1/admin/clock/confirm", &body))).into()
 }
