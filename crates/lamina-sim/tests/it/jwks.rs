@@ -28,9 +28,11 @@ impl Believing {
     fn start(issuers: &[(&str, &Provider)]) -> Believing {
         let list: Vec<String> =
             issuers.iter().map(|(iss, provider)| format!("{iss}={}", provider.url())).collect();
+        let operators: Vec<String> =
+            issuers.iter().map(|(iss, _)| format!("{iss}=acme/user:root")).collect();
         Believing::start_with(&[
             ("LAMINA_AUTH_JWKS", &list.join(",")),
-            ("LAMINA_AUTH_OPERATORS", "acme/user:root"),
+            ("LAMINA_AUTH_OPERATORS", &operators.join(",")),
         ])
     }
 

@@ -221,9 +221,11 @@ fn writing_into_open_scope_leaves_owner_its_events_and_rights() {
     let pack = alice.post("/v1/recall", &body).ok(200);
     let standing = pack["standing"].to_string();
     assert!(!standing.contains("invoices"), "{pack}");
-    for target in ["policy/scope", "scopes/members"] {
+    let members = json!({"members": [{"actor": "user:mallory", "role": "owner"}]});
+    for (target, body) in
+        [("policy/scope", json!({"deny": ["scope.write"]})), ("scopes/members", members)]
+    {
         let target = format!("/v1/{target}?path={}", things.open);
-        let body = json!({"members": [{"actor": "user:mallory", "role": "owner"}]});
         assert_eq!(put(&mut mallory, &target, &body).response.status, 403, "{target}");
     }
 }
