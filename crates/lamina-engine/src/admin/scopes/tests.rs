@@ -182,12 +182,12 @@ async fn group_scope_first_write_makes_a_writer_and_no_owner() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
     for scope in ["org:acme", "org:acme/dept:eng", "ws:x/team:a"] {
-        write(&engine, 1, "user:eve", scope, "a").await;
+        write(&engine, 1, "user:eve", scope, scope).await;
         assert_eq!(part(&engine, "user:eve", scope).await.role, Some(Writer), "{scope}");
         let record = get(&engine, scope).await.unwrap();
         assert_eq!(record.members, [member("user:eve", Writer)], "{scope}");
     }
-    write(&engine, 1, "user:eve", "ws:own", "a").await;
+    write(&engine, 1, "user:eve", "ws:own", "own").await;
     assert_eq!(part(&engine, "user:eve", "ws:own").await.role, Some(Owner));
     assert_eq!(part(&engine, "user:eve", "ws:own/team:b").await.role, Some(Writer));
     engine.shutdown().await;
