@@ -16,6 +16,7 @@ pub(crate) mod said;
 mod memberships;
 pub(crate) mod sight;
 mod scopes;
+mod first_write;
 mod below;
 mod storage;
 mod wal;

@@ -20,7 +20,6 @@ use super::shared::meant;
 use super::{Noted, Sight, by};
 use crate::engine::Inner;
 use crate::write::capture::{Request, ScopeChange, ScopeRequest};
-use crate::write::prepare::section;
 use crate::{Engine, Error};
 
 /// Events of one scope that are counted before we stop.
@@ -167,27 +166,6 @@ impl Engine {
         self.scope_change(permit, path, ScopeChange::Set { members, policies }, noted).await?;
         drop(turn);
         self.scope_get(permit, path).await
-    }
-
-    /// Makes a scope as a first write to it does: for what is derived into a scope that is not there.
-    pub async fn scope_begin(
-        &self,
-        permit: &Permit<ScopeWrite>,
-        path: &ScopePath,
-    ) -> Result<(), Error> {
-        if !permit.covers(path) {
-            return Err(Error::OutsidePermit);
-        }
-        let request = ScopeRequest {
-            tenant: permit.caller().tenant,
-            path: path.clone(),
-            owner: permit.caller().actor.clone(),
-            change: ScopeChange::Begin { registers: permit.registers() },
-            who: section(&*self.inner.env.rng, &[]),
-        };
-        self.inner.change_scope(request).await?;
-        self.inner.caught_up().await;
-        Ok(())
     }
 
     /// Sets the members of a registered scope, all of them at once.
@@ -388,7 +366,7 @@ impl Engine {
 }
 
 impl Inner {
-    async fn change_scope(&self, request: ScopeRequest) -> Result<(), Error> {
+    pub(super) async fn change_scope(&self, request: ScopeRequest) -> Result<(), Error> {
         let (reply, answer) = oneshot::channel();
         self.submit(Request::Scope { request: Box::new(request), reply }, answer).await
     }

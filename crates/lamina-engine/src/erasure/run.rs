@@ -95,7 +95,7 @@ impl Engine {
         let crosses = self.inner.permit_reach(caller, rights, &book, &asked.scope, &plan)?;
         self.previewed_before(permit, asked, &plan)?;
         let id = ErasureId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
-        let ordinal = self.inner.views.scope_ordinal(tenant, &asked.scope)?;
+        let ordinal = self.scope_known(permit, &asked.scope).await?;
         let promise = self.promised(&manifest, plan.holds.len(), plan.reaches.len()).await?;
         let begun = ErasureBegun {
             id,
@@ -109,7 +109,7 @@ impl Engine {
         };
         let job = Job {
             id,
-            ordinal: ordinal.unwrap_or(SYSTEM_SCOPE),
+            ordinal,
             wanted: Wanted {
                 tenant,
                 scope: asked.scope.clone(),

@@ -362,3 +362,40 @@ fn person_erasure_takes_the_tree_of_the_person() {
 fn set_up_members(alice: &mut Signed) {
     register(alice, "user:alice", &[("user:alice", "owner"), ("agent:helper", "writer")]);
 }
+
+/// A person whose own scope is empty is erased elsewhere, and the erasure of nothing ends too.
+#[test]
+fn erasure_of_an_empty_person_scope_completes() {
+    let team = Team::start("on_prem_enterprise");
+    let mut bob = team.caller("acme", "user:bob");
+    let said = string(
+        &bob.post("/v1/experience?wait=settled", &envelope("ws:plan", "hello")).ok(200),
+        "event_id",
+    );
+    for (actor, scope) in [("user:bob", "user:bob"), ("user:carol", "user:carol")] {
+        let mut person = team.caller("acme", actor);
+        let body = json!({"scope": scope, "confirm_all": true});
+        let begun = person.post("/v1/erasures", &body).ok(202);
+        let target = format!("/v1/erasures/{}", string(&begun, "erasure_id"));
+        let done = (0..500).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let job = person.get(&target).ok(200);
+            (job["status"] == "completed").then_some(job)
+        });
+        assert!(done.is_some_and(|job| job["certificate"].is_object()), "{scope}");
+    }
+    assert_eq!(bob.get(&format!("/v1/events/{said}")).response.status, 410);
+}
+
+/// Whoever began an erasure of a scope that all tenants share follows it to its end.
+#[test]
+fn erasure_of_a_shared_scope_is_found_by_its_caller() {
+    let team = Team::start("on_prem_enterprise");
+    let mut bob = team.caller("other", "user:bob");
+    bob.post("/v1/experience?wait=settled", &envelope("global:pool", "hello")).ok(200);
+    let body = json!({"scope": "global:pool", "confirm_all": true});
+    let begun = bob.post("/v1/erasures", &body).ok(202);
+    let target = format!("/v1/erasures/{}", string(&begun, "erasure_id"));
+    bob.get(&target).ok(200);
+    team.caller("acme", "user:mallory").get(&target).fails(404, "NOT_FOUND");
+}

@@ -109,8 +109,8 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
 
 /// How far an erasure has come.
 pub(super) async fn status(mut call: Call) -> Result<Response, Failure> {
-    let (id, _) = found(&mut call).await?;
-    let caller = call.caller()?;
+    let (id, permit) = found(&mut call).await?;
+    let caller = permit.caller();
     let status = call.app.engine.erasure(caller.tenant, id).await?;
     let certified = match status.outcome {
         Outcome::Completed => {
@@ -134,8 +134,8 @@ pub(super) async fn manifest(mut call: Call) -> Result<Response, Failure> {
 
 /// Asks an erasure to stop.
 pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
-    let (id, _) = found(&mut call).await?;
-    let tenant = call.caller()?.tenant;
+    let (id, permit) = found(&mut call).await?;
+    let tenant = permit.caller().tenant;
     let accepted = call.app.engine.erasure_cancel(tenant, id).await?;
     let status = call.app.engine.erasure(tenant, id).await?;
     let body = ErasureCancelled {
@@ -253,7 +253,10 @@ fn wanted(asked: Asked) -> ErasureAsked {
 async fn found(call: &mut Call) -> Result<(ErasureId, Permit<ForgetGdpr>), Failure> {
     let id: ErasureId = call.path_id("erasure_id").await?;
     let caller = call.caller()?;
-    let scope = call.app.engine.erasure_home(caller.tenant, id).await;
+    let engine = call.app.engine.clone();
+    let own = engine.erasure_home(caller.tenant, id).await;
+    let shared = |tenant| engine.erasure_home(tenant, id);
+    let scope = call.desk.found::<ForgetGdpr, _, _>(&caller, own, shared, |scope| scope).await;
     let permit = sees(&call.desk, &caller, scope.as_ref().ok()).await?;
     scope?;
     Ok((id, permit))
