@@ -334,7 +334,7 @@ explain! {
             "The path and method are part of the contract, and this version has no code behind them.",
         ],
         "Look at `capabilities` of `GET /v1/admin/version` before using a route.",
-        "POST /v1/export is specified but not built yet.";
+        "POST /v1/import/mem0 is specified but not built yet.";
     WalUnavailable:
         "The log cannot take writes now.",
         [

@@ -161,6 +161,13 @@ fn request_body(body: Body) -> Option<Value> {
         Body::OptionalJson(name) => {
             (false, json!({ "application/json": { "schema": reference(name) } }))
         }
+        Body::JsonOrBytes(name) => (
+            true,
+            json!({
+                "application/json": { "schema": reference(name) },
+                "*/*": { "schema": { "type": "string", "contentEncoding": "binary" } },
+            }),
+        ),
         Body::File => (
             true,
             json!({

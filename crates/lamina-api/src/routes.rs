@@ -117,6 +117,8 @@ pub enum Body {
     OptionalJson(&'static str),
     /// A file: a multipart field `file`, or the bytes themselves.
     File,
+    /// JSON of this schema, or the bytes of a file.
+    JsonOrBytes(&'static str),
 }
 
 /// One answer of a route that is not an error.
@@ -260,6 +262,12 @@ const OTHER_KEYS: &[(Method, &str)] = &[
     (Method::Post, "/v1/experience"),
     (Method::Post, "/v1/experience/bulk"),
     (Method::Post, "/v1/blobs"),
+    (Method::Post, "/v1/import"),
+    (Method::Post, "/v1/import/mem0"),
+    (Method::Post, "/v1/import/zep"),
+    (Method::Post, "/v1/import/letta"),
+    (Method::Post, "/v1/import/openai"),
+    (Method::Post, "/v1/import/jsonl"),
     (Method::Post, "/v1/recall"),
     (Method::Post, "/v1/answer"),
     (Method::Post, "/v1/compose"),
@@ -269,6 +277,7 @@ const OTHER_KEYS: &[(Method, &str)] = &[
     (Method::Post, "/v1/erasures/preview"),
     (Method::Post, "/v1/understanding/synthesize"),
     (Method::Post, "/v1/auth/tokens"),
+    (Method::Post, "/v1/export"),
     (Method::Post, "/v1/audit/verify"),
     (Method::Post, "/v1/audit/chain/verify"),
 ];

@@ -37,8 +37,10 @@ use crate::v1::experience::{
     BulkAccepted, BulkBody, ByIdempotencyKey, ExperienceAccepted, ExperienceCompleted,
     ExperienceEnvelope, WriteStatus,
 };
+use crate::v1::exports::{ExportJobBody, ExportRequest};
 use crate::v1::facts::{DerivationStatus, FactBody, FactsPage, TimelineBody};
 use crate::v1::forget::{ForgetPreviewBody, ForgetRequest, ForgottenBody};
+use crate::v1::import::{ImportAccepted, ImportCancelled, ImportJobBody, ImportRequest};
 use crate::v1::keyed;
 use crate::v1::lifecycle::{
     CancelRequest, CancelResponse, Lagging, LifecycleAggregate, LifecycleBody, PolicyChanged,
@@ -113,6 +115,8 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("forget_request", of::<ForgetRequest>),
     ("forgotten", of::<ForgottenBody>),
     ("forget_preview", of::<ForgetPreviewBody>),
+    ("export_request", of::<ExportRequest>),
+    ("export_job", of::<ExportJobBody>),
     ("erasure_request", of::<ErasureRequest>),
     ("erasure_preview", of::<ErasurePreviewBody>),
     ("erasure_manifest", of::<ErasureManifestBody>),
@@ -152,6 +156,10 @@ const SHAPES: &[(&str, MakeSchema)] = &[
     ("lifecycle_policy_revoked", of::<PolicyRevoked>),
     ("cancel_request", of::<CancelRequest>),
     ("cancel_response", of::<CancelResponse>),
+    ("import_request", of::<ImportRequest>),
+    ("import_accepted", of::<ImportAccepted>),
+    ("import_job", of::<ImportJobBody>),
+    ("import_cancelled", of::<ImportCancelled>),
     ("blob_uploaded", of::<BlobUploaded>),
     ("blob_deleted", of::<BlobDeleted>),
     ("health", of::<Health>),

@@ -12,6 +12,7 @@ mod index;
 mod recall;
 mod erase;
 mod http;
+mod import;
 mod team;
 mod reopen;
 
@@ -40,6 +41,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   erase      an erasure of a scope with --erase N events (10,000 unless given) among --events N: when nothing of it
              is shown, its words against writing them, bytes rewritten, processor time, and recalls meanwhile
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
+  import     --events N rows of JSON lines into a server: durable, through every layer, memory, and the
+             export of them, against writing the source (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
              given) (--bin PATH)
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
             "erase" => erase::run(&options),
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
+            "import" => import::run(&options),
             "team" => team::run(&options),
             "reopen" => reopen::run(&options),
             "help" | "--help" | "-h" => {

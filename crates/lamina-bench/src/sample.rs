@@ -56,6 +56,7 @@ pub(crate) fn says(number: u64, scope: ScopePath, text: String, at: Micros) -> W
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: format!("bench-{number}"),
         },

@@ -47,6 +47,15 @@ pub enum Error {
         /// The limit.
         max: u64,
     },
+    /// The source of an import is larger than allowed.
+    #[error("the source of an import has at most {max} bytes")]
+    ImportTooLarge {
+        /// The limit.
+        max: u64,
+    },
+    /// An erasure of its target ended the import.
+    #[error("an erasure of its target ended the import")]
+    ImportStopped,
     /// A descending read would visit too many scopes.
     #[error("a descending read visits at most {max} scopes")]
     TooManyScopes {
@@ -181,7 +190,8 @@ impl Error {
             Error::BlobTooLarge { .. } => ErrorCode::BlobTooLarge,
             Error::BlobInUse { .. } => ErrorCode::BlobInUse,
             Error::TooManyScopes { .. } | Error::LimitReached { .. } => ErrorCode::InvalidParameter,
-            Error::TooLarge { .. } => ErrorCode::BodyTooLarge,
+            Error::TooLarge { .. } | Error::ImportTooLarge { .. } => ErrorCode::BodyTooLarge,
+            Error::ImportStopped => ErrorCode::ResourceDeleted,
             Error::LogUnavailable(_) | Error::LedgerUnavailable => ErrorCode::WalUnavailable,
             Error::ViewsUnavailable(_)
             | Error::SearchUnavailable(_)

@@ -18,6 +18,7 @@ pub mod forget;
 pub mod erasure;
 pub mod retention;
 pub mod audit;
+pub mod import;
 mod blobs;
 mod health;
 mod scrub;

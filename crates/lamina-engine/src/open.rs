@@ -305,6 +305,23 @@ fn open_blobs(env: &Env, data: &Path, views: &Views) -> Result<Arc<BlobStore>, O
     Ok(Arc::new(blobs))
 }
 
+/// The directories of staged sources and of blobs.
+fn open_files(
+    env: &Env,
+    data: &Path,
+    views: &Views,
+) -> Result<(Arc<BlobStore>, Arc<BlobStore>), OpenError> {
+    Ok((open_staging(env, data)?, open_blobs(env, data, views)?))
+}
+
+/// The directory of staged sources. Unfinished uploads of an earlier process go here; the others go when
+/// it is known which jobs go on.
+fn open_staging(env: &Env, data: &Path) -> Result<Arc<BlobStore>, OpenError> {
+    let dir = data.join("imports");
+    let staging = BlobStore::open(Arc::clone(&env.disk), &dir, Arc::clone(&env.rng));
+    Ok(Arc::new(staging.map_err(|source| io_error("opened", &dir, source))?))
+}
+
 /// A stage thread's state over opened views.
 pub fn stages_of(
     env: &Env,

@@ -22,6 +22,8 @@ pub struct Settings {
     pub free_bytes_min: u64,
     /// Bytes of a blob.
     pub blob_bytes_max: u64,
+    /// Bytes of the source of an import.
+    pub import_bytes_max: u64,
     /// How far behind a lifecycle stream may fall (R361).
     pub stream_lag_ms: u64,
     /// Writes in flight before callers wait.
@@ -73,6 +75,7 @@ impl Settings {
             ballast_bytes: Settings::BALLAST_BYTES,
             free_bytes_min: Settings::FREE_BYTES_MIN,
             blob_bytes_max: limits::BLOB_BYTES_MAX,
+            import_bytes_max: limits::IMPORT_BYTES_MAX,
             stream_lag_ms: limits::STREAM_LAG_MS_MAX,
             writes_in_flight_max: Settings::WRITES_IN_FLIGHT_MAX,
             audit_segment_bytes: AuditOptions::SEGMENT_BYTES,

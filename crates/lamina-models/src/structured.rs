@@ -6,10 +6,10 @@ mod scan;
 
 use std::collections::BTreeMap;
 
-use lamina_types::ActorId;
 use lamina_types::layer::extraction::{
     ByteSpan, Claim, Confidence, Effect, EntityKind, Extraction, Mention, Normaliser, Object, Term,
 };
+use lamina_types::{ActorId, Micros, ValidAt};
 
 pub use lines::{json_lines, triple_lines};
 pub use scan::{DEPTH_MAX, SCALARS_MAX};
@@ -106,8 +106,8 @@ pub(crate) fn grounded(claim: &Claim, source: &Source<'_>) -> Result<(), Ungroun
         if known.predicate != claim.predicate {
             return Err(Ungrounded::Predicate);
         }
-        let dated = claim.valid_from.is_some() || claim.valid_to.is_some();
-        return if dated { Err(Ungrounded::Time) } else { Ok(()) };
+        let dated = known.valid_from == claim.valid_from && known.valid_to == claim.valid_to;
+        return if dated { Ok(()) } else { Err(Ungrounded::Time) };
     }
     Err(Ungrounded::Object)
 }
@@ -380,7 +380,7 @@ fn typed(source: &Source<'_>, leaves: &[Leaf]) -> Vec<Claim> {
     vec![claim(subject, known.predicate.to_owned(), object, leaf, source.text, Normaliser::Given)]
 }
 
-/// The claim of `{subject, predicate, object}` with typed values.
+/// The claim of `{subject, predicate, object}` with typed values, from when to when it holds and how sure it is.
 fn triple(source: &Source<'_>, leaves: &[Leaf]) -> Option<Claim> {
     let (subject, _) = typed_term(leaves, "subject")?;
     let (predicate, _) = text_at(leaves, &["predicate"])?;
@@ -392,7 +392,31 @@ fn triple(source: &Source<'_>, leaves: &[Leaf]) -> Option<Claim> {
         Some((term, leaf)) => (Object::Entity(term), leaf),
         None => literal(leaves, &predicate)?,
     };
-    Some(claim(subject, predicate, object, leaf, source.text, Normaliser::Given))
+    let (valid_from, valid_to) = (instant(leaves, "valid_from")?, instant(leaves, "valid_to")?);
+    let stated = claim(subject, predicate, object, leaf, source.text, Normaliser::Given);
+    Some(Claim { valid_from, valid_to, confidence: confidence(leaves)?, ..stated })
+}
+
+/// The instant that a member of a triple states, if it states one. `None` for a text that is none: then
+/// nothing is claimed, because without it the claim would be another.
+fn instant(leaves: &[Leaf], member: &str) -> Option<Option<ValidAt>> {
+    let Some(leaf) = leaf_at(leaves, member) else { return Some(None) };
+    let Scalar::Text(text) = &leaf.value else { return None };
+    let at: jiff::Timestamp = text.parse().ok()?;
+    Some(Some(ValidAt(Micros(at.as_microsecond()))))
+}
+
+/// How sure a triple says it is; entirely, if it does not say. `None` for anything but a number from 0 to 1.
+fn confidence(leaves: &[Leaf]) -> Option<Confidence> {
+    let Some(leaf) = leaf_at(leaves, "confidence") else { return Some(Confidence::FULL) };
+    let Scalar::Number(number) = &leaf.value else { return None };
+    let share: f64 = number.parse().ok().filter(|share| (0.0..=1.0).contains(share))?;
+    Some(Confidence::new((share * f64::from(Confidence::FULL.get())).round() as u16))
+}
+
+/// The scalar that is a member of the document itself.
+fn leaf_at<'a>(leaves: &'a [Leaf], member: &str) -> Option<&'a Leaf> {
+    leaves.iter().find(|leaf| matches!(leaf.path.as_slice(), [Step::Key(key)] if key == member))
 }
 
 /// A predicate family keeps its colon, everything else is a plain word.

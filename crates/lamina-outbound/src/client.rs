@@ -3,6 +3,7 @@
 //! Every question has a connection of its own. It is driven by the future that asks, and not by a
 //! task: who stops waiting has also hung up.
 
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -22,6 +23,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use crate::body::OutboundBody;
 use crate::endpoint::Endpoint;
 use crate::error::{CONNECTING, Error};
 
@@ -67,7 +69,7 @@ pub struct Request {
     method: Method,
     endpoint: Endpoint,
     headers: HeaderMap,
-    body: Bytes,
+    body: OutboundBody,
 }
 
 impl std::fmt::Debug for Request {
@@ -89,17 +91,27 @@ pub struct Answer {
 impl Request {
     /// Asks for what is there.
     pub fn get(endpoint: Endpoint) -> Request {
-        Request::new(Method::GET, endpoint, Bytes::new())
+        Request::new(Method::GET, endpoint, OutboundBody::bytes(Bytes::new()))
     }
 
     /// Sends JSON.
     pub fn post_json(endpoint: Endpoint, body: impl Into<Bytes>) -> Request {
-        let mut request = Request::new(Method::POST, endpoint, body.into());
+        let mut request = Request::post(endpoint, OutboundBody::bytes(body.into()));
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         request
     }
 
-    fn new(method: Method, endpoint: Endpoint, body: Bytes) -> Request {
+    /// Sends a body.
+    pub fn post(endpoint: Endpoint, body: OutboundBody) -> Request {
+        Request::new(Method::POST, endpoint, body)
+    }
+
+    /// Stores a body.
+    pub fn put(endpoint: Endpoint, body: OutboundBody) -> Request {
+        Request::new(Method::PUT, endpoint, body)
+    }
+
+    fn new(method: Method, endpoint: Endpoint, body: OutboundBody) -> Request {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, OUR_NAME);
@@ -162,11 +174,32 @@ impl Client {
 
     /// Asks, and waits for the whole answer. Dropping the future hangs up.
     pub async fn send(&self, request: Request) -> Result<Answer, Error> {
-        let late = Err(Error::Timeout { what: "answer" });
-        timeout(self.bounds.total, self.exchange(request)).await.unwrap_or(late)
+        let mut whole = Whole { bytes: BytesMut::new(), bytes_max: self.bounds.body_bytes };
+        self.bounded_exchange(request, &mut whole).await
     }
 
-    async fn exchange(&self, request: Request) -> Result<Answer, Error> {
+    /// Asks, and gives the body of a success to `sink` piece by piece; its length has no bound. Any other
+    /// body is in the answer, as [`Client::send`] has it. Dropping the future hangs up.
+    pub async fn receive(
+        &self,
+        request: Request,
+        sink: &mut (dyn FnMut(Bytes) -> io::Result<()> + Send),
+    ) -> Result<Answer, Error> {
+        let whole = Whole { bytes: BytesMut::new(), bytes_max: self.bounds.body_bytes };
+        let mut pieces = Pieces { sink, whole, is_success: false };
+        self.bounded_exchange(request, &mut pieces).await
+    }
+
+    async fn bounded_exchange(
+        &self,
+        request: Request,
+        taker: &mut dyn BodyTaker,
+    ) -> Result<Answer, Error> {
+        let late = Err(Error::Timeout { what: "answer" });
+        timeout(self.bounds.total, self.exchange(request, taker)).await.unwrap_or(late)
+    }
+
+    async fn exchange(&self, request: Request, taker: &mut dyn BodyTaker) -> Result<Answer, Error> {
         let late = |_| Error::Timeout { what: CONNECTING };
         let endpoint = request.endpoint.clone();
         let connected = TcpStream::connect((endpoint.connect_host(), endpoint.port));
@@ -174,7 +207,7 @@ impl Client {
         if !endpoint.secure {
             let stream =
                 timeout(connect, connected).await.map_err(late)?.map_err(Error::Connect)?;
-            return speak(stream, request, self.bounds.body_bytes).await;
+            return speak(stream, request, taker).await;
         }
         let name = ServerName::try_from(endpoint.host.clone())
             .map_err(|_| Error::BadUrl { why: "names a host that no certificate can be for" })?;
@@ -183,16 +216,77 @@ impl Client {
             self.tls.connect(name, stream).await.map_err(Error::Tls)
         };
         let stream = timeout(connect, secured).await.map_err(late)??;
-        speak(stream, request, self.bounds.body_bytes).await
+        speak(stream, request, taker).await
     }
 }
 
-async fn speak<S>(stream: S, request: Request, bytes_max: usize) -> Result<Answer, Error>
+/// Takes the body of an answer.
+trait BodyTaker: Send {
+    /// The head is here: its status, and the least length of its body.
+    fn begin(&mut self, status: u16, bytes_min: u64) -> Result<(), Error>;
+    fn take(&mut self, piece: Bytes) -> Result<(), Error>;
+    /// The part of the body that the answer holds.
+    fn end(&mut self) -> Bytes;
+}
+
+/// The whole body, up to a bound.
+struct Whole {
+    bytes: BytesMut,
+    bytes_max: usize,
+}
+
+impl BodyTaker for Whole {
+    fn begin(&mut self, _status: u16, bytes_min: u64) -> Result<(), Error> {
+        match bytes_min > self.bytes_max as u64 {
+            true => Err(Error::TooLarge { max: self.bytes_max }),
+            false => Ok(()),
+        }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), Error> {
+        if self.bytes.len() + piece.len() > self.bytes_max {
+            return Err(Error::TooLarge { max: self.bytes_max });
+        }
+        self.bytes.extend_from_slice(&piece);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Bytes {
+        std::mem::take(&mut self.bytes).freeze()
+    }
+}
+
+/// The body of a success piece by piece, any other whole.
+struct Pieces<'a> {
+    sink: &'a mut (dyn FnMut(Bytes) -> io::Result<()> + Send),
+    whole: Whole,
+    is_success: bool,
+}
+
+impl BodyTaker for Pieces<'_> {
+    fn begin(&mut self, status: u16, bytes_min: u64) -> Result<(), Error> {
+        self.is_success = (200..=299).contains(&status);
+        if self.is_success { Ok(()) } else { self.whole.begin(status, bytes_min) }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), Error> {
+        match self.is_success {
+            true => (self.sink)(piece).map_err(Error::Sink),
+            false => self.whole.take(piece),
+        }
+    }
+
+    fn end(&mut self) -> Bytes {
+        self.whole.end()
+    }
+}
+
+async fn speak<S>(stream: S, request: Request, taker: &mut dyn BodyTaker) -> Result<Answer, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Request { method, endpoint, headers, body } = request;
-    let mut question = http::Request::new(Full::new(body));
+    let mut question = http::Request::new(body);
     *question.method_mut() = method;
     *question.uri_mut() = endpoint.target.into();
     *question.headers_mut() = headers;
@@ -206,8 +300,9 @@ where
     let answered = async {
         let response = sender.send_request(question).await.map_err(Error::Protocol)?;
         let (head, body) = response.into_parts();
-        let body = collect(body, bytes_max).await?;
-        Ok(Answer { status: head.status.as_u16(), body, headers: head.headers })
+        let status = head.status.as_u16();
+        let body = collect(body, status, taker).await?;
+        Ok(Answer { status, body, headers: head.headers })
     };
     let (mut answered, mut connection) = (pin!(answered), pin!(connection));
     tokio::select! {
@@ -219,20 +314,17 @@ where
     answered.await
 }
 
-async fn collect(mut body: Incoming, bytes_max: usize) -> Result<Bytes, Error> {
-    let too_large = Error::TooLarge { max: bytes_max };
-    if body.size_hint().lower() > bytes_max as u64 {
-        return Err(too_large);
-    }
-    let mut whole = BytesMut::new();
+async fn collect(
+    mut body: Incoming,
+    status: u16,
+    taker: &mut dyn BodyTaker,
+) -> Result<Bytes, Error> {
+    taker.begin(status, body.size_hint().lower())?;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(Error::Protocol)?.into_data() else { continue };
-        if whole.len() + data.len() > bytes_max {
-            return Err(too_large);
-        }
-        whole.extend_from_slice(&data);
+        taker.take(data)?;
     }
-    Ok(whole.freeze())
+    Ok(taker.end())
 }
 
 #[cfg(test)]

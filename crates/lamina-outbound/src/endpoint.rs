@@ -84,6 +84,11 @@ fn is_loopback(host: &str) -> bool {
 }
 
 impl Endpoint {
+    /// Host and port, as the URL has them.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
     /// What to connect to. `localhost` is never asked of a resolver.
     pub(crate) fn connect_host(&self) -> &str {
         if self.host.eq_ignore_ascii_case("localhost") { "127.0.0.1" } else { &self.host }

@@ -43,6 +43,9 @@ pub enum Error {
     /// The answer is not HTTP, or was cut off.
     #[error("the answer is not HTTP, or was cut off")]
     Protocol(#[source] hyper::Error),
+    /// The receiver of the body does not take more.
+    #[error("the answer could not be stored")]
+    Sink(#[source] io::Error),
     /// The answer is not the one that was hoped for. A redirect is one of these.
     #[error("the server answered with status {status}")]
     Status {
@@ -65,7 +68,9 @@ impl Error {
             | Error::Connect(_)
             | Error::Tls(_) => true,
             Error::Timeout { what } => *what == CONNECTING,
-            Error::TooLarge { .. } | Error::Protocol(_) | Error::Status { .. } => false,
+            Error::TooLarge { .. } | Error::Protocol(_) | Error::Sink(_) | Error::Status { .. } => {
+                false
+            }
         }
     }
 }

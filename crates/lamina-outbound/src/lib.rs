@@ -6,8 +6,10 @@
 
 mod error;
 mod endpoint;
+mod body;
 mod client;
 
+pub use body::OutboundBody;
 pub use client::{Answer, Bounds, Client, Request, Roots};
 pub use endpoint::{Endpoint, PlainHttp};
 pub use error::Error;

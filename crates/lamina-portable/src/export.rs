@@ -127,6 +127,7 @@ impl<W: Write> ExportWriter<W> {
             Shape::Jsonl => {
                 piece = line_of(record);
                 account.count_row(kind.as_str());
+                lose_blobs(record, account);
             }
             Shape::Mem0(shape) => shape.push(record, &mut piece, account),
             Shape::Zep(shape) => shape.push(record, &mut piece, account),
@@ -170,6 +171,16 @@ fn lose_control(record: &ExportRecord, account: &mut LossAccount) {
     if let ExportRecord::Control(control) = record {
         account.skip("the format has no place for decisions, merges and cancellations", 1);
         account.lose(control.kind.as_str(), "the format has no place for it");
+    }
+}
+
+/// Blobs do not travel with the lines that name them.
+fn lose_blobs(record: &ExportRecord, account: &mut LossAccount) {
+    let ExportRecord::Event(event) = record else { return };
+    let content = &event.experience.content;
+    let is_blob = matches!(content, lamina_types::Content::BlobRef { .. });
+    if is_blob || !content.media().is_empty() {
+        account.lose("content.media", "the bytes of blobs are not in an export");
     }
 }
 

@@ -42,7 +42,6 @@ pub use row::{
     ErrorCost, ForeignRow, ForeignTriple, IdBasis, Place, RowContent, RowError, TimeBasis,
     TripleTerm,
 };
-pub use sink::ORIGIN_BYTES_MAX;
 
 /// How a source is read.
 #[derive(Debug, Clone)]

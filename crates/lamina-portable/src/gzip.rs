@@ -1,10 +1,13 @@
-//! Gzip files of strangers: inflated while they are read, with limits that a bomb meets early.
+//! Gzip files of strangers, inflated while they are read, with limits that a bomb meets early; and gzip
+//! streams of our own.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 
 /// The first bytes of every gzip file.
 pub const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -103,6 +106,32 @@ impl<R: Read> Read for CountingReader<R> {
         let count = self.inner.read(buffer)?;
         self.count.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
+    }
+}
+
+/// Compresses bytes while they are written.
+#[derive(Debug)]
+pub struct GzipWriter<W: Write>(GzEncoder<W>);
+
+impl<W: Write> GzipWriter<W> {
+    /// Begins a stream.
+    pub fn new(out: W) -> GzipWriter<W> {
+        GzipWriter(GzEncoder::new(out, Compression::fast()))
+    }
+
+    /// Writes the end of the stream.
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
+    }
+}
+
+impl<W: Write> Write for GzipWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -12,6 +12,7 @@ pub mod embedders;
 pub mod models;
 pub mod logging;
 pub mod http;
+mod transfer;
 pub mod meters;
 mod sweeping;
 mod watching;

@@ -61,6 +61,7 @@ fn write(scope: &ScopePath, actor: &Actor, at: Micros, text: &str) -> Write {
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: text.to_owned(),
         },

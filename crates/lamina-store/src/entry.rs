@@ -116,6 +116,14 @@ pub mod control {
     /// From here on they are.
     pub const CLOCK_TRUSTED: u16 = 91;
 
+    /// An import begins; `what` has its format and target, `who` its caller.
+    pub const IMPORT_BEGUN: u16 = 95;
+    /// Rows of an import were written: the head's causes name their events, `what` has the keyed
+    /// identity of each row and the progress.
+    pub const IMPORT_STEP: u16 = 96;
+    /// An import is over; `what` has its outcome and its report.
+    pub const IMPORT_ENDED: u16 = 97;
+
     /// A row of the audit log. Only there.
     pub const AUDIT_ROW: u16 = 100;
     /// How far the audit log has the rows of the log's entries. Only there.

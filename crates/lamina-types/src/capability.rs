@@ -25,6 +25,52 @@ macro_rules! capabilities {
 pub trait Capability {
     /// The dot-delimited name on the wire.
     const NAME: &'static str;
+
+    /// Whether a permit of this type may be for the named capability. Only a family of capabilities
+    /// ([`ImportFrom`], [`ExportFormat`]) is for names other than its own.
+    fn includes(name: &str) -> bool {
+        name == Self::NAME
+    }
+}
+
+/// One of the capabilities `import.from.<format>`, chosen at run time. Its own name is no capability of the
+/// catalog, so no policy or token can grant the whole family under it.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportFrom;
+
+impl Capability for ImportFrom {
+    const NAME: &'static str = "import.from";
+
+    fn includes(name: &str) -> bool {
+        import_from(name.strip_prefix("import.from.").unwrap_or_default()).is_some()
+    }
+}
+
+/// One of the capabilities `export.format.<format>`, chosen at run time. Its own name is no capability of the
+/// catalog, so no policy or token can grant the whole family under it.
+#[derive(Debug, Clone, Copy)]
+pub struct ExportFormat;
+
+impl Capability for ExportFormat {
+    const NAME: &'static str = "export.format";
+
+    fn includes(name: &str) -> bool {
+        export_format(name.strip_prefix("export.format.").unwrap_or_default()).is_some()
+    }
+}
+
+/// The capability to import a format, or nothing if there is no such format.
+pub fn import_from(format: &str) -> Option<&'static str> {
+    family_member("import.from.", format)
+}
+
+/// The capability to export a format, or nothing if there is no such format.
+pub fn export_format(format: &str) -> Option<&'static str> {
+    family_member("export.format.", format)
+}
+
+fn family_member(prefix: &str, member: &str) -> Option<&'static str> {
+    NAMES.iter().copied().find(|name| name.strip_prefix(prefix) == Some(member))
 }
 
 /// The catalog's own copy of a name, or nothing if there is no such capability.
@@ -45,6 +91,7 @@ pub fn scope_create(kind: &str) -> &'static str {
         "service" => ScopeCreateService::NAME,
         "ws" => ScopeCreateWs::NAME,
         "project" => ScopeCreateProject::NAME,
+        "session" => ScopeCreateSession::NAME,
         "global" => ScopeCreateGlobal::NAME,
         "system" => ScopeCreateSystem::NAME,
         _ => ScopeCreateCustom::NAME,
@@ -76,6 +123,8 @@ capabilities! {
     ScopeCreateWs = "scope.create.ws";
     /// Creating a `project:` scope (C26).
     ScopeCreateProject = "scope.create.project";
+    /// Creating a `session:` scope (C09, C26).
+    ScopeCreateSession = "scope.create.session";
     /// Creating a `system:` scope (C26). Nobody has it: such scopes are the database's own (R070).
     ScopeCreateSystem = "scope.create.system";
     /// Writing to a scope (R158).
@@ -121,6 +170,24 @@ capabilities! {
     ImportFromOpenai = "import.from.openai";
     /// Importing JSON lines (R169).
     ImportFromJsonl = "import.from.jsonl";
+    /// Importing from Claude.
+    ImportFromClaude = "import.from.claude";
+    /// Importing from Gemini.
+    ImportFromGemini = "import.from.gemini";
+    /// Importing from Grok.
+    ImportFromGrok = "import.from.grok";
+    /// Importing from Copilot.
+    ImportFromCopilot = "import.from.copilot";
+    /// Importing from the MCP memory server.
+    ImportFromMcpMemory = "import.from.mcp_memory";
+    /// Importing from basic-memory.
+    ImportFromBasicMemory = "import.from.basic_memory";
+    /// Importing from a LangGraph store.
+    ImportFromLanggraph = "import.from.langgraph";
+    /// Importing from Hindsight.
+    ImportFromHindsight = "import.from.hindsight";
+    /// Importing from CSV.
+    ImportFromCsv = "import.from.csv";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).

@@ -28,6 +28,9 @@ pub struct Experience {
     pub directives: Directives,
     /// The source descriptor (version 2), compact JSON as submitted.
     pub source: Option<String>,
+    /// The parts of an imported record that have no field here, compact JSON of at most
+    /// [`ORIGIN_BYTES_MAX`](crate::limits::ORIGIN_BYTES_MAX) bytes. No envelope can set it.
+    pub origin: Option<String>,
     /// Hints outside the identity of the body.
     pub hints: Hints,
     /// The caller's key; unique per caller and endpoint family.

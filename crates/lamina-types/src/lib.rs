@@ -5,12 +5,14 @@
 
 pub mod ids;
 pub mod scope;
+mod session_scope;
 pub mod time;
 pub mod actor;
 pub mod tenant;
 pub mod content;
 pub mod experience;
 pub mod event;
+mod citation;
 pub mod lifecycle;
 mod model_fault;
 pub mod layer;
@@ -27,6 +29,7 @@ pub mod stdx;
 
 pub use actor::{Actor, ActorId};
 pub use audit::{AuditRow, AuditWho, Decision};
+pub use citation::{CitationError, CitedSeal, EventCitation};
 pub use content::{Content, MediaRef, Modality, Role};
 pub use error_code::ErrorCode;
 pub use event::EventRecord;
@@ -36,5 +39,6 @@ pub use lifecycle::{LifecycleEvent, LifecycleKind, Stage};
 pub use member::MemberRole;
 pub use model_fault::ModelFault;
 pub use scope::{ScopePath, ScopePrefix, ScopeView};
+pub use session_scope::{SessionHome, SessionScope};
 pub use tenant::TenantName;
 pub use time::{AsOf, Micros, RecordedAt, ValidAt};

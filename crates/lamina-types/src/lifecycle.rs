@@ -5,9 +5,11 @@
 
 use std::fmt;
 
+use crate::error_code::ErrorCode;
 use crate::forget::Cascade;
 use crate::ids::{
-    AuditId, BatchId, BeliefId, ConceptId, EpisodeId, ErasureId, EventId, FactId, LifecycleId,
+    AuditId, BatchId, BeliefId, ConceptId, EpisodeId, ErasureId, EventId, ExportId, FactId,
+    ImportId, LifecycleId,
 };
 use crate::model_fault::ModelFault;
 use crate::recall::Layer;
@@ -83,6 +85,16 @@ pub enum LifecycleKind {
     ErasureProgress,
     /// An erasure is over (R388).
     ErasureComplete,
+    /// An import has come further (R386).
+    ImportProgress,
+    /// An import is over (R386).
+    ImportComplete,
+    /// A row of an import was refused (R386).
+    ImportError,
+    /// An export has come further (R387).
+    ExportProgress,
+    /// An export is over (R387).
+    ExportComplete,
 }
 
 impl LifecycleKind {
@@ -97,6 +109,11 @@ impl LifecycleKind {
             LifecycleKind::Forgotten => "forgotten",
             LifecycleKind::ErasureProgress => "erasure_progress",
             LifecycleKind::ErasureComplete => "erasure_complete",
+            LifecycleKind::ImportProgress => "import_progress",
+            LifecycleKind::ImportComplete => "import_complete",
+            LifecycleKind::ImportError => "import_error",
+            LifecycleKind::ExportProgress => "export_progress",
+            LifecycleKind::ExportComplete => "export_complete",
         }
     }
 
@@ -109,7 +126,12 @@ impl LifecycleKind {
             | LifecycleKind::ModelFailed
             | LifecycleKind::Forgotten
             | LifecycleKind::ErasureProgress
-            | LifecycleKind::ErasureComplete => None,
+            | LifecycleKind::ErasureComplete
+            | LifecycleKind::ImportProgress
+            | LifecycleKind::ImportComplete
+            | LifecycleKind::ImportError
+            | LifecycleKind::ExportProgress
+            | LifecycleKind::ExportComplete => None,
         }
     }
 
@@ -120,6 +142,11 @@ impl LifecycleKind {
             LifecycleKind::Forgotten
                 | LifecycleKind::ErasureProgress
                 | LifecycleKind::ErasureComplete
+                | LifecycleKind::ImportProgress
+                | LifecycleKind::ImportComplete
+                | LifecycleKind::ImportError
+                | LifecycleKind::ExportProgress
+                | LifecycleKind::ExportComplete
         )
     }
 }
@@ -224,6 +251,19 @@ pub enum Payload {
     },
     /// R388. How far an erasure has come.
     Erasure(Box<ErasureReached>),
+    /// R386. The progress of an import.
+    Import(Box<ImportReached>),
+    /// R386. A row of an import that was refused.
+    ImportError {
+        /// Which import.
+        import: ImportId,
+        /// The line of the row, where lines tell the place.
+        line: Option<u64>,
+        /// The error.
+        code: ErrorCode,
+    },
+    /// R387. How far an export has come. It has no row: exports leave nothing in the data directory.
+    Export(Box<ExportReached>),
     /// Why the model gave no answer that could be used.
     ModelFailed {
         /// What went wrong last.
@@ -248,6 +288,36 @@ pub struct ErasureReached {
     pub counts: [u64; 7],
     /// The row of the audit log.
     pub audit_id: AuditId,
+}
+
+/// The progress of an import, or its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportReached {
+    /// Which import.
+    pub import: ImportId,
+    /// The share that is done, in ten-thousandths.
+    pub done: u16,
+    /// Rows consumed.
+    pub processed: u64,
+    /// Rows in all, if that is known.
+    pub total: Option<u64>,
+    /// Rows written, known, replaced, skipped and failed.
+    pub counts: [u64; 5],
+    /// 0 while it runs; then 1 completed, 2 failed, 3 cancelled.
+    pub outcome: u8,
+}
+
+/// How far an export has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportReached {
+    /// Which.
+    pub export: ExportId,
+    /// How much of it is done, in ten-thousandths.
+    pub done: u16,
+    /// Where its bytes are, without a query that could hold a secret.
+    pub url: String,
+    /// Its bytes so far.
+    pub size_bytes: u64,
 }
 
 /// Records that a lifecycle event names of one fate; more are counted only.

@@ -4,6 +4,8 @@
 pub const SCOPE_SEGMENTS_MAX: usize = 32;
 /// Characters of a scope path (R068).
 pub const SCOPE_CHARS_MAX: usize = 4_096;
+/// Characters of the citation of an event: a scope, in which each `/` may take three, a number and a seal.
+pub const CITATION_CHARS_MAX: usize = SCOPE_CHARS_MAX + 2 * SCOPE_SEGMENTS_MAX + 128;
 /// Characters of an actor id (ruling 18).
 pub const ACTOR_CHARS_MAX: usize = 256;
 /// Characters of the name of a tenant.
@@ -93,6 +95,8 @@ pub const SCRIPTS_MAX: usize = 16;
 pub const TEXT_BYTES_MAX: usize = 1_048_576;
 /// Bytes of the source descriptor.
 pub const SOURCE_BYTES_MAX: usize = 262_144;
+/// Bytes of the origin of an imported event, as JSON.
+pub const ORIGIN_BYTES_MAX: usize = 262_144;
 /// Bytes of `source.source_id`.
 pub const SOURCE_ID_BYTES_MAX: usize = 4_096;
 /// Bytes of `source.content_kind`.
@@ -121,6 +125,8 @@ pub const JSON_DEPTH_MAX: usize = 64;
 pub const JSON_KEYS_MAX: usize = 65_536;
 /// Bytes of a blob by default (R331, C45).
 pub const BLOB_BYTES_MAX: u64 = 100 * 1_024 * 1_024;
+/// Bytes of the source of an import by default.
+pub const IMPORT_BYTES_MAX: u64 = 10 * 1_024 * 1_024 * 1_024;
 /// Page size when none is asked for (ruling 18).
 pub const PAGE_DEFAULT: usize = 50;
 /// Page size of lifecycle and audit lists when none is asked for (6.1).

@@ -12,7 +12,8 @@ use crate::limits::{SCOPE_CHARS_MAX, SCOPE_SEGMENTS_MAX};
 
 /// The types that have a meaning of their own (R069, C09).
 pub const BUILT_IN_TYPES: &[&str] = &[
-    "org", "dept", "team", "app", "user", "agent", "service", "ws", "project", "global", "system",
+    "org", "dept", "team", "app", "user", "agent", "service", "ws", "project", "session", "global",
+    "system",
 ];
 
 /// The types whose scopes belong to the actor of the same name: `org:acme/user:alice` is that of

@@ -9,6 +9,8 @@ use super::tree::Tree;
 /// The crate of the policy may; of the others these files, each for one reason.
 const OWNER: &str = "crates/lamina-core/src/";
 const MAKERS: &[&str] = &[
+    // Reads the grant of an import back from the entry that recorded it.
+    "crates/lamina-engine/src/import/run.rs",
     // Puts a stack together from the policies in force and the members of scopes.
     "crates/lamina-engine/src/admin/policies.rs",
     // Takes back a policy that keeps everybody out, so it cannot ask the policies in force. It runs on a

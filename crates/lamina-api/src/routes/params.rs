@@ -103,6 +103,64 @@ pub(crate) const IDEMPOTENCY_KEY: Param = header(
     "The idempotency key, instead of the field in the body.",
     Values::Text,
 );
+pub(super) const IMPORT_PARAMS: &[Param] = &[
+    query("format", "The format of an upload; it is recognized if this is absent.", Values::Text),
+    query("scope", "The scope that receives the rows of an upload.", Values::Text),
+    query(
+        "scope_template",
+        "The scope of each row, such as `org:acme/user:{user_id}`.",
+        Values::Text,
+    ),
+    query(
+        "dry_run",
+        "Report what an upload would do, and write nothing.",
+        Values::OneOf(&["true", "false"]),
+    ),
+    query(
+        "ordering",
+        "The order of writing.",
+        Values::OneOf(&["strict_temporal", "batch_throughput"]),
+    ),
+    query("name", "The name of the file, for the report.", Values::Text),
+    query(
+        "modified",
+        "When the file was last changed: the time of rows that have none.",
+        Values::Time,
+    ),
+    query(
+        "columns",
+        "CSV: the column of each field, such as `text=body,time=created`.",
+        Values::Text,
+    ),
+    query(
+        "naive_times",
+        "How times without a zone are read: `refuse`, `UTC` or `+hh:mm`.",
+        Values::Text,
+    ),
+    query(
+        "restore_erased",
+        "Write rows again whose events were erased.",
+        Values::OneOf(&["true", "false"]),
+    ),
+    IDEMPOTENCY_KEY,
+];
+pub(super) const IMPORT_ANSWERS: &[Answer] =
+    &[answer(202, "It runs, or is over if it was small.", AnswerBody::Json("import_accepted"))];
+pub(super) const IMPORT_ERRORS: &[E] = &[
+    E::InvalidBody,
+    E::InvalidParameter,
+    E::InvalidTimestamp,
+    E::InvalidScopeGrammar,
+    E::UnregisteredScopeType,
+    E::IdempotencyConflict,
+    E::BodyTooLarge,
+    E::UnsupportedMediaType,
+    E::RequestTimeout,
+    E::PolicyDenied,
+    E::NotAMember,
+    E::NotConfigured,
+    E::WalUnavailable,
+];
 pub(super) const UPLOAD_KEY: Param = header(
     "X-Cortex-Idempotency-Key",
     "The idempotency key: the same upload again answers with the same blob.",

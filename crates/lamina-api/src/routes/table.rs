@@ -8,10 +8,11 @@ use super::Tier::{Beta, Experimental, Stable};
 use super::params::{
     ABOUT, ANSWER_ERRORS, AS_OF, AS_OF_RECORDED, AS_OF_VALID, BELIEF, CONFLICT_CURSOR,
     CONFLICT_STATUS, CURSOR, DEPRECATED, ERASURE_ERRORS, FORGET_ERRORS, IDEMPOTENCY_KEY,
-    KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED, OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT,
-    OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE, RECORDED_DURING, RELATION, SCOPE,
-    SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, TOPIC, UPLOAD_KEY, VALID_AS_OF, VALID_DURING,
-    VIEW, WAIT, WRITE_ERRORS, answer, header, query, required,
+    IMPORT_ANSWERS, IMPORT_ERRORS, IMPORT_PARAMS, KNOWN_AS_OF, LIMIT, MIN_CONFIDENCE, NAMED,
+    OF_BATCH, OF_ERASURE, OF_EVENT, OF_EXPORT, OF_IMPORT, OF_JOB, ONE_BELIEF_ERRORS, PREDICATE,
+    RECORDED_DURING, RELATION, SCOPE, SINCE_LIFECYCLE, STANCE, SUBJECT, SUPERSEDED, TOPIC,
+    UPLOAD_KEY, VALID_AS_OF, VALID_DURING, VIEW, WAIT, WRITE_ERRORS, answer, header, query,
+    required,
 };
 use super::{AnswerBody, Body, RouteSpec, Values};
 
@@ -53,7 +54,8 @@ pub const ROUTES: &[RouteSpec] = &[
     // Reading events.
     RouteSpec::new(Get, "/v1/events", Stable, "scope.read.local", "List memory events").built(
         &[
-            required(SCOPE),
+            query("scope", "The scope. Required, unless a citation names it.", Values::Text),
+            query("citation", "The event of this citation and no other; also one that was cancelled. Its seal has 64 digits or the first 12 of them. No other parameter goes with it but the same scope.", Values::Text),
             query("view", "How far to read from the scope.", Values::OneOf(&["local", "holistic", "descend"])),
             query("since", "Observed at or after.", Values::Time),
             query("until", "Observed before.", Values::Time),
@@ -499,16 +501,17 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::InvalidId, E::NotFound, E::PolicyDenied],
     ),
     // Import and export.
-    RouteSpec::new(Post, "/v1/import", Beta, "import.from.jsonl", "Import lines"),
-    RouteSpec::new(Post, "/v1/import/mem0", Beta, "import.from.mem0", "Import from Mem0"),
-    RouteSpec::new(Post, "/v1/import/zep", Beta, "import.from.zep", "Import from Zep"),
-    RouteSpec::new(Post, "/v1/import/letta", Beta, "import.from.letta", "Import from Letta"),
-    RouteSpec::new(Post, "/v1/import/openai", Beta, "import.from.openai", "Import a ChatGPT export"),
-    RouteSpec::new(Post, "/v1/import/jsonl", Beta, "import.from.jsonl", "Import envelopes, one per line"),
-    RouteSpec::new(Get, "/v1/import/{import_id}", Beta, "import.from.jsonl", "How far an import has come"),
-    RouteSpec::new(Post, "/v1/import/{import_id}/cancel", Beta, "import.from.jsonl", "Stop an import"),
-    RouteSpec::new(Post, "/v1/export", Beta, "export.format.jsonl", "Export a scope"),
-    RouteSpec::new(Get, "/v1/export/{export_id}", Beta, "export.format.jsonl", "How far an export has come"),
+    RouteSpec::new(Post, "/v1/import", Beta, "import.from.jsonl", "Import memory of another program").built(IMPORT_PARAMS, Body::JsonOrBytes("import_request"), IMPORT_ANSWERS, IMPORT_ERRORS),
+    RouteSpec::new(Post, "/v1/import/mem0", Beta, "import.from.mem0", "Import from Mem0").built(IMPORT_PARAMS, Body::JsonOrBytes("import_request"), IMPORT_ANSWERS, IMPORT_ERRORS),
+    RouteSpec::new(Post, "/v1/import/zep", Beta, "import.from.zep", "Import from Zep").built(IMPORT_PARAMS, Body::JsonOrBytes("import_request"), IMPORT_ANSWERS, IMPORT_ERRORS),
+    RouteSpec::new(Post, "/v1/import/letta", Beta, "import.from.letta", "Import from Letta").built(IMPORT_PARAMS, Body::JsonOrBytes("import_request"), IMPORT_ANSWERS, IMPORT_ERRORS),
+    RouteSpec::new(Post, "/v1/import/openai", Beta, "import.from.openai", "Import a ChatGPT export").built(IMPORT_PARAMS, Body::JsonOrBytes("import_request"), IMPORT_ANSWERS, IMPORT_ERRORS),
+    RouteSpec::new(Post, "/v1/import/jsonl", Beta, "import.from.jsonl", "Import envelopes, one per line").built(IMPORT_PARAMS, Body::JsonOrBytes("import_request"), IMPORT_ANSWERS, IMPORT_ERRORS),
+    RouteSpec::new(Get, "/v1/import/{import_id}", Beta, "import.from.jsonl", "How far an import has come").built(&[], Body::None, &[answer(200, "Its state, refused rows, and the report at the end.", AnswerBody::Json("import_job"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
+    RouteSpec::new(Post, "/v1/import/{import_id}/cancel", Beta, "import.from.jsonl", "Stop an import").built(&[], Body::None, &[answer(200, "Whether it stops.", AnswerBody::Json("import_cancelled"))], &[E::InvalidId, E::NotFound, E::PolicyDenied, E::WalUnavailable]),
+    RouteSpec::new(Post, "/v1/export", Beta, "export.format.jsonl", "Export a scope").built(&[], Body::Json("export_request"), &[answer(202, "The export, with its bytes if they are few.", AnswerBody::Json("export_job"))], &[E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::MissingRequiredField, E::PolicyDenied, E::NotAMember, E::InvalidParameter, E::Overloaded, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType]),
+    RouteSpec::new(Get, "/v1/export/{export_id}", Beta, "export.format.jsonl", "How far an export has come").built(&[], Body::None, &[answer(200, "The export.", AnswerBody::Json("export_job"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
+    RouteSpec::new(Get, "/v1/export/{export_id}/data", Beta, "export.format.jsonl", "The bytes of an export").built(&[], Body::None, &[answer(200, "The bytes, made while they are sent; gzip if the client takes it.", AnswerBody::Bytes)], &[E::InvalidId, E::NotFound, E::PolicyDenied, E::NotAMember, E::InvalidParameter, E::Overloaded]),
     // Vocabularies and phrases.
     RouteSpec::new(Get, "/v1/vocabularies", Beta, "vocabulary.read", "List vocabularies").built(
         &[],

@@ -39,7 +39,7 @@ fn every_schema_of_the_table_exists() {
     let known: BTreeSet<&str> = schema::names().collect();
     for route in ROUTES {
         let mut named = Vec::new();
-        if let Body::Json(name) | Body::OptionalJson(name) = route.body {
+        if let Body::Json(name) | Body::OptionalJson(name) | Body::JsonOrBytes(name) = route.body {
             named.push(name);
         }
         for answer in route.answers {
@@ -188,6 +188,17 @@ fn what_is_built() {
         GET /v1/audit/chain
         POST /v1/audit/chain/verify
         GET /v1/audit/{audit_id}
+        POST /v1/import
+        POST /v1/import/mem0
+        POST /v1/import/zep
+        POST /v1/import/letta
+        POST /v1/import/openai
+        POST /v1/import/jsonl
+        GET /v1/import/{import_id}
+        POST /v1/import/{import_id}/cancel
+        POST /v1/export
+        GET /v1/export/{export_id}
+        GET /v1/export/{export_id}/data
         GET /v1/vocabularies
         POST /v1/vocabularies
         GET /v1/vocabularies/{name}

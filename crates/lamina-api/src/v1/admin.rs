@@ -19,6 +19,7 @@ pub const CAPABILITIES: &[&str] = &[
     "recall_diagnostics_v1",
     "recall_language_v1",
     "refers_to_v1",
+    "triple_validity_v1",
 ];
 
 /// How well something is.

@@ -2,7 +2,6 @@
 
 mod query;
 
-use lamina_types::stdx::hex;
 use lamina_types::{Context, Directives, EventId, EventRecord, Experience, Hints};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +13,7 @@ use crate::page::Page;
 use crate::time;
 
 pub use super::traversal::{DeniedScope, ReadScope, TraversedScope};
-pub use query::{EventOrder, EventSort, EventsQuery};
+pub use query::{CitationQuery, EventOrder, EventSort, EventsQuery, EventsRequest};
 
 /// A page of events.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -76,6 +75,11 @@ pub struct EventBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<SourceBody>")]
     pub source: Option<Box<RawValue>>,
+    /// The parts of an imported record that have no field here, with its original id. Only a single event shows
+    /// it, not a list; absent unless the event was imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub origin: Option<Box<RawValue>>,
     /// BCP 47 tag of the content's language, if the caller gave one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
@@ -95,7 +99,8 @@ pub struct EventBody {
     pub echo_of: Vec<String>,
     /// The tenant's own sequence number.
     pub wal_offset: u64,
-    /// Where it stands in the log of its scope, sealed: for evidence and citations.
+    /// Its public name: scope, number among the events of the scope, and seal. `GET /v1/events?citation=`
+    /// finds the event by it.
     pub citation: String,
     /// Present and true if it was cancelled: kept, but neither recalled nor listed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -195,6 +200,12 @@ impl EventBody {
         EventBody { echo_of: of.iter().map(ToString::to_string).collect(), ..self }
     }
 
+    /// The event with the origin of its record, as a single event shows it.
+    #[must_use]
+    pub fn with_origin(self, record: &EventRecord) -> EventBody {
+        EventBody { origin: record.experience.origin.as_deref().map(raw), ..self }
+    }
+
     /// The record as it goes over the wire, with the ids of what was derived from it.
     pub fn new(record: &EventRecord, derives: Vec<String>) -> EventBody {
         // Destructured, so that a field added to the record cannot be forgotten here.
@@ -205,8 +216,8 @@ impl EventBody {
             tenant_id,
             recorded_at,
             wal_offset,
-            scope_seq,
-            seal,
+            number: _,
+            seal: _,
             excluded_from_recall,
             experience,
         } = record;
@@ -219,6 +230,7 @@ impl EventBody {
             context,
             directives,
             source,
+            origin: _,
             hints,
             idempotency_key: _,
         } = experience;
@@ -241,12 +253,13 @@ impl EventBody {
             context: event_context(context, time::print(recorded_at.0), timezone.clone()),
             directives: event_directives(directives),
             source: source.as_deref().map(raw),
+            origin: None,
             language: language.clone(),
             scripts: scripts.clone(),
             derives,
             echo_of: Vec::new(),
             wal_offset: *wal_offset,
-            citation: format!("eventloom://{scope}/events/{scope_seq}#{}", hex::encode(seal)),
+            citation: record.citation().to_string(),
             excluded_from_recall: *excluded_from_recall,
         }
     }

@@ -3,7 +3,9 @@
 mod policy;
 mod query;
 
-use lamina_types::lifecycle::{Dependants, ErasureReached, Fate, Payload};
+use lamina_types::lifecycle::{
+    Dependants, ErasureReached, ExportReached, Fate, ImportReached, Payload,
+};
 use lamina_types::limits::AUDIT_NOTE_CHARS_MAX;
 use lamina_types::{EventId, LifecycleEvent, LifecycleId, LifecycleKind, Stage};
 use schemars::JsonSchema;
@@ -167,6 +169,9 @@ fn payload_body(
             "cascade": cascade.as_str(),
         }),
         Payload::Erasure(reached) => erasure_body(kind, reached),
+        Payload::Import(_) | Payload::ImportError { .. } | Payload::Export(_) => {
+            transfer_body(kind, payload)
+        }
         Payload::Revised { .. } | Payload::ModelFailed { .. } => model_body(&event_id, payload),
         _ => json!({ "event_id": event_id }),
     }
@@ -213,6 +218,67 @@ fn erasure_body(kind: LifecycleKind, reached: &ErasureReached) -> Value {
         },
         "audit_id": audit_id.to_string(),
     })
+}
+
+/// The progress of an import or export (R386, R387).
+fn transfer_body(kind: LifecycleKind, payload: &Payload) -> Value {
+    match payload {
+        Payload::Import(reached) => import_body(kind, reached),
+        Payload::Export(reached) => export_body(kind, reached),
+        Payload::ImportError { import, line, code } => json!({
+            "import_id": import.to_string(),
+            "line": line,
+            "error": code.as_str(),
+        }),
+        _ => json!({}),
+    }
+}
+
+/// The progress of an import, or its end (R386).
+fn import_body(kind: LifecycleKind, reached: &ImportReached) -> Value {
+    let ImportReached { import, done, processed, total, counts, outcome } = reached;
+    if kind == LifecycleKind::ImportProgress {
+        return json!({
+            "import_id": import.to_string(),
+            "fraction_complete": f64::from(*done) / 10_000.0,
+            "processed": processed,
+            "total": total,
+        });
+    }
+    let [written, known, replaced, skipped, failed] = counts;
+    let status = match outcome {
+        1 => "completed",
+        3 => "cancelled",
+        _ => "failed",
+    };
+    json!({
+        "import_id": import.to_string(),
+        "status": status,
+        "summary": {
+            "processed": processed,
+            "written": written,
+            "known": known,
+            "replaced": replaced,
+            "skipped": skipped,
+            "failed": failed,
+        },
+    })
+}
+
+/// How far an export has come, or where its bytes are (R387).
+fn export_body(kind: LifecycleKind, reached: &ExportReached) -> Value {
+    let ExportReached { export, done, url, size_bytes } = reached;
+    match kind {
+        LifecycleKind::ExportComplete => json!({
+            "export_id": export.to_string(),
+            "url": url,
+            "size_bytes": size_bytes,
+        }),
+        _ => json!({
+            "export_id": export.to_string(),
+            "fraction_complete": f64::from(*done) / 10_000.0,
+        }),
+    }
 }
 
 /// What a language model has to do with an event.

@@ -1,6 +1,7 @@
 //! Version 1 of the API, one file per family of routes.
 
 pub mod experience;
+pub mod exports;
 pub mod keyed;
 pub mod traversal;
 pub mod events;
@@ -22,6 +23,7 @@ pub mod vocabularies;
 pub mod wal;
 pub mod clock;
 pub mod lifecycle;
+pub mod import;
 pub mod blobs;
 pub mod admin;
 pub mod auth;

@@ -197,6 +197,11 @@ impl Grant {
         Ok(scopes)
     }
 
+    /// Whether it limits a capability to scopes.
+    pub fn limits(&self, capability: &str) -> bool {
+        self.prefixes(capability).next().is_some()
+    }
+
     /// The prefixes that limit a capability; none is no limit.
     pub(super) fn prefixes(&self, capability: &str) -> impl Iterator<Item = &ScopePrefix> {
         let named = self.scopes.iter().filter(move |(name, _)| name == capability);

@@ -4,7 +4,7 @@
 //! record: an import stops when its grant is gone, an erasure never does. Derivation belongs to
 //! nobody's request; it runs as `system:derive` in the scopes of its entry and nowhere else.
 
-use lamina_types::capability::Capability;
+use lamina_types::capability::{self, Capability};
 use lamina_types::{ActorId, AuditId, ScopePath};
 
 use super::denial::{Denial, Refusal, Tier};
@@ -72,7 +72,7 @@ impl<C: Capability> Permit<C> {
         JobGrant {
             actor: self.caller().actor.clone(),
             tenant: self.caller().tenant,
-            capability: C::NAME.to_owned(),
+            capability: self.capability().to_owned(),
             scope: self.scope().cloned(),
             policy_version,
             audit_id,
@@ -85,14 +85,17 @@ impl Stack {
     /// have ended since and is not asked for again; being an operator is not recorded and not
     /// assumed.
     pub fn permit_for_job<C: Capability>(&self, grant: &JobGrant) -> Result<Permit<C>, Denial> {
-        if grant.capability != C::NAME {
+        if !C::includes(&grant.capability) {
             return Err(Refusal::Job(&grant.capability).of(C::NAME, self.preset));
         }
         let caller = Caller::plain(grant.actor.clone(), grant.tenant);
         if ALWAYS_FINISHES.contains(&C::NAME) {
             return Ok(Permit::new(caller, Reach::of::<C>(grant.scope.as_ref()), Tier::Deployment));
         }
-        self.permit(&caller, grant.scope.as_ref())
+        if grant.capability == C::NAME {
+            return self.permit(&caller, grant.scope.as_ref());
+        }
+        self.permit_member(&caller, grant.scope.as_ref(), capability::find(&grant.capability))
     }
 
     /// The permit that retention runs with when it is time. What goes was decided by whoever set the rules.

@@ -16,6 +16,7 @@ mod denial;
 mod rules;
 mod stack;
 mod needs;
+mod family;
 mod as_system;
 mod permit;
 mod job;

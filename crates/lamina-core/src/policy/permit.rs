@@ -20,6 +20,18 @@
 //! }
 //! ```
 //!
+//! A format that is chosen at run time takes a permit for that format; the family itself is no capability, and
+//! a permit of one family is none of the other:
+//!
+//! ```compile_fail
+//! use lamina_core::policy::{Caller, Permit, Preset, Stack};
+//! use lamina_types::capability::{ExportFormat, ImportFrom};
+//! fn swap(stack: &Stack, caller: &Caller) -> Option<Permit<ImportFrom>> {
+//!     let permit: Permit<ExportFormat> = stack.permit_export(caller, None, "jsonl").ok()?;
+//!     Some(permit)
+//! }
+//! ```
+//!
 //! This is the way:
 //!
 //! ```
@@ -48,6 +60,8 @@ pub struct Permit<C> {
     decided_by: Tier,
     also: Vec<&'static str>,
     registers: bool,
+    /// The name in the catalog: that of `C`, or that of one member of the family `C`.
+    name: &'static str,
     capability: PhantomData<C>,
 }
 
@@ -62,6 +76,12 @@ pub(super) enum Reach {
     Exactly(ScopePath, Option<ScopePath>),
     /// In each of these and nowhere else; the first is where they were asked for.
     Each(ScopePath, Arc<BTreeSet<ScopePath>>),
+}
+
+/// The place and the tier of a decision.
+pub(super) struct Granted {
+    pub(super) reach: Reach,
+    pub(super) decided_by: Tier,
 }
 
 impl Reach {
@@ -79,8 +99,15 @@ impl Reach {
 impl<C: Capability> Permit<C> {
     /// Within the policy only: whoever else wants one has to ask.
     pub(super) fn new(caller: Caller, reach: Reach, decided_by: Tier) -> Permit<C> {
+        Permit::named(C::NAME, caller, Granted { reach, decided_by })
+    }
+
+    /// A permit for one capability of the family `C`.
+    pub(super) fn named(name: &'static str, caller: Caller, granted: Granted) -> Permit<C> {
+        assert!(C::includes(name), "a permit is for a capability of its own type");
+        let Granted { reach, decided_by } = granted;
         let (also, registers, capability) = (Vec::new(), true, PhantomData);
-        Permit { caller, reach, decided_by, also, registers, capability }
+        Permit { caller, reach, decided_by, also, registers, name, capability }
     }
 
     pub(super) fn with(mut self, also: Vec<&'static str>) -> Permit<C> {
@@ -122,9 +149,9 @@ impl<C: Capability> Permit<C> {
         }
     }
 
-    /// What.
+    /// The capability; of a family, the member that was granted.
     pub fn capability(&self) -> &'static str {
-        C::NAME
+        self.name
     }
 
     /// The innermost tier that had a say.
@@ -146,6 +173,7 @@ impl<C> Clone for Permit<C> {
             decided_by: self.decided_by,
             also: self.also.clone(),
             registers: self.registers,
+            name: self.name,
             capability: PhantomData,
         }
     }
@@ -153,7 +181,7 @@ impl<C> Clone for Permit<C> {
 
 impl<C: Capability> fmt::Debug for Permit<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Permit({} for {} in {:?})", C::NAME, self.caller.actor, self.reach)
+        write!(f, "Permit({} for {} in {:?})", self.name, self.caller.actor, self.reach)
     }
 }
 

@@ -120,6 +120,7 @@ const SHARED_ALLOW: &[&str] = &[
     "scope.create.service",
     "scope.create.ws",
     "scope.create.project",
+    "scope.create.session",
     "scope.write",
     "scope.write.elevated",
     "scope.write.on_behalf_of",

@@ -88,8 +88,9 @@ fn file(
     met: &mut dyn FnMut(Met),
 ) -> std::io::Result<Option<Vec<u8>>> {
     let file = env.disk.open_read(path)?;
-    // Nothing that Lamina writes is compressed; what was uploaded may be.
-    let mut whole = path.parent().is_some_and(|dir| dir.ends_with("blobs")).then(Vec::new);
+    // Nothing that Lamina writes is compressed; uploads may be.
+    let is_upload = |dir: &Path| dir.ends_with("blobs") || dir.ends_with("imports");
+    let mut whole = path.parent().is_some_and(is_upload).then(Vec::new);
     let overlap = needles.longest().saturating_sub(1);
     let mut buffer: Vec<u8> = Vec::with_capacity(CHUNK + overlap);
     // Where in the file the buffer begins, and how much of it was searched before.

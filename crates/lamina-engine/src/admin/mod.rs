@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use lamina_core::policy::Permit;
 use lamina_env::Env;
+use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::By;
 use lamina_store::log::Section;
 use lamina_types::AuditId;
@@ -35,6 +36,7 @@ use tokio::sync::Mutex;
 
 use crate::erasure::ErasureDesk;
 use crate::forget::ForgetDesk;
+use crate::import::ImportDesk;
 use crate::retention::RetentionDesk;
 use crate::write::prepare::section;
 use standing::Standing;
@@ -71,6 +73,8 @@ pub(crate) struct Admin {
     pub(crate) forgetting: ForgetDesk,
     /// What is erased, and what would be.
     pub(crate) erasing: ErasureDesk,
+    /// Import jobs.
+    pub(crate) importing: ImportDesk,
     /// What is past its time.
     pub(crate) retention: RetentionDesk,
     /// Views are compacted once at a time.
@@ -78,7 +82,7 @@ pub(crate) struct Admin {
 }
 
 impl Admin {
-    pub(crate) fn over(standing: Arc<Standing>) -> Admin {
+    pub(crate) fn over(standing: Arc<Standing>, staging: Arc<BlobStore>) -> Admin {
         Admin {
             standing,
             memberships: memberships::Cache::default(),
@@ -89,6 +93,7 @@ impl Admin {
             naming: Mutex::default(),
             forgetting: ForgetDesk::default(),
             erasing: ErasureDesk::default(),
+            importing: ImportDesk::over(staging),
             retention: RetentionDesk::default(),
             compacting: Mutex::default(),
         }

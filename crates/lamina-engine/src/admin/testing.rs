@@ -81,6 +81,7 @@ pub(crate) fn written(engine: &Engine, actor: &str, scope: &str, key: &str) -> W
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: key.to_owned(),
         },

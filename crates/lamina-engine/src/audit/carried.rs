@@ -82,6 +82,7 @@ fn by_somebody(sub: u16) -> bool {
             | control::ENTITY_SPLIT
             | control::FORGET_BEGUN
             | control::ERASURE_BEGUN
+            | control::IMPORT_BEGUN
             | control::LEGAL_HOLD_SET
             | control::LEGAL_HOLD_LIFTED
     )

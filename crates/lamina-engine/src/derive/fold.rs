@@ -18,7 +18,7 @@ use crate::derive::rows::{AnswerCounts, AnswerRow};
 use crate::derive::words::{Kept, Words};
 use crate::derive::{
     beliefs, cites, concepts, conflicts, deadlines, dependants, echo, entities, episodes, erasures,
-    facts, forgotten, key, misdated, models, newest, rated, redacted, rederive, retention,
+    facts, forgotten, imports, key, misdated, models, newest, rated, redacted, rederive, retention,
     standing, suppress, traces, vocabularies,
 };
 
@@ -81,10 +81,7 @@ impl Derivation for Derived {
                 entities::merge::split(rows, entry)
             }
             (Kind::Control, control::FORGOTTEN) => forgotten::keep(rows, entry),
-            (Kind::Control, control::ERASURE_BEGUN..=control::LEGAL_HOLD_LIFTED) => {
-                erasures::control(rows, entry)
-            }
-            (Kind::Control, control::ERASURE_CERTIFIED) => erasures::certified(rows, entry),
+            (Kind::Control, sub) if is_of_job(sub) => job(rows, entry),
             (Kind::Control, control::SUPPRESS) => {
                 due(rows, entry)?;
                 suppress::suppress(rows, entry)
@@ -96,6 +93,25 @@ impl Derivation for Derived {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether a control entry is of an erasure, a hold or an import.
+fn is_of_job(sub: u16) -> bool {
+    matches!(
+        sub,
+        control::ERASURE_BEGUN..=control::LEGAL_HOLD_LIFTED
+            | control::ERASURE_CERTIFIED
+            | control::IMPORT_BEGUN..=control::IMPORT_ENDED
+    )
+}
+
+/// Folds an entry of a job: nothing is derived from it.
+fn job(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
+    match entry.head.sub {
+        control::ERASURE_CERTIFIED => erasures::certified(rows, entry),
+        control::IMPORT_BEGUN..=control::IMPORT_ENDED => imports::control(rows, entry),
+        _ => erasures::control(rows, entry),
     }
 }
 
@@ -291,6 +307,7 @@ fn erase(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
         retention::drop_at(rows, tenant, target.offset)?;
         traces::drop_all(rows, tenant, target)?;
         cites::forget(rows, tenant, target.offset)?;
+        imports::drop_at(rows, tenant, target.offset)?;
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub(crate) mod deadlines;
 pub(crate) mod episodes;
 pub(crate) mod beliefs;
 pub(crate) mod forget;
+pub(crate) mod imports;
 pub(crate) mod retention;
 pub(crate) mod rated;
 

@@ -37,6 +37,7 @@ pub(crate) mod redacted;
 pub(crate) mod words;
 pub(crate) mod erasures;
 mod forgotten;
+pub(crate) mod imports;
 pub(crate) mod suppress;
 pub(crate) mod fold;
 pub(crate) mod alone;

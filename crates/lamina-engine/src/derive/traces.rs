@@ -45,7 +45,9 @@ fn words_in(sub: u16) -> u8 {
         | control::CONFLICT_RESOLVED
         | control::CANCEL
         | control::LEGAL_HOLD_SET
-        | control::LEGAL_HOLD_LIFTED => WHO | WHAT,
+        | control::LEGAL_HOLD_LIFTED
+        | control::IMPORT_BEGUN => WHO | WHAT,
+        control::IMPORT_ENDED => WHAT,
         control::EPISODES_SEALED
         | control::UNDERSTANDING_SYNTHESIZED
         | control::REDERIVE_BEGUN

@@ -53,6 +53,7 @@ fn write(engine: &Engine, text: &str, key: &str) -> Write {
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: key.to_owned(),
         },

@@ -94,6 +94,8 @@ impl Engine {
         let (caller, book) = (permit.caller(), self.policies());
         let crosses = self.inner.permit_reach(caller, rights, &book, &asked.scope, &plan)?;
         self.previewed_before(permit, asked, &plan)?;
+        // Before it is decided which events go: nothing may bring them back behind it.
+        self.imports_stop(tenant, &asked.scope).await?;
         let id = ErasureId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
         let ordinal = self.scope_known(permit, &asked.scope).await?;
         let promise = self.promised(&manifest, plan.holds.len(), plan.reaches.len()).await?;

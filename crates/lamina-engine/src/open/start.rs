@@ -12,7 +12,7 @@ use lamina_store::view::Views;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use super::{OpenReport, Opened, open_blobs, resume, stages_of};
+use super::{OpenReport, Opened, open_files, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
 use crate::audit::retention::Retention;
@@ -159,7 +159,7 @@ pub(super) fn start(
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
     let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
-    let blobs = open_blobs(&env, &settings.data, &views)?;
+    let (staging, blobs) = open_files(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let kept = Arc::new(Retention::new(&settings, &standing, &clock_guard));
     let (audit, tap) =
@@ -208,7 +208,7 @@ pub(super) fn start(
         reader,
         hub,
         blobs,
-        admin: Admin::over(standing),
+        admin: Admin::over(standing, staging),
         audit,
         search,
         shared,

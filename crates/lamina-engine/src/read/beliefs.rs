@@ -274,7 +274,11 @@ impl Engine {
 }
 
 impl Inner {
-    fn beliefs(&self, permit: &ReadPermit, query: &BeliefsQuery) -> Result<BeliefsPage, Error> {
+    pub(super) fn beliefs(
+        &self,
+        permit: &ReadPermit,
+        query: &BeliefsQuery,
+    ) -> Result<BeliefsPage, Error> {
         let (tenant, scopes) = self.scopes_of(permit, &query.scope)?;
         let mut found: BTreeSet<(FactKey, ClaimKey)> = BTreeSet::new();
         let mut looked_at = 0;
@@ -575,7 +579,7 @@ fn in_time(row: &BeliefRow, query: &BeliefsQuery) -> bool {
 }
 
 /// The claim that a row of a list points at.
-fn claim_of(scope: u64, value: &[u8]) -> Option<ClaimKey> {
+pub(super) fn claim_of(scope: u64, value: &[u8]) -> Option<ClaimKey> {
     let (said, value) = value.split_first_chunk::<16>()?;
     Some(ClaimKey { scope, said: *said, value: value.try_into().ok()? })
 }

@@ -176,7 +176,7 @@ pub(crate) struct Seen {
 }
 
 impl Inner {
-    fn conflicts(
+    pub(super) fn conflicts(
         &self,
         permit: &ReadPermit,
         query: &ConflictsQuery,

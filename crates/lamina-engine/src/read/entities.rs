@@ -48,6 +48,9 @@ pub struct EntitiesQuery {
     pub limit: usize,
 }
 
+/// Names, with how sure each is in ten-thousandths.
+type SureNames = Vec<(String, u16)>;
+
 /// One page of entities, in the order in which they were first heard of.
 #[derive(Debug, Clone)]
 pub struct EntitiesPage {
@@ -172,11 +175,30 @@ impl Inner {
         scopes: &[u64],
     ) -> Result<Option<EntityRecord>, Error> {
         let Some(entity) = self.entity_row(tenant, id)? else { return Ok(None) };
+        let group = self.group_at(tenant, id, FOREVER)?;
+        let (called, names) = self.names_in(tenant, &group, scopes)?;
+        let home = self.home_at(tenant, id, FOREVER)?;
+        Ok(Some(EntityRecord {
+            id,
+            kind: entity.kind,
+            name: called,
+            names,
+            merged_into: (home != id).then_some(home),
+            merged: group.into_iter().filter(|other| *other != id).collect(),
+        }))
+    }
+
+    /// How some entities are called in these scopes: first, and in all with how sure that is.
+    pub(super) fn names_in(
+        &self,
+        tenant: u32,
+        group: &[EntityId],
+        scopes: &[u64],
+    ) -> Result<(Option<Term>, SureNames), Error> {
         let mut answers = Answers::new();
         let mut names: Vec<(String, u16)> = Vec::new();
         let mut called = None;
-        let group = self.group_at(tenant, id, FOREVER)?;
-        for other in &group {
+        for other in group {
             let Some(row) = self.entity_row(tenant, *other)? else { continue };
             for (domain, tag) in row.names.iter().take(NAMES_SHOWN_MAX) {
                 let uses = (*other, *domain, tag);
@@ -195,15 +217,7 @@ impl Inner {
             }
         }
         names.truncate(NAMES_SHOWN_MAX);
-        let home = self.home_at(tenant, id, FOREVER)?;
-        Ok(Some(EntityRecord {
-            id,
-            kind: entity.kind,
-            name: called,
-            names,
-            merged_into: (home != id).then_some(home),
-            merged: group.into_iter().filter(|other| *other != id).collect(),
-        }))
+        Ok((called, names))
     }
 
     /// The first use of a name in one of the scopes.

@@ -158,7 +158,11 @@ impl Engine {
 }
 
 impl Inner {
-    fn episodes(&self, permit: &ReadPermit, query: &EpisodesQuery) -> Result<EpisodesPage, Error> {
+    pub(super) fn episodes(
+        &self,
+        permit: &ReadPermit,
+        query: &EpisodesQuery,
+    ) -> Result<EpisodesPage, Error> {
         let (items, next) = self.episodes_page(permit, query)?;
         let scopes = items.iter().map(|item| &item.scope);
         let count = |tenant, scope| self.episodes_count(tenant, scope);

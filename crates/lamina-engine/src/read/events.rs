@@ -8,7 +8,9 @@ use lamina_store::entry::{Entry, SectionState};
 use lamina_store::kv::Direction;
 use lamina_store::view::{self, EventRow, EventScan};
 use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{ActorId, EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt};
+use lamina_types::{
+    ActorId, EventCitation, EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt,
+};
 
 use crate::admin::shared::meant;
 use crate::engine::Inner;
@@ -83,6 +85,20 @@ impl Engine {
         })
     }
 
+    /// The event that a citation names, also a cancelled one; `None` if there is none, or if it is erased. The
+    /// permit is for exactly the scope of the citation.
+    pub async fn event_by_citation(
+        &self,
+        permit: &ReadPermit,
+        citation: &EventCitation,
+    ) -> Result<Option<EventRecord>, Error> {
+        self.inner.caught_up().await;
+        match self.inner.cited(permit, citation)?.map(|row| self.inner.record(&row)) {
+            None | Some(Err(Error::Deleted)) => Ok(None),
+            Some(record) => record.map(Some),
+        }
+    }
+
     /// The event that this caller wrote under a key, by either write route.
     pub async fn by_idempotency_key(
         &self,
@@ -95,6 +111,27 @@ impl Engine {
 }
 
 impl Inner {
+    /// The row of a cited event. The number is that of the event, or, in an older citation, its position in
+    /// the chain of the scope; the seal says which.
+    fn cited(
+        &self,
+        permit: &ReadPermit,
+        citation: &EventCitation,
+    ) -> Result<Option<EventRow>, Error> {
+        let EventCitation { scope, number, seal } = citation;
+        let (tenant, scopes) = self.scopes_of(permit, scope)?;
+        let Some(ordinal) = self.views.scope_ordinal(tenant, scope)? else { return Ok(None) };
+        if !scopes.contains(&ordinal) {
+            return Ok(None);
+        }
+        let sealed = |row: &EventRow| seal.matches(&row.link.seal) && !self.is_hidden(row);
+        let numbered = self.views.event_by_number(tenant, ordinal, *number)?;
+        if let Some(row) = numbered.filter(sealed) {
+            return Ok(Some(row));
+        }
+        Ok(self.views.event_by_position(tenant, ordinal, *number)?.filter(sealed))
+    }
+
     /// The event that a caller wrote under a key, where it is.
     pub(crate) fn by_key(
         &self,
@@ -216,7 +253,7 @@ impl Inner {
             tenant_id: self.tenant_name(entry.head.tenant),
             recorded_at: entry.head.recorded_at,
             wal_offset: entry.head.tenant_seq,
-            scope_seq: entry.head.scope_seq,
+            number: row.number,
             seal: entry.head.seal,
             excluded_from_recall: row.is_excluded(),
             experience,

@@ -222,6 +222,8 @@ impl Inner {
                 let passes = scope.is_none_or(|scope| scope == row.scope)
                     && filter.event.is_none_or(|event| event == row.event_id)
                     && filter.is_of_erasure(&row.payload)
+                    && filter.is_of_import(&row.payload)
+                    && filter.is_of_export(&row.payload)
                     && filter.batch.is_none_or(|batch| Some(batch) == row.batch_id)
                     && filter
                         .kinds

@@ -14,13 +14,15 @@ pub mod recall;
 pub mod answer;
 pub mod indexed;
 pub mod beliefs;
+pub mod export;
 mod derives;
 pub mod lifecycle;
 pub mod stream;
 
 use lamina_types::lifecycle::Payload;
 use lamina_types::{
-    ActorId, BatchId, ErasureId, EventId, EventRecord, LifecycleEvent, Micros, ScopePath, Stage,
+    ActorId, BatchId, ErasureId, EventId, EventRecord, ExportId, ImportId, LifecycleEvent, Micros,
+    ScopePath, Stage,
 };
 
 pub use stream::{StreamItem, Subscription};
@@ -100,6 +102,10 @@ pub struct LifecycleFilter {
     pub kinds: Option<Vec<String>>,
     /// Of this erasure.
     pub erasure: Option<ErasureId>,
+    /// Of this import.
+    pub import: Option<ImportId>,
+    /// Of this export.
+    pub export: Option<ExportId>,
     /// Of a job that has no lifecycle events.
     pub nothing: bool,
 }
@@ -111,11 +117,28 @@ impl LifecycleFilter {
             && self.scope.as_ref().is_none_or(|scope| *scope == shown.event.scope)
             && self.event.is_none_or(|event| event == shown.event.event_id)
             && self.is_of_erasure(&shown.event.payload)
+            && self.is_of_import(&shown.event.payload)
+            && self.is_of_export(&shown.event.payload)
             && self.batch.is_none_or(|batch| Some(batch) == shown.event.batch_id)
             && self
                 .kinds
                 .as_ref()
                 .is_none_or(|kinds| kinds.iter().any(|kind| kind == shown.event.kind.as_str()))
+    }
+
+    /// Whether it is of the import that is asked about, if one is.
+    pub(crate) fn is_of_import(&self, payload: &Payload) -> bool {
+        self.import.is_none_or(|id| match payload {
+            Payload::Import(reached) => reached.import == id,
+            Payload::ImportError { import, .. } => *import == id,
+            _ => false,
+        })
+    }
+
+    /// Whether it is of the export that is asked about, if one is.
+    pub(crate) fn is_of_export(&self, payload: &Payload) -> bool {
+        self.export
+            .is_none_or(|id| matches!(payload, Payload::Export(reached) if reached.export == id))
     }
 
     /// Whether it is of the erasure that is asked about, if one is.

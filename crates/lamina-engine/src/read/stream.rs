@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lamina_core::policy::Permit;
-use lamina_types::LifecycleId;
 use lamina_types::capability::LifecycleSubscribe;
+use lamina_types::{LifecycleEvent, LifecycleId};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::engine::Inner;
@@ -106,6 +106,7 @@ impl Subscription {
                     };
                     match received {
                         Ok(Told::Event(shown)) => self.take(&shown),
+                        Ok(Told::Passing(shown)) => self.tell(&shown),
                         Ok(Told::Rows) | Err(RecvError::Lagged(_)) => {
                             self.state = State::CatchingUp
                         }
@@ -124,6 +125,16 @@ impl Subscription {
         let passed = u128::from_be_bytes(*passed.max(self.marked).as_bytes());
         self.marked = LifecycleId::from_bytes(passed.saturating_add(1).to_be_bytes());
         self.marked
+    }
+
+    /// Delivers an event that has no row, if the filter passes it. It gets an id that hides no row from who
+    /// resumes from it.
+    pub fn tell(&mut self, shown: &Shown) {
+        if self.filter.passes(shown) {
+            let id = self.mark();
+            let event = LifecycleEvent { id, ..shown.event.clone() };
+            self.ready.push_back(Shown { event, ..shown.clone() });
+        }
     }
 
     fn take(&mut self, shown: &Shown) {

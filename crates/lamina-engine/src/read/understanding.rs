@@ -258,7 +258,11 @@ impl Engine {
 }
 
 impl Inner {
-    fn concepts(&self, may: &MayUnderstand, query: &ConceptsQuery) -> Result<ConceptsPage, Error> {
+    pub(super) fn concepts(
+        &self,
+        may: &MayUnderstand,
+        query: &ConceptsQuery,
+    ) -> Result<ConceptsPage, Error> {
         let (tenant, scopes) = self.understood(may, &query.scope)?;
         let mut found: BTreeSet<FactKey> = BTreeSet::new();
         for scope in &scopes {

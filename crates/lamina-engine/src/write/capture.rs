@@ -27,7 +27,9 @@ use crate::write::room::{self, Room};
 
 mod admin;
 mod blobs;
+mod declare;
 mod erase;
+mod import;
 mod ledger;
 
 pub(super) use admin::PolicyAt;
@@ -346,6 +348,10 @@ impl Capture {
                 Ok(found) => self.take_write(items, found, reply, group),
                 Err(error) => drop(reply.send(Err(error))),
             },
+            Request::Import { items, step, reply } => match self.decide_write(&items, group) {
+                Ok(_) => self.take_import(items, *step, reply, group),
+                Err(error) => drop(reply.send(Err(error))),
+            },
             Request::Answers { entries, reply } => {
                 group.entries.extend(entries.into_iter().filter(|answer| !self.is_erased(answer)));
                 group.due.push(Due::Plain { reply });
@@ -459,28 +465,6 @@ impl Capture {
                 Found::New => Slot::New(self.push(item, group)),
             });
         }
-        group.due.push(Due::Write { slots, reply });
-    }
-
-    /// A belief that is declared in a scope, which this may be the first write to.
-    fn take_declared(
-        &mut self,
-        request: DeclareRequest,
-        reply: Reply<Vec<Placed>>,
-        group: &mut Group,
-    ) {
-        let DeclareRequest { tenant, path, owner, registers, who, what } = request;
-        if let Err(error) = self.look_up_scope(tenant, &path) {
-            return drop(reply.send(Err(error)));
-        }
-        let scope = if registers {
-            self.ordinal(tenant, &path, &owner, group)
-        } else {
-            self.ordinal_only(tenant, &path, &owner, group)
-        };
-        let slots = vec![Slot::New(group.entries.len())];
-        let entry = system_entry(control::BELIEF_DECLARED, tenant, who, what);
-        group.entries.push(NewEntry { scope, ..entry });
         group.due.push(Due::Write { slots, reply });
     }
 

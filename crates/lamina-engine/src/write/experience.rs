@@ -11,7 +11,7 @@ use lamina_store::entry::{Kind, control};
 use lamina_store::log::NewEntry;
 use lamina_types::capability::ScopeWrite;
 use lamina_types::limits::WAIT_MS_MAX;
-use lamina_types::{BatchId, EventId, Hints};
+use lamina_types::{BatchId, EventId, Experience, Hints};
 use tokio::sync::oneshot;
 
 use crate::admin::shared::own;
@@ -31,7 +31,9 @@ impl Engine {
         permit: &Permit<ScopeWrite>,
         write: Write,
     ) -> Result<Captured, Error> {
-        if !permit.covers(&write.experience.scope) || is_forged(&write, permit.speaks_as_system()) {
+        if !permit.covers(&write.experience.scope)
+            || is_forged(&write.experience, permit.speaks_as_system())
+        {
             return Err(Error::OutsidePermit);
         }
         let provenance = self.provenance(permit, None);
@@ -60,7 +62,7 @@ impl Engine {
             || !writes
                 .iter()
                 .all(|write| permits.iter().any(|permit| permit.covers(&write.experience.scope)))
-            || writes.iter().any(|write| is_forged(write, as_system(write)))
+            || writes.iter().any(|write| is_forged(&write.experience, as_system(write)))
         {
             return Err(Error::OutsidePermit);
         }
@@ -133,7 +135,11 @@ impl Engine {
         Ok(Cancelled { event_id: event, cancelled, completed: progress.completed, audit_id })
     }
 
-    fn provenance(&self, permit: &Permit<ScopeWrite>, batch_id: Option<BatchId>) -> Provenance {
+    pub(crate) fn provenance(
+        &self,
+        permit: &Permit<ScopeWrite>,
+        batch_id: Option<BatchId>,
+    ) -> Provenance {
         let caller = permit.caller();
         Provenance {
             tenant: caller.tenant,
@@ -192,13 +198,13 @@ impl Engine {
 }
 
 /// Whether a write names an observed actor `system:*` without leave to.
-fn is_forged(write: &Write, as_system: bool) -> bool {
-    !as_system && SystemSpeech::of(&write.experience) == Some(SystemSpeech::Actor)
+pub(crate) fn is_forged(experience: &Experience, as_system: bool) -> bool {
+    !as_system && SystemSpeech::of(experience) == Some(SystemSpeech::Actor)
 }
 
 /// A write as its caller makes it where it is: a guest writes in the name of its own tenant's actors,
 /// and what it writes stays where all tenants meet.
-fn seated(caller: &Caller, mut write: Write) -> Result<Write, Error> {
+pub(crate) fn seated(caller: &Caller, mut write: Write) -> Result<Write, Error> {
     if caller.is_guest() {
         let experience = &mut write.experience;
         if experience.directives.consolidate_into.as_ref().is_some_and(|into| !into.is_shared()) {

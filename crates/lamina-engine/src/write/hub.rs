@@ -21,6 +21,8 @@ const LIVE_MAX: usize = 4_096;
 pub(crate) enum Told {
     /// A lifecycle event.
     Event(Arc<Shown>),
+    /// A lifecycle event that has no row: only who listens now hears of it.
+    Passing(Arc<Shown>),
     /// There are rows that were not announced one by one: read them.
     Rows,
 }
@@ -63,6 +65,13 @@ impl Hub {
         for shown in shown {
             // No receiver is fine: the rows are there for later.
             drop(self.live.send(Told::Event(shown)));
+        }
+    }
+
+    /// Tells live listeners of something that has no row.
+    pub(crate) fn announce_passing(&self, shown: Shown) {
+        if self.has_listeners() {
+            drop(self.live.send(Told::Passing(Arc::new(shown))));
         }
     }
 

@@ -6,6 +6,7 @@
 use lamina_core::policy::SystemSpeech;
 use lamina_env::Rng;
 use lamina_env::rng::draw;
+use lamina_store::codec::control::ImportIdentity;
 use lamina_store::codec::experience::{Admission, Identity, split};
 use lamina_store::keys::KeyedHash;
 use lamina_store::log::Section;
@@ -13,6 +14,9 @@ use lamina_types::{ActorId, AuditId, BatchId};
 
 use crate::write::Write;
 use crate::write::capture::PreparedWrite;
+
+/// The family of keys of imports (R429), beside those of writes and of uploads.
+const IMPORT_FAMILY: u8 = 3;
 
 /// What the envelope does not say.
 #[derive(Debug, Clone)]
@@ -42,12 +46,40 @@ pub fn prepare(
     provenance: &Provenance,
     write: Write,
 ) -> PreparedWrite {
-    let Write { experience, key_drawn, identity, request_id } = write;
     let family = u8::from(provenance.batch_id.is_some());
-    let idem_mac = keyed.mac(
-        "idempotency",
-        &[provenance.caller.as_str().as_bytes(), &[family], experience.idempotency_key.as_bytes()],
-    );
+    let key = write.experience.idempotency_key.clone();
+    prepare_keyed(rng, keyed, provenance, write, KeyUse { family, key: key.as_bytes() })
+}
+
+/// Encodes and seals one row of an import. Its identity takes the place of the idempotency key.
+pub(crate) fn prepare_row(
+    rng: &dyn Rng,
+    keyed: &KeyedHash,
+    provenance: &Provenance,
+    write: Write,
+    identity: &ImportIdentity,
+) -> PreparedWrite {
+    let key = [identity.name, identity.body].concat();
+    let write = Write { key_drawn: true, ..write };
+    prepare_keyed(rng, keyed, provenance, write, KeyUse { family: IMPORT_FAMILY, key: &key })
+}
+
+/// The key of a write, in the family of its endpoint.
+struct KeyUse<'a> {
+    family: u8,
+    key: &'a [u8],
+}
+
+fn prepare_keyed(
+    rng: &dyn Rng,
+    keyed: &KeyedHash,
+    provenance: &Provenance,
+    write: Write,
+    KeyUse { family, key }: KeyUse<'_>,
+) -> PreparedWrite {
+    let Write { experience, key_drawn, identity, request_id } = write;
+    let caller = provenance.caller.as_str().as_bytes();
+    let idem_mac = keyed.mac("idempotency", &[caller, &[family], key]);
     let body_mac = keyed.mac("body", &[&identity]);
     let scope = experience.scope.clone();
     let blobs = experience.content.blobs();

@@ -14,6 +14,8 @@ use crate::write::capture::{Placed, PreparedWrite};
 
 /// Bytes the log needs for an entry beyond its sections, rounded up.
 const ENTRY_OVERHEAD: usize = 512;
+/// Bytes of a cause in the head of an entry, at most.
+const CAUSE_BYTES_MAX: usize = 10;
 /// Entries of one group: keeps the pause between two syncs short.
 pub const GROUP_ENTRIES_MAX: usize = 1_024;
 
@@ -122,6 +124,15 @@ pub enum Request {
         /// The experiences.
         items: Vec<PreparedWrite>,
         /// The answer: one place per item.
+        reply: Reply<Vec<Placed>>,
+    },
+    /// Write rows of an import and the entry that has their identities, all or none.
+    Import {
+        /// The rows.
+        items: Vec<PreparedWrite>,
+        /// The entry of the step; the writer adds its causes.
+        step: Box<NewEntry>,
+        /// The answer: one place per row.
         reply: Reply<Vec<Placed>>,
     },
     /// Append what was made of the words of events, in their order. An answer to an event whose words
@@ -257,7 +268,7 @@ impl DeclareRequest {
 impl Request {
     /// Whether it takes nothing back, or only what no read has looked at for a while.
     pub(crate) fn is_veiled(&self) -> bool {
-        matches!(self, Request::Write { .. }) || self.is_hidden()
+        matches!(self, Request::Write { .. } | Request::Import { .. }) || self.is_hidden()
     }
 
     /// Whether no read has to wait for it: it only takes away what none shows, or it is derived, and whoever waits for that is
@@ -278,13 +289,11 @@ impl Request {
         let bytes =
             |who: &Section, what: &Section| ENTRY_OVERHEAD + who.bytes().len() + what.bytes().len();
         match self {
-            Request::Write { items, .. } => {
-                // A first write to a scope brings the scope's own entries with it.
-                let total = items.iter().map(|item| {
-                    let words = 2 * item.scope.as_str().len() + item.owner.as_str().len();
-                    3 * ENTRY_OVERHEAD + words + bytes(&item.who, &item.what)
-                });
-                (items.len() * 3, total.sum())
+            Request::Write { items, .. } => (items.len() * 3, items_bytes(items)),
+            Request::Import { items, step, .. } => {
+                let causes = items.len() * CAUSE_BYTES_MAX;
+                let step = bytes(&step.who, &step.what) + causes;
+                (items.len() * 3 + 1, items_bytes(items) + step)
             }
             Request::Answers { entries, .. } => {
                 let total = entries.iter().map(|entry| bytes(&entry.who, &entry.what));
@@ -310,6 +319,7 @@ impl Request {
         matches!(
             self,
             Request::Write { .. }
+                | Request::Import { .. }
                 | Request::Answers { .. }
                 | Request::Control { .. }
                 | Request::BlobAdd { .. }
@@ -324,7 +334,9 @@ impl Request {
             ENTRY_OVERHEAD + who.bytes().len() + what.bytes().len() <= ENTRY_BYTES_MAX
         };
         let fits = match self {
-            Request::Write { items, .. } => items.iter().all(|item| fits(&item.who, &item.what)),
+            Request::Write { items, .. } | Request::Import { items, .. } => {
+                items.iter().all(|item| fits(&item.who, &item.what))
+            }
             Request::Answers { entries, .. } => {
                 entries.iter().all(|entry| fits(&entry.who, &entry.what))
             }
@@ -346,7 +358,9 @@ impl Request {
     pub(crate) fn refuse(self, error: Error) {
         // A receiver that is gone does not wait for an answer.
         match self {
-            Request::Write { reply, .. } | Request::Declare { reply, .. } => {
+            Request::Write { reply, .. }
+            | Request::Import { reply, .. }
+            | Request::Declare { reply, .. } => {
                 drop(reply.send(Err(error)));
             }
             Request::Answers { reply, .. }
@@ -364,6 +378,17 @@ impl Request {
             Request::Tenant { reply, .. } => drop(reply.send(Err(error))),
         }
     }
+}
+
+/// Bytes of the entries of experiences, rounded up. A first write to a scope brings the scope's own
+/// entries with it.
+fn items_bytes(items: &[PreparedWrite]) -> usize {
+    let bytes = |item: &PreparedWrite| {
+        let words = 2 * item.scope.as_str().len() + item.owner.as_str().len();
+        let sections = item.who.bytes().len() + item.what.bytes().len();
+        4 * ENTRY_OVERHEAD + words + sections
+    };
+    items.iter().map(bytes).sum()
 }
 
 /// Takes requests off a queue until a group is full. What did not fit is given back.

@@ -26,6 +26,7 @@ use crate::write::hub::Hub;
 mod compress;
 mod indexed;
 mod forget;
+mod import;
 mod later;
 mod worker;
 
@@ -340,6 +341,7 @@ impl Stages {
             (Kind::Control, control::FORGOTTEN) => self.forgotten(entry),
             (Kind::Control, control::ERASE) => self.erased(entry),
             (Kind::Control, control::ERASURE_BEGUN..=control::ERASURE_ENDED) => self.erasing(entry),
+            (Kind::Control, control::IMPORT_STEP..=control::IMPORT_ENDED) => self.importing(entry),
             (Kind::Control, control::CANCEL) => {
                 let payload = entry.what.live().and_then(|bytes| Cancel::decode(bytes).ok());
                 let Some(Cancel { event_id, .. }) = payload else { return Ok(()) };

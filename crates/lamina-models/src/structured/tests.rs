@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use lamina_types::layer::extraction::{Claim, Extraction, Object, Term};
-use lamina_types::{ActorId, Micros, Role};
+use lamina_types::{ActorId, Micros, Role, ValidAt};
 use proptest::prelude::*;
 
 use super::scan::scan;
@@ -124,6 +124,50 @@ fn triples_are_taken_as_given() {
     );
 }
 
+const DATED: &str = r#"{"subject":{"type":"entity","id":"user:ann"},"predicate":"works_at","object":{"type":"literal","datatype":"string","value":"Acme"},"valid_from":"2019-03-01T00:00:00Z","valid_to":"2021-06-30T12:00:00.5+02:00","confidence":0.75}"#;
+
+#[test]
+fn triple_with_validity_is_a_dated_claim() {
+    let crm = crm();
+    let given = source(DATED, &crm);
+    let [claim] = &extract_triple(&given).claims[..] else { panic!("one claim") };
+    let at = |text: &str| {
+        let at: jiff::Timestamp = text.parse().unwrap();
+        Some(ValidAt(Micros(at.as_microsecond())))
+    };
+    assert_eq!(claim.valid_from, at("2019-03-01T00:00:00Z"));
+    assert_eq!(claim.valid_to, at("2021-06-30T10:00:00.5Z"));
+    assert_eq!(claim.confidence.get(), 7_500);
+    assert_eq!(grounded(claim, &given), Ok(()));
+    for forge in [
+        |claim: &mut Claim| claim.valid_from = None,
+        |claim: &mut Claim| claim.valid_to = None,
+        |claim: &mut Claim| claim.valid_to = claim.valid_from,
+        |claim: &mut Claim| claim.valid_from = Some(ValidAt(Micros(5))),
+    ] {
+        let mut forged = claim.clone();
+        forge(&mut forged);
+        assert_eq!(grounded(&forged, &given), Err(Ungrounded::Time), "{forged:?}");
+    }
+}
+
+/// Without a date that it cannot read, a claim would be another one.
+#[test]
+fn triple_with_an_unreadable_member_is_no_claim() {
+    let crm = crm();
+    for (good, bad) in [
+        ("\"2019-03-01T00:00:00Z\"", "\"long ago\""),
+        ("\"2019-03-01T00:00:00Z\"", "5"),
+        ("0.75", "1.5"),
+        ("0.75", "\"sure\""),
+    ] {
+        let text = DATED.replace(good, bad);
+        assert!(extract_triple(&source(&text, &crm)).claims.is_empty(), "{text}");
+        let text = DATED.replace(good, "null");
+        assert_eq!(extract_triple(&source(&text, &crm)).claims.len(), 1, "{text}");
+    }
+}
+
 #[test]
 fn forged_claims_are_refused() {
     let crm = crm();
@@ -147,10 +191,7 @@ fn forged_claims_are_refused() {
         forge(|claim| claim.subject = Term::Actor("user:eve".parse().unwrap())),
         [Ungrounded::Subject; 2]
     );
-    assert_eq!(
-        forge(|claim| claim.valid_from = Some(lamina_types::ValidAt(Micros(5)))),
-        [Ungrounded::Time; 2]
-    );
+    assert_eq!(forge(|claim| claim.valid_from = Some(ValidAt(Micros(5)))), [Ungrounded::Time; 2]);
 }
 
 #[test]

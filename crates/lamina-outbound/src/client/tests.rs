@@ -82,6 +82,72 @@ async fn a_body_is_sent() {
     thread.join().unwrap();
 }
 
+/// Sends pieces with a length, and says what the server read and how the request ended.
+async fn put_pieces(length: u64, pieces: &[&'static str]) -> (Vec<u8>, Result<Answer, Error>) {
+    let (told, heard) = std::sync::mpsc::channel();
+    let (address, thread) = server(move |mut socket, head| {
+        if head.is_empty() {
+            // The client refused its own body before it sent anything.
+            return told.send(Vec::new()).unwrap();
+        }
+        assert!(head.starts_with("PUT /keys?a=b HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains(&format!("content-length: {length}\r\n")), "{head}");
+        let mut body = vec![0; usize::try_from(length).unwrap()];
+        if socket.read_exact(&mut body).is_ok() {
+            socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+        }
+        told.send(body).unwrap();
+    });
+    let (sender, body) = OutboundBody::channel(Some(length));
+    let pieces = pieces.to_vec();
+    let sending = tokio::spawn(async move {
+        for piece in pieces {
+            let _ = sender.send(Ok(Bytes::from_static(piece.as_bytes()))).await;
+        }
+    });
+    let answer = client(LONG).send(Request::put(endpoint("http", address), body)).await;
+    sending.await.unwrap();
+    thread.join().unwrap();
+    (heard.recv().unwrap(), answer)
+}
+
+#[tokio::test]
+async fn streamed_body_of_the_promised_length_arrives() {
+    let (read, answer) = put_pieces(6, &["abc", "", "def"]).await;
+    assert_eq!((read.as_slice(), answer.unwrap().status), (b"abcdef".as_slice(), 200));
+}
+
+#[tokio::test]
+async fn streamed_body_of_another_length_fails() {
+    for pieces in [["abc", "d"], ["abcd", "efg"]] {
+        let (_, answer) = put_pieces(6, &pieces).await;
+        assert!(matches!(answer, Err(Error::Protocol(_))), "{pieces:?}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn received_body_has_no_bound_and_a_refusal_has() {
+    let body = "x".repeat(5 * BODY_BYTES_MAX);
+    let answer = |status: &str| format!("HTTP/1.1 {status}\r\n\r\n{body}");
+    let ask = async |address, room: usize| {
+        let mut taken = 0;
+        let mut sink = |piece: Bytes| {
+            taken += piece.len();
+            if taken > room { Err(io::Error::other("full")) } else { Ok(()) }
+        };
+        let request = Request::get(endpoint("http", address));
+        let answer = client(LONG).receive(request, &mut sink).await;
+        (taken, answer)
+    };
+    let (taken, whole) = ask(saying(answer("200 OK")), usize::MAX).await;
+    assert_eq!((taken, whole.unwrap().body.len()), (5 * BODY_BYTES_MAX, 0));
+    let (_, full) = ask(saying(answer("200 OK")), 10).await;
+    assert!(matches!(full, Err(Error::Sink(_))), "{full:?}");
+    let (taken, refused) = ask(saying(answer("403 Forbidden")), usize::MAX).await;
+    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+    assert_eq!(taken, 0);
+}
+
 #[tokio::test]
 async fn the_largest_body_is_taken_and_one_byte_more_is_not() {
     let with_length = |bytes: usize| {

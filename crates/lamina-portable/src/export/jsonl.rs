@@ -60,6 +60,7 @@ fn write_envelope(experience: &Experience, line: &mut ObjectText) {
         context,
         directives,
         source,
+        origin: _,
         hints,
         idempotency_key,
     } = experience;

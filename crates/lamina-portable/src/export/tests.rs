@@ -48,6 +48,7 @@ fn event(number: u8, content: Content) -> ExportRecord {
         },
         directives: Directives { no_supersede: number == 2, ..Directives::default() },
         source: None,
+        origin: None,
         hints: Hints { language: Some("en".to_owned()), ..Hints::default() },
         idempotency_key: format!("key-{number}"),
     };

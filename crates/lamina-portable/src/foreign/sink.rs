@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use lamina_types::limits::{LABEL_CHARS_MAX, LABELS_MAX, SESSION_CHARS_MAX, TEXT_BYTES_MAX};
+use lamina_types::limits::{
+    LABEL_CHARS_MAX, LABELS_MAX, ORIGIN_BYTES_MAX, SESSION_CHARS_MAX, TEXT_BYTES_MAX,
+};
 use lamina_types::stdx::hex;
 use lamina_types::{ActorId, ErrorCode, Micros};
 use sha2::{Digest as _, Sha256};
@@ -12,9 +14,6 @@ use super::{Format, ImportOptions};
 use crate::json::{Value, to_compact};
 use crate::loss::{LossAccount, ReportedError};
 use crate::time::{self, NaiveTimes, TimeError};
-
-/// Bytes of `origin`.
-pub const ORIGIN_BYTES_MAX: usize = 262_144;
 
 const EMPTY: &str = "the text is empty";
 

@@ -5,6 +5,8 @@ mod laws;
 mod more_sources;
 mod sources;
 
+use lamina_types::capability;
+
 use super::Format;
 
 /// A file of the fixtures.
@@ -31,3 +33,13 @@ const FIXTURES: &[(Format, &str)] = &[
     (Format::Csv, fixture!("csv/triples.csv")),
     (Format::BasicMemory, fixture!("basic-memory/boat.md")),
 ];
+
+/// The policy can say about each format whether it may be imported.
+#[test]
+fn every_format_has_a_capability() {
+    for format in Format::all() {
+        assert!(capability::import_from(format.name()).is_some(), "{format}");
+    }
+    let named = capability::NAMES.iter().filter(|name| name.starts_with("import.from."));
+    assert_eq!(named.count(), Format::all().count());
+}

@@ -36,6 +36,7 @@ const IN_OWN_SCOPE: &[&str] = &[
     "scope.create.agent",
     "scope.create.app",
     "scope.create.project",
+    "scope.create.session",
     "scope.create.ws",
     "understanding.read",
     "understanding.synthesize",

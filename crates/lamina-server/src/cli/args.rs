@@ -128,6 +128,19 @@ tokens and times. No data set comes with the program; docs/QUALITY.md says which
 and how to write one of your own."
     )]
     Eval(EvalArgs),
+    /// Bring memory from another program: a file, a ZIP or a directory
+    #[command(
+        long_about = "Bring memory from another program: exports of ChatGPT, Claude, Gemini, Grok and Copilot, \
+mem0, Zep and Graphiti, Letta agent files, the MCP memory server, LangGraph stores, basic-memory notes, \
+Hindsight banks, CSV, and JSONL of envelopes or of Lamina itself.\n\nFor example:\n  lamina import \
+chatgpt-export.zip --scope user:alice --dry-run\n  lamina import chatgpt-export.zip --scope user:alice\n\nThe \
+first shows what would come in, what would be lost and why; the second does exactly that. The same file \
+again writes nothing: rows are known by their ids. An import goes on after a restart of the server.\n\nIt speaks \
+to a server like `lamina recall`; with --data it opens a directory that no server uses. Lines of an export of \
+Lamina name their scopes, so that --scope can be left out.\n\nExit code 0: every row was taken, was known, or was \
+left out on purpose. 2: some rows were refused; the others are in. 4: nothing could be imported."
+    )]
+    Import(ImportArgs),
     /// Ask a running server what it knows about a question
     Recall(AskArgs),
     /// Ask a running server for an answer, with its sources
@@ -144,6 +157,16 @@ waits too; --confirm --sweep ID lets it run. Only operators may ask. Exit code 0
 answered, 4 that it did not or refused."
     )]
     Clock(ClockArgs),
+    /// Export a scope to a file, or to standard output
+    #[command(long_about = "Export a scope to a file, or to standard output.\n\n\
+lamina export --scope user:alice --out alice.jsonl\n\
+lamina export --scope user:alice --format mem0 --layers events,facts --out alice.json\n\
+lamina export --scope org:acme --view descend --layers all --out - | gzip > acme.jsonl.gz\n\n\
+Asks a running server like `lamina recall`. The bytes are \
+written while they arrive; the file gets its name when it is whole. `jsonl` loses nothing but the bytes of blobs, and \
+`lamina import` reads it; what another format cannot hold is listed at the end and in --report. Exit code 0 means \
+that the export is whole, 4 that it is not.")]
+    Export(ExportArgs),
     /// Print the settings in force and where each came from
     #[command(
         long_about = "Print the settings in force and where each came from.\n\nSettings come \
@@ -444,6 +467,79 @@ pub(super) struct ServerArgs {
     /// Print what the server said as JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// The scope [default: LAMINA_SCOPE]
+    #[arg(long, value_name = "SCOPE")]
+    pub(super) scope: Option<String>,
+    /// Where to: a file, or `-` for standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) out: String,
+    /// jsonl, mem0, zep or letta [default: jsonl]
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) format: Option<String>,
+    /// Of events, facts, beliefs, episodes, concepts, separated by commas; or `all` [default: events]
+    #[arg(long, value_name = "LAYERS", value_delimiter = ',')]
+    pub(super) layers: Vec<String>,
+    /// Only knowledge recorded until then, such as 2026-01-31T00:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(super) as_of: Option<String>,
+    /// `descend` adds the scopes below that may be read [default: local]
+    #[arg(long, value_name = "VIEW")]
+    pub(super) view: Option<String>,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Write the report of kept, changed and lost records here, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The export of another program: a file, a ZIP, or a directory
+    #[arg(value_name = "FILE|DIR|ZIP")]
+    pub(super) path: PathBuf,
+    /// The scope that receives the memory, such as user:alice
+    #[arg(long, value_name = "SCOPE", conflicts_with = "scope_template")]
+    pub(super) scope: Option<String>,
+    /// The scope of each row, such as org:acme/user:{user_id}
+    #[arg(long, value_name = "TEMPLATE")]
+    pub(super) scope_template: Option<String>,
+    /// The format: auto, jsonl, mem0, zep, letta, openai (ChatGPT), claude, gemini, grok, copilot,
+    /// mcp_memory, langgraph, basic_memory, hindsight, csv
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub(super) format: String,
+    /// Write nothing; show what would come in, what would be lost and why
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// strict_temporal (by the time of the source, the default) or batch_throughput (as it is read)
+    #[arg(long, value_name = "ORDER")]
+    pub(super) ordering: Option<String>,
+    /// Write the loss report to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+    /// Write rows again whose events were erased
+    #[arg(long)]
+    pub(super) restore_erased: bool,
+    /// Leave out rows that are known with another content, instead of writing their new version
+    #[arg(long)]
+    pub(super) skip_on_conflict: bool,
+    /// CSV: the column of each field, such as text=body,time=created
+    #[arg(long, value_name = "FIELD=COLUMN,...")]
+    pub(super) map: Option<String>,
+    /// How times without a zone are read: refuse, UTC, or an offset such as +02:00
+    #[arg(long, value_name = "ZONE")]
+    pub(super) naive_times: Option<String>,
+    /// A data directory that no server uses, instead of a server
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file"])]
+    pub(super) data: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use super::exit::Failure;
 use crate::secret::read_secret_file;
 
 /// Where a server is, if nobody says otherwise.
-const URL: &str = "http://127.0.0.1:3141";
+pub(super) const URL: &str = "http://127.0.0.1:3141";
 /// Until a connection stands, and until the answer is here.
 const CONNECT: Duration = Duration::from_secs(10);
 const TOTAL: Duration = Duration::from_secs(120);
@@ -58,7 +58,7 @@ pub(super) fn call(args: &ServerArgs, path: &str, body: Option<Value>) -> Result
 }
 
 /// A token, from a file or the environment; never from the command line, where everybody can read it.
-fn token(args: &ServerArgs) -> Result<Option<String>, Failure> {
+pub(super) fn token(args: &ServerArgs) -> Result<Option<String>, Failure> {
     let Some(path) = &args.token_file else { return Ok(given(None, "LAMINA_TOKEN")) };
     let bytes = read_secret_file(&RealDisk, path, TOKEN_BYTES_MAX).map_err(Failure::unreadable)?;
     let text = String::from_utf8(bytes.expose().clone());

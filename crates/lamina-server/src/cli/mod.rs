@@ -13,8 +13,12 @@ mod policy;
 mod rederive;
 mod estimate;
 mod eval;
+mod export;
 mod ask;
 mod call;
+mod in_process;
+mod door;
+mod import;
 mod clock;
 mod show;
 
@@ -62,9 +66,11 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Policy(args) => policy::policy(args),
         Command::Models(ModelsCommand::Estimate(args)) => estimate::estimate(args),
         Command::Eval(args) => eval::eval(args),
+        Command::Import(args) => import::import(&args),
         Command::Recall(args) => ask::recall(&args),
         Command::Answer(args) => ask::answer(&args),
         Command::Why(args) => ask::why(&args),
+        Command::Export(args) => export::export(&args),
         Command::Clock(args) => clock::clock(&args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),

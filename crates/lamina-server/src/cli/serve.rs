@@ -26,6 +26,7 @@ use crate::logging;
 use crate::meters::{Meters, RELOADS, UPKEEP};
 use crate::sweeping;
 use crate::tls::Tls;
+use crate::transfer::import::Imports;
 use crate::watching;
 
 /// Runs the server until a signal ends it.
@@ -99,6 +100,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let routes = router(Arc::clone(&app));
     // First: what they have not come to yet is hidden from the first request on.
     resume(&engine).await;
+    Imports::resume(&app).await;
     let env = app.env.clone();
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
@@ -115,6 +117,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         signal = signals.ending() => tracing::warn!(signal, "a second signal: requests under way are cut"),
     }
     chores.shutdown().await;
+    app.imports.shutdown().await;
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
@@ -173,7 +176,7 @@ fn exposure(config: &Config) -> Option<&'static str> {
     )
 }
 
-async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
+pub(super) async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
     let models = config.models.as_ref();
     let models = models.map(|models| crate::models::configured(models, &config.outbound, &env));
     let models = models.transpose().map_err(Failure::unreadable)?;
@@ -185,6 +188,7 @@ async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure
         free_bytes_min: config.free_bytes_min,
         ledger: config.ledger.clone(),
         blob_bytes_max: config.limits.blob_bytes,
+        import_bytes_max: config.limits.import_bytes,
         stream_lag_ms: config.limits.stream_lag_ms,
         retention_days: config.retention.days,
         sweep_share_percent_max: config.retention.sweep_share_max,

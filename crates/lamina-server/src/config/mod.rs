@@ -10,6 +10,8 @@ mod value;
 mod policy;
 mod embed;
 mod models;
+mod limits;
+mod transfer;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -23,10 +25,7 @@ use lamina_engine::Settings as EngineSettings;
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::TenantName;
-use lamina_types::limits::{
-    BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, RETENTION_DAYS_MAX,
-    SERVICE_TOKEN_LIFE_US_MAX, STREAM_LAG_MS_MAX, TOKEN_LIFE_US_MAX,
-};
+use lamina_types::limits::{RETENTION_DAYS_MAX, SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
 
 pub use embed::{EmbedConfig, EmbedSource};
 pub(crate) use models::money;
@@ -34,6 +33,7 @@ pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
 pub(crate) use policy::read as policy_file;
 pub use source::{ConfigError, Environment, Flags};
+pub use transfer::TransferConfig;
 pub use value::{Listen, LogFormat, NamedActor};
 
 use source::Settings;
@@ -67,6 +67,8 @@ pub struct Config {
     pub auth: AuthConfig,
     /// How other servers are called.
     pub outbound: OutboundConfig,
+    /// Which other servers memory travels to and from.
+    pub transfer: TransferConfig,
     /// Whether and how a language model is asked.
     pub models: Option<ModelsConfig>,
     /// Whether and how a model makes vectors.
@@ -153,6 +155,8 @@ pub struct Limits {
     pub bulk_body_bytes: u64,
     /// Bytes of a blob.
     pub blob_bytes: u64,
+    /// Bytes of the source of an import.
+    pub import_bytes: u64,
     /// Open connections.
     pub connections: u64,
     /// How long a connection may take to send the head of its next request.
@@ -238,6 +242,9 @@ pub(crate) const KEYS: &[Key] = &[
     },
     key("outbound.ca", "LAMINA_OUTBOUND_CA"),
     key("outbound.plain_http", "LAMINA_OUTBOUND_PLAIN_HTTP"),
+    Key { list: true, ..key("export.destinations", "LAMINA_EXPORT_DESTINATIONS") },
+    Key { list: true, ..key("import.sources", "LAMINA_IMPORT_SOURCES") },
+    Key { list: true, ..key("transfer.credentials", "LAMINA_TRANSFER_CREDENTIALS") },
     Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },
     Key { list: true, ..key("auth.jwks", "LAMINA_AUTH_JWKS") },
     Key { list: true, ..key("auth.operators", "LAMINA_AUTH_OPERATORS") },
@@ -293,6 +300,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.body_bytes", "LAMINA_LIMITS_BODY_BYTES"),
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
+    key("limits.import_bytes", "LAMINA_LIMITS_IMPORT_BYTES"),
     key("limits.connections", "LAMINA_LIMITS_CONNECTIONS"),
     key("limits.header_timeout_ms", "LAMINA_LIMITS_HEADER_TIMEOUT_MS"),
     key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),
@@ -400,6 +408,7 @@ impl Config {
             deployment,
             auth,
             outbound,
+            transfer: TransferConfig::take(&mut settings)?,
             models,
             embed,
             minting,
@@ -537,56 +546,6 @@ const FREE_BYTES_MIN: u64 = EngineSettings::FREE_BYTES_MIN;
 const RATE_BAD_TOKENS: &str = "600/m";
 /// A family behind one address, not a script.
 const SIGNUP_RATE: &str = "10/h";
-const MINUTES_10_MS: u64 = 600_000;
-
-impl Limits {
-    fn take(settings: &mut Settings) -> Result<Limits, ConfigError> {
-        Ok(Limits {
-            body_bytes: settings.number(
-                "limits.body_bytes",
-                BODY_BYTES_MAX as u64,
-                1 << 10..=64 << 20,
-            )?,
-            bulk_body_bytes: settings.number(
-                "limits.bulk_body_bytes",
-                BULK_BODY_BYTES_MAX as u64,
-                1 << 10..=256 << 20,
-            )?,
-            blob_bytes: settings.number("limits.blob_bytes", BLOB_BYTES_MAX, 1..=16 << 30)?,
-            connections: settings.number("limits.connections", 1_024, 1..=65_536)?,
-            header_timeout_ms: settings.number(
-                "limits.header_timeout_ms",
-                30_000,
-                100..=MINUTES_10_MS,
-            )?,
-            body_timeout_ms: settings.number(
-                "limits.body_timeout_ms",
-                30_000,
-                100..=MINUTES_10_MS,
-            )?,
-            handshake_timeout_ms: settings.number(
-                "limits.handshake_timeout_ms",
-                10_000,
-                100..=MINUTES_10_MS,
-            )?,
-            write_timeout_ms: settings.number(
-                "limits.write_timeout_ms",
-                60_000,
-                100..=MINUTES_10_MS,
-            )?,
-            stream_lag_ms: settings.number(
-                "limits.stream_lag_ms",
-                STREAM_LAG_MS_MAX,
-                100..=MINUTES_10_MS,
-            )?,
-            shutdown_timeout_ms: settings.number(
-                "limits.shutdown_timeout_ms",
-                10_000,
-                0..=MINUTES_10_MS,
-            )?,
-        })
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -123,6 +123,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         limits.body_bytes = 2MiB (file DIR/lamina.toml)
         limits.bulk_body_bytes = 16777216 (default)
         limits.blob_bytes = 104857600 (default)
+        limits.import_bytes = 10737418240 (default)
         limits.connections = 9 (environment LAMINA_LIMITS_CONNECTIONS)
         limits.header_timeout_ms = 30000 (default)
         limits.body_timeout_ms = 30000 (default)
@@ -140,6 +141,9 @@ fn flags_win_over_environment_over_file_over_defaults() {
         storage.segment_bytes = 67108864 (default)
         storage.free_bytes_min = 67108864 (default)
         storage.ledger = none (default)
+        export.destinations = none (default)
+        import.sources = none (default)
+        transfer.credentials = none (default)
     "#]]
     .assert_eq(&report(&file, &flags, &environment));
 }

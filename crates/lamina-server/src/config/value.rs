@@ -108,7 +108,7 @@ fn is_origin(text: &str) -> bool {
 }
 
 /// Texts separated by commas.
-fn list(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty() && *item != "none")
 }
 

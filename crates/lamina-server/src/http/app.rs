@@ -22,6 +22,9 @@ use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits, PolicyFileError, policy_file};
 use crate::meters::Meters;
+use crate::transfer::export::jobs::ExportJobs;
+use crate::transfer::import::Imports;
+use crate::transfer::places::TransferPlaces;
 
 /// The state behind the routes.
 #[derive(Debug)]
@@ -51,6 +54,12 @@ pub struct App {
     pub(crate) answers: Answers,
     /// A model that writes answers, if there is one.
     pub(crate) answerer: Option<Arc<Llm>>,
+    /// Exports that can still be fetched.
+    pub(crate) exports: ExportJobs,
+    /// Imports that wait or run.
+    pub(crate) imports: Imports,
+    /// Where memory may travel.
+    pub(crate) places: TransferPlaces,
 }
 
 /// The parts an [`App`] is made of.
@@ -85,6 +94,9 @@ impl App {
             replays: Replays::default(),
             answers: Answers::default(),
             answerer,
+            exports: ExportJobs::default(),
+            imports: Imports::default(),
+            places: TransferPlaces::new(config, &env),
             started_at: env.clock.monotonic(),
             engine,
             gate,

@@ -14,7 +14,9 @@ use lamina_api::v1::scopes::ScopePolicies;
 use lamina_api::{ApiError, query as api_query};
 use lamina_core::policy::{self, Caller, Denial, Permit, SystemSpeech};
 use lamina_engine::{Error as EngineError, ReadPermit, VocabularyPermit};
-use lamina_types::capability::{Capability, PolicyAdministerTenant, ScopeWrite, VocabularyWrite};
+use lamina_types::capability::{
+    self, Capability, ExportFormat, ImportFrom, PolicyAdministerTenant, ScopeWrite, VocabularyWrite,
+};
 use lamina_types::ids::IdError;
 use lamina_types::{ActorId, ErrorCode, Experience, ScopePath, ScopeView};
 
@@ -61,6 +63,19 @@ impl Desk {
         let stack = self.app.stack(caller, scope).await?;
         let decided = stack.permit::<C>(caller, scope);
         self.decided(decided, C::NAME, scope)
+    }
+
+    /// Asks the policy for the right to import a format, in a scope or in the whole tenant.
+    pub(crate) async fn permit_import(
+        &self,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+        format: &str,
+    ) -> Result<Permit<ImportFrom>, Failure> {
+        let stack = self.app.stack(caller, scope).await?;
+        let decided = stack.permit_import(caller, scope, format);
+        let name = capability::import_from(format).unwrap_or(ImportFrom::NAME);
+        self.decided(decided, name, scope)
     }
 
     /// Asks the policy for everything a write needs. `at` is the place of the item in a bulk write.
@@ -142,6 +157,19 @@ impl Desk {
                 Err(denied(&denial).into())
             }
         }
+    }
+
+    /// Asks the policy for the right to export a format.
+    pub(crate) async fn permit_export(
+        &self,
+        caller: &Caller,
+        scope: Option<&ScopePath>,
+        format: &str,
+    ) -> Result<Permit<ExportFormat>, Failure> {
+        let stack = self.app.stack(caller, scope).await?;
+        let decided = stack.permit_export(caller, scope, format);
+        let name = capability::export_format(format).unwrap_or(ExportFormat::NAME);
+        self.decided(decided, name, scope)
     }
 
     /// Asks the policy for the right to change vocabularies, which either of two grants (C24). A

@@ -95,6 +95,10 @@ impl From<EngineError> for Failure {
                 ApiError::new(code, format!("A blob has at most {max} bytes."))
                     .with("limit_bytes", *max)
             }
+            EngineError::ImportTooLarge { max } => {
+                ApiError::new(code, format!("The source of an import has at most {max} bytes."))
+                    .with("limit_bytes", *max)
+            }
             EngineError::BlobInUse { events } => {
                 ApiError::new(code, format!("The blob is referred to by {events} events."))
                     .with("events", *events)

@@ -11,8 +11,8 @@ mod route;
 mod answer;
 mod site;
 mod app;
-mod call;
-mod record;
+pub(crate) mod call;
+pub(crate) mod record;
 mod audited;
 mod origin;
 mod cors;
@@ -28,9 +28,12 @@ mod replays;
 pub(crate) mod failure;
 mod caught;
 mod sse;
-mod handlers;
+pub(crate) mod handlers;
 
 pub use app::{App, Parts};
+pub(crate) use handlers::{
+    kind_word, stance_word, term_name, understanding_permit, vocabulary_changed, vocabulary_text,
+};
 pub use route::{router, router_without_engine};
 
 #[cfg(test)]

@@ -336,7 +336,8 @@ async fn refusals_have_their_codes() {
             422,
             "INVALID_CURSOR",
         ),
-        ("POST", "/v1/export", "{}", 501, "NOT_IMPLEMENTED"),
+        ("POST", "/v1/export", "{}", 400, "MISSING_REQUIRED_FIELD"),
+        ("GET", "/v1/export/exp_01890000000070008000000000000000", "", 404, "NOT_FOUND"),
         ("POST", "/v1/auth/signup", "{}", 503, "NOT_CONFIGURED"),
         ("GET", "/v1/code/repos", "", 503, "CODE_PLANE_DISABLED"),
     ] {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lamina_engine::import::alone::remembered;
 use lamina_engine::open::{FIRST_TENANT, catch_up, views};
 use lamina_store::codec::control::Cancel;
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
@@ -31,6 +32,7 @@ pub(super) fn after_open(world: &mut World) -> Result<(), String> {
     let process = world.process.as_ref().ok_or("the process does not run")?;
     views_equal_replay(process)?;
     rows(world)?;
+    identities(world)?;
     admin::after_open(world)?;
     if world.derives {
         derive_all(world)?;
@@ -260,6 +262,21 @@ fn dump(kv: &dyn Kv, space: Space) -> Result<Rows, String> {
     })
     .map_err(|error| error.to_string())?;
     Ok(rows)
+}
+
+/// A row of an import and its identity are there together or not at all, whatever was erased since.
+fn identities(world: &World) -> Result<(), String> {
+    let process = world.process.as_ref().ok_or("the process does not run")?;
+    let keyed = world.keyed();
+    for key in &world.model.imported {
+        let found = remembered(&process.views, &keyed, FIRST_TENANT, key);
+        let found = found.map_err(|error| error.to_string())?;
+        let event = world.model.events.get(key).map(|event| event.event);
+        if found != event {
+            return Err(format!("{key} is remembered as {found:?}, the log has {event:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// After resuming, no event is left between two stages.

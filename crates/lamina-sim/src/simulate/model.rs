@@ -53,6 +53,8 @@ pub(super) struct Model {
     pub(super) unanswered: BTreeMap<String, Said>,
     /// Keys whose answer was a refusal that nothing was written.
     pub(super) refused: BTreeSet<String>,
+    /// Keys of events that an import wrote.
+    pub(super) imported: BTreeSet<String>,
     next: u64,
     /// Policies, revocations, scopes, tenants.
     pub(super) administered: Administered,

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use lamina_engine::Error;
+use lamina_engine::import::alone::{RowAlone, step_entry};
 use lamina_engine::open::FIRST_TENANT;
 use lamina_engine::write::capture::{Placed, Remains, Request};
 use lamina_env::Rng;
@@ -47,7 +48,8 @@ fn one<'a>(of: &[&'a str], choices: &SimRng) -> &'a str {
 /// Does one thing and says what.
 pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
     match choices.below(26) {
-        0..=9 => writes(world, choices),
+        0..=8 => writes(world, choices),
+        9 => import(world, choices),
         10 => repeat(world, choices),
         11 => conflict(world, choices),
         12 => cancel(world, choices),
@@ -105,6 +107,34 @@ fn writes(world: &mut World, choices: &SimRng) -> String {
     format!("{count} events; {outcome}")
 }
 
+/// Rows of an import and their identities, in one append; applied now or later.
+fn import(world: &mut World, choices: &SimRng) -> String {
+    let items: Vec<(String, Said)> = (0..1 + choices.below(4))
+        .map(|_| {
+            let says = if world.derives { one(SAID, choices) } else { "" };
+            world.model.fresh(one(SCOPES, choices), says, choices.below(500) as usize)
+        })
+        .collect();
+    let rows: Vec<RowAlone> = items.iter().map(|(key, said)| world.row(key, said)).collect();
+    let step = step_entry(&SimRng::new(choices.next_u64()), FIRST_TENANT, &rows);
+    let (reply, answer) = oneshot::channel();
+    let items_prepared = rows.into_iter().map(|row| row.item).collect();
+    let request = Request::Import { items: items_prepared, step: Box::new(step), reply };
+    for (key, said) in &items {
+        world.model.administered.touched(&said.scope);
+        world.model.imported.insert(key.clone());
+    }
+    world.model.unanswered.extend(items.iter().cloned());
+    let count = items.len();
+    let process = world.process.as_mut().expect("the process runs");
+    let committed = process.capture.commit(vec![request]);
+    process.committed(committed);
+    process.waiting.push(Waiting { items, answer });
+    settle(world);
+    let outcome = if choices.below(3) == 0 { "queued".to_owned() } else { apply(world) };
+    format!("{count} rows of an import; {outcome}")
+}
+
 /// Notes the answers that have come; whoever was refused keeps an unanswered event, because the log
 /// may have taken it before it failed.
 fn settle(world: &mut World) {
@@ -135,7 +165,9 @@ fn settle(world: &mut World) {
 
 /// The same key and body again: the same event.
 fn repeat(world: &mut World, choices: &SimRng) -> String {
-    let Some((key, known)) = any(world, choices) else { return "nothing to repeat".to_owned() };
+    let Some((key, known)) = any_keyed(world, choices) else {
+        return "nothing to repeat".to_owned();
+    };
     let item = world.prepared(&key, &known.said, known.said.text.as_bytes());
     let Some(answer) = submit(world, item) else { return "repeat: no answer".to_owned() };
     match answer {
@@ -151,7 +183,9 @@ fn repeat(world: &mut World, choices: &SimRng) -> String {
 
 /// The same key with another body: refused, whatever happens.
 fn conflict(world: &mut World, choices: &SimRng) -> String {
-    let Some((key, known)) = any(world, choices) else { return "nothing to contradict".to_owned() };
+    let Some((key, known)) = any_keyed(world, choices) else {
+        return "nothing to contradict".to_owned();
+    };
     let item = world.prepared(&key, &known.said, b"another body");
     match submit(world, item) {
         Some(Ok(_)) => panic!("{key} was taken with another body"),
@@ -172,6 +206,11 @@ fn any(world: &World, choices: &SimRng) -> Option<(String, Acknowledged)> {
         .collect();
     let index = choices.below(young.len() as u64) as usize;
     young.get(index).map(|(key, event)| ((*key).clone(), (*event).clone()))
+}
+
+/// An event whose caller sent a key with it: rows of imports have identities instead.
+fn any_keyed(world: &World, choices: &SimRng) -> Option<(String, Acknowledged)> {
+    any(world, choices).filter(|(key, _)| !world.model.imported.contains(key))
 }
 
 fn submit(
@@ -272,7 +311,7 @@ fn erase(world: &mut World, choices: &SimRng) -> String {
             event.erased = if done { Certainty::Yes } else { Certainty::Perhaps };
             event.stays = staying.contains(&event.event);
         }
-        if done && refused {
+        if done && refused && !world.model.imported.contains(key) {
             let item = world.prepared(key, &known.said, known.said.text.as_bytes());
             let again = submit(world, item);
             // Without the views nobody knows of it.

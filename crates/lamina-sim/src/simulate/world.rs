@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lamina_engine::admin::standing::Standing;
 use lamina_engine::audit::AuditAlone;
 use lamina_engine::derive::DeriveAlone;
+use lamina_engine::import::alone::RowAlone;
 use lamina_engine::open::{self, FIRST_TENANT};
 use lamina_engine::read::recall::{RecallAlone, RecallOver};
 use lamina_engine::write::applied::Applied;
@@ -20,7 +21,7 @@ use lamina_env::rng::draw;
 use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
-use lamina_store::keys::Keys;
+use lamina_store::keys::{KeyedHash, Keys};
 use lamina_store::kv::{Kv, MemKv};
 use lamina_store::log::{LogReader, NewEntry};
 use lamina_store::view::Views;
@@ -220,15 +221,30 @@ impl World {
 
     /// An experience, ready for the writer.
     pub(super) fn prepared(&self, key: &str, said: &Said, body: &[u8]) -> PreparedWrite {
+        let (write, provenance) = (self.write_of(key, said, body), self.provenance());
+        prepare(&*self.env.rng, &self.keyed(), &provenance, write)
+    }
+
+    /// A row of an import, ready for the writer.
+    pub(super) fn row(&self, key: &str, said: &Said) -> RowAlone {
+        let write = self.write_of(key, said, said.text.as_bytes());
+        RowAlone::prepare(&*self.env.rng, &self.keyed(), &self.provenance(), write)
+    }
+
+    /// The key of the only tenant.
+    pub(super) fn keyed(&self) -> KeyedHash {
         let process = self.process.as_ref().expect("the process runs");
-        let keyed = process.keys.tenant(FIRST_TENANT).expect("the tenant has a key");
+        process.keys.tenant(FIRST_TENANT).expect("the tenant has a key")
+    }
+
+    fn write_of(&self, key: &str, said: &Said, body: &[u8]) -> Write {
         let actor = Actor::new("user:alice".parse().expect("well formed"));
-        let write = Write {
+        Write {
             key_drawn: false,
             experience: Experience {
                 scope: said.scope.parse().expect("well formed"),
                 subject: actor.id.clone(),
-                observed_actor: actor.clone(),
+                observed_actor: actor,
                 modality: Modality("conversation".to_owned()),
                 content: Content::Text { text: said.text.clone(), media: Vec::new() },
                 context: Context {
@@ -242,23 +258,26 @@ impl World {
                 },
                 directives: Directives::default(),
                 source: None,
+                origin: None,
                 hints: Hints::default(),
                 idempotency_key: key.to_owned(),
             },
             identity: body.to_vec(),
             request_id: "req_sim".to_owned(),
-        };
-        let provenance = Provenance {
+        }
+    }
+
+    fn provenance(&self) -> Provenance {
+        Provenance {
             tenant: FIRST_TENANT,
-            caller: actor.id,
+            caller: "user:alice".parse().expect("well formed"),
             audit_id: self.audit_id(),
             decision: "scope.write".to_owned(),
             batch_id: None,
             registers: true,
             home: None,
             as_system: false,
-        };
-        prepare(&*self.env.rng, &keyed, &provenance, write)
+        }
     }
 }
 

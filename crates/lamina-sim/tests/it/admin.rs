@@ -63,6 +63,14 @@ fn a_listed_capability_is_a_field_that_works() {
             "/context/refers_to",
             serde_json::json!([{"from": "2026-05-01", "to": "2026-06-01", "zone": "UTC"}]),
         ),
+        (
+            "triple_validity_v1",
+            "/content",
+            serde_json::json!({"kind": "triple", "triple": {
+                "subject": {"type": "entity", "id": "a"}, "predicate": "p",
+                "object": {"type": "entity", "id": "b"}, "valid_from": "2026-05-01T00:00:00Z",
+            }}),
+        ),
     ];
     for (name, field, value) in [
         ("recall_language_v1", "language", serde_json::json!("en")),

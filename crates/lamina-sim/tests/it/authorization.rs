@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::coverage::{
-    Known, covered_vocabulary, declaration, disputing, erasing, name, probes, recurring, route_of,
-    sample, upload,
+    Known, covered_vocabulary, declaration, disputing, erasing, importing, name, probes, recurring,
+    route_of, sample, upload,
 };
 use crate::harness::{Answer, directory, envelope, string};
 use crate::minting::key_file;
@@ -145,6 +145,9 @@ impl Walk {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         let shown = root.post("/v1/erasures/preview", &nothing).ok(200);
+        let exported = root.post("/v1/export", &json!({"scope": SCOPE})).ok(202);
+        let import = importing(SCOPE, "known");
+        let import = string(&root.post("/v1/import/jsonl", &import).ok(202), "import_id");
         let known = Known {
             tenant: TENANT.to_owned(),
             caller: CALLER.to_owned(),
@@ -160,6 +163,8 @@ impl Walk {
             entity,
             erasure,
             erasure_preview: string(&shown, "preview_id"),
+            export: string(&exported, "export_id"),
+            import,
         };
         Walk { client: team.own.server.client(), team, known, _folder: folder }
     }

@@ -50,12 +50,8 @@ impl Certificate {
         Certificate { pem: pem("CERTIFICATE", &der), key: pem("PRIVATE KEY", key.as_ref()), der }
     }
 
-    /// Answers every request over TLS with this JSON.
-    pub(crate) fn serve(
-        &self,
-        listener: TcpListener,
-        body: String,
-    ) -> impl Future<Output = ()> + Send + 'static {
+    /// The settings of a server that has this certificate.
+    pub(crate) fn server_config(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
         let config = ServerConfig::builder_with_provider(provider)
@@ -64,7 +60,16 @@ impl Certificate {
             .with_no_client_auth()
             .with_single_cert(vec![CertificateDer::from(self.der.clone())], key)
             .unwrap();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        Arc::new(config)
+    }
+
+    /// Answers every request over TLS with this JSON.
+    pub(crate) fn serve(
+        &self,
+        listener: TcpListener,
+        body: String,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let acceptor = TlsAcceptor::from(self.server_config());
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
         let answer = [head, body].concat();
         async move {

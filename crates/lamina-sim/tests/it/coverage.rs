@@ -72,6 +72,9 @@ pub(crate) struct Known {
     /// An erasure, and the preview of one.
     pub(crate) erasure: String,
     pub(crate) erasure_preview: String,
+    pub(crate) export: String,
+    /// An import that is over.
+    pub(crate) import: String,
 }
 
 impl Known {
@@ -91,6 +94,7 @@ impl Known {
         let erasure = string(&api.post("/v1/erasures", &nothing).ok(202), "erasure_id");
         let shown = api.post("/v1/erasures/preview", &nothing).ok(200);
         let about = api.get(&format!("/v1/conflicts/{conflict}")).ok(200);
+        let exported = api.post("/v1/export", &json!({"scope": api.scope})).ok(202);
         Known {
             tenant: "default".to_owned(),
             caller: "user:local".to_owned(),
@@ -106,8 +110,21 @@ impl Known {
             entity: string(&about, "subject_id"),
             erasure,
             erasure_preview: string(&shown, "preview_id"),
+            export: string(&exported, "export_id"),
+            import: imported(api),
         }
     }
+}
+
+/// An import of one line.
+fn imported(api: &mut Api) -> String {
+    let body = importing(&api.scope.clone(), "known");
+    string(&api.post("/v1/import/jsonl", &body).ok(202), "import_id")
+}
+
+/// One line to import.
+pub(crate) fn importing(scope: &str, text: &str) -> Value {
+    json!({"scope": scope, "lines": [envelope(scope, text)]})
 }
 
 /// A vocabulary to ask for.
@@ -195,10 +212,14 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
         entity,
         erasure,
         erasure_preview,
+        export,
+        import,
     } = known;
     let envelope = |text: &str| envelope(scope, text);
     let get = |target: String| probe(Request::get(&target), 200);
     let put = |target: &str, body: &Value| Request::new("PUT", target).json(body);
+    let record =
+        |target: &str, row: Value| Request::post(target, &json!({"scope": scope, "rows": [row]}));
     let encoded = scope.replace('/', "%2F");
     let members = json!({"members": [{"actor": caller, "role": "owner"}]});
     vec![
@@ -257,9 +278,32 @@ pub(crate) fn probes(known: &Known) -> Vec<Probe> {
             200,
         ),
         probe(Request::post("/v1/vocabularies", &json!({"name": "new"})), 201),
+        probe(Request::post("/v1/export", &json!({"scope": scope})), 202),
+        get(format!("/v1/export/{export}")),
+        get(format!("/v1/export/{export}/data")),
         get(format!("/v1/claims?scope={scope}")),
         get(format!("/v1/claims/history?scope={scope}&subject={caller}&predicate=lives_in")),
         get(format!("/v1/cost?scope={scope}")),
+        probe(Request::post("/v1/import", &importing(scope, "any")), 202),
+        probe(Request::post("/v1/import/jsonl", &importing(scope, "line")), 202),
+        probe(record("/v1/import/mem0", json!({"id": "1", "memory": "covered"})), 202),
+        probe(
+            record(
+                "/v1/import/zep",
+                json!({"uuid": "1", "content": "covered", "role_type": "user"}),
+            ),
+            202,
+        ),
+        probe(
+            record(
+                "/v1/import/letta",
+                json!({"agent_type": "x", "core_memory": [], "messages": []}),
+            ),
+            202,
+        ),
+        probe(record("/v1/import/openai", json!({"memories": [{"text": "covered"}]})), 202),
+        get(format!("/v1/import/{import}")),
+        probe(Request::new("POST", &format!("/v1/import/{import}/cancel")), 200),
         probe(upload(), 201),
         get(format!("/v1/blobs/{blob}")),
         probe(Request::new("DELETE", &format!("/v1/blobs/{blob}")), 200),

@@ -173,27 +173,6 @@ fn ruling_2_the_code_plane_is_disabled() {
     }
 }
 
-#[test]
-fn import_and_export_are_not_implemented_yet() {
-    let mut api = Api::shared("501");
-    for (method, target) in [
-        ("POST", "/v1/import"),
-        ("POST", "/v1/import/mem0"),
-        ("POST", "/v1/import/zep"),
-        ("POST", "/v1/import/letta"),
-        ("POST", "/v1/import/openai"),
-        ("POST", "/v1/import/jsonl"),
-        ("GET", "/v1/import/imp_01890000000070008000000000000000"),
-        ("POST", "/v1/export"),
-        ("GET", "/v1/export/exp_01890000000070008000000000000000"),
-    ] {
-        let request = Request::new(method, target).json(&json!({}));
-        let answer = api.send(&request);
-        assert_eq!(answer.header("x-cortex-stability"), Some("beta"), "R030, R031: {target}");
-        answer.fails(501, "NOT_IMPLEMENTED");
-    }
-}
-
 /// What is not HTTP is answered with a refusal or a closed door, never with a hang or a crash.
 #[test]
 fn broken_http_does_no_harm() {

@@ -368,3 +368,37 @@ fn r217_r218_a_fact_may_be_about_a_concept() {
     let objects = beliefs["items"].as_array().unwrap().iter().map(|one| &one["claim"]["object"]);
     assert!(objects.clone().any(|object| object["type"] == "concept"), "{beliefs}");
 }
+
+/// R403, R405: a triple says from when to when it holds; one that is over is a fact and not current.
+#[test]
+fn r403_triple_with_validity_becomes_a_fact_with_this_interval() {
+    let mut api = Api::shared("facts-with-validity");
+    let mut state = |object: &str, members: &Value| {
+        let mut envelope = api.envelope("");
+        let mut triple = json!({
+            "subject": {"type": "entity", "id": "user:ann"}, "predicate": "works_at",
+            "object": {"type": "literal", "datatype": "string", "value": object},
+        });
+        triple.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        envelope["content"] = json!({"kind": "triple", "triple": triple});
+        api.post("/v1/experience?wait=consolidated", &envelope)
+    };
+    let (began, ended) = ("2019-03-01T00:00:00Z", "2021-06-30T00:00:00Z");
+    state("Globex", &json!({"valid_from": began, "valid_to": ended, "confidence": 0.75})).ok(200);
+    state("Initech", &json!({"valid_from": "2021-07-01T00:00:00Z"})).ok(200);
+    let wrong = json!({"valid_from": ended, "valid_to": began});
+    let error = state("Acme", &wrong).fails(422, "INVALID_ENVELOPE");
+    assert_eq!(error["details"]["field"], "content.triple.valid_to");
+
+    let now = facts(&mut api, "&predicate=works_at&as_of_valid=2026-01-01T00:00:00Z");
+    assert_eq!(lines(&now), ["user:ann works_at Initech"]);
+    assert_eq!(now[0]["valid_to"], Value::Null);
+    let then = facts(&mut api, "&predicate=works_at&as_of_valid=2020-01-01T00:00:00Z");
+    assert_eq!(lines(&then), ["user:ann works_at Globex"]);
+    assert_eq!((&then[0]["valid_from"], &then[0]["valid_to"]), (&json!(began), &json!(ended)));
+    assert_eq!(then[0]["confidence"], json!(0.75));
+    assert_eq!(
+        facts(&mut api, "&predicate=works_at&as_of_valid=2018-01-01T00:00:00Z"),
+        Vec::<Value>::new()
+    );
+}

@@ -81,7 +81,7 @@ fn schema(body: &str) -> Value {
 /// Pointers to every member: those of the good body, and those that the schema knows beside them.
 fn places(route: &RouteSpec, body: &Value) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
-    if let Body::Json(name) | Body::OptionalJson(name) = route.body {
+    if let Body::Json(name) | Body::OptionalJson(name) | Body::JsonOrBytes(name) = route.body {
         let schema = schema(name);
         let known = schema["properties"].as_object().into_iter().flatten();
         places.extend(known.map(|(name, _)| format!("/{name}")));

@@ -56,11 +56,15 @@ mod conflicts;
 #[cfg(test)]
 mod dependencies;
 #[cfg(test)]
+mod citations;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod embeddings;
 #[cfg(test)]
 mod models;
+#[cfg(test)]
+mod export;
 #[cfg(test)]
 mod vocabularies;
 #[cfg(test)]
@@ -69,6 +73,12 @@ mod rederive;
 mod ownership;
 #[cfg(test)]
 mod paging;
+#[cfg(test)]
+mod import;
+#[cfg(test)]
+mod import_laws;
+#[cfg(test)]
+mod import_bad_input;
 #[cfg(test)]
 mod blobs;
 #[cfg(test)]

@@ -50,18 +50,30 @@ const APART: &[(&str, &str)] = &[
     ("GET /v1/erasures/preview/{preview_id}/manifest", "for whoever may erase the scope"),
     ("GET /v1/erasures/{erasure_id}", "the same"),
     ("GET /v1/erasures/{erasure_id}/manifest", "the same"),
+    ("GET /v1/import/{import_id}", "for its caller, the owner of its target and administrators"),
     ("GET /v1/admin/legal-holds", "the tenant's administrators'"),
     ("GET /v1/temporal/phrases", "the tenant's, in no scope"),
     ("GET /v1/admin/retention", "the operators'"),
     ("GET /v1/admin/retention/policies", "the same"),
     ("GET /v1/admin/wal", "the same"),
     ("GET /v1/admin/clock", "the same"),
+    ("GET /v1/export/{export_id}", "for whoever asked for it; its bytes are asked for by POST"),
+    ("GET /v1/export/{export_id}/data", "the same"),
 ];
 
 /// What changes by itself from one question to the next.
 const VOLATILE: &[&str] = &[
     "request_id",
     "pack_id",
+    "export_id",
+    "created_at",
+    "expires_at",
+    "data_url",
+    "lifecycle_stream",
+    // Confidences fade, and so does the number of their digits.
+    "estimated_size_bytes",
+    "size_bytes",
+    "bytes",
     "as_of",
     "elapsed_ms",
     "time_ms",
@@ -80,7 +92,7 @@ const VOLATILE: &[&str] = &[
 
 /// Whether a route only reads.
 fn reads(route: &RouteSpec) -> bool {
-    let looks = ["scope.read.", "understanding.read", "audit.read", "llm.invoke"];
+    let looks = ["scope.read.", "understanding.read", "audit.read", "llm.invoke", "export."];
     let capability = route.capability.unwrap_or_default();
     route.status == RouteStatus::Built
         && (route.method == Method::Get
@@ -97,6 +109,7 @@ fn prefix(part: &str) -> Option<&'static str> {
         "concept_id" => Some("concept"),
         "conflict_id" => Some("conflict"),
         "entity_id" => Some("ent"),
+        "export_id" => Some("exp"),
         "key" | "name" | "scope_path" => None,
         other => panic!("say here what `{other}` in a path is"),
     }
@@ -123,6 +136,7 @@ fn asked(route: &RouteSpec, scope: &str, known: &Ids) -> Vec<Request> {
         "POST /v1/recall" => return recalls(scope),
         "POST /v1/answer" => return answers(scope, "/v1/answer", "question"),
         "POST /v1/compose" => return answers(scope, "/v1/compose", "brief"),
+        "POST /v1/export" => return exports(scope),
         _ => {}
     }
     assert_eq!(route.method, Method::Get, "say here how {} is asked", name(route));
@@ -223,6 +237,29 @@ fn answers(scope: &str, target: &str, asked: &str) -> Vec<Request> {
     questions.iter().map(|question| Request::post(target, &body(question))).collect()
 }
 
+/// Exports of every format with every layer.
+fn exports(scope: &str) -> Vec<Request> {
+    let layers = ["events", "facts", "beliefs", "episodes", "concepts"];
+    let body = |format: &str, view: &str| {
+        let body = json!({"scope": scope, "format": format, "layers": layers, "view": view});
+        Request::post("/v1/export", &body)
+    };
+    let views = ["local", "descend"].into_iter();
+    views
+        .flat_map(|view| ["jsonl", "mem0", "zep", "letta"].map(|format| body(format, view)))
+        .collect()
+}
+
+/// The bytes of an export as values: one for each line that is JSON.
+fn exported(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(whole) => whole,
+        Err(_) => {
+            text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).collect()
+        }
+    }
+}
+
 /// A question as it is shown when something is wrong.
 fn question(request: &Request) -> String {
     let body = request.body.as_ref().map(|body| String::from_utf8_lossy(body).into_owned());
@@ -234,7 +271,10 @@ fn settled(value: &Value, placeholders: &mut Vec<Value>) -> Value {
     match value {
         Value::Object(members) => {
             let kept = members.iter().filter(|(key, _)| !VOLATILE.contains(&key.as_str()));
-            let kept = kept.map(|(key, value)| (key.clone(), settled(value, placeholders)));
+            let kept = kept.map(|(key, value)| match value.as_str().filter(|_| key == "data") {
+                Some(text) => (key.clone(), settled(&exported(text), placeholders)),
+                None => (key.clone(), settled(value, placeholders)),
+            });
             Value::Object(kept.collect::<Map<_, _>>())
         }
         Value::Array(items) => {
@@ -269,7 +309,7 @@ fn told(reader: &mut Signed, known: &Ids) -> BTreeMap<String, (u16, Value)> {
                     assert_eq!(keys, ["scope", "denied", "item_count", "denied_reason"], "{shown}");
                     assert_eq!(placeholder["scope"], CLOSED, "{shown}");
                 }
-                answered |= response.status == 200;
+                answered |= matches!(response.status, 200 | 202);
                 told.insert(shown, (response.status, answer));
             }
         }
@@ -440,6 +480,7 @@ fn by_id(reader: &mut Signed, secret: &Ids) {
 }
 
 fn prefix_known(part: &str) -> bool {
-    let apart = ["blob_id", "audit_id", "tenant_id", "actor_id", "preview_id", "erasure_id"];
+    let apart =
+        ["blob_id", "audit_id", "tenant_id", "actor_id", "preview_id", "erasure_id", "import_id"];
     !apart.contains(&part) && prefix(part).is_some()
 }

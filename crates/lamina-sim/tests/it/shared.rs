@@ -334,3 +334,18 @@ fn c09_r162_registering_a_scope_of_an_unknown_type_is_refused() {
     let denied = missing(alice.post("/v1/scopes", &json!({"path": "ws:y"})), "POLICY_DENIED");
     assert_eq!(denied, named("tenant", "scope.create.ws"));
 }
+
+/// C09: a session has a type of its own, also where custom types are not allowed.
+#[test]
+fn c09_session_is_a_built_in_scope_type() {
+    let team = Team::start_with("cloud_shared_saas", &[("CORTEX_ENABLE_EXPERIMENTAL", "1")]);
+    let mut alice = team.caller("acme", "user:alice");
+    for path in ["project:zaxy/session:default", "user:alice/session:a_2Eb"] {
+        alice.post("/v1/experience", &said(path, "hello")).ok(202);
+    }
+    put(&mut alice, "/v1/policy/tenant/acme", &json!({"deny": ["scope.create.session"]})).ok(200);
+    let next = said("project:zaxy/session:next", "hello");
+    let denied = missing(alice.post("/v1/experience", &next), "POLICY_DENIED");
+    assert_eq!(denied, named("tenant", "scope.create.session"));
+    alice.post("/v1/experience", &said("project:zaxy/session:default", "hello again")).ok(202);
+}

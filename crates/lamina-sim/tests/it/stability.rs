@@ -52,6 +52,7 @@ const TIERS: &[(&str, &str, &str)] = &[
     ("POST", "/v1/import/jsonl", "beta"),
     ("POST", "/v1/export", "beta"),
     ("GET", "/v1/export/exp_01890000000070008000000000000000", "beta"),
+    ("GET", "/v1/export/exp_01890000000070008000000000000000/data", "beta"),
     ("POST", "/v1/vocabularies", "beta"),
     ("GET", "/v1/vocabularies/v", "beta"),
     ("PUT", "/v1/vocabularies/v", "beta"),

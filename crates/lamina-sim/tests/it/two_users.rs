@@ -7,6 +7,7 @@
 
 mod act;
 mod attacks;
+mod importing;
 mod offices;
 mod parameters;
 mod question;
@@ -31,7 +32,11 @@ const NO_STORY: &[(&str, &str)] = &[];
 
 /// All stories, in the order of their telling.
 fn stories() -> impl Iterator<Item = &'static Story> {
-    writing::STORIES.iter().chain(removing::STORIES).chain(ruling::STORIES)
+    writing::STORIES
+        .iter()
+        .chain(importing::STORIES)
+        .chain(removing::STORIES)
+        .chain(ruling::STORIES)
 }
 
 /// The routes that change something. A route that is not built changes nothing.

@@ -15,6 +15,7 @@ mod beliefs;
 mod derive;
 mod erasure;
 mod forget;
+mod import;
 mod rederive;
 mod retention;
 mod entities;
@@ -32,6 +33,10 @@ pub use erasure::{
     ErasureStep, LegalHold,
 };
 pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
+pub use import::{
+    ImportBegun, ImportCounts, ImportEnded, ImportFailure, ImportIdentity, ImportOutcome,
+    ImportStep,
+};
 pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};
 pub use retention::RetentionSet;

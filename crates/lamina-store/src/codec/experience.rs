@@ -58,6 +58,8 @@ pub struct ExperienceWhat {
     pub directives: Directives,
     /// The source descriptor, compact JSON.
     pub source: Option<String>,
+    /// The parts of an imported record that have no field here, compact JSON.
+    pub origin: Option<String>,
     /// Hints outside the identity of the body.
     pub hints: Hints,
     /// The caller's key.
@@ -112,6 +114,7 @@ pub fn split(
         context,
         directives,
         source,
+        origin,
         hints,
         idempotency_key,
     } = experience;
@@ -133,6 +136,7 @@ pub fn split(
         context,
         directives,
         source,
+        origin,
         hints,
         idempotency_key,
         identity,
@@ -151,6 +155,7 @@ pub fn assemble(who: ExperienceWho, what: ExperienceWhat) -> (ActorId, Experienc
         context: what.context,
         directives: what.directives,
         source: what.source,
+        origin: what.origin,
         hints: what.hints,
         idempotency_key: what.idempotency_key,
     };

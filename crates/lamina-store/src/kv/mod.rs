@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 pub enum Space {
     /// Layout version, applied offset, tip.
     Meta,
-    /// Chain heads and tenant positions.
+    /// Chain heads, tenant positions and the number of events of each scope.
     Chains,
     /// Scopes by ordinal, by keyed hash, by ancestor.
     Scopes,
@@ -41,7 +41,7 @@ pub enum Space {
     OfEntries,
     /// Those that are placed by ids.
     OfIds,
-    /// What an entry of the log is: which event, or what else it made.
+    /// What an entry of the log is: which event, or what else it made. Also the events of a scope by number.
     Entries,
 }
 

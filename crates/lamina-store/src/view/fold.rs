@@ -137,6 +137,12 @@ impl<'a> Fold<'a> {
         let id = head.event_id();
         self.counts.events += 1;
         let facets = self.facets(entry)?;
+        // From the head alone: an event keeps its number when its words are gone.
+        let count_key = key::events_count(head.tenant, head.scope);
+        let number = self.number(Space::Chains, &count_key)? + 1;
+        self.put(Space::Chains, count_key, number_row(number));
+        let by_number = key::event_number(head.tenant, head.scope, number);
+        self.put(Space::Entries, by_number, *id.as_bytes());
         let row = EventRow {
             id,
             tenant: head.tenant,
@@ -144,6 +150,7 @@ impl<'a> Fold<'a> {
             place: entry.place,
             tenant_seq: head.tenant_seq,
             scope: head.scope,
+            number,
             link: link(head),
             recorded_at: head.recorded_at,
             facets,

@@ -79,6 +79,11 @@ pub(crate) fn chain_tenant(tenant: u32) -> Vec<u8> {
     Key::kind(tenant, 1).0
 }
 
+/// How many events a scope has had.
+pub(crate) fn events_count(tenant: u32, scope: u64) -> Vec<u8> {
+    Key::kind(tenant, 2).short(scope).0
+}
+
 pub(crate) fn scope(tenant: u32, ordinal: u64) -> Vec<u8> {
     Key::kind(tenant, 0).number(ordinal).0
 }
@@ -183,6 +188,11 @@ pub(crate) fn event(tenant: u32, id: &EventId) -> Vec<u8> {
 /// The event of an entry.
 pub(crate) fn event_at(offset: u64) -> Vec<u8> {
     Key::kind(DEPLOYMENT, 1).number(offset).0
+}
+
+/// The event of a scope with this number.
+pub(crate) fn event_number(tenant: u32, scope: u64, number: u64) -> Vec<u8> {
+    Key::kind(tenant, 3).short(scope).short(number).0
 }
 
 /// The end of all [`event_at`] keys.

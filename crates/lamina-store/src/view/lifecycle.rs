@@ -10,11 +10,11 @@
 use std::ops::ControlFlow;
 
 use lamina_types::forget::{Cascade, Layers};
-use lamina_types::lifecycle::{ErasureReached, Payload};
+use lamina_types::lifecycle::{ErasureReached, ImportReached, Payload};
 use lamina_types::recall::Layer;
 use lamina_types::{
-    AuditId, BatchId, ConceptId, EpisodeId, ErasureId, EventId, LifecycleId, LifecycleKind, Micros,
-    ModelFault, Stage,
+    AuditId, BatchId, ConceptId, EpisodeId, ErasureId, ErrorCode, EventId, ImportId, LifecycleId,
+    LifecycleKind, Micros, ModelFault, Stage,
 };
 
 use crate::codec::CodecError;
@@ -258,6 +258,9 @@ const MODEL_FAILED: u8 = 34;
 const FORGOTTEN: u8 = 35;
 const ERASURE_PROGRESS: u8 = 36;
 const ERASURE_COMPLETE: u8 = 37;
+const IMPORT_PROGRESS: u8 = 38;
+const IMPORT_COMPLETE: u8 = 39;
+const IMPORT_ERROR: u8 = 40;
 /// Rows of an event that goes through its stages without a stop.
 const STAGES_USUAL: usize = 4;
 
@@ -286,6 +289,9 @@ fn encode_run(first: &LifecycleRow, run: &[LifecycleRow]) -> Result<Vec<u8>, Cod
             LifecycleKind::Forgotten => FORGOTTEN,
             LifecycleKind::ErasureProgress => ERASURE_PROGRESS,
             LifecycleKind::ErasureComplete => ERASURE_COMPLETE,
+            LifecycleKind::ImportProgress => IMPORT_PROGRESS,
+            LifecycleKind::ImportComplete => IMPORT_COMPLETE,
+            LifecycleKind::ImportError => IMPORT_ERROR,
             _ => return Err(CodecError::Malformed { field: "kind" }),
         });
         put_varint(&mut out, u64::from(row.seq));
@@ -335,6 +341,9 @@ fn kind(number: u8) -> Result<LifecycleKind, CodecError> {
         FORGOTTEN => Ok(LifecycleKind::Forgotten),
         ERASURE_PROGRESS => Ok(LifecycleKind::ErasureProgress),
         ERASURE_COMPLETE => Ok(LifecycleKind::ErasureComplete),
+        IMPORT_PROGRESS => Ok(LifecycleKind::ImportProgress),
+        IMPORT_COMPLETE => Ok(LifecycleKind::ImportComplete),
+        IMPORT_ERROR => Ok(LifecycleKind::ImportError),
         FAILED..CANCELLED => {
             Stage::from_u8(number - FAILED).map(LifecycleKind::Failed).ok_or(MALFORMED)
         }
@@ -402,9 +411,45 @@ fn put_payload(out: &mut Vec<u8>, payload: &Payload) -> Result<(), CodecError> {
             out.extend_from_slice(erasure.as_bytes());
             out.extend_from_slice(audit_id.as_bytes());
         }
+        Payload::Import(ref reached) => put_import(out, reached),
+        Payload::ImportError { import, line, code } => {
+            let number = ErrorCode::ALL.iter().position(|other| *other == code).unwrap_or(0);
+            put(14, &[number as u64, line.map_or(0, |line| line.saturating_add(1))]);
+            out.extend_from_slice(import.as_bytes());
+        }
         _ => return Err(CodecError::Malformed { field: "payload" }),
     }
     Ok(())
+}
+
+fn put_import(out: &mut Vec<u8>, reached: &ImportReached) {
+    let ImportReached { import, done, processed, total, counts, outcome } = *reached;
+    out.push(13);
+    // One more than the total: 0 says that it is not known.
+    let total = total.map_or(0, |total| total.saturating_add(1));
+    for number in [u64::from(done), processed, total, u64::from(outcome)] {
+        put_varint(out, number);
+    }
+    counts.iter().for_each(|count| put_varint(out, *count));
+    out.extend_from_slice(import.as_bytes());
+}
+
+fn import(from: &mut Cursor<'_>) -> Result<ImportReached, CodecError> {
+    let (done, processed) = (small(from)?, from.varint()?);
+    let (total, outcome) = (from.varint()?.checked_sub(1), small(from)?);
+    let mut counts = [0; 5];
+    for count in &mut counts {
+        *count = from.varint()?;
+    }
+    let import = ImportId::from_bytes(from.array()?);
+    Ok(ImportReached { import, done, processed, total, counts, outcome })
+}
+
+fn import_error(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
+    let code = usize::try_from(from.varint()?).ok().and_then(|at| ErrorCode::ALL.get(at));
+    let code = *code.ok_or(CodecError::Malformed { field: "payload" })?;
+    let line = from.varint()?.checked_sub(1);
+    Ok(Payload::ImportError { import: ImportId::from_bytes(from.array()?), line, code })
 }
 
 fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
@@ -455,6 +500,8 @@ fn payload(from: &mut Cursor<'_>) -> Result<Payload, CodecError> {
         },
         10 => forgotten(from).ok_or(CodecError::Malformed { field: "payload" })?,
         12 => Payload::Erasure(Box::new(erasure(from)?)),
+        13 => Payload::Import(Box::new(import(from)?)),
+        14 => import_error(from)?,
         _ => return Err(CodecError::Malformed { field: "payload" }),
     })
 }

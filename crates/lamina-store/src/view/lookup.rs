@@ -1,5 +1,6 @@
 //! Single rows and short lists: events by id, scopes, tenants, idempotency keys, blobs.
 
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -54,6 +55,45 @@ impl Views {
         let row = self.get(Space::Entries, &key::event_at(offset))?;
         let at = row.map(|bytes| EventAt::decode(&bytes)).transpose();
         Ok(at.map_err(row_error(Space::Entries))?.map(|at| (at.tenant, at.id)))
+    }
+
+    /// The event of a scope with this number, also if it is cancelled or erased.
+    pub fn event_by_number(
+        &self,
+        tenant: u32,
+        scope: u64,
+        number: u64,
+    ) -> Result<Option<EventRow>, ViewError> {
+        let Some(id) = self.get(Space::Entries, &key::event_number(tenant, scope, number))? else {
+            return Ok(None);
+        };
+        let id = id.try_into().map_err(|_| row_error(Space::Entries)(CodecError::Truncated))?;
+        self.event(tenant, EventId::from_bytes(id))
+    }
+
+    /// The event at this position of the chain of a scope, also if it is cancelled or erased. Positions grow
+    /// with numbers, so this halves the numbers until it is there.
+    pub fn event_by_position(
+        &self,
+        tenant: u32,
+        scope: u64,
+        position: u64,
+    ) -> Result<Option<EventRow>, ViewError> {
+        let count = self.number(Space::Chains, &key::events_count(tenant, scope))?.unwrap_or(0);
+        // An event is never before its number in the chain.
+        let (mut low, mut high) = (1, count.min(position));
+        while low <= high {
+            let middle = low + (high - low) / 2;
+            let Some(row) = self.event_by_number(tenant, scope, middle)? else {
+                return Ok(None);
+            };
+            match row.link.seq.cmp(&position) {
+                Ordering::Equal => return Ok(Some(row)),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle - 1,
+            }
+        }
+        Ok(None)
     }
 
     /// The events of a scope that were cancelled and not erased: no list leads to them. Looks at every

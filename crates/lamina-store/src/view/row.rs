@@ -26,6 +26,8 @@ pub struct EventRow {
     pub tenant_seq: u64,
     /// The home scope's ordinal.
     pub scope: u64,
+    /// Its number among the events of the scope, dense from 1.
+    pub number: u64,
     /// Position and seal: its link in the chain of the scope.
     pub link: ChainHead,
     /// When the log accepted it.
@@ -73,6 +75,7 @@ impl EventRow {
         put_varint(&mut out, self.place.0);
         put_varint(&mut out, self.tenant_seq);
         put_varint(&mut out, self.scope);
+        put_varint(&mut out, self.number);
         put_chain(&mut out, &self.link);
         put_instant(&mut out, self.recorded_at.0);
         let Some(facets) = &self.facets else {
@@ -97,6 +100,7 @@ impl EventRow {
             place: Place(from.varint()?),
             tenant_seq: from.varint()?,
             scope: from.varint()?,
+            number: from.varint()?,
             link: chain(&mut from)?,
             recorded_at: RecordedAt(instant(&mut from)?),
             facets: None,

@@ -135,6 +135,7 @@ impl TestLog {
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: say.key.clone(),
         };

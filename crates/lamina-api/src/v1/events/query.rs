@@ -1,7 +1,9 @@
 //! The parameters of `GET /v1/events` (R287, D8).
 
 use lamina_types::limits::{LABEL_CHARS_MAX, MODALITY_CHARS_MAX, PAGE_DEFAULT, QUERY_LABELS_MAX};
-use lamina_types::{ActorId, Micros, RecordedAt, ScopePath, ScopeView, ValidAt};
+use lamina_types::{
+    ActorId, CitationError, EventCitation, Micros, RecordedAt, ScopePath, ScopeView, ValidAt,
+};
 use sha2::{Digest, Sha256};
 
 use crate::check;
@@ -60,6 +62,70 @@ pub struct EventsQuery {
     /// Where the caller says it stopped.
     pub cursor: Option<String>,
 }
+
+/// What a request asks of the event layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventsRequest {
+    /// A page of a scope.
+    List(Box<EventsQuery>),
+    /// The event of a citation.
+    Cited(CitationQuery),
+}
+
+/// The event of a citation. The citation names the scope; `scope`, if it is given, must be the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CitationQuery {
+    /// The citation.
+    pub citation: EventCitation,
+}
+
+impl EventsRequest {
+    /// Reads decoded query pairs.
+    pub fn parse(pairs: &[(String, String)]) -> Result<EventsRequest, ApiError> {
+        let params = Params::new(pairs);
+        match params.one("citation")? {
+            None => EventsQuery::parse(pairs).map(|query| EventsRequest::List(Box::new(query))),
+            Some(text) => CitationQuery::parse(pairs, text).map(EventsRequest::Cited),
+        }
+    }
+}
+
+impl CitationQuery {
+    fn parse(pairs: &[(String, String)], text: &str) -> Result<CitationQuery, ApiError> {
+        let refuse = |name: &str, reason: &str| ApiError::invalid_parameter(name, reason);
+        let citation: EventCitation =
+            text.parse().map_err(|error: CitationError| refuse("citation", &error.to_string()))?;
+        let scope = Params::new(pairs).scope_opt()?;
+        if scope.is_some_and(|scope| scope != citation.scope) {
+            return Err(refuse("scope", "the citation is of another scope; leave this out"));
+        }
+        let other = pairs.iter().find(|(name, _)| LIST_PARAMETERS.contains(&name.as_str()));
+        match other {
+            Some((name, _)) => {
+                Err(refuse(name, "a citation names one event; leave this parameter out"))
+            }
+            None => Ok(CitationQuery { citation }),
+        }
+    }
+}
+
+/// Parameters that choose and order the events of a list.
+const LIST_PARAMETERS: &[&str] = &[
+    "view",
+    "since",
+    "until",
+    "recorded_since",
+    "recorded_until",
+    "as_of",
+    "observed_actor",
+    "actor",
+    "modality",
+    "labels",
+    "sort",
+    "order",
+    "limit",
+    "cursor",
+];
 
 impl EventsQuery {
     /// Reads decoded query pairs.

@@ -17,7 +17,7 @@ pub(crate) fn bare() -> EventRecord {
         tenant_id: "default".to_owned(),
         recorded_at: RecordedAt(Micros(1_778_686_929_000_000)),
         wal_offset: 134_892,
-        scope_seq: 7,
+        number: 7,
         seal: [0xab; 32],
         excluded_from_recall: false,
         experience: Experience {
@@ -41,6 +41,7 @@ pub(crate) fn bare() -> EventRecord {
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: "secret-key".to_owned(),
         },
@@ -116,7 +117,7 @@ fn an_event_without_options() {
           },
           "derives": [],
           "wal_offset": 134892,
-          "citation": "eventloom://org:acme/user:alice/events/7#abababababababababababababababababababababababababababababababab"
+          "citation": "eventloom://org:acme%2Fuser:alice/events/7#abababababababababababababababababababababababababababababababab"
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&body).unwrap());
 }
@@ -142,4 +143,15 @@ fn an_event_with_every_option() {
         assert!(text.contains(part), "{part}\nis not in\n{text}");
     }
     assert!(!text.contains("secret-key") && !text.contains("_partial"));
+}
+
+#[test]
+fn origin_of_an_imported_event_is_shown_by_the_single_event_alone() {
+    let mut record = bare();
+    assert!(EventBody::new(&record, Vec::new()).with_origin(&record).origin.is_none());
+    record.experience.origin = Some(r#"{"format":"mem0","id":"m-1","score":1.50}"#.to_owned());
+    let body = EventBody::new(&record, Vec::new());
+    assert!(!serde_json::to_string(&body).unwrap().contains("origin"));
+    let text = serde_json::to_string(&body.with_origin(&record)).unwrap();
+    assert!(text.contains(r#""origin":{"format":"mem0","id":"m-1","score":1.50}"#), "{text}");
 }

@@ -119,6 +119,7 @@ pub(crate) fn admit_any(
         context: context.context,
         directives,
         source,
+        origin: None,
         hints,
         idempotency_key,
     };

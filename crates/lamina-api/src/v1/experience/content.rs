@@ -13,6 +13,7 @@ use super::admit::{Strictness, required};
 use crate::check;
 use crate::error::ApiError;
 use crate::json::{self, FreeJson, Obj, OrText};
+use crate::time;
 
 /// The content of an experience, by kind. This is the shape in the contract and of the record; a
 /// body is read through a flat struct, because choosing a variant first would mean reading twice.
@@ -114,6 +115,15 @@ pub struct TripleBody {
     /// What is said of it.
     #[schemars(with = "TypedValueShape")]
     pub object: Option<Obj<TypedValue>>,
+    /// From when it holds. Beta: servers that read it list `triple_validity_v1`.
+    #[schemars(extend("format" = "date-time"))]
+    pub valid_from: Option<String>,
+    /// Until when it holds, exclusive and after `valid_from`. Beta: servers that read it list `triple_validity_v1`.
+    #[schemars(extend("format" = "date-time"))]
+    pub valid_to: Option<String>,
+    /// How sure it is, from 0 to 1; 1 if it is not said. Beta: servers that read it list `triple_validity_v1`.
+    #[schemars(range(min = 0, max = 1))]
+    pub confidence: Option<f64>,
 }
 
 /// A typed value as it is read: every field of every type, all optional.
@@ -329,8 +339,8 @@ fn admit_blob(field: &str, id: &str) -> Result<BlobId, ApiError> {
 
 fn admit_triple(triple: &FreeJson) -> Result<(), ApiError> {
     let at = "content.triple";
-    let Obj(TripleBody { subject, predicate, object }) =
-        json::read_part::<Obj<TripleBody>>(triple.as_str(), at)?;
+    let body = json::read_part::<Obj<TripleBody>>(triple.as_str(), at)?;
+    let Obj(TripleBody { subject, predicate, object, valid_from, valid_to, confidence }) = body;
     for (name, value) in [("subject", subject), ("object", object)] {
         let field = format!("{at}.{name}");
         let Obj(value) = value.ok_or_else(|| required(&field))?;
@@ -338,7 +348,28 @@ fn admit_triple(triple: &FreeJson) -> Result<(), ApiError> {
     }
     let field = format!("{at}.predicate");
     let predicate = predicate.ok_or_else(|| required(&field))?;
-    check::field(&field, check::short(&predicate, PREDICATE_CHARS_MAX))
+    check::field(&field, check::short(&predicate, PREDICATE_CHARS_MAX))?;
+    admit_validity(at, valid_from.as_deref(), valid_to.as_deref())?;
+    if confidence.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+        let reason = "must be a number from 0 to 1";
+        return Err(ApiError::invalid_envelope(format!("{at}.confidence"), reason));
+    }
+    Ok(())
+}
+
+/// The interval of a triple is not empty.
+fn admit_validity(at: &str, from: Option<&str>, to: Option<&str>) -> Result<(), ApiError> {
+    let read = |name: &str, text: Option<&str>| {
+        text.map(|text| time::field(&format!("{at}.{name}"), text)).transpose()
+    };
+    let (from, to) = (read("valid_from", from)?, read("valid_to", to)?);
+    match (from, to) {
+        (Some(from), Some(to)) if to <= from => {
+            let reason = "must be after `valid_from`";
+            Err(ApiError::invalid_envelope(format!("{at}.valid_to"), reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn admit_value(at: &str, value: &TypedValue) -> Result<(), ApiError> {

@@ -21,6 +21,8 @@ pub fn identity(experience: &Experience) -> Vec<u8> {
         context,
         directives,
         source,
+        // Importers compare rows by an identity of their own.
+        origin: _,
         hints: _,
         idempotency_key: _,
     } = experience;

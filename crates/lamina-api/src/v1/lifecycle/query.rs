@@ -75,7 +75,7 @@ impl StreamQuery {
 
     /// Whether only events of jobs are asked for that announce none.
     pub fn asks_for_job(&self) -> bool {
-        self.job_id.is_some() || self.import_id.is_some() || self.export_id.is_some()
+        self.job_id.is_some()
     }
 }
 

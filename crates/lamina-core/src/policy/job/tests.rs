@@ -5,7 +5,8 @@ use std::sync::Arc;
 use expect_test::expect;
 use lamina_types::AuditId;
 use lamina_types::capability::{
-    AdminCompact, Capability, ForgetGdpr, ImportFromJsonl, NAMES, ScopeWrite,
+    AdminCompact, Capability, ExportFormat, ForgetGdpr, ImportFrom, ImportFromJsonl, NAMES,
+    ScopeWrite,
 };
 
 use super::{ALWAYS_FINISHES, Derivation, JobGrant};
@@ -42,6 +43,26 @@ fn an_import_stops_when_its_grant_is_gone() {
         .assert_eq(&resume::<ImportFromJsonl>(&grant, "preset on_prem_enterprise"));
     expect!["POLICY_DENIED tenant import.from.jsonl: ask an administrator of the tenant (policy.administer.tenant) to stop denying import.from.jsonl in the tenant policy"].assert_eq(&resume::<ImportFromJsonl>(&grant, "tenant -import.*"));
     expect!["NOT_A_MEMBER scope import.from.jsonl: the scope lists its members; ask an owner of it to make this actor a writer or owner"].assert_eq(&resume::<ImportFromJsonl>(&grant, "member closed"));
+}
+
+/// A format that was chosen at run time is asked for again by its own name.
+#[test]
+fn import_of_a_named_format_stops_when_its_grant_is_gone() {
+    let fixture = fixture("caps import.from.claude");
+    let permit =
+        fixture.stack.permit_import(&fixture.caller, Some(&scope("org:acme")), "claude").unwrap();
+    let grant = permit.job_grant(7, audit_id());
+    assert_eq!(grant.capability, "import.from.claude");
+    expect!["allowed by deployment"]
+        .assert_eq(&resume::<ImportFrom>(&grant, "preset on_prem_enterprise"));
+    expect!["POLICY_DENIED tenant import.from.claude: ask an administrator of the tenant (policy.administer.tenant) to stop denying import.from.claude in the tenant policy"].assert_eq(&resume::<ImportFrom>(&grant, "tenant -import.from.claude"));
+    expect!["allowed by deployment"]
+        .assert_eq(&resume::<ImportFrom>(&grant, "tenant -import.from.mem0"));
+    expect!["NOT_A_MEMBER scope import.from.claude: the scope lists its members; ask an owner of it to make this actor a writer or owner"].assert_eq(&resume::<ImportFrom>(&grant, "member closed"));
+    expect!["POLICY_DENIED actor export.format: the job was granted import.from.claude; start a job of the right kind"].assert_eq(&resume::<ExportFormat>(&grant, "preset on_prem_enterprise"));
+    expect!["POLICY_DENIED actor import.from.jsonl: the job was granted import.from.claude; start a job of the right kind"].assert_eq(&resume::<ImportFromJsonl>(&grant, "preset on_prem_enterprise"));
+    let write = granted::<ScopeWrite>("preset on_prem_enterprise");
+    expect!["POLICY_DENIED actor import.from: the job was granted scope.write; start a job of the right kind"].assert_eq(&resume::<ImportFrom>(&write, "preset on_prem_enterprise"));
 }
 
 /// Law 7: erasure and revocation finish, whatever was denied since.

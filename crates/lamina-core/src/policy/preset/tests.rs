@@ -24,6 +24,7 @@ const TABLE: &str = "
     scope.create.service           Y       Y      Y       Y
     scope.create.ws                Y       Y      Y       Y
     scope.create.project           Y       Y      Y       Y
+    scope.create.session           Y       Y      Y       Y
     scope.create.system            N       N      N       N
     scope.write                    Y       Y      Y       Y
     scope.write.elevated           Y       ~      Y       Y
@@ -47,6 +48,15 @@ const TABLE: &str = "
     import.from.letta              Y       Y      Y       Y
     import.from.openai             Y       Y      Y       Y
     import.from.jsonl              Y       Y      Y       Y
+    import.from.claude             Y       Y      Y       Y
+    import.from.gemini             Y       Y      Y       Y
+    import.from.grok               Y       Y      Y       Y
+    import.from.copilot            Y       Y      Y       Y
+    import.from.mcp_memory         Y       Y      Y       Y
+    import.from.basic_memory       Y       Y      Y       Y
+    import.from.langgraph          Y       Y      Y       Y
+    import.from.hindsight          Y       Y      Y       Y
+    import.from.csv                Y       Y      Y       Y
     export.format.mem0             Y       Y      Y       Y
     export.format.zep              Y       Y      Y       Y
     export.format.letta            Y       Y      Y       Y
@@ -178,7 +188,7 @@ fn the_settings_of_presets() {
           audit.store_body_bytes=true
           audit.pepper_rotation_period=P90D
           audit.pepper_retention_buffer=P90D
-        cloud_shared_saas: 43 allow, 6 deny
+        cloud_shared_saas: 44 allow, 6 deny
           actor.require_signed=true
           scope.auto_register=true
           forget.cascade.default=derived_only

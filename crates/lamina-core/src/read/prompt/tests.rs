@@ -26,7 +26,7 @@ fn event(modality: &str, content: Content, as_system: bool) -> EventRecord {
         tenant_id: "default".to_owned(),
         recorded_at: RecordedAt(Micros(2)),
         wal_offset: 1,
-        scope_seq: 1,
+        number: 1,
         seal: [0; 32],
         excluded_from_recall: false,
         experience: Experience {
@@ -46,6 +46,7 @@ fn event(modality: &str, content: Content, as_system: bool) -> EventRecord {
             },
             directives: Directives::default(),
             source: None,
+            origin: None,
             hints: Hints::default(),
             idempotency_key: "k".to_owned(),
         },

@@ -44,6 +44,7 @@ async fn written(dir: &Path, count: usize) -> (Engine, Vec<EventId>) {
                 },
                 directives: Directives::default(),
                 source: None,
+                origin: None,
                 hints: Hints::default(),
                 idempotency_key: format!("key {number}"),
             },

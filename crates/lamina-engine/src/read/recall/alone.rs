@@ -65,13 +65,15 @@ impl RecallAlone {
     pub fn over(over: RecallOver<'_>) -> Result<RecallAlone, OpenError> {
         let RecallOver { env, keys, views, reader, applied, standing, audit } = over;
         let data = PathBuf::from("/recall");
-        let dirs = ["blobs", "keys"].map(|name| data.join(name));
+        let dirs = ["blobs", "keys", "imports"].map(|name| data.join(name));
         let made = dirs.iter().try_for_each(|dir| env.disk.create_dir_all(dir));
         made.map_err(|source| crate::open::io_error("made", &data, source))?;
         let settings = Settings::new(&data);
-        let [blobs, peppers] = &dirs;
-        let blobs = BlobStore::open(Arc::clone(&env.disk), blobs, Arc::clone(&env.rng));
-        let blobs = blobs.map_err(|source| crate::open::io_error("opened", &data, source))?;
+        let [blobs, peppers, staging] = &dirs;
+        let open = |dir| BlobStore::open(Arc::clone(&env.disk), dir, Arc::clone(&env.rng));
+        let unopened = |source| crate::open::io_error("opened", &data, source);
+        let blobs = open(blobs).map_err(unopened)?;
+        let staging = open(staging).map_err(unopened)?;
         let peppers = Peppers::open(Arc::clone(&env.disk), peppers, Arc::clone(&env.rng));
         let peppers = peppers.map_err(OpenError::Keys)?;
         let lock = env.disk.create_new(&data.join("LOCK"));
@@ -94,7 +96,7 @@ impl RecallAlone {
             room: Room::new(Arc::clone(&env.disk), data, 0),
             pictures: Arc::new(Semaphore::new(1)),
             shared,
-            admin: Admin::over(Arc::clone(standing)),
+            admin: Admin::over(Arc::clone(standing), Arc::new(staging)),
             audit: audit.beside(retention, peppers),
             search: None,
             writes: Arc::new(Semaphore::new(1)),

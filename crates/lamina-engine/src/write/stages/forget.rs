@@ -16,7 +16,7 @@ use crate::derive::key;
 use crate::derive::read::row;
 
 /// What is announced about a scope, and not about an event.
-fn of_scope(entry: &Entry) -> Flight {
+pub(super) fn of_scope(entry: &Entry) -> Flight {
     let head = &entry.head;
     Flight {
         event_id: head.event_id(),

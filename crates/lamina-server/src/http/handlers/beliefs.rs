@@ -221,7 +221,7 @@ fn stance_named(name: &str) -> Option<Stance> {
         .find(|known| stance(*known) == name)
 }
 
-pub(super) fn stance(stance: Stance) -> &'static str {
+pub(crate) fn stance(stance: Stance) -> &'static str {
     match stance {
         Stance::Supported => "supported",
         Stance::Contradicted => "contradicted",

@@ -73,7 +73,7 @@ fn shown(entity: &EntityRecord) -> KnownEntityBody {
     }
 }
 
-fn kind_word(kind: EntityKind) -> &'static str {
+pub(crate) fn kind_word(kind: EntityKind) -> &'static str {
     match kind {
         EntityKind::Thing => "thing",
         EntityKind::Person => "person",

@@ -3,22 +3,53 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::v1::events::{
-    DeniedScope, EventBody, EventOrder, EventSort, EventsPage, EventsQuery, ReadScope,
-    TraversedScope,
+    CitationQuery, DeniedScope, EventBody, EventOrder, EventSort, EventsPage, EventsQuery,
+    EventsRequest, ReadScope, TraversedScope,
 };
 use lamina_api::{ApiError, Page, PageStart};
 use lamina_core::policy::Caller;
 use lamina_engine::{Axis, Error as EngineError, EventsQuery as Question, ScanKey, Traversed};
 use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{ActorId, ErrorCode, EventId, Micros, ScopePath};
+use lamina_types::{ActorId, ErrorCode, EventCitation, EventId, Micros, ScopePath, ScopeView};
 
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
 
-/// One page of events.
+/// One page of events, or the one event of a citation.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
-    let query = EventsQuery::parse(&call.pairs()?)?;
+    match EventsRequest::parse(&call.pairs()?)? {
+        EventsRequest::List(query) => page(call, *query).await,
+        EventsRequest::Cited(CitationQuery { citation }) => cited(call, citation).await,
+    }
+}
+
+/// The event of a citation as a page of one. Where the caller may not read there is nothing, as if there were
+/// no such event; a caller that may read nowhere is refused.
+async fn cited(call: Call, citation: EventCitation) -> Result<Response, Failure> {
+    let caller = call.caller()?;
+    let engine = call.app.engine.clone();
+    let (desk, scope) = (&call.desk, &citation.scope);
+    let decided =
+        engine.read_permit(&call.app.boot(), &caller, scope, ScopeView::Local).await?.ok();
+    let mut items = Vec::new();
+    if let Some(permit) = decided {
+        call.record.allowed(permit.capability(), permit.decided_by(), Some(scope));
+        if let Some(record) = engine.event_by_citation(&permit, &citation).await? {
+            call.record.event(record.id);
+            let mut sight = engine.sight_of(call.app.boot(), &permit).await;
+            let derives = engine.derived_in_sight(&mut sight, record.id).await?;
+            let echoes = engine.echoes_in_sight(&mut sight, record.id).await?;
+            items.push(EventBody::new(&record, derives).echoing(&echoes).with_origin(&record));
+        }
+    } else {
+        desk.permit::<ScopeReadLocal>(&caller, None).await?;
+        desk.record.forget();
+    }
+    reply::json(StatusCode::OK, &EventsPage::new(Page::new(items, None), None))
+}
+
+async fn page(call: Call, query: EventsQuery) -> Result<Response, Failure> {
     let caller = call.caller()?;
     // How far it reaches, scope by scope, before anything is read (R072, R164).
     let permit = call.desk.permit_read(&caller, &query.scope, query.view).await?;
@@ -80,7 +111,8 @@ pub(super) async fn one(mut call: Call) -> Result<Response, Failure> {
         record => record?,
     };
     let echoes = engine.echoes_in_sight(&mut sight, id).await?;
-    reply::json(StatusCode::OK, &EventBody::new(&record, derives).echoing(&echoes))
+    let body = EventBody::new(&record, derives).echoing(&echoes).with_origin(&record);
+    reply::json(StatusCode::OK, &body)
 }
 
 /// Where an event belongs and who wrote it. An id that is not there is not found only for those who

@@ -127,7 +127,7 @@ pub(super) fn with_context<T>(
 }
 
 /// The right to write where the experience wants to be written, on both ends (R097, R432).
-pub(super) async fn permit(
+pub(crate) async fn permit(
     desk: &Desk,
     caller: &Caller,
     experience: &Experience,
@@ -168,7 +168,7 @@ async fn consolidation(
 
 /// Makes the scope that an experience is consolidated into, if it is not there: this is a first write
 /// to it.
-pub(super) async fn begin_consolidation(
+pub(crate) async fn begin_consolidation(
     desk: &Desk,
     caller: &Caller,
     experience: &Experience,
@@ -184,7 +184,7 @@ pub(super) async fn begin_consolidation(
 }
 
 /// Refuses blobs that the caller may not read: one that refers to a blob lets others of its scope read it.
-pub(super) async fn refers(
+pub(crate) async fn refers(
     desk: &Desk,
     permit: &Permit<ScopeWrite>,
     experience: &Experience,

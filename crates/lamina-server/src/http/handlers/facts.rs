@@ -327,7 +327,7 @@ fn concept(term: &Term) -> Option<ConceptId> {
 }
 
 /// How somebody or something is called.
-pub(super) fn name(term: &Term) -> String {
+pub(crate) fn name(term: &Term) -> String {
     match term {
         Term::Actor(actor) => actor.to_string(),
         Term::Named { name, .. } => name.clone(),

@@ -33,7 +33,16 @@ pub(super) async fn stream(call: Call) -> Result<Response, Failure> {
     let hears = query.events.is_empty() || query.events.contains(&"policy_changed");
     // Taken before the stream begins, so that nothing falls between the two.
     let policies = call.app.engine.policies_watch();
-    let subscription = call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
+    let export = query.export_id;
+    let mut subscription =
+        call.app.engine.subscribe(&permit, filter(caller.tenant, query), since)?;
+    let now = call.app.engine.now();
+    if let Some(job) = export.and_then(|id| call.app.exports.find(caller.tenant, id, now)) {
+        // A short export is over before anybody listens.
+        let there = permit.caller().tenant;
+        let scope = &job.plan.point.scope;
+        subscription.tell(&call.app.engine.export_shown(there, scope, job.standing()));
+    }
     let place = Place { caller, there: permit.caller().clone(), scope };
     let mut listener = Listener::new(subscription, policies, call.desk.clone(), place);
     (listener.last, listener.hears) = (since, hears);
@@ -205,6 +214,8 @@ fn filter(tenant: u32, query: StreamQuery) -> LifecycleFilter {
     LifecycleFilter {
         tenant,
         erasure: query.erasure_id,
+        import: query.import_id,
+        export: query.export_id,
         // Other jobs announce nothing.
         nothing: query.asks_for_job(),
         scope: query.scope,

@@ -1,13 +1,14 @@
 //! One function per route that is built. Each reads its request into a value of the contract, asks
 //! for a permit, calls the engine, and writes a shape of the contract.
 
-mod experience;
+pub(crate) mod experience;
 mod bulk;
 mod status;
 mod events;
 mod facts;
 mod entities;
 mod episodes;
+mod exports;
 mod claims;
 mod conflicts;
 mod cost;
@@ -22,6 +23,7 @@ mod clock;
 mod vocabularies;
 mod phrases;
 mod blobs;
+mod import;
 mod lifecycle;
 mod admin;
 mod indexed;
@@ -37,7 +39,12 @@ use lamina_api::{Method, RouteSpec};
 use super::answer::Handler;
 use super::failure::{Failure, internal};
 
+pub(crate) use beliefs::stance as stance_word;
+pub(crate) use entities::kind_word;
 pub(super) use experience::admit_only;
+pub(crate) use facts::name as term_name;
+pub(crate) use understanding::may as understanding_permit;
+pub(crate) use vocabularies::{changed as vocabulary_changed, text as vocabulary_text};
 
 /// The handler of a route, if it is built.
 pub(super) fn of(route: &RouteSpec) -> Option<Handler> {
@@ -117,9 +124,20 @@ table! {
     Get "/v1/vocabularies/{name}" => vocabularies::one;
     Put "/v1/vocabularies/{name}" => vocabularies::replace;
     Patch "/v1/vocabularies/{name}" => vocabularies::merge;
+    Post "/v1/export" => exports::create;
+    Get "/v1/export/{export_id}" => exports::status;
+    Get "/v1/export/{export_id}/data" => exports::data;
     Get "/v1/claims" => claims::list;
     Get "/v1/claims/history" => claims::history;
     Get "/v1/cost" => cost::read;
+    Post "/v1/import" => import::any;
+    Post "/v1/import/mem0" => import::mem0;
+    Post "/v1/import/zep" => import::zep;
+    Post "/v1/import/letta" => import::letta;
+    Post "/v1/import/openai" => import::openai;
+    Post "/v1/import/jsonl" => import::jsonl;
+    Get "/v1/import/{import_id}" => import::status;
+    Post "/v1/import/{import_id}/cancel" => import::cancel;
     Post "/v1/blobs" => blobs::upload;
     Get "/v1/blobs/{blob_id}" => blobs::download;
     Delete "/v1/blobs/{blob_id}" => blobs::delete;

@@ -185,7 +185,7 @@ pub(super) async fn synthesize(mut call: Call) -> Result<Response, Failure> {
 }
 
 /// Leave to read the concepts of a scope. Walking down shows scopes beside each other.
-async fn may(
+pub(crate) async fn may(
     desk: &Desk,
     caller: &Caller,
     scope: &ScopePath,

@@ -8,7 +8,7 @@ use lamina_api::v1::vocabularies::{
 };
 use lamina_api::{ApiError, time};
 use lamina_core::policy::Caller;
-use lamina_engine::{Error as EngineError, VocabularyChanged, VocabularyRecord};
+use lamina_engine::{Error as EngineError, Noted, VocabularyChanged, VocabularyRecord};
 use lamina_types::capability::{
     Capability, PolicyAdministerScope, PolicyAdministerTenant, ScopeReadLocal, ScopeWrite,
     VocabularyRead,
@@ -126,7 +126,56 @@ async fn change(
     change: impl FnOnce(Option<&VocabularyRecord>) -> Result<Vocabulary, Failure> + Send,
 ) -> Result<VocabularyChanged, Failure> {
     let caller = call.caller()?;
-    let (desk, engine) = (call.desk.clone(), call.app.engine.clone());
+    let noted = call.noted("");
+    let asker = VocabularyAsker { desk: call.desk.clone(), caller, noted };
+    change_by(asker, named, (which, wished), change).await
+}
+
+/// Who changes a vocabulary.
+struct VocabularyAsker {
+    desk: Desk,
+    caller: Caller,
+    noted: Noted,
+}
+
+/// Registers or replaces the vocabulary of a scope, as its routes do. One that is the same stays as it is.
+pub(crate) async fn changed(
+    desk: Desk,
+    caller: Caller,
+    noted: Noted,
+    vocabulary: Vocabulary,
+) -> Result<bool, Failure> {
+    let (named, wished) = (vocabulary.name.clone(), vocabulary.scope.clone());
+    let reader = desk.app.stack(&caller, None).await?.permit::<VocabularyRead>(&caller, None);
+    if let Ok(reader) = reader {
+        let known = desk.app.engine.vocabularies_named(&reader, &named);
+        if known.iter().any(|record| record.vocabulary == vocabulary) {
+            return Ok(false);
+        }
+    }
+    let asker = VocabularyAsker { desk, caller, noted };
+    let place = (Which::There, wished.as_ref());
+    change_by(asker, &named, place, |_| Ok(vocabulary)).await.map(|_| true)
+}
+
+/// A vocabulary in the form in which it is registered.
+pub(crate) fn text(record: &VocabularyRecord) -> Option<String> {
+    let mut body = serde_json::to_value(shown(record)).ok()?;
+    let members = body.as_object_mut()?;
+    for name in ["version", "created_at", "updated_at"] {
+        members.remove(name);
+    }
+    Some(body.to_string())
+}
+
+async fn change_by(
+    asker: VocabularyAsker,
+    named: &str,
+    (which, wished): (Which, Option<&ScopePath>),
+    change: impl FnOnce(Option<&VocabularyRecord>) -> Result<Vocabulary, Failure> + Send,
+) -> Result<VocabularyChanged, Failure> {
+    let VocabularyAsker { desk, caller, noted } = asker;
+    let engine = desk.app.engine.clone();
     let permit = desk.permit_vocabularies(&caller).await?;
     if wished.is_some_and(ScopePath::is_shared) && desk.app.preset().is_shared() {
         let reason =
@@ -158,7 +207,6 @@ async fn change(
             }
         }
     }
-    let noted = call.noted("");
     engine.vocabulary_change(&permit, (named, before), change, &noted).await
 }
 

@@ -20,6 +20,8 @@ const NAMING: &[&str] = &[
     "audit_id",
     "blob_id",
     "consolidate_into",
+    "credentials_ref",
+    "destination",
     "earlier",
     "filters",
     "from_preview_id",
@@ -37,10 +39,12 @@ const NAMING: &[&str] = &[
     "preceded_by",
     "record",
     "scope",
+    "scope_template",
     "scopes",
     "subject",
     "supports",
     "sweep_id",
+    "url",
     "use_pack_id",
     "winner",
 ];
@@ -55,14 +59,16 @@ const NAMES_NOTHING: &[(&str, &str)] = &[
 
 /// Members that name nothing: times, numbers, words, switches, and objects that hold the others.
 const PLAIN: &str = "
-    action active aliases allow ambiguous answer_instructions answer_max_tokens answer_model as_of
+    columns format inline map_archival_to map_categories_to map_core_blocks_to
+    modified naive_times ontology_mapping options preserve_bi_temporal preserve_timestamps
+    restore_erased rows skip_on_conflict action active aliases allow ambiguous answer_instructions answer_max_tokens answer_model as_of
     as_of_recorded as_of_valid audit audit_note auto_register beliefs below_offset block_index
     body boundary brief budgets byte_range candidates caps cardinality cascade category children
     citation_mode citations cite_sources column compaction component confidence confidence_floor
     confirm_all conflict_resolution consolidation content content_fingerprint content_kind context
     data datatype default_retention_days defaults definition deny depth description diagnostics
     directives display_name dry_run email embed end end_ms episodes events exclude_content exp
-    expr_original extract facts field file force fragment_id fragments frame_index from height id
+    expr_original extract facts field file force format fragment_id fragments frame_index from height id
     include include_context instructions intent items kind label labels language layers length
     level lines location locator max_events max_rows max_tokens media message_id modality model
     natural no_supersede object observed_at older_than older_than_secs ordering ordinal page
@@ -93,7 +99,8 @@ pub(super) fn check_use(route: &RouteSpec, title: &str, acts: &[Act]) {
 /// The parameters of a route that its story has to use. Fails for one that nobody has sorted.
 fn naming(route: &RouteSpec, title: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    if let Body::Json(schema) | Body::OptionalJson(schema) = route.body {
+    if let Body::Json(schema) | Body::OptionalJson(schema) | Body::JsonOrBytes(schema) = route.body
+    {
         members(&schema_of(schema), &mut found);
     }
     let queries = route.params.iter().filter(|param| !param.header);

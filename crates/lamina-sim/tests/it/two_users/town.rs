@@ -98,6 +98,9 @@ pub(super) struct Things {
     pub(super) erasure: String,
     pub(super) erasure_preview: String,
     pub(super) forget_preview: String,
+    pub(super) export: String,
+    /// An import that is over.
+    pub(super) import: String,
     pub(super) jti: String,
 }
 
@@ -225,6 +228,8 @@ impl Things {
             erasure: gone.erasure,
             erasure_preview: gone.erasure_preview,
             forget_preview: gone.forget_preview,
+            export: gone.export,
+            import: imported(alice, person),
             jti: town.jti.clone(),
         }
     }
@@ -271,6 +276,7 @@ struct Goings {
     erasure: String,
     erasure_preview: String,
     forget_preview: String,
+    export: String,
 }
 
 fn goings(alice: &mut Signed, scope: &str, event: &str) -> Goings {
@@ -281,11 +287,21 @@ fn goings(alice: &mut Signed, scope: &str, event: &str) -> Goings {
     let erasure_preview = alice.post("/v1/erasures/preview", &body).ok(200);
     let body = json!({"scope": scope, "selector": selector, "cascade": "redact_events"});
     let forget_preview = alice.post("/v1/forget/preview", &body).ok(200);
+    let export = alice.post("/v1/export", &json!({"scope": scope})).ok(202);
     Goings {
         erasure,
         erasure_preview: string(&erasure_preview, "preview_id"),
         forget_preview: string(&forget_preview, "preview_id"),
+        export: string(&export, "export_id"),
     }
+}
+
+/// An import of one line into a scope of the victim.
+fn imported(alice: &mut Signed, scope: &str) -> String {
+    let said = crate::harness::envelope(scope, "The marmalade is imported.");
+    let begun = alice.post("/v1/import/jsonl", &json!({"scope": scope, "lines": [said]})).ok(202);
+    assert_eq!(begun["accepted"], 1, "{begun}");
+    string(&begun, "import_id")
 }
 
 /// An erasure of an event that is not there, carried out to its end.

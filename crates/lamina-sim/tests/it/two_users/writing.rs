@@ -14,6 +14,7 @@ pub(super) const STORIES: &[Story] = &[
     Story { route: "DELETE /v1/blobs/{blob_id}", script: delete_blob },
     Story { route: "POST /v1/lifecycle/memory-event/{event_id}/cancel", script: cancel_event },
     Story { route: "POST /v1/recall", script: recall },
+    Story { route: "POST /v1/export", script: export },
     Story { route: "POST /v1/answer", script: answer },
     Story { route: "POST /v1/compose", script: compose },
     Story { route: "POST /v1/episodes/build", script: build_episodes },
@@ -163,6 +164,32 @@ fn recall(scene: &mut Scene<'_>) -> Vec<Act> {
         fields.extend(more.as_object().cloned().unwrap());
         acts.push(Act::open(post("/v1/recall", &body)));
     }
+    acts
+}
+
+/// Exports of what the victim has, and one of the own scope to places that nobody named.
+fn export(scene: &mut Scene<'_>) -> Vec<Act> {
+    let layers = ["events", "facts", "beliefs", "episodes", "concepts"];
+    let mut acts = Vec::new();
+    for scope in scene.things.private() {
+        for view in ["local", "descend"] {
+            let body = json!({"scope": scope, "view": view, "layers": layers});
+            acts.push(Act::refused(post("/v1/export", &body)));
+        }
+    }
+    let own = &scene.tools.scope;
+    for (url, credential) in [
+        ("https://169.254.169.254/latest/meta-data", None),
+        ("https://127.0.0.1/own.jsonl", Some("archive")),
+        ("s3://bucket/own.jsonl", None),
+    ] {
+        let place = json!({"kind": "url", "url": url, "credentials_ref": credential});
+        let body = json!({"scope": own, "destination": place});
+        acts.push(Act::invalid(post("/v1/export", &body)));
+    }
+    // Where nothing was said that names things of the victim.
+    let body = json!({"scope": format!("{own}/ws:one"), "view": "descend", "format": "zep"});
+    acts.push(Act::allowed(post("/v1/export", &body)));
     acts
 }
 

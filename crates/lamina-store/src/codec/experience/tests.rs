@@ -41,6 +41,7 @@ fn small() -> ExperienceWhat {
         },
         directives: Directives::default(),
         source: None,
+        origin: None,
         hints: Hints::default(),
         idempotency_key: "k1".to_owned(),
         identity: Identity {
@@ -105,10 +106,22 @@ fn golden_what() {
     expect!["01010a757365723a616c696365020b6f62736572766174696f6e0301010401020502c3a90710030303030303030303030303030303030808ffffffffffffffff090802000000000000000a0622686f6d65220b10040404040404040404040404040404040c01690d01610d01620e025b5d0f070566616374730010086f72673a61636d651108000000000000e03f120350314413046c617a7914027b7d1502646516044c61746e170d4575726f70652f4265726c696e18026b311901011a2001010101010101010101010101010101010101010101010101010101010101011b2002020202020202020202020202020202020202020202020202020202020202021c1009090909090909090909090909090909"].assert_eq(&hex::encode(&full().encode()));
 }
 
+/// The origin is the last field, so that entries without one keep the bytes above.
+#[test]
+fn golden_what_with_origin() {
+    let imported = ExperienceWhat { origin: Some("{\"a\":1}".to_owned()), ..small() };
+    let bytes = hex::encode(&imported.encode());
+    let rest = bytes.strip_prefix(&hex::encode(&small().encode()));
+    expect!["1f077b2261223a317d"].assert_eq(rest.unwrap());
+}
+
 #[test]
 fn every_field_survives() {
     assert_eq!(ExperienceWhat::decode(&small().encode()), Ok(small()));
     assert_eq!(ExperienceWhat::decode(&full().encode()), Ok(full()));
+    let imported = ExperienceWhat { origin: Some("{\"a\":1}".to_owned()), ..full() };
+    assert_eq!(ExperienceWhat::decode(&imported.encode()), Ok(imported.clone()));
+    assert_eq!(assemble(who(), imported.clone()).1.origin, imported.origin);
     assert_eq!(ExperienceWho::decode(&who().encode()), Ok(who()));
     let decided = ExperienceWho { decision: "dev_local".to_owned(), ..who() };
     assert_eq!(ExperienceWho::decode(&decided.encode()), Ok(decided));

@@ -44,6 +44,7 @@ mod what_tag {
     pub(super) const BATCH: u8 = 28;
     pub(super) const NO_SUPERSEDE: u8 = 29;
     pub(super) const EVENT_TTL: u8 = 30;
+    pub(super) const ORIGIN: u8 = 31;
 }
 
 mod kind {
@@ -57,7 +58,9 @@ mod kind {
 impl ExperienceWhat {
     /// The bytes of the section.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = FieldWriter::new(WHAT_VERSION, 384 + self.content.text().len());
+        let origin_bytes = self.origin.as_ref().map_or(0, String::len);
+        let mut out =
+            FieldWriter::new(WHAT_VERSION, 384 + self.content.text().len() + origin_bytes);
         out.field(what_tag::SCOPE, self.scope.as_str().as_bytes());
         out.field(what_tag::MODALITY, self.modality.as_str().as_bytes());
         encode_content(&mut out, &self.content);
@@ -76,6 +79,7 @@ impl ExperienceWhat {
         out.field(what_tag::IDEM_MAC, idem_mac);
         out.field(what_tag::BODY_MAC, body_mac);
         out.optional(what_tag::BATCH, batch_id.as_ref().map(|id| id.as_bytes().as_slice()));
+        out.optional(what_tag::ORIGIN, bytes_of(&self.origin));
         out.finish()
     }
 
@@ -248,6 +252,7 @@ struct RawWhat<'a> {
     embed: Option<String>,
     no_supersede: bool,
     source: Option<String>,
+    origin: Option<String>,
     language: Option<String>,
     scripts: Vec<String>,
     timezone: Option<String>,
@@ -269,6 +274,7 @@ impl<'a> RawWhat<'a> {
                 self.set_directive(tag, value)
             }
             what_tag::SOURCE => once(&mut self.source, string(value, "source")?, "source"),
+            what_tag::ORIGIN => once(&mut self.origin, string(value, "origin")?, "origin"),
             what_tag::LANGUAGE => once(&mut self.language, string(value, "language")?, "language"),
             what_tag::SCRIPT => {
                 self.scripts.push(string(value, "scripts")?);
@@ -414,6 +420,7 @@ impl<'a> RawWhat<'a> {
                 no_supersede: self.no_supersede,
             },
             source: self.source,
+            origin: self.origin,
             hints: Hints {
                 language: self.language,
                 scripts: self.scripts,

@@ -19,6 +19,7 @@ fn show(admitted: Admitted) -> String {
         context,
         directives,
         source,
+        origin,
         hints,
         idempotency_key,
     } = experience;
@@ -40,6 +41,7 @@ fn show(admitted: Admitted) -> String {
         ("intent", context.intent),
         ("refers_to", context.refers_to),
         ("source", source),
+        ("origin", origin),
         ("language", hints.language),
         ("timezone", hints.timezone),
     ] {

@@ -112,6 +112,7 @@ fn numbers_that_do_not_fit() {
 fn unknown_and_wrongly_typed_fields() {
     check(&[
         ("unknown", "1", "422 INVALID_BODY unknown"),
+        ("origin", r#"{"format":"mem0"}"#, "422 INVALID_BODY origin"),
         ("actor", "\"user:bob\"", "422 INVALID_BODY actor"),
         ("happened_at", "\"x\"", "422 INVALID_BODY happened_at"),
         ("recorded_at", "\"x\"", "422 INVALID_BODY recorded_at"),
@@ -326,6 +327,34 @@ fn triples() {
         ("content", &triple(entity, "null", entity), "422 INVALID_ENVELOPE content.triple.predicate"),
         ("content", &triple(entity, &text(257), entity), "422 INVALID_ENVELOPE content.triple.predicate"),
         ("content", &triple(&literal("string", "\"Acme\""), &text(256), entity), "ok"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn validity_of_triples() {
+    let dated = |members: &str| {
+        format!(
+            r#"{{"kind":"triple","triple":{{"subject":{{"type":"entity","id":"a"}},"predicate":"p","object":{{"type":"entity","id":"b"}},{members}}}}}"#
+        )
+    };
+    let (one, two) = ("\"2019-03-01T00:00:00Z\"", "\"2021-03-01T02:00:00+02:00\"");
+    let interval = |from: &str, to: &str| dated(&format!(r#""valid_from":{from},"valid_to":{to}"#));
+    let sure = |share: &str| dated(&format!(r#""confidence":{share}"#));
+    check(&[
+        ("content", &interval(one, two), "ok"),
+        ("content", &interval("null", two), "ok"),
+        ("content", &interval(one, "null"), "ok"),
+        ("content", &interval(one, one), "422 INVALID_ENVELOPE content.triple.valid_to"),
+        ("content", &interval(two, one), "422 INVALID_ENVELOPE content.triple.valid_to"),
+        ("content", &interval("\"2019-03-01\"", two), "422 INVALID_TIMESTAMP content.triple.valid_from"),
+        ("content", &interval(one, "\"later\""), "422 INVALID_TIMESTAMP content.triple.valid_to"),
+        ("content", &interval(one, "5"), "422 INVALID_BODY content.triple.valid_to"),
+        ("content", &sure("0"), "ok"),
+        ("content", &sure("1"), "ok"),
+        ("content", &sure("1.0001"), "422 INVALID_ENVELOPE content.triple.confidence"),
+        ("content", &sure("-0.1"), "422 INVALID_ENVELOPE content.triple.confidence"),
+        ("content", &sure("\"0.5\""), "422 INVALID_BODY content.triple.confidence"),
     ]);
 }
 

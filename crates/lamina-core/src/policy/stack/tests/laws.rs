@@ -130,9 +130,12 @@ mod oracle {
         scope.write.about_other scope.write.as_system scope.create.global scope.create.cross_tenant scope.create.custom \
         scope.create.org scope.create.dept scope.create.team scope.create.app scope.create.user \
         scope.create.agent scope.create.service scope.create.ws scope.create.project \
+        scope.create.session \
         scope.create.system understanding.synthesize forget.cascade.derived_only \
         forget.cascade.redact_events forget.gdpr forget.gdpr.cross_workspace import.from.mem0 \
-        import.from.zep import.from.letta import.from.openai import.from.jsonl";
+        import.from.zep import.from.letta import.from.openai import.from.jsonl import.from.claude \
+        import.from.gemini import.from.grok import.from.copilot import.from.mcp_memory \
+        import.from.basic_memory import.from.langgraph import.from.hindsight import.from.csv";
     const ADMINISTERS: &str = "policy.administer.scope policy.administer.actor";
     const OWNS: &str = "policy.administer.scope forget.gdpr forget.gdpr.cross_workspace";
     const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint \

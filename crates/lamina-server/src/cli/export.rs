@@ -1,0 +1,102 @@
+//! `lamina export`: fetches a scope from a server, or from a directory that no server uses, and writes it to a
+//! file or to standard output.
+
+mod door;
+mod file;
+mod meter;
+
+use anyhow::anyhow;
+use lamina_env::RealDisk;
+use lamina_env::disk::write_atomic;
+use serde_json::{Map, Value, json};
+
+use super::args::ExportArgs;
+use super::call::given;
+use super::exit::{Exit, Failure};
+use super::{print, say};
+use door::ExportDoor;
+use file::OutputFile;
+use meter::Meter;
+
+/// Runs one export.
+pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
+    let order = order(args)?;
+    let output = OutputFile::open(&args.out, args.force)?;
+    let door = ExportDoor::open(&args.server)?;
+    run(args, &door, &order, output)
+}
+
+fn run(
+    args: &ExportArgs,
+    door: &ExportDoor,
+    order: &Value,
+    mut output: OutputFile,
+) -> Result<Exit, Failure> {
+    let job = door.post("/v1/export", order)?;
+    let text = |name: &str| job.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let estimated = job.get("estimated_size_bytes").and_then(Value::as_u64).unwrap_or_default();
+    let mut meter = Meter::start(estimated, text("format") == "jsonl");
+    let mut take = |bytes: &[u8]| {
+        meter.advance(bytes);
+        output.write(bytes)
+    };
+    match job.get("data").and_then(Value::as_str) {
+        Some(data) => take(data.as_bytes()).map_err(Failure::unreadable)?,
+        None => door.download(&text("data_url"), &mut take)?,
+    }
+    output.finish().map_err(Failure::unreadable)?;
+    let job = door.get(&format!("/v1/export/{}", text("export_id")))?;
+    meter.end(&args.out);
+    show(args, &job)
+}
+
+/// The body of the request.
+fn order(args: &ExportArgs) -> Result<Value, Failure> {
+    let scope = given(args.scope.as_deref(), "LAMINA_SCOPE").ok_or_else(|| Failure {
+        help: Some("use --scope, or set LAMINA_SCOPE".to_owned()),
+        ..Failure::usage(anyhow!("no scope is named"))
+    })?;
+    let mut body = Map::new();
+    body.insert("scope".to_owned(), json!(scope));
+    let named = [("format", &args.format), ("as_of", &args.as_of), ("view", &args.view)];
+    for (name, value) in named {
+        if let Some(value) = value {
+            body.insert(name.to_owned(), json!(value));
+        }
+    }
+    if !args.layers.is_empty() {
+        let layers = match args.layers.as_slice() {
+            [all] if all == "all" => vec!["events", "facts", "beliefs", "episodes", "concepts"],
+            layers => layers.iter().map(String::as_str).collect(),
+        };
+        body.insert("layers".to_owned(), json!(layers));
+    }
+    Ok(Value::Object(body))
+}
+
+/// Writes the report, and says what the format could not hold.
+fn show(args: &ExportArgs, job: &Value) -> Result<Exit, Failure> {
+    let report = job.get("report").cloned().unwrap_or(Value::Null);
+    if let Some(path) = &args.report {
+        let text = serde_json::to_string_pretty(&report).map_err(Failure::unreadable)?;
+        let written = write_atomic(&RealDisk, path, format!("{text}\n").as_bytes());
+        written.map_err(Failure::unreadable)?;
+    }
+    if args.server.json && args.out != "-" {
+        let text = serde_json::to_string_pretty(job).map_err(Failure::unreadable)?;
+        print(&format!("{text}\n"))?;
+    }
+    for (list, word) in [("lost", "lost"), ("changed", "changed"), ("skipped_why", "left out")] {
+        for row in report.get(list).and_then(Value::as_array).into_iter().flatten() {
+            let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+            let count = row.get("count").and_then(Value::as_u64).unwrap_or_default();
+            let field = text("field");
+            let field = if field.is_empty() { "records" } else { field };
+            say(&format!("{word}: {field} ({count}): {}", text("why")));
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+#[cfg(test)]
+mod tests;

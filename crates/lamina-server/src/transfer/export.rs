@@ -1,0 +1,42 @@
+//! Exports: a plan, the walk that makes its bytes, and the jobs that are under way.
+//!
+//! Nothing of an export is stored. A job remembers what was asked for and the pinned point; its bytes are
+//! made while they are sent, as often as somebody fetches them.
+
+pub(crate) mod jobs;
+pub(crate) mod output;
+mod reach;
+mod records;
+pub(crate) mod send;
+mod terms;
+mod walk;
+
+use lamina_api::v1::exports::ExportLayer;
+use lamina_engine::read::export::ExportPoint;
+use lamina_portable::export::ExportFormat;
+use lamina_types::ScopeView;
+
+pub(crate) use output::{Compression, PieceSender};
+pub(crate) use reach::ExportReach;
+pub(crate) use terms::object_value;
+pub(crate) use walk::{ExportStop, ExportSummary, walk};
+
+/// What is exported.
+#[derive(Debug, Clone)]
+pub(crate) struct ExportPlan {
+    /// The scope and the pinned point.
+    pub(crate) point: ExportPoint,
+    /// How far it reaches.
+    pub(crate) view: ScopeView,
+    /// The format.
+    pub(crate) format: ExportFormat,
+    /// The layers, in the order of an export.
+    pub(crate) layers: Vec<ExportLayer>,
+}
+
+impl ExportPlan {
+    /// Whether a layer is in it.
+    pub(crate) fn has(&self, layer: ExportLayer) -> bool {
+        self.layers.contains(&layer)
+    }
+}
