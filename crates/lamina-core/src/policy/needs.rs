@@ -123,7 +123,12 @@ impl Stack {
         let needs = write_needs(caller, write, self);
         let mut tier = Tier::Deployment;
         for need in &needs {
-            let decided = self.allows(caller, need, Some(write.scope));
+            let decided = if *need == ScopeWriteElevated::NAME && self.creates(caller, write) {
+                let tiers_alone = Caller { grant: None, ..caller.clone() };
+                self.allows(&tiers_alone, need, Some(write.scope))
+            } else {
+                self.allows(caller, need, Some(write.scope))
+            };
             tier = tier.max(decided?);
         }
         let also = needs.into_iter().filter(|need| *need != ScopeWrite::NAME).collect();
@@ -131,6 +136,13 @@ impl Stack {
             Permit::new(self.seated(caller), Reach::of::<ScopeWrite>(Some(write.scope)), tier);
         let permit = permit.with(also);
         Ok(if self.auto_register() { permit } else { permit.without_registering() })
+    }
+
+    /// Whether this write creates its scope with a token that grants the creation. The creator becomes
+    /// a writer of the scope, so the token needs no `scope.write.elevated` beside `scope.create.*`.
+    fn creates(&self, caller: &Caller, write: &Write<'_>) -> bool {
+        let mut needs = self.create_needs(write.scope).into_iter();
+        write.creates && needs.all(|need| self.allows(caller, need, Some(write.scope)).is_ok())
     }
 
     /// Whether a caller that may register scopes may register this one, which is not there yet.

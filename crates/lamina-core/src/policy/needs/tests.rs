@@ -276,6 +276,20 @@ fn making_a_scope_that_all_tenants_share_reaches_across_them() {
 }
 
 #[test]
+fn first_write_with_creation_in_caps_needs_no_elevated_in_caps() {
+    let ask = |caps: &str, creates: bool| {
+        let fixture = fixture(&format!("caller service:sync\ncaps {caps}"));
+        let (scope, actor) = (scope("org:acme/team:x"), actor("service:sync"));
+        let write = Write { scope: &scope, observed_actor: &actor, subject: &actor, creates };
+        fixture.stack.permit_write(&fixture.caller, &write).is_ok()
+    };
+    assert!(ask("scope.write scope.create.team", true));
+    assert!(!ask("scope.write scope.create.team", false));
+    assert!(!ask("scope.write", true));
+    assert!(!ask("scope.create.team", true));
+}
+
+#[test]
 fn what_others_made_for_all_tenants_takes_an_operator() {
     let needs = |setup: &str| {
         let fixture = fixture(setup);
