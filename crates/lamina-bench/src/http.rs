@@ -205,7 +205,7 @@ impl Template {
             String::new()
         };
         let body = format!(
-            r#"{{"scope":"org:bench/user:u{number}","modality":"conversation","content":{{"kind":"message","role":"user","text":"{text}"}},"context":{{"observed_at":"2026-05-13T15:42:00Z"}}{strict}}}"#
+            r#"{{"scope":"org:bench/ws:w{number}","modality":"conversation","content":{{"kind":"message","role":"user","text":"{text}"}},"context":{{"observed_at":"2026-05-13T15:42:00Z"}}{strict}}}"#
         );
         let text = format!(
             "POST /v1/experience HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{}content-length: {}\r\n\r\n{body}",
