@@ -158,10 +158,16 @@ impl Imports {
                 };
                 (tenant, everywhere.acquire_owned().await.ok())
             };
-            tokio::select! {
+            let turns = tokio::select! {
                 biased;
-                () = crate::http::listen::closed(&mut closing) => live.leave(),
-                _turns = turn => {
+                () = crate::http::listen::closed(&mut closing) => None,
+                // A job that was cancelled while it waits only writes its end.
+                () = live.cancelled() => Some((None, None)),
+                turns = turn => Some(turns),
+            };
+            match &turns {
+                None => live.leave(),
+                Some(_) => {
                     let handle = Handle::current();
                     let ran = tokio::task::spawn_blocking(move || run::run(plan, handle)).await;
                     if let Err(error) = ran {
@@ -170,6 +176,7 @@ impl Imports {
                     }
                 }
             }
+            drop(turns);
             app.imports.retire(&live);
             drop(place);
         });
