@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use lamina_api::v1::import::ImportTarget;
-use lamina_core::policy::Caller;
+use lamina_core::policy::{Caller, Guest, JobGrant};
+use lamina_engine::Error as EngineError;
 use lamina_engine::import::{
     ImportCounts, ImportEnd, ImportJob, ImportOutcome, PlannedRows, StagedFile,
 };
@@ -220,6 +221,11 @@ impl Imports {
             }
         };
         for job in jobs {
+            if app.is_local() && job.grant.token.is_some() {
+                // Where nobody shows a token everybody may do everything, and this job may not.
+                tracing::warn!(import = %job.id, "an import waits for a server that knows its token");
+                continue;
+            }
             resume_job(app, job).await;
         }
     }
@@ -240,7 +246,13 @@ async fn resume_job(app: &Arc<App>, job: ImportJob) {
         return;
     };
     let actor = job.grant.actor.clone();
-    let caller = resumed_caller(app, tenant, actor.clone());
+    let caller = match resumed_caller(app, &job.grant).await {
+        Ok(caller) => caller,
+        Err(error) => {
+            tracing::error!(error = chain(&error), "an import could not be carried on");
+            return;
+        }
+    };
     let head = JobHead { id, tenant, actor, format, target, is_dry: false };
     let staged = job.staged.clone();
     // Jobs of before have their place, however many there are.
@@ -255,12 +267,23 @@ async fn resume_job(app: &Arc<App>, job: ImportJob) {
     Imports::start(place, NewImport { head, caller, staged, spec, job: Some(job) });
 }
 
-/// The caller of a job after a restart: its name and the offices that the configuration gives it. The token
-/// that began the job is not asked for again.
-fn resumed_caller(app: &App, tenant: u32, actor: ActorId) -> Caller {
+/// The caller of a job after a restart: its name, the offices that the configuration gives it, and the limits
+/// of the token that began the job.
+async fn resumed_caller(app: &App, grant: &JobGrant) -> Result<Caller, EngineError> {
+    let JobGrant { actor, tenant, token, .. } = grant;
+    let plain = |actor: ActorId, tenant: u32| Caller {
+        grant: token.clone(),
+        ..Caller::plain(actor, tenant)
+    };
     if app.is_local() {
-        return Caller::local(actor, tenant);
+        return Ok(Caller::local(actor.clone(), *tenant));
     }
-    let name = app.engine.tenant_name(tenant);
-    app.gate.named_caller(&name, actor, tenant)
+    let Some((home, name)) = actor.at_home() else {
+        let name = app.engine.tenant_name(*tenant);
+        return Ok(app.gate.with_offices(&name, plain(actor.clone(), *tenant)));
+    };
+    // A guest in the scopes that all tenants share.
+    let ordinal = app.engine.tenant_or_register(&name).await?;
+    let home = app.gate.with_offices(name.as_str(), plain(home, ordinal));
+    Ok(home.as_guest(&Guest { actor: actor.clone(), tenant: *tenant }))
 }
