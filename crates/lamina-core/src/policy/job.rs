@@ -4,12 +4,14 @@
 //! record: an import stops when its grant is gone, an erasure never does. Derivation belongs to
 //! nobody's request; it runs as `system:derive` in the scopes of its entry and nowhere else.
 
+use std::sync::Arc;
+
 use lamina_types::capability::{self, Capability};
 use lamina_types::{ActorId, AuditId, ScopePath};
 
 use super::denial::{Denial, Refusal, Tier};
 use super::permit::{Permit, Reach};
-use super::{Caller, Stack};
+use super::{Caller, Grant, Stack};
 
 /// What finishes whatever has changed since it was granted: half an erasure leaves words that
 /// somebody was told are gone, and half a revocation leaves somebody in who was thrown out.
@@ -36,6 +38,8 @@ pub struct JobGrant {
     pub policy_version: u64,
     /// The audit row of the decision.
     pub audit_id: AuditId,
+    /// The limits of the token that asked; `None` where no token is needed.
+    pub token: Option<Arc<Grant>>,
 }
 
 /// What derivation may do: write what it derived. Not in the catalog, so that no policy, token or
@@ -76,14 +80,14 @@ impl<C: Capability> Permit<C> {
             scope: self.scope().cloned(),
             policy_version,
             audit_id,
+            token: self.caller().grant.clone(),
         }
     }
 }
 
 impl Stack {
-    /// The permit of a job that is resumed under the policy of now. The token that started it may
-    /// have ended since and is not asked for again; being an operator is not recorded and not
-    /// assumed.
+    /// The permit of a job that is resumed under the policy of now, within the limits of the token
+    /// that started it. The token may have ended since; being an operator is not recorded and not assumed.
     pub fn permit_for_job<C: Capability>(&self, grant: &JobGrant) -> Result<Permit<C>, Denial> {
         if !C::includes(&grant.capability) {
             return Err(Refusal::Job(&grant.capability).of(C::NAME, self.preset));
@@ -92,6 +96,7 @@ impl Stack {
         if ALWAYS_FINISHES.contains(&C::NAME) {
             return Ok(Permit::new(caller, Reach::of::<C>(grant.scope.as_ref()), Tier::Deployment));
         }
+        let caller = Caller { grant: grant.token.clone(), ..caller };
         if grant.capability == C::NAME {
             return self.permit(&caller, grant.scope.as_ref());
         }

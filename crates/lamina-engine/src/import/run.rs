@@ -1,12 +1,16 @@
 //! The begin and the end of a job.
 
-use lamina_core::policy::{JobGrant, Permit};
-use lamina_store::codec::control::{By, ImportBegun, ImportCounts, ImportEnded, ImportIdentity};
+use std::sync::Arc;
+
+use lamina_core::policy::{Grant, JobGrant, Permit};
+use lamina_store::codec::control::{
+    By, ImportBegun, ImportCounts, ImportEnded, ImportIdentity, ImportToken,
+};
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::kv::Space;
 use lamina_store::log::{NewEntry, Section};
 use lamina_types::capability::Capability;
-use lamina_types::{ImportId, ScopePath};
+use lamina_types::{ImportId, Micros, ScopePath};
 use tokio::sync::oneshot;
 
 use super::decide::cut;
@@ -55,6 +59,7 @@ impl Engine {
             sha256: staged.sha256,
             policy_version,
             key,
+            token: caller.grant.as_deref().map(record_token),
         };
         let entry = NewEntry {
             kind: Kind::Control,
@@ -181,6 +186,7 @@ impl Inner {
         let undecodable = |_| Error::Undecodable { what: "an import" };
         let begun = ImportBegun::decode(what).map_err(undecodable)?;
         let by = By::decode(who).map_err(undecodable)?;
+        let token = begun.token.as_ref().map(read_token).transpose()?.map(Arc::new);
         let scope: Option<ScopePath> = begun.target.parse().ok();
         Ok(ImportJob {
             id,
@@ -191,6 +197,7 @@ impl Inner {
                 scope: scope.clone(),
                 policy_version: begun.policy_version,
                 audit_id: by.audit_id,
+                token,
             },
             request_id: by.request_id,
             format: begun.format,
@@ -202,4 +209,31 @@ impl Inner {
             ordinal: row.scope,
         })
     }
+}
+
+/// The limits of a token as the log keeps them.
+fn record_token(grant: &Grant) -> ImportToken {
+    let Grant { jti, iss, exp, caps, scopes } = grant;
+    ImportToken {
+        jti: jti.clone(),
+        iss: iss.clone(),
+        exp: exp.0,
+        caps: caps.as_ref().map(|caps| caps.iter().cloned().collect()),
+        scopes: scopes.iter().map(|(name, prefix)| format!("{name}:{prefix}")).collect(),
+    }
+}
+
+/// The limits again. A limit that this version does not know ends the job: without it the job could do more.
+fn read_token(token: &ImportToken) -> Result<Grant, Error> {
+    let undecodable = |_| Error::Undecodable { what: "the token of an import" };
+    let ImportToken { jti, iss, exp, caps, scopes } = token;
+    let caps = caps.as_ref().map(|caps| Grant::read_caps(caps.iter().map(String::as_str)));
+    let scopes = Grant::read_scopes(scopes.iter().map(String::as_str));
+    Ok(Grant {
+        jti: jti.clone(),
+        iss: iss.clone(),
+        exp: Micros(*exp),
+        caps: caps.transpose().map_err(undecodable)?,
+        scopes: scopes.map_err(undecodable)?,
+    })
 }

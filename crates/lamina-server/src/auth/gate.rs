@@ -143,9 +143,14 @@ impl Gate {
 
     /// An actor as the configuration knows it, without a token: for those who ask what it may do.
     pub(crate) fn named_caller(&self, tenant: &str, actor: ActorId, ordinal: u32) -> Caller {
+        self.with_offices(tenant, Caller::plain(actor, ordinal))
+    }
+
+    /// A caller with the offices that the configuration gives it: of the issuer of its token, if it has one.
+    pub(crate) fn with_offices(&self, tenant: &str, caller: Caller) -> Caller {
         match &self.kind {
-            Kind::Open(_) => Caller::plain(actor, ordinal),
-            Kind::Signed(signed) => signed.trust.named_caller(tenant, actor, ordinal),
+            Kind::Open(_) => caller,
+            Kind::Signed(signed) => signed.trust.named_caller(tenant, caller),
         }
     }
 

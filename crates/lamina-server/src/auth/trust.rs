@@ -258,9 +258,11 @@ impl Trust {
             })
     }
 
-    /// An actor with the offices that the configuration gives it, whoever issues its tokens.
-    pub(super) fn named_caller(&self, tenant: &str, actor: ActorId, ordinal: u32) -> Caller {
-        self.with_offices(None, tenant, Caller::plain(actor, ordinal))
+    /// A caller with the offices that the configuration gives it: those of the issuer of its token, or of any
+    /// issuer if it has none.
+    pub(super) fn named_caller(&self, tenant: &str, caller: Caller) -> Caller {
+        let grant = caller.grant.clone();
+        self.with_offices(grant.as_ref().map(|grant| grant.iss.as_str()), tenant, caller)
     }
 
     /// The actors that act for the persons of a tenant, whoever issues their tokens.

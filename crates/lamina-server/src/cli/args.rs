@@ -495,6 +495,9 @@ pub(super) struct ExportArgs {
     /// Write the report of kept, changed and lost records here, as JSON
     #[arg(long, value_name = "FILE")]
     pub(super) report: Option<PathBuf>,
+    /// A data directory that no server uses, instead of a server
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file"])]
+    pub(super) data: Option<PathBuf>,
     #[command(flatten)]
     pub(super) server: ServerArgs,
 }

@@ -26,7 +26,6 @@ const UPLOAD_TIME_MAX: Duration = Duration::from_secs(24 * 3_600);
 /// Bytes of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 const ACTOR: &str = "x-cortex-actor";
-const OCTETS: &str = "application/octet-stream";
 
 /// An open way to a server.
 pub(super) enum Door {
@@ -50,7 +49,9 @@ impl Door {
     pub(super) fn open(args: &ServerArgs, data: Option<&Path>) -> Result<Door, Failure> {
         let actor = given(args.actor.as_deref(), "LAMINA_ACTOR");
         if let Some(data) = data {
-            return Ok(Door::Data { process: Box::new(InProcess::open(data)?), actor });
+            let process = Box::new(InProcess::open(data)?);
+            process.resume_imports();
+            return Ok(Door::Data { process, actor });
         }
         let url = given(args.url.as_deref(), "LAMINA_URL").unwrap_or_else(|| URL.to_owned());
         let bounds = Bounds {
@@ -70,7 +71,8 @@ impl Door {
         match self {
             Door::Server(server) => server.send(Request::get(server.endpoint(path)?)),
             Door::Data { process, actor } => {
-                let request = local_request("GET", path, actor.as_deref(), Body::empty())?;
+                let request = LocalRequest { path, actor: actor.as_deref(), media: None };
+                let request = local_request(&request, Body::empty())?;
                 local_answer(process, process.request(request))
             }
         }
@@ -88,7 +90,8 @@ impl Door {
                 server.send(request)
             }
             Door::Data { process, actor } => {
-                let request = local_request("POST", path, actor.as_deref(), Body::new(body))?;
+                let request = LocalRequest { path, actor: actor.as_deref(), media: Some(OCTETS) };
+                let request = local_request(&request, Body::new(body))?;
                 local_answer(process, process.request(request))
             }
         };
@@ -137,15 +140,25 @@ impl ServerDoor {
     }
 }
 
-fn local_request(
-    method: &str,
-    path: &str,
-    actor: Option<&str>,
+/// The media type of a source.
+const OCTETS: &str = "application/octet-stream";
+
+/// A request to a directory; one with a body names its media type.
+pub(super) struct LocalRequest<'a> {
+    pub(super) path: &'a str,
+    pub(super) actor: Option<&'a str>,
+    pub(super) media: Option<&'static str>,
+}
+
+pub(super) fn local_request(
+    request: &LocalRequest<'_>,
     body: Body,
 ) -> Result<HttpRequest<Body>, Failure> {
+    let LocalRequest { path, actor, media } = *request;
+    let method = if media.is_some() { "POST" } else { "GET" };
     let mut request = HttpRequest::builder().method(method).uri(path).header(HOST, "localhost");
-    if method != "GET" {
-        request = request.header(CONTENT_TYPE, OCTETS);
+    if let Some(media) = media {
+        request = request.header(CONTENT_TYPE, media);
     }
     if let Some(actor) = actor {
         request = request.header(ACTOR, actor);
@@ -153,7 +166,10 @@ fn local_request(
     request.body(body).map_err(Failure::usage)
 }
 
-fn local_answer(process: &InProcess, response: HttpResponse<Body>) -> Result<Value, Failure> {
+pub(super) fn local_answer(
+    process: &InProcess,
+    response: HttpResponse<Body>,
+) -> Result<Value, Failure> {
     let status = response.status().as_u16();
     let body = process.block_on(response.into_body().collect());
     let body = body.map_err(|error| Failure::unreadable(anyhow!(error)))?.to_bytes();

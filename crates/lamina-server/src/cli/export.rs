@@ -22,8 +22,10 @@ use meter::Meter;
 pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let order = order(args)?;
     let output = OutputFile::open(&args.out, args.force)?;
-    let door = ExportDoor::open(&args.server)?;
-    run(args, &door, &order, output)
+    let door = ExportDoor::open(&args.server, args.data.as_deref())?;
+    let done = run(args, &door, &order, output);
+    door.close();
+    done
 }
 
 fn run(

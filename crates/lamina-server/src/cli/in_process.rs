@@ -48,9 +48,12 @@ impl InProcess {
         let parts = Parts { engine, gate, env, meters: Meters::install(), closing, answerer: None };
         let app = Arc::new(App::new(parts, &config));
         let routes = router(Arc::clone(&app));
-        // Imports that were cut short go on, and staged sources without a job are swept.
-        runtime.block_on(Imports::resume(&app));
         Ok(InProcess { runtime, app, routes, close })
+    }
+
+    /// Goes on with imports that were cut short, and sweeps staged sources without a job.
+    pub(super) fn resume_imports(&self) {
+        self.runtime.block_on(Imports::resume(&self.app));
     }
 
     /// Answers one request.

@@ -144,7 +144,9 @@ pub(crate) fn line(scope: &str, text: &str, minute: u32) -> String {
 
 #[test]
 fn job_of_a_small_import_is_over_in_the_answer() {
-    let mut api = Api::shared("import");
+    // No other job of the tenant makes it wait.
+    let own = Own::start();
+    let mut api = own.api("import");
     let scope = api.scope.clone();
     let lines = [line(&scope, "I live in Oslo.", 1), line(&scope, "I like tea.", 2)].join("\n");
     let answer =
@@ -168,6 +170,7 @@ fn job_of_a_small_import_is_over_in_the_answer() {
         (&json!("jsonl"), &json!("two.jsonl"))
     );
     assert_eq!(events(&mut api, &scope).len(), 2);
+    own.stop();
 }
 
 /// The lifecycle events of a job, once its end is among them.

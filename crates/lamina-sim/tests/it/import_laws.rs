@@ -279,7 +279,7 @@ fn law_c_crash_at_any_row_gives_the_end_of_one_run() {
         // The answer waits for the job: the server is killed before it can come.
         let sending = std::thread::spawn(move || client.send_once(&first).is_ok());
         // Spread over the time that a job takes, so that rounds end at different rows.
-        std::thread::sleep(Duration::from_millis(100 + round * 67));
+        std::thread::sleep(Duration::from_millis(20 + round * 67));
         let own = own.crash();
         let is_answered = sending.join().unwrap();
         let mut api = own.api("law-c");

@@ -35,7 +35,7 @@ pub use erasure::{
 pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
 pub use import::{
     ImportBegun, ImportCounts, ImportEnded, ImportFailure, ImportIdentity, ImportOutcome,
-    ImportStep,
+    ImportStep, ImportToken,
 };
 pub use phrases::PhrasesSet;
 pub use rederive::{RederiveBegun, RederiveEnded};

@@ -403,19 +403,32 @@ async fn found(call: &mut Call) -> Result<(JobHead, JobNumbers), Failure> {
     let caller = call.caller()?;
     let desk = call.desk.clone();
     may_import_any(&desk, &caller).await?;
-    let (head, numbers) = match call.app.imports.find(caller.tenant, id) {
-        Some(live) => (live.head.clone(), live.numbers()),
-        None => {
-            let status = call.app.engine.import_status(caller.tenant, id).await?;
-            let head = JobHead::of(&status).ok_or(EngineError::NotFound)?;
-            (head, JobNumbers::of(&status))
+    let (head, numbers) = match found_in(&desk.app, caller.tenant, id).await {
+        Err(EngineError::NotFound) => {
+            let shared = desk.app.engine.shared_tenant(&desk.app.boot());
+            found_in(&desk.app, shared.ok_or(EngineError::NotFound)?, id).await?
         }
+        found => found?,
     };
     if !sees(&desk, &caller, &head).await? {
         return Err(EngineError::NotFound.into());
     }
     desk.permit_import(&caller, head.scope(), head.format.name()).await?;
     Ok((head, numbers))
+}
+
+/// An import of one tenant: of this process, or of the log.
+async fn found_in(
+    app: &App,
+    tenant: u32,
+    id: ImportId,
+) -> Result<(JobHead, JobNumbers), EngineError> {
+    if let Some(live) = app.imports.find(tenant, id) {
+        return Ok((live.head.clone(), live.numbers()));
+    }
+    let status = app.engine.import_status(tenant, id).await?;
+    let head = JobHead::of(&status).ok_or(EngineError::NotFound)?;
+    Ok((head, JobNumbers::of(&status)))
 }
 
 /// The numbers of an import as they are now.
@@ -428,10 +441,18 @@ async fn known(app: &App, head: &JobHead) -> Option<JobNumbers> {
 }
 
 async fn sees(desk: &Desk, caller: &Caller, head: &JobHead) -> Result<bool, Failure> {
-    if head.actor == caller.actor || caller.administers() {
+    let is_shared = head.tenant != caller.tenant;
+    if !is_shared && (head.actor == caller.actor || caller.administers()) {
         return Ok(true);
     }
     let Some(scope) = head.scope() else { return Ok(false) };
+    if is_shared {
+        // Where all tenants meet callers are guests, who have another name and no office but that of an operator.
+        let stack = desk.app.stack(caller, Some(scope)).await?;
+        let permit = stack.permit_import(caller, Some(scope), head.format.name());
+        let guest = permit.ok().map(|permit| permit.caller().clone());
+        return Ok(guest.is_some_and(|guest| guest.actor == head.actor || guest.administers()));
+    }
     if is_person_of(caller, scope) {
         return Ok(true);
     }

@@ -1,7 +1,6 @@
 //! An import of this process, as requests see it: queued, running or over.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use lamina_api::v1::import::{ImportErrorBody, ImportJobBody, ImportTarget};
 use lamina_engine::import::{ImportCounts, ImportOutcome, ImportStatus};
@@ -122,12 +121,21 @@ struct JobStart {
     position: u64,
 }
 
+/// Which came first: a cancellation, or the end of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JobCourse {
+    Open,
+    Cancelled,
+    Ending,
+}
+
 /// An import of this process.
 #[derive(Debug)]
 pub(crate) struct LiveImport {
     pub(crate) head: JobHead,
     numbers: Mutex<JobNumbers>,
-    is_cancelled: AtomicBool,
+    /// Set by a cancellation, unless the job has come to its end before.
+    course: watch::Sender<JobCourse>,
     over: watch::Sender<bool>,
 }
 
@@ -144,7 +152,7 @@ impl LiveImport {
         Arc::new(LiveImport {
             head,
             numbers: Mutex::new(numbers),
-            is_cancelled: AtomicBool::new(false),
+            course: watch::Sender::new(JobCourse::Open),
             over: watch::Sender::new(false),
         })
     }
@@ -191,17 +199,38 @@ impl LiveImport {
         self.over.send_replace(true);
     }
 
-    /// Asks the job to stop after the rows that are being written; `false` if it is over.
+    /// Asks the job to stop after the rows that are being written. `false` if it has come to its end: a job
+    /// whose cancellation was accepted never completes.
     pub(crate) fn cancel(&self) -> bool {
-        let runs = !self.numbers.lock().status.is_over();
-        if runs {
-            self.is_cancelled.store(true, Ordering::Relaxed);
-        }
-        runs
+        let mut is_accepted = false;
+        self.course.send_modify(|course| {
+            is_accepted = *course != JobCourse::Ending;
+            if is_accepted {
+                *course = JobCourse::Cancelled;
+            }
+        });
+        is_accepted
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
-        self.is_cancelled.load(Ordering::Relaxed)
+        *self.course.borrow() == JobCourse::Cancelled
+    }
+
+    /// Takes no cancellation from here on; `false` if there was one.
+    pub(super) fn begin_end(&self) -> bool {
+        let mut is_first = false;
+        self.course.send_modify(|course| {
+            is_first = *course != JobCourse::Cancelled;
+            *course = JobCourse::Ending;
+        });
+        is_first
+    }
+
+    /// Waits for a cancellation.
+    pub(super) async fn cancelled(&self) {
+        let mut course = self.course.subscribe();
+        // The sender lives as long as `self`.
+        let _ = course.wait_for(|course| *course == JobCourse::Cancelled).await;
     }
 
     /// Waits until the job is over, or this process leaves it.

@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use lamina_api::v1::import::ImportTarget;
-use lamina_core::policy::Caller;
+use lamina_core::policy::{Caller, Guest, JobGrant};
+use lamina_engine::Error as EngineError;
 use lamina_engine::import::{
     ImportCounts, ImportEnd, ImportJob, ImportOutcome, PlannedRows, StagedFile,
 };
@@ -158,10 +159,16 @@ impl Imports {
                 };
                 (tenant, everywhere.acquire_owned().await.ok())
             };
-            tokio::select! {
+            let turns = tokio::select! {
                 biased;
-                () = crate::http::listen::closed(&mut closing) => live.leave(),
-                _turns = turn => {
+                () = crate::http::listen::closed(&mut closing) => None,
+                // A job that was cancelled while it waits only writes its end.
+                () = live.cancelled() => Some((None, None)),
+                turns = turn => Some(turns),
+            };
+            match &turns {
+                None => live.leave(),
+                Some(_) => {
                     let handle = Handle::current();
                     let ran = tokio::task::spawn_blocking(move || run::run(plan, handle)).await;
                     if let Err(error) = ran {
@@ -170,6 +177,7 @@ impl Imports {
                     }
                 }
             }
+            drop(turns);
             app.imports.retire(&live);
             drop(place);
         });
@@ -213,6 +221,11 @@ impl Imports {
             }
         };
         for job in jobs {
+            if app.is_local() && job.grant.token.is_some() {
+                // Where nobody shows a token everybody may do everything, and this job may not.
+                tracing::warn!(import = %job.id, "an import waits for a server that knows its token");
+                continue;
+            }
             resume_job(app, job).await;
         }
     }
@@ -233,7 +246,13 @@ async fn resume_job(app: &Arc<App>, job: ImportJob) {
         return;
     };
     let actor = job.grant.actor.clone();
-    let caller = resumed_caller(app, tenant, actor.clone());
+    let caller = match resumed_caller(app, &job.grant).await {
+        Ok(caller) => caller,
+        Err(error) => {
+            tracing::error!(error = chain(&error), "an import could not be carried on");
+            return;
+        }
+    };
     let head = JobHead { id, tenant, actor, format, target, is_dry: false };
     let staged = job.staged.clone();
     // Jobs of before have their place, however many there are.
@@ -248,12 +267,23 @@ async fn resume_job(app: &Arc<App>, job: ImportJob) {
     Imports::start(place, NewImport { head, caller, staged, spec, job: Some(job) });
 }
 
-/// The caller of a job after a restart: its name and the offices that the configuration gives it. The token
-/// that began the job is not asked for again.
-fn resumed_caller(app: &App, tenant: u32, actor: ActorId) -> Caller {
+/// The caller of a job after a restart: its name, the offices that the configuration gives it, and the limits
+/// of the token that began the job.
+async fn resumed_caller(app: &App, grant: &JobGrant) -> Result<Caller, EngineError> {
+    let (actor, tenant, token) = (&grant.actor, &grant.tenant, &grant.token);
+    let plain = |actor: ActorId, tenant: u32| Caller {
+        grant: token.clone(),
+        ..Caller::plain(actor, tenant)
+    };
     if app.is_local() {
-        return Caller::local(actor, tenant);
+        return Ok(Caller::local(actor.clone(), *tenant));
     }
-    let name = app.engine.tenant_name(tenant);
-    app.gate.named_caller(&name, actor, tenant)
+    let Some((home, name)) = actor.at_home() else {
+        let name = app.engine.tenant_name(*tenant);
+        return Ok(app.gate.with_offices(&name, plain(actor.clone(), *tenant)));
+    };
+    // A guest in the scopes that all tenants share.
+    let ordinal = app.engine.tenant_or_register(&name).await?;
+    let home = app.gate.with_offices(name.as_str(), plain(home, ordinal));
+    Ok(home.as_guest(&Guest { actor: actor.clone(), tenant: *tenant }))
 }

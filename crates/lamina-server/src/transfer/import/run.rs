@@ -194,6 +194,7 @@ impl JobRun {
 
     /// Reads the whole source.
     fn read_all(&mut self) -> Result<LossAccount, Stop> {
+        self.look()?;
         let JobPlan { app, staged, spec, .. } = &self.plan;
         let fault = |fault: SourceFault| Stop::Failed { code: fault.code, detail: fault.detail };
         let source = open_source(&app.engine, staged, &spec.name).map_err(fault)?;

@@ -90,6 +90,42 @@ fn data_directory_takes_an_import_without_a_server() {
 }
 
 #[test]
+fn data_directory_gives_an_export_without_a_server() {
+    let folder = directory();
+    let place = data(folder.path());
+    let source = folder.path().join("notes.jsonl");
+    // More than an answer holds, so that the bytes are streamed.
+    let row = |n: u32| line("user:nora", &format!("note {n} {}", "x".repeat(1_000)), n);
+    let lines: Vec<String> = (0..3_000).map(row).collect();
+    write_atomic(&RealDisk, &source, lines.join("\n").as_bytes()).unwrap();
+    let words = ["import", shown(&source), "--data", shown(&place), "--actor", "user:nora"];
+    assert_eq!(lamina(&words).code, Some(0));
+    let out = folder.path().join("nora.jsonl");
+    let words = [
+        "export",
+        "--scope",
+        "user:nora",
+        "--data",
+        shown(&place),
+        "--actor",
+        "user:nora",
+        "--out",
+        shown(&out),
+    ];
+    let ended = lamina(&words);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    let text = String::from_utf8(read_file(&RealDisk, &out, 64 << 20).unwrap()).unwrap();
+    assert_eq!(text.lines().filter(|line| line.contains("\"note ")).count(), 3_000);
+    let own = Own {
+        server: crate::harness::launch(folder.path(), &[]).start().unwrap(),
+        directory: folder,
+    };
+    let used = lamina(&[&words[..], &["--force"]].concat());
+    assert_eq!(used.code, Some(4), "a server uses the directory: {}{}", used.out, used.err);
+    own.stop();
+}
+
+#[test]
 fn source_that_cannot_be_imported_says_why() {
     let folder = directory();
     let place = data(folder.path());

@@ -74,3 +74,52 @@ fn r169_capability_of_the_format_is_asked_before_the_body() {
     assert_eq!(job["written"], 1, "{job}");
     team.own.stop();
 }
+
+/// A token for one project stays one for that project when the server dies and goes on with the job.
+#[test]
+fn limits_of_a_token_hold_for_its_job_after_a_crash() {
+    const ROWS: u32 = 12_000;
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    for scope in ["org:acme/project:a", "org:acme/project:b"] {
+        alice.post("/v1/experience", &crate::harness::envelope(scope, "The beginning.")).ok(202);
+    }
+    let mut claims = team.claims("acme", "user:alice");
+    claims.scopes = vec![("scope.write".to_owned(), "org:acme/project:a/*".parse().unwrap())];
+    let mut limited = team.with(&claims);
+    let filler = "x".repeat(300);
+    let row = |n: u32| {
+        let name = if n.is_multiple_of(2) { "a" } else { "b" };
+        line(&format!("org:acme/project:{name}"), &format!("note {n} {filler}"), n)
+    };
+    let lines: Vec<String> = (0..ROWS).map(row).collect();
+    let accepted = limited.send(upload("format=jsonl&scope=org:acme", lines.join("\n"))).ok(202);
+    let id = string(&accepted, "import_id");
+    let team = team.crash();
+    let mut alice = team.caller("acme", "user:alice");
+    let job = finished(&mut alice, &id);
+    let half = ROWS / 2;
+    assert_eq!((&job["written"], &job["failed"]), (&json!(half), &json!(half)), "{job}");
+    let page = alice.get("/v1/events?scope=org:acme/project:b&limit=10").ok(200);
+    assert_eq!(page["items"].as_array().unwrap().len(), 1, "{page}");
+    team.own.stop();
+}
+
+/// Callers of a shared scope are guests there; their own jobs are theirs all the same.
+#[test]
+fn job_of_a_global_target_is_shown_to_its_caller_only() {
+    let team = Team::start("on_prem_enterprise");
+    let (mut alice, mut bob) =
+        (team.caller("acme", "user:alice"), team.caller("other", "user:bob"));
+    let request = upload("format=jsonl&scope=global:pool", line("global:pool", "Tea is hot.", 1));
+    let job = import(&mut alice, request);
+    assert_eq!((&job["status"], &job["written"]), (&json!("completed"), &json!(1)), "{job}");
+    let id = string(&job, "import_id");
+    let status = format!("/v1/import/{id}");
+    assert_eq!(alice.get(&status).ok(200)["target"], "global:pool");
+    let cancel = Request::new("POST", &format!("{status}/cancel"));
+    assert_eq!(alice.send(cancel.clone()).ok(200)["cancellation_accepted"], false);
+    bob.get(&status).fails(404, "NOT_FOUND");
+    bob.send(cancel).fails(404, "NOT_FOUND");
+    team.own.stop();
+}

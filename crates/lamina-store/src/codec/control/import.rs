@@ -32,6 +32,23 @@ pub struct ImportBegun {
     pub policy_version: u64,
     /// Keyed hashes of the idempotency key and of the request.
     pub key: Option<ImportIdentity>,
+    /// The limits of the token that began it; `None` where no token is needed.
+    pub token: Option<ImportToken>,
+}
+
+/// The limits of a token, so that a job that goes on after a restart stays within them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportToken {
+    /// The id of the token.
+    pub jti: String,
+    /// Its issuer.
+    pub iss: String,
+    /// When it ends, in microseconds.
+    pub exp: i64,
+    /// The capabilities that it is for; `None` is all that the policy gives.
+    pub caps: Option<Vec<String>>,
+    /// Capabilities that it limits to scopes, as `CAPABILITY:PREFIX`.
+    pub scopes: Vec<String>,
 }
 
 /// A keyed hash of a name and one of the content under that name.
@@ -141,6 +158,9 @@ impl ImportBegun {
             out.field(9, name);
             out.field(10, body);
         }
+        if let Some(token) = &self.token {
+            out.field(11, &token.encode());
+        }
         out.finish()
     }
 
@@ -148,7 +168,7 @@ impl ImportBegun {
     pub fn decode(bytes: &[u8]) -> Result<ImportBegun, CodecError> {
         let (mut id, mut format, mut target, mut options) = (None, None, None, None);
         let (mut file, mut length, mut sha256, mut version) = (None, None, None, None);
-        let (mut name, mut body) = (None, None);
+        let (mut name, mut body, mut token) = (None, None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
             match tag {
@@ -162,6 +182,7 @@ impl ImportBegun {
                 8 => once(&mut version, number(value, "policy_version")?, "policy_version")?,
                 9 => once(&mut name, array(value, "key")?, "key")?,
                 10 => once(&mut body, array(value, "body")?, "body")?,
+                11 => once(&mut token, ImportToken::decode(value)?, "token")?,
                 _ => {}
             }
         }
@@ -175,6 +196,48 @@ impl ImportBegun {
             sha256: required(sha256, "sha256")?,
             policy_version: required(version, "policy_version")?,
             key: name.zip(body).map(|(name, body)| ImportIdentity { name, body }),
+            token,
+        })
+    }
+}
+
+impl ImportToken {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = FieldWriter::new(VERSION, 64);
+        out.field(1, self.jti.as_bytes());
+        out.field(2, self.iss.as_bytes());
+        out.field(3, &self.exp.to_le_bytes());
+        if let Some(caps) = &self.caps {
+            // A token for no capability differs from one without a list.
+            out.field(4, &[]);
+            caps.iter().for_each(|name| out.field(5, name.as_bytes()));
+        }
+        self.scopes.iter().for_each(|entry| out.field(6, entry.as_bytes()));
+        out.finish()
+    }
+
+    fn decode(bytes: &[u8]) -> Result<ImportToken, CodecError> {
+        let (mut jti, mut iss, mut exp, mut is_listed) = (None, None, None, None);
+        let (mut caps, mut scopes) = (Vec::new(), Vec::new());
+        let mut fields = fields(bytes, VERSION)?;
+        while let Some((tag, value)) = fields.next()? {
+            match tag {
+                1 => once(&mut jti, string(value, "jti")?, "jti")?,
+                2 => once(&mut iss, string(value, "iss")?, "iss")?,
+                3 => once(&mut exp, i64::from_le_bytes(array(value, "exp")?), "exp")?,
+                4 => once(&mut is_listed, (), "caps")?,
+                5 => caps.push(string(value, "caps")?),
+                6 => scopes.push(string(value, "scopes")?),
+                // An unknown limit may not be left out.
+                _ => return Err(CodecError::Malformed { field: "token" }),
+            }
+        }
+        Ok(ImportToken {
+            jti: required(jti, "jti")?,
+            iss: required(iss, "iss")?,
+            exp: required(exp, "exp")?,
+            caps: is_listed.map(|()| caps),
+            scopes,
         })
     }
 }

@@ -14,6 +14,10 @@ use crate::transfer::import::job::JobStatus;
 impl JobRun {
     pub(super) fn end(&mut self, ended: Result<LossAccount, Stop>) {
         let live = Arc::clone(&self.plan.live);
+        let ended = match (ended, live.begin_end()) {
+            (Ok(_), false) => Err(Stop::Cancelled),
+            (ended, _) => ended,
+        };
         let (outcome, status, account) = match ended {
             Ok(account) => (ImportOutcome::Completed, JobStatus::Completed, account),
             Err(Stop::Cancelled) => {

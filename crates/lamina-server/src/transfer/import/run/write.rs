@@ -119,6 +119,12 @@ impl JobRun {
         let (app, caller, scope) = (&self.plan.app, &self.plan.caller, job.scope.clone());
         let stack = self.handle.block_on(app.stack(caller, scope.as_ref()))?;
         let decided = stack.permit_import(caller, scope.as_ref(), self.format().name());
+        if let Some(token) = &caller.grant
+            && app.engine.is_revoked(&token.iss, &token.jti)?
+        {
+            let detail = "the token that began the import was revoked".to_owned();
+            return Err(Stop::Failed { code: ErrorCode::RevokedToken, detail });
+        }
         decided.map(|_| ()).map_err(|denial| Stop::from(Failure::from(denial)))
     }
 

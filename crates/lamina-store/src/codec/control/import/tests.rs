@@ -32,6 +32,7 @@ fn import_entries_encode_to_golden_bytes_and_back() {
         sha256: [2; 32],
         policy_version: 9,
         key: Some(ImportIdentity { name: [3; 16], body: [4; 16] }),
+        token: None,
     };
     let step = ImportStep {
         id,
@@ -53,6 +54,13 @@ fn import_entries_encode_to_golden_bytes_and_back() {
     assert_eq!(ImportBegun::decode(&begun.encode()), Ok(begun.clone()));
     let keyless = ImportBegun { key: None, ..begun.clone() };
     assert_eq!(ImportBegun::decode(&keyless.encode()), Ok(keyless));
+    for caps in [None, Some(Vec::new()), Some(vec!["import.from.mem0".to_owned()])] {
+        let (jti, iss) = ("jti-1".to_owned(), "issuer".to_owned());
+        let scopes = vec!["scope.write:org:acme/*".to_owned(), "scope.write:org:b/*".to_owned()];
+        let token = Some(ImportToken { jti, iss, exp: -1, caps, scopes });
+        let limited = ImportBegun { token, ..begun.clone() };
+        assert_eq!(ImportBegun::decode(&limited.encode()), Ok(limited));
+    }
     assert_eq!(ImportStep::decode(&step.encode()), Ok(step.clone()));
     assert_eq!(ImportEnded::decode(&ended.encode()), Ok(ended.clone()));
     for (whole, reads) in [
