@@ -1,0 +1,3 @@
+//! The validator and the writer on vectors of our own, and on the interop fixtures where they are.
+
+mod interop;
