@@ -97,9 +97,8 @@ impl PublicKey {
     pub(crate) fn read_forms(text: &str) -> Vec<PublicKey> {
         let multibase = text.strip_prefix("did:key:").unwrap_or(text);
         let multicodec = multibase.strip_prefix('z').and_then(base58::decode);
-        let multicodec = multicodec.and_then(|bytes| {
-            bytes.strip_prefix(&DID_KEY_HEAD).map(<[u8]>::to_vec)
-        });
+        let multicodec =
+            multicodec.and_then(|bytes| bytes.strip_prefix(&DID_KEY_HEAD).map(<[u8]>::to_vec));
         let bare = [base58::decode(text), URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()];
         std::iter::once(multicodec)
             .chain(bare)

@@ -8,7 +8,7 @@ use super::shape::{ObjectShape, ShapeCheck};
 use super::shapes::{
     CONVERSATION, CONVERSATION_SHAPE, EMBEDDINGS, EMBEDDINGS_SHAPE, STORE, STORE_SHAPE,
 };
-use super::store;
+use super::{manifest, store};
 use crate::json::{ReadPolicy, Value, parse};
 use crate::quote;
 use crate::source::{ImportSource, SourceError};
@@ -141,6 +141,7 @@ pub fn read(container: Container, files: &[BundleFile]) -> Bundle {
     }
     if container == Container::Directory {
         Companions::new(documents).check(report);
+        check_manifest(documents, &prefix, files, report);
     }
     report.memories = documents
         .iter()
@@ -150,6 +151,12 @@ pub fn read(container: Container, files: &[BundleFile]) -> Bundle {
     report.conversations =
         documents.iter().filter(|d| d.kind == DocumentKind::Conversation).count() as u64;
     bundle
+}
+
+fn check_manifest(documents: &[Document], prefix: &str, files: &[BundleFile], report: &mut Report) {
+    let Some(store) = documents.iter().find(|d| d.kind == DocumentKind::Store) else { return };
+    let hashed = manifest::HashedFiles { prefix, files };
+    hashed.check(&store.value, &mut FileFindings { report, file: &store.file });
 }
 
 /// Reads the files of a source: one document, or those of an archive. Nothing else is opened.

@@ -42,7 +42,9 @@ impl TextForm {
             TextForm::Platform => {
                 (is_platform(text), "must have 2 to 32 characters of a-z, 0-9, _ and -")
             }
-            TextForm::Tag => (is_tag(text), "must begin with a-z or 0-9 and go on with those, _ or -"),
+            TextForm::Tag => {
+                (is_tag(text), "must begin with a-z or 0-9 and go on with those, _ or -")
+            }
             TextForm::Sha256 => (is_sha256(text), "must be sha256: and 64 lower-case hex digits"),
             TextForm::Language => (is_language(text), "must be a language tag such as en or pt-BR"),
         };

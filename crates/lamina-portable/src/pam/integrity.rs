@@ -7,7 +7,7 @@ use crate::json::{Member, Value};
 
 /// The checksum of an `integrity` block: RFC 8785 of the memories in the order of their ids.
 pub fn checksum(memories: &[Value]) -> Result<String, CanonError> {
-    checksum_by(memories, |memory| jcs(memory))
+    checksum_by(memories, jcs)
 }
 
 /// The checksum that the published toolkit computes.

@@ -130,6 +130,8 @@ rules! {
     Signature = "signature",
     /// The signature is not older than the export.
     SignedAt = "signed-at",
+    /// The hashes in the manifest of a bundle are those of its parts.
+    Manifest = "bundle-manifest",
     /// The published toolkit computes the same checksum.
     ToolkitChecksum = "toolkit-checksum",
 }
@@ -223,7 +225,13 @@ pub(super) struct FileFindings<'a> {
 }
 
 impl FileFindings<'_> {
-    pub(super) fn add(&mut self, level: Level, rule: Rule, place: &str, message: impl Into<String>) {
+    pub(super) fn add(
+        &mut self,
+        level: Level,
+        rule: Rule,
+        place: &str,
+        message: impl Into<String>,
+    ) {
         let finding = Finding {
             level,
             rule,

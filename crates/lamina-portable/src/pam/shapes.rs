@@ -134,15 +134,10 @@ static ACCESS: ObjectShape = closed(&[
     optional("shared_with", Shape::Array(&GRANTS)),
 ]);
 static GRANTS: ArrayShape = list(Shape::Object(&GRANT));
-static GRANT: ObjectShape = closed(&[
-    required("entity", NON_EMPTY),
-    required("permissions", Shape::Array(&PERMISSIONS)),
-]);
-static PERMISSIONS: ArrayShape = ArrayShape {
-    item: one_of(&["read", "write", "delete"]),
-    items_min: 1,
-    items: Items::Unique,
-};
+static GRANT: ObjectShape =
+    closed(&[required("entity", NON_EMPTY), required("permissions", Shape::Array(&PERMISSIONS))]);
+static PERMISSIONS: ArrayShape =
+    ArrayShape { item: one_of(&["read", "write", "delete"]), items_min: 1, items: Items::Unique };
 
 static METADATA: ObjectShape = ObjectShape {
     fields: &[nullable("language", Shape::Text(TextForm::Language)), nullable("domain", TEXT)],

@@ -206,8 +206,25 @@ const RSA_SHA512: [u8; 19] = rsa_head(0x51, 3, 0x40);
 const fn rsa_head(all_bytes: u8, hash: u8, digest_bytes: u8) -> [u8; 19] {
     let oid = [0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2];
     [
-        0x30, all_bytes, oid[0], oid[1], oid[2], oid[3], oid[4], oid[5], oid[6], oid[7], oid[8],
-        oid[9], oid[10], oid[11], hash, 5, 0, 4, digest_bytes,
+        0x30,
+        all_bytes,
+        oid[0],
+        oid[1],
+        oid[2],
+        oid[3],
+        oid[4],
+        oid[5],
+        oid[6],
+        oid[7],
+        oid[8],
+        oid[9],
+        oid[10],
+        oid[11],
+        hash,
+        5,
+        0,
+        4,
+        digest_bytes,
     ]
 }
 

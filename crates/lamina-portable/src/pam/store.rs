@@ -207,7 +207,9 @@ fn check_index(store: &Value, references: &References<'_>, findings: &mut FileFi
     }
     for (at, memory) in items(store, "memories").iter().enumerate() {
         let conversation = text(memory, &["provenance", "conversation_ref"]);
-        let (Some(conversation), Some(id)) = (conversation, text(memory, &["id"])) else { continue };
+        let (Some(conversation), Some(id)) = (conversation, text(memory, &["id"])) else {
+            continue;
+        };
         let is_listed = derived.get(conversation).is_some_and(|ids| ids.contains(id));
         if references.index.contains(conversation) && !is_listed {
             let message = format!(

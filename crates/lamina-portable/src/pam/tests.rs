@@ -1,3 +1,5 @@
 //! The validator and the writer on vectors of our own, and on the interop fixtures where they are.
 
 mod interop;
+mod signatures;
+mod stores;
