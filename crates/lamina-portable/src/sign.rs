@@ -4,7 +4,7 @@
 //! another algorithm cannot be verified by anybody.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ed25519_dalek::{Signature, Signer as _, VerifyingKey};
 use zeroize::Zeroizing;
 
@@ -90,6 +90,22 @@ impl PublicKey {
         }
         let bytes = hex::decode_array::<32>(text).ok_or(KeyError::Public)?;
         VerifyingKey::from_bytes(&bytes).map(PublicKey).map_err(|_| KeyError::Public)
+    }
+
+    /// The keys that a text of another program can mean: multibase or bare base 58, base64url, or
+    /// `did:key:…`. Some texts are both base 58 and base64url.
+    pub(crate) fn read_forms(text: &str) -> Vec<PublicKey> {
+        let multibase = text.strip_prefix("did:key:").unwrap_or(text);
+        let multicodec = multibase.strip_prefix('z').and_then(base58::decode);
+        let multicodec =
+            multicodec.and_then(|bytes| bytes.strip_prefix(&DID_KEY_HEAD).map(<[u8]>::to_vec));
+        let bare = [base58::decode(text), URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()];
+        std::iter::once(multicodec)
+            .chain(bare)
+            .flatten()
+            .filter_map(|bytes| <[u8; 32]>::try_from(bytes).ok())
+            .filter_map(|bytes| VerifyingKey::from_bytes(&bytes).map(PublicKey).ok())
+            .collect()
     }
 
     /// Lower-case hexadecimal digits.

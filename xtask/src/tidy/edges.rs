@@ -71,6 +71,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["ndarray"], &["lamina-models"]),
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth", "lamina-portable"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
+    (&["p256", "p384", "rsa"], &["lamina-portable"]),
     (&["rusqlite"], &["lamina-issuer"]),
     (&["rustls", "tokio-rustls"], &["lamina-server", "lamina-outbound"]),
     (&["rustls-native-certs"], &["lamina-outbound"]),

@@ -1,6 +1,7 @@
 //! Importers as a whole.
 
 mod bad_input;
+mod interop;
 mod laws;
 mod more_sources;
 mod sources;

@@ -25,3 +25,31 @@ pub(super) fn encode(bytes: &[u8]) -> String {
         .map(char::from)
         .collect()
 }
+
+/// Texts that are longer hold no key.
+const TEXT_BYTES_MAX: usize = 128;
+
+/// The bytes of base 58; `None` for another alphabet or a text that is too long.
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+    if text.len() > TEXT_BYTES_MAX {
+        return None;
+    }
+    // Least significant byte first.
+    let mut bytes: Vec<u8> = Vec::new();
+    for c in text.bytes() {
+        let mut carry = u32::try_from(ALPHABET.iter().position(|digit| *digit == c)?).ok()?;
+        for byte in &mut bytes {
+            carry += u32::from(*byte) * 58;
+            *byte = u8::try_from(carry & 0xff).ok()?;
+            carry >>= 8;
+        }
+        while carry > 0 {
+            bytes.push(u8::try_from(carry & 0xff).ok()?);
+            carry >>= 8;
+        }
+    }
+    let zeros = text.bytes().take_while(|c| *c == b'1').count();
+    bytes.extend(std::iter::repeat_n(0, zeros));
+    bytes.reverse();
+    Some(bytes)
+}

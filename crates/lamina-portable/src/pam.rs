@@ -1,0 +1,37 @@
+//! Portable AI Memory 1.0: a person's memory as one store with conversations beside it.
+//!
+//! The reader validates before anything is used, and reports every violation with its rule, its file
+//! and its place. The writer stays in the profile on which the specification, the JSON Schemas and the
+//! published Python toolkit agree.
+
+mod bundle;
+mod companions;
+mod forms;
+mod integrity;
+mod manifest;
+mod merge;
+mod model;
+mod report;
+mod shape;
+mod shapes;
+mod signature;
+mod store;
+mod write;
+
+pub use bundle::{
+    Bundle, BundleFile, Container, DOCUMENT_BYTES_MAX, Document, DocumentKind, read, read_source,
+    verify,
+};
+pub use forms::{content_hash, is_language, is_tag};
+pub use integrity::checksum;
+pub use manifest::is_manifest;
+pub use merge::{MergeError, merge};
+pub use model::{
+    Confidence, Conversation, Memory, MemoryKind, Message, Provenance, Relation, Temporal,
+};
+pub use report::{Finding, Level, Report, Rule, SignatureState};
+pub use signature::{SignatureClaim, SignatureError, SignedTexts, sign};
+pub use write::{Embedding, ExportSpan, StoreExport, WriteError, WrittenBundle};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! A full export and its deltas as one store.
+
+use std::collections::BTreeMap;
+
+use super::integrity::checksum;
+use super::manifest::is_manifest;
+use super::store::text;
+use crate::canon::CanonError;
+use crate::json::{Member, Value};
+
+/// Why a delta does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// The delta belongs to another export.
+    #[error("the delta belongs to another export than the base")]
+    Base,
+    /// One of the two is not a store.
+    #[error("a store without memories cannot be merged")]
+    Shape,
+    /// A value without a canonical form.
+    #[error("a memory has no canonical form")]
+    Canon(#[from] CanonError),
+}
+
+/// Applies a delta to its base: memories, relations and index entries are replaced by id or added, and
+/// the checksum is computed anew. A retracted memory stays, as retracted. The signature and the manifest
+/// of the base end, because they cover another store.
+pub fn merge(base: &Value, delta: &Value) -> Result<Value, MergeError> {
+    let named = text(delta, &["base_export_id"]);
+    if named.is_some() && named != text(base, &["export_id"]) {
+        return Err(MergeError::Base);
+    }
+    let Value::Object(members) = base else { return Err(MergeError::Shape) };
+    let mut merged: Vec<Member> = members.clone();
+    merged.retain(|member| member.key.as_str() != Some("signature"));
+    let mut store = Value::Object(merged);
+    for name in ["memories", "relations", "conversations_index"] {
+        let list = upsert(base.get(name), delta.get(name));
+        if let Some(place) = member_mut(&mut store, name) {
+            *place = Value::Array(list);
+        } else if !list.is_empty() {
+            store.push(name, list);
+        }
+    }
+    let memories = store.get("memories").and_then(Value::as_array).ok_or(MergeError::Shape)?;
+    let computed = checksum(memories)?;
+    let total = memories.len() as u64;
+    if let Some(integrity) = member_mut(&mut store, "integrity") {
+        for (name, value) in
+            [("checksum", Value::from(computed)), ("total_memories", Value::count(total))]
+        {
+            if let Some(place) = member_mut(integrity, name) {
+                *place = value;
+            }
+        }
+    }
+    Ok(store)
+}
+
+fn member_mut<'a>(value: &'a mut Value, name: &str) -> Option<&'a mut Value> {
+    let Value::Object(members) = value else { return None };
+    members.iter_mut().find(|m| m.key.as_str() == Some(name)).map(|m| &mut m.value)
+}
+
+fn upsert(base: Option<&Value>, delta: Option<&Value>) -> Vec<Value> {
+    let list = |value: Option<&Value>| -> Vec<Value> {
+        let items = value.and_then(Value::as_array).unwrap_or_default();
+        items.iter().filter(|item| !is_manifest(item)).cloned().collect()
+    };
+    let mut items = list(base);
+    let mut places: BTreeMap<String, usize> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(at, item)| Some((text(item, &["id"])?.to_owned(), at)))
+        .collect();
+    for item in list(delta) {
+        let id = text(&item, &["id"]).unwrap_or_default().to_owned();
+        match places.get(&id).and_then(|at| items.get_mut(*at)) {
+            Some(place) => *place = item,
+            None => {
+                places.insert(id, items.len());
+                items.push(item);
+            }
+        }
+    }
+    items
+}

@@ -1,0 +1,6 @@
+//! The validator and the writer on vectors of our own, and on the interop fixtures where they are.
+
+mod interop;
+mod judge;
+mod signatures;
+mod stores;
