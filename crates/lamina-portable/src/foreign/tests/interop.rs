@@ -93,5 +93,6 @@ fn exports_that_break_the_toolkit_are_read_with_distinct_ids() {
         gemini-safehtmlitem: gemini 2 rows, 0 errors
         grok-id-prefix-collision: grok 3 rows, 0 errors
         zip-input: openai 1 rows, 0 errors
-    "#]].assert_eq(&(shown.join("\n") + "\n"));
+    "#]]
+    .assert_eq(&(shown.join("\n") + "\n"));
 }
