@@ -87,10 +87,10 @@ fn bundle(seed: u64) -> StoreExport {
             created_at: Micros(1),
         })
         .collect();
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         export.key = Some(SigningKey::from_seed(&[9; 32]));
     }
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         export.embeddings = (0..count)
             .map(|at| Embedding {
                 id: format!("e{at}"),
