@@ -17,6 +17,7 @@ pub mod source;
 pub mod loss;
 pub mod foreign;
 pub mod export;
+pub mod zaxy;
 pub mod targets;
 
 /// A name inside a message: at most 80 characters, printable.

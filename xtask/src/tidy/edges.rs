@@ -70,6 +70,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["tantivy", "rust-stemmers"], &["lamina-index"]),
     (&["ndarray"], &["lamina-models"]),
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth", "lamina-portable"]),
+    (&["ml-dsa"], &["lamina-portable"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
     (&["rusqlite"], &["lamina-issuer"]),
     (&["rustls", "tokio-rustls"], &["lamina-server", "lamina-outbound"]),
