@@ -17,7 +17,8 @@ mod python;
 pub use aegx::aegx;
 pub use double::{ecma_double, python_double};
 pub use jcs::jcs;
-pub use python::{python_ascii, python_utf8};
+pub(crate) use python::python_spaced_sorted;
+pub use python::{python_ascii, python_compact_ascii, python_indented, python_spaced, python_utf8};
 
 /// Why a value has no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -18,6 +18,7 @@ pub mod loss;
 pub mod foreign;
 pub mod export;
 pub mod pam;
+pub mod zaxy;
 pub mod targets;
 
 /// A name inside a message: at most 80 characters, printable.

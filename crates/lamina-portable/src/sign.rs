@@ -1,4 +1,5 @@
-//! Ed25519 signatures of exported files, and the forms in which other programs keep the keys.
+//! Signatures of exported files, and the forms in which other programs keep the keys: Ed25519, and
+//! ML-DSA-65 in [`BundleKey`], which signs with either.
 //!
 //! The algorithm is a property of the key, never a second parameter: a file signed under the name of
 //! another algorithm cannot be verified by anybody.
@@ -11,12 +12,16 @@ use zeroize::Zeroizing;
 use lamina_types::stdx::hex;
 
 mod base58;
+mod bundle_key;
+
+pub use bundle_key::{BundleKey, SignatureAlgorithm, verify_signature};
 
 /// The bytes before the seed in the PKCS#8 form of an Ed25519 key.
 const PKCS8_HEAD: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 const PEM_BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const PEM_END: &str = "-----END PRIVATE KEY-----";
+const PEM_LINE_CHARS: usize = 64;
 /// The multicodec prefix of an Ed25519 public key in `did:key`.
 const DID_KEY_HEAD: [u8; 2] = [0xed, 0x01];
 
@@ -29,9 +34,41 @@ pub enum KeyError {
     /// PEM of another kind of key.
     #[error("the private key is not an unencrypted Ed25519 key in PKCS#8 form")]
     Algorithm,
+    /// PEM of a key that signs no bundle.
+    #[error(
+        "the private key is neither an Ed25519 key nor the seed of an ML-DSA-65 key, unencrypted, in PKCS#8 form"
+    )]
+    BundleAlgorithm,
     /// Not 64 hexadecimal digits of a point on the curve.
     #[error("the public key is not 64 lower-case hexadecimal digits of an Ed25519 key")]
     Public,
+}
+
+/// The bytes of unencrypted PKCS#8 PEM.
+fn pem_bytes(text: &str) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let body = text.trim().strip_prefix(PEM_BEGIN).and_then(|rest| rest.strip_suffix(PEM_END));
+    let body: Zeroizing<String> =
+        Zeroizing::new(body.ok_or(KeyError::Pem)?.split_ascii_whitespace().collect());
+    Ok(Zeroizing::new(STANDARD.decode(body.as_bytes()).map_err(|_| KeyError::Pem)?))
+}
+
+/// The PEM text of a head and a seed.
+fn pem_text(head: &[u8], seed: &[u8]) -> Zeroizing<String> {
+    let mut der = Zeroizing::new(Vec::with_capacity(head.len() + seed.len()));
+    der.extend_from_slice(head);
+    der.extend_from_slice(seed);
+    let body = Zeroizing::new(STANDARD.encode(der.as_slice()));
+    let mut text = Zeroizing::new(format!("{PEM_BEGIN}\n"));
+    let mut rest = body.as_str();
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at(rest.len().min(PEM_LINE_CHARS));
+        text.push_str(line);
+        text.push('\n');
+        rest = after;
+    }
+    text.push_str(PEM_END);
+    text.push('\n');
+    text
 }
 
 /// A secret key.
@@ -53,10 +90,7 @@ impl SigningKey {
 
     /// Reads unencrypted PKCS#8 PEM.
     pub fn from_pem(text: &str) -> Result<SigningKey, KeyError> {
-        let body = text.trim().strip_prefix(PEM_BEGIN).and_then(|rest| rest.strip_suffix(PEM_END));
-        let body: Zeroizing<String> =
-            Zeroizing::new(body.ok_or(KeyError::Pem)?.split_ascii_whitespace().collect());
-        let der = Zeroizing::new(STANDARD.decode(body.as_bytes()).map_err(|_| KeyError::Pem)?);
+        let der = pem_bytes(text)?;
         let seed = der.strip_prefix(&PKCS8_HEAD).ok_or(KeyError::Algorithm)?;
         let seed: &[u8; 32] = seed.try_into().map_err(|_| KeyError::Algorithm)?;
         Ok(SigningKey::from_seed(seed))
@@ -64,10 +98,7 @@ impl SigningKey {
 
     /// Writes unencrypted PKCS#8 PEM.
     pub fn to_pem(&self) -> Zeroizing<String> {
-        let mut der = Zeroizing::new(PKCS8_HEAD.to_vec());
-        der.extend_from_slice(Zeroizing::new(self.0.to_bytes()).as_slice());
-        let body = Zeroizing::new(STANDARD.encode(der.as_slice()));
-        Zeroizing::new(format!("{PEM_BEGIN}\n{}\n{PEM_END}\n", body.as_str()))
+        pem_text(&PKCS8_HEAD, Zeroizing::new(self.0.to_bytes()).as_slice())
     }
 
     /// The public half.

@@ -70,6 +70,7 @@ const QUARANTINE: &[(&[&str], &[&str])] = &[
     (&["tantivy", "rust-stemmers"], &["lamina-index"]),
     (&["ndarray"], &["lamina-models"]),
     (&["ed25519-dalek"], &["lamina-store", "lamina-auth", "lamina-portable"]),
+    (&["ml-dsa"], &["lamina-portable"]),
     (&["pasetors", "jsonwebtoken"], &["lamina-auth"]),
     (&["p256", "p384", "rsa"], &["lamina-portable"]),
     (&["rusqlite"], &["lamina-issuer"]),
