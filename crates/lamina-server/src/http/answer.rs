@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::HeaderMap;
+use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::response::Response;
 use lamina_api::{ApiError, Tier};
@@ -90,6 +91,7 @@ pub(crate) async fn answer(
         reply::add_expiry(&mut response, expires, app.engine.now());
     }
     reply::add_rate(&mut response, standing, app.env.clock.wall());
+    reply::protect_json(&mut response);
     word.say(&mut response);
     response.headers_mut().insert(reply::REQUEST_ID, id.header());
     let status = response.status();
@@ -148,6 +150,13 @@ fn gate(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), ApiErro
     if header_bytes(&head.headers) > HEADER_BYTES_MAX || head.headers.len() > HEADERS_MAX {
         return Err(ApiError::of(ErrorCode::HeadersTooLarge));
     }
+    if head.headers.get_all(HOST).iter().nth(1).is_some() {
+        return Err(ApiError::at(
+            ErrorCode::MalformedRequest,
+            "Host",
+            "a request has one `Host` header",
+        ));
+    }
     if app.is_local() {
         origin::check(&head.headers, head.uri.authority(), word.is_listed()).map_err(
             |foreign| {
@@ -162,7 +171,8 @@ fn gate(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), ApiErro
                 .with("reason", foreign.reason())
                 .with(
                     "remediation",
-                    "call it by address or as localhost, not from a web page of another site",
+                    "call it by address or as localhost; list the origin of a web page in \
+                     http.cors_origins",
                 )
             },
         )?;

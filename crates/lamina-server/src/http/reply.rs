@@ -1,7 +1,7 @@
 //! Responses: JSON bodies, and the headers that every response carries (R014, R042, R200, R206).
 
 use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_types::Micros;
@@ -59,6 +59,19 @@ pub(crate) fn add_expiry(response: &mut Response, expires: Micros, now: Micros) 
     if let Ok(at) = HeaderValue::try_from(lamina_api::time::print(expires)) {
         headers.insert(EXPIRES_AT, at);
     }
+}
+
+/// Keeps browsers from guessing the type of a JSON body, from storing it, and from handing it to a
+/// page of another origin.
+pub(crate) fn protect_json(response: &mut Response) {
+    const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+    let headers = response.headers_mut();
+    if headers.get(CONTENT_TYPE) != Some(&JSON) {
+        return;
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
 /// 204: done, and nothing to say.
