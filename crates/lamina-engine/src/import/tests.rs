@@ -4,11 +4,14 @@ use std::path::Path;
 
 use lamina_core::policy::Permit;
 use lamina_env::Env;
-use lamina_types::capability::{ImportFromJsonl, ScopeReadLocal, ScopeWrite};
+use lamina_env::sim::SimClock;
+use lamina_types::Micros;
+use lamina_types::capability::{ForgetGdpr, ImportFromJsonl, ScopeReadLocal, ScopeWrite};
 
 use super::*;
-use crate::admin::testing::{noted, open, path, permit_of, reopen, written};
-use crate::{Engine, Error};
+use crate::admin::testing::{boot, noted, open, path, permit_of, reopen, written};
+use crate::erasure::{ErasureAsked, ErasureRights, Outcome};
+use crate::{Engine, Error, Settings};
 
 const ALICE: &str = "user:alice";
 
@@ -212,5 +215,53 @@ async fn unfinished_job_goes_on_after_a_restart_and_stray_sources_go() {
     assert_eq!(file.read_at(&mut bytes, 0).unwrap(), 15);
     let status = engine.import_status(1, lost.id).await.unwrap();
     assert_eq!(status.outcome, Some(ImportOutcome::Failed));
+    engine.shutdown().await;
+}
+
+const DAY: i64 = 24 * 3_600 * 1_000_000;
+
+/// An engine whose clock is this one.
+fn open_at(dir: &Path, clock: &Arc<SimClock>) -> Engine {
+    let env = Env { clock: Arc::clone(clock) as _, ..Env::real() };
+    let settings = Settings { synchronized_file: None, ..Settings::new(dir) };
+    Engine::open(settings, env).unwrap().0
+}
+
+async fn erase_all(engine: &Engine) {
+    let scope = path(ALICE);
+    let permit = permit_of::<ForgetGdpr>(1, ALICE, Some(&scope));
+    let rights = ErasureRights { boot: boot(), delegates: Vec::new() };
+    let asked = ErasureAsked { scope, events: Vec::new(), preview: None, idempotency_key: None };
+    let begun = engine.erase(&permit, &rights, &asked, &noted()).await.unwrap();
+    while engine.erasure(1, begun.id).await.unwrap().outcome == Outcome::Running {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn identities_outlive_48_hours_rebuilds_and_erasure() {
+    const ROWS: [&str; 3] = ["a=one", "b=two", "b=two"];
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Arc::new(SimClock::at(Micros(1_700_000_000_000_000)));
+    let mut engine = open_at(dir.path(), &clock);
+    let job = begin(&engine, ALICE, None).await.job;
+    assert_eq!(outcomes(&engine, &job, &ROWS).await, "wwk");
+    for (round, expected) in
+        ["two days", "rebuild", "erasure", "rebuild"].into_iter().zip(["k", "k", "e", "e"])
+    {
+        if round == "erasure" {
+            erase_all(&engine).await;
+        }
+        // Keys of ordinary writes are forgotten after a day; two are more than that.
+        clock.advance(2 * DAY + 1);
+        if round == "rebuild" {
+            engine.shutdown().await;
+            drop(engine);
+            Env::real().disk.remove_dir_all(&dir.path().join("views")).unwrap();
+            engine = open_at(dir.path(), &clock);
+        }
+        let job = begin(&engine, ALICE, None).await.job;
+        assert_eq!(outcomes(&engine, &job, &ROWS).await, expected.repeat(3), "after {round}");
+    }
     engine.shutdown().await;
 }

@@ -15,6 +15,7 @@ use crate::harness::{Answer, Api, Own, encode, string};
 mod command;
 mod forms;
 mod people;
+mod round_trip;
 mod sources;
 
 /// How long a test waits for a job.

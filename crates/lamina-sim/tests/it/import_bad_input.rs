@@ -222,3 +222,41 @@ fn upload_that_is_cut_off_leaves_nothing() {
     let left = lamina_env::Disk::list(&lamina_env::RealDisk, &staged).unwrap_or_default();
     assert_eq!(left, Vec::<String>::new());
 }
+
+/// A gzip file that inflates without bound: the rows before it are in, the rest is an error with its place.
+#[test]
+fn gzip_that_inflates_without_bound_is_refused() {
+    let own = Own::start();
+    let mut api = own.api("bad-gzip");
+    let scope = api.scope.clone();
+    let query = format!("format=jsonl&scope={scope}");
+    let pack = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    // Two gigabytes would come out of two megabytes.
+    let bomb = pack(&vec![b' '; 1 << 20]).repeat(2_048);
+    let before = peak_kib(&own);
+    let job = import(&mut api, upload(&query, bomb.clone()));
+    assert_eq!((&job["status"], &job["written"]), (&json!("failed"), &json!(0)), "{job}");
+    assert!(job["errors"].to_string().contains("200 times its size (source, line 1"), "{job}");
+    let rows = line(&scope, "before the bomb", 1) + "\n";
+    let job = import(&mut api, upload(&query, [pack(rows.as_bytes()), bomb].concat()));
+    assert_eq!((&job["written"], &job["failed"]), (&json!(1), &json!(1)), "{job}");
+    assert!(job["errors"].to_string().contains("200 times its size (source, line 2"), "{job}");
+    let cut = pack(rows.as_bytes());
+    let job = import(&mut api, upload(&query, cut[..cut.len() - 6].to_vec()));
+    assert!(job["errors"].to_string().contains("cut off"), "{job}");
+    assert!(peak_kib(&own) < before + 200 * 1_024, "memory stays bounded");
+    own.stop();
+}
+
+/// The most memory that a server had so far; 0 where the system does not say it.
+fn peak_kib(own: &Own) -> u64 {
+    let status = format!("/proc/{}/status", own.server.pid());
+    let text = lamina_env::disk::read_pseudo_file(&lamina_env::RealDisk, status.as_ref());
+    let text = text.unwrap_or_default();
+    let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or_default()
+}

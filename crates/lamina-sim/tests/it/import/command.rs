@@ -1,6 +1,8 @@
 //! `lamina import`: what a person types and sees.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{Disk, RealDisk};
@@ -147,4 +149,41 @@ fn source_that_cannot_be_imported_says_why() {
         assert_eq!(ended.code, Some(code), "{path}: {}{}", ended.out, ended.err);
         assert!(ended.err.contains(word), "{path}: {}", ended.err);
     }
+}
+
+/// Somebody goes on writing to the file: nothing of it comes in, and nothing stays in staging.
+#[test]
+fn file_that_changes_while_it_is_read_is_refused() {
+    let own = Own::start();
+    let url = format!("http://{}", own.server.address());
+    let path = own.directory.path().join("growing.jsonl");
+    let row = |n: u32| line("user:nora", &format!("note {n} {}", "x".repeat(1_000)), n % 40_000);
+    let lines: Vec<String> = (0..8_000).map(row).collect();
+    write_atomic(&RealDisk, &path, (lines.join("\n") + "\n").as_bytes()).unwrap();
+    let is_over = AtomicBool::new(false);
+    let words = ["import", shown(&path), "--scope", "user:nora", "--url", &url];
+    let ended = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let file = RealDisk.open(&path).unwrap();
+            let mut n = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                n += 1;
+                file.write_at((row(n) + "\n").as_bytes(), file.len().unwrap()).unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let ended = lamina(&words);
+        is_over.store(true, Ordering::Relaxed);
+        ended
+    });
+    assert_eq!(ended.code, Some(4), "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("changed while it was read; try again"), "{}", ended.err);
+    let mut api = own.api("command");
+    assert_eq!(events(&mut api, "user:nora"), Vec::<Value>::new());
+    // Nobody writes any more: the file comes in.
+    let again = lamina(&words);
+    assert_eq!(again.code, Some(0), "{}{}", again.out, again.err);
+    let directory = own.stop();
+    let staged = data(directory.path()).join("imports");
+    assert_eq!(RealDisk.list(&staged).unwrap(), Vec::<String>::new());
 }

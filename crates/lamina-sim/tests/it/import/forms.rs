@@ -234,3 +234,51 @@ fn cancel_three(api: &mut Api, rows: u32) -> bool {
     }
     were_running
 }
+
+/// A19: rows whose label is `concept:NAME` are events, and the concept of that name stands on them when the job is
+/// over.
+#[test]
+fn concept_label_makes_a_concept_that_cites_its_events() {
+    let mut api = Api::shared("import-concept");
+    let scope = api.scope.clone();
+    let rows = [
+        ("1", "Today Acme asked for the renewal."),
+        ("2", "Today Priya negotiates the renewal for Acme."),
+        ("3", "The renewal of Acme is signed, says Priya."),
+    ];
+    let rows = rows.map(|(day, text)| {
+        json!({"id": day, "memory": text, "categories": ["renewal"], "run_id": format!("r{day}"),
+            "created_at": format!("2025-03-0{day}T10:00:00Z")})
+    });
+    let body =
+        json!({"scope": scope, "rows": rows, "options": {"map_categories_to": "understanding"}});
+    let answer = api.post("/v1/import/mem0", &body).ok(202);
+    let job = finished(&mut api, &string(&answer, "import_id"));
+    assert_eq!(job["written"], 3, "{job}");
+    let written: Vec<String> =
+        events(&mut api, &scope).iter().map(|event| string(event, "id")).collect();
+    let page = api.get(&format!("/v1/understanding?scope={scope}")).ok(200);
+    let concepts = page["items"].as_array().unwrap();
+    let concept = concepts.iter().find(|concept| concept["things"].to_string().contains("renewal"));
+    let concept = concept.unwrap_or_else(|| panic!("no concept of that name: {page}"));
+    let episodes = crate::harness::strings(&concept["supported_by"]["episodes"]);
+    let listed = api.get(&format!("/v1/episodes?scope={scope}")).ok(200);
+    let mut cited: Vec<String> = Vec::new();
+    for episode in listed["items"].as_array().unwrap() {
+        if episodes.contains(&string(episode, "id")) {
+            cited.extend(crate::harness::strings(&episode["events"]));
+        }
+    }
+    cited.sort();
+    let mut written = written;
+    written.sort();
+    assert_eq!(cited, written, "{concept}");
+    // Where categories are not wanted as concepts there is no label.
+    let none = format!("{scope}/project:none");
+    let body = json!({"scope": none, "rows": rows, "options": {"map_categories_to": "none"}});
+    let answer = api.post("/v1/import/mem0", &body).ok(202);
+    finished(&mut api, &string(&answer, "import_id"));
+    let labels: Vec<Value> =
+        events(&mut api, &none).iter().map(|event| event["context"]["labels"].clone()).collect();
+    assert!(!json!(labels).to_string().contains("concept:"), "{labels:?}");
+}

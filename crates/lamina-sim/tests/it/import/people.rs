@@ -123,3 +123,33 @@ fn job_of_a_global_target_is_shown_to_its_caller_only() {
     bob.send(cancel).fails(404, "NOT_FOUND");
     team.own.stop();
 }
+
+/// Two jobs of a tenant run, the third waits. Its token is revoked and the server dies: when it goes on, the job
+/// that waited ends without a row, and those that ran stop where they are.
+#[test]
+fn revoked_token_ends_its_jobs_when_they_go_on() {
+    const ROWS: u32 = 40_000;
+    let team = Team::start("on_prem_enterprise");
+    let claims = team.claims("acme", "user:bob");
+    let mut bob = team.with(&claims);
+    let row = |n: u32| line("user:bob", &format!("note {n} of many"), n % 40_000);
+    let lines: Vec<String> = (0..ROWS).map(row).collect();
+    let ids = ["a", "b", "c"].map(|name| {
+        let source = lines.join("\n").replace("user:bob", &format!("user:bob/project:{name}"));
+        let query = format!("format=jsonl&scope=user:bob/project:{name}");
+        string(&bob.send(upload(&query, source)).ok(202), "import_id")
+    });
+    let revoked = bob.post("/v1/auth/revoke", &json!({"jti": claims.jti}));
+    assert_eq!(revoked.response.status, 204);
+    let team = team.crash();
+    let mut again = team.caller("acme", "user:bob");
+    for id in &ids {
+        let job = finished(&mut again, id);
+        assert_eq!(job["status"], "failed", "{job}");
+        assert!(job["written"].as_u64().unwrap() < u64::from(ROWS), "{job}");
+        assert_eq!(job["errors"][0]["error"], "REVOKED_TOKEN", "{job}");
+    }
+    let waited = finished(&mut again, &ids[2]);
+    assert_eq!(waited["written"], 0, "{waited}");
+    team.own.stop();
+}
