@@ -34,6 +34,8 @@ mod langgraph;
 mod basic_memory;
 mod hindsight;
 mod csv;
+mod eventloom;
+mod zaxy_bundle;
 
 pub use detect::{Detection, detect};
 pub use driver::{ForeignRows, ReadProgress};
@@ -54,6 +56,17 @@ pub struct ImportOptions {
     pub ontology: BTreeMap<String, String>,
     /// CSV: the column of each field.
     pub columns: ColumnMap,
+    /// Eventloom: what becomes of a log whose chain does not hold.
+    pub broken_chains: BrokenChains,
+}
+
+/// What becomes of a log whose chain does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokenChains {
+    /// Nothing of it is taken.
+    Refuse,
+    /// It is taken; events from the broken place on are labelled.
+    Label,
 }
 
 impl ImportOptions {
@@ -64,6 +77,7 @@ impl ImportOptions {
             naive_times: None,
             ontology: BTreeMap::new(),
             columns: ColumnMap::default(),
+            broken_chains: BrokenChains::Refuse,
         }
     }
 }

@@ -188,6 +188,10 @@ capabilities! {
     ImportFromHindsight = "import.from.hindsight";
     /// Importing from CSV.
     ImportFromCsv = "import.from.csv";
+    /// Importing Eventloom logs.
+    ImportFromEventloom = "import.from.eventloom";
+    /// Importing bundles of the memory export contract.
+    ImportFromZaxy = "import.from.zaxy";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).
@@ -196,6 +200,10 @@ capabilities! {
     ExportFormatLetta = "export.format.letta";
     /// Exporting JSON lines (R170).
     ExportFormatJsonl = "export.format.jsonl";
+    /// Exporting bundles of the memory export contract.
+    ExportFormatZaxy = "export.format.zaxy";
+    /// Exporting Eventloom logs.
+    ExportFormatEventloom = "export.format.eventloom";
     /// Opening the lifecycle stream (R171).
     LifecycleSubscribe = "lifecycle.subscribe";
     /// Making the server call a language model (R172).

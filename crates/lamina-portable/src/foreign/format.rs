@@ -6,8 +6,8 @@ use std::str::FromStr;
 use super::csv::{CsvFlavor, CsvMapper};
 use super::driver::Mapper;
 use super::{
-    ImportOptions, basic_memory, chatgpt, claude, gemini, grok, hindsight, jsonl, langgraph, letta,
-    mcp_memory, mem0, zep,
+    ImportOptions, basic_memory, chatgpt, claude, eventloom, gemini, grok, hindsight, jsonl,
+    langgraph, letta, mcp_memory, mem0, zaxy_bundle, zep,
 };
 use crate::time::NaiveTimes;
 
@@ -42,6 +42,10 @@ pub enum Format {
     Hindsight,
     /// CSV with a column map.
     Csv,
+    /// Eventloom logs.
+    Eventloom,
+    /// Bundles of the memory export contract.
+    Zaxy,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
@@ -60,6 +64,8 @@ const FORMATS: &[(Format, &str, &str, &[&str])] = &[
     (Format::BasicMemory, "basic_memory", "a note of basic-memory", &["basic-memory"]),
     (Format::Hindsight, "hindsight", "a Hindsight bank", &[]),
     (Format::Csv, "csv", "CSV", &["tsv"]),
+    (Format::Eventloom, "eventloom", "an Eventloom log", &["eventloom.v1"]),
+    (Format::Zaxy, "zaxy", "a bundle of the memory export contract", &["zaxy.portable.v1"]),
 ];
 
 /// The name of no format.
@@ -87,6 +93,11 @@ impl Format {
         FORMATS.iter().find(|(format, ..)| *format == self).map_or("", |(_, _, title, _)| title)
     }
 
+    /// Whether rows are written in the order of the source, whatever their times say: their chain depends on it.
+    pub fn keeps_order(self) -> bool {
+        matches!(self, Format::Eventloom | Format::Zaxy)
+    }
+
     /// How times without a zone are read unless the caller says otherwise. These programs write UTC.
     pub(super) fn naive_times(self) -> NaiveTimes {
         match self {
@@ -111,6 +122,8 @@ impl Format {
             Format::BasicMemory => Box::new(basic_memory::BasicMemoryMapper),
             Format::Hindsight => Box::new(hindsight::HindsightMapper),
             Format::Csv => Box::new(CsvMapper::new(CsvFlavor::Plain, &options.columns)),
+            Format::Eventloom => Box::new(eventloom::EventloomMapper::new(options.broken_chains)),
+            Format::Zaxy => Box::new(zaxy_bundle::ZaxyBundleMapper),
         }
     }
 }

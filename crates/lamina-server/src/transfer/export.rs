@@ -8,6 +8,9 @@ pub(crate) mod output;
 mod reach;
 mod records;
 pub(crate) mod send;
+mod log_lines;
+pub(crate) mod session;
+mod signer;
 mod terms;
 mod walk;
 
@@ -18,6 +21,8 @@ use lamina_types::ScopeView;
 
 pub(crate) use output::{Compression, PieceSender};
 pub(crate) use reach::ExportReach;
+pub(crate) use session::{PlannedSignature, SessionPlan};
+pub(crate) use signer::{ExportSigner, KEY_BYTES_MAX, signature_inputs};
 pub(crate) use terms::object_value;
 pub(crate) use walk::{ExportStop, ExportSummary, walk};
 
@@ -32,6 +37,8 @@ pub(crate) struct ExportPlan {
     pub(crate) format: ExportFormat,
     /// The layers, in the order of an export.
     pub(crate) layers: Vec<ExportLayer>,
+    /// How the scope leaves as a whole session, for the formats that are one.
+    pub(crate) session: Option<Box<SessionPlan>>,
 }
 
 impl ExportPlan {

@@ -14,14 +14,14 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use lamina_api::ApiError;
-use lamina_api::v1::exports::{DestinationOrder, ExportRequest, unknown_format};
+use lamina_api::v1::exports::{DestinationOrder, ExportRequest, SessionOrder, unknown_format};
 use lamina_core::policy::{Caller, others_scope_needs};
 use lamina_engine::Error as EngineError;
 use lamina_engine::read::export::ExportPoint;
 use lamina_env::rng::draw;
 use lamina_portable::export::ExportFormat;
 use lamina_types::capability::{Capability as _, PolicyAdministerScope};
-use lamina_types::{ErrorCode, ExportId, RecordedAt};
+use lamina_types::{ErrorCode, ExportId, RecordedAt, ScopeView};
 use tokio::sync::mpsc;
 
 use crate::http::call::{Call, Desk};
@@ -30,8 +30,10 @@ use crate::http::reply;
 use crate::transfer::export::jobs::{EXPORT_INLINE_BYTES_MAX, ExportJob, NewExport};
 use crate::transfer::export::output::PIECES_WAITING_MAX;
 use crate::transfer::export::send::{SendPlace, send};
+use crate::transfer::export::session::{entry_selector_of, selector_of, session_of};
 use crate::transfer::export::{
-    Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, walk,
+    Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, PlannedSignature,
+    SessionPlan, walk,
 };
 use crate::transfer::places::Direction;
 
@@ -59,7 +61,9 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
         view: order.view,
         format,
         layers: order.layers.clone(),
+        session: None,
     };
+    let plan = with_session(&call, plan, &order.session)?;
     let mut reach = ExportReach::ask(call.desk.clone(), caller.clone(), &plan).await?;
     let place = order.destination.as_ref().map(|place| send_place(&call, place)).transpose()?;
     let turn = call.app.exports.turn(&caller)?;
@@ -89,6 +93,48 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
     let mut body = job.body();
     body.data = shown;
     reply::json(StatusCode::ACCEPTED, &body)
+}
+
+/// The plan of a format that is a whole session; other formats take none of its members.
+fn with_session(
+    call: &Call,
+    mut plan: ExportPlan,
+    order: &SessionOrder,
+) -> Result<ExportPlan, Failure> {
+    let SessionOrder { session_id, selection, sign, disclose, named } = order;
+    let is_bundle = plan.format == ExportFormat::Zaxy;
+    if plan.format.records().is_some() {
+        return match named {
+            Some(name) => {
+                let reason = "is for the formats zaxy and eventloom";
+                Err(ApiError::invalid_shape(*name, reason).into())
+            }
+            None => Ok(plan),
+        };
+    }
+    if plan.view == ScopeView::Descend {
+        let reason = "must be `local`: a session is one scope; export each scope for itself";
+        return Err(ApiError::invalid_shape("view", reason).into());
+    }
+    if !is_bundle && (*sign || disclose.is_some()) {
+        let reason = "is for the format zaxy: a log is chained, not signed";
+        let field = if *sign { "sign" } else { "disclose" };
+        return Err(ApiError::invalid_shape(field, reason).into());
+    }
+    let disclose = disclose.as_ref().map(|entries| entry_selector_of(entries, "disclose"));
+    let disclose = disclose.transpose()?;
+    let signature = match *sign || disclose.is_some() {
+        false => None,
+        true => {
+            let signer = call.app.places.signer()?;
+            let inputs = signer.inputs();
+            Some(PlannedSignature { signer, inputs })
+        }
+    };
+    let session_id = session_id.clone().unwrap_or_else(|| session_of(&plan));
+    let selector = selector_of(selection)?;
+    plan.session = Some(Box::new(SessionPlan { session_id, selector, signature, disclose }));
+    Ok(plan)
 }
 
 /// A destination that may be called.
@@ -191,9 +237,9 @@ fn dressed(body: Body, job: &ExportJob, compression: Compression) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     let (media, end) = match job.plan.format {
-        ExportFormat::Jsonl => ("application/x-ndjson", "jsonl"),
+        ExportFormat::Jsonl | ExportFormat::Eventloom => ("application/x-ndjson", "jsonl"),
         ExportFormat::Letta => ("application/json", "af"),
-        ExportFormat::Mem0 | ExportFormat::Zep => ("application/json", "json"),
+        ExportFormat::Mem0 | ExportFormat::Zep | ExportFormat::Zaxy => ("application/json", "json"),
     };
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
     let name = format!("attachment; filename=\"{}.{end}\"", job.id);

@@ -69,7 +69,7 @@ async fn transfer(
     let (pieces, body) = OutboundBody::channel(Some(counted.bytes));
     let mut request = Request::put(endpoint, body);
     let content_type = match job.plan.format.name() {
-        "jsonl" => "application/x-ndjson",
+        "jsonl" | "eventloom" => "application/x-ndjson",
         _ => "application/json",
     };
     let content_type =
