@@ -188,12 +188,16 @@ capabilities! {
     ImportFromHindsight = "import.from.hindsight";
     /// Importing from CSV.
     ImportFromCsv = "import.from.csv";
+    /// Importing portable memory stores.
+    ImportFromPam = "import.from.pam";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).
     ExportFormatZep = "export.format.zep";
     /// Exporting as Letta does (C22).
     ExportFormatLetta = "export.format.letta";
+    /// Exporting portable memory stores.
+    ExportFormatPam = "export.format.pam";
     /// Exporting JSON lines (R170).
     ExportFormatJsonl = "export.format.jsonl";
     /// Opening the lifecycle stream (R171).

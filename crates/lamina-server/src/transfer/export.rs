@@ -3,8 +3,10 @@
 //! Nothing of an export is stored. A job remembers what was asked for and the pinned point; its bytes are
 //! made while they are sent, as often as somebody fetches them.
 
+mod format;
 pub(crate) mod jobs;
 pub(crate) mod output;
+pub(crate) mod pam;
 mod reach;
 mod records;
 pub(crate) mod send;
@@ -13,9 +15,9 @@ mod walk;
 
 use lamina_api::v1::exports::ExportLayer;
 use lamina_engine::read::export::ExportPoint;
-use lamina_portable::export::ExportFormat;
 use lamina_types::ScopeView;
 
+pub(crate) use format::PlanFormat;
 pub(crate) use output::{Compression, PieceSender};
 pub(crate) use reach::ExportReach;
 pub(crate) use terms::object_value;
@@ -29,7 +31,9 @@ pub(crate) struct ExportPlan {
     /// How far it reaches.
     pub(crate) view: ScopeView,
     /// The format.
-    pub(crate) format: ExportFormat,
+    pub(crate) format: PlanFormat,
+    /// The terms of a portable memory store.
+    pub(crate) pam: Option<pam::PamTerms>,
     /// The layers, in the order of an export.
     pub(crate) layers: Vec<ExportLayer>,
 }

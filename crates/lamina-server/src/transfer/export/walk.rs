@@ -15,7 +15,7 @@ use lamina_types::capability::VocabularyRead;
 
 use super::output::{PieceBuffer, PieceSender, PieceWriter};
 use super::reach::ExportReach;
-use super::{ExportPlan, records};
+use super::{ExportPlan, PlanFormat, pam, records};
 use crate::http::failure::{Failure, internal};
 
 /// An export that was made to its end.
@@ -55,10 +55,17 @@ pub(crate) async fn walk(
     out: PieceSender,
     progress: &(dyn Fn(u64) + Send + Sync),
 ) -> Result<ExportSummary, ExportStop> {
+    let format = match (plan.format, &plan.pam) {
+        (PlanFormat::Records(format), _) => format,
+        (PlanFormat::Pam, Some(terms)) => {
+            return pam::walk(reach, plan, terms, out, progress).await;
+        }
+        (PlanFormat::Pam, None) => return Err(internal("a plan without its terms").into()),
+    };
     let frame = ExportFrame { scope: plan.point.scope.to_string(), as_of: plan.point.recorded.0 };
     let buffer = PieceBuffer::default();
     let writer = PieceWriter::new(buffer.clone(), out.compression);
-    let writer = ExportWriter::new(plan.format, frame, writer);
+    let writer = ExportWriter::new(format, frame, writer);
     let mut walker = Walker { reach, plan, out, buffer, writer, bytes: 0 };
     walker.push(&header(plan)).await?;
     if plan.has(ExportLayer::Events) {
