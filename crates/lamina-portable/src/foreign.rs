@@ -34,6 +34,7 @@ mod langgraph;
 mod basic_memory;
 mod hindsight;
 mod csv;
+mod pam;
 
 pub use detect::{Detection, detect};
 pub use driver::{ForeignRows, ReadProgress};
@@ -54,6 +55,8 @@ pub struct ImportOptions {
     pub ontology: BTreeMap<String, String>,
     /// CSV: the column of each field.
     pub columns: ColumnMap,
+    /// Portable memory: only a store whose signature holds is read.
+    pub require_signature: bool,
 }
 
 impl ImportOptions {
@@ -64,6 +67,7 @@ impl ImportOptions {
             naive_times: None,
             ontology: BTreeMap::new(),
             columns: ColumnMap::default(),
+            require_signature: false,
         }
     }
 }

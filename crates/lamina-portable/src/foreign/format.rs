@@ -7,7 +7,7 @@ use super::csv::{CsvFlavor, CsvMapper};
 use super::driver::Mapper;
 use super::{
     ImportOptions, basic_memory, chatgpt, claude, gemini, grok, hindsight, jsonl, langgraph, letta,
-    mcp_memory, mem0, zep,
+    mcp_memory, mem0, pam, zep,
 };
 use crate::time::NaiveTimes;
 
@@ -42,6 +42,8 @@ pub enum Format {
     Hindsight,
     /// CSV with a column map.
     Csv,
+    /// Portable memory stores.
+    Pam,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
@@ -60,6 +62,7 @@ const FORMATS: &[(Format, &str, &str, &[&str])] = &[
     (Format::BasicMemory, "basic_memory", "a note of basic-memory", &["basic-memory"]),
     (Format::Hindsight, "hindsight", "a Hindsight bank", &[]),
     (Format::Csv, "csv", "CSV", &["tsv"]),
+    (Format::Pam, "pam", "a portable memory store", &["portable-ai-memory", "portable_ai_memory"]),
 ];
 
 /// The name of no format.
@@ -90,7 +93,7 @@ impl Format {
     /// How times without a zone are read unless the caller says otherwise. These programs write UTC.
     pub(super) fn naive_times(self) -> NaiveTimes {
         match self {
-            Format::Jsonl | Format::Csv => NaiveTimes::Refuse,
+            Format::Jsonl | Format::Csv | Format::Pam => NaiveTimes::Refuse,
             _ => NaiveTimes::UTC,
         }
     }
@@ -111,6 +114,7 @@ impl Format {
             Format::BasicMemory => Box::new(basic_memory::BasicMemoryMapper),
             Format::Hindsight => Box::new(hindsight::HindsightMapper),
             Format::Csv => Box::new(CsvMapper::new(CsvFlavor::Plain, &options.columns)),
+            Format::Pam => Box::new(pam::PamMapper::new(options.require_signature)),
         }
     }
 }

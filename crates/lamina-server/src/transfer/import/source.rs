@@ -76,6 +76,7 @@ pub(crate) fn read_options(spec: &JobSpec) -> Result<ImportOptions, SourceFault>
         }),
         ontology: spec.options.ontology_mapping.clone().unwrap_or_default(),
         columns,
+        require_signature: spec.options.require_signature == Some(true),
         ..ImportOptions::new(modified.unwrap_or(Micros(spec.now_us)))
     })
 }
