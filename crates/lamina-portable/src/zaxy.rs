@@ -21,7 +21,7 @@ mod verify;
 pub use bundle::{BundleError, SignatureInputs, signed_bundle, to_file, to_line, unsigned_bundle};
 pub use disclose::{DiscloseError, Disclosure, disclose};
 pub use entry::{Projection, ProjectionError, ProjectionWarning, project};
-pub use event::{Envelope, LogEvent, RecordError, SecurityRecord};
+pub use event::{Envelope, LogEvent, RecordError, SecurityRecord, is_log_record};
 pub use extract::{Edge, Entity, Extraction, MissingMember, extract};
 pub use log::{
     BrokenChain, ChainFault, EventLog, LogError, LogRecord, LogWriter, is_session_name,

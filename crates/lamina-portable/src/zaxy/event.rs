@@ -107,6 +107,13 @@ pub enum RecordError {
     Timestamp(String),
 }
 
+/// Whether a JSON value has the members of a record, in either envelope. Its hash may be wrong.
+pub fn is_log_record(value: &Value) -> bool {
+    const LEGACY_MEMBERS: [&str; 5] = ["seq", "timestamp", "type", "actor", "hash"];
+    let has = |members: &[&str]| members.iter().all(|name| value.get(name).is_some());
+    has(&V1_MEMBERS) || has(&LEGACY_MEMBERS)
+}
+
 impl LogEvent {
     /// Reads one line. The position is its number among the lines that are not blank, from 1.
     pub fn parse(line: &[u8], position: u64) -> Result<LogEvent, RecordError> {

@@ -1,10 +1,18 @@
 //! The command line as a value. Scripts depend on these names: they may be added to, not changed.
 
+mod export;
+mod import;
+mod verify;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Flags, money};
+
+pub(super) use export::ExportArgs;
+pub(super) use import::ImportArgs;
+pub(super) use verify::{TrustArgs, VerifyArgs, VerifyExportArgs};
 
 /// A memory database for AI agents.
 #[derive(Debug, Parser)]
@@ -82,16 +90,23 @@ directory can be served: the ledger says what. A server writes one to the path s
 which is best on another disk. Views and the search index are made anew."
     )]
     Restore(RestoreArgs),
-    /// Check a certificate of an erasure: by a key, and against a data directory
+    /// Verify a file or a directory: an export, a log, or a certificate of an erasure
     #[command(
-        long_about = "Check a certificate of an erasure: by a key, and against a data directory.\n\nCERT is \
-the certificate, or the answer of `GET /v1/erasures/ID` that has it. With --key it is said whether it is \
-authentic; no server and no directory is needed for that. With --data it is said whether the directory agrees: \
+        long_about = "Verify a file or a directory: an export, a log, or a certificate of an erasure.\n\nThe format is \
+recognized. No server is needed.\n\nBundles of zaxy.portable.v1 and their disclosed subsets: the hash of \
+every entry, the Merkle root and the signature. Name the key that you trust with --expect-public-key; without it a good \
+signature is reported as not pinned. Eventloom logs, one file or a directory: numbers, hashes and links.\n\nA \
+certificate of an erasure, or the answer of `GET /v1/erasures/ID` that has it: with --key it is said whether it is \
+authentic. With --data it is said whether the directory agrees: \
 the log is the one that was signed for and verifies, the entries that erased are there, every section that they \
-name is zero, the search index has nothing of it. --absent looks for strings as well. Exit code 0 means that all \
-of it holds, 2 that something does not."
+name is zero, the search index has nothing of it. --absent looks for strings as well.\n\nExit code 0 means that all \
+of it holds, 2 that something does not, 3 that it has a form that this version does not read, 4 that it cannot be read."
     )]
     Verify(VerifyArgs),
+    /// Verify a signed export bundle
+    VerifyExport(VerifyExportArgs),
+    /// Verify a disclosed subset of a signed export bundle
+    VerifyExportSubset(VerifyExportArgs),
     /// Print the public key that checkpoints and certificates are signed with
     Keys(KeysArgs),
     /// Read the events of a scope again with this version's extractor, and show what changes
@@ -234,37 +249,6 @@ pub(super) struct CheckArgs {
 pub(super) struct KeysArgs {
     #[command(flatten)]
     pub(super) data: DataArgs,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
-    /// The certificate
-    #[arg(value_name = "CERT")]
-    pub(super) certificate: PathBuf,
-    /// The public key: 64 hex digits, or a file that `lamina keys` was written to [default: that of --data]
-    #[arg(long, value_name = "KEY")]
-    pub(super) key: Option<String>,
-    /// A data directory that must agree; no server may use it
-    #[arg(long, value_name = "DIR")]
-    pub(super) data: Option<PathBuf>,
-    /// The ledger of erasures, if the directory was restored [default: the setting `storage.ledger`]
-    #[arg(long, value_name = "FILE", requires = "data")]
-    pub(super) ledger: Option<PathBuf>,
-    /// A file of strings, one in each line, that must be nowhere in the directory
-    #[arg(long, value_name = "FILE", requires = "data")]
-    pub(super) absent: Option<PathBuf>,
-    /// The manifest that it must be of, as `GET /v1/erasures/ID/manifest` gave it
-    #[arg(long, value_name = "FILE")]
-    pub(super) manifest: Option<PathBuf>,
-    /// The path of the scope that it must be about
-    #[arg(long, value_name = "SCOPE")]
-    pub(super) scope: Option<String>,
-    /// The salt of the scope [default: the one beside the certificate]
-    #[arg(long, value_name = "HEX", requires = "scope")]
-    pub(super) salt: Option<String>,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -467,82 +451,6 @@ pub(super) struct ServerArgs {
     /// Print what the server said as JSON
     #[arg(long)]
     pub(super) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ExportArgs {
-    /// The scope [default: LAMINA_SCOPE]
-    #[arg(long, value_name = "SCOPE")]
-    pub(super) scope: Option<String>,
-    /// Where to: a file, or `-` for standard output
-    #[arg(long, value_name = "FILE|-")]
-    pub(super) out: String,
-    /// jsonl, mem0, zep or letta [default: jsonl]
-    #[arg(long, value_name = "FORMAT")]
-    pub(super) format: Option<String>,
-    /// Of events, facts, beliefs, episodes, concepts, separated by commas; or `all` [default: events]
-    #[arg(long, value_name = "LAYERS", value_delimiter = ',')]
-    pub(super) layers: Vec<String>,
-    /// Only knowledge recorded until then, such as 2026-01-31T00:00:00Z [default: now]
-    #[arg(long, value_name = "TIME")]
-    pub(super) as_of: Option<String>,
-    /// `descend` adds the scopes below that may be read [default: local]
-    #[arg(long, value_name = "VIEW")]
-    pub(super) view: Option<String>,
-    /// Replace a file that is there
-    #[arg(long)]
-    pub(super) force: bool,
-    /// Write the report of kept, changed and lost records here, as JSON
-    #[arg(long, value_name = "FILE")]
-    pub(super) report: Option<PathBuf>,
-    /// A data directory that no server uses, instead of a server
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file"])]
-    pub(super) data: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) server: ServerArgs,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ImportArgs {
-    /// The export of another program: a file, a ZIP, or a directory
-    #[arg(value_name = "FILE|DIR|ZIP")]
-    pub(super) path: PathBuf,
-    /// The scope that receives the memory, such as user:alice
-    #[arg(long, value_name = "SCOPE", conflicts_with = "scope_template")]
-    pub(super) scope: Option<String>,
-    /// The scope of each row, such as org:acme/user:{user_id}
-    #[arg(long, value_name = "TEMPLATE")]
-    pub(super) scope_template: Option<String>,
-    /// The format: auto, jsonl, mem0, zep, letta, openai (ChatGPT), claude, gemini, grok, copilot,
-    /// mcp_memory, langgraph, basic_memory, hindsight, csv
-    #[arg(long, value_name = "FORMAT", default_value = "auto")]
-    pub(super) format: String,
-    /// Write nothing; show what would come in, what would be lost and why
-    #[arg(long)]
-    pub(super) dry_run: bool,
-    /// strict_temporal (by the time of the source, the default) or batch_throughput (as it is read)
-    #[arg(long, value_name = "ORDER")]
-    pub(super) ordering: Option<String>,
-    /// Write the loss report to this file, as JSON
-    #[arg(long, value_name = "FILE")]
-    pub(super) report: Option<PathBuf>,
-    /// Write rows again whose events were erased
-    #[arg(long)]
-    pub(super) restore_erased: bool,
-    /// Leave out rows that are known with another content, instead of writing their new version
-    #[arg(long)]
-    pub(super) skip_on_conflict: bool,
-    /// CSV: the column of each field, such as text=body,time=created
-    #[arg(long, value_name = "FIELD=COLUMN,...")]
-    pub(super) map: Option<String>,
-    /// How times without a zone are read: refuse, UTC, or an offset such as +02:00
-    #[arg(long, value_name = "ZONE")]
-    pub(super) naive_times: Option<String>,
-    /// A data directory that no server uses, instead of a server
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file"])]
-    pub(super) data: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) server: ServerArgs,
 }
 
 #[derive(Debug, Args)]
