@@ -35,7 +35,9 @@ pub use model::{
 pub use native::{NativeRecord, take_message_block};
 pub use report::{Finding, Level, Report, Rule, SignatureState};
 pub use signature::{SignatureClaim, SignatureError, SignedTexts, sign};
-pub use write::{Embedding, ExportSpan, StoreExport, WriteError, WrittenBundle};
+pub use write::{
+    Embedding, ExportSpan, SignStoreError, StoreExport, WriteError, WrittenBundle, sign_store,
+};
 
 #[cfg(test)]
 mod tests;

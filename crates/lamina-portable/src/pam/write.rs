@@ -19,8 +19,9 @@ use super::model::{
 use super::report::{Finding, Level};
 use super::shapes::{CONVERSATION, EMBEDDINGS, STORE};
 use super::signature::{SignedTexts, sign};
+use super::store::text;
 use crate::canon::{CanonError, jcs};
-use crate::json::{Member, Value, to_compact};
+use crate::json::{Member, ReadPolicy, Value, parse, to_compact};
 use crate::sign::SigningKey;
 
 const VERSION: &str = "1.0";
@@ -277,6 +278,35 @@ impl StoreExport {
 
 fn entry_id(entry: &Value) -> Option<&str> {
     entry.get("id").and_then(Value::as_str)
+}
+
+/// Why a store cannot be signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the document is no store that can be signed")]
+pub struct SignStoreError;
+
+/// Signs a store that was written without a key. An owner without a DID gets that of the key.
+pub fn sign_store(bytes: &[u8], key: &SigningKey) -> Result<Vec<u8>, SignStoreError> {
+    let mut store = parse(bytes, &ReadPolicy::STRICT).map_err(|_| SignStoreError)?;
+    store.take("signature");
+    let text = |path: &[&str]| text(&store, path).map(str::to_owned).ok_or(SignStoreError);
+    let checksum = text(&["integrity", "checksum"])?;
+    let (export_id, export_date) = (text(&["export_id"])?, text(&["export_date"])?);
+    let owner_id = text(&["owner", "id"])?;
+    let texts = SignedTexts {
+        checksum: &checksum,
+        export_id: &export_id,
+        export_date: &export_date,
+        owner_id: &owner_id,
+    };
+    let signature = sign(key, &texts, &export_date);
+    let Value::Object(members) = &mut store else { return Err(SignStoreError) };
+    let owner = members.iter_mut().find(|member| member.key.as_str() == Some("owner"));
+    if let Some(owner) = owner.filter(|owner| owner.value.get("did").is_none()) {
+        owner.value.push("did", key.public().to_did_key());
+    }
+    store.push("signature", signature);
+    Ok(file(String::new(), &store).bytes)
 }
 
 fn file(name: String, document: &Value) -> BundleFile {
