@@ -139,11 +139,11 @@ impl Verdict<'_> {
         let is_shape = |rule: Rule| {
             matches!(rule, Rule::Json | Rule::SchemaId | Rule::SchemaVersion | Rule::StoreMissing)
         };
-        let mut errors = errors.map(|finding| finding.rule).peekable();
-        match (errors.peek(), self.pin) {
-            (None, None) => Exit::Fine,
+        let errors: Vec<Rule> = errors.map(|finding| finding.rule).collect();
+        match self.pin {
+            None if errors.is_empty() => Exit::Fine,
             // A document that is none says less than one that breaks a rule.
-            (Some(_), None) if errors.all(is_shape) => Exit::Schema,
+            None if errors.into_iter().all(is_shape) => Exit::Schema,
             _ => Exit::Damage,
         }
     }

@@ -15,7 +15,7 @@ use lamina_types::Micros;
 use super::super::records;
 use super::PamHistory;
 use super::gather::Records;
-use super::snapshot::{Edge, Snapshot, SnapshotFrame, blank_memory, end_after};
+use super::snapshot::{ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after};
 
 const INSTRUCTION: &str = "instruction";
 
@@ -63,6 +63,9 @@ pub(super) fn map(records: &Records, frame: &SnapshotFrame<'_>, snapshot: &mut S
             context.relate(&memory, snapshot);
             if let Some((conflict, _)) = fact.conflict.filter(|_| is_current) {
                 conflicts.entry(conflict.to_string()).or_default().push(id.clone());
+                let object = claim.object.object.clone();
+                let side = ConflictSide { object, id: id.clone() };
+                snapshot.sides.entry(fact.id.to_string()).or_default().push(side);
             }
             snapshot.push_memory(memory, Some(&context.native()));
         }

@@ -13,7 +13,7 @@ use lamina_types::ScopePath;
 
 use super::super::records;
 use super::gather::Records;
-use super::snapshot::{Edge, Snapshot, SnapshotFrame, blank_memory, end_after};
+use super::snapshot::{ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after};
 
 const BELIEF_EXTRACTOR: &str = "lamina-beliefs/1.0.0";
 
@@ -74,7 +74,15 @@ fn push_belief(belief: &BeliefRecord, snapshot: &mut Snapshot) {
     snapshot.push_memory(memory, Some(&native));
     for support in &belief.supports {
         let from = match support.id {
-            Ground::Fact(fact) => vec![fact.to_string()],
+            // Of a conflict, the side that the belief is about; against it speak the others.
+            Ground::Fact(fact) => match snapshot.sides.get(&fact.to_string()) {
+                Some(sides) => {
+                    let is_for = support.polarity == Polarity::Supports;
+                    let fits = |side: &&ConflictSide| (side.object == belief.object) == is_for;
+                    sides.iter().filter(fits).map(|side| side.id.clone()).collect()
+                }
+                None => vec![fact.to_string()],
+            },
             Ground::Event(event) => snapshot.memory_events(&[event]),
         };
         let relation_type = match support.polarity {

@@ -9,6 +9,7 @@ use lamina_portable::loss::LossAccount;
 use lamina_portable::pam::{
     Conversation, Memory, MemoryKind, NativeRecord, Provenance, Relation, Temporal, derived_id,
 };
+use lamina_types::layer::Object;
 use lamina_types::{EventId, Micros, RecordedAt};
 
 use super::super::ExportPlan;
@@ -71,6 +72,8 @@ pub(super) struct Snapshot {
     pub(super) frames: BTreeMap<EventId, EventFrame>,
     /// Events that their person keeps out of exports.
     pub(super) private: BTreeSet<EventId>,
+    /// The sides of conflicts, by the fact that is one.
+    pub(super) sides: BTreeMap<String, Vec<ConflictSide>>,
     /// Facts and episodes that are left out because of them.
     pub(super) withheld: BTreeSet<String>,
 }
@@ -169,6 +172,13 @@ impl Snapshot {
     fn first_recorded(&self) -> Option<Micros> {
         self.frames.values().map(|frame| frame.recorded).min()
     }
+}
+
+/// A side of a conflict.
+#[derive(Debug, Clone)]
+pub(super) struct ConflictSide {
+    pub(super) object: Object,
+    pub(super) id: String,
 }
 
 /// An edge between two memories.
