@@ -36,6 +36,7 @@ mod hindsight;
 mod csv;
 mod eventloom;
 mod zaxy_bundle;
+mod pam;
 
 pub use detect::{Detection, detect};
 pub use driver::{ForeignRows, ReadProgress};
@@ -58,6 +59,8 @@ pub struct ImportOptions {
     pub columns: ColumnMap,
     /// Eventloom: what becomes of a log whose chain does not hold.
     pub broken_chains: BrokenChains,
+    /// Portable memory: only a store whose signature holds is read.
+    pub require_signature: bool,
 }
 
 /// What becomes of a log whose chain does not hold.
@@ -78,6 +81,7 @@ impl ImportOptions {
             ontology: BTreeMap::new(),
             columns: ColumnMap::default(),
             broken_chains: BrokenChains::Refuse,
+            require_signature: false,
         }
     }
 }

@@ -192,12 +192,16 @@ capabilities! {
     ImportFromEventloom = "import.from.eventloom";
     /// Importing bundles of the memory export contract.
     ImportFromZaxy = "import.from.zaxy";
+    /// Importing portable memory stores.
+    ImportFromPam = "import.from.pam";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).
     ExportFormatZep = "export.format.zep";
     /// Exporting as Letta does (C22).
     ExportFormatLetta = "export.format.letta";
+    /// Exporting portable memory stores.
+    ExportFormatPam = "export.format.pam";
     /// Exporting JSON lines (R170).
     ExportFormatJsonl = "export.format.jsonl";
     /// Exporting bundles of the memory export contract.

@@ -142,6 +142,11 @@ pub(super) const IMPORT_PARAMS: &[Param] = &[
         "Write rows again whose events were erased.",
         Values::OneOf(&["true", "false"]),
     ),
+    query(
+        "require_signature",
+        "Portable memory stores: read only one whose signature holds.",
+        Values::OneOf(&["true", "false"]),
+    ),
     IDEMPOTENCY_KEY,
 ];
 pub(super) const IMPORT_ANSWERS: &[Answer] =

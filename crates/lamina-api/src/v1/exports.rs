@@ -17,6 +17,8 @@ pub use selector::{EntrySelection, EntrySelectorBody, Selection, SelectorBody, S
 
 /// Characters of a URL or of the name of a credential.
 const PLACE_CHARS_MAX: usize = 2_048;
+/// Characters of the id or time of a base.
+const BASE_CHARS_MAX: usize = 64;
 /// Layers that one request names.
 const LAYERS_MAX: usize = 16;
 
@@ -27,9 +29,9 @@ const LAYERS_MAX: usize = 16;
 pub struct ExportRequest {
     /// The scope.
     pub scope: String,
-    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy` or `eventloom`; `jsonl` unless said.
+    /// `jsonl`, `mem0`, `zep`, `letta`, `pam`, `zaxy` or `eventloom`; `jsonl` unless said.
     pub format: Option<String>,
-    /// Of `events`, `facts`, `beliefs`, `episodes`, `concepts`; `events` unless said.
+    /// Of `events`, `facts`, `beliefs`, `episodes`, `concepts`; unless said, `events`, and all for `pam`.
     #[schemars(length(max = 16))]
     pub layers: Option<Vec<String>>,
     /// The same under another name.
@@ -51,6 +53,11 @@ pub struct ExportRequest {
     pub sign: Option<bool>,
     /// `zaxy`: sign the selection, and give only these entries of it, each with the proof that it belongs to it.
     pub disclose: Option<Obj<EntrySelectorBody>>,
+    /// `pam`: only changes since this export, by its `export_id`, or since this time.
+    #[schemars(length(max = 64))]
+    pub base: Option<String>,
+    /// `pam`: `current`, the versions of facts that are believed, or `full`, all versions.
+    pub history: Option<String>,
 }
 
 /// Where an export goes.
@@ -118,8 +125,8 @@ pub struct ExportOrder {
     pub scope: ScopePath,
     /// The name of the format.
     pub format: String,
-    /// The layers, in the order of an export.
-    pub layers: Vec<ExportLayer>,
+    /// The layers, in the order of an export; none: those that the format has by itself.
+    pub layers: Option<Vec<ExportLayer>>,
     /// The knowledge that is asked for; none: that of now.
     pub as_of: Option<Micros>,
     /// How far it reaches.
@@ -128,6 +135,19 @@ pub struct ExportOrder {
     pub destination: Option<DestinationOrder>,
     /// How a session leaves as a whole.
     pub session: SessionOrder,
+    /// The export or time that a delta begins at.
+    pub base: Option<String>,
+    /// Whether all versions of facts are asked for.
+    pub history: Option<ExportHistory>,
+}
+
+/// Which versions of facts are exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportHistory {
+    /// Those that are believed.
+    Current,
+    /// All.
+    Full,
 }
 
 /// A destination that was checked.
@@ -156,9 +176,9 @@ impl ExportRequest {
                 let reason = "is another name of `layers`: send one of the two";
                 return Err(ApiError::invalid_shape("include", reason));
             }
-            (Some(layers), None) => read_layers("layers", layers)?,
-            (None, Some(layers)) => read_layers("include", layers)?,
-            (None, None) => vec![ExportLayer::Events],
+            (Some(layers), None) => Some(read_layers("layers", layers)?),
+            (None, Some(layers)) => Some(read_layers("include", layers)?),
+            (None, None) => None,
         };
         let as_of = request.as_of.as_deref().map(|text| {
             let reason = |error: time::TimestampError| error.to_string();
@@ -188,7 +208,28 @@ impl ExportRequest {
             as_of: as_of.transpose()?,
             view,
             destination: destination.transpose()?,
+            base: read_base(request.base)?,
+            history: request.history.as_deref().map(read_history).transpose()?,
         })
+    }
+}
+
+fn read_base(base: Option<String>) -> Result<Option<String>, ApiError> {
+    if base.as_ref().is_some_and(|base| base.chars().count() > BASE_CHARS_MAX) {
+        let reason = format!("has more than {BASE_CHARS_MAX} characters");
+        return Err(ApiError::invalid_shape("base", reason));
+    }
+    Ok(base)
+}
+
+fn read_history(history: &str) -> Result<ExportHistory, ApiError> {
+    match history {
+        "current" => Ok(ExportHistory::Current),
+        "full" => Ok(ExportHistory::Full),
+        _ => {
+            let reason = "must be `current`, the versions that are believed, or `full`, all";
+            Err(ApiError::invalid_shape("history", reason))
+        }
     }
 }
 

@@ -105,6 +105,27 @@ impl Engine {
         self.blocking(move |inner| inner.export_cancelled(&permit, &point)).await
     }
 
+    /// The ids of events whose words an erasure took, in no order. Nothing else is known of them.
+    pub async fn export_erased(
+        &self,
+        permit: &Arc<ReadPermit>,
+        point: &ExportPoint,
+    ) -> Result<Vec<EventId>, Error> {
+        self.inner.caught_up().await;
+        let (permit, point) = (Arc::clone(permit), point.clone());
+        self.blocking(move |inner| {
+            let (tenant, scopes) = inner.scopes_of(&permit, &point.scope)?;
+            let mut ids = Vec::new();
+            inner.views.each_erased(tenant, &mut |row| {
+                if row.recorded_at <= point.recorded && scopes.contains(&row.scope) {
+                    ids.push(row.id);
+                }
+            })?;
+            Ok(ids)
+        })
+        .await
+    }
+
     /// One page of events.
     pub async fn export_events(
         &self,

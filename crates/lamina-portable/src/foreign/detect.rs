@@ -65,7 +65,7 @@ fn file_rank(entry: &SourceEntry) -> u8 {
     let name = entry.file_name().to_ascii_lowercase();
     let ends = |end: &str| name.ends_with(end);
     match name.as_str() {
-        "prod-grok-backend.json" | "manifest.json" => 0,
+        "prod-grok-backend.json" | "manifest.json" | "memory-store.json" => 0,
         name if is_conversation_file(name) => 1,
         name if name.starts_with("myactivity") || name.starts_with("minha") => 1,
         _ if ends(".af") => 1,
@@ -86,6 +86,9 @@ pub(super) fn recognize(name: &str, head: &[u8]) -> Option<Recognized> {
     let file = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
+    if trimmed.starts_with('{') && trimmed.contains("\"portable-ai-memory") {
+        return Some(Recognized { format: Format::Pam, why: "is a document of such a store" });
+    }
     match trimmed.bytes().next()? {
         b'{' | b'[' => recognize_json(&HeadKeys::of(trimmed)),
         // A JSON string that holds JSON.

@@ -7,7 +7,7 @@ use super::csv::{CsvFlavor, CsvMapper};
 use super::driver::Mapper;
 use super::{
     ImportOptions, basic_memory, chatgpt, claude, eventloom, gemini, grok, hindsight, jsonl,
-    langgraph, letta, mcp_memory, mem0, zaxy_bundle, zep,
+    langgraph, letta, mcp_memory, mem0, pam, zaxy_bundle, zep,
 };
 use crate::time::NaiveTimes;
 
@@ -46,6 +46,8 @@ pub enum Format {
     Eventloom,
     /// Bundles of the memory export contract.
     Zaxy,
+    /// Portable memory stores.
+    Pam,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
@@ -66,6 +68,7 @@ const FORMATS: &[(Format, &str, &str, &[&str])] = &[
     (Format::Csv, "csv", "CSV", &["tsv"]),
     (Format::Eventloom, "eventloom", "an Eventloom log", &["eventloom.v1"]),
     (Format::Zaxy, "zaxy", "a bundle of the memory export contract", &["zaxy.portable.v1"]),
+    (Format::Pam, "pam", "a portable memory store", &["portable-ai-memory", "portable_ai_memory"]),
 ];
 
 /// The name of no format.
@@ -101,7 +104,7 @@ impl Format {
     /// How times without a zone are read unless the caller says otherwise. These programs write UTC.
     pub(super) fn naive_times(self) -> NaiveTimes {
         match self {
-            Format::Jsonl | Format::Csv => NaiveTimes::Refuse,
+            Format::Jsonl | Format::Csv | Format::Pam => NaiveTimes::Refuse,
             _ => NaiveTimes::UTC,
         }
     }
@@ -124,6 +127,7 @@ impl Format {
             Format::Csv => Box::new(CsvMapper::new(CsvFlavor::Plain, &options.columns)),
             Format::Eventloom => Box::new(eventloom::EventloomMapper::new(options.broken_chains)),
             Format::Zaxy => Box::new(zaxy_bundle::ZaxyBundleMapper),
+            Format::Pam => Box::new(pam::PamMapper::new(options.require_signature)),
         }
     }
 }

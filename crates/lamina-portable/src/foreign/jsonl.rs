@@ -42,7 +42,8 @@ impl Mapper for JsonlMapper {
     }
 }
 
-fn map_line(mut value: Value, place: &Place, sink: &mut RowSink) {
+/// One line of our own, or an envelope.
+pub(super) fn map_line(mut value: Value, place: &Place, sink: &mut RowSink) {
     let Some(mark) = value.take(LINE_MEMBER) else {
         sink.account.keep("(the whole line)", "the envelope");
         let key = text_of(&value, &["idempotency_key"]).map(str::to_owned);

@@ -270,6 +270,8 @@ pub struct ForeignRow {
     pub expires_at: Option<Micros>,
     /// Whether facts of it stand beside known facts instead of replacing them.
     pub no_supersede: bool,
+    /// Whether nothing is derived from it.
+    pub no_extract: bool,
     /// Labels.
     pub labels: Vec<String>,
     /// Source ids of rows that it follows from.
@@ -302,6 +304,7 @@ impl ForeignRow {
             recorded_at: None,
             expires_at: None,
             no_supersede: false,
+            no_extract: false,
             labels: Vec::new(),
             preceded_by: Vec::new(),
             replaced_by: None,

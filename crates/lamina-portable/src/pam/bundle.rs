@@ -16,6 +16,9 @@ use crate::source::{ImportSource, SourceError};
 /// The largest document that is read.
 pub const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
 
+/// Bytes of all files of an export together, and of a document that is imported.
+pub const BUNDLE_BYTES_MAX: u64 = 64 << 20;
+
 pub(super) const STORE_FILE: &str = "memory-store.json";
 pub(super) const EMBEDDINGS_FILE: &str = "embeddings.json";
 pub(super) const CONVERSATIONS_FOLDER: &str = "conversations/";

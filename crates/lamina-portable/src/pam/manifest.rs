@@ -4,6 +4,7 @@
 use super::bundle::BundleFile;
 use super::forms::sha256_text;
 use super::model::{Memory, MemoryKind, Provenance, Temporal, print_time};
+use super::native::VENDOR;
 use super::report::{FileFindings, Rule};
 use super::store::{items, text};
 use super::write::{ExportSpan, StoreExport};
@@ -12,7 +13,6 @@ use crate::json::{Member, Value};
 use crate::quote;
 
 const CUSTOM_TYPE: &str = "bundle_manifest";
-const VENDOR: &str = "x-lamina";
 
 /// The parts of an export that the manifest covers.
 pub(super) struct Manifest<'a> {
@@ -36,7 +36,7 @@ impl Manifest<'_> {
             ExportSpan::Full => block.push("export_type", "full"),
             ExportSpan::Incremental { base_export_id, since } => {
                 block.push("export_type", "incremental");
-                block.push("base_export_id", base_export_id.as_str());
+                block.push_some("base_export_id", base_export_id.as_deref());
                 block.push("since", print_time(*since));
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::integrity::checksum;
 use super::manifest::is_manifest;
-use super::store::text;
+use super::store::{items, text};
 use crate::canon::CanonError;
 use crate::json::{Member, Value};
 
@@ -42,6 +42,7 @@ pub fn merge(base: &Value, delta: &Value) -> Result<Value, MergeError> {
             store.push(name, list);
         }
     }
+    rebuild_derived(&mut store);
     let memories = store.get("memories").and_then(Value::as_array).ok_or(MergeError::Shape)?;
     let computed = checksum(memories)?;
     let total = memories.len() as u64;
@@ -55,6 +56,26 @@ pub fn merge(base: &Value, delta: &Value) -> Result<Value, MergeError> {
         }
     }
     Ok(store)
+}
+
+/// Lists the memories of each conversation anew: a delta names only those that are in it.
+fn rebuild_derived(store: &mut Value) {
+    let mut derived: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for memory in items(store, "memories") {
+        if let Some(talk) = text(memory, &["provenance", "conversation_ref"]) {
+            let id = text(memory, &["id"]).unwrap_or_default().to_owned();
+            derived.entry(talk.to_owned()).or_default().push(id);
+        }
+    }
+    let Some(Value::Array(entries)) = member_mut(store, "conversations_index") else { return };
+    for entry in entries {
+        let memories = text(entry, &["id"]).and_then(|id| derived.get(id));
+        let memories = Value::strings(memories.map(Vec::as_slice).unwrap_or_default());
+        match member_mut(entry, "derived_memories") {
+            Some(place) => *place = memories,
+            None => entry.push("derived_memories", memories),
+        }
+    }
 }
 
 fn member_mut<'a>(value: &'a mut Value, name: &str) -> Option<&'a mut Value> {

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use lamina_types::Micros;
 
 use super::bundle::{
-    BundleFile, CONVERSATIONS_FOLDER, Container, EMBEDDINGS_FILE, STORE_FILE, verify,
+    BUNDLE_BYTES_MAX, BundleFile, CONVERSATIONS_FOLDER, Container, EMBEDDINGS_FILE, STORE_FILE,
+    verify,
 };
 use super::forms::{content_hash, sha256_text};
 use super::integrity::checksum;
@@ -18,8 +19,9 @@ use super::model::{
 use super::report::{Finding, Level};
 use super::shapes::{CONVERSATION, EMBEDDINGS, STORE};
 use super::signature::{SignedTexts, sign};
+use super::store::text;
 use crate::canon::{CanonError, jcs};
-use crate::json::{Member, Value, to_compact};
+use crate::json::{Member, ReadPolicy, Value, parse, to_compact};
 use crate::sign::SigningKey;
 
 const VERSION: &str = "1.0";
@@ -47,6 +49,8 @@ pub struct StoreExport {
     pub relations: Vec<Relation>,
     /// The conversations.
     pub conversations: Vec<Conversation>,
+    /// Entries of the index whose conversations are kept elsewhere, as they are.
+    pub index_entries: Vec<Value>,
     /// The vectors.
     pub embeddings: Vec<Embedding>,
     /// The key that signs.
@@ -60,8 +64,8 @@ pub enum ExportSpan {
     Full,
     /// What changed.
     Incremental {
-        /// The full export before it.
-        base_export_id: String,
+        /// The full export before it; `None` if only its instant is known.
+        base_export_id: Option<String>,
         /// The instant after which something changed.
         since: Micros,
     },
@@ -99,6 +103,9 @@ pub enum WriteError {
     /// A value without a canonical form.
     #[error("a memory has no canonical form")]
     Canon(#[from] CanonError),
+    /// The documents are larger than a reader takes.
+    #[error("the export has a document of more than {BUNDLE_BYTES_MAX} bytes")]
+    TooLarge,
     /// The result would break a rule.
     #[error("the export would break a rule: {0}")]
     Invalid(Box<Finding>),
@@ -126,6 +133,9 @@ impl StoreExport {
         memories.push(write_memory(&manifest));
         let store = self.store(memories, relations, index)?;
         files.insert(0, file(STORE_FILE.to_owned(), &store));
+        if files.iter().any(|file| file.bytes.len() as u64 > BUNDLE_BYTES_MAX) {
+            return Err(WriteError::TooLarge);
+        }
         let report = verify(Container::Directory, &files);
         let error = report.findings().iter().find(|finding| finding.level == Level::Error);
         match error {
@@ -138,7 +148,8 @@ impl StoreExport {
     fn drop_dangling(&mut self) -> u64 {
         let known: BTreeSet<String> = self.memories.iter().map(|m| m.id.clone()).collect();
         let vectors: BTreeSet<String> = self.embeddings.iter().map(|e| e.id.clone()).collect();
-        let talks: BTreeSet<String> = self.conversations.iter().map(|c| c.id.clone()).collect();
+        let mut talks: BTreeSet<String> = self.conversations.iter().map(|c| c.id.clone()).collect();
+        self.index_entries.retain(|e| entry_id(e).is_some_and(|id| talks.insert(id.to_owned())));
         for memory in &mut self.memories {
             memory.temporal.superseded_by.take_if(|id| !known.contains(id));
             memory.embedding_ref.take_if(|id| !vectors.contains(id));
@@ -173,7 +184,7 @@ impl StoreExport {
             ExportSpan::Full => store.push("export_type", "full"),
             ExportSpan::Incremental { base_export_id, since } => {
                 store.push("export_type", "incremental");
-                store.push("base_export_id", base_export_id.as_str());
+                store.push_some("base_export_id", base_export_id.as_deref());
                 store.push("since", print_time(*since));
             }
         }
@@ -252,8 +263,50 @@ impl StoreExport {
             entry.push("storage", storage);
             entry
         });
-        Value::Array(entries.collect())
+        let mut entries: Vec<Value> = entries.collect();
+        entries.extend(self.index_entries.iter().map(|kept| {
+            let mut entry = kept.clone();
+            entry.take("derived_memories");
+            let id = entry_id(kept).unwrap_or_default();
+            let memories = derived.get(id).map(Vec::as_slice).unwrap_or_default();
+            entry.push("derived_memories", Value::strings(memories));
+            entry
+        }));
+        Value::Array(entries)
     }
+}
+
+fn entry_id(entry: &Value) -> Option<&str> {
+    entry.get("id").and_then(Value::as_str)
+}
+
+/// Why a store cannot be signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the document is no store that can be signed")]
+pub struct SignStoreError;
+
+/// Signs a store that was written without a key. An owner without a DID gets that of the key.
+pub fn sign_store(bytes: &[u8], key: &SigningKey) -> Result<Vec<u8>, SignStoreError> {
+    let mut store = parse(bytes, &ReadPolicy::STRICT).map_err(|_| SignStoreError)?;
+    store.take("signature");
+    let text = |path: &[&str]| text(&store, path).map(str::to_owned).ok_or(SignStoreError);
+    let checksum = text(&["integrity", "checksum"])?;
+    let (export_id, export_date) = (text(&["export_id"])?, text(&["export_date"])?);
+    let owner_id = text(&["owner", "id"])?;
+    let texts = SignedTexts {
+        checksum: &checksum,
+        export_id: &export_id,
+        export_date: &export_date,
+        owner_id: &owner_id,
+    };
+    let signature = sign(key, &texts, &export_date);
+    let Value::Object(members) = &mut store else { return Err(SignStoreError) };
+    let owner = members.iter_mut().find(|member| member.key.as_str() == Some("owner"));
+    if let Some(owner) = owner.filter(|owner| owner.value.get("did").is_none()) {
+        owner.value.push("did", key.public().to_did_key());
+    }
+    store.push("signature", signature);
+    Ok(file(String::new(), &store).bytes)
 }
 
 fn file(name: String, document: &Value) -> BundleFile {

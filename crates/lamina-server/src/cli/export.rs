@@ -4,6 +4,7 @@
 mod door;
 mod file;
 mod meter;
+mod pam;
 
 use anyhow::anyhow;
 use lamina_env::RealDisk;
@@ -21,6 +22,14 @@ use meter::Meter;
 /// Runs one export.
 pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let order = order(args)?;
+    if args.format.as_deref() == Some(pam::FORMAT) {
+        return pam::export(args, &order);
+    }
+    if args.private_key.is_some() {
+        let help = Some("signed formats take it, such as --format pam".to_owned());
+        let error = anyhow!("this format has no signature");
+        return Err(Failure { help, ..Failure::usage(error) });
+    }
     let output = OutputFile::open(&args.out, args.force)?;
     let door = ExportDoor::open(&args.server, args.data.as_deref())?;
     let done = run(args, &door, &order, output);
@@ -60,7 +69,13 @@ fn order(args: &ExportArgs) -> Result<Value, Failure> {
     })?;
     let mut body = Map::new();
     body.insert("scope".to_owned(), json!(scope));
-    let named = [("format", &args.format), ("as_of", &args.as_of), ("view", &args.view)];
+    let named = [
+        ("format", &args.format),
+        ("as_of", &args.as_of),
+        ("view", &args.view),
+        ("base", &args.base),
+        ("history", &args.history),
+    ];
     for (name, value) in named {
         if let Some(value) = value {
             body.insert(name.to_owned(), json!(value));

@@ -63,6 +63,7 @@ fn upload_target(args: &ImportArgs, source: &PackedSource, format: Option<&str>)
         ("dry_run", yes(args.dry_run)),
         ("restore_erased", yes(args.restore_erased)),
         ("skip_on_conflict", yes(args.skip_on_conflict)),
+        ("require_signature", yes(args.require_signature)),
     ];
     let given = pairs.iter().filter_map(|(name, value)| Some((name, (*value)?)));
     let query: Vec<String> =

@@ -4,6 +4,7 @@
 mod certificate;
 mod eventloom;
 mod exhibit;
+mod pam;
 mod recognise;
 mod zaxy;
 

@@ -73,6 +73,7 @@ mod rederive;
 mod ownership;
 #[cfg(test)]
 mod paging;
+mod pam;
 #[cfg(test)]
 mod import;
 #[cfg(test)]

@@ -122,14 +122,32 @@ impl Views {
         if self.counts().excluded == 0 {
             return Ok(());
         }
+        self.each_event(tenant, &mut |row| {
+            if row.is_excluded() {
+                visit(row);
+            }
+        })
+    }
+
+    /// Visits the events of a tenant whose words are gone, in any scope.
+    pub fn each_erased(
+        &self,
+        tenant: u32,
+        visit: &mut dyn FnMut(EventRow),
+    ) -> Result<(), ViewError> {
+        self.each_event(tenant, &mut |row| {
+            if row.is_erased() {
+                visit(row);
+            }
+        })
+    }
+
+    fn each_event(&self, tenant: u32, visit: &mut dyn FnMut(EventRow)) -> Result<(), ViewError> {
         let from = key::event(tenant, &EventId::from_bytes([0; 16]));
         let to = key::after(key::event(tenant, &EventId::from_bytes([0xFF; 16])));
         self.walk(Space::Events, (&from, &to), &mut |key, value| {
             let id = key::tail_id(key).ok_or(CodecError::Truncated)?;
-            let row = EventRow::decode(tenant, EventId::from_bytes(id), value)?;
-            if row.is_excluded() {
-                visit(row);
-            }
+            visit(EventRow::decode(tenant, EventId::from_bytes(id), value)?);
             Ok(ControlFlow::Continue(()))
         })
     }

@@ -62,6 +62,9 @@ pub struct ImportOptions {
     /// Write rows again whose earlier events were erased.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restore_erased: Option<bool>,
+    /// Portable memory stores: read only one whose signature holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub require_signature: Option<bool>,
     /// How times without a zone are read: `refuse`, `UTC`, or an offset such as `+02:00`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^(refuse|UTC|[+-]\d\d:\d\d)$"))]

@@ -22,6 +22,7 @@ pub fn read_upload(params: &Params<'_>, key: Option<&str>) -> Result<CheckedImpo
         map_core_blocks_to: text("map_core_blocks_to")?,
         map_archival_to: text("map_archival_to")?,
         restore_erased: switch(params, "restore_erased")?,
+        require_signature: switch(params, "require_signature")?,
         // A plus sign that was not encoded arrives as a space.
         naive_times: text("naive_times")?.map(|text| text.replace(' ', "+")),
         columns: pairs(params, "columns")?,

@@ -76,6 +76,7 @@ pub(super) fn export(memories: Vec<Memory>) -> StoreExport {
         memories,
         relations: Vec::new(),
         conversations: vec![conversation()],
+        index_entries: Vec::new(),
         embeddings: Vec::new(),
         key: None,
     }
@@ -217,8 +218,10 @@ fn delta_replaces_adds_and_retracts() {
     let mut retracted = memory("b", "[erased]");
     retracted.status = "retracted".to_owned();
     let mut delta = export(vec![retracted, memory("c", "three")]);
-    delta.span =
-        ExportSpan::Incremental { base_export_id: delta.export_id.clone(), since: Micros(START) };
+    delta.span = ExportSpan::Incremental {
+        base_export_id: Some(delta.export_id.clone()),
+        since: Micros(START),
+    };
     let delta = store(delta.write().expect("delta"));
     let merged = merge(&base, &delta).expect("fits");
     let memories = merged.get("memories").and_then(Value::as_array).expect("memories");

@@ -11,10 +11,10 @@ pub(in crate::cli) struct ExportArgs {
     /// The scope [default: LAMINA_SCOPE]
     #[arg(long, value_name = "SCOPE")]
     pub(in crate::cli) scope: Option<String>,
-    /// Where to: a file, or `-` for standard output
-    #[arg(long, value_name = "FILE|-")]
+    /// Where to: a file, or `-` for standard output; of `pam` a directory or a file that ends in .zip
+    #[arg(long, value_name = "FILE|DIR|-")]
     pub(in crate::cli) out: String,
-    /// jsonl, mem0, zep or letta [default: jsonl]
+    /// jsonl, mem0, zep, letta or pam [default: jsonl]
     #[arg(long, value_name = "FORMAT")]
     pub(in crate::cli) format: Option<String>,
     /// Of events, facts, beliefs, episodes, concepts, separated by commas; or `all` [default: events]
@@ -26,6 +26,15 @@ pub(in crate::cli) struct ExportArgs {
     /// `descend` adds the scopes below that may be read [default: local]
     #[arg(long, value_name = "VIEW")]
     pub(in crate::cli) view: Option<String>,
+    /// pam: only changes since this export, by its export_id, or since this time
+    #[arg(long, value_name = "EXPORT_ID|TIME")]
+    pub(in crate::cli) base: Option<String>,
+    /// pam: `full` adds versions of facts that were replaced [default: current]
+    #[arg(long, value_name = "HISTORY")]
+    pub(in crate::cli) history: Option<String>,
+    /// pam: sign with this key, an Ed25519 key as PKCS#8 PEM; it stays on this machine
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) private_key: Option<PathBuf>,
     /// Replace a file that is there
     #[arg(long)]
     pub(in crate::cli) force: bool,

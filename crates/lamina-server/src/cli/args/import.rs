@@ -18,7 +18,7 @@ pub(in crate::cli) struct ImportArgs {
     #[arg(long, value_name = "TEMPLATE")]
     pub(in crate::cli) scope_template: Option<String>,
     /// The format: auto, jsonl, mem0, zep, letta, openai (ChatGPT), claude, gemini, grok, copilot,
-    /// mcp_memory, langgraph, basic_memory, hindsight, csv
+    /// mcp_memory, langgraph, basic_memory, hindsight, csv, pam
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub(in crate::cli) format: String,
     /// Write nothing; show what would come in, what would be lost and why
@@ -36,6 +36,9 @@ pub(in crate::cli) struct ImportArgs {
     /// Leave out rows that are known with another content, instead of writing their new version
     #[arg(long)]
     pub(in crate::cli) skip_on_conflict: bool,
+    /// Portable memory stores: read only one whose signature holds
+    #[arg(long)]
+    pub(in crate::cli) require_signature: bool,
     /// CSV: the column of each field, such as text=body,time=created
     #[arg(long, value_name = "FIELD=COLUMN,...")]
     pub(in crate::cli) map: Option<String>,

@@ -2,7 +2,7 @@
 //! here and a module beside this one.
 
 use super::exhibit::Exhibit;
-use super::{certificate, eventloom, zaxy};
+use super::{certificate, eventloom, pam, zaxy};
 use crate::cli::args::VerifyArgs;
 use crate::cli::exit::{Exit, Failure};
 
@@ -33,6 +33,7 @@ pub(super) const FORMATS: &[VerifiableFormat] = &[
         matches: eventloom::is_log,
         check: eventloom::check,
     },
+    VerifiableFormat { title: "portable memory stores", matches: pam::is_store, check: pam::check },
 ];
 
 /// The format of a file or a directory.

@@ -78,7 +78,7 @@ fn check_unsigned(document: &Value, is_pinned: bool) -> Verdict {
 }
 
 /// A public key: hexadecimal digits, or a file that holds them.
-fn public_key(given: &str) -> Result<String, Failure> {
+pub(super) fn public_key(given: &str) -> Result<String, Failure> {
     let is_hex = !given.is_empty() && given.bytes().all(|c| c.is_ascii_hexdigit());
     if is_hex && !Path::new(given).is_file() {
         return Ok(given.to_owned());

@@ -19,7 +19,6 @@ use lamina_core::policy::{Caller, others_scope_needs};
 use lamina_engine::Error as EngineError;
 use lamina_engine::read::export::ExportPoint;
 use lamina_env::rng::draw;
-use lamina_portable::export::ExportFormat;
 use lamina_types::capability::{Capability as _, PolicyAdministerScope};
 use lamina_types::{ErrorCode, ExportId, RecordedAt, ScopeView};
 use tokio::sync::mpsc;
@@ -29,30 +28,32 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::transfer::export::jobs::{EXPORT_INLINE_BYTES_MAX, ExportJob, NewExport};
 use crate::transfer::export::output::PIECES_WAITING_MAX;
+use crate::transfer::export::pam::{PamClock, pam_terms};
 use crate::transfer::export::send::{SendPlace, send};
 use crate::transfer::export::session::{entry_selector_of, selector_of, session_of};
 use crate::transfer::export::{
-    Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, PlannedSignature,
-    SessionPlan, walk,
+    Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, PlanFormat,
+    PlannedSignature, SessionFormat, SessionPlan, walk,
 };
 use crate::transfer::places::Direction;
+
+/// The format whose capability an unknown export asks for.
+const ANY_FORMAT: &str = "jsonl";
 
 /// Begins an export.
 pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let order = ExportRequest::read(&body)?;
-    let format = ExportFormat::find(&order.format).ok_or_else(|| {
-        let known: Vec<&str> = ExportFormat::ALL.iter().map(|format| format.name()).collect();
-        unknown_format(&known)
-    })?;
+    let format =
+        PlanFormat::find(&order.format).ok_or_else(|| unknown_format(&PlanFormat::names()))?;
     let engine = call.app.engine.clone();
     let now = engine.log_time();
     if order.as_of.is_some_and(|at| at > now) {
         let reason = "lies in the future: knowledge is exported until now at the latest";
         return Err(ApiError::at(ErrorCode::InvalidTimestamp, "as_of", reason).into());
     }
-    let plan = ExportPlan {
+    let mut plan = ExportPlan {
         point: ExportPoint {
             scope: order.scope.clone(),
             recorded: RecordedAt(order.as_of.unwrap_or(now)),
@@ -60,9 +61,16 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
         },
         view: order.view,
         format,
-        layers: order.layers.clone(),
+        pam: None,
+        layers: order.layers.clone().unwrap_or_else(|| format.layers()),
         session: None,
     };
+    let draw_salt = draw(&*call.app.env.rng);
+    plan.pam = pam_terms(
+        &order,
+        &plan,
+        PamClock { now: engine.now(), draw: draw_salt, tenant: caller.tenant },
+    )?;
     let plan = with_session(&call, plan, &order.session)?;
     let mut reach = ExportReach::ask(call.desk.clone(), caller.clone(), &plan).await?;
     let place = order.destination.as_ref().map(|place| send_place(&call, place)).transpose()?;
@@ -85,7 +93,7 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
         (Begun::Whole { data, summary }, None) => {
             let step = job.end(&Ok(*summary));
             job.announce(&engine, reach.permit(), step);
-            shown = Some(data);
+            shown = data;
         }
         (Begun::Larger, None) => {}
     }
@@ -102,8 +110,7 @@ fn with_session(
     order: &SessionOrder,
 ) -> Result<ExportPlan, Failure> {
     let SessionOrder { session_id, selection, sign, disclose, named } = order;
-    let is_bundle = plan.format == ExportFormat::Zaxy;
-    if plan.format.records().is_some() {
+    let PlanFormat::Session(format) = plan.format else {
         return match named {
             Some(name) => {
                 let reason = "is for the formats zaxy and eventloom";
@@ -111,7 +118,8 @@ fn with_session(
             }
             None => Ok(plan),
         };
-    }
+    };
+    let is_bundle = format == SessionFormat::Zaxy;
     if plan.view == ScopeView::Descend {
         let reason = "must be `local`: a session is one scope; export each scope for itself";
         return Err(ApiError::invalid_shape("view", reason).into());
@@ -155,7 +163,7 @@ fn send_place(call: &Call, place: &DestinationOrder) -> Result<SendPlace, Failur
 /// The first bytes of an export.
 enum Begun {
     /// All of them.
-    Whole { data: String, summary: Box<ExportSummary> },
+    Whole { data: Option<String>, summary: Box<ExportSummary> },
     /// There are more than an answer holds.
     Larger,
 }
@@ -167,11 +175,16 @@ async fn begin(job: &ExportJob, reach: &mut ExportReach) -> Result<Begun, Failur
     let events = AtomicU64::new(0);
     let progress = |count| events.store(count, Ordering::Relaxed);
     let mut data = Vec::new();
+    let (mut length, is_text) = (0_usize, job.plan.format.is_text());
     let collecting = async {
         while let Some(Ok(piece)) = receiver.recv().await {
-            data.extend_from_slice(&piece);
-            if data.len() > EXPORT_INLINE_BYTES_MAX {
-                receiver.close();
+            length += piece.len();
+            // A bundle is made whole in any case; its bytes are no text and stand in no answer.
+            if is_text {
+                data.extend_from_slice(&piece);
+                if length > EXPORT_INLINE_BYTES_MAX {
+                    receiver.close();
+                }
             }
         }
     };
@@ -179,8 +192,8 @@ async fn begin(job: &ExportJob, reach: &mut ExportReach) -> Result<Begun, Failur
     match walked {
         Err(ExportStop::Failed(failure)) => Err(failure),
         Ok(summary) if data.len() <= EXPORT_INLINE_BYTES_MAX => {
-            job.estimate(data.len() as u64);
-            let data = String::from_utf8_lossy(&data).into_owned();
+            job.estimate(length as u64);
+            let data = is_text.then(|| String::from_utf8_lossy(&data).into_owned());
             Ok(Begun::Whole { data, summary: Box::new(summary) })
         }
         _ => {
@@ -236,11 +249,7 @@ pub(super) async fn data(mut call: Call) -> Result<Response, Failure> {
 fn dressed(body: Body, job: &ExportJob, compression: Compression) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    let (media, end) = match job.plan.format {
-        ExportFormat::Jsonl | ExportFormat::Eventloom => ("application/x-ndjson", "jsonl"),
-        ExportFormat::Letta => ("application/json", "af"),
-        ExportFormat::Mem0 | ExportFormat::Zep | ExportFormat::Zaxy => ("application/json", "json"),
-    };
+    let (media, end) = (job.plan.format.media(), job.plan.format.file_end());
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
     let name = format!("attachment; filename=\"{}.{end}\"", job.id);
     if let Ok(name) = HeaderValue::try_from(name) {
@@ -283,7 +292,7 @@ async fn found(call: &mut Call) -> Result<(Arc<ExportJob>, Caller), Failure> {
         call.desk.permit_export(&caller, scope, job.plan.format.name()).await?;
         return Ok((job, caller));
     }
-    call.desk.permit_export(&caller, None, ExportFormat::Jsonl.name()).await?;
+    call.desk.permit_export(&caller, None, ANY_FORMAT).await?;
     call.record.forget();
     Err(EngineError::NotFound.into())
 }

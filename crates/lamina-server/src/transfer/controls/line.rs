@@ -87,7 +87,11 @@ pub(super) enum SupportLine {
 impl ControlLine {
     /// Reads a line; the error says which member is wrong.
     pub(crate) fn read(kind: LineKind, body: &Value) -> Result<ControlLine, String> {
-        let scope = text(body, "scope")?;
+        let scope = match kind {
+            // Of a memory of another program only the import knows the scope.
+            LineKind::Cancellation if body.get("scope").is_none() => String::new(),
+            _ => text(body, "scope")?,
+        };
         let control = match kind {
             LineKind::Vocabulary => read_vocabulary(body)?,
             LineKind::Cancellation => Control::Cancellation { event: event(body, "event")? },

@@ -68,10 +68,7 @@ async fn transfer(
     let client = app.places.client().map_err(refused)?;
     let (pieces, body) = OutboundBody::channel(Some(counted.bytes));
     let mut request = Request::put(endpoint, body);
-    let content_type = match job.plan.format.name() {
-        "jsonl" | "eventloom" => "application/x-ndjson",
-        _ => "application/json",
-    };
+    let content_type = job.plan.format.media();
     let content_type =
         if compression == Compression::Gzip { "application/gzip" } else { content_type };
     request = request.header("content-type", content_type).map_err(refused)?;

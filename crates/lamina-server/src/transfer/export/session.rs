@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, HashMap};
 use lamina_api::ApiError;
 use lamina_api::v1::exports::{EntrySelection, Selection};
 use lamina_engine::read::facts::FactRecord;
-use lamina_portable::export::ExportFormat;
 use lamina_portable::json::Value;
 use lamina_portable::loss::LossAccount;
 use lamina_portable::time;
@@ -24,7 +23,7 @@ use lamina_types::{ErrorCode, EventId};
 use super::log_lines::{LogSession, log_text};
 use super::signer::ExportSigner;
 use super::walk::ExportStop;
-use super::{ExportPlan, ExportReach};
+use super::{ExportPlan, ExportReach, PlanFormat, SessionFormat};
 use crate::http::failure::{Failure, internal};
 use crate::http::{kind_word, term_name};
 
@@ -106,7 +105,7 @@ pub(crate) fn entry_selector_of(
 /// The name of a scope's session where nobody names one.
 pub(crate) fn session_of(plan: &ExportPlan) -> String {
     match plan.format {
-        ExportFormat::Eventloom => session_name(plan.point.scope.as_str()),
+        PlanFormat::Session(SessionFormat::Eventloom) => session_name(plan.point.scope.as_str()),
         _ => lamina_portable::zaxy::thread_of(&plan.point.scope),
     }
 }
@@ -121,7 +120,7 @@ pub(crate) async fn session_bytes(
     let read = read_session(reach, plan, progress).await?;
     let (plan, session) = (plan.clone(), session.clone());
     let made = tokio::task::spawn_blocking(move || match plan.format {
-        ExportFormat::Eventloom => log_bytes(&plan, &session, read),
+        PlanFormat::Session(SessionFormat::Eventloom) => log_bytes(&plan, &session, read),
         _ => bundle_bytes(&session, read),
     });
     let made = made.await.map_err(|error| internal(error.to_string()))?;

@@ -17,7 +17,7 @@ use lamina_types::capability::VocabularyRead;
 use super::output::{PieceBuffer, PieceSender, PieceWriter};
 use super::reach::ExportReach;
 use super::session::{SessionBytes, session_bytes};
-use super::{ExportPlan, SessionPlan, records};
+use super::{ExportPlan, PlanFormat, SessionPlan, pam, records};
 use crate::http::failure::{Failure, internal};
 
 /// Bytes of a session that are compressed at once.
@@ -63,8 +63,11 @@ pub(crate) async fn walk(
     if let Some(session) = &plan.session {
         return send_session(reach, plan, session, Outlet { out, progress }).await;
     }
-    let Some(format) = plan.format.records() else {
-        return Err(internal(format!("{} has no records", plan.format.name())).into());
+    if let Some(terms) = &plan.pam {
+        return pam::walk(reach, plan, terms, out, progress).await;
+    }
+    let PlanFormat::Records(format) = plan.format else {
+        return Err(internal(format!("a plan of {} without its terms", plan.format.name())).into());
     };
     let frame = ExportFrame { scope: plan.point.scope.to_string(), as_of: plan.point.recorded.0 };
     let buffer = PieceBuffer::default();

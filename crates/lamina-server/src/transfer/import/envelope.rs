@@ -232,7 +232,8 @@ impl RowRules {
 
     fn directives_of(&self, row: &ForeignRow) -> Value {
         let mut directives = Value::object([]);
-        directives.push_some("extract", self.options.extract.as_deref().map(Value::strings));
+        let extract = if row.no_extract { Some(&[][..]) } else { self.options.extract.as_deref() };
+        directives.push_some("extract", extract.map(Value::strings));
         directives.push_some("embed", self.options.embed.as_deref());
         if row.no_supersede {
             directives.push("no_supersede", true);
@@ -288,6 +289,9 @@ fn identity_of(row: &ForeignRow, content: Value) -> Value {
     identity.push_some("recorded_at", row.recorded_at.map(time::print));
     identity.push_some("expires_at", row.expires_at.map(time::print));
     identity.push("no_supersede", row.no_supersede);
+    if row.no_extract {
+        identity.push("no_extract", true);
+    }
     identity.push("labels", Value::strings(&row.labels));
     identity
 }

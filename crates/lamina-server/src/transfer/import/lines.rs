@@ -108,7 +108,8 @@ impl ControlFrame<'_> {
         let value = parse(body.as_bytes(), &ReadPolicy::STRICT)
             .map_err(|error| invalid(error.to_string()))?;
         let line = ControlLine::read(kind, &value).map_err(invalid)?;
-        let scope = self.rules.line_scope(Some(line.scope()), row)?;
+        let scope =
+            self.rules.line_scope(Some(line.scope()).filter(|named| !named.is_empty()), row)?;
         let scope: ScopePath =
             scope.parse().map_err(|error: lamina_types::scope::ScopeError| {
                 RowRefusal::error(ErrorCode::InvalidScopeGrammar, error.to_string())

@@ -80,6 +80,7 @@ pub(crate) fn read_options(spec: &JobSpec) -> Result<ImportOptions, SourceFault>
             Some(true) => BrokenChains::Label,
             _ => BrokenChains::Refuse,
         },
+        require_signature: spec.options.require_signature == Some(true),
         ..ImportOptions::new(modified.unwrap_or(Micros(spec.now_us)))
     })
 }
