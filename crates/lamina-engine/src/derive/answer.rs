@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
 use lamina_core::write::echo::pieces;
+use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
 use lamina_env::Rng;
 use lamina_models::Source;
@@ -82,6 +83,17 @@ pub struct Draft {
     pub rule: Option<Rule>,
 }
 
+/// An event with spaces in the place of what a client had put into the prompt from memory: nobody said that. Places of
+/// other words stay.
+fn without_injected(mut what: ExperienceWhat) -> ExperienceWhat {
+    if let Content::Message { text, .. } | Content::Text { text, .. } = &mut what.content
+        && let Cow::Owned(own) = blank(text)
+    {
+        *text = own;
+    }
+    what
+}
+
 /// The words of an event, and the circumstances they were said in.
 fn source_of<'a>(who: &'a ExperienceWho, what: &'a ExperienceWhat) -> Source<'a> {
     let role = match &what.content {
@@ -139,7 +151,7 @@ impl Words {
 /// What a model can be asked about an event; `None` once its words are erased, or if it is not.
 pub(crate) fn words(entry: &Entry) -> Option<Words> {
     let who = ExperienceWho::decode(entry.who.live()?).ok()?;
-    let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+    let what = without_injected(ExperienceWhat::decode(entry.what.live()?).ok()?);
     wants_model(&what).then_some(Words { who, what })
 }
 
@@ -228,7 +240,7 @@ impl Answerer {
     /// The same, with what was an echo when it was written.
     pub(crate) fn draft_with(&self, entry: &Entry, echoes: Option<Vec<Echo>>) -> Option<Draft> {
         let who = ExperienceWho::decode(entry.who.live()?).ok()?;
-        let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+        let what = without_injected(ExperienceWhat::decode(entry.what.live()?).ok()?);
         let found = if wants_facts(&what) {
             self.extractor.extract(&who, &what)
         } else {
