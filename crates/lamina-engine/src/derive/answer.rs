@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
+use lamina_core::read::checkout::typed::is_telemetry;
 use lamina_core::write::echo::pieces;
 use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
@@ -356,7 +357,15 @@ fn draft_of(event: &Entry, who: &ExperienceWho, what: &ExperienceWhat, answer: A
 fn wants_facts(what: &ExperienceWhat) -> bool {
     let known = Modality::KNOWN.contains(&what.modality.as_str());
     let asked = what.directives.extract.as_ref();
-    known && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
+    known
+        && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
+        && !is_telemetry_event(&what.content)
+}
+
+/// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
+fn is_telemetry_event(content: &Content) -> bool {
+    let Content::Json { data, .. } = content else { return false };
+    structured::kind_of(data).is_some_and(|kind| is_telemetry(&kind))
 }
 
 /// A model reads what people wrote. What an assistant or a tool says is no evidence about anybody, and

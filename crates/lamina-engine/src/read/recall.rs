@@ -352,4 +352,4 @@ impl<'a> Watch<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::read) mod tests;

@@ -75,9 +75,6 @@ const ASK_SIDE: &str = "Ask the user which side is right.";
 /// Characters of the question that a recommended one repeats.
 const QUERY_CHARS_MAX: usize = 160;
 
-/// Confidence below this is not enough to answer.
-const CONFIDENCE_MIN: f64 = 0.75;
-
 /// Judges what is shown. `found` is how many facts there were before the tokens were counted, `warnings` how many
 /// warnings the checkout has.
 pub(super) fn judge(shown: &Gathered, found: Found) -> Quality {
@@ -103,7 +100,7 @@ pub(super) fn judge(shown: &Gathered, found: Found) -> Quality {
     } else if citations < facts {
         reasons.push(UNCITED);
         Answerability::RefreshRecommended
-    } else if shown.is_partial || confidence < CONFIDENCE_MIN {
+    } else if shown.is_partial {
         Answerability::RefreshRecommended
     } else {
         reasons.push(if cited > 0 { CITED } else { WORK });
