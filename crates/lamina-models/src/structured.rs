@@ -11,7 +11,7 @@ use lamina_types::layer::extraction::{
 };
 use lamina_types::{ActorId, Micros, ValidAt};
 
-pub use lines::{json_lines, triple_lines};
+pub use lines::{json_fields, json_lines, triple_lines, typed_fields};
 pub use scan::{DEPTH_MAX, SCALARS_MAX};
 
 use self::scan::{Leaf, Scalar, Step, scan};

@@ -20,3 +20,4 @@ pub mod excerpt;
 pub mod filter;
 pub mod tuning;
 pub mod answer;
+pub mod checkout;

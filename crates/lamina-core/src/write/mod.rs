@@ -2,4 +2,5 @@
 
 pub mod pipeline;
 pub mod echo;
+pub mod injected;
 pub mod standing;

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
+use lamina_core::read::checkout::typed::is_telemetry;
 use lamina_core::write::echo::pieces;
+use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
 use lamina_env::Rng;
 use lamina_models::Source;
@@ -82,6 +84,17 @@ pub struct Draft {
     pub rule: Option<Rule>,
 }
 
+/// An event with spaces in the place of what a client had put into the prompt from memory: nobody said that. Places of
+/// other words stay.
+fn without_injected(mut what: ExperienceWhat) -> ExperienceWhat {
+    if let Content::Message { text, .. } | Content::Text { text, .. } = &mut what.content
+        && let Cow::Owned(own) = blank(text)
+    {
+        *text = own;
+    }
+    what
+}
+
 /// The words of an event, and the circumstances they were said in.
 fn source_of<'a>(who: &'a ExperienceWho, what: &'a ExperienceWhat) -> Source<'a> {
     let role = match &what.content {
@@ -139,7 +152,7 @@ impl Words {
 /// What a model can be asked about an event; `None` once its words are erased, or if it is not.
 pub(crate) fn words(entry: &Entry) -> Option<Words> {
     let who = ExperienceWho::decode(entry.who.live()?).ok()?;
-    let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+    let what = without_injected(ExperienceWhat::decode(entry.what.live()?).ok()?);
     wants_model(&what).then_some(Words { who, what })
 }
 
@@ -228,7 +241,7 @@ impl Answerer {
     /// The same, with what was an echo when it was written.
     pub(crate) fn draft_with(&self, entry: &Entry, echoes: Option<Vec<Echo>>) -> Option<Draft> {
         let who = ExperienceWho::decode(entry.who.live()?).ok()?;
-        let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
+        let what = without_injected(ExperienceWhat::decode(entry.what.live()?).ok()?);
         let found = if wants_facts(&what) {
             self.extractor.extract(&who, &what)
         } else {
@@ -344,7 +357,15 @@ fn draft_of(event: &Entry, who: &ExperienceWho, what: &ExperienceWhat, answer: A
 fn wants_facts(what: &ExperienceWhat) -> bool {
     let known = Modality::KNOWN.contains(&what.modality.as_str());
     let asked = what.directives.extract.as_ref();
-    known && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
+    known
+        && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
+        && !is_telemetry_event(&what.content)
+}
+
+/// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
+fn is_telemetry_event(content: &Content) -> bool {
+    let Content::Json { data, .. } = content else { return false };
+    structured::kind_of(data).is_some_and(|kind| is_telemetry(&kind))
 }
 
 /// A model reads what people wrote. What an assistant or a tool says is no evidence about anybody, and

@@ -12,6 +12,7 @@ pub mod cost;
 pub mod layers;
 pub mod recall;
 pub mod answer;
+pub mod checkout;
 pub mod indexed;
 pub mod beliefs;
 pub mod export;

@@ -12,14 +12,14 @@ mod derived;
 mod feedback;
 mod excerpt;
 mod fates;
-mod frame;
+pub(in crate::read) mod frame;
 mod gate;
 mod latest;
 mod lookup;
 mod pack;
 mod retrieve;
 mod scan;
-mod standing;
+pub(in crate::read) mod standing;
 mod surround;
 pub(crate) mod texts;
 mod variants;
@@ -62,7 +62,7 @@ pub use standing::Applies;
 use variants::Finding;
 
 /// How long a recall waits for the index to have everything that was answered.
-const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);
+pub(in crate::read) const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// What a recall takes: how far it reaches, and whether concepts may be read.
 #[derive(Debug)]
@@ -222,7 +222,7 @@ impl Engine {
 }
 
 impl Inner {
-    fn recall(
+    pub(in crate::read) fn recall(
         &self,
         may: &MayRecall,
         question: &Recall,
@@ -352,4 +352,4 @@ impl<'a> Watch<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::read) mod tests;

@@ -13,22 +13,22 @@ use crate::Error;
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 
-/// The modality of what is said about answers.
-const FEEDBACK: &str = "feedback";
+/// Modalities that answer nothing: what is said about answers, and what a program notes about itself.
+pub(in crate::read) const SILENT: [&str; 2] = ["feedback", "telemetry"];
 
 /// Where a question stands.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
-    pub(super) question: &'a Recall,
-    pub(super) reach: &'a ReadPermit,
-    pub(super) tenant: u32,
+    pub(in crate::read) question: &'a Recall,
+    pub(in crate::read) reach: &'a ReadPermit,
+    pub(in crate::read) tenant: u32,
     pub(super) plan: Plan,
     /// What the question speaks of.
     pub(super) matter: Matter,
     /// The present.
-    pub(super) now: Micros,
+    pub(in crate::read) now: Micros,
     /// The knowledge it is asked with.
-    pub(super) recorded: RecordedAt,
+    pub(in crate::read) recorded: RecordedAt,
     /// That knowledge is not that of now.
     pub(super) in_the_past: bool,
     /// Only what happened in here.
@@ -36,11 +36,11 @@ pub(crate) struct Frame<'a> {
     /// What happened in here is more likely meant: the question itself names it.
     pub(super) hinted: Option<Window>,
     /// The ordinals of the scopes.
-    pub(super) scopes: Vec<u64>,
+    pub(in crate::read) scopes: Vec<u64>,
     /// The index has everything that was answered, so it is asked.
     pub(super) indexed: bool,
-    /// What says of an event that it is feedback, where that is no answer: it speaks of answers, in ids.
-    pub(super) feedback: Option<Tag>,
+    /// The tags of [`SILENT`] modalities, unless a filter asks for such events.
+    pub(super) silent: Option<[Tag; 2]>,
 }
 
 impl Frame<'_> {
@@ -103,7 +103,7 @@ impl Frame<'_> {
 }
 
 impl Inner {
-    pub(super) fn frame<'a>(
+    pub(in crate::read) fn frame<'a>(
         &self,
         may: &'a MayRecall,
         question: &'a Recall,
@@ -131,8 +131,11 @@ impl Inner {
             window: None,
             hinted: phrases.spoken(&question.query).map(meant).or_else(spoken),
             scopes,
-            feedback: (!question.query.is_empty() && question.filter == Filter::default())
-                .then(|| self.views.tag_modality(tenant, FEEDBACK))
+            silent: (!question.query.is_empty() && question.filter == Filter::default())
+                .then(|| {
+                    let [one, other] = SILENT.map(|name| self.views.tag_modality(tenant, name));
+                    Ok::<_, Error>([one?, other?])
+                })
                 .transpose()?,
             indexed: self.search.as_ref().is_some_and(|search| {
                 !search.index.is_condemned()

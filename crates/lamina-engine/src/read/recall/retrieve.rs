@@ -8,7 +8,7 @@ use lamina_core::read::fuse::{Signals, min_max};
 use lamina_core::read::tuning::Tuning;
 use lamina_core::read::units::{Unit, share, units, unspaced};
 use lamina_core::read::words::{Matter, asking, asking_first, matter, stem};
-use lamina_store::view::EventRow;
+use lamina_store::view::{EventRow, Tag};
 use lamina_types::recall::Layer;
 use lamina_types::stdx::quick::Map;
 use lamina_types::{EpisodeId, EventId, ValidAt};
@@ -263,8 +263,9 @@ impl Inner {
         let Some(row) = row else { return Ok(None) };
         let Some(facets) = row.listed() else { return Ok(None) };
         let (observed, tags) = (facets.observed_at, &facets.tags);
-        let is_feedback = frame.feedback.is_some_and(|feedback| tags.contains(&feedback));
-        if is_feedback || !frame.in_time(observed, row.recorded_at) {
+        let is_silent = |silent: &[Tag; 2]| silent.iter().any(|tag| tags.contains(tag));
+        if frame.silent.as_ref().is_some_and(is_silent) || !frame.in_time(observed, row.recorded_at)
+        {
             return Ok(None);
         }
         Ok(Some(hits.add(row, observed)))

@@ -106,7 +106,11 @@ impl Inner {
     }
 
     /// The events that may be read by scope and time, the latest first.
-    pub(super) fn rows_in(&self, frame: &Frame<'_>, limit: usize) -> Result<Vec<EventRow>, Error> {
+    pub(in crate::read) fn rows_in(
+        &self,
+        frame: &Frame<'_>,
+        limit: usize,
+    ) -> Result<Vec<EventRow>, Error> {
         if frame.scopes.is_empty() {
             return Ok(Vec::new());
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lamina_core::read::prompt::RecordAuthor;
 use lamina_core::read::tokens::estimate;
+use lamina_core::write::injected::blank;
 use lamina_core::write::standing;
 use lamina_store::view::EventRow;
 use lamina_types::recall::{PackView, StandingChoice};
@@ -39,9 +40,9 @@ const ANSWERS: usize = 3;
 
 /// What applies to a question.
 #[derive(Debug, Default)]
-pub(super) struct Applying {
+pub(in crate::read) struct Applying {
     /// What does.
-    pub(super) found: Vec<Applies>,
+    pub(in crate::read) found: Vec<Applies>,
     /// The tokens it takes.
     pub(super) tokens: u64,
     /// Events that said what applied once and was taken back, or set otherwise.
@@ -126,7 +127,7 @@ impl Rule {
 
 impl Inner {
     /// What applies to a question.
-    pub(super) fn applying(
+    pub(in crate::read) fn applying(
         &self,
         frame: &Frame<'_>,
         offices: &StandingOffices,
@@ -253,7 +254,7 @@ impl Inner {
             Err(asked) => asked,
         };
         let event = self.record(row)?;
-        let rule = Arc::new(Rule::of(event.experience.content.text()));
+        let rule = Arc::new(Rule::of(&blank(event.experience.content.text())));
         self.shared.texts.put_rule(row.offset, asked, &rule);
         Ok((rule, frame.admits(&event)))
     }

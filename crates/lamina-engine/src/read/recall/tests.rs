@@ -1,6 +1,6 @@
 //! A question about the past gets what it got then.
 
-mod history;
+pub(in crate::read) mod history;
 mod travel;
 
 use std::time::Duration;

@@ -26,7 +26,7 @@ use crate::read::entities::{EntitiesQuery, EntityRecord};
 use crate::write::BeliefToDeclare;
 use crate::write::understanding::Synthesis;
 
-pub(super) const SCOPES: [&str; 3] = ["org:a", "org:a/user:u", "org:a/user:v"];
+pub(in crate::read) const SCOPES: [&str; 3] = ["org:a", "org:a/user:u", "org:a/user:v"];
 const ACTORS: [&str; 3] = ["user:u", "user:v", "agent:helper"];
 const BEGINNING: i64 = 1_700_000_000_000_000;
 const MINUTE: i64 = 60_000_000;
@@ -39,20 +39,20 @@ fn settings(dir: &Path) -> Settings {
 }
 
 /// What somebody, a deployment and a tenant have been through.
-pub(super) struct History {
-    pub(super) engine: Engine,
-    pub(super) rng: SimRng,
+pub(in crate::read) struct History {
+    pub(in crate::read) engine: Engine,
+    pub(in crate::read) rng: SimRng,
     clock: Arc<SimClock>,
     /// Events that were written, with their scopes.
     said: Vec<(EventId, &'static str)>,
     cancelled: Vec<EventId>,
     written: usize,
     /// How often each thing was done.
-    pub(super) done: BTreeMap<&'static str, usize>,
+    pub(in crate::read) done: BTreeMap<&'static str, usize>,
 }
 
 impl History {
-    pub(super) fn begin(dir: &Path, seed: u64) -> History {
+    pub(in crate::read) fn begin(dir: &Path, seed: u64) -> History {
         let clock = Arc::new(SimClock::at(lamina_types::Micros(BEGINNING)));
         let rng = SimRng::new(seed);
         let env = Env { clock: Arc::clone(&clock) as _, rng: Arc::new(rng.fork()), ..Env::real() };
@@ -70,7 +70,7 @@ impl History {
     }
 
     /// Does something.
-    pub(super) async fn step(&mut self) {
+    pub(in crate::read) async fn step(&mut self) {
         let minutes = self.one_of(&[0, 0, 1, 1, 3, 20, 45, 60 * 24]);
         self.clock.advance(minutes * MINUTE + 1_000);
         let scope = self.one_of(&SCOPES);
@@ -130,7 +130,12 @@ impl History {
     }
 
     /// Somebody says something of so many days ago.
-    pub(super) async fn tell(&mut self, scope: &'static str, text: &str, days: i64) -> EventId {
+    pub(in crate::read) async fn tell(
+        &mut self,
+        scope: &'static str,
+        text: &str,
+        days: i64,
+    ) -> EventId {
         let observed = ValidAt(self.engine.now().plus(-days * 24 * 60 * MINUTE));
         let id = self.write(scope, |experience| {
             experience.observed_actor.id = "user:u".parse().unwrap();
@@ -140,6 +145,36 @@ impl History {
         let id = id.await;
         settle(&self.engine, id).await;
         self.clock.advance(MINUTE);
+        id
+    }
+
+    /// Somebody writes a typed event.
+    pub(in crate::read) async fn type_event(
+        &mut self,
+        scope: &'static str,
+        kind: &str,
+        payload: &str,
+    ) -> EventId {
+        let id = self.write(scope, |experience| {
+            experience.observed_actor.id = "agent:helper".parse().unwrap();
+            experience.context.labels = vec![format!("type:{kind}")];
+            let data = format!(r#"{{"type":"{kind}","payload":{payload}}}"#);
+            experience.content = Content::Json { data, media: Vec::new() };
+        });
+        let id = id.await;
+        settle(&self.engine, id).await;
+        self.clock.advance(MINUTE);
+        id
+    }
+
+    /// Somebody writes anything.
+    pub(in crate::read) async fn put(
+        &mut self,
+        scope: &'static str,
+        with: impl FnOnce(&mut Experience),
+    ) -> EventId {
+        let id = self.write(scope, with).await;
+        settle(&self.engine, id).await;
         id
     }
 
@@ -280,7 +315,7 @@ impl History {
     }
 
     /// Two that are called like this are one; gives the one that is merged.
-    pub(super) async fn merge_two(&self, scope: &str, from: &str, into: &str) -> EntityId {
+    pub(in crate::read) async fn merge_two(&self, scope: &str, from: &str, into: &str) -> EntityId {
         let query = EntitiesQuery { scope: path(scope), called: None, after: None, limit: 50 };
         let all = self.engine.entities(reader(scope), query).await.unwrap().items;
         let called = |name: &str| {
@@ -294,7 +329,7 @@ impl History {
     }
 
     /// They are two again.
-    pub(super) async fn split(&self, merged: EntityId) {
+    pub(in crate::read) async fn split(&self, merged: EntityId) {
         let permit = permit_of::<PolicyAdministerTenant>(1, "user:root", None);
         self.engine.entity_split(&permit, merged, &noted()).await.unwrap();
     }
@@ -338,7 +373,7 @@ impl History {
     }
 
     /// Waits for everything that was written, and gives the whole log.
-    pub(super) async fn end(&mut self) -> Vec<Entry> {
+    pub(in crate::read) async fn end(&mut self) -> Vec<Entry> {
         for (id, _) in &self.said {
             settle(&self.engine, *id).await;
         }
@@ -351,7 +386,7 @@ impl History {
     /// The same history, as far as the log tells it that ends before an entry. What was taken back
     /// later is taken back here too: it is as if it had never been said, at every time.
     #[expect(clippy::disallowed_methods, reason = "cuts a real directory, as nothing else would")]
-    pub(super) async fn cut(&self, from: &Path, to: &Path, before: &Entry) -> Engine {
+    pub(in crate::read) async fn cut(&self, from: &Path, to: &Path, before: &Entry) -> Engine {
         for name in ["log", "keys"] {
             fs::create_dir(to.join(name)).unwrap();
         }
@@ -411,7 +446,7 @@ fn reader(scope: &str) -> ReadPermit {
 }
 
 /// Leave to read a scope in a view.
-pub(super) async fn may(engine: &Engine, scope: &str, view: PackView) -> MayRecall {
+pub(in crate::read) async fn may(engine: &Engine, scope: &str, view: PackView) -> MayRecall {
     let view = match view {
         PackView::Holistic => ScopeView::Holistic,
         PackView::Descend => ScopeView::Descend,
@@ -428,7 +463,7 @@ pub(super) async fn may(engine: &Engine, scope: &str, view: PackView) -> MayReca
 }
 
 /// The entries that a log can end before: the first of each batch, once there is anything to recall.
-pub(super) fn ends(log: &[Entry]) -> Vec<usize> {
+pub(in crate::read) fn ends(log: &[Entry]) -> Vec<usize> {
     let first = log.iter().position(|entry| entry.head.kind == Kind::Experience);
     let first = first.unwrap_or(log.len());
     let begins = |at: &usize| match (log.get(at - 1), log.get(*at)) {
