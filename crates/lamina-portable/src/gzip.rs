@@ -52,6 +52,8 @@ pub struct GzipReader<R> {
     limits: GzipLimits,
     compressed: Arc<AtomicU64>,
     inflated: u64,
+    /// The fault at which inflating stopped: a reader that asks again gets no further.
+    stopped: Option<GzipError>,
 }
 
 impl<R> std::fmt::Debug for GzipReader<R> {
@@ -66,7 +68,7 @@ impl<R: Read> GzipReader<R> {
         let compressed = Arc::new(AtomicU64::new(0));
         let counting = CountingReader { inner, count: Arc::clone(&compressed) };
         let decoder = MultiGzDecoder::new(BufReader::with_capacity(65_536, counting));
-        GzipReader { decoder, limits, compressed, inflated: 0 }
+        GzipReader { decoder, limits, compressed, inflated: 0, stopped: None }
     }
 
     fn check(&self) -> Result<(), GzipError> {
@@ -84,14 +86,26 @@ impl<R: Read> GzipReader<R> {
 impl<R: Read> Read for GzipReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let fault = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        if let Some(error) = self.stopped {
+            return Err(fault(error));
+        }
         let count = self.decoder.read(buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => fault(GzipError::Corrupt),
-            io::ErrorKind::UnexpectedEof => fault(GzipError::Truncated),
-            _ => error,
-        })?;
-        self.inflated += count as u64;
-        self.check().map_err(fault)?;
-        Ok(count)
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => Ok(GzipError::Corrupt),
+            io::ErrorKind::UnexpectedEof => Ok(GzipError::Truncated),
+            _ => Err(error),
+        });
+        let checked = match count {
+            Ok(count) => {
+                self.inflated += count as u64;
+                self.check().map(|()| count)
+            }
+            Err(Ok(stop)) => Err(stop),
+            Err(Err(error)) => return Err(error),
+        };
+        checked.map_err(|error| {
+            self.stopped = Some(error);
+            fault(error)
+        })
     }
 }
 

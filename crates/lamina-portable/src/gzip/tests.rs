@@ -33,6 +33,21 @@ fn members_that_follow_each_other_are_one_file() {
     assert_eq!(inflate(&bytes), Ok(b"one two".to_vec()));
 }
 
+/// Whoever asks again after a fault gets the fault, and nothing more is inflated.
+#[test]
+fn fault_ends_inflating() {
+    let bomb = compress(&vec![0; 64 << 20]);
+    let limits = GzipLimits { bytes_max: 1 << 30, ratio_max: 200 };
+    let mut reader = GzipReader::new(bomb.as_slice(), limits);
+    let mut buffer = vec![0; 65_536];
+    while reader.read(&mut buffer).is_ok() {}
+    let inflated = reader.inflated;
+    for _ in 0..100 {
+        assert!(reader.read(&mut buffer).is_err());
+    }
+    assert_eq!(reader.inflated, inflated);
+}
+
 #[test]
 fn bombs_and_damage_are_refused() {
     let bomb = compress(&vec![0; 12 << 20]);

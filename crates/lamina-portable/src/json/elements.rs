@@ -266,6 +266,10 @@ impl<R: Read> Iterator for ElementStream<R> {
     type Item = Result<StreamItem, StreamError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        // Looking for more after a failed read would fail, or inflate a bomb, again and again.
+        if self.state == State::Done {
+            return None;
+        }
         let item = self.step();
         if matches!(item, Err(StreamError::Document(_) | StreamError::Io { .. })) {
             self.state = State::Done;

@@ -257,6 +257,30 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Fails at every read, as a cut or exploding archive does.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the disk is on fire"))
+    }
+}
+
+#[test]
+fn element_stream_ends_at_the_first_failed_read() {
+    for before in ["", " ", "[1, 2", "{\"results\": ["] {
+        let options = StreamOptions {
+            policy: ReadPolicy::STRICT,
+            streamed: &["results"],
+            value_bytes_max: 100,
+        };
+        let mut stream = ElementStream::new(before.as_bytes().chain(Broken), options);
+        let faults = stream.by_ref().take(10).filter(Result::is_err).count();
+        assert_eq!(faults, 1, "{before}");
+        assert!(stream.next().is_none(), "{before}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
