@@ -33,8 +33,8 @@ const KEY_BYTES_MAX: u64 = 64 << 10;
 /// Exports a scope into a directory or a ZIP.
 pub(super) fn export(args: &ExportArgs, order: &Value) -> Result<Exit, Failure> {
     let place = BundlePlace::open(args)?;
-    let key = args.private_key.as_deref().map(read_key).transpose()?;
-    let door = ExportDoor::open(&args.server, args.data.as_deref())?;
+    let key = args.key.private_key.as_deref().map(read_key).transpose()?;
+    let door = ExportDoor::open(&args.door.server, args.door.data.as_deref())?;
     let done = run(args, &door, order).and_then(|(job, mut files)| {
         if let Some(key) = &key {
             sign(&mut files, key)?;
