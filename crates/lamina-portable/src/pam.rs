@@ -28,7 +28,7 @@ pub use forms::{content_hash, is_language, is_tag};
 pub use ids::{PamExportId, TermsTag, derived_id, owner_id};
 pub use integrity::checksum;
 pub use manifest::is_manifest;
-pub use merge::{MergeError, merge};
+pub use merge::{ERASED, MergeError, merge};
 pub use model::{
     Confidence, Conversation, Memory, MemoryKind, Message, Provenance, Relation, Temporal,
 };

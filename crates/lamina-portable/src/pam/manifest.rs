@@ -1,6 +1,8 @@
 //! A memory that lists the hashes of everything that the checksum of the format leaves out: the other
 //! files, the relations, the index and the fields of a delta. A signature then covers the whole bundle.
 
+use std::collections::BTreeSet;
+
 use super::bundle::BundleFile;
 use super::forms::sha256_text;
 use super::model::{Memory, MemoryKind, Provenance, Temporal, print_time};
@@ -34,10 +36,11 @@ impl Manifest<'_> {
         ]);
         match &self.export.span {
             ExportSpan::Full => block.push("export_type", "full"),
-            ExportSpan::Incremental { base_export_id, since } => {
+            ExportSpan::Incremental { base_export_id, since, live } => {
                 block.push("export_type", "incremental");
                 block.push_some("base_export_id", base_export_id.as_deref());
                 block.push("since", print_time(*since));
+                block.push("live", Value::strings(live));
             }
         }
         Ok(Memory {
@@ -71,6 +74,13 @@ fn hash(value: &Value) -> Result<String, CanonError> {
 pub fn is_manifest(memory: &Value) -> bool {
     text(memory, &["custom_type"]) == Some(CUSTOM_TYPE)
         && text(memory, &["metadata", VENDOR, "layer"]) == Some("manifest")
+}
+
+/// The memories that are left at the point of a delta, by its manifest.
+pub(super) fn live_ids(delta: &Value) -> Option<BTreeSet<&str>> {
+    let manifest = items(delta, "memories").iter().find(|memory| is_manifest(memory))?;
+    let live = manifest.at(&["metadata", VENDOR, "live"])?.as_array()?;
+    Some(live.iter().filter_map(Value::as_str).collect())
 }
 
 /// The files of a bundle, under the folder that wraps them.

@@ -1,12 +1,18 @@
 //! A full export and its deltas as one store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::forms::Instant;
 use super::integrity::checksum;
-use super::manifest::is_manifest;
+use super::manifest::{is_manifest, live_ids};
+use super::model::{Memory, Provenance};
 use super::store::{items, text};
+use super::write::write_memory;
 use crate::canon::CanonError;
 use crate::json::{Member, Value};
+
+/// The words of a memory whose words are gone.
+pub const ERASED: &str = "[erased]";
 
 /// Why a delta does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +48,7 @@ pub fn merge(base: &Value, delta: &Value) -> Result<Value, MergeError> {
             store.push(name, list);
         }
     }
+    retract_gone(&mut store, delta);
     rebuild_derived(&mut store);
     let memories = store.get("memories").and_then(Value::as_array).ok_or(MergeError::Shape)?;
     let computed = checksum(memories)?;
@@ -56,6 +63,43 @@ pub fn merge(base: &Value, delta: &Value) -> Result<Value, MergeError> {
         }
     }
     Ok(store)
+}
+
+/// Retracts the memories that a delta neither has nor lists: an erasure took them, and with them the words
+/// that a tombstone would be found by.
+fn retract_gone(store: &mut Value, delta: &Value) {
+    let Some(live) = live_ids(delta) else { return };
+    let date = text(delta, &["export_date"]).unwrap_or_default();
+    let named: BTreeSet<&str> =
+        items(delta, "memories").iter().filter_map(|memory| text(memory, &["id"])).collect();
+    let Some(Value::Array(memories)) = member_mut(store, "memories") else { return };
+    for memory in memories {
+        let id = text(memory, &["id"]).unwrap_or_default();
+        if live.contains(id) || named.contains(id) {
+            continue;
+        }
+        if let Some(mut gone) = Memory::read(memory) {
+            "retracted".clone_into(&mut gone.status);
+            ERASED.clone_into(&mut gone.content);
+            gone.temporal.updated_at =
+                Instant::parse(date).map(|date| date.at.max(gone.temporal.created_at));
+            let Memory { id, kind, status, content, temporal, provenance, .. } = gone;
+            *memory = write_memory(&Memory {
+                id,
+                kind,
+                status,
+                content,
+                summary: None,
+                tags: Vec::new(),
+                temporal,
+                provenance: Provenance { platform: provenance.platform, ..Provenance::default() },
+                confidence: None,
+                access: None,
+                embedding_ref: None,
+                metadata: None,
+            });
+        }
+    }
 }
 
 /// Lists the memories of each conversation anew: a delta names only those that are in it.

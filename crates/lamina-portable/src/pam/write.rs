@@ -68,6 +68,9 @@ pub enum ExportSpan {
         base_export_id: Option<String>,
         /// The instant after which something changed.
         since: Micros,
+        /// The ids of all memories that a full export of now has. The manifest lists them, so that a copy
+        /// can tell which of its memories are gone.
+        live: Vec<String>,
     },
 }
 
@@ -182,7 +185,7 @@ impl StoreExport {
         ]);
         match &self.span {
             ExportSpan::Full => store.push("export_type", "full"),
-            ExportSpan::Incremental { base_export_id, since } => {
+            ExportSpan::Incremental { base_export_id, since, live: _ } => {
                 store.push("export_type", "incremental");
                 store.push_some("base_export_id", base_export_id.as_deref());
                 store.push("since", print_time(*since));

@@ -8,11 +8,9 @@ use super::{PamMapper, push_cancellation, source_id};
 use crate::foreign::row::{ForeignRow, ForeignTriple, Place, RowContent, TimeBasis, TripleTerm};
 use crate::foreign::sink::RowSink;
 use crate::json::{Value, to_compact};
-use crate::pam::{Memory, NativeRecord, is_manifest};
+use crate::pam::{ERASED, Memory, NativeRecord, is_manifest};
 use crate::time::{self, NaiveTimes};
 
-/// The words of a tombstone.
-const ERASED: &str = "[erased]";
 const PRIVATE_LABEL: &str = "pam:private";
 
 /// A fact of our own.

@@ -214,13 +214,18 @@ fn report_keeps_a_limited_number_of_findings() {
 fn delta_replaces_adds_and_retracts() {
     let store =
         |written: WrittenBundle| parse(&written.files[0].bytes, &ReadPolicy::STRICT).expect("JSON");
-    let base = store(export(vec![memory("a", "one"), memory("b", "two")]).write().expect("base"));
+    let base = store(
+        export(vec![memory("a", "one"), memory("b", "two"), memory("d", "four")])
+            .write()
+            .expect("base"),
+    );
     let mut retracted = memory("b", "[erased]");
     retracted.status = "retracted".to_owned();
     let mut delta = export(vec![retracted, memory("c", "three")]);
     delta.span = ExportSpan::Incremental {
         base_export_id: Some(delta.export_id.clone()),
         since: Micros(START),
+        live: vec!["a".to_owned(), "c".to_owned()],
     };
     let delta = store(delta.write().expect("delta"));
     let merged = merge(&base, &delta).expect("fits");
@@ -230,7 +235,8 @@ fn delta_replaces_adds_and_retracts() {
         .filter_map(Memory::read)
         .map(|m| format!("{} {} {}", m.id, m.status, m.content))
         .collect();
-    expect!["a active one, b retracted [erased], c active three"].assert_eq(&shown.join(", "));
+    expect!["a active one, b retracted [erased], d retracted [erased], c active three"]
+        .assert_eq(&shown.join(", "));
     assert_eq!(
         merged.at(&["integrity", "checksum"]).and_then(Value::as_str),
         checksum(memories).ok().as_deref()

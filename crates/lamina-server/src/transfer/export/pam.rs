@@ -89,9 +89,10 @@ pub(super) async fn walk(
             snapshot.erased.insert(id.to_string(), kind);
         }
         let before = Snapshot::build(records, &SnapshotFrame { as_of: base.since, ..frame });
+        let live = snapshot.memories.keys().cloned().collect();
         snapshot = delta::between(&before, snapshot, base.since, plan.point.recorded);
         let base_export_id = base.export_id.clone();
-        span = ExportSpan::Incremental { base_export_id, since: base.since.0 };
+        span = ExportSpan::Incremental { base_export_id, since: base.since.0, live };
     }
     let Snapshot { memories, relations, conversations, index_entries, mut account, .. } = snapshot;
     let export = StoreExport {

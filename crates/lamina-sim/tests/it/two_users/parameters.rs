@@ -61,7 +61,7 @@ const NAMES_NOTHING: &[(&str, &str)] = &[
 const PLAIN: &str = "
     columns format inline map_archival_to map_categories_to map_core_blocks_to
     modified naive_times ontology_mapping options preserve_bi_temporal preserve_timestamps
-    restore_erased rows skip_on_conflict action active aliases allow ambiguous answer_instructions answer_max_tokens answer_model as_of
+    base history require_signature restore_erased rows skip_on_conflict action active aliases allow ambiguous answer_instructions answer_max_tokens answer_model as_of
     as_of_recorded as_of_valid audit audit_note auto_register beliefs below_offset block_index
     body boundary brief budgets byte_range candidates caps cardinality cascade category children
     citation_mode citations cite_sources column compaction component confidence confidence_floor

@@ -3,13 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use lamina_portable::pam::{Memory, MemoryKind};
+use lamina_portable::pam::{ERASED, Memory, MemoryKind};
 use lamina_types::RecordedAt;
 
 use super::snapshot::{Snapshot, blank_memory};
-
-/// The words of a memory whose words are gone.
-const ERASED: &str = "[erased]";
 
 /// Keeps of the later snapshot everything that a copy of the earlier one does not know.
 pub(super) fn between(

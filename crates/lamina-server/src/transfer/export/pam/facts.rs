@@ -8,14 +8,15 @@ use lamina_engine::read::claims::ClaimRecord;
 use lamina_engine::read::facts::FactRecord;
 use lamina_engine::read::recall::fact_words;
 use lamina_portable::export::line_of;
-use lamina_portable::json::Value;
 use lamina_portable::pam::{Confidence, Memory, MemoryKind, NativeRecord};
 use lamina_types::Micros;
 
 use super::super::records;
 use super::PamHistory;
 use super::gather::Records;
-use super::snapshot::{ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after};
+use super::snapshot::{
+    ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after, share,
+};
 
 const INSTRUCTION: &str = "instruction";
 
@@ -58,7 +59,7 @@ pub(super) fn map(records: &Records, frame: &SnapshotFrame<'_>, snapshot: &mut S
                 ended.put(&mut memory);
             }
             if let (Some(confidence), Some(believed)) = (&mut memory.confidence, beliefs.get(&id)) {
-                confidence.current = Some(Value::double(*believed));
+                confidence.current = Some(share(*believed));
             }
             context.relate(&memory, snapshot);
             if let Some((conflict, _)) = fact.conflict.filter(|_| is_current) {
@@ -125,7 +126,7 @@ fn belief_confidences(records: &Records, frame: &SnapshotFrame<'_>) -> BTreeMap<
     let grounds = held.flat_map(|belief| {
         belief.supports.iter().filter_map(|support| match (support.id, support.polarity) {
             (Ground::Fact(id), Polarity::Supports) => {
-                Some((id.to_string(), belief.shown.confidence.clamp(0.0, 1.0)))
+                Some((id.to_string(), belief.shown.confidence))
             }
             _ => None,
         })
@@ -180,7 +181,7 @@ impl ClaimContext<'_> {
             last = last.max(Some(frame.recorded));
             is_imported |= frame.is_imported;
         }
-        let initial = Value::double(claim.object.confidence.as_f64());
+        let initial = share(claim.object.confidence.as_f64());
         memory.confidence = Some(Confidence {
             initial: Some(initial),
             current: None,

@@ -13,7 +13,9 @@ use lamina_types::ScopePath;
 
 use super::super::records;
 use super::gather::Records;
-use super::snapshot::{ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after};
+use super::snapshot::{
+    ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after, share,
+};
 
 const BELIEF_EXTRACTOR: &str = "lamina-beliefs/1.0.0";
 
@@ -66,7 +68,7 @@ fn push_belief(belief: &BeliefRecord, snapshot: &mut Snapshot) {
     memory.provenance.extractor = Some(BELIEF_EXTRACTOR.to_owned());
     memory.confidence = Some(Confidence {
         initial: None,
-        current: Some(Value::double(belief.shown.confidence.clamp(0.0, 1.0))),
+        current: Some(share(belief.shown.confidence)),
         decay_model: None,
         last_reinforced: Some(belief.last_revised.0.max(created_at)),
     });
@@ -166,7 +168,7 @@ fn push_concept(concept: &ConceptRecord, snapshot: &mut Snapshot) {
     memory.temporal.valid_until =
         end_after(Some(concept.valid_from.0), concept.valid_to.map(|at| at.0));
     memory.confidence = Some(Confidence {
-        current: Some(Value::double(concept.confidence.as_f64())),
+        current: Some(share(concept.confidence.as_f64())),
         ..Confidence::default()
     });
     let edges = concept.edges.iter().map(|edge| {

@@ -110,7 +110,7 @@ impl Snapshot {
             from: from.to_owned(),
             to: to.to_owned(),
             relation_type: relation_type.to_owned(),
-            confidence: weight.map(|weight| Value::double(weight.clamp(0.0, 1.0))),
+            confidence: weight.map(share),
             created_at,
         };
         self.relations.insert(relation.id.clone(), relation);
@@ -189,6 +189,12 @@ pub(super) struct Edge<'a> {
     pub(super) relation_type: &'a str,
     pub(super) weight: Option<f64>,
     pub(super) created_at: Micros,
+}
+
+/// A number between 0 and 1 in ten-thousandths: confidences fade with every instant, and a copy should not
+/// change with each of them.
+pub(super) fn share(number: f64) -> Value {
+    Value::double((number.clamp(0.0, 1.0) * 10_000.0).round() / 10_000.0)
 }
 
 /// A memory that says nothing beyond its words.
