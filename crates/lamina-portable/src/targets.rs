@@ -42,6 +42,7 @@ pub fn zip(bytes: &[u8]) {
         entries_max: 100,
         entry_bytes_max: 1 << 16,
         total_bytes_max: 1 << 17,
+        directory_bytes_max: 1 << 20,
         ratio_max: 200,
     };
     let Ok(archive) = ZipArchive::open(Arc::new(bytes.to_vec()), &limits) else { return };

@@ -7,12 +7,13 @@
 
 use std::io;
 
+mod bzip2;
 mod directory;
 mod entry;
 mod fields;
 mod write;
 
-pub use directory::{ZipArchive, ZipEntry, ZipMethod};
+pub use directory::{ZipArchive, ZipEntry, ZipMethod, ZipTolerance};
 pub use entry::EntryReader;
 pub use write::{StoredFile, ZipWriter};
 
@@ -25,6 +26,8 @@ pub struct ZipLimits {
     pub entry_bytes_max: u64,
     /// Inflated bytes of all entries.
     pub total_bytes_max: u64,
+    /// Bytes of the directory, which is held in memory.
+    pub directory_bytes_max: u64,
     /// Inflated bytes for each compressed byte, for entries larger than [`Self::RATIO_FREE_BYTES`].
     pub ratio_max: u64,
 }
@@ -38,6 +41,7 @@ impl ZipLimits {
         entries_max: 100_000,
         entry_bytes_max: 10 << 30,
         total_bytes_max: 10 << 30,
+        directory_bytes_max: 256 << 20,
         ratio_max: 200,
     };
 }

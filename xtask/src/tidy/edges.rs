@@ -21,6 +21,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("lamina-auth", &["lamina-types", "lamina-env"]),
     // Codecs of foreign formats: bytes to values and back, without an engine behind them.
     ("lamina-portable", &["lamina-types"]),
+    // One format whose licence lets a build leave it out: a crate of its own.
+    ("lamina-aegx", &["lamina-types", "lamina-portable"]),
     // Calls other servers, and knows nothing of what it is asked to fetch.
     ("lamina-outbound", &[]),
     // A program of its own: it holds secret keys, and the server must be able to do without them.

@@ -17,8 +17,6 @@ use crate::time;
 
 /// The comment at the end of an archive.
 const COMMENT_BYTES_MAX: u64 = 65_535;
-/// The whole directory: names, sizes and extra fields of all entries.
-const DIRECTORY_BYTES_MAX: u64 = 256 << 20;
 
 /// How an entry is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +25,19 @@ pub enum ZipMethod {
     Stored,
     /// DEFLATE.
     Deflated,
+    /// bzip2, which only the lenient reader takes.
+    Bzip2,
+}
+
+/// How archives are read on which two programs disagree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ZipTolerance {
+    /// They are refused.
+    Strict,
+    /// As the `zip` crate 2 reads them on Linux: the last of two entries of one name stands, `\` is a
+    /// character of a name, unusual modes are files, bytes may stand before the archive, and entries
+    /// may be compressed by bzip2. Needed to repeat the verdict of a program that uses that crate.
+    Lenient,
 }
 
 /// A file of an archive.
@@ -62,19 +73,30 @@ impl std::fmt::Debug for ZipArchive {
 impl ZipArchive {
     /// Reads the directory of an archive and checks it against the limits.
     pub fn open(source: Arc<dyn ByteSource>, limits: &ZipLimits) -> Result<ZipArchive, ZipError> {
-        let extent = find_directory(&*source)?;
+        ZipArchive::open_with(source, limits, ZipTolerance::Strict)
+    }
+
+    /// Reads the directory of an archive with this tolerance.
+    pub fn open_with(
+        source: Arc<dyn ByteSource>,
+        limits: &ZipLimits,
+        tolerance: ZipTolerance,
+    ) -> Result<ZipArchive, ZipError> {
+        let extent = find_directory(&*source, tolerance)?;
         if extent.entries > limits.entries_max {
             let (count, max) = (extent.entries, limits.entries_max);
             return Err(ZipError::EntriesTooMany { count, max });
         }
-        if extent.bytes > DIRECTORY_BYTES_MAX {
+        if extent.bytes > limits.directory_bytes_max {
             return Err(ZipError::Damaged("its directory is too large"));
         }
         let length = usize::try_from(extent.bytes).unwrap_or(usize::MAX);
         let mut directory = vec![0; length];
         read_exact_at(&*source, &mut directory, extent.start)?;
-        let entries = read_entries(&directory, &extent, limits)?;
-        check_overlaps(&entries, extent.start)?;
+        let entries = read_entries(&directory, &extent, limits, tolerance)?;
+        if tolerance == ZipTolerance::Strict {
+            check_overlaps(&entries, extent.start)?;
+        }
         Ok(ZipArchive { source, entries, directory_at: extent.start })
     }
 
@@ -95,9 +117,14 @@ struct DirectoryExtent {
     start: u64,
     bytes: u64,
     entries: u64,
+    /// Bytes before the archive, by which all its positions are shifted.
+    shift: u64,
 }
 
-fn find_directory(source: &dyn ByteSource) -> Result<DirectoryExtent, ZipError> {
+fn find_directory(
+    source: &dyn ByteSource,
+    tolerance: ZipTolerance,
+) -> Result<DirectoryExtent, ZipError> {
     let total = source.bytes_count()?;
     let tail_bytes = total.min(COMMENT_BYTES_MAX + END_BYTES as u64);
     let tail_at = total - tail_bytes;
@@ -110,7 +137,7 @@ fn find_directory(source: &dyn ByteSource) -> Result<DirectoryExtent, ZipError> 
             && let Some(end) = EndRecord::read(&mut fields)
             && fields.0.len() == usize::from(end.comment_bytes)
         {
-            return end.locate(source, tail_at + at as u64);
+            return end.locate(source, tail_at + at as u64, tolerance);
         }
     }
     Err(ZipError::NoEndRecord)
@@ -140,7 +167,12 @@ impl EndRecord {
         })
     }
 
-    fn locate(&self, source: &dyn ByteSource, end_at: u64) -> Result<DirectoryExtent, ZipError> {
+    fn locate(
+        &self,
+        source: &dyn ByteSource,
+        end_at: u64,
+        tolerance: ZipTolerance,
+    ) -> Result<DirectoryExtent, ZipError> {
         let is_large = self.entries == u16::MAX || self.bytes == u32::MAX || self.start == u32::MAX;
         if is_large && let Some(extent) = locate_large(source, end_at)? {
             return Ok(extent);
@@ -148,14 +180,15 @@ impl EndRecord {
         if self.disk != 0 || self.directory_disk != 0 || self.entries_here != self.entries {
             return Err(ZipError::SeveralDisks);
         }
-        let extent = DirectoryExtent {
-            start: u64::from(self.start),
-            bytes: u64::from(self.bytes),
-            entries: u64::from(self.entries),
-        };
-        match extent.start.checked_add(extent.bytes) == Some(end_at) {
-            true => Ok(extent),
-            false => Err(ZipError::Damaged("its directory does not end at its end record")),
+        let (start, bytes) = (u64::from(self.start), u64::from(self.bytes));
+        let entries = u64::from(self.entries);
+        let shift = start.checked_add(bytes).and_then(|end| end_at.checked_sub(end));
+        match shift {
+            Some(0) => Ok(DirectoryExtent { start, bytes, entries, shift: 0 }),
+            Some(shift) if tolerance == ZipTolerance::Lenient => {
+                Ok(DirectoryExtent { start: start + shift, bytes, entries, shift })
+            }
+            _ => Err(ZipError::Damaged("its directory does not end at its end record")),
         }
     }
 }
@@ -190,7 +223,7 @@ fn locate_large(source: &dyn ByteSource, end_at: u64) -> Result<Option<Directory
     let (bytes, start) = (fields.u64().ok_or_else(damaged)?, fields.u64().ok_or_else(damaged)?);
     let is_joined = start.checked_add(bytes) == Some(record_at);
     match is_record && is_sized && is_whole && is_joined && here == entries {
-        true => Ok(Some(DirectoryExtent { start, bytes, entries })),
+        true => Ok(Some(DirectoryExtent { start, bytes, entries, shift: 0 })),
         false => Err(damaged()),
     }
 }
@@ -199,21 +232,30 @@ fn read_entries(
     directory: &[u8],
     extent: &DirectoryExtent,
     limits: &ZipLimits,
+    tolerance: ZipTolerance,
 ) -> Result<Vec<ZipEntry>, ZipError> {
     let mut fields = Fields(directory);
-    let mut entries = Vec::new();
+    let mut entries: Vec<ZipEntry> = Vec::new();
     let mut names = HashSet::new();
+    let mut has_duplicates = false;
     let mut total = 0_u64;
     for _ in 0..extent.entries {
         let header = CentralHeader::read(&mut fields)
             .ok_or(ZipError::Damaged("an entry of its directory is malformed"))?;
-        let name = clean_name(header.name)?;
-        let is_folder = matches!(header.name.last(), Some(b'/' | b'\\'));
-        header.check_kind(&name, is_folder)?;
+        let name = clean_name(header.name, tolerance)?;
+        let is_folder = match tolerance {
+            ZipTolerance::Strict => matches!(header.name.last(), Some(b'/' | b'\\')),
+            ZipTolerance::Lenient => header.name.last() == Some(&b'/'),
+        };
+        header.check_kind(&name, is_folder, tolerance)?;
         if !names.insert(name.clone()) {
-            return Err(ZipError::DuplicateName(name));
+            match tolerance {
+                ZipTolerance::Strict => return Err(ZipError::DuplicateName(name)),
+                ZipTolerance::Lenient => has_duplicates = true,
+            }
         }
-        let entry = header.entry(name)?;
+        let mut entry = header.entry(name, tolerance)?;
+        entry.header_at = entry.header_at.saturating_add(extent.shift);
         if is_folder {
             if entry.bytes > 0 {
                 return Err(ZipError::Entry { name: entry.name, why: "a folder with bytes" });
@@ -226,6 +268,12 @@ fn read_entries(
             return Err(ZipError::TotalTooLarge { max: limits.total_bytes_max });
         }
         entries.push(entry);
+    }
+    if has_duplicates {
+        let mut kept = HashSet::new();
+        entries.reverse();
+        entries.retain(|entry| kept.insert(entry.name.clone()));
+        entries.reverse();
     }
     match fields.0.is_empty() {
         true => Ok(entries),
@@ -317,7 +365,12 @@ impl<'a> CentralHeader<'a> {
         })
     }
 
-    fn check_kind(&self, name: &str, is_folder: bool) -> Result<(), ZipError> {
+    fn check_kind(
+        &self,
+        name: &str,
+        is_folder: bool,
+        tolerance: ZipTolerance,
+    ) -> Result<(), ZipError> {
         if self.flags & FLAG_ENCRYPTED != 0 {
             return Err(ZipError::Encrypted(name.to_owned()));
         }
@@ -327,7 +380,8 @@ impl<'a> CentralHeader<'a> {
         let is_plain = match kind {
             0 | 0o100_000 => true,
             0o040_000 => is_folder,
-            _ => false,
+            0o120_000 => false,
+            _ => tolerance == ZipTolerance::Lenient,
         };
         if is_unix && !is_plain {
             return Err(ZipError::SpecialFile(name.to_owned()));
@@ -338,10 +392,11 @@ impl<'a> CentralHeader<'a> {
         }
     }
 
-    fn entry(&self, name: String) -> Result<ZipEntry, ZipError> {
+    fn entry(&self, name: String, tolerance: ZipTolerance) -> Result<ZipEntry, ZipError> {
         let method = match self.method {
             0 => ZipMethod::Stored,
             8 => ZipMethod::Deflated,
+            12 if tolerance == ZipTolerance::Lenient => ZipMethod::Bzip2,
             method => return Err(ZipError::Method { name, method }),
         };
         // Sizes that do not fit stand in the extra field, in this order.
@@ -379,21 +434,24 @@ impl<'a> CentralHeader<'a> {
 }
 
 /// The name with `/` between folders, if it stays inside of the archive.
-fn clean_name(raw: &[u8]) -> Result<String, ZipError> {
+fn clean_name(raw: &[u8], tolerance: ZipTolerance) -> Result<String, ZipError> {
     let shown = match std::str::from_utf8(raw) {
         Ok(text) => text.to_owned(),
         // Names of old archives are in the code page of their machine.
         Err(_) => raw.iter().map(|byte| show_byte(*byte)).collect(),
     };
     let refuse = |why| Err(ZipError::Name { name: shown.clone(), why });
-    let slashed = shown.replace('\\', "/");
+    let slashed = match tolerance {
+        ZipTolerance::Strict => shown.replace('\\', "/"),
+        ZipTolerance::Lenient => shown.clone(),
+    };
     if slashed.is_empty() {
         return refuse("has no name");
     }
     if slashed.contains('\0') {
         return refuse("has a zero byte in its name");
     }
-    if slashed.starts_with('/') {
+    if slashed.starts_with(['/', '\\']) {
         return refuse("has an absolute path");
     }
     if slashed.as_bytes().get(1) == Some(&b':') {

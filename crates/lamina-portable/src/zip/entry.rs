@@ -7,6 +7,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
 use super::ZipError;
+use super::bzip2::Bzip2Reader;
 use super::directory::{ZipEntry, ZipMethod};
 use super::fields::{FLAG_DESCRIPTOR, FLAG_ENCRYPTED, Fields, LOCAL_BYTES, LOCAL_SIGNATURE};
 use crate::bytes::{ByteSource, RangeReader, read_exact_at};
@@ -30,6 +31,7 @@ impl std::fmt::Debug for EntryReader {
 enum Inflater {
     Stored(RangeReader),
     Deflated(DeflateDecoder<BufReader<RangeReader>>),
+    Bzip2(Box<Bzip2Reader<BufReader<RangeReader>>>),
 }
 
 pub(super) fn open_entry(
@@ -48,6 +50,10 @@ pub(super) fn open_entry(
         ZipMethod::Stored => Inflater::Stored(range),
         ZipMethod::Deflated => {
             Inflater::Deflated(DeflateDecoder::new(BufReader::with_capacity(65_536, range)))
+        }
+        ZipMethod::Bzip2 => {
+            let reader = Bzip2Reader::new(BufReader::with_capacity(65_536, range));
+            Inflater::Bzip2(Box::new(reader))
         }
     };
     Ok(EntryReader {
@@ -71,6 +77,7 @@ fn find_data(source: &dyn ByteSource, entry: &ZipEntry) -> Result<u64, ZipError>
     let method = match entry.method {
         ZipMethod::Stored => 0,
         ZipMethod::Deflated => 8,
+        ZipMethod::Bzip2 => 12,
     };
     if name != entry.raw_name {
         return Err(refuse("its header has another name than the directory"));
@@ -130,6 +137,7 @@ impl EntryReader {
     fn read_inner(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.inner {
             Inflater::Stored(range) => range.read(buffer),
+            Inflater::Bzip2(decoder) => decoder.read(buffer),
             Inflater::Deflated(decoder) => match decoder.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                     Err(self.fault("its compressed bytes are corrupt"))

@@ -99,6 +99,7 @@ fn limits() -> ZipLimits {
         entries_max: 3,
         entry_bytes_max: 16 << 20,
         total_bytes_max: 20 << 20,
+        directory_bytes_max: 1 << 20,
         ratio_max: 200,
     }
 }

@@ -1,8 +1,9 @@
-//! A stored archive, written in one pass: how a directory travels as one body.
+//! Archives that are written in one pass: stored, as a directory travels as one body, or deflated.
 
 use std::io::{self, Read, Write};
 
-use flate2::Crc;
+use flate2::write::DeflateEncoder;
+use flate2::{Compression, Crc};
 use lamina_types::Micros;
 
 use super::ZipError;
@@ -15,6 +16,10 @@ use crate::time;
 const COPY_BYTES: usize = 65_536;
 /// Version 4.5: the first that knows the 64-bit fields.
 const VERSION: u16 = 45;
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+/// The usual level of compression.
+const LEVEL: u32 = 6;
 
 /// The head of a file, known before its bytes are read.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +43,10 @@ pub struct ZipWriter<W> {
 #[derive(Debug)]
 struct WrittenEntry {
     name: String,
+    method: u16,
+    flags: u16,
     bytes: u64,
+    compressed: u64,
     crc: u32,
     modified: Option<Micros>,
     header_at: u64,
@@ -70,8 +78,49 @@ impl<W: Write> ZipWriter<W> {
         let mut tail = Record::default();
         tail.u32(DESCRIPTOR_SIGNATURE).u32(crc).u64(bytes).u64(bytes);
         self.write(&tail.0)?;
-        let name = name.to_owned();
-        self.entries.push(WrittenEntry { name, bytes, crc, modified, header_at });
+        self.entries.push(WrittenEntry {
+            name: name.to_owned(),
+            method: STORED,
+            flags: FLAG_DESCRIPTOR | FLAG_UTF8,
+            bytes,
+            compressed: bytes,
+            crc,
+            modified,
+            header_at,
+        });
+        Ok(())
+    }
+
+    /// Appends a deflated file without a time. The same bytes give the same archive.
+    pub fn add_deflated(&mut self, name: &str, content: &[u8]) -> Result<(), ZipError> {
+        let name_bytes = u16::try_from(name.len()).map_err(|_| ZipError::Name {
+            name: name.to_owned(),
+            why: "has a name that is too long",
+        })?;
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(LEVEL));
+        encoder.write_all(content)?;
+        let packed = encoder.finish()?;
+        let mut crc = Crc::new();
+        crc.update(content);
+        let (bytes, compressed) = (content.len() as u64, packed.len() as u64);
+        let (header_at, crc) = (self.position, crc.sum());
+        let mut head = Record::default();
+        head.u32(LOCAL_SIGNATURE).u16(VERSION).u16(FLAG_UTF8).u16(DEFLATED);
+        head.u32(dos_stamp(None)).u32(crc);
+        head.u32(u32::MAX).u32(u32::MAX).u16(name_bytes).u16(20);
+        head.bytes(name.as_bytes()).u16(EXTRA_ZIP64).u16(16).u64(bytes).u64(compressed);
+        self.write(&head.0)?;
+        self.write(&packed)?;
+        self.entries.push(WrittenEntry {
+            name: name.to_owned(),
+            method: DEFLATED,
+            flags: FLAG_UTF8,
+            bytes,
+            compressed,
+            crc,
+            modified: None,
+            header_at,
+        });
         Ok(())
     }
 
@@ -125,14 +174,15 @@ impl<W: Write> ZipWriter<W> {
 impl WrittenEntry {
     fn central_record(&self) -> Record {
         let mut extra = Record::default();
-        extra.u16(EXTRA_ZIP64).u16(24).u64(self.bytes).u64(self.bytes).u64(self.header_at);
+        extra.u16(EXTRA_ZIP64).u16(24);
+        extra.u64(self.bytes).u64(self.compressed).u64(self.header_at);
         let seconds = self.modified.map(|at| i32::try_from(at.0.div_euclid(1_000_000)));
         if let Some(Ok(seconds)) = seconds {
             extra.u16(EXTRA_TIMES).u16(5).bytes(&[1]).bytes(&seconds.to_le_bytes());
         }
         let mut record = Record::default();
         record.u32(CENTRAL_SIGNATURE).u16(VERSION).u16(VERSION);
-        record.u16(FLAG_DESCRIPTOR | FLAG_UTF8).u16(0).u32(dos_stamp(self.modified));
+        record.u16(self.flags).u16(self.method).u32(dos_stamp(self.modified));
         record.u32(self.crc).u32(u32::MAX).u32(u32::MAX);
         record.length(self.name.len()).length(extra.0.len()).u16(0).u16(0).u16(0).u32(0);
         record.u32(u32::MAX).bytes(self.name.as_bytes()).bytes(&extra.0);

@@ -1,0 +1,5 @@
+mod fixtures;
+mod made;
+mod mutations;
+mod archives;
+mod proofs;
