@@ -174,8 +174,7 @@ fn hash_of(source: &dyn BundleSource, index: usize) -> io::Result<Hash> {
 
 /// Reads a file of an archive to its end, where its checksum stands.
 fn drain(source: &dyn BundleSource, index: usize, report: &mut Report) {
-    let drained =
-        source.open(index).and_then(|mut reader| io::copy(&mut reader, &mut io::sink()));
+    let drained = source.open(index).and_then(|mut reader| io::copy(&mut reader, &mut io::sink()));
     if let Err(error) = drained {
         report.add(Finding {
             code: FindingCode::FileUnreadable,

@@ -365,7 +365,7 @@ fn wants_facts(what: &ExperienceWhat) -> bool {
 /// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
 fn is_telemetry_event(content: &Content) -> bool {
     let Content::Json { data, .. } = content else { return false };
-    structured::kind_of(data).is_some_and(|kind| is_telemetry(&kind))
+    lamina_models::kind_of(data).is_some_and(|kind| is_telemetry(&kind))
 }
 
 /// A model reads what people wrote. What an assistant or a tool says is no evidence about anybody, and

@@ -29,8 +29,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 60_000;
 /// What a tool does.
 pub(crate) type RunTool = fn(ToolCall) -> ToolFuture;
 /// A tool at work.
-pub(crate) type ToolFuture =
-    Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send>>;
+pub(crate) type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send>>;
 
 /// A tool.
 pub(crate) struct Tool {
