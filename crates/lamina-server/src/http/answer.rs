@@ -67,17 +67,9 @@ pub(crate) async fn answer(
             }
             let (app, record) = (Arc::clone(&app), Arc::clone(&record));
             let desk = Desk { app: Arc::clone(&app), record: Arc::clone(&record) };
-            let call = Call {
-                app,
-                id: id.clone(),
-                head,
-                body,
-                identity,
-                record,
-                rest: None,
-                desk,
-                named: None,
-            };
+            let request = id.clone();
+            let (rest, named) = (None, None);
+            let call = Call { app, id: request, head, body, identity, record, rest, desk, named };
             standing = charge(&call, &site);
             match standing.and_then(|standing| standing.refusal()) {
                 Some(refusal) => {
@@ -92,10 +84,7 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| match site.speaks_mcp() {
-        true => endpoint::refusal(failure, &id),
-        false => failure.into_response(&id),
-    });
+    let mut response = result.unwrap_or_else(|failure| refusal(failure, &site, &id));
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
@@ -123,6 +112,14 @@ pub(crate) async fn answer(
         "answered"
     );
     response
+}
+
+/// A failure in the form that the route speaks.
+fn refusal(failure: Failure, site: &Site, id: &Id) -> Response {
+    match site.speaks_mcp() {
+        true => endpoint::refusal(failure, id),
+        false => failure.into_response(id),
+    }
 }
 
 /// A change with a key is made once.
