@@ -37,12 +37,49 @@ pub enum ExportFormat {
     Zep,
     /// A Letta agent file of version 2.
     Letta,
+    /// A bundle of the memory export contract.
+    Zaxy,
+    /// An Eventloom log.
+    Eventloom,
+    /// A portable memory store: several files.
+    Pam,
+}
+
+/// A format that is written record by record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordFormat {
+    /// Our own lines.
+    Jsonl,
+    /// A page of mem0 results.
+    Mem0,
+    /// Episodes, edges and nodes of Zep.
+    Zep,
+    /// A Letta agent file.
+    Letta,
 }
 
 impl ExportFormat {
     /// All formats.
-    pub const ALL: &'static [ExportFormat] =
-        &[ExportFormat::Jsonl, ExportFormat::Mem0, ExportFormat::Zep, ExportFormat::Letta];
+    pub const ALL: &'static [ExportFormat] = &[
+        ExportFormat::Jsonl,
+        ExportFormat::Mem0,
+        ExportFormat::Zep,
+        ExportFormat::Letta,
+        ExportFormat::Zaxy,
+        ExportFormat::Eventloom,
+        ExportFormat::Pam,
+    ];
+
+    /// The writer of its records; `None` for a format that is made of a whole session at once.
+    pub fn records(self) -> Option<RecordFormat> {
+        match self {
+            ExportFormat::Jsonl => Some(RecordFormat::Jsonl),
+            ExportFormat::Mem0 => Some(RecordFormat::Mem0),
+            ExportFormat::Zep => Some(RecordFormat::Zep),
+            ExportFormat::Letta => Some(RecordFormat::Letta),
+            ExportFormat::Zaxy | ExportFormat::Eventloom | ExportFormat::Pam => None,
+        }
+    }
 
     /// The name in requests and in the capability `export.format.<name>`.
     pub fn name(self) -> &'static str {
@@ -51,6 +88,9 @@ impl ExportFormat {
             ExportFormat::Mem0 => "mem0",
             ExportFormat::Zep => "zep",
             ExportFormat::Letta => "letta",
+            ExportFormat::Zaxy => "zaxy",
+            ExportFormat::Eventloom => "eventloom",
+            ExportFormat::Pam => "pam",
         }
     }
 
@@ -103,12 +143,12 @@ enum Shape {
 
 impl<W: Write> ExportWriter<W> {
     /// Begins an export.
-    pub fn new(format: ExportFormat, frame: ExportFrame, out: W) -> ExportWriter<W> {
+    pub fn new(format: RecordFormat, frame: ExportFrame, out: W) -> ExportWriter<W> {
         let shape = match format {
-            ExportFormat::Jsonl => Shape::Jsonl,
-            ExportFormat::Mem0 => Shape::Mem0(mem0::Mem0Shape::default()),
-            ExportFormat::Zep => Shape::Zep(Box::new(zep::ZepShape::new(&frame))),
-            ExportFormat::Letta => Shape::Letta(Box::new(letta::LettaShape::new(frame))),
+            RecordFormat::Jsonl => Shape::Jsonl,
+            RecordFormat::Mem0 => Shape::Mem0(mem0::Mem0Shape::default()),
+            RecordFormat::Zep => Shape::Zep(Box::new(zep::ZepShape::new(&frame))),
+            RecordFormat::Letta => Shape::Letta(Box::new(letta::LettaShape::new(frame))),
         };
         ExportWriter { out, shape, account: LossAccount::default(), rank: 0 }
     }

@@ -34,7 +34,9 @@ mod langgraph;
 mod basic_memory;
 mod hindsight;
 mod csv;
+mod eventloom;
 mod pam;
+mod zaxy_bundle;
 
 pub use detect::{Detection, detect};
 pub use driver::{ForeignRows, ReadProgress};
@@ -57,6 +59,17 @@ pub struct ImportOptions {
     pub columns: ColumnMap,
     /// Portable memory: only a store whose signature holds is read.
     pub require_signature: bool,
+    /// Eventloom: what becomes of a log whose chain does not hold.
+    pub broken_chains: BrokenChains,
+}
+
+/// What becomes of a log whose chain does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokenChains {
+    /// Nothing of it is taken.
+    Refuse,
+    /// It is taken; events from the broken place on are labelled.
+    Label,
 }
 
 impl ImportOptions {
@@ -68,6 +81,7 @@ impl ImportOptions {
             ontology: BTreeMap::new(),
             columns: ColumnMap::default(),
             require_signature: false,
+            broken_chains: BrokenChains::Refuse,
         }
     }
 }

@@ -190,6 +190,10 @@ capabilities! {
     ImportFromCsv = "import.from.csv";
     /// Importing portable memory stores.
     ImportFromPam = "import.from.pam";
+    /// Importing Eventloom logs.
+    ImportFromEventloom = "import.from.eventloom";
+    /// Importing bundles of the memory export contract.
+    ImportFromZaxy = "import.from.zaxy";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).
@@ -200,6 +204,10 @@ capabilities! {
     ExportFormatPam = "export.format.pam";
     /// Exporting JSON lines (R170).
     ExportFormatJsonl = "export.format.jsonl";
+    /// Exporting bundles of the memory export contract.
+    ExportFormatZaxy = "export.format.zaxy";
+    /// Exporting Eventloom logs.
+    ExportFormatEventloom = "export.format.eventloom";
     /// Opening the lifecycle stream (R171).
     LifecycleSubscribe = "lifecycle.subscribe";
     /// Making the server call a language model (R172).

@@ -11,6 +11,10 @@ use crate::json;
 use crate::json::Obj;
 use crate::time;
 
+mod selector;
+
+pub use selector::{EntrySelection, EntrySelectorBody, Selection, SelectorBody, SessionOrder};
+
 /// Characters of a URL or of the name of a credential.
 const PLACE_CHARS_MAX: usize = 2_048;
 /// Characters of the id or time of a base.
@@ -25,7 +29,7 @@ const LAYERS_MAX: usize = 16;
 pub struct ExportRequest {
     /// The scope.
     pub scope: String,
-    /// `jsonl`, `mem0`, `zep`, `letta` or `pam`; `jsonl` unless said.
+    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy`, `eventloom` or `pam`; `jsonl` unless said.
     pub format: Option<String>,
     /// Of `events`, `facts`, `beliefs`, `episodes`, `concepts`; unless said, `events`, and all for `pam`.
     #[schemars(length(max = 16))]
@@ -45,6 +49,15 @@ pub struct ExportRequest {
     pub base: Option<String>,
     /// `pam`: `current`, the versions of facts that are believed, or `full`, all versions.
     pub history: Option<String>,
+    /// `zaxy`, `eventloom`: the name of the session in the bundle and its log; unless said, that of the scope.
+    #[schemars(length(min = 1, max = 128))]
+    pub session_id: Option<String>,
+    /// `zaxy`, `eventloom`: which events of the scope.
+    pub selector: Option<Obj<SelectorBody>>,
+    /// `zaxy`: sign with the key of the server.
+    pub sign: Option<bool>,
+    /// `zaxy`: sign the selection, and give only these entries of it, each with the proof that it belongs to it.
+    pub disclose: Option<Obj<EntrySelectorBody>>,
 }
 
 /// Where an export goes.
@@ -120,6 +133,8 @@ pub struct ExportOrder {
     pub view: ScopeView,
     /// Where it goes.
     pub destination: Option<DestinationOrder>,
+    /// How a session leaves as a whole.
+    pub session: SessionOrder,
     /// The export or time that a delta begins at.
     pub base: Option<String>,
     /// Whether all versions of facts are asked for.
@@ -179,7 +194,14 @@ impl ExportRequest {
             }
         };
         let destination = request.destination.map(|Obj(place)| read_destination(place));
+        let session = SessionOrder::read(selector::SessionMembers {
+            session_id: request.session_id,
+            selector: request.selector.map(|Obj(selector)| selector),
+            sign: request.sign,
+            disclose: request.disclose.map(|Obj(selector)| selector),
+        })?;
         Ok(ExportOrder {
+            session,
             scope,
             format: request.format.unwrap_or_else(|| "jsonl".to_owned()),
             layers,

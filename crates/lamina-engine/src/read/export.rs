@@ -5,6 +5,7 @@
 //! once and merges them into the order of the log.
 
 mod controls;
+mod numbered;
 
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ use lamina_types::{
 pub use controls::{
     ConflictDecision, Declaration, DeclaredSupport, DeclaredWords, EntityMerge, NamedMember,
 };
+
+pub use numbered::{NumberedEvent, NumberedLink, NumberedPage};
 
 use crate::engine::Inner;
 use crate::read::beliefs::{BeliefsPage, BeliefsQuery};

@@ -161,7 +161,7 @@ struct Written {
 
 fn write(format: ExportFormat, records: &[ExportRecord]) -> Written {
     let frame = ExportFrame { scope: "org:acme/user:nora".to_owned(), as_of: at(20) };
-    let mut writer = ExportWriter::new(format, frame, Vec::new());
+    let mut writer = ExportWriter::new(format.records().expect("has records"), frame, Vec::new());
     for record in records {
         writer.push(record).expect("memory takes everything");
     }
@@ -257,7 +257,7 @@ fn letta_export_is_an_agent_file() {
 
 #[test]
 fn every_export_is_json_also_when_it_is_empty() {
-    for format in ExportFormat::ALL {
+    for format in ExportFormat::ALL.iter().filter(|format| format.records().is_some()) {
         for records in [records(), Vec::new()] {
             let text = write(*format, &records).text;
             match format {
@@ -275,7 +275,7 @@ fn every_export_is_json_also_when_it_is_empty() {
 
 #[test]
 fn every_record_is_written_or_counted() {
-    for format in ExportFormat::ALL {
+    for format in ExportFormat::ALL.iter().filter(|format| format.records().is_some()) {
         let account = write(*format, &records()).account;
         let header = u64::from(*format != ExportFormat::Jsonl);
         assert_eq!(account.read() + header, records().len() as u64, "{format:?}");
@@ -286,7 +286,7 @@ fn every_record_is_written_or_counted() {
 #[test]
 fn records_out_of_order_are_refused() {
     let frame = ExportFrame { scope: "user:nora".to_owned(), as_of: at(20) };
-    let mut writer = ExportWriter::new(ExportFormat::Zep, frame, Vec::new());
+    let mut writer = ExportWriter::new(RecordFormat::Zep, frame, Vec::new());
     writer.push(&fact("fact_1", None)).expect("memory takes everything");
     let late = event(1, Content::Text { text: "late".to_owned(), media: Vec::new() });
     assert!(matches!(writer.push(&late), Err(ExportError::Order { kind: "event" })));

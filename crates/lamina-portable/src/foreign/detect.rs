@@ -108,6 +108,13 @@ fn recognize_json(keys: &HeadKeys) -> Option<Recognized> {
     if record("lamina") {
         return found(Format::Jsonl, "has the lines of an export of Lamina");
     }
+    let is_v1 = record("threadId") && record("integrity") && record("actorId");
+    if is_v1 || (record("envelope_version") && record("hash")) {
+        return found(Format::Eventloom, "has sealed records");
+    }
+    if (top("merkle_root") && top("signature")) || (top("schema_version") && top("signed")) {
+        return found(Format::Zaxy, "has entries of an export bundle");
+    }
     if record("mapping") && (record("current_node") || record("create_time") || record("title")) {
         return found(Format::ChatGpt, "has conversations with a `mapping`");
     }

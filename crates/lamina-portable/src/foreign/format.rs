@@ -6,8 +6,8 @@ use std::str::FromStr;
 use super::csv::{CsvFlavor, CsvMapper};
 use super::driver::Mapper;
 use super::{
-    ImportOptions, basic_memory, chatgpt, claude, gemini, grok, hindsight, jsonl, langgraph, letta,
-    mcp_memory, mem0, pam, zep,
+    ImportOptions, basic_memory, chatgpt, claude, eventloom, gemini, grok, hindsight, jsonl,
+    langgraph, letta, mcp_memory, mem0, pam, zaxy_bundle, zep,
 };
 use crate::time::NaiveTimes;
 
@@ -44,6 +44,10 @@ pub enum Format {
     Csv,
     /// Portable memory stores.
     Pam,
+    /// Eventloom logs.
+    Eventloom,
+    /// Bundles of the memory export contract.
+    Zaxy,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
@@ -63,6 +67,8 @@ const FORMATS: &[(Format, &str, &str, &[&str])] = &[
     (Format::Hindsight, "hindsight", "a Hindsight bank", &[]),
     (Format::Csv, "csv", "CSV", &["tsv"]),
     (Format::Pam, "pam", "a portable memory store", &["portable-ai-memory", "portable_ai_memory"]),
+    (Format::Eventloom, "eventloom", "an Eventloom log", &["eventloom.v1"]),
+    (Format::Zaxy, "zaxy", "a bundle of the memory export contract", &["zaxy.portable.v1"]),
 ];
 
 /// The name of no format.
@@ -90,6 +96,11 @@ impl Format {
         FORMATS.iter().find(|(format, ..)| *format == self).map_or("", |(_, _, title, _)| title)
     }
 
+    /// Whether rows are written in the order of the source, whatever their times say: their chain depends on it.
+    pub fn keeps_order(self) -> bool {
+        matches!(self, Format::Eventloom | Format::Zaxy)
+    }
+
     /// How times without a zone are read unless the caller says otherwise. These programs write UTC.
     pub(super) fn naive_times(self) -> NaiveTimes {
         match self {
@@ -115,6 +126,8 @@ impl Format {
             Format::Hindsight => Box::new(hindsight::HindsightMapper),
             Format::Csv => Box::new(CsvMapper::new(CsvFlavor::Plain, &options.columns)),
             Format::Pam => Box::new(pam::PamMapper::new(options.require_signature)),
+            Format::Eventloom => Box::new(eventloom::EventloomMapper::new(options.broken_chains)),
+            Format::Zaxy => Box::new(zaxy_bundle::ZaxyBundleMapper),
         }
     }
 }

@@ -206,7 +206,7 @@ pub(super) fn fold(text: &str) -> String {
 }
 
 /// A double as a JSON number in Python's spelling.
-pub(super) fn double(number: f64) -> Value {
+pub fn double(number: f64) -> Value {
     Value::Number(NumberToken::new(&python_double(number)))
 }
 

@@ -1,5 +1,7 @@
 //! Entries of `zaxy.export.v1`: the events that a selector takes, each followed by its entities and edges.
 
+use std::collections::BTreeMap;
+
 use super::ENTRY_SCHEMA;
 use super::coerce::optional;
 use super::event::{LogEvent, has_lone_surrogate};
@@ -8,7 +10,7 @@ use super::selector::{Grain, Selector, SelectorError};
 use crate::json::Value;
 
 /// The payload that stands for erased content.
-const FORGOTTEN_KEY: &str = "__zaxy_forgotten";
+pub(super) const FORGOTTEN_KEY: &str = "__zaxy_forgotten";
 
 /// The entries of a selection.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +48,30 @@ pub enum ProjectionError {
     LoneSurrogate(u64),
 }
 
-/// Makes the entries of the events that a selector takes.
+/// Entities and edges of events that no rule reads, by the number of the event.
+pub type OwnSemantics = BTreeMap<u64, SemanticParts>;
+
+/// Entities and edges of one event.
+#[derive(Debug, Clone, Default)]
+pub struct SemanticParts {
+    /// The entities.
+    pub entities: Vec<Entity>,
+    /// The edges.
+    pub edges: Vec<Edge>,
+}
+
+/// Makes the entries of the events that a selector takes. Every event has the semantic entries of its rule.
 pub fn project(events: &[LogEvent], selector: &Selector) -> Result<Projection, ProjectionError> {
+    project_with(events, &OwnSemantics::new(), selector)
+}
+
+/// Makes the entries of the events that a selector takes. Events that are named in `own` have the semantic
+/// entries that stand there, all others those of their rule.
+pub fn project_with(
+    events: &[LogEvent],
+    own: &OwnSemantics,
+    selector: &Selector,
+) -> Result<Projection, ProjectionError> {
     selector.check()?;
     let selected = selector.events(events);
     let mut projection = Projection { events_count: selected.len(), ..Projection::default() };
@@ -62,12 +86,16 @@ pub fn project(events: &[LogEvent], selector: &Selector) -> Result<Projection, P
         if !selector.grains.has(Grain::Semantic) || is_forgotten {
             continue;
         }
-        match extract(event) {
-            Ok(extraction) => {
-                let entities = extraction.entities.into_iter();
-                projection.entries.extend(entities.map(|entity| entity_entry(event, entity)));
-                let edges = extraction.edges.into_iter();
-                projection.entries.extend(edges.map(|edge| edge_entry(event, edge)));
+        let parts = match own.get(&event.seq) {
+            Some(parts) => Ok(parts.clone()),
+            None => extract(event)
+                .map(|found| SemanticParts { entities: found.entities, edges: found.edges }),
+        };
+        match parts {
+            Ok(SemanticParts { entities, edges }) => {
+                let entities = entities.into_iter().map(|entity| entity_entry(event, entity));
+                projection.entries.extend(entities);
+                projection.entries.extend(edges.into_iter().map(|edge| edge_entry(event, edge)));
             }
             Err(cause) => projection.warnings.push(ProjectionWarning {
                 seq: event.seq,

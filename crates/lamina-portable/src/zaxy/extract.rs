@@ -68,19 +68,22 @@ pub struct Extraction<'e> {
     pub edges: Vec<Edge>,
 }
 
+type Rule = fn(&mut Extraction<'_>) -> Option<RuleResult>;
+
+const RULES: [Rule; 7] = [
+    workflow::apply,
+    session::apply,
+    sources::apply,
+    code::apply,
+    memory::apply,
+    inference::apply,
+    coordination::apply,
+];
+
 /// Applies the rule of the event's type.
 pub fn extract(event: &LogEvent) -> Result<Extraction<'_>, MissingMember> {
     let mut extraction = Extraction { event, entities: Vec::new(), edges: Vec::new() };
-    let rules = [
-        workflow::apply,
-        session::apply,
-        sources::apply,
-        code::apply,
-        memory::apply,
-        inference::apply,
-        coordination::apply,
-    ];
-    for rule in rules {
+    for rule in RULES {
         if let Some(result) = rule(&mut extraction) {
             return result.map(|()| extraction);
         }

@@ -91,27 +91,39 @@ impl EventLog {
 
     /// Checks numbers, hashes and links, in this order for each event.
     pub fn verify(&self) -> Result<(), BrokenChain> {
+        match self.first_broken() {
+            None => Ok(()),
+            Some((_, broken)) => Err(broken),
+        }
+    }
+
+    /// The place of the first event that does not hold, from 0, and its violation.
+    pub fn first_broken(&self) -> Option<(usize, BrokenChain)> {
         let mut previous: Option<&LogEvent> = None;
-        for (expected, event) in (1..).zip(&self.events) {
-            let broken = |fault| Err(BrokenChain { seq: event.seq, fault });
-            if event.seq != expected {
-                return broken(ChainFault::Sequence { expected, found: event.seq });
-            }
-            if event.hash != event.computed_hash {
-                return broken(ChainFault::Hash(event.seq));
-            }
-            match previous {
-                None if event.previous_hash.is_some() => {
-                    return broken(ChainFault::FirstHasPrevious);
-                }
-                Some(previous) if event.previous_hash.as_ref() != Some(&previous.hash) => {
-                    return broken(ChainFault::Link(event.seq));
-                }
-                _ => {}
+        for (index, event) in self.events.iter().enumerate() {
+            if let Some(fault) = fault_of(event, index as u64 + 1, previous) {
+                return Some((index, BrokenChain { seq: event.seq, fault }));
             }
             previous = Some(event);
         }
-        Ok(())
+        None
+    }
+}
+
+/// The violation of one event that should have this number and follow this predecessor.
+fn fault_of(event: &LogEvent, expected: u64, previous: Option<&LogEvent>) -> Option<ChainFault> {
+    if event.seq != expected {
+        return Some(ChainFault::Sequence { expected, found: event.seq });
+    }
+    if event.hash != event.computed_hash {
+        return Some(ChainFault::Hash(event.seq));
+    }
+    match previous {
+        None if event.previous_hash.is_some() => Some(ChainFault::FirstHasPrevious),
+        Some(previous) if event.previous_hash.as_ref() != Some(&previous.hash) => {
+            Some(ChainFault::Link(event.seq))
+        }
+        _ => None,
     }
 }
 
@@ -208,6 +220,11 @@ impl LogWriter {
         line.push('\n');
         line
     }
+}
+
+/// A line without the white space around it, as a reader of logs sees it.
+pub fn trim_line(line: &str) -> &str {
+    super::coerce::trim(line)
 }
 
 /// Whether Zaxy takes a text as the name of a session and of its file.

@@ -243,6 +243,18 @@ pub(crate) const KEYS: &[Key] = &[
     key("outbound.ca", "LAMINA_OUTBOUND_CA"),
     key("outbound.plain_http", "LAMINA_OUTBOUND_PLAIN_HTTP"),
     Key { list: true, ..key("export.destinations", "LAMINA_EXPORT_DESTINATIONS") },
+    Key {
+        foreign_variable: Some("MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE"),
+        ..key("export.signing_private_key_file", "LAMINA_EXPORT_SIGNING_PRIVATE_KEY_FILE")
+    },
+    Key {
+        foreign_variable: Some("MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE"),
+        ..key("export.signing_public_key_file", "LAMINA_EXPORT_SIGNING_PUBLIC_KEY_FILE")
+    },
+    Key {
+        foreign_variable: Some("MCP_EXPORT_SIGNING_ALGORITHM"),
+        ..key("export.signing_algorithm", "LAMINA_EXPORT_SIGNING_ALGORITHM")
+    },
     Key { list: true, ..key("import.sources", "LAMINA_IMPORT_SOURCES") },
     Key { list: true, ..key("transfer.credentials", "LAMINA_TRANSFER_CREDENTIALS") },
     Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },

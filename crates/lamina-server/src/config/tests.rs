@@ -144,6 +144,9 @@ fn flags_win_over_environment_over_file_over_defaults() {
         export.destinations = none (default)
         import.sources = none (default)
         transfer.credentials = none (default)
+        export.signing_private_key_file = none (default)
+        export.signing_public_key_file = none (default)
+        export.signing_algorithm = none (default)
     "#]]
     .assert_eq(&report(&file, &flags, &environment));
 }

@@ -16,6 +16,12 @@ pub struct TransferConfig {
     pub sources: Vec<String>,
     /// Credentials by name. The file holds the value of an `Authorization` header.
     pub credentials: Vec<Credential>,
+    /// The private key with which exports are signed on request, in PEM.
+    pub signing_private_key_file: Option<PathBuf>,
+    /// Its public key, which must agree.
+    pub signing_public_key_file: Option<PathBuf>,
+    /// Its algorithm, which must agree.
+    pub signing_algorithm: Option<String>,
 }
 
 /// A credential that a request names and only the operator knows.
@@ -33,7 +39,22 @@ impl TransferConfig {
             destinations: settings.parsed("export.destinations", "none", hosts)?,
             sources: settings.parsed("import.sources", "none", hosts)?,
             credentials: settings.parsed("transfer.credentials", "none", credentials)?,
+            signing_private_key_file: settings
+                .optional("export.signing_private_key_file")?
+                .map(PathBuf::from),
+            signing_public_key_file: settings
+                .optional("export.signing_public_key_file")?
+                .map(PathBuf::from),
+            signing_algorithm: settings.parsed("export.signing_algorithm", "none", algorithm)?,
         })
+    }
+}
+
+fn algorithm(text: &str) -> Result<Option<String>, String> {
+    match text.trim() {
+        "" | "none" => Ok(None),
+        known @ ("ed25519" | "ml-dsa-65") => Ok(Some(known.to_owned())),
+        other => Err(format!("`{other}` is no algorithm; expected ed25519 or ml-dsa-65")),
     }
 }
 

@@ -3,23 +3,28 @@
 //! Nothing of an export is stored. A job remembers what was asked for and the pinned point; its bytes are
 //! made while they are sent, as often as somebody fetches them.
 
-mod format;
+pub(crate) mod format;
 pub(crate) mod jobs;
 pub(crate) mod output;
 pub(crate) mod pam;
 mod reach;
 mod records;
 pub(crate) mod send;
+mod log_lines;
+pub(crate) mod session;
+mod signer;
 mod terms;
 mod walk;
 
 use lamina_api::v1::exports::ExportLayer;
 use lamina_engine::read::export::ExportPoint;
+use lamina_portable::export::ExportFormat;
 use lamina_types::ScopeView;
 
-pub(crate) use format::PlanFormat;
 pub(crate) use output::{Compression, PieceSender};
 pub(crate) use reach::ExportReach;
+pub(crate) use session::{PlannedSignature, SessionPlan};
+pub(crate) use signer::{ExportSigner, KEY_BYTES_MAX, signature_inputs};
 pub(crate) use terms::object_value;
 pub(crate) use walk::{ExportStop, ExportSummary, walk};
 
@@ -31,11 +36,13 @@ pub(crate) struct ExportPlan {
     /// How far it reaches.
     pub(crate) view: ScopeView,
     /// The format.
-    pub(crate) format: PlanFormat,
+    pub(crate) format: ExportFormat,
     /// The terms of a portable memory store.
     pub(crate) pam: Option<pam::PamTerms>,
     /// The layers, in the order of an export.
     pub(crate) layers: Vec<ExportLayer>,
+    /// How the scope leaves as a whole session, for the formats that are one.
+    pub(crate) session: Option<Box<SessionPlan>>,
 }
 
 impl ExportPlan {

@@ -7,6 +7,7 @@ use lamina_api::ApiError;
 use lamina_env::Env;
 use lamina_outbound::{Bounds, Client, Endpoint, Error as OutboundError, PlainHttp};
 
+use super::export::ExportSigner;
 use crate::config::{Config, OutboundConfig, TransferConfig};
 use crate::models::{certificates, roots};
 use crate::secret::{Secret, read_secret_file};
@@ -44,6 +45,11 @@ impl TransferPlaces {
             outbound: config.outbound.clone(),
             env: env.clone(),
         }
+    }
+
+    /// The key with which exports are signed.
+    pub(crate) fn signer(&self) -> Result<ExportSigner, ApiError> {
+        ExportSigner::of(&self.config, &self.env)
     }
 
     /// The address of a URL in a request, if the operator has named its host. `field` is its place in the

@@ -71,6 +71,11 @@ impl Views {
         self.event(tenant, EventId::from_bytes(id))
     }
 
+    /// The number of the last event of a scope, with those that are cancelled or erased.
+    pub fn last_event_number(&self, tenant: u32, scope: u64) -> Result<u64, ViewError> {
+        Ok(self.number(Space::Chains, &key::events_count(tenant, scope))?.unwrap_or(0))
+    }
+
     /// The event at this position of the chain of a scope, also if it is cancelled or erased. Positions grow
     /// with numbers, so this halves the numbers until it is there.
     pub fn event_by_position(
@@ -79,7 +84,7 @@ impl Views {
         scope: u64,
         position: u64,
     ) -> Result<Option<EventRow>, ViewError> {
-        let count = self.number(Space::Chains, &key::events_count(tenant, scope))?.unwrap_or(0);
+        let count = self.last_event_number(tenant, scope)?;
         // An event is never before its number in the chain.
         let (mut low, mut high) = (1, count.min(position));
         while low <= high {

@@ -72,6 +72,9 @@ pub struct ImportOptions {
     /// CSV: the column of each field, such as `{"text": "body", "time": "created"}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<BTreeMap<String, String>>,
+    /// Eventloom: take a log whose chain does not hold, and label its events from the broken place on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_broken: Option<bool>,
     /// When the file was last changed: the time of rows whose source has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]

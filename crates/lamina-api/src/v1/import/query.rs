@@ -26,6 +26,7 @@ pub fn read_upload(params: &Params<'_>, key: Option<&str>) -> Result<CheckedImpo
         // A plus sign that was not encoded arrives as a space.
         naive_times: text("naive_times")?.map(|text| text.replace(' ', "+")),
         columns: pairs(params, "columns")?,
+        accept_broken: switch(params, "accept_broken")?,
         modified: text("modified")?.map(|text| text.replace(' ', "+")),
     };
     options.check()?;

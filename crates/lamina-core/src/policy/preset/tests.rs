@@ -58,11 +58,15 @@ const TABLE: &str = "
     import.from.hindsight          Y       Y      Y       Y
     import.from.csv                Y       Y      Y       Y
     import.from.pam                Y       Y      Y       Y
+    import.from.eventloom          Y       Y      Y       Y
+    import.from.zaxy               Y       Y      Y       Y
     export.format.mem0             Y       Y      Y       Y
     export.format.zep              Y       Y      Y       Y
     export.format.letta            Y       Y      Y       Y
     export.format.pam              Y       Y      Y       Y
     export.format.jsonl            Y       Y      Y       Y
+    export.format.zaxy             Y       Y      Y       Y
+    export.format.eventloom        Y       Y      Y       Y
     lifecycle.subscribe            Y       Y      Y       Y
     llm.invoke                     Y       Y      Y       Y
     diagnostics.read               Y       ~      Y       Y

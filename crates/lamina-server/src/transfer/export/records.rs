@@ -210,7 +210,7 @@ pub(super) fn belief(belief: &BeliefRecord) -> ExportRecord {
     }))
 }
 
-fn object_text(object: &Object) -> String {
+pub(super) fn object_text(object: &Object) -> String {
     match object {
         Object::Entity(term) => term_name(term),
         Object::Text(text) | Object::Date(text) => text.clone(),

@@ -1,6 +1,7 @@
 //! The walk of an export: events in the order of the log, the decisions about them, then every layer that
 //! was asked for. One page is in memory at a time.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use lamina_api::v1::exports::ExportLayer;
@@ -15,8 +16,12 @@ use lamina_types::capability::VocabularyRead;
 
 use super::output::{PieceBuffer, PieceSender, PieceWriter};
 use super::reach::ExportReach;
-use super::{ExportPlan, PlanFormat, pam, records};
+use super::session::{SessionBytes, session_bytes};
+use super::{ExportPlan, SessionPlan, pam, records};
 use crate::http::failure::{Failure, internal};
+
+/// Bytes of a session that are compressed at once.
+const SESSION_PIECE_BYTES: usize = 64 << 10;
 
 /// An export that was made to its end.
 #[derive(Debug)]
@@ -55,12 +60,14 @@ pub(crate) async fn walk(
     out: PieceSender,
     progress: &(dyn Fn(u64) + Send + Sync),
 ) -> Result<ExportSummary, ExportStop> {
-    let format = match (plan.format, &plan.pam) {
-        (PlanFormat::Records(format), _) => format,
-        (PlanFormat::Pam, Some(terms)) => {
-            return pam::walk(reach, plan, terms, out, progress).await;
-        }
-        (PlanFormat::Pam, None) => return Err(internal("a plan without its terms").into()),
+    if let Some(session) = &plan.session {
+        return send_session(reach, plan, session, Outlet { out, progress }).await;
+    }
+    if let Some(terms) = &plan.pam {
+        return pam::walk(reach, plan, terms, out, progress).await;
+    }
+    let Some(format) = plan.format.records() else {
+        return Err(internal(format!("{} has no records", plan.format.name())).into());
     };
     let frame = ExportFrame { scope: plan.point.scope.to_string(), as_of: plan.point.recorded.0 };
     let buffer = PieceBuffer::default();
@@ -78,6 +85,41 @@ pub(crate) async fn walk(
     }
     walker.layers().await?;
     walker.finish().await
+}
+
+/// Where the bytes of a session go, and who is told how far it is.
+struct Outlet<'a> {
+    out: PieceSender,
+    progress: &'a (dyn Fn(u64) + Send + Sync),
+}
+
+/// Sends a session, whose bytes are made at once.
+async fn send_session(
+    reach: &mut ExportReach,
+    plan: &ExportPlan,
+    session: &SessionPlan,
+    outlet: Outlet<'_>,
+) -> Result<ExportSummary, ExportStop> {
+    let Outlet { out, progress } = outlet;
+    let SessionBytes { text, account } = session_bytes(reach, plan, session, progress).await?;
+    let buffer = PieceBuffer::default();
+    let mut writer = PieceWriter::new(buffer.clone(), out.compression);
+    let mut bytes = 0;
+    let failed = |error: std::io::Error| internal(error.to_string());
+    for piece in text.as_bytes().chunks(SESSION_PIECE_BYTES) {
+        writer.write_all(piece).map_err(failed)?;
+        if let Some(piece) = buffer.full() {
+            bytes += piece.len() as u64;
+            out.pieces.send(Ok(piece)).await.map_err(|_| ExportStop::Closed)?;
+        }
+    }
+    writer.finish().map_err(failed)?;
+    let rest = buffer.rest();
+    bytes += rest.len() as u64;
+    if !rest.is_empty() {
+        out.pieces.send(Ok(rest)).await.map_err(|_| ExportStop::Closed)?;
+    }
+    Ok(ExportSummary { bytes, account })
 }
 
 fn header(plan: &ExportPlan) -> ExportRecord {

@@ -10,6 +10,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lamina_api::v1::import::ImportOrdering;
 use lamina_core::policy::Caller;
 use lamina_engine::Error as EngineError;
 use lamina_engine::import::{
@@ -200,7 +201,10 @@ impl JobRun {
         let source = open_source(&app.engine, staged, &spec.name).map_err(fault)?;
         let options = read_options(spec).map_err(fault)?;
         let reader = SourceReader { source, format: self.format(), options };
-        let ordering = self.plan.spec.options.ordering();
+        let ordering = match self.format().keeps_order() {
+            true => ImportOrdering::BatchThroughput,
+            false => self.plan.spec.options.ordering(),
+        };
         let account = take_rows(&reader, ordering, self)?;
         self.flush()?;
         self.settle_controls()?;

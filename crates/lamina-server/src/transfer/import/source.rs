@@ -8,7 +8,7 @@ use lamina_engine::import::{ImportFile, StagedFile};
 use lamina_engine::{Engine, Error as EngineError};
 use lamina_portable::bytes::ByteSource;
 use lamina_portable::csv::ColumnMap;
-use lamina_portable::foreign::{Detection, ImportOptions, detect};
+use lamina_portable::foreign::{BrokenChains, Detection, ImportOptions, detect};
 use lamina_portable::source::{ImportSource, SourceError, SourceLimits};
 use lamina_portable::time::NaiveTimes;
 use lamina_types::{ErrorCode, Micros};
@@ -77,6 +77,10 @@ pub(crate) fn read_options(spec: &JobSpec) -> Result<ImportOptions, SourceFault>
         ontology: spec.options.ontology_mapping.clone().unwrap_or_default(),
         columns,
         require_signature: spec.options.require_signature == Some(true),
+        broken_chains: match spec.options.accept_broken {
+            Some(true) => BrokenChains::Label,
+            _ => BrokenChains::Refuse,
+        },
         ..ImportOptions::new(modified.unwrap_or(Micros(spec.now_us)))
     })
 }
