@@ -41,6 +41,8 @@ pub enum ExportFormat {
     Zaxy,
     /// An Eventloom log.
     Eventloom,
+    /// A portable memory store: several files.
+    Pam,
 }
 
 /// A format that is written record by record.
@@ -65,6 +67,7 @@ impl ExportFormat {
         ExportFormat::Letta,
         ExportFormat::Zaxy,
         ExportFormat::Eventloom,
+        ExportFormat::Pam,
     ];
 
     /// The writer of its records; `None` for a format that is made of a whole session at once.
@@ -74,7 +77,7 @@ impl ExportFormat {
             ExportFormat::Mem0 => Some(RecordFormat::Mem0),
             ExportFormat::Zep => Some(RecordFormat::Zep),
             ExportFormat::Letta => Some(RecordFormat::Letta),
-            ExportFormat::Zaxy | ExportFormat::Eventloom => None,
+            ExportFormat::Zaxy | ExportFormat::Eventloom | ExportFormat::Pam => None,
         }
     }
 
@@ -87,6 +90,7 @@ impl ExportFormat {
             ExportFormat::Letta => "letta",
             ExportFormat::Zaxy => "zaxy",
             ExportFormat::Eventloom => "eventloom",
+            ExportFormat::Pam => "pam",
         }
     }
 

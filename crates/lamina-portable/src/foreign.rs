@@ -35,8 +35,8 @@ mod basic_memory;
 mod hindsight;
 mod csv;
 mod eventloom;
-mod zaxy_bundle;
 mod pam;
+mod zaxy_bundle;
 
 pub use detect::{Detection, detect};
 pub use driver::{ForeignRows, ReadProgress};
@@ -57,10 +57,10 @@ pub struct ImportOptions {
     pub ontology: BTreeMap<String, String>,
     /// CSV: the column of each field.
     pub columns: ColumnMap,
-    /// Eventloom: what becomes of a log whose chain does not hold.
-    pub broken_chains: BrokenChains,
     /// Portable memory: only a store whose signature holds is read.
     pub require_signature: bool,
+    /// Eventloom: what becomes of a log whose chain does not hold.
+    pub broken_chains: BrokenChains,
 }
 
 /// What becomes of a log whose chain does not hold.
@@ -80,8 +80,8 @@ impl ImportOptions {
             naive_times: None,
             ontology: BTreeMap::new(),
             columns: ColumnMap::default(),
-            broken_chains: BrokenChains::Refuse,
             require_signature: false,
+            broken_chains: BrokenChains::Refuse,
         }
     }
 }

@@ -188,12 +188,12 @@ capabilities! {
     ImportFromHindsight = "import.from.hindsight";
     /// Importing from CSV.
     ImportFromCsv = "import.from.csv";
+    /// Importing portable memory stores.
+    ImportFromPam = "import.from.pam";
     /// Importing Eventloom logs.
     ImportFromEventloom = "import.from.eventloom";
     /// Importing bundles of the memory export contract.
     ImportFromZaxy = "import.from.zaxy";
-    /// Importing portable memory stores.
-    ImportFromPam = "import.from.pam";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).

@@ -29,7 +29,7 @@ const LAYERS_MAX: usize = 16;
 pub struct ExportRequest {
     /// The scope.
     pub scope: String,
-    /// `jsonl`, `mem0`, `zep`, `letta`, `pam`, `zaxy` or `eventloom`; `jsonl` unless said.
+    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy`, `eventloom` or `pam`; `jsonl` unless said.
     pub format: Option<String>,
     /// Of `events`, `facts`, `beliefs`, `episodes`, `concepts`; unless said, `events`, and all for `pam`.
     #[schemars(length(max = 16))]
@@ -44,6 +44,11 @@ pub struct ExportRequest {
     pub view: Option<String>,
     /// Where the bytes go; unless said, the caller fetches them.
     pub destination: Option<Obj<ExportDestination>>,
+    /// `pam`: only changes since this export, by its `export_id`, or since this time.
+    #[schemars(length(max = 64))]
+    pub base: Option<String>,
+    /// `pam`: `current`, the versions of facts that are believed, or `full`, all versions.
+    pub history: Option<String>,
     /// `zaxy`, `eventloom`: the name of the session in the bundle and its log; unless said, that of the scope.
     #[schemars(length(min = 1, max = 128))]
     pub session_id: Option<String>,
@@ -53,11 +58,6 @@ pub struct ExportRequest {
     pub sign: Option<bool>,
     /// `zaxy`: sign the selection, and give only these entries of it, each with the proof that it belongs to it.
     pub disclose: Option<Obj<EntrySelectorBody>>,
-    /// `pam`: only changes since this export, by its `export_id`, or since this time.
-    #[schemars(length(max = 64))]
-    pub base: Option<String>,
-    /// `pam`: `current`, the versions of facts that are believed, or `full`, all versions.
-    pub history: Option<String>,
 }
 
 /// Where an export goes.

@@ -42,12 +42,12 @@ pub enum Format {
     Hindsight,
     /// CSV with a column map.
     Csv,
+    /// Portable memory stores.
+    Pam,
     /// Eventloom logs.
     Eventloom,
     /// Bundles of the memory export contract.
     Zaxy,
-    /// Portable memory stores.
-    Pam,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
@@ -66,9 +66,9 @@ const FORMATS: &[(Format, &str, &str, &[&str])] = &[
     (Format::BasicMemory, "basic_memory", "a note of basic-memory", &["basic-memory"]),
     (Format::Hindsight, "hindsight", "a Hindsight bank", &[]),
     (Format::Csv, "csv", "CSV", &["tsv"]),
+    (Format::Pam, "pam", "a portable memory store", &["portable-ai-memory", "portable_ai_memory"]),
     (Format::Eventloom, "eventloom", "an Eventloom log", &["eventloom.v1"]),
     (Format::Zaxy, "zaxy", "a bundle of the memory export contract", &["zaxy.portable.v1"]),
-    (Format::Pam, "pam", "a portable memory store", &["portable-ai-memory", "portable_ai_memory"]),
 ];
 
 /// The name of no format.
@@ -125,9 +125,9 @@ impl Format {
             Format::BasicMemory => Box::new(basic_memory::BasicMemoryMapper),
             Format::Hindsight => Box::new(hindsight::HindsightMapper),
             Format::Csv => Box::new(CsvMapper::new(CsvFlavor::Plain, &options.columns)),
+            Format::Pam => Box::new(pam::PamMapper::new(options.require_signature)),
             Format::Eventloom => Box::new(eventloom::EventloomMapper::new(options.broken_chains)),
             Format::Zaxy => Box::new(zaxy_bundle::ZaxyBundleMapper),
-            Format::Pam => Box::new(pam::PamMapper::new(options.require_signature)),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing of an export is stored. A job remembers what was asked for and the pinned point; its bytes are
 //! made while they are sent, as often as somebody fetches them.
 
-mod format;
+pub(crate) mod format;
 pub(crate) mod jobs;
 pub(crate) mod output;
 pub(crate) mod pam;
@@ -18,9 +18,9 @@ mod walk;
 
 use lamina_api::v1::exports::ExportLayer;
 use lamina_engine::read::export::ExportPoint;
+use lamina_portable::export::ExportFormat;
 use lamina_types::ScopeView;
 
-pub(crate) use format::{PlanFormat, SessionFormat};
 pub(crate) use output::{Compression, PieceSender};
 pub(crate) use reach::ExportReach;
 pub(crate) use session::{PlannedSignature, SessionPlan};
@@ -36,7 +36,7 @@ pub(crate) struct ExportPlan {
     /// How far it reaches.
     pub(crate) view: ScopeView,
     /// The format.
-    pub(crate) format: PlanFormat,
+    pub(crate) format: ExportFormat,
     /// The terms of a portable memory store.
     pub(crate) pam: Option<pam::PamTerms>,
     /// The layers, in the order of an export.

@@ -57,9 +57,9 @@ const TABLE: &str = "
     import.from.langgraph          Y       Y      Y       Y
     import.from.hindsight          Y       Y      Y       Y
     import.from.csv                Y       Y      Y       Y
+    import.from.pam                Y       Y      Y       Y
     import.from.eventloom          Y       Y      Y       Y
     import.from.zaxy               Y       Y      Y       Y
-    import.from.pam                Y       Y      Y       Y
     export.format.mem0             Y       Y      Y       Y
     export.format.zep              Y       Y      Y       Y
     export.format.letta            Y       Y      Y       Y

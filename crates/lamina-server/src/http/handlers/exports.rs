@@ -19,6 +19,7 @@ use lamina_core::policy::{Caller, others_scope_needs};
 use lamina_engine::Error as EngineError;
 use lamina_engine::read::export::ExportPoint;
 use lamina_env::rng::draw;
+use lamina_portable::export::ExportFormat;
 use lamina_types::capability::{Capability as _, PolicyAdministerScope};
 use lamina_types::{ErrorCode, ExportId, RecordedAt, ScopeView};
 use tokio::sync::mpsc;
@@ -26,34 +27,34 @@ use tokio::sync::mpsc;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
 use crate::http::reply;
+use crate::transfer::export::format::{default_layers, file_end, is_text, media};
 use crate::transfer::export::jobs::{EXPORT_INLINE_BYTES_MAX, ExportJob, NewExport};
 use crate::transfer::export::output::PIECES_WAITING_MAX;
 use crate::transfer::export::pam::{PamClock, pam_terms};
 use crate::transfer::export::send::{SendPlace, send};
 use crate::transfer::export::session::{entry_selector_of, selector_of, session_of};
 use crate::transfer::export::{
-    Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, PlanFormat,
-    PlannedSignature, SessionFormat, SessionPlan, walk,
+    Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, PlannedSignature,
+    SessionPlan, walk,
 };
 use crate::transfer::places::Direction;
-
-/// The format whose capability an unknown export asks for.
-const ANY_FORMAT: &str = "jsonl";
 
 /// Begins an export.
 pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let body = call.json_body(call.app.limits.body_bytes).await?;
     let order = ExportRequest::read(&body)?;
-    let format =
-        PlanFormat::find(&order.format).ok_or_else(|| unknown_format(&PlanFormat::names()))?;
+    let format = ExportFormat::find(&order.format).ok_or_else(|| {
+        let known: Vec<&str> = ExportFormat::ALL.iter().map(|format| format.name()).collect();
+        unknown_format(&known)
+    })?;
     let engine = call.app.engine.clone();
     let now = engine.log_time();
     if order.as_of.is_some_and(|at| at > now) {
         let reason = "lies in the future: knowledge is exported until now at the latest";
         return Err(ApiError::at(ErrorCode::InvalidTimestamp, "as_of", reason).into());
     }
-    let mut plan = ExportPlan {
+    let plan = ExportPlan {
         point: ExportPoint {
             scope: order.scope.clone(),
             recorded: RecordedAt(order.as_of.unwrap_or(now)),
@@ -61,17 +62,14 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
         },
         view: order.view,
         format,
-        pam: None,
-        layers: order.layers.clone().unwrap_or_else(|| format.layers()),
+        layers: order.layers.clone().unwrap_or_else(|| default_layers(format)),
         session: None,
+        pam: None,
     };
-    let draw_salt = draw(&*call.app.env.rng);
-    plan.pam = pam_terms(
-        &order,
-        &plan,
-        PamClock { now: engine.now(), draw: draw_salt, tenant: caller.tenant },
-    )?;
-    let plan = with_session(&call, plan, &order.session)?;
+    let mut plan = with_session(&call, plan, &order.session)?;
+    let clock =
+        PamClock { now: engine.now(), draw: draw(&*call.app.env.rng), tenant: caller.tenant };
+    plan.pam = pam_terms(&order, &plan, clock)?;
     let mut reach = ExportReach::ask(call.desk.clone(), caller.clone(), &plan).await?;
     let place = order.destination.as_ref().map(|place| send_place(&call, place)).transpose()?;
     let turn = call.app.exports.turn(&caller)?;
@@ -110,7 +108,8 @@ fn with_session(
     order: &SessionOrder,
 ) -> Result<ExportPlan, Failure> {
     let SessionOrder { session_id, selection, sign, disclose, named } = order;
-    let PlanFormat::Session(format) = plan.format else {
+    let is_bundle = plan.format == ExportFormat::Zaxy;
+    if plan.format.records().is_some() || plan.format == ExportFormat::Pam {
         return match named {
             Some(name) => {
                 let reason = "is for the formats zaxy and eventloom";
@@ -118,8 +117,7 @@ fn with_session(
             }
             None => Ok(plan),
         };
-    };
-    let is_bundle = format == SessionFormat::Zaxy;
+    }
     if plan.view == ScopeView::Descend {
         let reason = "must be `local`: a session is one scope; export each scope for itself";
         return Err(ApiError::invalid_shape("view", reason).into());
@@ -175,7 +173,7 @@ async fn begin(job: &ExportJob, reach: &mut ExportReach) -> Result<Begun, Failur
     let events = AtomicU64::new(0);
     let progress = |count| events.store(count, Ordering::Relaxed);
     let mut data = Vec::new();
-    let (mut length, is_text) = (0_usize, job.plan.format.is_text());
+    let (mut length, is_text) = (0_usize, is_text(job.plan.format));
     let collecting = async {
         while let Some(Ok(piece)) = receiver.recv().await {
             length += piece.len();
@@ -249,7 +247,7 @@ pub(super) async fn data(mut call: Call) -> Result<Response, Failure> {
 fn dressed(body: Body, job: &ExportJob, compression: Compression) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    let (media, end) = (job.plan.format.media(), job.plan.format.file_end());
+    let (media, end) = (media(job.plan.format), file_end(job.plan.format));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
     let name = format!("attachment; filename=\"{}.{end}\"", job.id);
     if let Ok(name) = HeaderValue::try_from(name) {
@@ -292,7 +290,7 @@ async fn found(call: &mut Call) -> Result<(Arc<ExportJob>, Caller), Failure> {
         call.desk.permit_export(&caller, scope, job.plan.format.name()).await?;
         return Ok((job, caller));
     }
-    call.desk.permit_export(&caller, None, ANY_FORMAT).await?;
+    call.desk.permit_export(&caller, None, ExportFormat::Jsonl.name()).await?;
     call.record.forget();
     Err(EngineError::NotFound.into())
 }

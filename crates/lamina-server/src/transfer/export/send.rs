@@ -8,6 +8,7 @@ use lamina_outbound::{Endpoint, Error as OutboundError, OutboundBody, Request};
 use lamina_types::ErrorCode;
 use tokio::sync::mpsc;
 
+use super::format::media;
 use super::jobs::{ExportJob, ExportTurn};
 use super::output::{Compression, PIECES_WAITING_MAX, PieceSender};
 use super::reach::ExportReach;
@@ -68,7 +69,7 @@ async fn transfer(
     let client = app.places.client().map_err(refused)?;
     let (pieces, body) = OutboundBody::channel(Some(counted.bytes));
     let mut request = Request::put(endpoint, body);
-    let content_type = job.plan.format.media();
+    let content_type = media(job.plan.format);
     let content_type =
         if compression == Compression::Gzip { "application/gzip" } else { content_type };
     request = request.header("content-type", content_type).map_err(refused)?;

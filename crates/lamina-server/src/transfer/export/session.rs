@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use lamina_api::ApiError;
 use lamina_api::v1::exports::{EntrySelection, Selection};
 use lamina_engine::read::facts::FactRecord;
+use lamina_portable::export::ExportFormat;
 use lamina_portable::json::Value;
 use lamina_portable::loss::LossAccount;
 use lamina_portable::time;
@@ -24,7 +25,7 @@ use lamina_types::{ErrorCode, EventId, SessionScope};
 use super::log_lines::{LogSession, log_text};
 use super::signer::ExportSigner;
 use super::walk::ExportStop;
-use super::{ExportPlan, ExportReach, PlanFormat, SessionFormat};
+use super::{ExportPlan, ExportReach};
 use crate::http::failure::{Failure, internal};
 use crate::http::{kind_word, term_name};
 
@@ -121,7 +122,7 @@ pub(crate) async fn session_bytes(
     let read = read_session(reach, plan, progress).await?;
     let (plan, session) = (plan.clone(), session.clone());
     let made = tokio::task::spawn_blocking(move || match plan.format {
-        PlanFormat::Session(SessionFormat::Eventloom) => log_bytes(&plan, &session, read),
+        ExportFormat::Eventloom => log_bytes(&plan, &session, read),
         _ => bundle_bytes(&session, read),
     });
     let made = made.await.map_err(|error| internal(error.to_string()))?;

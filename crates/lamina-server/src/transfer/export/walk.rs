@@ -17,7 +17,7 @@ use lamina_types::capability::VocabularyRead;
 use super::output::{PieceBuffer, PieceSender, PieceWriter};
 use super::reach::ExportReach;
 use super::session::{SessionBytes, session_bytes};
-use super::{ExportPlan, PlanFormat, SessionPlan, pam, records};
+use super::{ExportPlan, SessionPlan, pam, records};
 use crate::http::failure::{Failure, internal};
 
 /// Bytes of a session that are compressed at once.
@@ -66,8 +66,8 @@ pub(crate) async fn walk(
     if let Some(terms) = &plan.pam {
         return pam::walk(reach, plan, terms, out, progress).await;
     }
-    let PlanFormat::Records(format) = plan.format else {
-        return Err(internal(format!("a plan of {} without its terms", plan.format.name())).into());
+    let Some(format) = plan.format.records() else {
+        return Err(internal(format!("{} has no records", plan.format.name())).into());
     };
     let frame = ExportFrame { scope: plan.point.scope.to_string(), as_of: plan.point.recorded.0 };
     let buffer = PieceBuffer::default();

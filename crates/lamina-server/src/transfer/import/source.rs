@@ -76,11 +76,11 @@ pub(crate) fn read_options(spec: &JobSpec) -> Result<ImportOptions, SourceFault>
         }),
         ontology: spec.options.ontology_mapping.clone().unwrap_or_default(),
         columns,
+        require_signature: spec.options.require_signature == Some(true),
         broken_chains: match spec.options.accept_broken {
             Some(true) => BrokenChains::Label,
             _ => BrokenChains::Refuse,
         },
-        require_signature: spec.options.require_signature == Some(true),
         ..ImportOptions::new(modified.unwrap_or(Micros(spec.now_us)))
     })
 }

@@ -2,10 +2,11 @@
 
 use lamina_api::v1::exports::{ExportHistory, ExportOrder};
 use lamina_api::{ApiError, time};
+use lamina_portable::export::ExportFormat;
 use lamina_portable::pam::{PamExportId, TermsTag};
 use lamina_types::{ErrorCode, Micros, RecordedAt, ScopeView};
 
-use super::super::{ExportPlan, PlanFormat};
+use super::super::ExportPlan;
 use super::{PamBase, PamHistory, PamTerms};
 
 /// Time, chance and tenant of a request.
@@ -22,7 +23,7 @@ pub(crate) fn pam_terms(
     plan: &ExportPlan,
     clock: PamClock,
 ) -> Result<Option<PamTerms>, ApiError> {
-    if plan.format != PlanFormat::Pam {
+    if plan.format != ExportFormat::Pam {
         for (field, is_given) in
             [("base", order.base.is_some()), ("history", order.history.is_some())]
         {
