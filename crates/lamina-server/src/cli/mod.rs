@@ -4,6 +4,7 @@
 mod args;
 mod exit;
 mod opening;
+mod endpoint;
 mod serve;
 mod maintenance;
 mod absent;
@@ -20,6 +21,7 @@ mod in_process;
 mod door;
 mod import;
 mod clock;
+mod mcp;
 mod show;
 
 use std::ffi::OsString;
@@ -76,6 +78,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::ExportKeygen(args) => export::keygen(&args),
         Command::ExportDisclose(args) => export::disclose(&args),
         Command::ExportPush(args) => export::push(&args),
+        Command::Mcp(args) => mcp::mcp(args),
         Command::Clock(args) => clock::clock(&args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),

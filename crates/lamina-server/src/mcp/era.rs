@@ -130,7 +130,7 @@ fn check_version(version: &str) -> Result<(), RpcError> {
 }
 
 /// What a request names beside its method.
-fn named_by(request: &Request) -> Option<&str> {
+pub(crate) fn named_by(request: &Request) -> Option<&str> {
     let parameter = match request.method.as_str() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
@@ -160,6 +160,14 @@ fn header(headers: &HeaderMap, name: &str) -> Result<Option<String>, RpcError> {
     }
     let text = value.to_str().map_err(|_| mismatch(format!("The header `{name}` is no text.")))?;
     Ok(Some(text.trim().to_owned()))
+}
+
+/// A value for a header, wrapped if it is more than visible ASCII.
+pub(crate) fn encoded(text: &str) -> String {
+    match text.bytes().all(|byte| byte.is_ascii_graphic()) && !text.starts_with("=?") {
+        true => text.to_owned(),
+        false => format!("=?base64?{}?=", BASE64_STANDARD.encode(text)),
+    }
 }
 
 /// A value that may be wrapped as `=?base64?...?=`, because a header holds only visible ASCII.

@@ -7,6 +7,7 @@
 pub(crate) mod rpc;
 pub(crate) mod era;
 pub(crate) mod schema;
+pub mod lines;
 pub(crate) mod profile;
 pub(crate) mod fixed;
 pub(crate) mod listen;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A selection of tools for a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Profile {
+pub(crate) enum Profile {
     /// Five tools in few tokens.
     #[default]
     Slim,
@@ -14,7 +14,7 @@ pub enum Profile {
 /// Why a text names no profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("there is one profile in this version: `slim`")]
-pub struct UnknownProfile;
+pub(crate) struct UnknownProfile;
 
 impl FromStr for Profile {
     type Err = UnknownProfile;

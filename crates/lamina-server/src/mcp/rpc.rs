@@ -18,7 +18,7 @@ pub(crate) const HEADER_MISMATCH: i64 = -32_020;
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32_022;
 
 /// Bytes of one message.
-pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
+pub(crate) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// Bytes of an id that is a text.
 const ID_BYTES_MAX: usize = 1_024;
 /// Bytes of the name of a method.
