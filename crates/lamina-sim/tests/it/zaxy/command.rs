@@ -180,7 +180,8 @@ fn log_is_written_once_verified_and_exported_without_a_server() {
     api.post("/v1/experience?wait=settled", &body).ok(200);
     let folder = directory();
     let logs = folder.path().join(".eventloom");
-    let words = ["export", "--session-id", "agent-1", "--project", "atlas", "--format", "eventloom"];
+    let words =
+        ["export", "--session-id", "agent-1", "--project", "atlas", "--format", "eventloom"];
     let words = [&words[..], &["--out", shown(&logs), "--url", &url]].concat();
     fine(&words);
     ends_with(64, &words);
@@ -234,7 +235,8 @@ fn webhook_is_tried_again_and_sees_the_token_but_no_key() {
                     break;
                 }
             }
-            let answer = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let answer =
+                format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             stream.write_all(answer.as_bytes()).unwrap();
             asked.push(String::from_utf8(bytes).unwrap());
         }
@@ -255,5 +257,8 @@ fn webhook_is_tried_again_and_sees_the_token_but_no_key() {
     }
     // Nothing crosses the network in the clear.
     let words = ["export-push", "--sink", "webhook", "--dest", "http://example.com/hook"];
-    ends_with(64, &[&words[..], &["--session-id", "one", "--eventloom-path", shown(&logs)]].concat());
+    ends_with(
+        64,
+        &[&words[..], &["--session-id", "one", "--eventloom-path", shown(&logs)]].concat(),
+    );
 }

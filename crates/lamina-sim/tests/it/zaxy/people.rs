@@ -52,7 +52,8 @@ fn capability_of_the_format_is_its_own() {
 fn facts_of_scopes_below_stay_where_they_are() {
     let team = Team::start("on_prem_enterprise");
     let mut nora = team.caller(TENANT, "user:nora");
-    nora.post("/v1/experience?wait=settled", &envelope("user:nora", "Ada works at Initech.")).ok(200);
+    nora.post("/v1/experience?wait=settled", &envelope("user:nora", "Ada works at Initech."))
+        .ok(200);
     let below = "user:nora/project:vault";
     nora.post("/v1/experience?wait=settled", &envelope(below, "Bo works at Obsidian.")).ok(200);
     let body = json!({"scope": "user:nora", "format": "zaxy"});

@@ -13,7 +13,10 @@ fn log() -> String {
         "one",
         &[
             ("session.genesis", json!({"root": "/w", "confidence": 1e-7})),
-            ("transcript.turn", json!({"role": "user", "content": "Grüße 😀", "source": "s", "turn_index": 1})),
+            (
+                "transcript.turn",
+                json!({"role": "user", "content": "Grüße 😀", "source": "s", "turn_index": 1}),
+            ),
             ("document.indexed", json!({"path": "a.md", "content": "Ada works at Quillfeather."})),
             ("decision.made", json!({"decision": "ship", "n": 12345678901234567890_u64})),
             ("unknown.kind", json!({"list": [1.0, null, true]})),
