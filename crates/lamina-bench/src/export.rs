@@ -147,14 +147,22 @@ fn log_text(events: u64) -> anyhow::Result<String> {
         let note = format!("note {number} about the build of the exporter and its tests");
         let (kind, payload) = match number % 5 {
             0 => ("decision.made", format!(r#"{{"decision":"{note}","rationale":"{note}"}}"#)),
-            1 => ("transcript.turn", format!(r#"{{"role":"user","content":"{note}","turn_index":1}}"#)),
+            1 => (
+                "transcript.turn",
+                format!(r#"{{"role":"user","content":"{note}","turn_index":1}}"#),
+            ),
             2 => ("task.completed", format!(r#"{{"taskId":"t{number}","summary":"{note}"}}"#)),
             3 => ("command.completed", format!(r#"{{"command":"make","outcome":"{note}"}}"#)),
             _ => ("observation.recorded", format!(r#"{{"content":"{note}"}}"#)),
         };
         let payload: Value = parse(payload.as_bytes(), &ReadPolicy::STRICT)?;
         let event = writer.seal(LogRecord {
-            timestamp: format!("2026-03-01T{:02}:{:02}:{:02}Z", number / 3_600 % 24, number / 60 % 60, number % 60),
+            timestamp: format!(
+                "2026-03-01T{:02}:{:02}:{:02}Z",
+                number / 3_600 % 24,
+                number / 60 % 60,
+                number % 60
+            ),
             kind: kind.to_owned(),
             actor: "assistant".to_owned(),
             thread: SESSION.to_owned(),

@@ -10,9 +10,7 @@ use crate::canon;
 use crate::csv::{CsvLimits, CsvReader};
 use crate::foreign::{Format, ImportOptions, detect, read};
 use crate::gzip::{GzipLimits, GzipReader};
-use crate::json::{
-    ElementStream, LineReader, ReadPolicy, StreamOptions, Value, parse, to_compact,
-};
+use crate::json::{ElementStream, LineReader, ReadPolicy, StreamOptions, Value, parse, to_compact};
 use crate::source::{ImportSource, SourceLimits};
 use crate::zaxy::{
     EntrySelector, EventLog, Selector, Verdict, VerifyOptions, disclose, project, to_file,
@@ -85,8 +83,13 @@ pub fn zaxy(bytes: &[u8]) {
     let verdicts = |value: &Value| [verify_bundle(value, options), verify_subset(value, options)];
     let first = verdicts(&value);
     if let Ok(text) = to_file(&value) {
-        let again = parse(text.as_bytes(), &ReadPolicy::PYTHON).expect("a written value reads back");
-        assert_eq!(verdicts(&again), first, "the verdict is about the value, not about its spelling");
+        let again =
+            parse(text.as_bytes(), &ReadPolicy::PYTHON).expect("a written value reads back");
+        assert_eq!(
+            verdicts(&again),
+            first,
+            "the verdict is about the value, not about its spelling"
+        );
     }
     // What is disclosed of a bundle that verifies, verifies.
     if let Ok(found) = disclose(&value, &EntrySelector::all()) {

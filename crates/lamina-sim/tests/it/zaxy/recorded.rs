@@ -32,7 +32,8 @@ fn recorded_logs_come_in_and_leave_as_the_recorded_exports() {
             continue;
         }
         let recorded = read(&root.join(&file));
-        let session = recorded.split_once("\"session_id\": \"").unwrap().1.split_once('"').unwrap().0;
+        let session =
+            recorded.split_once("\"session_id\": \"").unwrap().1.split_once('"').unwrap().0;
         let mut api = Api::shared("recorded");
         let scope = scopes.entry(session.to_owned()).or_insert_with(|| {
             let log = read(&root.join(format!("logs/{session}.jsonl")));
