@@ -12,6 +12,7 @@ mod index;
 mod recall;
 mod erase;
 mod http;
+mod export;
 mod import;
 mod team;
 mod reopen;
@@ -43,6 +44,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
   import     --events N rows of JSON lines into a server: durable, through every layer, memory, and the
              export of them, against writing the source (--bin PATH)
+  export     bundles of a session of --events N: made, signed, verified and disclosed, against the real program in
+             the same run (--bin PATH; LAMINA_BENCH_ZAXY_PYTHON names a Python that has zaxy-memory[export] 3.2.0)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
              given) (--bin PATH)
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
             "import" => import::run(&options),
+            "export" => export::run(&options),
             "team" => team::run(&options),
             "reopen" => reopen::run(&options),
             "help" | "--help" | "-h" => {

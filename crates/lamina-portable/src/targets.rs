@@ -10,8 +10,12 @@ use crate::canon;
 use crate::csv::{CsvLimits, CsvReader};
 use crate::foreign::{Format, ImportOptions, detect, read};
 use crate::gzip::{GzipLimits, GzipReader};
-use crate::json::{ElementStream, LineReader, ReadPolicy, StreamOptions, parse, to_compact};
+use crate::json::{ElementStream, LineReader, ReadPolicy, StreamOptions, Value, parse, to_compact};
 use crate::source::{ImportSource, SourceLimits};
+use crate::zaxy::{
+    EntrySelector, EventLog, Selector, Verdict, VerifyOptions, disclose, project, to_file,
+    verify_bundle, verify_subset,
+};
 use crate::zip::{ZipArchive, ZipLimits};
 
 /// Every JSON reader and every canonical writer.
@@ -66,6 +70,32 @@ pub fn csv(bytes: &[u8]) {
     let limits = CsvLimits { columns_max: 4, record_bytes_max: 32 };
     for record in CsvReader::new(bytes, b',', limits).take(bytes.len() + 1).flatten() {
         assert!(record.fields.len() <= limits.columns_max, "the limit holds");
+    }
+}
+
+/// Logs, bundles, subsets and their proofs: what verifies keeps its verdict when it is written and read again.
+pub fn zaxy(bytes: &[u8]) {
+    if let Ok(log) = EventLog::read(bytes) {
+        drop(log.verify());
+        drop(project(&log.events, &Selector::all()));
+    }
+    let Ok(value) = parse(bytes, &ReadPolicy::PYTHON) else { return };
+    let options = VerifyOptions::default();
+    let verdicts = |value: &Value| [verify_bundle(value, options), verify_subset(value, options)];
+    let first = verdicts(&value);
+    if let Ok(text) = to_file(&value) {
+        let again =
+            parse(text.as_bytes(), &ReadPolicy::PYTHON).expect("a written value reads back");
+        assert_eq!(
+            verdicts(&again),
+            first,
+            "the verdict is about the value, not about its spelling"
+        );
+    }
+    // What is disclosed of a bundle that verifies, verifies.
+    if let Ok(found) = disclose(&value, &EntrySelector::all()) {
+        let verdict = verify_subset(&found.subset, options);
+        assert!(matches!(verdict, Verdict::Valid { .. }), "{verdict:?}");
     }
 }
 

@@ -164,6 +164,12 @@ pub fn scope(text: &str) {
     }
 }
 
+/// Files of other programs: the JSON readers, and the bundles, proofs and logs of the memory export contract.
+pub fn portable(bytes: &[u8]) {
+    lamina_portable::targets::json(bytes);
+    lamina_portable::targets::zaxy(bytes);
+}
+
 /// Tokens and sets of keys: nothing gets in that no trusted key has signed.
 pub fn token(text: &str) {
     let minter = Minter::generate("https://fuzz.example", &SimRng::new(1)).expect("one word");

@@ -1,7 +1,10 @@
 //! Which events become entries, and which entries of a signed bundle are disclosed.
 
+use std::cmp::Ordering;
+
 use super::event::LogEvent;
 use crate::json::Value;
+use crate::time::{NaiveTimes, parse};
 
 /// One of the two kinds of entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +76,9 @@ pub struct Selector {
     pub since_seq: Option<u64>,
     /// Only events up to this number.
     pub max_seq: Option<u64>,
-    /// The first time, compared as text.
+    /// The first time.
     pub since_time: Option<String>,
-    /// The last time, compared as text.
+    /// The last time.
     pub until_time: Option<String>,
     /// Only the events that match these words best.
     pub query: Option<String>,
@@ -85,6 +88,16 @@ pub struct Selector {
     pub exclude_sensitivities: Vec<String>,
     /// Only the last so many events; 0 means all.
     pub limit: Option<usize>,
+}
+
+/// Compares two times: as instants where both are, else as text. Zaxy compares the text alone, which puts
+/// `00.5Z` before `00Z` and does not know offsets.
+fn compare_times(time: &str, bound: &str) -> Ordering {
+    let instant = |text| parse(text, NaiveTimes::UTC).ok().map(|time| time.at);
+    match (instant(time), instant(bound)) {
+        (Some(time), Some(bound)) => time.cmp(&bound),
+        _ => time.cmp(bound),
+    }
 }
 
 impl Selector {
@@ -141,8 +154,8 @@ impl Selector {
         self.since_seq.is_none_or(|seq| event.seq > seq)
             && self.max_seq.is_none_or(|seq| event.seq <= seq)
             && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&event.kind))
-            && self.since_time.as_deref().is_none_or(|since| time >= since)
-            && self.until_time.as_deref().is_none_or(|until| time <= until)
+            && self.since_time.as_deref().is_none_or(|since| compare_times(time, since).is_ge())
+            && self.until_time.as_deref().is_none_or(|until| compare_times(time, until).is_le())
             && !self.exclude_sensitivities.iter().any(|tier| tier == event.sensitivity())
     }
 }
@@ -158,9 +171,9 @@ pub struct EntrySelector {
     pub since_seq: Option<u64>,
     /// Only entries up to this number.
     pub max_seq: Option<u64>,
-    /// The first time, compared as text.
+    /// The first time.
     pub since_time: Option<String>,
-    /// The last time, compared as text.
+    /// The last time.
     pub until_time: Option<String>,
 }
 
@@ -189,11 +202,13 @@ impl EntrySelector {
         let time = entry.get("valid_from").and_then(Value::as_str);
         let bound = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let has_kind = |kinds: &Vec<String>| kinds.iter().any(|own| Some(own.as_str()) == kind);
+        let is_after = |since: &str| time.is_some_and(|time| compare_times(time, since).is_ge());
+        let is_before = |until: &str| time.is_some_and(|time| compare_times(time, until).is_le());
         self.grains.has(grain)
             && self.kinds.as_ref().is_none_or(has_kind)
             && self.since_seq.is_none_or(|since| seq.is_some_and(|seq| seq > bound(since)))
             && self.max_seq.is_none_or(|max| seq.is_some_and(|seq| seq <= bound(max)))
-            && self.since_time.as_deref().is_none_or(|since| time.is_some_and(|time| time >= since))
-            && self.until_time.as_deref().is_none_or(|until| time.is_some_and(|time| time <= until))
+            && self.since_time.as_deref().is_none_or(is_after)
+            && self.until_time.as_deref().is_none_or(is_before)
     }
 }

@@ -1,4 +1,4 @@
-//! Timestamps of log records: kept as text, checked on reading, and compared as text like Zaxy does.
+//! Timestamps of log records: kept as text and checked on reading.
 
 use crate::time::{NaiveTimes, parse};
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{bodies, envelope, log, queries, scope, token};
+use super::{bodies, envelope, log, portable, queries, scope, token};
 
 /// Names that bodies and queries know, so that what is generated gets past the first door.
 const NAMES: &[&str] = &[
@@ -172,6 +172,11 @@ proptest! {
         let pairs: Vec<String> =
             pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
         queries(&pairs.join("&"));
+    }
+
+    #[test]
+    fn files_of_other_programs_of_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        portable(&bytes);
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn record(kind: &str, payload: Value, second: u32) -> LogRecord {
 }
 
 /// The text of a log with a goal, a decision and two turns.
-fn log_text() -> String {
+pub(super) fn log_text() -> String {
     let turn = |text: &str, index: u64| {
         Value::object([
             ("role", "user".into()),
@@ -39,12 +39,12 @@ fn log_text() -> String {
     records.into_iter().map(|record| LogWriter::line(&writer.seal(record))).collect()
 }
 
-fn entries() -> Vec<Value> {
+pub(super) fn entries() -> Vec<Value> {
     let log = EventLog::read(log_text().as_bytes()).expect("is a log");
     project(&log.events, &Selector::all()).expect("has entries").entries
 }
 
-fn signed(algorithm: SignatureAlgorithm) -> (Value, String) {
+pub(super) fn signed(algorithm: SignatureAlgorithm) -> (Value, String) {
     let key = BundleKey::from_seed(algorithm, &[7; 32]);
     let inputs = SignatureInputs {
         created_at: "2026-03-02T00:00:00Z".to_owned(),

@@ -79,7 +79,8 @@ const PLAIN: &str = "
     selector session session_id sheet skip_answer_llm source source_fingerprint source_id
     source_recorded_at speaker standing start start_ms statement stream structure symbol table
     temporal term terms text time time_range timestamp timezone to topics track transcript triple
-    ttl_for_belief_layer ttl_for_event_layer ttl_seconds turn_index type understanding
+    ttl_for_belief_layer ttl_for_event_layer ttl_seconds turn_index type understanding accept_broken
+    disclose exclude_sensitivities grains kinds limit max_seq query_limit sign since_seq since_time until_time
     valid_during valid_from valid_to value values view wait width x y zone
 ";
 

@@ -176,6 +176,11 @@ fn export(scene: &mut Scene<'_>) -> Vec<Act> {
             let body = json!({"scope": scope, "view": view, "layers": layers});
             acts.push(Act::refused(post("/v1/export", &body)));
         }
+        // A session of theirs, and a signature or a disclosure of it.
+        for format in ["zaxy", "eventloom"] {
+            let body = json!({"scope": scope, "format": format, "session_id": "theirs"});
+            acts.push(Act::refused(post("/v1/export", &body)));
+        }
     }
     let own = &scene.tools.scope;
     for (url, credential) in [
