@@ -10,7 +10,7 @@ use lamina_core::write::echo::pieces;
 use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
 use lamina_env::Rng;
-use lamina_models::Source;
+use lamina_models::{Source, structured};
 use lamina_models::llm::{self, Candidate, Read};
 use lamina_store::codec::answer::{Answer, AnswerWho, Asked, Echo};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
