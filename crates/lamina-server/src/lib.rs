@@ -12,6 +12,7 @@ pub mod embedders;
 pub mod models;
 pub mod logging;
 pub mod http;
+pub mod mcp;
 mod transfer;
 pub mod meters;
 mod sweeping;

@@ -147,6 +147,15 @@ left out on purpose. 2: some rows were refused; the others are in. 4: nothing co
     Answer(AskArgs),
     /// Why a question finds what it finds; of a belief (`belief_...`), what it stands on
     Why(WhyArgs),
+    /// Give agents this memory: an MCP server on standard input and output
+    #[command(
+        long_about = "Give agents this memory: an MCP server on standard input and output.\n\nPut it into the \
+configuration of an agent as the command `lamina mcp`; docs/MCP.md has the lines for each. It finds the server of \
+the data directory, or starts one that ends by itself after 15 minutes without work, so that many agents share one \
+memory. With --url it speaks to a server elsewhere, with --embedded it opens the directory itself. It ends with its \
+client."
+    )]
+    Mcp(McpArgs),
     /// Whether a running server believes its clock, and what it does not delete until somebody confirms it
     #[command(
         long_about = "Whether a running server believes its clock, and what it does not delete until \
@@ -183,9 +192,14 @@ pub(super) struct SettingArgs {
     /// The data directory [default: the user's data directory for `lamina`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where to listen; port 0 takes any free port [default: 127.0.0.1:3141]
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Where to listen: an address, whose port 0 is any free port, or unix:PATH for a socket in the file
+    /// system that only its owner can use [default: 127.0.0.1:3141]
+    #[arg(long, value_name = "ADDR:PORT|unix:PATH")]
     listen: Option<String>,
+    /// End after so long without a connection, as 15m; `lamina mcp` starts servers like this
+    /// [default: never]
+    #[arg(long, value_name = "TIME")]
+    idle_exit: Option<String>,
     /// The deployment preset [default: dev_local]
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
@@ -565,8 +579,8 @@ pub(super) struct WhyArgs {
 
 impl From<SettingArgs> for Flags {
     fn from(args: SettingArgs) -> Flags {
-        let SettingArgs { data, listen, preset, policy, trust, tls_cert, tls_key, config } = args;
-        Flags { data, listen, preset, policy, trust, tls_cert, tls_key, config }
+        let SettingArgs { data, listen, idle_exit, preset, policy, trust, tls_cert, tls_key, config } = args;
+        Flags { data, listen, idle_exit, preset, policy, trust, tls_cert, tls_key, config }
     }
 }
 
@@ -575,4 +589,35 @@ impl From<DataArgs> for Flags {
         let DataArgs { data } = args;
         Flags { data, ..Flags::default() }
     }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct McpArgs {
+    /// The data directory [default: the user's data directory for `lamina`]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    pub(super) data: Option<PathBuf>,
+    /// A server elsewhere [default: LAMINA_URL, else the server of the data directory]
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// A file with a token, readable by its owner only [default: the variable LAMINA_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    /// Open the directory in this process; no other may use it then
+    #[arg(long, conflicts_with = "url")]
+    pub(super) embedded: bool,
+    /// Which tools are listed; all can be called [default: MCP_TOOL_PROFILE, else slim]
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// The name of the project [default: ZAXY_DOMAIN, else by the git repository of the working directory]
+    #[arg(long, value_name = "NAME")]
+    pub(super) project: Option<String>,
+    /// The session of calls that name none [default: EVENTLOOM_THREAD, else PROJECT-default]
+    #[arg(long, value_name = "ID")]
+    pub(super) session: Option<String>,
+    /// Who the person is, where the server takes no tokens [default: LAMINA_ACTOR, else the login]
+    #[arg(long, value_name = "ACTOR")]
+    pub(super) actor: Option<String>,
+    /// Do not become the owner of a project on the first write to it
+    #[arg(long)]
+    pub(super) no_register: bool,
 }

@@ -65,6 +65,22 @@ impl InProcess {
         }
     }
 
+    /// Answers one request of another runtime.
+    pub(super) async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        // The work is of this process's own runtime, whoever waits for it.
+        let routes = self.routes.clone();
+        let answered = self.runtime.spawn(routes.oneshot(request)).await;
+        match answered {
+            Ok(Ok(response)) => response,
+            Ok(Err(never)) => match never {},
+            Err(_) => {
+                let mut response = Response::new(Body::empty());
+                *response.status_mut() = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
+                response
+            }
+        }
+    }
+
     /// Runs work of the runtime.
     pub(super) fn block_on<F: Future>(&self, work: F) -> F::Output {
         self.runtime.block_on(work)

@@ -4,6 +4,7 @@
 mod args;
 mod exit;
 mod opening;
+mod endpoint;
 mod serve;
 mod maintenance;
 mod absent;
@@ -20,6 +21,7 @@ mod in_process;
 mod door;
 mod import;
 mod clock;
+mod mcp;
 mod show;
 
 use std::ffi::OsString;
@@ -71,6 +73,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Answer(args) => ask::answer(&args),
         Command::Why(args) => ask::why(&args),
         Command::Export(args) => export::export(&args),
+        Command::Mcp(args) => mcp::mcp(args),
         Command::Clock(args) => clock::clock(&args),
         Command::Config(settings) => show::config(&load(settings.into())?),
         Command::Version => show::version(),

@@ -1,7 +1,6 @@
 //! `lamina serve`: open, listen, say so, and end without losing anything.
 
 use std::io::Write as _;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +10,11 @@ use lamina_engine::derive::answer::Rules;
 use lamina_engine::open::DEFAULT_TENANT;
 use lamina_engine::{Engine, OpenReport, Settings};
 use lamina_env::Env;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::endpoint::{self, Bound};
 use super::exit::{Exit, Failure};
 use super::opening;
 use crate::auth::Gate;
@@ -68,11 +67,10 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
     let (engine, report) = open(config, env.clone()).await?;
-    let listener = TcpListener::bind(config.listen.0).await;
-    let listener = listener.with_context(|| format!("cannot listen on {}", config.listen));
-    let bound = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
+    let bound = endpoint::bind(&config.listen).await;
+    let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
     let (address, listener) = match bound {
-        Ok(bound) => bound,
+        Ok(Bound { address, acceptor }) => (address, acceptor),
         Err(error) => {
             engine.shutdown().await;
             return Err(Failure::unreadable(error));
@@ -88,7 +86,12 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         closing: closing.clone(),
     };
     let app = Arc::new(App::new(parts, config));
-    announce(config, address);
+    let address = match config.tls.is_some() {
+        true => address.replacen("http://", "https://", 1),
+        false => address,
+    };
+    endpoint::publish(config, &address);
+    announce(config, &address);
     tell(&report);
     tell_of_policy(&app, config);
     if let Some(warning) = exposure(config) {
@@ -102,10 +105,22 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     resume(&engine).await;
     Imports::resume(&app).await;
     let env = app.env.clone();
+    let connections = listener.connections();
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
-    let signal = signals.last(&Reloads { tls, app: Arc::clone(&app) }).await;
-    tracing::info!(signal, "closing");
+    let reloads = Reloads { tls, app: Arc::clone(&app) };
+    let idle = async {
+        match config.idle_exit {
+            Some(time) => connections.idle(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    let why = tokio::select! {
+        signal = signals.last(&reloads) => signal,
+        () = idle => "nobody called for as long as --idle-exit says",
+    };
+    tracing::info!(why, "closing");
+    endpoint::withdraw(config);
     // Nobody may be left to hear it; then there is nothing to close.
     let _ = close.send(true);
     tokio::select! {
@@ -238,28 +253,32 @@ fn tell(report: &OpenReport) {
 }
 
 /// The banner. The last line is what scripts wait for.
-fn announce(config: &Config, address: SocketAddr) {
+fn announce(config: &Config, address: &str) {
     let note = match config.preset {
         Preset::DevLocal => " (no tokens; reachable from this machine only)",
         _ => "",
     };
-    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    // A socket in the file system takes another flag of curl and no name of a machine.
+    let (curl, base) = match address.strip_prefix("unix:") {
+        Some(path) => (format!("curl --unix-socket {path}"), "http://localhost"),
+        None => ("curl".to_owned(), address),
+    };
     let attempt = match config.preset {
         Preset::DevLocal => format!(
-            "curl -d '{{\"scope\":\"user:alice\",\"content\":\"Acme moved to 200 seats\"}}' \
-             {scheme}://{address}/v1/experience"
+            "{curl} -d '{{\"scope\":\"user:alice\",\"content\":\"Acme moved to 200 seats\"}}' \
+             {base}/v1/experience"
         ),
         _ => {
-            format!("curl -H \"Authorization: Bearer $TOKEN\" {scheme}://{address}/v1/auth/whoami")
+            format!("{curl} -H \"Authorization: Bearer $TOKEN\" {base}/v1/auth/whoami")
         }
     };
     let text = format!(
         "Lamina {version}, a memory database for AI agents\n\
-         \x20 address  {scheme}://{address}\n\
+         \x20 address  {address}\n\
          \x20 preset   {preset}{note}\n\
          \x20 data     {data}\n\
          \x20 try      {attempt}\n\
-         listening on {scheme}://{address}\n",
+         listening on {address}\n",
         version = env!("CARGO_PKG_VERSION"),
         preset = config.preset,
         data = config.data.display(),

@@ -16,6 +16,7 @@ mod transfer;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::auth::Source;
 use crate::auth::rate::Quotas;
@@ -45,6 +46,8 @@ pub struct Config {
     pub data: PathBuf,
     /// Where to listen.
     pub listen: Listen,
+    /// After how long without a connection the server ends by itself.
+    pub idle_exit: Option<Duration>,
     /// The deployment preset.
     pub preset: Preset,
     /// The file that the policy was read from, if it is the operator's own.
@@ -235,6 +238,7 @@ const fn flagged(name: &'static str, variable: &'static str, flag: &'static str)
 pub(crate) const KEYS: &[Key] = &[
     flagged("data", "LAMINA_DATA", "--data"),
     flagged("listen", "LAMINA_LISTEN", "--listen"),
+    flagged("idle_exit", "LAMINA_IDLE_EXIT", "--idle-exit"),
     flagged("policy.file", "LAMINA_POLICY", "--policy"),
     Key {
         foreign_variable: Some("CORTEX_DEPLOYMENT_PRESET"),
@@ -367,6 +371,7 @@ impl Config {
         let mut settings = Settings::gather(flags, environment, disk)?;
         let data = PathBuf::from(settings.text("data", String::new())?);
         let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
+        let idle_exit = settings.parsed("idle_exit", "never", value::time)?;
         let (preset, policy_file, deployment) = deployment(&mut settings, disk)?;
         let outbound = OutboundConfig::take(&mut settings)?;
         let auth = AuthConfig::take(&mut settings, outbound.plain)?;
@@ -403,6 +408,7 @@ impl Config {
         Ok(Config {
             data,
             listen,
+            idle_exit,
             preset,
             policy_file,
             deployment,

@@ -19,6 +19,8 @@ pub struct Flags {
     pub data: Option<PathBuf>,
     /// `--listen`
     pub listen: Option<String>,
+    /// `--idle-exit`
+    pub idle_exit: Option<String>,
     /// `--preset`
     pub preset: Option<String>,
     /// `--policy`
@@ -333,6 +335,7 @@ fn flag_value(flags: &Flags, key: &Key) -> Option<String> {
     match key.name {
         "data" => flags.data.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "listen" => flags.listen.clone(),
+        "idle_exit" => flags.idle_exit.clone(),
         "preset" => flags.preset.clone(),
         "policy.file" => flags.policy.as_ref().map(|path| path.to_string_lossy().into_owned()),
         "tls.cert" => flags.tls_cert.as_ref().map(|path| path.to_string_lossy().into_owned()),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use lamina_core::policy::{Preset, PresetError, Rate, RateError};
 use lamina_outbound::{Endpoint, PlainHttp};
@@ -12,19 +13,30 @@ use lamina_types::{ActorId, TenantName};
 use crate::auth::Source;
 
 /// Where to listen. `localhost` is 127.0.0.1, whatever the resolver of the machine says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listen(pub SocketAddr);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    /// An address of the network.
+    Tcp(SocketAddr),
+    /// A socket in the file system, for processes of its owner.
+    Unix(PathBuf),
+}
 
 impl Listen {
     /// Whether only processes of this machine can reach it.
-    pub fn is_loopback(self) -> bool {
-        self.0.ip().is_loopback()
+    pub fn is_loopback(&self) -> bool {
+        match self {
+            Listen::Tcp(address) => address.ip().is_loopback(),
+            Listen::Unix(_) => true,
+        }
     }
 }
 
 impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        match self {
+            Listen::Tcp(address) => address.fmt(f),
+            Listen::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
     }
 }
 
@@ -44,11 +56,32 @@ pub(super) fn listen(text: &str) -> Result<Listen, String> {
         let port = port
             .parse()
             .map_err(|_| "the port after `localhost:` is not a number up to 65535".to_owned())?;
-        return Ok(Listen(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)));
+        return Ok(Listen::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)));
     }
-    text.parse().map(Listen).map_err(|_| {
-        "expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141".to_owned()
+    if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
+        return Ok(Listen::Unix(PathBuf::from(path)));
+    }
+    text.parse().map(Listen::Tcp).map_err(|_| {
+        "expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141, or unix:PATH"
+            .to_owned()
     })
+}
+
+/// A time as people write it, `90s`, `15m` or `2h`; `never` is none.
+pub(super) fn time(text: &str) -> Result<Option<Duration>, String> {
+    let wrong = || "expected a whole number with s, m or h, for example 15m, or never".to_owned();
+    if text == "never" {
+        return Ok(None);
+    }
+    let (number, seconds) = [("s", 1), ("m", 60), ("h", 3_600)]
+        .iter()
+        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)))
+        .ok_or_else(wrong)?;
+    let number: u32 = number.parse().map_err(|_| wrong())?;
+    match number {
+        0 => Err(wrong()),
+        number => Ok(Some(Duration::from_secs(u64::from(number) * seconds))),
+    }
 }
 
 /// What `preset` names.

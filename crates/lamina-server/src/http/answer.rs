@@ -27,6 +27,7 @@ use super::site::Site;
 use super::{body, once, origin, reply};
 use crate::auth::rate::{Standing, Usage};
 use crate::logging;
+use crate::mcp::endpoint;
 
 /// What a handler promises.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Response, Failure>> + Send>>;
@@ -60,12 +61,12 @@ pub(crate) async fn answer(
         Ok(identity) => {
             let grant = identity.as_ref().ok().and_then(|caller| caller.grant.as_ref());
             expires = grant.map(|grant| grant.exp);
-            if let (Some(_), Ok(caller)) = (site.capability(), &identity) {
+            if let (true, Ok(caller)) = (site.asks_callers(), &identity) {
                 asked = Some(Asked::of(&app, caller, &head));
             }
             let (app, record) = (Arc::clone(&app), Arc::clone(&record));
             let desk = Desk { app: Arc::clone(&app), record: Arc::clone(&record) };
-            let call = Call { app, id: id.clone(), head, body, identity, record, rest: None, desk };
+            let call = Call { app, id: id.clone(), head, body, identity, record, rest: None, desk, named: None };
             standing = charge(&call, &site);
             match standing.and_then(|standing| standing.refusal()) {
                 Some(refusal) => {
@@ -80,7 +81,10 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| failure.into_response(&id));
+    let mut response = result.unwrap_or_else(|failure| match site.speaks_mcp() {
+        true => endpoint::refusal(failure, &id),
+        false => failure.into_response(&id),
+    });
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
@@ -121,7 +125,7 @@ fn handled(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
 fn charge(call: &Call, site: &Site) -> Option<Standing> {
     let caller = call.caller().ok()?;
     let usage = Usage::of(&call.head.method, site.capability());
-    let usage = usage.or_else(|| site.tells_callers().then_some(Usage::Read));
+    let usage = usage.or_else(|| (site.tells_callers() || site.speaks_mcp()).then_some(Usage::Read));
     Some(call.app.rates.charge(&caller, usage, &call.app.quotas(&caller)))
 }
 
@@ -137,8 +141,8 @@ async fn admit(
     let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let identity = app.gate.caller(&head.headers, peer, &app.engine).await;
     let identity = identity.map_err(|failure| failure.error);
-    match (site.capability(), identity) {
-        (Some(_), Err(error)) => Err(error),
+    match (site.asks_callers(), identity) {
+        (true, Err(error)) => Err(error),
         (_, identity) => Ok(identity),
     }
 }

@@ -48,12 +48,17 @@ impl Asked {
         let Some(decision) = known.decision else { return };
         let place = decision.scope.clone().filter(|_| known.audit_id.is_none());
         let place = place.map(|scope| (self.caller.clone(), scope));
+        let endpoint = match known.tool {
+            Some((tool, _)) => format!("{} {tool}", site.endpoint()),
+            None => site.endpoint(),
+        };
+        let status = known.tool.map_or(end.status, |(_, status)| status);
         let (body_hash, body_bytes) = known.body.unzip();
         let row = AuditRow {
             id: known.audit_id.unwrap_or_else(|| app.engine.audit_id()),
             at: self.at,
             tenant: self.caller.tenant,
-            endpoint: site.endpoint(),
+            endpoint,
             capability: decision.capability.to_owned(),
             decision: if decision.allowed { Decision::Allow } else { Decision::Deny },
             decided_by_tier: decision.tier.as_str().to_owned(),
@@ -62,7 +67,7 @@ impl Asked {
             headers_hash: self.headers_hash,
             body_bytes: body_bytes.filter(|_| app.store_body_bytes(&self.caller)),
             pepper_version: self.pepper_version,
-            response_status: Some(end.status),
+            response_status: Some(status),
             event_id: known.event,
             elapsed_ms: Some(end.took_us.max(0).unsigned_abs() / 1_000),
             gdpr: decision.capability.starts_with("forget.gdpr"),

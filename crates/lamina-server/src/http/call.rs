@@ -43,6 +43,8 @@ pub(crate) struct Call {
     pub(crate) rest: Option<Bytes>,
     /// Where permission is asked for.
     pub(crate) desk: Desk,
+    /// The parameter of the path, where a caller inside of the process names it.
+    pub(crate) named: Option<(&'static str, String)>,
 }
 
 /// Where permission is asked for, apart from the rest of the request, which cannot be shared while
@@ -301,6 +303,9 @@ impl Call {
 
     /// The named part of the path, percent-decoded.
     pub(crate) async fn path_text(&mut self, name: &'static str) -> Result<String, ApiError> {
+        if let Some((_, value)) = self.named.take_if(|(known, _)| *known == name) {
+            return Ok(value);
+        }
         let undecodable =
             || ApiError::at(ErrorCode::InvalidId, name, "is not UTF-8 after decoding");
         let params = RawPathParams::from_request_parts(&mut self.head, &()).await;

@@ -14,7 +14,7 @@ use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use lamina_env::Env;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -48,15 +48,61 @@ pub(crate) async fn closed(closing: &mut Closing) {
     let _ = closing.wait_for(|closing| *closing).await;
 }
 
+/// Where connections come from.
+#[derive(Debug)]
+pub struct Acceptor {
+    socket: Socket,
+    connections: Busy,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// A connection that was taken.
+enum Accepted {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl From<TcpListener> for Acceptor {
+    fn from(listener: TcpListener) -> Acceptor {
+        Acceptor { socket: Socket::Tcp(listener), connections: Busy::new() }
+    }
+}
+
+impl From<UnixListener> for Acceptor {
+    fn from(listener: UnixListener) -> Acceptor {
+        Acceptor { socket: Socket::Unix(listener), connections: Busy::new() }
+    }
+}
+
+impl Acceptor {
+    /// Counts the connections.
+    pub(crate) fn connections(&self) -> Busy {
+        self.connections.clone()
+    }
+
+    async fn accept(&self) -> io::Result<Accepted> {
+        match &self.socket {
+            Socket::Tcp(listener) => Ok(Accepted::Tcp(listener.accept().await?.0)),
+            Socket::Unix(listener) => Ok(Accepted::Unix(listener.accept().await?.0)),
+        }
+    }
+}
+
 /// Serves until `closing` says so, then lets requests that are under way finish, for a while.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Into<Acceptor>,
     router: Router,
     limits: Limits,
     tls: Option<Arc<Tls>>,
     env: Env,
     mut closing: Closing,
 ) {
+    let listener = listener.into();
     let slots = Arc::new(Semaphore::new(usize::try_from(limits.connections).unwrap_or(usize::MAX)));
     let door = Arc::new(Door {
         router,
@@ -76,8 +122,16 @@ pub async fn serve(
         };
         tokio::select! {
             (slot, stream) = accepted => match (slot, stream) {
-                (Ok(slot), Ok((stream, _))) => {
-                    tasks.spawn(Arc::clone(&door).connection(stream, slot));
+                (Ok(slot), Ok(accepted)) => {
+                    let held = listener.connections.begin();
+                    let door = Arc::clone(&door);
+                    tasks.spawn(async move {
+                        match accepted {
+                            Accepted::Tcp(stream) => door.connection(stream, slot).await,
+                            Accepted::Unix(stream) => door.local_connection(stream, slot).await,
+                        }
+                        drop(held);
+                    });
                 }
                 (_, Err(error)) => pause(&error).await,
                 (Err(_), _) => break,
@@ -155,6 +209,15 @@ impl Door {
             }
         };
         if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended badly");
+        }
+        drop(slot);
+    }
+
+    /// A connection from a process of this machine. It speaks HTTP/1.
+    async fn local_connection(self: Arc<Self>, stream: UnixStream, slot: OwnedSemaphorePermit) {
+        let stream = Stall::new(stream, self.write_timeout);
+        if let Err(error) = self.speak(Protocol::Http1, None, stream).await {
             tracing::debug!(%error, "a connection ended badly");
         }
         drop(slot);

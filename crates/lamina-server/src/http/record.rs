@@ -40,6 +40,8 @@ pub(crate) struct Known {
     pub(crate) event: Option<EventId>,
     /// Peppered hash and size of the body.
     pub(crate) body: Option<([u8; 32], u64)>,
+    /// The tool that was called, and the status that its HTTP route would have had.
+    pub(crate) tool: Option<(&'static str, u16)>,
     /// What the body asks for is experimental, though the route is not.
     pub(crate) experimental: bool,
 }
@@ -93,6 +95,11 @@ impl Record {
     /// The row that the entry of this change names.
     pub(crate) fn audit_id(&self, id: AuditId) {
         self.known.lock().audit_id = Some(id);
+    }
+
+    /// A tool is called, or was answered.
+    pub(crate) fn tool(&self, name: &'static str, status: u16) {
+        self.known.lock().tool = Some((name, status));
     }
 
     pub(crate) fn body(&self, hash: [u8; 32], bytes: u64) {

@@ -19,6 +19,7 @@ use super::call::Call;
 use super::failure::Failure;
 use super::handlers;
 use super::site::Site;
+use crate::mcp::endpoint;
 
 /// The router of the server.
 pub fn router(app: Arc<App>) -> Router {
@@ -58,10 +59,20 @@ fn build(app: &Arc<App>, handler_of: fn(&RouteSpec) -> Option<Handler>) -> Route
         }
         router = router.route(path, methods);
     }
+    router = router.route(endpoint::PATH, mcp(app));
     let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("unknown")));
     router.fallback(move |request: Request| {
         answer(Arc::clone(&app), Arc::clone(&site), no_route, request)
     })
+}
+
+/// The endpoint of the Model Context Protocol, which is not of the contract of the HTTP API: `docs/MCP.md` describes it.
+fn mcp(app: &Arc<App>) -> MethodRouter {
+    let (kept, site) = (Arc::clone(app), Arc::new(Site::of_mcp()));
+    let methods = MethodRouter::new().post(move |request: Request| {
+        answer(Arc::clone(&kept), Arc::clone(&site), endpoint::handle, request)
+    });
+    wrong_method(methods, app, "POST")
 }
 
 /// What a route without code answers.

@@ -9,6 +9,7 @@ use lamina_api::{RouteSpec, Tier};
 use metrics::{Counter, Histogram};
 
 use super::reply;
+use crate::mcp::endpoint;
 use crate::meters;
 
 /// A route, or the place where there is none.
@@ -20,6 +21,7 @@ pub(crate) struct Site {
     capability: Option<&'static str>,
     keeps_answers: bool,
     tells_callers: bool,
+    speaks_mcp: bool,
     seconds: Histogram,
     counts: Vec<(u16, OnceLock<Counter>)>,
 }
@@ -40,6 +42,12 @@ impl Site {
         Site { keeps_answers, tells_callers, ..site }
     }
 
+    /// The site of the endpoint of the Model Context Protocol. Its tools ask for their capabilities one by one.
+    pub(crate) fn of_mcp() -> Site {
+        let site = Site::new(endpoint::PATH, "POST", Tier::Beta, None);
+        Site { speaks_mcp: true, ..site }
+    }
+
     /// The site of requests that hit no route. That something is not there is as stable as anything.
     pub(crate) fn nowhere(label: &'static str) -> Site {
         Site::new(label, "*", Tier::Stable, None)
@@ -58,6 +66,7 @@ impl Site {
             capability,
             keeps_answers: false,
             tells_callers: false,
+            speaks_mcp: false,
             seconds: metrics::histogram!(meters::REQUEST_SECONDS, "route" => label, "method" => method),
             counts: STATUSES
                 .iter()
@@ -92,6 +101,16 @@ impl Site {
     /// Whether it tells callers about themselves, and nothing else.
     pub(crate) fn tells_callers(&self) -> bool {
         self.tells_callers
+    }
+
+    /// Whether errors are messages of the Model Context Protocol.
+    pub(crate) fn speaks_mcp(&self) -> bool {
+        self.speaks_mcp
+    }
+
+    /// Whether a request is refused while it is not known who calls.
+    pub(crate) fn asks_callers(&self) -> bool {
+        self.capability.is_some() || self.speaks_mcp
     }
 
     /// Adds the headers that say how stable the answer is: as the route, unless the body asked for

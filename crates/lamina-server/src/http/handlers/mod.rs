@@ -47,7 +47,7 @@ pub(crate) use understanding::may as understanding_permit;
 pub(crate) use vocabularies::{changed as vocabulary_changed, text as vocabulary_text};
 
 /// The handler of a route, if it is built.
-pub(super) fn of(route: &RouteSpec) -> Option<Handler> {
+pub(crate) fn of(route: &RouteSpec) -> Option<Handler> {
     TABLE
         .iter()
         .find(|(method, path, _)| *method == route.method && *path == route.path)

@@ -1,0 +1,76 @@
+//! `lamina mcp`: the memory as an MCP server on standard input and output.
+//!
+//! Lists are answered at once. The first call of a tool finds the server of the data directory, or starts one.
+
+mod link;
+mod pump;
+mod start;
+mod workspace;
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use lamina_env::RealDisk;
+
+use super::args::McpArgs;
+use super::call::given;
+use super::exit::{Exit, Failure};
+use crate::config::{Config, Environment, Flags};
+use crate::mcp::profile::Profile;
+use crate::secret::read_secret_file;
+use link::Link;
+use workspace::WorkspaceFinder;
+
+/// Bytes of a file with a token.
+const TOKEN_BYTES_MAX: u64 = 16 << 10;
+
+/// Speaks with one client until it is gone.
+pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
+    let profile = given(args.profile.as_deref(), "MCP_TOOL_PROFILE");
+    let profile: Profile =
+        profile.map_or(Ok(Profile::Slim), |name| name.parse()).map_err(Failure::usage)?;
+    let token = token(&args)?;
+    let url = given(args.url.as_deref(), "LAMINA_URL").filter(|_| args.data.is_none());
+    let data = match &url {
+        Some(_) => None,
+        None => Some(data(&args)?),
+    };
+    let finder = WorkspaceFinder {
+        project: args.project.clone(),
+        session: args.session.clone(),
+        register: !args.no_register,
+        registry: data.clone(),
+    };
+    let actor = match &token {
+        Some(_) => None,
+        None => Some(given(args.actor.as_deref(), "LAMINA_ACTOR").unwrap_or_else(workspace::person)),
+    };
+    let link = match (url, data, args.embedded) {
+        (Some(url), _, _) => Link::remote(&url, token)?,
+        (None, Some(data), true) => Link::embedded(data, actor),
+        (None, Some(data), false) => Link::local(data, token, actor),
+        (None, None, _) => return Err(Failure::usage(anyhow!("neither a directory nor a server is named"))),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(Failure::unreadable)?;
+    let ended = runtime.block_on(pump::run(profile, finder, link));
+    // A thread may still wait for a line that never comes.
+    runtime.shutdown_background();
+    ended
+}
+
+/// The directory that a server would use with the same flags.
+fn data(args: &McpArgs) -> Result<PathBuf, Failure> {
+    let flags = Flags { data: args.data.clone(), ..Flags::default() };
+    let config = Config::load(&flags, &Environment::of_process(), &RealDisk);
+    let data = config.map_err(Failure::usage)?.data;
+    std::path::absolute(&data).map_err(Failure::unreadable)
+}
+
+fn token(args: &McpArgs) -> Result<Option<String>, Failure> {
+    let Some(path) = &args.token_file else { return Ok(given(None, "LAMINA_TOKEN")) };
+    let bytes = read_secret_file(&RealDisk, path, TOKEN_BYTES_MAX).map_err(Failure::unreadable)?;
+    let text = String::from_utf8(bytes.expose().clone());
+    let text = text.map_err(|_| Failure::usage(anyhow!("{} holds no token", path.display())))?;
+    Ok(Some(text.trim().to_owned()))
+}

@@ -1,0 +1,123 @@
+//! The one server of a data directory: finds it, or starts it detached. Of several that start one at once, the lock
+//! of the directory lets one win, and the others find it.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::{sleep, timeout};
+
+use crate::cli::endpoint::{self, Endpoint};
+use crate::cli::exit::Exit;
+
+/// Until a started server answers. Opening a large directory takes its time.
+const START_TIME_MAX: Duration = Duration::from_secs(60);
+/// Between two looks.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// Between two attempts to start one, where another process still has the directory.
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
+/// Until a connection on this machine stands.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
+/// How long a started server waits for work.
+const IDLE_EXIT: &str = "15m";
+/// Bytes of the path of a socket; systems take 104 to 108.
+const SOCKET_PATH_BYTES_MAX: usize = 100;
+/// The socket in the data directory.
+const SOCKET_NAME: &str = "lamina.sock";
+
+/// A connection to a server of this machine.
+pub(super) enum LocalStream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+/// Connects to the server of a directory, and starts it if there is none.
+pub(super) async fn connect(data: &Path) -> io::Result<LocalStream> {
+    if let Some(stream) = connect_running(data).await {
+        return Ok(stream);
+    }
+    let started = timeout(START_TIME_MAX, start(data)).await;
+    started.unwrap_or_else(|_| {
+        let text = format!(
+            "no server answers for {} within {} s: run `lamina serve --data {}` to see why",
+            data.display(),
+            START_TIME_MAX.as_secs(),
+            data.display()
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, text))
+    })
+}
+
+async fn start(data: &Path) -> io::Result<LocalStream> {
+    let mut child = spawn(data)?;
+    let mut has_ended = false;
+    loop {
+        if let Some(stream) = connect_running(data).await {
+            reap(child);
+            return Ok(stream);
+        }
+        match child.try_wait()? {
+            None => sleep(LOOK_INTERVAL).await,
+            // The directory is in use: by a server that starts or ends right now.
+            Some(status) if status.code() == Some(Exit::Unreadable as i32) => {
+                if has_ended {
+                    child = spawn(data)?;
+                } else {
+                    sleep(RETRY_INTERVAL).await;
+                }
+                has_ended = !has_ended;
+            }
+            Some(status) => {
+                let text = format!(
+                    "the server of {} could not be started ({status}): run `lamina serve --data {}` to see why",
+                    data.display(),
+                    data.display()
+                );
+                return Err(io::Error::other(text));
+            }
+        }
+    }
+}
+
+/// Waits for a server that outlives its use here, so that it does not stay as a zombie.
+fn reap(mut child: Child) {
+    // Nothing is done with how it ends.
+    std::thread::spawn(move || drop(child.wait()));
+}
+
+fn spawn(data: &Path) -> io::Result<Child> {
+    let socket = data.join(SOCKET_NAME);
+    let listen = match socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+        true => format!("unix:{}", socket.display()),
+        false => "127.0.0.1:0".to_owned(),
+    };
+    Command::new(std::env::current_exe()?)
+        .arg("serve")
+        .arg("--data")
+        .arg(data)
+        .args(["--listen", &listen, "--idle-exit", IDLE_EXIT])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // Ctrl-C in the terminal of a client is not meant for it.
+        .process_group(0)
+        .spawn()
+}
+
+/// Connects to the server that the endpoint file names, if it is there.
+async fn connect_running(data: &Path) -> Option<LocalStream> {
+    let Endpoint { address, .. } = endpoint::read(data)?;
+    let connected = async {
+        match address.strip_prefix("unix:") {
+            Some(path) => UnixStream::connect(path).await.map(LocalStream::Unix),
+            None => {
+                let address = address.strip_prefix("http://").unwrap_or_default();
+                TcpStream::connect(address).await.map(LocalStream::Tcp)
+            }
+        }
+    };
+    timeout(CONNECT_TIME_MAX, connected).await.ok()?.ok()
+}

@@ -1,0 +1,177 @@
+//! Which project the client works on: one for all worktrees of a repository, told apart from others of its name.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lamina_env::{Disk, RealDisk};
+use lamina_types::stdx::hex;
+use serde_json::{Map, Value, json};
+
+use crate::cli::call::given;
+
+/// Bytes of a file of git that is read, and of a row of the registry.
+const FILE_BYTES_MAX: u64 = 64 << 10;
+/// Characters of a name that is made from a directory.
+const SLUG_CHARS_MAX: usize = 100;
+/// The registry of names, in the data directory.
+const REGISTRY: &str = "projects";
+/// Environment variables in which clients say which conversation they are in.
+const CONVERSATIONS: [&str; 2] = ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"];
+
+/// Where the name of the workspace comes from.
+#[derive(Debug)]
+pub(super) struct WorkspaceFinder {
+    pub(super) project: Option<String>,
+    pub(super) session: Option<String>,
+    pub(super) register: bool,
+    /// The data directory, where names of projects are given out.
+    pub(super) registry: Option<PathBuf>,
+}
+
+impl WorkspaceFinder {
+    /// What the server is told with every call.
+    pub(super) fn find(&self) -> Map<String, Value> {
+        let mut found = Map::new();
+        let project = given(self.project.as_deref(), "ZAXY_DOMAIN").or_else(|| self.named_by_place());
+        if let Some(project) = project {
+            found.insert("project".to_owned(), project.into());
+        }
+        if let Some(session) = given(self.session.as_deref(), "EVENTLOOM_THREAD") {
+            found.insert("session".to_owned(), session.into());
+        }
+        let conversation = CONVERSATIONS.iter().find_map(|name| given(None, name));
+        if let Some(conversation) = conversation {
+            found.insert("conversation".to_owned(), conversation.into());
+        }
+        if !self.register {
+            found.insert("register".to_owned(), Value::Bool(false));
+        }
+        found
+    }
+
+    fn named_by_place(&self) -> Option<String> {
+        let place = given(None, "EVENTLOOM_PATH")
+            .and_then(|path| std::path::absolute(path).ok()?.parent().map(Path::to_owned))
+            .or_else(|| given(None, "CLAUDE_PROJECT_DIR").map(PathBuf::from))
+            .or_else(|| std::env::current_dir().ok())
+            .or_else(|| given(None, "PWD").map(PathBuf::from))?;
+        let root = project_root(&RealDisk, &place)?;
+        if nobodys(&root) {
+            return None;
+        }
+        Some(name_of(&RealDisk, &root, self.registry.as_deref()))
+    }
+}
+
+/// The person at this machine, as an actor.
+pub(super) fn person() -> String {
+    let login = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| given(None, name));
+    let login = login.unwrap_or_else(|| "local".to_owned());
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let login: String = login.chars().map(|c| if plain(c) { c } else { '-' }).collect();
+    format!("user:{login}")
+}
+
+/// Directories that hold many things and are no project: the home of the person, the root, temporary ones.
+fn nobodys(root: &Path) -> bool {
+    let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let mut places = vec![PathBuf::from("/"), PathBuf::from("/tmp"), PathBuf::from("/var/tmp")];
+    places.push(canonical(std::env::temp_dir()));
+    places.extend(given(None, "HOME").map(|home| canonical(PathBuf::from(home))));
+    places.iter().any(|place| place == root)
+}
+
+/// The directory that a project is known by: the one that holds the repository, whichever of its worktrees this is;
+/// without a repository the directory itself, or the nearest one above it that is there.
+pub(super) fn project_root(disk: &dyn Disk, place: &Path) -> Option<PathBuf> {
+    let place = place.ancestors().find(|path| path.is_dir())?;
+    let place = place.canonicalize().ok()?;
+    for directory in place.ancestors() {
+        let git = directory.join(".git");
+        if git.is_dir() {
+            return Some(directory.to_owned());
+        }
+        if git.is_file() {
+            return common_root(disk, directory, &git).or_else(|| Some(directory.to_owned()));
+        }
+    }
+    // A worktree that was removed lies beside the repository, not in it: only its own name is left.
+    Some(place)
+}
+
+/// The repository of a linked worktree, or of a submodule, whose `.git` is a file.
+fn common_root(disk: &dyn Disk, directory: &Path, git: &Path) -> Option<PathBuf> {
+    let text = read_text(disk, git).ok()?;
+    let git_dir = directory.join(text.trim().strip_prefix("gitdir:")?.trim());
+    let common = read_text(disk, &git_dir.join("commondir"));
+    let Ok(common) = common else { return Some(directory.to_owned()) };
+    let common = git_dir.join(common.trim()).canonicalize().ok()?;
+    match common.file_name() {
+        Some(name) if name == ".git" => common.parent().map(Path::to_owned),
+        _ => Some(common),
+    }
+}
+
+/// The name of a project: that of its directory, if no other project has it, or with a part of the hash of its path.
+fn name_of(disk: &dyn Disk, root: &Path, registry: Option<&Path>) -> String {
+    let slug = slug(root);
+    let Some(registry) = registry else { return slug };
+    match owns_name(disk, registry, &slug, root) {
+        Ok(true) => slug,
+        Ok(false) | Err(_) => format!("{slug}-{}", short_hash(root)),
+    }
+}
+
+/// Whether the name is given to this directory; the first that asks gets it.
+fn owns_name(disk: &dyn Disk, data: &Path, slug: &str, root: &Path) -> io::Result<bool> {
+    let directory = data.join(REGISTRY);
+    disk.create_dir_all(&directory)?;
+    let row = directory.join(format!("{slug}.json"));
+    let root = root.to_string_lossy().into_owned();
+    if let Ok(text) = read_text(disk, &row) {
+        return Ok(is_root(&text, &root));
+    }
+    // Written whole under a name of its own first: who finds a row finds all of it.
+    let draft = directory.join(format!("{slug}.{}.tmp", std::process::id()));
+    let file = disk.create_new(&draft)?;
+    file.write_at(json!({"root": root}).to_string().as_bytes(), 0)?;
+    file.sync()?;
+    let linked = std::fs::hard_link(&draft, &row);
+    disk.remove(&draft)?;
+    match linked {
+        Ok(()) => Ok(true),
+        Err(_) => Ok(is_root(&read_text(disk, &row)?, &root)),
+    }
+}
+
+fn is_root(row: &str, root: &str) -> bool {
+    let row: Option<Value> = serde_json::from_str(row).ok();
+    row.is_some_and(|row| row.get("root").and_then(Value::as_str) == Some(root))
+}
+
+fn read_text(disk: &dyn Disk, path: &Path) -> io::Result<String> {
+    let bytes = lamina_env::disk::read_file(disk, path, FILE_BYTES_MAX)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+fn slug(root: &Path) -> String {
+    let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_else(|| "project".to_owned()).to_lowercase();
+    let mut slug = String::new();
+    for c in name.chars().take(SLUG_CHARS_MAX) {
+        let kept = if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        if kept != '-' || !slug.ends_with('-') {
+            slug.push(kept);
+        }
+    }
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "project".to_owned() } else { slug.to_owned() }
+}
+
+/// Enough of the FNV-1a hash of the path to tell two projects of one name apart.
+fn short_hash(root: &Path) -> String {
+    let hash = root.to_string_lossy().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hex::encode(hash.to_be_bytes().get(..4).unwrap_or_default())
+}

@@ -1,0 +1,38 @@
+//! Entry points for tests that send arbitrary bytes.
+
+use super::rpc::{self, Message};
+use super::{era, fixed, profile::Profile, tools};
+
+/// Reads a line and answers it as far as no memory is needed. Returns the answer, if it has one.
+pub fn answer_line(line: &[u8]) -> Option<String> {
+    match rpc::read(line) {
+        Err(unreadable) => Some(unreadable.error.answer(&unreadable.id).to_string()),
+        Ok(Message::Notification(_) | Message::Answer) => None,
+        Ok(Message::Request(request)) => {
+            let answered = match era::of_line(&request) {
+                Err(error) => Err(error),
+                Ok(era) => fixed::answer(&request, era, Profile::Slim)
+                    .unwrap_or_else(|| checked(&request, era)),
+            };
+            Some(match answered {
+                Ok(result) => rpc::answer(&request.id, result).to_string(),
+                Err(error) => error.answer(&request.id).to_string(),
+            })
+        }
+    }
+}
+
+/// Holds a call of a tool against its schema.
+fn checked(request: &rpc::Request, era: era::Era) -> Result<serde_json::Value, rpc::RpcError> {
+    let name = request.params.get("name").and_then(serde_json::Value::as_str);
+    let (Some(name), "tools/call") = (name, request.method.as_str()) else {
+        return Err(era::unknown_method(&request.method, era));
+    };
+    let tool = tools::named(name)?;
+    let arguments = request.params.get("arguments").and_then(serde_json::Value::as_object);
+    let arguments = arguments.cloned().unwrap_or_default();
+    Ok(match tools::check(tool, &arguments) {
+        Ok(()) => serde_json::json!({}),
+        Err(failure) => failure.result(),
+    })
+}
