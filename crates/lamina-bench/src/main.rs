@@ -13,6 +13,7 @@ mod recall;
 mod erase;
 mod http;
 mod import;
+mod mcp;
 mod team;
 mod reopen;
 
@@ -43,6 +44,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   http       durable writes over HTTP against a null handler behind the same router (--bin PATH)
   import     --events N rows of JSON lines into a server: durable, through every layer, memory, and the
              export of them, against writing the source (--bin PATH)
+  mcp        memory_checkout beside /v1/recall of the same questions: latencies and tokens, at 10,000 events (or
+             --events N, if fewer) in 20 sessions of one project; --rounds N times 20 (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
              given) (--bin PATH)
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
             "http" => http::run(&options),
             "null-server" => http::null_server(&options),
             "import" => import::run(&options),
+            "mcp" => mcp::run(&options),
             "team" => team::run(&options),
             "reopen" => reopen::run(&options),
             "help" | "--help" | "-h" => {

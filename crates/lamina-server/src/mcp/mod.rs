@@ -16,4 +16,3 @@ pub(crate) mod route_call;
 pub(crate) mod tools;
 pub(crate) mod endpoint;
 pub mod targets;
-

@@ -1,6 +1,7 @@
 //! The tools: one table, from which lists are made and calls are answered.
 
 mod append;
+mod checkout;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,8 +30,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 60_000;
 /// What a tool does.
 pub(crate) type RunTool = fn(ToolCall) -> ToolFuture;
 /// A tool at work.
-pub(crate) type ToolFuture =
-    Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send>>;
+pub(crate) type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send>>;
 
 /// A tool.
 pub(crate) struct Tool {
@@ -94,7 +94,8 @@ pub(crate) struct ToolFailure {
 
 /// All tools, in the order of lists. What a profile does not list can be called all the same.
 const TOOLS: &[Tool] = &[
-    // `memory_checkout` stands here, first: it is what agents are told to call first.
+    // First: it is what agents are told to call first.
+    checkout::TOOL,
     append::TOOL,
 ];
 
