@@ -78,7 +78,7 @@ async fn measure(address: &str, options: &Options) -> anyhow::Result<()> {
             let asked = json!({"scope": scope, "query": question, "view": "descend"});
             let mut small = asked.clone();
             if let Some(small) = small.as_object_mut() {
-                small.insert("budget".to_owned(), json!({"max_tokens": 1_200}));
+                small.insert("budgets".to_owned(), json!({"max_tokens": 1_200}));
             }
             let call = json!({
                 "jsonrpc": "2.0", "id": 1, "method": "tools/call",

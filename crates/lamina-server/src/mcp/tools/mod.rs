@@ -2,6 +2,9 @@
 
 mod append;
 mod checkout;
+mod feedback;
+mod why;
+mod forget;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -97,6 +100,9 @@ const TOOLS: &[Tool] = &[
     // First: it is what agents are told to call first.
     checkout::TOOL,
     append::TOOL,
+    feedback::TOOL,
+    why::TOOL,
+    forget::TOOL,
 ];
 
 impl Tool {
@@ -222,9 +228,39 @@ impl ToolCall {
     /// The citation of an event, if the caller may read it.
     pub(crate) async fn citation_of(&self, event_id: &str) -> Option<String> {
         let call = RouteCall::get("/v1/events/{event_id}").with_id("event_id", event_id);
-        let event = self.route(call).await.ok()?;
-        let citation: EventCitation = event.get("citation")?.as_str()?.parse().ok()?;
-        Some(citation.shortened().to_string())
+        short_citation(&self.route(call).await.ok()?)
+    }
+
+    /// The event that a citation or an id names, as `GET /v1/events` shows it.
+    pub(crate) async fn cited_event(
+        &self,
+        named: &str,
+        argument: &str,
+    ) -> Result<Value, ToolFailure> {
+        if named.starts_with("evt_") {
+            let call = RouteCall::get("/v1/events/{event_id}").with_id("event_id", named);
+            return self.route(call).await;
+        }
+        let citation: EventCitation = named.parse().map_err(|error| {
+            let text = format!("`{argument}`: {error}, or the id of a record as evt_ or fact_.");
+            ToolFailure::mistake("INVALID_ARGUMENT", text)
+        })?;
+        let call = RouteCall::get("/v1/events").with("citation", citation.to_string());
+        let page = self.route(call).await?;
+        let event = page.get("items").and_then(|items| items.get(0)).cloned();
+        event.ok_or_else(|| {
+            let text = format!("`{argument}`: no event has this citation, or it may not be read. Copy it whole.");
+            ToolFailure::mistake("NOT_FOUND", text)
+        })
+    }
+
+    /// The agent, as the one who says something.
+    pub(crate) fn observed_actor(&self) -> Value {
+        let id = self.workspace.agent().unwrap_or_else(|| self.caller.actor.clone());
+        match self.workspace.conversation() {
+            Some(conversation) => json!({"id": id.as_str(), "session": conversation}),
+            None => json!({"id": id.as_str()}),
+        }
     }
 
     /// Makes the caller the owner of its project, if nobody is: where tokens are needed, a project that is written
@@ -242,4 +278,10 @@ impl ToolCall {
         let body = json!({"path": home.as_str(), "owner": self.caller.actor.as_str()});
         self.route(RouteCall::post("/v1/scopes", body)).await.map(|_| ())
     }
+}
+
+/// The citation of an event as it is shown to models: with the short form of the seal.
+pub(crate) fn short_citation(event: &Value) -> Option<String> {
+    let citation: EventCitation = event.get("citation")?.as_str()?.parse().ok()?;
+    Some(citation.shortened().to_string())
 }
