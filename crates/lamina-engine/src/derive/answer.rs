@@ -363,7 +363,7 @@ fn wants_facts(what: &ExperienceWhat) -> bool {
 }
 
 /// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
-fn is_telemetry_event(content: &Content) -> bool {
+pub(crate) fn is_telemetry_event(content: &Content) -> bool {
     let Content::Json { data, .. } = content else { return false };
     structured::kind_of(data).is_some_and(|kind| is_telemetry(&kind))
 }

@@ -12,7 +12,7 @@ use lamina_core::read::checkout::{
     Checkout, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN, assemble, render,
 };
 use lamina_core::read::tokens::estimate;
-use lamina_engine::read::checkout::{CheckoutQuery, MayCheckout, RECENT_MAX, StandingReach};
+use lamina_engine::read::checkout::{CheckoutQuery, MayCheckout, StandingReach};
 use lamina_engine::read::recall::MayRecall;
 use lamina_types::recall::{PackView, StandingChoice};
 use lamina_types::{Micros, RecordedAt, ScopePath, ScopeView};
@@ -24,10 +24,8 @@ use crate::http::handlers::recall;
 
 /// Characters of a question.
 const QUERY_CHARS_MAX: usize = 4_000;
-/// Current facts, if the call does not say how many.
-const FACTS_DEFAULT: u64 = 10;
-/// Current facts at most.
-const FACTS_MAX: u64 = 50;
+/// Current facts at most; tokens mostly end the list before.
+const FACTS_MAX: usize = 40;
 /// The only ref of this version: what is known now.
 const HEAD: &str = "HEAD";
 
@@ -64,8 +62,6 @@ fn input() -> Value {
                 "maximum": TOKENS_MAX,
                 "default": TOKENS_DEFAULT,
             },
-            "limit": {"type": "integer", "minimum": 1, "maximum": FACTS_MAX},
-            "max_recent_events": {"type": "integer", "minimum": 0, "maximum": RECENT_MAX},
             "session_id": {"type": "string"},
         },
         "required": ["query"],
@@ -82,17 +78,14 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         )
     })?;
     let as_of = as_of(&call)?;
-    let count = |name: &str, usual: u64| {
-        usize::try_from(call.number(name).unwrap_or(usual)).unwrap_or(usize::MAX)
-    };
     let query = CheckoutQuery {
         scope: call.place.home.clone(),
         view: PackView::Descend,
         query: query.to_owned(),
         as_of,
         standing: StandingChoice::Owners,
-        facts_max: count("limit", FACTS_DEFAULT),
-        recent_max: count("max_recent_events", 0),
+        facts_max: FACTS_MAX,
+        recent_max: 0,
     };
     let (query, recall) = reach(&call, query).await?;
     let beside = beside(&call).await;

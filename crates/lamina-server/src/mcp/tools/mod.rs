@@ -249,7 +249,9 @@ impl ToolCall {
         let page = self.route(call).await?;
         let event = page.get("items").and_then(|items| items.get(0)).cloned();
         event.ok_or_else(|| {
-            let text = format!("`{argument}`: no event has this citation, or it may not be read. Copy it whole.");
+            let text = format!(
+                "`{argument}`: no event has this citation, or it may not be read. Copy it whole."
+            );
             ToolFailure::mistake("NOT_FOUND", text)
         })
     }
