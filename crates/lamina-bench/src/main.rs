@@ -14,6 +14,7 @@ mod erase;
 mod http;
 mod export;
 mod import;
+mod mcp;
 mod team;
 mod reopen;
 
@@ -46,6 +47,8 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
              export of them, against writing the source (--bin PATH)
   export     bundles of a session of --events N: made, signed, verified and disclosed, against the real program in
              the same run (--bin PATH; LAMINA_BENCH_ZAXY_PYTHON names a Python that has zaxy-memory[export] 3.2.0)
+  mcp        memory_checkout beside /v1/recall of the same questions: latencies and tokens, at 10,000 events (or
+             --events N, if fewer) in 20 sessions of one project; --rounds N times 20 (--bin PATH)
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
              given) (--bin PATH)
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
             "null-server" => http::null_server(&options),
             "import" => import::run(&options),
             "export" => export::run(&options),
+            "mcp" => mcp::run(&options),
             "team" => team::run(&options),
             "reopen" => reopen::run(&options),
             "help" | "--help" | "-h" => {

@@ -10,8 +10,8 @@ use lamina_core::write::echo::pieces;
 use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
 use lamina_env::Rng;
-use lamina_models::Source;
 use lamina_models::llm::{self, Candidate, Read};
+use lamina_models::Source;
 use lamina_store::codec::answer::{Answer, AnswerWho, Asked, Echo};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho};
 use lamina_store::codec::models::Cost;
@@ -363,7 +363,7 @@ fn wants_facts(what: &ExperienceWhat) -> bool {
 }
 
 /// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
-fn is_telemetry_event(content: &Content) -> bool {
+pub(crate) fn is_telemetry_event(content: &Content) -> bool {
     let Content::Json { data, .. } = content else { return false };
     lamina_models::kind_of(data).is_some_and(|kind| is_telemetry(&kind))
 }

@@ -8,12 +8,17 @@ use lamina_store::entry::Entry;
 use lamina_store::view::EventFacets;
 use lamina_types::Content;
 
+use crate::derive::answer;
+
 /// A text longer than this is found in parts.
 const PART_BYTES_MAX: usize = 1_200;
 /// Parts of one event; what comes after them is found with the last.
 const PARTS_MAX: usize = 1_024;
 
-/// An event as it can be found; `None` once its words are gone.
+/// Telemetry of programs: it answers nothing, and many alike would crowd out what does.
+const TELEMETRY: &str = "telemetry";
+
+/// An event as it can be found; `None` once its words are gone, and for telemetry.
 pub(crate) fn of_event(
     entry: &Entry,
     facets: &EventFacets,
@@ -21,6 +26,9 @@ pub(crate) fn of_event(
 ) -> Option<Document> {
     let what = ExperienceWhat::decode(entry.what.live()?).ok()?;
     let who = ExperienceWho::decode(entry.who.live()?).ok()?;
+    if what.modality.as_str() == TELEMETRY || answer::is_telemetry_event(&what.content) {
+        return None;
+    }
     let speaker = speaker(who.observed_actor.id.as_str());
     let part = |text: &str| {
         let said = match speaker.is_empty() {

@@ -55,6 +55,43 @@ pub struct CheckoutQuery {
     pub recent_max: usize,
 }
 
+impl CheckoutQuery {
+    /// The recall of a checkout. At an instant of the past the world is asked at that instant too, and words such as
+    /// `yesterday` mean the day before it.
+    pub fn recall(&self) -> Recall {
+        let mut limits = [Some(0); 5];
+        for (layer, most) in [(Layer::Events, EVENTS_MAX), (Layer::Facts, FACTS_MAX)] {
+            if let Some(limit) = limits.get_mut(layer as usize) {
+                *limit = Some(most);
+            }
+        }
+        Recall {
+            scope: self.scope.clone(),
+            view: self.view,
+            query: self.query.clone(),
+            variants: Vec::new(),
+            language: None,
+            include: vec![Layer::Events, Layer::Facts],
+            exclude_content: false,
+            temporal: Temporal {
+                as_of_recorded: self.as_of,
+                as_of_valid: self.as_of.map(|at| ValidAt(at.0)),
+                reference: self.as_of.map(|at| at.0),
+                ..Temporal::default()
+            },
+            filter: Filter::default(),
+            standing: self.standing,
+            tokens_max: None,
+            layer_limits: limits,
+            citation_mode: CitationMode::None,
+            detail: Detail::None,
+            stream: false,
+            idempotency_key: None,
+            floor: None,
+        }
+    }
+}
+
 /// What a checkout takes: leave to recall, and to read instructions in scopes that the question does not reach.
 #[derive(Debug)]
 pub struct MayCheckout {
@@ -106,7 +143,7 @@ impl Inner {
         query: &CheckoutQuery,
         answered: u64,
     ) -> Result<Gathered, Error> {
-        let question = question(query);
+        let question = query.recall();
         let recalled = self.recall(&may.recall, &question, answered, &Tuning::USUAL)?;
         let frame = self.frame(&may.recall, &question, plan(&question.query), answered)?;
         let at = query.as_of.map_or(ValidAt(frame.now), |at| ValidAt(at.0));
@@ -151,7 +188,7 @@ impl Inner {
                 view: PackView::Granular,
                 ..query.clone()
             };
-            let question = question(&here);
+            let question = here.recall();
             let may = MayRecall {
                 reach: Arc::clone(&beside.reach),
                 concepts: None,
@@ -175,41 +212,6 @@ impl Inner {
             at: frame.now,
         };
         self.shared.served.note(&shows, reading.shown.iter().copied());
-    }
-}
-
-/// The recall of a checkout. At an instant of the past the world is asked at that instant too, and words such as
-/// `yesterday` mean the day before it.
-fn question(query: &CheckoutQuery) -> Recall {
-    let mut limits = [Some(0); 5];
-    for (layer, most) in [(Layer::Events, EVENTS_MAX), (Layer::Facts, FACTS_MAX)] {
-        if let Some(limit) = limits.get_mut(layer as usize) {
-            *limit = Some(most);
-        }
-    }
-    Recall {
-        scope: query.scope.clone(),
-        view: query.view,
-        query: query.query.clone(),
-        variants: Vec::new(),
-        language: None,
-        include: vec![Layer::Events, Layer::Facts],
-        exclude_content: false,
-        temporal: Temporal {
-            as_of_recorded: query.as_of,
-            as_of_valid: query.as_of.map(|at| ValidAt(at.0)),
-            reference: query.as_of.map(|at| at.0),
-            ..Temporal::default()
-        },
-        filter: Filter::default(),
-        standing: query.standing,
-        tokens_max: None,
-        layer_limits: limits,
-        citation_mode: CitationMode::None,
-        detail: Detail::None,
-        stream: false,
-        idempotency_key: None,
-        floor: None,
     }
 }
 

@@ -58,6 +58,8 @@ mod dependencies;
 #[cfg(test)]
 mod citations;
 #[cfg(test)]
+mod checkout;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod embeddings;

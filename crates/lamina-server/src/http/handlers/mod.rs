@@ -14,7 +14,7 @@ mod conflicts;
 mod cost;
 mod beliefs;
 mod understanding;
-mod recall;
+pub(crate) mod recall;
 mod answer;
 mod erasures;
 mod forget;

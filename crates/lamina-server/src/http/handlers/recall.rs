@@ -100,7 +100,7 @@ async fn streamed(
 }
 
 /// Leave to read as far as the view reaches, and to see what was asked for (R254).
-pub(super) async fn may(
+pub(crate) async fn may(
     desk: &Desk,
     caller: &Caller,
     question: &Recall,

@@ -1,6 +1,7 @@
 //! The tools: one table, from which lists are made and calls are answered.
 
 mod append;
+mod checkout;
 mod feedback;
 mod why;
 mod forget;
@@ -96,7 +97,8 @@ pub(crate) struct ToolFailure {
 
 /// All tools, in the order of lists. What a profile does not list can be called all the same.
 const TOOLS: &[Tool] = &[
-    // `memory_checkout` stands here, first: it is what agents are told to call first.
+    // First: it is what agents are told to call first.
+    checkout::TOOL,
     append::TOOL,
     feedback::TOOL,
     why::TOOL,
@@ -247,7 +249,9 @@ impl ToolCall {
         let page = self.route(call).await?;
         let event = page.get("items").and_then(|items| items.get(0)).cloned();
         event.ok_or_else(|| {
-            let text = format!("`{argument}`: no event has this citation, or it may not be read. Copy it whole.");
+            let text = format!(
+                "`{argument}`: no event has this citation, or it may not be read. Copy it whole."
+            );
             ToolFailure::mistake("NOT_FOUND", text)
         })
     }
