@@ -120,7 +120,8 @@ fn normalized_meta(meta: &Value) -> Option<Value> {
 }
 
 fn push_text(out: &mut Vec<u8>, text: &str) -> Result<(), CanonError> {
-    let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
+    let is_plain =
+        text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
     if is_plain {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());

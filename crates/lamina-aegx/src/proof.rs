@@ -161,12 +161,15 @@ impl ProofBuilder {
         line.push("head", hex::encode(entry.head));
         line.push("seal", hex::encode(&seal));
         for (name, section) in [("who", entry.who), ("what", entry.what)] {
-            line.push_some(name, section.map(|section| {
-                Value::object([
-                    ("salt", hex::encode(&section.salt).into()),
-                    ("bytes", hex::encode(section.bytes).into()),
-                ])
-            }));
+            line.push_some(
+                name,
+                section.map(|section| {
+                    Value::object([
+                        ("salt", hex::encode(&section.salt).into()),
+                        ("bytes", hex::encode(section.bytes).into()),
+                    ])
+                }),
+            );
         }
         self.line(&line);
         self.last = ChainPoint { seq, events, seal };
@@ -236,13 +239,7 @@ pub(crate) struct ProofReference {
 
 impl ProofReference {
     pub(crate) fn new(line: u64, blob: Hash, has_extensions: bool) -> ProofReference {
-        ProofReference {
-            line,
-            blob,
-            has_extensions,
-            records_digest: ZERO_HASH,
-            records_before: 0,
-        }
+        ProofReference { line, blob, has_extensions, records_digest: ZERO_HASH, records_before: 0 }
     }
 }
 
@@ -511,11 +508,7 @@ impl<'a> ProofWalk<'a> {
         Some(())
     }
 
-    fn finish(
-        mut self,
-        reference: &ProofReference,
-        manifest: Option<&ManifestShape>,
-    ) {
+    fn finish(mut self, reference: &ProofReference, manifest: Option<&ManifestShape>) {
         let Some(closing) = self.closing else {
             self.add(FindingCode::ProofShape, "the proof is not complete");
             return;

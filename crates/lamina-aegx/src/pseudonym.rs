@@ -57,9 +57,9 @@ impl PseudonymKey {
             Value::Array(items) => {
                 items.iter_mut().for_each(|item| self.replace(item, identifiers));
             }
-            Value::Object(members) => members
-                .iter_mut()
-                .for_each(|Member { value, .. }| self.replace(value, identifiers)),
+            Value::Object(members) => {
+                members.iter_mut().for_each(|Member { value, .. }| self.replace(value, identifiers))
+            }
             _ => {}
         }
     }

@@ -56,9 +56,7 @@ impl<'a> RecordReader<'a> {
         let index = source.entries().iter().position(|entry| entry.path == RECORDS);
         let opened = index.map(|index| source.open(index));
         let (lines, waiting) = match opened {
-            Some(Ok(reader)) => {
-                (Some(Lines::new(reader, RECORDS, VerifyMode::Strict)), Vec::new())
-            }
+            Some(Ok(reader)) => (Some(Lines::new(reader, RECORDS, VerifyMode::Strict)), Vec::new()),
             Some(Err(error)) => {
                 (None, vec![unreadable(FindingCode::FileUnreadable, &error.to_string())])
             }

@@ -261,7 +261,8 @@ fn check_blob(
 /// Reports the faults of a line.
 pub(crate) fn add_faults(report: &mut Report, file: &str, line: u64, faults: Vec<Fault>) {
     for Fault { code, class, member, message } in faults {
-        let place = Place { member: Some(member).filter(|m| !m.is_empty()), ..Place::line(file, line) };
+        let place =
+            Place { member: Some(member).filter(|m| !m.is_empty()), ..Place::line(file, line) };
         report.add(Finding { code, class, place, message });
     }
 }

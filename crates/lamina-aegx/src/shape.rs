@@ -67,12 +67,28 @@ pub(crate) struct ManifestShape {
 }
 
 const RECORD_MEMBERS: &[&str] = &[
-    "recordId", "type", "principal", "taint", "parents", "meta", "payload", "schema", "extensions",
+    "recordId",
+    "type",
+    "principal",
+    "taint",
+    "parents",
+    "meta",
+    "payload",
+    "schema",
+    "extensions",
 ];
 const ENTRY_MEMBERS: &[&str] = &["idx", "ts", "recordId", "prev", "entryHash"];
 const MANIFEST_MEMBERS: &[&str] = &[
-    "aegx_version", "created_at", "hash_alg", "canonicalization", "root_records", "record_count",
-    "blob_count", "audit_head", "meta", "extensions",
+    "aegx_version",
+    "created_at",
+    "hash_alg",
+    "canonicalization",
+    "root_records",
+    "record_count",
+    "blob_count",
+    "audit_head",
+    "meta",
+    "extensions",
 ];
 
 /// Whether a reference verifier refuses a second member of this name in a line.
@@ -258,8 +274,7 @@ impl Judge {
         self.unknown(&value, RECORD_MEMBERS, "");
         let stated_id = self.text(&value, "recordId");
         let kind = self.name(&value, "type", self.known_types());
-        let principal =
-            self.name(&value, "principal", |name| Principal::from_name(name).is_some());
+        let principal = self.name(&value, "principal", |name| Principal::from_name(name).is_some());
         let taint = self.texts(&value, "taint");
         let parents = self.texts(&value, "parents");
         let payload = self.payload(&mut value);

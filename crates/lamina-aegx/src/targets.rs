@@ -16,9 +16,8 @@ pub fn bundle(bytes: &[u8]) {
     }
     // The bytes are cut into the three files of a bundle.
     let mut parts = bytes.splitn(3, |byte| *byte == 0);
-    let files = [RECORDS, AUDIT_LOG, MANIFEST].map(|path| {
-        (path.to_owned(), parts.next().unwrap_or_default().to_vec())
-    });
+    let files = [RECORDS, AUDIT_LOG, MANIFEST]
+        .map(|path| (path.to_owned(), parts.next().unwrap_or_default().to_vec()));
     let bundle = MemoryBundle::new(files);
     let strict = verify(&bundle, &VerifyOptions::STRICT);
     let reference = verify(&bundle, &VerifyOptions::REFERENCE);

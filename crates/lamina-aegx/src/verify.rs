@@ -94,8 +94,7 @@ pub fn verify(source: &dyn BundleSource, options: &VerifyOptions) -> Report {
     let mut inventory = Inventory::take(source, *mode, &mut report);
     let manifest = read_manifest(source, &inventory, *mode, &mut report);
     let mut records = Records::read(source, &mut inventory, (*mode, limits), &mut report);
-    let audit =
-        check_audit_log(source, &inventory, (*mode, limits), &mut records, &mut report);
+    let audit = check_audit_log(source, &inventory, (*mode, limits), &mut records, &mut report);
     inventory.check_blobs(source, *mode, &mut report);
     if let Some(manifest) = &manifest {
         let check = ManifestCheck { manifest, inventory: &inventory, records: &records, audit };
@@ -152,12 +151,7 @@ impl ManifestCheck<'_> {
     fn counters(&self, report: &mut Report) {
         let counters = [
             (FindingCode::RecordCount, "record_count", self.manifest.records, self.records.count),
-            (
-                FindingCode::BlobCount,
-                "blob_count",
-                self.manifest.blobs,
-                self.inventory.blobs_count,
-            ),
+            (FindingCode::BlobCount, "blob_count", self.manifest.blobs, self.inventory.blobs_count),
         ];
         for (code, member, stated, counted) in counters {
             if let Some(stated) = stated.filter(|stated| *stated != counted) {

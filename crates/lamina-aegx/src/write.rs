@@ -397,7 +397,9 @@ impl<S: BundleSink> BundleWriter<S> {
             further,
         } = meta;
         let key = self.options.pseudonyms.as_ref();
-        let person = |text: Option<String>| text.map(|text| key.map_or_else(|| text.clone(), |key| key.pseudonym(&text)));
+        let person = |text: Option<String>| {
+            text.map(|text| key.map_or_else(|| text.clone(), |key| key.pseudonym(&text)))
+        };
         let mut native = Value::object([("entry", entry.name().into())]);
         native.push_some("event_id", event_id);
         native.push_some("seal", seal.map(|seal| hex::encode(&seal)));

@@ -133,7 +133,9 @@ impl<R: BufRead> Bzip2Reader<R> {
                 continue;
             }
             let bytes = self.bits.take(16)?;
-            used.extend((0..16_u8).filter(|low| bytes & (1 << (15 - low)) != 0).map(|low| range * 16 + low));
+            used.extend(
+                (0..16_u8).filter(|low| bytes & (1 << (15 - low)) != 0).map(|low| range * 16 + low),
+            );
         }
         if used.is_empty() { Err(corrupt()) } else { Ok(used) }
     }
