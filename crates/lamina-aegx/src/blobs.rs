@@ -43,15 +43,16 @@ impl Inventory {
         check_conflicts(source, report);
         for (index, entry) in source.entries().iter().enumerate() {
             let path = entry.path.as_str();
+            let is_file = entry.kind == EntryKind::File;
+            if entry.kind == EntryKind::Link && mode == VerifyMode::Strict {
+                let message = "a bundle has no symbolic links";
+                report.add(evidence(FindingCode::FileLink, path, message));
+            }
             let mut strict = |code, message: &str| {
                 if mode == VerifyMode::Strict {
                     report.add(shape(code, path, message));
                 }
             };
-            let is_file = entry.kind == EntryKind::File;
-            if entry.kind == EntryKind::Link {
-                strict(FindingCode::FileLink, "a bundle has no symbolic links");
-            }
             match (path, entry.kind) {
                 (BLOBS, EntryKind::Folder) => continue,
                 (_, EntryKind::Folder) => {
@@ -76,8 +77,10 @@ impl Inventory {
                             Some(hash) => drop(inventory.blobs.insert(hash, state)),
                             None => {
                                 inventory.others.push(index);
-                                let message = "the name of a blob is the SHA-256 of its bytes";
-                                strict(FindingCode::BlobName, message);
+                                if mode == VerifyMode::Strict {
+                                    let message = "the name of a blob is the hash of its bytes";
+                                    report.add(evidence(FindingCode::BlobName, path, message));
+                                }
                             }
                         }
                     }

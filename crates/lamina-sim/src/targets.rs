@@ -217,6 +217,11 @@ pub fn log(edits: &[u8]) {
     }
 }
 
+/// Evidence bundles: an archive of these bytes, and a directory whose files they are.
+pub fn evidence_bundle(bytes: &[u8]) {
+    lamina_aegx::targets::bundle(bytes);
+}
+
 fn options(disk: &Arc<SimDisk>, keys: &Arc<Keys>) -> OpenOptions {
     OpenOptions {
         disk: Arc::clone(disk) as _,

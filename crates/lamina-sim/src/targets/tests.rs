@@ -196,6 +196,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
+    fn evidence_bundles_of_any_bytes(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        text in "(\\{\"(recordId|meta|idx|root_records)\":[0-9\\[\\]{}\",a-f:]{0,40}\\}|\n|\u{0}){0,12}",
+    ) {
+        evidence_bundle(&bytes);
+        evidence_bundle(text.as_bytes());
+    }
+
+    #[test]
     fn logs_with_any_bytes_changed(edits in prop::collection::vec(any::<u8>(), 0..24)) {
         log(&edits);
     }
