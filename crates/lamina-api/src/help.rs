@@ -376,6 +376,19 @@ explain! {
         ["A queue is full, or the process is on its way out."],
         "Try again after `Retry-After` seconds with the same idempotency key.",
         "The server is shutting down.";
+    BlobDamaged:
+        "The stored bytes of this blob are missing or are not those that were uploaded; they are not sent.",
+        [
+            "A disk changed or lost the file of the blob below `blobs/` of the data directory.",
+            "A copy of the data directory left the file out.",
+        ],
+        "The operator runs `lamina check`, which names the file, and puts it back from a backup; or upload the bytes again.",
+        "The stored bytes of this blob are missing or are not those that were uploaded; they are not sent.";
+    RecordDamaged:
+        "The stored bytes of this record do not hold their checksums; they are not shown.",
+        ["A disk changed or lost a part of the log. Other records are served as before."],
+        "The operator runs `lamina check` on a copy of the data directory, which names the place, and restores a backup.",
+        "The stored bytes of this record do not hold their checksums; they are not shown.";
 }
 
 #[cfg(test)]

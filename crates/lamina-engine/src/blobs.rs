@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lamina_core::policy::Permit;
 use lamina_env::rng::draw;
-use lamina_store::blob::{BlobFile, BlobWriter};
+use lamina_store::blob::{BlobFile, BlobSum, BlobWriter};
 use lamina_store::codec::control::{Blob, BlobKey};
 use lamina_types::capability::{
     BlobRead, BlobUpload as UploadCapability, PolicyAdministerDeployment, ScopeReadLocal,
@@ -203,8 +203,18 @@ impl Engine {
             }
             found => found?,
         };
-        let file = self.inner.blobs.open_file(meta.file).map_err(Error::BlobStore)?;
-        Ok((record(meta), BlobReader { file }))
+        self.blocking(move |inner| {
+            // Opened before it is verified: what is read then is what was verified, whatever happens to the name.
+            let opened = inner.blobs.open_file(meta.file);
+            let sum = BlobSum { file: meta.file, size: meta.size, sha256: meta.sha256 };
+            let verified = inner.blobs.verify(&sum, &mut |_| true).map_err(Error::BlobStore)?;
+            if let Err(fault) = verified {
+                inner.shared.scrub.found(format!("the blob {id}: {fault}"));
+                return Err(Error::BlobDamaged { id, fault });
+            }
+            Ok((record(meta), BlobReader { file: opened.map_err(Error::BlobStore)? }))
+        })
+        .await
     }
 
     /// Who uploaded a blob.

@@ -4,12 +4,13 @@ use std::io;
 use std::path::PathBuf;
 
 use lamina_core::policy::Denial;
+use lamina_store::blob::BlobFault;
 use lamina_store::keys::KeyError;
 use lamina_store::ledger::LedgerError;
 use lamina_store::log::LogError;
 use lamina_store::view::ViewError;
 use lamina_store::view::check::CheckError;
-use lamina_types::{ErrorCode, ScopePath};
+use lamina_types::{BlobId, ErrorCode, ScopePath};
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -167,6 +168,15 @@ pub enum Error {
     /// A blob file failed.
     #[error("the blob store failed")]
     BlobStore(#[source] io::Error),
+    /// The file of a blob is missing or has other bytes than were uploaded.
+    #[error("the blob {id} is damaged")]
+    BlobDamaged {
+        /// The blob.
+        id: BlobId,
+        /// What is wrong with its file.
+        #[source]
+        fault: BlobFault,
+    },
     /// The engine is closing.
     #[error("shutting down")]
     ShuttingDown,
@@ -189,6 +199,8 @@ impl Error {
             Error::UnknownBlob { .. } => ErrorCode::InvalidEnvelope,
             Error::BlobTooLarge { .. } => ErrorCode::BlobTooLarge,
             Error::BlobInUse { .. } => ErrorCode::BlobInUse,
+            Error::BlobDamaged { .. } => ErrorCode::BlobDamaged,
+            Error::LogUnreadable(error) if error.is_damage() => ErrorCode::RecordDamaged,
             Error::TooManyScopes { .. } | Error::LimitReached { .. } => ErrorCode::InvalidParameter,
             Error::TooLarge { .. } | Error::ImportTooLarge { .. } => ErrorCode::BodyTooLarge,
             Error::ImportStopped => ErrorCode::ResourceDeleted,

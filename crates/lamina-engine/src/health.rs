@@ -46,7 +46,7 @@ pub struct Health {
     pub writes_queued: usize,
     /// Whole passes of the scrub over the log since the start.
     pub scrub_passes: u64,
-    /// Where the scrub found damage.
+    /// The first damage that the scrub or a read found.
     pub scrub_damage: Option<String>,
     /// Audit rows of reads and denials that are in no log.
     pub audit_rows_lost: u64,
@@ -99,7 +99,7 @@ impl Engine {
             (
                 health.scrub_damage.is_some(),
                 Status::Degraded,
-                "the scrub found damage in the log; run `lamina check` on a copy",
+                "stored bytes are damaged; run `lamina check` on a copy of the data directory",
             ),
             (
                 stages_failed,

@@ -2,12 +2,14 @@
 
 pub(crate) mod scratch;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use lamina_env::{Env, SteadyClock};
 use lamina_store::audit::{AuditLog, AuditOptions, row_at};
+use lamina_store::blob::{BlobSum, verify_file};
+use lamina_store::codec::control::Blob;
 use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
@@ -63,6 +65,8 @@ pub struct CheckReport {
     pub audit_entries: u64,
     /// Segment files of the audit log.
     pub audit_segments: u64,
+    /// Blobs whose files were read and compared with their entries.
+    pub blobs: u64,
     /// Rows of the views that were compared with a replay.
     pub view_rows: u64,
     /// Whether the views could be compared: not while the log is damaged.
@@ -151,9 +155,11 @@ pub(crate) fn checked(
         what: finding.what,
     };
     report.findings.extend(found.findings.into_iter().map(|found| finding("", found)));
+    let mended = report.findings.is_empty();
+    check_blobs(data, env, &found.blobs, &mut report)?;
     // Opening would mend a torn tail, and a check changes nothing: so the views are compared only
     // with a log that needs no mending.
-    if report.findings.is_empty() && with == With::Views {
+    if mended && with == With::Views {
         check_views(data, env, &keys, &mut report)?;
     }
     let under = format!("{AUDIT}/");
@@ -175,6 +181,32 @@ fn is_of(env: &Env, dir: &Path, kept: &[u8]) -> bool {
     let kept = std::str::from_utf8(kept).ok().and_then(Checkpoint::from_json);
     let own = log::id(&*env.disk, dir).ok().flatten();
     kept.map(|kept| kept.log_id).is_some_and(|kept| own == Some(kept))
+}
+
+/// Reads the file of every blob that the log has.
+fn check_blobs(
+    data: &Path,
+    env: &Env,
+    blobs: &BTreeMap<u64, Blob>,
+    report: &mut CheckReport,
+) -> Result<(), OpenError> {
+    let dir = data.join("blobs");
+    for blob in blobs.values() {
+        let sum = BlobSum { file: blob.file, size: blob.size, sha256: blob.sha256 };
+        let path = dir.join(hex::encode(&blob.file));
+        let verified = verify_file(&*env.disk, &dir, &sum, &mut |_| true);
+        report.blobs += 1;
+        if let Err(fault) = verified.map_err(|error| io_error("read", &path, error))? {
+            report.findings_count += 1;
+            report.findings.push(Finding {
+                mends: false,
+                file: format!("blobs/{}", hex::encode(&blob.file)),
+                position: 0,
+                what: format!("the blob {}: {fault}; a backup may have it", blob.id),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn check_views(

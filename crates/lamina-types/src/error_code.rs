@@ -137,4 +137,8 @@ error_codes! {
     ExperimentalDisabled = "EXPERIMENTAL_DISABLED", 403, retriable: false;
     /// The server is shutting down or has too much to do.
     Overloaded = "OVERLOADED", 503, retriable: true;
+    /// The stored bytes of a blob are missing or are not those that were uploaded.
+    BlobDamaged = "BLOB_DAMAGED", 503, retriable: false;
+    /// The stored bytes of a record do not hold their checksums.
+    RecordDamaged = "RECORD_DAMAGED", 503, retriable: false;
 }

@@ -78,7 +78,7 @@ pub const ROUTES: &[RouteSpec] = &[
         &[],
         Body::None,
         &[answer(200, "The event.", AnswerBody::Json("event"))],
-        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
+        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied, E::RecordDamaged],
     ),
     // Blobs.
     RouteSpec::new(Post, "/v1/blobs", Stable, "blob.upload", "Upload a blob").built(
@@ -91,7 +91,7 @@ pub const ROUTES: &[RouteSpec] = &[
         &[],
         Body::None,
         &[answer(200, "The bytes, with the content type they were uploaded with.", AnswerBody::Bytes)],
-        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied],
+        &[E::InvalidId, E::NotFound, E::ResourceDeleted, E::PolicyDenied, E::BlobDamaged],
     ),
     RouteSpec::new(Delete, "/v1/blobs/{blob_id}", Beta, "blob.upload", "Delete a blob that no event refers to").built(
         &[],

@@ -1,17 +1,23 @@
 //! Making a backup, beside a server or without one.
 //!
 //! The order makes it consistent. A checkpoint says what the log must have, so it is copied before the
-//! log; blobs and keys are there before an entry names them, so they are copied after it. The audit log
+//! log; blobs and keys are there before an entry names them, so they are copied after it, and blobs only if they are
+//! the bytes that the copied log promises. The audit log
 //! comes before the log, whose entries carry the rows that it lacks. A segment changes only when
 //! something in it is erased, and its erase generation says so: what changed while it was copied is
 //! copied again, and after it the last segment, which has the entry that erases.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lamina_env::Env;
 use lamina_env::disk::make_private;
+use lamina_store::blob::{BlobFault, BlobSum, verify_file};
+use lamina_store::codec::control::Blob;
 use lamina_store::log::check::{CheckOptions, Severity, check};
 use lamina_store::log::{self, SegmentFile};
+use lamina_types::stdx::hex;
 
 use super::copy::{Extent, copy};
 use super::manifest::{Copied, MANIFEST, Manifest};
@@ -78,11 +84,10 @@ pub fn make(
     }
     making.segments(AUDIT)?;
     making.segments("")?;
-    making.all_in("blobs", |name| name.len() == 32)?;
-    making.all_in("keys", |name| !name.contains(".tmp"))?;
+    making.verified()?;
+    making.keys()?;
     making.file("FORMAT")?;
     making.after.epoch = epoch_of(disk, to)?;
-    making.verify()?;
     making.finish()
 }
 
@@ -109,6 +114,10 @@ fn begin(env: &Env, to: &Path, log_id: [u8; 16]) -> Result<Manifest, OpenError> 
         None => Ok(none),
         Some(_) => Err(refused(to, "is neither empty nor a backup")),
     }
+}
+
+fn blob_path(blob: &Blob) -> String {
+    join("blobs", &hex::encode(&blob.file))
 }
 
 fn join(under: &str, path: &str) -> String {
@@ -186,33 +195,67 @@ impl Making<'_> {
         file.and_then(|file| file.len()).map_err(|error| io_error("read", &source, error))
     }
 
-    /// Copies the files of a directory, which never change.
-    fn all_in(&mut self, dir: &str, wanted: impl Fn(&str) -> bool) -> Result<(), OpenError> {
-        let source = self.source(dir);
+    /// Copies the keys, which never change.
+    fn keys(&mut self) -> Result<(), OpenError> {
+        let source = self.source("keys");
         let disk = &*self.env.disk;
-        if !disk.exists(&source) {
-            return Ok(());
-        }
         let names = disk.list(&source).map_err(|error| io_error("read", &source, error))?;
-        for name in names.into_iter().filter(|name| wanted(name)) {
-            let path = join(dir, &name);
-            // Removed since the directory was read.
-            if !disk.exists(&self.source(&path)) {
-                continue;
-            }
-            let length = self.length(&path)?;
-            let known = self.before.files.get(&path).filter(|copied| copied.bytes == length);
-            match known.cloned().filter(|_| dir == "blobs") {
-                Some(copied) => drop(self.after.files.insert(path, copied)),
-                None => self.copied(&path, Extent::Whole, 0)?,
-            }
+        for name in names.into_iter().filter(|name| !name.contains(".tmp")) {
+            self.file(&join("keys", &name))?;
         }
         Ok(())
     }
 
-    /// Reads the copied logs: a backup that does not verify is none.
-    fn verify(&mut self) -> Result<(), OpenError> {
+    /// Verifies the copied logs and copies the blobs that they have. A blob that is not as it was uploaded fails the
+    /// backup, unless the log says by now that it was removed: an entry goes before its file.
+    fn verified(&mut self) -> Result<(), OpenError> {
+        let mut before = BTreeSet::new();
+        for _ in 0..ROUNDS_MAX {
+            let blobs = self.verify()?;
+            let faults = self.blobs(&blobs)?;
+            if let Some((blob, fault)) = faults.iter().find(|(blob, _)| before.contains(&blob.id)) {
+                let path = self.source(&blob_path(blob));
+                let what = format!("holds the blob {}, and {fault}", blob.id);
+                return Err(refused(&path, what));
+            }
+            if faults.is_empty() {
+                return Ok(());
+            }
+            before = faults.into_iter().map(|(blob, _)| blob.id).collect();
+            self.segments("")?;
+        }
+        Err(refused(self.data, "so much is being erased that no copy is whole; try again later"))
+    }
+
+    /// Copies blobs that the backup does not have as they were uploaded; gives back those that the data directory does
+    /// not have so either. A copy in the backup is only replaced by bytes that verify.
+    fn blobs(&mut self, blobs: &BTreeMap<u64, Blob>) -> Result<Vec<(Blob, BlobFault)>, OpenError> {
+        let disk = Arc::clone(&self.env.disk);
+        let mut faults = Vec::new();
+        for blob in blobs.values() {
+            let path = blob_path(blob);
+            let sum = BlobSum { file: blob.file, size: blob.size, sha256: blob.sha256 };
+            let verify = |root: &Path| {
+                let dir = root.join("blobs");
+                verify_file(&*disk, &dir, &sum, &mut |_| true)
+                    .map_err(|error| io_error("read", &root.join(&path), error))
+            };
+            if let Err(fault) = verify(self.data)? {
+                faults.push((blob.clone(), fault));
+            } else if verify(self.to)?.is_ok() {
+                let copied = Copied { sha256: blob.sha256, bytes: blob.size, erase_gen: 0 };
+                self.after.files.insert(path, copied);
+            } else {
+                self.copied(&path, Extent::Whole, 0)?;
+            }
+        }
+        Ok(faults)
+    }
+
+    /// Reads the copied logs: a backup that does not verify is none. Gives back the blobs that they have.
+    fn verify(&mut self) -> Result<BTreeMap<u64, Blob>, OpenError> {
         let disk = &*self.env.disk;
+        let mut blobs = BTreeMap::new();
         for under in ["", AUDIT] {
             let dir = if under.is_empty() { self.to.to_owned() } else { self.to.join(under) };
             let options = CheckOptions { public_key: None, checkpoint: None };
@@ -226,9 +269,10 @@ impl Making<'_> {
             }
             if under.is_empty() {
                 (self.report.entries, self.report.tip) = (found.entries, found.tip);
+                blobs = found.blobs;
             }
         }
-        Ok(())
+        Ok(blobs)
     }
 
     /// Says what it consists of, and takes away the rest.

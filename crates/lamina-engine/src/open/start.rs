@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::{DiskFile, Env};
+use lamina_store::blob::BlobStore;
 use lamina_store::log::{Log, LogReader, Tip};
 use lamina_store::view::Views;
 use parking_lot::Mutex;
@@ -30,6 +31,7 @@ use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner
 use crate::index::Search;
 use crate::index::thread::{Follower, commit};
 use crate::ledger::Keeper;
+use crate::scrub::{Scrub, Watching};
 use crate::threads::{Role, spawn};
 use crate::upkeep::Upkeep;
 use crate::write::apply::Applier;
@@ -162,6 +164,7 @@ pub(super) fn start(
     let (staging, blobs) = open_files(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let kept = Arc::new(Retention::new(&settings, &standing, &clock_guard));
+    let reader = Watching::over(reader, &shared.scrub);
     let (audit, tap) =
         audit::open::open(&settings, &env, &keys, (&reader, &tip), kept, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
@@ -169,7 +172,7 @@ pub(super) fn start(
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());
     let mut stages = stages_of(&env, &views, &hub, &reader, &tip, worker)?;
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
-    let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader)?;
+    let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader, (&views, &blobs))?;
     let (to_writer, channels) = Channels::open();
     let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings)?;
     let pace = Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) };
@@ -342,11 +345,16 @@ fn spawn_scrub(
     shared: &Arc<Shared>,
     lock: &Arc<dyn DiskFile>,
     reader: &Arc<dyn LogReader>,
+    (views, blobs): (&Arc<Views>, &Arc<BlobStore>),
 ) -> Result<(mpsc::Sender<()>, JoinHandle<()>), OpenError> {
     let (scrubbing, stop) = mpsc::channel();
-    let (reader, status) = (Arc::clone(reader), Arc::clone(&shared.scrub));
-    let run = move || scrub::run(&reader, scrub::Pace::USUAL, &stop, &status);
-    Ok((scrubbing, spawn(Role::Scrub, shared, lock, run)?))
+    let scrub = Scrub {
+        reader: Arc::clone(reader),
+        blobs: Some((Arc::clone(views), Arc::clone(blobs))),
+        pace: scrub::Pace::USUAL,
+        status: Arc::clone(&shared.scrub),
+    };
+    Ok((scrubbing, spawn(Role::Scrub, shared, lock, move || scrub.run(&stop))?))
 }
 
 /// Answers what is durable and hands it on to be folded.

@@ -30,8 +30,12 @@ impl Engine {
         if row.is_erased() {
             return self.inner.scope_path(tenant, row.scope);
         }
-        let entry = self.inner.reader.entry(row.offset, row.place)?;
-        Ok(self.inner.decode_what(&entry)?.scope)
+        match self.inner.reader.entry(row.offset, row.place) {
+            Ok(entry) => Ok(self.inner.decode_what(&entry)?.scope),
+            // Whoever may read in its scope is told that it is damaged.
+            Err(error) if error.is_damage() => self.inner.scope_path(tenant, row.scope),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The home scope of an event and who wrote it, if that is still known, to ask the policy for a permit.

@@ -53,7 +53,7 @@ fn scrub(reader: Arc<dyn LogReader>) -> Arc<ScrubStatus> {
     let pace = Pace { step: Duration::ZERO, pass: Duration::from_millis(1) };
     let thread = std::thread::spawn({
         let status = Arc::clone(&status);
-        move || run(&reader, pace, &stopped, &status)
+        move || Scrub { reader, blobs: None, pace, status }.run(&stopped)
     });
     while status.passes.load(Ordering::Relaxed) == 0 && status.damage.lock().is_none() {
         std::thread::yield_now();

@@ -159,6 +159,7 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         tip,
         audit_entries,
         audit_segments,
+        blobs,
         view_rows,
         views_checked,
     } = report;
@@ -172,6 +173,7 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         ("tip", hex::encode(tip).into()),
         ("audit_entries", (*audit_entries).into()),
         ("audit_segments", (*audit_segments).into()),
+        ("blobs", (*blobs).into()),
         ("views_checked", (*views_checked).into()),
         ("view_rows", (*view_rows).into()),
     ]

@@ -29,6 +29,7 @@ mod instructions;
 #[cfg(test)]
 mod standing;
 #[cfg(test)]
+mod faults;
 mod feedback;
 mod still;
 #[cfg(test)]

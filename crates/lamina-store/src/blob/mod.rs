@@ -19,6 +19,8 @@ use sha2::{Digest, Sha256};
 
 const UNFINISHED: &str = "tmp-";
 const GOING: &str = "going-";
+/// Bytes read at a time when a file is verified.
+const VERIFY_STEP: usize = 1 << 20;
 
 /// The directory of blob files.
 #[derive(Debug)]
@@ -49,6 +51,36 @@ pub struct StoredBlob {
     pub size: u64,
     /// SHA-256 of its bytes.
     pub sha256: [u8; 32],
+}
+
+/// The length and hash that a blob's entry promises of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobSum {
+    /// The name of the file.
+    pub file: [u8; 16],
+    /// Its length.
+    pub size: u64,
+    /// SHA-256 of its bytes.
+    pub sha256: [u8; 32],
+}
+
+/// How the file of a blob differs from what its entry promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BlobFault {
+    /// There is no file.
+    #[error("the file is missing")]
+    Missing,
+    /// The file has another length.
+    #[error("the file has {found} bytes instead of {expected}")]
+    Length {
+        /// Bytes of the file.
+        found: u64,
+        /// Bytes that were uploaded.
+        expected: u64,
+    },
+    /// The bytes are other ones.
+    #[error("the bytes are not those that were uploaded")]
+    Content,
 }
 
 /// The bytes of a blob.
@@ -93,6 +125,16 @@ impl BlobStore {
     /// The bytes of a stored blob.
     pub fn open_file(&self, file: [u8; 16]) -> io::Result<BlobFile> {
         Ok(BlobFile { file: self.disk.open_read(&self.dir.join(hex::encode(&file)))? })
+    }
+
+    /// Reads the whole file of a blob and compares it with its entry. `go_on` hears how many bytes
+    /// each step has read; where it says no, the error is `Interrupted`.
+    pub fn verify(
+        &self,
+        sum: &BlobSum,
+        go_on: &mut dyn FnMut(usize) -> bool,
+    ) -> io::Result<Result<(), BlobFault>> {
+        verify_file(&*self.disk, &self.dir, sum, go_on)
     }
 
     /// Files that are marked: those that no entry names any more are to be removed.
@@ -181,6 +223,42 @@ impl BlobFile {
     pub fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         self.file.read_at(buffer, position)
     }
+}
+
+/// Reads the whole file of a blob in `dir` and compares it with its entry. An error is the disk's, not the file's.
+pub fn verify_file(
+    disk: &dyn Disk,
+    dir: &Path,
+    sum: &BlobSum,
+    go_on: &mut dyn FnMut(usize) -> bool,
+) -> io::Result<Result<(), BlobFault>> {
+    let file = match disk.open_read(&dir.join(hex::encode(&sum.file))) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Err(BlobFault::Missing));
+        }
+        opened => opened?,
+    };
+    let found = file.len()?;
+    if found != sum.size {
+        return Ok(Err(BlobFault::Length { found, expected: sum.size }));
+    }
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; VERIFY_STEP];
+    let mut at = 0;
+    loop {
+        let read = file.read_at(&mut buffer, at)?;
+        let block = buffer.get(..read).unwrap_or(&[]);
+        if block.is_empty() {
+            break;
+        }
+        hash.update(block);
+        at += read as u64;
+        if !go_on(read) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+    let holds = <[u8; 32]>::from(hash.finalize()) == sum.sha256;
+    Ok(if holds { Ok(()) } else { Err(BlobFault::Content) })
 }
 
 fn going(dir: &Path, name: &[u8; 16]) -> PathBuf {

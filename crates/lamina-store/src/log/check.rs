@@ -24,6 +24,7 @@ use super::scan::{
     CheckpointEntry, Item, Own, Part, Standing, Suspect, Walk, evidence, item, walk,
 };
 use super::segment::{FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name};
+use crate::codec::control::Blob;
 
 /// Findings listed; more are only counted.
 const FINDINGS_MAX: usize = 1_000;
@@ -95,6 +96,8 @@ pub struct CheckReport {
     pub findings: Vec<Finding>,
     /// Findings in all.
     pub findings_count: u64,
+    /// The blobs that the log has, by the offset of their entries.
+    pub blobs: BTreeMap<u64, Blob>,
 }
 
 impl CheckReport {
@@ -309,6 +312,14 @@ impl Checker {
                 }
                 Own::Erased(_) => {}
                 Own::Checkpoint(entry) => self.checkpoints.push((name.to_owned(), entry)),
+                Own::Blob(entry) => match Blob::decode(&entry.payload) {
+                    Ok(blob) => drop(self.report.blobs.insert(entry.offset, blob)),
+                    Err(error) => {
+                        let what = format!("the entry {} of a blob: {error}", entry.offset);
+                        self.corrupt(name, 0, &what);
+                    }
+                },
+                Own::BlobRemoved(offset) => drop(self.report.blobs.remove(&offset)),
             }
         }
         self.footer_last = walk.footer.is_some() || (walk.batches == 0 && self.footer_last);
@@ -376,6 +387,9 @@ impl Checker {
                 self.corrupt(&file, 120, what);
             }
         }
+        // A blob whose entry is being erased has no file to miss.
+        let erased = &self.erased;
+        self.report.blobs.retain(|offset, _| !erased.contains_key(&(*offset, false)));
         self.report.erasures_open = self.open.len() as u64;
         for erase in std::mem::take(&mut self.open) {
             let what = format!("the erasure at offset {} is not finished", erase.offset);

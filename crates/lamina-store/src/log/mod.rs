@@ -168,6 +168,23 @@ pub enum LogError {
     },
 }
 
+/// What a disk answers that cannot read a block.
+const EIO: i32 = 5;
+
+impl LogError {
+    /// Whether stored bytes do not hold, or the disk does not give them back.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            LogError::Corrupt { .. } => true,
+            LogError::Io { source, .. } => {
+                let lost = [io::ErrorKind::NotFound, io::ErrorKind::UnexpectedEof];
+                lost.contains(&source.kind()) || source.raw_os_error() == Some(EIO)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Numbers about the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogStats {

@@ -456,7 +456,7 @@ impl Tail {
                 batch: Checkpoint::decode(&entry.payload)?.batch,
                 recorded_at: entry.recorded_at,
             }),
-            Own::Erase(_) | Own::Erased(_) => None,
+            Own::Erase(_) | Own::Erased(_) | Own::Blob(_) | Own::BlobRemoved(_) => None,
         });
         Ok(Tail {
             tip: tip(&walk.standing, place),

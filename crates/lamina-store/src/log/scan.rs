@@ -82,6 +82,16 @@ pub(super) enum Own {
     Erase(EraseEntry),
     Erased(ErasedEntry),
     Checkpoint(CheckpointEntry),
+    Blob(BlobEntry),
+    /// A blob's entry, by its offset, was taken back.
+    BlobRemoved(u64),
+}
+
+/// An entry that names a blob file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BlobEntry {
+    pub(super) offset: u64,
+    pub(super) payload: Vec<u8>,
 }
 
 /// A checkpoint entry, and what it must say.
@@ -119,7 +129,7 @@ impl Walk {
             match own {
                 Own::Erase(erase) => open.push(erase.clone()),
                 Own::Erased(erased) => open.retain(|erase| erase.offset != erased.erase),
-                Own::Checkpoint(..) => {}
+                Own::Checkpoint(..) | Own::Blob(..) | Own::BlobRemoved(..) => {}
             }
         }
         open
@@ -129,7 +139,7 @@ impl Walk {
     pub(super) fn names(&self, suspect: &Suspect) -> bool {
         self.own.iter().any(|own| match own {
             Own::Erase(erase) => erase.names(suspect.offset, suspect.part),
-            Own::Erased(_) | Own::Checkpoint(..) => false,
+            Own::Erased(_) | Own::Checkpoint(..) | Own::Blob(..) | Own::BlobRemoved(..) => false,
         })
     }
 }
@@ -258,6 +268,9 @@ fn check_record(
     }
     walk.chains.continues(head).map_err(Fault::Meaning)?;
     walk.chains.push(head);
+    if head.kind == Kind::Control && head.sub == control::BLOB_REMOVED {
+        walk.own.extend(head.causes.iter().map(|blob| Own::BlobRemoved(*blob)));
+    }
     let sections = [
         (Part::Who, record.who, head.who_commit, record.who_start),
         (Part::What, record.what, head.what_commit, record.what_start()),
@@ -303,6 +316,10 @@ fn note_own(head: &Head, plaintext: &[u8], walk: &mut Walk) -> Result<(), Fault>
             payload: plaintext.to_vec(),
             before: walk.standing,
         })),
+        control::BLOB => {
+            let (offset, payload) = (head.offset, plaintext.to_vec());
+            Some(Own::Blob(BlobEntry { offset, payload }))
+        }
         _ => return Ok(()),
     };
     walk.own.push(own.ok_or(Fault::Meaning("an entry of the log itself does not decode"))?);
