@@ -73,6 +73,31 @@ pub fn spoken(question: &str, at: Micros, zone: Option<&str>) -> Option<(Window,
     Some((window, bytes))
 }
 
+/// From when on a text says that something is so: `from 1 April`, `on 1 July`, `starting this Thursday`. A date
+/// without a year is the next one.
+pub fn begins(text: &str, at: Micros, zone: Option<&str>) -> Option<Micros> {
+    let asked = Asked::new(text, at, zone);
+    let phrases = time::find(&asked.tokens, 0, asked.tokens.len());
+    let starts = |bound| matches!(bound, Bound::From | Bound::Since | Bound::During);
+    let sure = phrases.into_iter().find(|phrase| phrase.sure && starts(phrase.bound))?;
+    let found = days(sure.anchor, Tense::Future, asked.observed.today)?;
+    asked.start(found.first).map(|from| from.0)
+}
+
+/// The middle days of the month that a question names: `mid May`, `in the middle of June`.
+pub fn middle_of_month(question: &str, at: Micros, zone: Option<&str>) -> Option<Window> {
+    let lower = question.to_lowercase();
+    let behind = ["middle of ", "mid-", "mid "].iter().find_map(|words| {
+        let start = lower.find(words)?.checked_add(words.len())?;
+        lower.get(start..)?.split(|c: char| !c.is_alphanumeric()).next()
+    })?;
+    let When::Window(window) = when(behind, at, zone)? else { return None };
+    let (from, to) = (window.from?, window.to?);
+    let third = (to.0.0 - from.0.0) / 3;
+    let middle = |thirds: i64| Some(ValidAt(from.0.plus(third.saturating_mul(thirds))));
+    Some(Window { from: middle(1), to: middle(2) })
+}
+
 fn between(from: &str, to: &str, at: Micros, zone: Option<&str>) -> Option<Window> {
     let window = |text: &str| match when(text, at, zone)? {
         When::Window(window) => Some(window),

@@ -9,6 +9,7 @@ mod ask;
 mod measure;
 mod report;
 mod sets;
+mod stories;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -22,12 +23,17 @@ use measure::{Kind, Outcome};
 use report::Measured;
 pub(crate) use sets::Layout;
 use sets::{Conversation, Question};
+use stories::StoryReport;
 
 /// What is to be measured, and how.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// Data sets by their layout.
     pub(crate) sets: Vec<(Layout, PathBuf)>,
+    /// A directory of stories with answers.
+    pub(crate) stories: Option<PathBuf>,
+    /// A directory in the layout of FactConsolidation.
+    pub(crate) factconsolidation: Option<PathBuf>,
     /// Corrections of the evidence of LoCoMo.
     pub(crate) corrections: Option<PathBuf>,
     /// A server that runs already.
@@ -60,7 +66,14 @@ pub(crate) async fn run(
         Some(url) => Server::at(url, plan.token.clone(), env.clone())?,
         None => Server::start(env.clone())?,
     };
-    all(plan, &server, &sets, env, progress).await
+    let mut tables = all(plan, &server, &sets, env, progress).await?;
+    for report in answers(plan, &server, env, progress).await? {
+        if let Some(dir) = &plan.out {
+            write(&*env.disk, dir, &report.name, &report.lines())?;
+        }
+        tables.push(report.table());
+    }
+    Ok(tables.join("\n"))
 }
 
 async fn all(
@@ -69,7 +82,7 @@ async fn all(
     sets: &[(Layout, Vec<Conversation>)],
     env: &Env,
     progress: &mut dyn FnMut(&str),
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Vec<String>> {
     let mut tables = Vec::new();
     for (layout, set) in sets {
         let outcomes = ask_set(plan, server, *layout, set, progress).await?;
@@ -80,15 +93,50 @@ async fn all(
             outcomes,
         };
         if let Some(dir) = &plan.out {
-            write(&*env.disk, dir, &measured)?;
+            write(&*env.disk, dir, &measured.name, &measured.lines())?;
         }
         tables.push(measured.table());
         if plan.halves {
             tables.extend(halves(measured, set).iter().map(Measured::table));
         }
     }
-    Ok(tables.join("\n"))
+    Ok(tables)
 }
+
+/// Tells stories and asks what they answer.
+async fn answers(
+    plan: &Plan,
+    server: &Server,
+    env: &Env,
+    progress: &mut dyn FnMut(&str),
+) -> anyhow::Result<Vec<StoryReport>> {
+    let read = |path: &Option<PathBuf>, read: StoryReader| match path {
+        Some(path) => {
+            read(&*env.disk, path).with_context(|| format!("{} cannot be measured", path.display()))
+        }
+        None => Ok(Vec::new()),
+    };
+    let sets = [
+        ("stories", read(&plan.stories, sets::stories::read)?),
+        ("factconsolidation", read(&plan.factconsolidation, sets::stories::read_consolidation)?),
+    ];
+    let mut reports = Vec::new();
+    for (name, stories) in sets {
+        if stories.is_empty() {
+            continue;
+        }
+        let mut report = StoryReport { name: name.to_owned(), ..StoryReport::default() };
+        for story in stories.iter().take(plan.conversations_max) {
+            progress(&format!("{name}: asking {}", story.name));
+            report.add(server, story).await.with_context(|| format!("story {}", story.name))?;
+        }
+        reports.push(report);
+    }
+    Ok(reports)
+}
+
+/// Reads a directory of stories.
+type StoryReader = fn(&dyn Disk, &Path) -> anyhow::Result<Vec<sets::stories::Story>>;
 
 /// The first, third, ... conversations of a set, and the others.
 fn halves(measured: Measured, set: &[Conversation]) -> [Measured; 2] {
@@ -167,9 +215,9 @@ fn outcome(
     }
 }
 
-fn write(disk: &dyn Disk, dir: &Path, measured: &Measured) -> anyhow::Result<()> {
+fn write(disk: &dyn Disk, dir: &Path, name: &str, lines: &str) -> anyhow::Result<()> {
     disk.create_dir_all(dir)?;
-    let path = dir.join(format!("{}.jsonl", measured.name));
-    write_atomic(disk, &path, measured.lines().as_bytes())
+    let path = dir.join(format!("{name}.jsonl"));
+    write_atomic(disk, &path, lines.as_bytes())
         .with_context(|| format!("{} cannot be written", path.display()))
 }

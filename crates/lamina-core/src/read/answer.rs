@@ -4,6 +4,8 @@
 //! words it has, or words near in meaning; whether it has the kind of thing that is asked for; how well
 //! its record was found. Below a floor nothing is quoted: not to know is an answer.
 
+mod fields;
+mod in_force;
 mod kind;
 mod lapsed;
 mod mood;
@@ -14,11 +16,13 @@ pub mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::read::words::{is_empty_word, matter, stem, words};
-use kind::{Kind, about_the_answer, base};
+use kind::{Kind, about_the_answer, base, implied, is_dated};
 use lapsed::{bearing, heirs, succeeded, touches};
 use mood::{is_hearsay, is_unreal};
 use sought::{RELATION_MIN, Sought};
 
+pub use fields::{FieldAnswer, answer_from_fields};
+pub use in_force::{QuestionTime, put_in_force, without_time_clause};
 pub use kind::Kind as AnswerKind;
 pub use lapsed::Claimed;
 pub(crate) use sentence::cut;
@@ -236,7 +240,14 @@ impl Asked {
             let telling = if about_the_answer(&word) { 0.3 * telling } else { telling };
             weights.insert(stem, (word, telling));
         }
-        let names = matter(question).names;
+        let mut names = matter(question).names;
+        // A month in a question says when, and names nobody.
+        let dated: BTreeSet<String> = words(question)
+            .iter()
+            .filter(|word| is_dated(&[(*word).clone()]))
+            .map(|word| stem(word))
+            .collect();
+        names.retain(|name| !dated.contains(name));
         let stems = weights.keys().cloned().collect();
         let sought = Sought::of(question, &names);
         Asked { kind: Kind::of(question), weights, stems, names, sought }
@@ -378,7 +389,8 @@ struct Has {
 impl Has {
     fn of(text: &str) -> Has {
         let all = words(text);
-        let stems = all.iter().map(|word| rooted(word)).collect();
+        let mut stems: BTreeSet<String> = all.iter().map(|word| rooted(word)).collect();
+        stems.extend(implied(&all).map(stem));
         let words = all.into_iter().filter(|word| !is_empty_word(word)).collect();
         Has { stems, words }
     }

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lamina_core::read::answer::{Claimed, Judged, Meaning, Said, judge, quoted, sentences};
+use lamina_core::read::answer::{
+    Claimed, FieldAnswer, Grounds, Judged, Meaning, QuestionTime, Said, Sentence,
+    answer_from_fields, judge, put_in_force, quoted, sentences, without_time_clause,
+};
 use lamina_core::read::plan::asks_of_past;
 use lamina_core::read::prompt::{AuthorList, PromptTag, RecordAuthor};
 use lamina_index::{StaticEmbedder, Vector};
@@ -17,7 +20,9 @@ use crate::engine::Inner;
 use crate::index::document::speaker;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::facts::Answers;
-use crate::read::recall::{Ranked, Recalled, belief_words, claim_words, fact_words, object, term};
+use crate::read::recall::{
+    Knowledge, Ranked, Recalled, belief_words, claim_words, fact_words, object, term,
+};
 use crate::{Engine, Error};
 
 /// Sentences that are told about beside those that are quoted.
@@ -50,6 +55,8 @@ pub struct Quote {
     pub spoken: Option<(Micros, Micros)>,
     /// How well it answers, and why.
     pub judged: Judged,
+    /// Yes or no, if that was asked and a record says it.
+    pub verdict: Option<bool>,
 }
 
 /// What answers a question.
@@ -159,7 +166,14 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
         })
         .collect();
     let sentences = sentences(&said);
-    let judged = judge(question, &said, &sentences, &mut Nearness::to(question));
+    let time = question_time(question, recalled);
+    let asked = undated(question, recalled);
+    let judged = judge(&asked, &said, &sentences, &mut Nearness::to(&asked));
+    let mut begins = |sentence: &Sentence<'_>| {
+        let record = records.get(sentence.said)?;
+        asked::begins(sentence.text, record.at, None).map(|from| from.0)
+    };
+    let judged = put_in_force(question, (&said, &sentences), judged, time, &mut begins);
     let quote = |one: &Judged| {
         let sentence = sentences.get(one.sentence)?;
         let record = records.get(sentence.said)?;
@@ -173,11 +187,85 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
             at: record.at,
             spoken: spoken(sentence.text, record.at),
             judged: *one,
+            verdict: None,
         })
     };
-    Quotes {
-        answering: quoted(&judged, &sentences, most).iter().filter_map(quote).collect(),
-        considered: judged.iter().take(TOLD_MAX).filter_map(quote).collect(),
+    let mut answering: Vec<Quote> =
+        quoted(&judged, &sentences, most).iter().filter_map(quote).collect();
+    if let Some(found) = answer_from_fields(question, &said, time)
+        && let Some(record) = records.get(found.said)
+        && !answering.first().is_some_and(|best| is_later_word(best, record))
+    {
+        answering = vec![field_quote(found, record)];
+    }
+    Quotes { answering, considered: judged.iter().take(TOLD_MAX).filter_map(quote).collect() }
+}
+
+/// A sentence that is sure enough to stand before the field of an earlier record.
+const WORD_STRENGTH_MIN: f64 = 0.8;
+
+/// Whether a person's word is newer than a record, and sure.
+fn is_later_word(best: &Quote, record: &Record) -> bool {
+    best.verbatim && best.at.0 > record.at.0 && best.judged.strength >= WORD_STRENGTH_MIN
+}
+
+/// The field of a record as a quote.
+fn field_quote(found: FieldAnswer, record: &Record) -> Quote {
+    Quote {
+        layer: record.layer,
+        id: record.id.clone(),
+        text: found.text,
+        verbatim: false,
+        authors: record.authors.clone(),
+        tag: record.tag,
+        at: record.at,
+        spoken: None,
+        judged: Judged {
+            sentence: 0,
+            strength: 1.0,
+            grounds: Grounds {
+                coverage: 1.0,
+                names: 1.0,
+                score: record.score,
+                ..Grounds::default()
+            },
+            is_over: false,
+            is_hearsay: false,
+        },
+        verdict: found.verdict,
+    }
+}
+
+/// The present of a question, and the time that it names.
+fn question_time(question: &str, recalled: &Recalled) -> QuestionTime {
+    let Some(now) = recalled.knowledge.as_ref().and_then(Knowledge::at) else {
+        return QuestionTime::default();
+    };
+    if asks_of_past(question) {
+        let middle = asked::middle_of_month(question, now.0, None);
+        let window = middle.or_else(|| asked::spoken(question, now.0, None).map(|found| found.0));
+        let until = window.and_then(|window| window.to).map(|to| to.0.0);
+        return QuestionTime { now: Some(now.0.0), until: until.filter(|until| *until <= now.0.0) };
+    }
+    // Of a time to come: what will be so then.
+    let then = asked::begins(question, now.0, None).filter(|then| *then > now.0);
+    QuestionTime { now: Some(then.unwrap_or(now.0).0), until: None }
+}
+
+/// A question about a time of the past without the words that only say which time.
+fn undated(question: &str, recalled: &Recalled) -> String {
+    let head = without_time_clause(question);
+    let now = recalled.knowledge.as_ref().and_then(Knowledge::at);
+    let found = now
+        .filter(|_| asks_of_past(question))
+        .and_then(|now| asked::spoken(head, now.0, None))
+        .map(|(_, bytes)| bytes);
+    let parts = found.and_then(|(from, to)| Some((head.get(..from)?, head.get(to..)?)));
+    match parts {
+        Some((before, after)) if before.split_whitespace().count() >= 3 => {
+            format!("{} {}", before.trim_end(), after.trim_start())
+        }
+        _ => head.to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use lamina_types::{Micros, ValidAt};
 
-use super::{When, Window, spoken, when};
+use super::{When, Window, begins, middle_of_month, spoken, when};
 
 const NOW: &str = "2025-05-14T15:30:00Z";
 
@@ -95,4 +95,25 @@ fn a_question_speaks_of_a_time() {
     assert_eq!(shown(window), "2025-03-01T00:00:00Z .. 2025-04-01T00:00:00Z");
     assert_eq!(question.get(from..to), Some("in March 2025"));
     assert_eq!(spoken("What did Ada say about the budget?", instant(NOW), None), None);
+}
+
+#[test]
+fn begins_reads_a_date_without_a_year_as_the_next_one() {
+    let begun = |text: &str| {
+        let at = begins(text, instant(NOW), None)?;
+        Some(jiff::Timestamp::from_microsecond(at.0).unwrap().to_string())
+    };
+    let is = |text: &str| Some(text.to_owned());
+    assert_eq!(begun("The rent is 900 from 1 June."), is("2025-06-01T00:00:00Z"));
+    assert_eq!(begun("Mei becomes editor on 1 February."), is("2026-02-01T00:00:00Z"));
+    assert_eq!(begun("The rent is 900."), None);
+}
+
+#[test]
+fn middle_of_month_is_its_second_third() {
+    let middle = |text: &str| middle_of_month(text, instant(NOW), None).map(shown);
+    let expected = "2025-04-11T00:00:00Z .. 2025-04-21T00:00:00Z".to_owned();
+    assert_eq!(middle("What was it in mid April?"), Some(expected.clone()));
+    assert_eq!(middle("What was it in the middle of April?"), Some(expected));
+    assert_eq!(middle("What was it in April?"), None);
 }

@@ -430,6 +430,12 @@ pub(super) struct EvalArgs {
     /// A file of your own, with a JSON object on each line
     #[arg(long, value_name = "FILE")]
     pub(super) own: Option<PathBuf>,
+    /// A directory of stories with answers: one file for each
+    #[arg(long, value_name = "DIR")]
+    pub(super) stories: Option<PathBuf>,
+    /// A directory in the layout of FactConsolidation
+    #[arg(long, value_name = "DIR")]
+    pub(super) factconsolidation: Option<PathBuf>,
     /// Ask the server at this address instead of starting one
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,

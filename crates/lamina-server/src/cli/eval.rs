@@ -39,6 +39,8 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         longmemeval,
         memdaily,
         own,
+        stories,
+        factconsolidation,
         url,
         token_file,
         out,
@@ -55,7 +57,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
     ];
     let sets: Vec<_> =
         given.into_iter().filter_map(|(layout, path)| Some((layout, path?))).collect();
-    if sets.is_empty() {
+    if sets.is_empty() && stories.is_none() && factconsolidation.is_none() {
         return Err(Failure::usage(anyhow!(
             "give at least one data set; `lamina eval --help` lists them"
         )));
@@ -71,6 +73,8 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
     };
     Ok(Plan {
         sets,
+        stories,
+        factconsolidation,
         corrections,
         url,
         token,

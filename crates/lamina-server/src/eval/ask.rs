@@ -24,6 +24,8 @@ pub(super) const ASKED: usize = 50;
 const PACK_EVENTS: usize = 20;
 /// How often it is asked how far an embedding model is.
 const EMBEDDED_EVERY: Duration = Duration::from_millis(50);
+/// The header that names who asks.
+const ACTOR: &str = "x-cortex-actor";
 const BOUNDS: Bounds = Bounds {
     connect: Duration::from_secs(10),
     total: Duration::from_secs(300),
@@ -133,7 +135,7 @@ impl Server {
                 .map(|(number, record)| envelope(scope, number, record))
                 .collect();
             let path = "/v1/experience/bulk?wait=indexed";
-            let answer = self.post(path, &json!({"items": items})).await?;
+            let answer = self.post(path, &json!({"items": items}), None).await?;
             let results = answer.get("results").and_then(Value::as_array);
             let written = results.context("a bulk write has no results")?;
             ids.extend(
@@ -172,7 +174,7 @@ impl Server {
             "budgets": {"per_layer_limits": {"events": ASKED}},
         });
         let began = self.env.clock.monotonic();
-        let answer = self.post("/v1/recall", &body).await?;
+        let answer = self.post("/v1/recall", &body, None).await?;
         let micros = self.env.clock.monotonic().0 - began.0;
         let events = answer.pointer("/layers/events").and_then(Value::as_array);
         let events = events.context("a pack has no events")?;
@@ -189,9 +191,23 @@ impl Server {
         })
     }
 
-    async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let request = Request::post_json(self.endpoint(path)?, serde_json::to_vec(body)?);
+    /// Posts a body, in the name of an actor if one is given.
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        body: &Value,
+        actor: Option<&str>,
+    ) -> anyhow::Result<Value> {
+        let mut request = Request::post_json(self.endpoint(path)?, serde_json::to_vec(body)?);
+        if let Some(actor) = actor {
+            request = request.header(ACTOR, actor)?;
+        }
         self.send(path, request).await
+    }
+
+    /// Gets a document.
+    pub(super) async fn get(&self, path: &str) -> anyhow::Result<Value> {
+        self.send(path, Request::get(self.endpoint(path)?)).await
     }
 
     fn endpoint(&self, path: &str) -> anyhow::Result<Endpoint> {

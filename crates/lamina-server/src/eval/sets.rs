@@ -6,6 +6,7 @@ mod locomo;
 mod longmemeval;
 mod memdaily;
 mod own;
+pub(super) mod stories;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -273,9 +273,42 @@ pub(super) fn is_alike(one: &str, other: &str) -> bool {
 
 const RELATIONS: &[&[&str]] = &[
     &["boss", "manager", "supervisor", "reports", "report"],
+    &["cost", "charge", "price", "worth", "pay"],
+    &["host", "hosted", "runs", "running", "deployed"],
+    &["lead", "manage", "manager", "run", "head", "responsible", "own", "owner", "owned"],
+    &["mend", "repair", "fix", "maintain"],
     &["husband", "wife", "spouse", "married", "marry", "partner"],
     &["lives", "live", "moved", "resides", "based", "settled"],
     &["work", "works", "employed", "teaches", "joined", "hired"],
+];
+
+/// The words that a phrase of change says without having them: who takes over the night shift runs it.
+pub(super) fn implied(said: &[String]) -> impl Iterator<Item = &'static str> {
+    CHANGES
+        .iter()
+        .filter(|(phrase, _)| {
+            said.windows(2).any(|pair| {
+                matches!(pair, [one, other] if phrase.iter().any(|(first, second)| one == first && other == second))
+            })
+        })
+        .flat_map(|(_, implied)| implied.iter().copied())
+}
+
+/// Pairs of words that are a change.
+type ChangePhrases = &'static [(&'static str, &'static str)];
+
+const CHANGES: &[(ChangePhrases, &[&str])] = &[
+    (
+        &[("takes", "over"), ("took", "over"), ("taking", "over"), ("take", "over")],
+        &["run", "own", "lead", "manage", "head", "responsible", "owner"],
+    ),
+    (
+        &[("moved", "to"), ("moves", "to"), ("switched", "to"), ("went", "to")],
+        &["take", "have", "use", "live"],
+    ),
+    (&[("goes", "up"), ("went", "up"), ("raised", "to"), ("up", "to")], &["cost", "pay", "price"]),
+    (&[("is", "live"), ("is", "out"), ("went", "live")], &["release", "version"]),
+    (&[("runs", "on"), ("run", "on"), ("is", "on")], &["host"]),
 ];
 
 const FORMS: &[(&str, &[&str])] = &[

@@ -54,7 +54,7 @@ pub(in crate::read) struct Fate {
 
 impl Knowledge {
     /// The instant in the world that is asked about.
-    fn at(&self) -> Option<ValidAt> {
+    pub(in crate::read) fn at(&self) -> Option<ValidAt> {
         self.current.pins.valid.or(self.current.lapsed_by)
     }
 }

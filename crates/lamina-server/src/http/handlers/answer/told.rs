@@ -77,11 +77,16 @@ pub(super) fn line(quote: &Quote) -> String {
     let meant = quote.spoken.map(|(from, to)| format!(" ({})", days(from, to))).unwrap_or_default();
     let text = quote_inline(&quote.text);
     let who = speaker(quote.tag, &quote.authors);
-    match quote.layer {
+    let said = match quote.layer {
         // Nobody said it like this: no quotation marks.
         Layer::Events if !quote.verbatim => format!("On {day}, from {who}: {text}{meant}"),
         Layer::Events => format!("On {day}, {who} said: \u{201c}{text}\u{201d}{meant}"),
         _ => format!("Known since {day}, from {who}: {text}{meant}"),
+    };
+    match quote.verdict {
+        Some(true) => format!("Yes. {said}"),
+        Some(false) => format!("No. {said}"),
+        None => said,
     }
 }
 

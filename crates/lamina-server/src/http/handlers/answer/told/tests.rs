@@ -33,6 +33,7 @@ fn quote(id: &str, text: &str, at: i64) -> Quote {
             is_over: false,
             is_hearsay: false,
         },
+        verdict: None,
     }
 }
 
