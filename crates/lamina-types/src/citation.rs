@@ -101,6 +101,79 @@ impl FromStr for EventCitation {
     }
 }
 
+/// A citation that another program gave an event: `eventloom://<thread>/events/<number>#<seal>` with any thread that
+/// has neither `/` nor blanks. It stands as `citation` in the origin of the imported event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignCitation {
+    /// The thread there.
+    pub thread: String,
+    /// The number there, from 1.
+    pub number: u64,
+    /// The seal there, or the beginning of it.
+    pub seal: CitedSeal,
+}
+
+/// How the member of an origin begins, in compact JSON.
+const ORIGIN_MEMBER: &str = "\"citation\":\"";
+
+impl ForeignCitation {
+    /// The citation in an origin, which is compact JSON.
+    pub fn of_origin(origin: &str) -> Option<ForeignCitation> {
+        let mut rest = origin;
+        while let Some(at) = rest.find(ORIGIN_MEMBER) {
+            rest = rest.get(at + ORIGIN_MEMBER.len()..)?;
+            let text = rest.split('"').next().unwrap_or_default();
+            if let Ok(citation) = text.parse() {
+                return Some(citation);
+            }
+        }
+        None
+    }
+
+    /// The part that the full and the short form share.
+    pub fn short_form(&self) -> String {
+        let seal = match &self.seal {
+            CitedSeal::Full(seal) => seal.first_chunk().copied().unwrap_or_default(),
+            CitedSeal::Short(seal) => *seal,
+        };
+        let ForeignCitation { thread, number, .. } = self;
+        format!("{SCHEME}{thread}{EVENTS}{number}#{}", hex::encode(&seal))
+    }
+
+    /// Whether this names the event that has the other citation.
+    pub fn names(&self, other: &ForeignCitation) -> bool {
+        let is_sealed = match (&self.seal, &other.seal) {
+            (seal, CitedSeal::Full(full)) => seal.matches(full),
+            (CitedSeal::Full(full), CitedSeal::Short(short)) => full.starts_with(short),
+            (CitedSeal::Short(one), CitedSeal::Short(other)) => one == other,
+        };
+        is_sealed && self.thread == other.thread && self.number == other.number
+    }
+}
+
+impl FromStr for ForeignCitation {
+    type Err = CitationError;
+
+    fn from_str(text: &str) -> Result<Self, CitationError> {
+        if text.len() > CITATION_CHARS_MAX {
+            return Err(CitationError);
+        }
+        let parts = text.strip_prefix(SCHEME).and_then(|rest| rest.rsplit_once('#'));
+        let (rest, seal) = parts.ok_or(CitationError)?;
+        let (thread, number) = rest.split_once(EVENTS).ok_or(CitationError)?;
+        let is_plain =
+            |c: char| c != '/' && c != '"' && c != '\\' && !c.is_whitespace() && !c.is_control();
+        if thread.is_empty() || !thread.chars().all(is_plain) {
+            return Err(CitationError);
+        }
+        Ok(ForeignCitation {
+            thread: thread.to_owned(),
+            number: positive(number).ok_or(CitationError)?,
+            seal: cited_seal(seal).ok_or(CitationError)?,
+        })
+    }
+}
+
 fn positive(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|c| c.is_ascii_digit()) && !text.starts_with('0');
     if digits { text.parse().ok() } else { None }

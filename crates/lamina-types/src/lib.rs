@@ -29,7 +29,7 @@ pub mod stdx;
 
 pub use actor::{Actor, ActorId};
 pub use audit::{AuditRow, AuditWho, Decision};
-pub use citation::{CitationError, CitedSeal, EventCitation};
+pub use citation::{CitationError, CitedSeal, EventCitation, ForeignCitation};
 pub use content::{Content, MediaRef, Modality, Role};
 pub use error_code::ErrorCode;
 pub use event::EventRecord;

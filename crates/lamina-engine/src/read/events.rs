@@ -9,7 +9,8 @@ use lamina_store::kv::Direction;
 use lamina_store::view::{self, EventRow, EventScan};
 use lamina_types::capability::ScopeReadLocal;
 use lamina_types::{
-    ActorId, EventCitation, EventId, EventRecord, Micros, RecordedAt, ScopePath, ValidAt,
+    ActorId, EventCitation, EventId, EventRecord, ForeignCitation, Micros, RecordedAt, ScopePath,
+    ValidAt,
 };
 
 use crate::admin::shared::meant;
@@ -20,6 +21,8 @@ use crate::{Engine, Error};
 
 /// Rows that one page looks at before it ends early with a position to go on from.
 const ROWS_LOOKED_AT_MAX: usize = 20_000;
+/// Events with one foreign citation that are looked at.
+const FOREIGN_LOOKED_AT_MAX: usize = 1_000;
 
 impl Engine {
     /// The home scope of an event, to ask the policy for a permit: also of one whose words are gone, because that it
@@ -101,6 +104,36 @@ impl Engine {
             None | Some(Err(Error::Deleted)) => Ok(None),
             Some(record) => record.map(Some),
         }
+    }
+
+    /// The events that came with a citation of another program and their home scopes, oldest first. Whether the caller
+    /// may read there is still to be asked.
+    pub async fn events_by_foreign_citation(
+        &self,
+        tenant: u32,
+        citation: &ForeignCitation,
+    ) -> Result<Vec<(EventId, ScopePath)>, Error> {
+        self.inner.caught_up().await;
+        let citation = citation.clone();
+        self.blocking(move |inner| {
+            let mut found = Vec::new();
+            for event in inner.views.cited_origins(tenant, &citation, FOREIGN_LOOKED_AT_MAX)? {
+                let Some(row) = inner.event_seen(tenant, event)? else { continue };
+                let record = match inner.record(&row) {
+                    Err(Error::Deleted) => continue,
+                    record => record?,
+                };
+                let origin = record.experience.origin.as_deref();
+                if origin
+                    .and_then(ForeignCitation::of_origin)
+                    .is_some_and(|own| citation.names(&own))
+                {
+                    found.push((event, record.experience.scope));
+                }
+            }
+            Ok(found)
+        })
+        .await
     }
 
     /// The event that this caller wrote under a key, by either write route.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::coverage::check_schema;
 use crate::forget::redact;
 use crate::harness::{Api, Own, encode, string};
+use crate::import::{import, upload};
 use crate::tokens::Team;
 
 fn cited(api: &mut Api, citation: &str) -> Vec<String> {
@@ -114,4 +115,67 @@ fn citation_of_an_event_that_one_may_not_read_finds_nothing() {
     for citation in [full.as_str(), &short(&full), &unknown] {
         assert_eq!(mallory.get(&path(citation)).ok(200)["items"], json!([]), "{citation}");
     }
+}
+
+/// An imported event keeps the citation that it came with, and both find it, within what the caller may read.
+#[test]
+fn foreign_citation_finds_the_imported_event() {
+    let team = Team::start("on_prem_enterprise");
+    let mut alice = team.caller("acme", "user:alice");
+    let mut mallory = team.caller("acme", "user:mallory");
+    let mut other = team.caller("other", "user:alice");
+    let seal = "5e".repeat(32);
+    let foreign = format!("eventloom://zaxy-default/events/7#{seal}");
+    let exported = |scope: &str, text: &str, foreign: &str| {
+        let mark = json!({"line": "event", "version": 1, "id": format!("evt_{}", "7".repeat(32)),
+            "recorded_at": "2026-01-01T00:00:00Z", "origin": {"seq": 7, "citation": foreign}});
+        let mut line = crate::harness::envelope(scope, text);
+        line["lamina"] = mark;
+        line.to_string()
+    };
+    let query = "format=jsonl&scope=user:alice";
+    let job =
+        import(&mut alice, upload(query, exported("user:alice", "The pump works.", &foreign)));
+    assert_eq!(job["written"], 1, "{job}");
+    let path = |citation: &str| format!("/v1/events?citation={}", encode(citation));
+    let found = alice.get(&path(&foreign)).ok(200);
+    check_schema("event_page", &found);
+    let event = &found["items"][0];
+    assert_eq!(event["content"]["text"], "The pump works.", "{found}");
+    assert_eq!(event["origin"]["citation"], foreign.as_str());
+    let own = string(event, "citation");
+    assert_eq!(alice.get(&path(&own)).ok(200)["items"][0]["id"], event["id"]);
+    let fragment = &foreign[..foreign.len() - 52];
+    assert_eq!(alice.get(&path(fragment)).ok(200)["items"][0]["id"], event["id"]);
+    let elsewhere = format!("{}&scope=user:bob", path(&foreign));
+    assert_eq!(alice.get(&elsewhere).ok(200)["items"], json!([]));
+    for wrong in
+        [foreign.replace("/7#", "/8#"), foreign.replace("5e5e5e5e5e5e5e", "5e5e5e5e5e5eff")]
+    {
+        assert_eq!(alice.get(&path(&wrong)).ok(200)["items"], json!([]), "{wrong}");
+    }
+    for stranger in [&mut mallory, &mut other] {
+        assert_eq!(stranger.get(&path(&foreign)).ok(200)["items"], json!([]));
+        assert_eq!(stranger.get(&path(fragment)).ok(200)["items"], json!([]));
+    }
+    // The same citation on an event of somebody else adds nothing to what each of them sees.
+    let query = "format=jsonl&scope=user:mallory";
+    import(&mut mallory, upload(query, exported("user:mallory", "It is broken.", &foreign)));
+    assert_eq!(alice.get(&path(&foreign)).ok(200)["items"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        mallory.get(&path(&foreign)).ok(200)["items"][0]["content"]["text"],
+        "It is broken."
+    );
+    // Erased with the words, also after a restart.
+    let body = json!({"scope": "user:alice", "confirm_all": true});
+    let erasure = string(&alice.post("/v1/erasures", &body).ok(202), "erasure_id");
+    while alice.get(&format!("/v1/erasures/{erasure}")).ok(200)["status"] == "running" {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let team = team.restart();
+    let mut alice = team.caller("acme", "user:alice");
+    assert_eq!(alice.get(&path(&foreign)).ok(200)["items"], json!([]));
+    let mut mallory = team.caller("acme", "user:mallory");
+    assert_eq!(mallory.get(&path(&foreign)).ok(200)["items"].as_array().unwrap().len(), 1);
+    team.own.stop();
 }

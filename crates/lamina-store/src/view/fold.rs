@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use lamina_types::{BlobId, MemberRole, RecordedAt};
+use lamina_types::{BlobId, ForeignCitation, MemberRole, RecordedAt};
 
 use crate::codec::CodecError;
 use crate::codec::control::{Blob, BlobKey, Scope, Tenant};
@@ -162,6 +162,10 @@ impl<'a> Fold<'a> {
                     let reference = key::blob_reference(row.tenant, blob, row.offset);
                     self.put(Space::Blobs, reference, *id.as_bytes());
                 }
+                if let Some(cited) = &facets.cited {
+                    let reference = key::cited_origin(row.tenant, cited, row.offset);
+                    self.put(Space::Entries, reference, *id.as_bytes());
+                }
             }
             None => {
                 self.counts.erased += 1;
@@ -201,6 +205,9 @@ impl<'a> Fold<'a> {
                 blobs.push(blob);
             }
         }
+        let cited = what.origin.as_deref().and_then(ForeignCitation::of_origin);
+        let cited =
+            cited.map(|cited| self.tags.citation(tenant, &cited.short_form())).transpose()?;
         let identity = what.identity;
         let idempotency = cut(&identity.idem_mac);
         let mut uses = self.key_uses(tenant, &idempotency)?;
@@ -220,6 +227,7 @@ impl<'a> Fold<'a> {
             blobs,
             idempotency,
             batch_id: identity.batch_id,
+            cited,
         }))
     }
 

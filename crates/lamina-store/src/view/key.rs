@@ -269,6 +269,11 @@ pub(crate) fn blob_reference(tenant: u32, id: &BlobId, offset: u64) -> Vec<u8> {
     Key::kind(tenant, 1).bytes(id.as_bytes()).number(offset).0
 }
 
+/// The event at an offset that came with a citation of another program.
+pub(crate) fn cited_origin(tenant: u32, citation: &Tag, offset: u64) -> Vec<u8> {
+    Key::kind(tenant, 4).bytes(citation).number(offset).0
+}
+
 /// The use of an idempotency key by the upload at an offset.
 pub(crate) fn blob_key(tenant: u32, key: &Tag, offset: u64) -> Vec<u8> {
     Key::kind(tenant, 2).bytes(key).number(offset).0

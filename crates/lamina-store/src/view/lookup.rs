@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lamina_types::{BlobId, EventId, RecordedAt, ScopePath};
+use lamina_types::{BlobId, EventId, ForeignCitation, RecordedAt, ScopePath};
 
 use crate::codec::CodecError;
 use crate::kv::{Direction, Space};
@@ -266,6 +266,29 @@ impl Views {
         let to = key::after(key::blob_reference(tenant, &id, u64::MAX));
         let mut events = Vec::new();
         self.walk(Space::Blobs, (&from, &to), &mut |_, value| {
+            if events.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let event = value.try_into().map_err(|_| CodecError::Truncated)?;
+            events.push(EventId::from_bytes(event));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(events)
+    }
+
+    /// The first events that came with a citation of another program, or with one that has the same short form,
+    /// oldest first, at most `limit`.
+    pub fn cited_origins(
+        &self,
+        tenant: u32,
+        citation: &ForeignCitation,
+        limit: usize,
+    ) -> Result<Vec<EventId>, ViewError> {
+        let tag = self.tags.citation(tenant, &citation.short_form())?;
+        let from = key::cited_origin(tenant, &tag, 0);
+        let to = key::after(key::cited_origin(tenant, &tag, u64::MAX));
+        let mut events = Vec::new();
+        self.walk(Space::Entries, (&from, &to), &mut |_, value| {
             if events.len() == limit {
                 return Ok(ControlFlow::Break(()));
             }

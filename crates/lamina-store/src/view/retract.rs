@@ -95,6 +95,9 @@ impl Fold<'_> {
         for blob in &facets.blobs {
             self.delete(Space::Blobs, key::blob_reference(row.tenant, blob, row.offset));
         }
+        if let Some(cited) = &facets.cited {
+            self.delete(Space::Entries, key::cited_origin(row.tenant, cited, row.offset));
+        }
         self.counts.erased += 1;
         self.put(Space::Events, key::event(row.tenant, &row.id), row.encode());
         Ok(())

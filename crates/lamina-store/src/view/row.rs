@@ -51,6 +51,8 @@ pub struct EventFacets {
     pub idempotency: Tag,
     /// The bulk write it came with.
     pub batch_id: Option<BatchId>,
+    /// The citation that another program gave it, as a keyed hash.
+    pub cited: Option<Tag>,
 }
 
 impl EventRow {
@@ -82,12 +84,13 @@ impl EventRow {
             out.push(0);
             return out;
         };
-        out.push(1 | u8::from(facets.excluded) << 1);
+        out.push(1 | u8::from(facets.excluded) << 1 | u8::from(facets.cited.is_some()) << 2);
         put_instant(&mut out, facets.observed_at.0);
         out.extend_from_slice(&facets.idempotency);
         put_batch(&mut out, facets.batch_id);
         put_ids(&mut out, facets.tags.iter());
         put_ids(&mut out, facets.blobs.iter().map(BlobId::as_bytes));
+        out.extend(facets.cited.iter().flatten());
         out
     }
 
@@ -114,6 +117,7 @@ impl EventRow {
                 batch_id: batch(&mut from)?,
                 tags: ids(&mut from)?,
                 blobs: ids(&mut from)?.into_iter().map(BlobId::from_bytes).collect(),
+                cited: if flags & 4 != 0 { Some(from.array()?) } else { None },
             });
         }
         done(&from, row)

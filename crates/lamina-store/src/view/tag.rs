@@ -57,6 +57,11 @@ impl Tags {
         self.tag("view.tenant", DEPLOYMENT, name.as_bytes())
     }
 
+    /// Of the citation that an event came with, in its short form.
+    pub(crate) fn citation(&self, tenant: u32, short_form: &str) -> Result<Tag, ViewError> {
+        self.tag("view.citation", tenant, short_form.as_bytes())
+    }
+
     pub(crate) fn blob_content(&self, tenant: u32, sha256: &[u8; 32]) -> Result<Tag, ViewError> {
         self.tag("view.blob", tenant, sha256)
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{CitationError, CitedSeal, EventCitation};
+use super::{CitationError, CitedSeal, EventCitation, ForeignCitation};
 use crate::limits::CITATION_CHARS_MAX;
 
 fn cite(scope: &str, number: u64) -> EventCitation {
@@ -80,4 +80,28 @@ proptest! {
     fn any_text_is_read_or_refused(text in "(eventloom://)?\\PC{0,40}(/events/[0-9]{0,3})?(#[0-9a-f]{12})?") {
         let _ = text.parse::<EventCitation>();
     }
+}
+
+#[test]
+fn foreign_citation_is_read_from_an_origin() {
+    let seal = "cd".repeat(32);
+    let full = format!("eventloom://zaxy-default/events/5#{seal}");
+    let found = |origin: &str| ForeignCitation::of_origin(origin).map(|found| found.short_form());
+    let short = format!("eventloom://zaxy-default/events/5#{}", "cd".repeat(6));
+    assert_eq!(found(&format!("{{\"seq\":5,\"citation\":\"{full}\"}}")), Some(short.clone()));
+    assert_eq!(
+        found(&format!("{{\"citation\":\"none\",\"at\":{{\"citation\":\"{full}\"}}}}")),
+        Some(short)
+    );
+    // A text that quotes one has none.
+    assert_eq!(found(&format!("{{\"note\":\"{{\\\"citation\\\":\\\"{full}\\\"}}\"}}")), None);
+    for bad in ["eventloom:///events/5#", "eventloom://a/b/events/5#", "eventloom://a b/events/5#"]
+    {
+        assert_eq!(format!("{bad}{seal}").parse::<ForeignCitation>(), Err(CitationError), "{bad}");
+    }
+    let [full, other]: [ForeignCitation; 2] =
+        [full.clone(), full.replace("/5#", "/6#")].map(|text| text.parse().unwrap());
+    assert!(full.names(&full) && !other.names(&full));
+    let short: ForeignCitation = full.short_form().parse().unwrap();
+    assert!(short.names(&full) && full.names(&short));
 }

@@ -2,7 +2,8 @@
 
 use lamina_types::limits::{LABEL_CHARS_MAX, MODALITY_CHARS_MAX, PAGE_DEFAULT, QUERY_LABELS_MAX};
 use lamina_types::{
-    ActorId, CitationError, EventCitation, Micros, RecordedAt, ScopePath, ScopeView, ValidAt,
+    ActorId, CitationError, EventCitation, ForeignCitation, Micros, RecordedAt, ScopePath,
+    ScopeView, ValidAt,
 };
 use sha2::{Digest, Sha256};
 
@@ -72,11 +73,15 @@ pub enum EventsRequest {
     Cited(CitationQuery),
 }
 
-/// The event of a citation. The citation names the scope; `scope`, if it is given, must be the same.
+/// The event of a citation. One of our own names the scope; `scope`, if it is given, must be the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitationQuery {
-    /// The citation.
-    pub citation: EventCitation,
+    /// The citation, if it can be one of our own.
+    pub own: Option<EventCitation>,
+    /// The citation, if it can be one that an imported event came with.
+    pub foreign: Option<ForeignCitation>,
+    /// The only scope that is wanted.
+    pub scope: Option<ScopePath>,
 }
 
 impl EventsRequest {
@@ -93,10 +98,14 @@ impl EventsRequest {
 impl CitationQuery {
     fn parse(pairs: &[(String, String)], text: &str) -> Result<CitationQuery, ApiError> {
         let refuse = |name: &str, reason: &str| ApiError::invalid_parameter(name, reason);
-        let citation: EventCitation =
-            text.parse().map_err(|error: CitationError| refuse("citation", &error.to_string()))?;
+        let own: Result<EventCitation, CitationError> = text.parse();
+        let foreign: Option<ForeignCitation> = text.parse().ok();
+        if let (Err(error), None) = (&own, &foreign) {
+            return Err(refuse("citation", &error.to_string()));
+        }
         let scope = Params::new(pairs).scope_opt()?;
-        if scope.is_some_and(|scope| scope != citation.scope) {
+        let is_elsewhere = |own: &EventCitation| scope.as_ref().is_some_and(|s| *s != own.scope);
+        if own.as_ref().is_ok_and(is_elsewhere) {
             return Err(refuse("scope", "the citation is of another scope; leave this out"));
         }
         let other = pairs.iter().find(|(name, _)| LIST_PARAMETERS.contains(&name.as_str()));
@@ -104,7 +113,7 @@ impl CitationQuery {
             Some((name, _)) => {
                 Err(refuse(name, "a citation names one event; leave this parameter out"))
             }
-            None => Ok(CitationQuery { citation }),
+            None => Ok(CitationQuery { own: own.ok(), foreign, scope }),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `GET /v1/events` and `GET /v1/events/{event_id}`.
 
+use std::collections::BTreeMap;
+
 use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::v1::events::{
@@ -8,9 +10,13 @@ use lamina_api::v1::events::{
 };
 use lamina_api::{ApiError, Page, PageStart};
 use lamina_core::policy::Caller;
-use lamina_engine::{Axis, Error as EngineError, EventsQuery as Question, ScanKey, Traversed};
+use lamina_engine::{
+    Axis, Error as EngineError, EventsQuery as Question, ReadPermit, ScanKey, Traversed,
+};
 use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{ActorId, ErrorCode, EventCitation, EventId, Micros, ScopePath, ScopeView};
+use lamina_types::{
+    ActorId, ErrorCode, EventId, EventRecord, ForeignCitation, Micros, ScopePath, ScopeView,
+};
 
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
@@ -20,33 +26,98 @@ use crate::http::reply;
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     match EventsRequest::parse(&call.pairs()?)? {
         EventsRequest::List(query) => page(call, *query).await,
-        EventsRequest::Cited(CitationQuery { citation }) => cited(call, citation).await,
+        EventsRequest::Cited(query) => cited(call, query).await,
     }
 }
 
-/// The event of a citation as a page of one. Where the caller may not read there is nothing, as if there were
-/// no such event; a caller that may read nowhere is refused.
-async fn cited(call: Call, citation: EventCitation) -> Result<Response, Failure> {
+/// Events with one foreign citation that are shown.
+const FOREIGN_SHOWN_MAX: usize = 32;
+
+/// The event of a citation as a page of one; of a foreign citation, the events that came with it. Where the caller may
+/// not read there is nothing, as if there were no such event; a caller that may read nowhere is refused.
+async fn cited(call: Call, query: CitationQuery) -> Result<Response, Failure> {
     let caller = call.caller()?;
-    let engine = call.app.engine.clone();
-    let (desk, scope) = (&call.desk, &citation.scope);
-    let decided =
-        engine.read_permit(&call.app.boot(), &caller, scope, ScopeView::Local).await?.ok();
+    let desk = call.desk.clone();
+    let CitationQuery { own, foreign, scope } = query;
     let mut items = Vec::new();
-    if let Some(permit) = decided {
-        call.record.allowed(permit.capability(), permit.decided_by(), Some(scope));
-        if let Some(record) = engine.event_by_citation(&permit, &citation).await? {
-            call.record.event(record.id);
-            let mut sight = engine.sight_of(call.app.boot(), &permit).await;
-            let derives = engine.derived_in_sight(&mut sight, record.id).await?;
-            let echoes = engine.echoes_in_sight(&mut sight, record.id).await?;
-            items.push(EventBody::new(&record, derives).echoing(&echoes).with_origin(&record));
+    let mut is_decided = false;
+    if let Some(citation) = own {
+        let engine = &desk.app.engine;
+        if let Some(permit) = may_read(&desk, &caller, &citation.scope).await? {
+            is_decided = true;
+            if let Some(record) = engine.event_by_citation(&permit, &citation).await? {
+                items.push(shown(&desk, &permit, &record).await?);
+            }
         }
-    } else {
+    }
+    if let Some(citation) = foreign.filter(|_| items.is_empty()) {
+        let found = foreign_events(&desk, &caller, &citation, scope.as_ref()).await?;
+        is_decided |= !found.is_empty();
+        items.extend(found);
+    }
+    if !is_decided {
         desk.permit::<ScopeReadLocal>(&caller, None).await?;
         desk.record.forget();
     }
     reply::json(StatusCode::OK, &EventsPage::new(Page::new(items, None), None))
+}
+
+/// The permit to read in a scope, if there is one. A refusal is no answer: it would say that something is there.
+async fn may_read(
+    desk: &Desk,
+    caller: &Caller,
+    scope: &ScopePath,
+) -> Result<Option<ReadPermit>, Failure> {
+    let engine = &desk.app.engine;
+    let decided = engine.read_permit(&desk.app.boot(), caller, scope, ScopeView::Local).await?.ok();
+    if let Some(permit) = &decided {
+        desk.record.allowed(permit.capability(), permit.decided_by(), Some(scope));
+    }
+    Ok(decided)
+}
+
+async fn shown(
+    desk: &Desk,
+    permit: &ReadPermit,
+    record: &EventRecord,
+) -> Result<EventBody, Failure> {
+    let engine = &desk.app.engine;
+    desk.record.event(record.id);
+    let mut sight = engine.sight_of(desk.app.boot(), permit).await;
+    let derives = engine.derived_in_sight(&mut sight, record.id).await?;
+    let echoes = engine.echoes_in_sight(&mut sight, record.id).await?;
+    Ok(EventBody::new(record, derives).echoing(&echoes).with_origin(record))
+}
+
+/// The events that came with a foreign citation, as far as the caller may read.
+async fn foreign_events(
+    desk: &Desk,
+    caller: &Caller,
+    citation: &ForeignCitation,
+    wanted: Option<&ScopePath>,
+) -> Result<Vec<EventBody>, Failure> {
+    let engine = &desk.app.engine;
+    let tenants = [Some(caller.tenant), engine.shared_tenant(&desk.app.boot())];
+    let mut permits: BTreeMap<ScopePath, Option<ReadPermit>> = BTreeMap::new();
+    let mut items = Vec::new();
+    for tenant in tenants.into_iter().flatten() {
+        for (event, scope) in engine.events_by_foreign_citation(tenant, citation).await? {
+            if wanted.is_some_and(|wanted| *wanted != scope) || items.len() == FOREIGN_SHOWN_MAX {
+                continue;
+            }
+            if !permits.contains_key(&scope) {
+                permits.insert(scope.clone(), may_read(desk, caller, &scope).await?);
+            }
+            let Some(Some(permit)) = permits.get(&scope) else { continue };
+            let ReadPermit::Local(local) = permit else { continue };
+            let record = match engine.event(local, event).await {
+                Err(EngineError::Deleted | EngineError::NotFound) => continue,
+                record => record?,
+            };
+            items.push(shown(desk, permit, &record).await?);
+        }
+    }
+    Ok(items)
 }
 
 async fn page(call: Call, query: EventsQuery) -> Result<Response, Failure> {
