@@ -17,3 +17,6 @@ pub(crate) mod tools;
 pub(crate) mod endpoint;
 pub mod targets;
 
+
+#[cfg(test)]
+mod tests;
