@@ -579,7 +579,17 @@ pub(super) struct WhyArgs {
 
 impl From<SettingArgs> for Flags {
     fn from(args: SettingArgs) -> Flags {
-        let SettingArgs { data, listen, idle_exit, preset, policy, trust, tls_cert, tls_key, config } = args;
+        let SettingArgs {
+            data,
+            listen,
+            idle_exit,
+            preset,
+            policy,
+            trust,
+            tls_cert,
+            tls_key,
+            config,
+        } = args;
         Flags { data, listen, idle_exit, preset, policy, trust, tls_cert, tls_key, config }
     }
 }

@@ -78,9 +78,9 @@ pub(super) fn publish(config: &Config, address: &str) {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         preset: config.preset.to_string(),
     };
-    let written = serde_json::to_vec(&endpoint).map_err(io::Error::other).and_then(|bytes| {
-        lamina_env::disk::write_atomic(&RealDisk, &file(&config.data), &bytes)
-    });
+    let written = serde_json::to_vec(&endpoint)
+        .map_err(io::Error::other)
+        .and_then(|bytes| lamina_env::disk::write_atomic(&RealDisk, &file(&config.data), &bytes));
     if let Err(error) = written {
         tracing::warn!(%error, "other processes are not told where this server is");
     }

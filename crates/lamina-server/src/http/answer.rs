@@ -66,7 +66,17 @@ pub(crate) async fn answer(
             }
             let (app, record) = (Arc::clone(&app), Arc::clone(&record));
             let desk = Desk { app: Arc::clone(&app), record: Arc::clone(&record) };
-            let call = Call { app, id: id.clone(), head, body, identity, record, rest: None, desk, named: None };
+            let call = Call {
+                app,
+                id: id.clone(),
+                head,
+                body,
+                identity,
+                record,
+                rest: None,
+                desk,
+                named: None,
+            };
             standing = charge(&call, &site);
             match standing.and_then(|standing| standing.refusal()) {
                 Some(refusal) => {
@@ -125,7 +135,8 @@ fn handled(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
 fn charge(call: &Call, site: &Site) -> Option<Standing> {
     let caller = call.caller().ok()?;
     let usage = Usage::of(&call.head.method, site.capability());
-    let usage = usage.or_else(|| (site.tells_callers() || site.speaks_mcp()).then_some(Usage::Read));
+    let usage =
+        usage.or_else(|| (site.tells_callers() || site.speaks_mcp()).then_some(Usage::Read));
     Some(call.app.rates.charge(&caller, usage, &call.app.quotas(&caller)))
 }
 

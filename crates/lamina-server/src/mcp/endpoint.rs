@@ -74,7 +74,9 @@ async fn result_of(
         return Ok(result);
     }
     match request.method.as_str() {
-        "tools/call" => Ok(call_tool(call, request.params).await?.map(|result| fixed::finished(result, era))),
+        "tools/call" => {
+            Ok(call_tool(call, request.params).await?.map(|result| fixed::finished(result, era)))
+        }
         method => Ok(Err(era::unknown_method(method, era))),
     }
 }
@@ -190,7 +192,8 @@ pub(crate) fn refusal(failure: Failure, id: &Id) -> Response {
 
 fn response(status: u16, message: &Value) -> Response {
     let mut response = Response::new(Body::from(message.to_string()));
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(CONTENT_TYPE, reply::JSON);
     response
 }

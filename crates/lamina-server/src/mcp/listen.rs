@@ -11,10 +11,7 @@ use crate::http::listen::Closing;
 use crate::http::sse::{self, Next, Source};
 
 /// The first message on the stream of a subscription.
-pub(crate) fn acknowledgement(
-    id: &Value,
-    params: &Map<String, Value>,
-) -> Result<Value, RpcError> {
+pub(crate) fn acknowledgement(id: &Value, params: &Map<String, Value>) -> Result<Value, RpcError> {
     if !params.get("notifications").is_some_and(Value::is_object) {
         let text = "`notifications` is required, and an object.";
         return Err(RpcError::bad_request(INVALID_PARAMS, text));

@@ -17,6 +17,5 @@ pub(crate) mod tools;
 pub(crate) mod endpoint;
 pub mod targets;
 
-
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //! permits of the MCP request. No socket, no second authentication, one row in the audit log.
 
 use axum::body::Body;
-use axum::http::header::CONTENT_TYPE;
 use axum::http::Request as HttpRequest;
+use axum::http::header::CONTENT_TYPE;
 use http_body_util::BodyExt as _;
 use lamina_api::{Method, routes};
 use lamina_core::policy::Caller;

@@ -6,8 +6,20 @@ use serde_json::{Map, Value};
 /// The keywords that are understood. Those that only describe constrain nothing.
 #[cfg(test)]
 pub(crate) const KEYWORDS: [&str; 14] = [
-    "type", "properties", "required", "additionalProperties", "items", "enum", "minimum", "maximum", "minLength",
-    "maxLength", "maxItems", "description", "default", "title",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "description",
+    "default",
+    "title",
 ];
 
 /// What is wrong with one argument.
@@ -76,15 +88,20 @@ fn check_value(schema: &Value, value: &Value, at: &str) -> Result<(), SchemaErro
         }
         Value::String(text) => {
             let chars = text.chars().count();
-            if let Some((least, _)) = length("minLength", chars).filter(|(least, chars)| chars < least) {
+            if let Some((least, _)) =
+                length("minLength", chars).filter(|(least, chars)| chars < least)
+            {
                 return wrong(format!("must have at least {least} characters"));
             }
-            if let Some((most, _)) = length("maxLength", chars).filter(|(most, chars)| chars > most) {
+            if let Some((most, _)) = length("maxLength", chars).filter(|(most, chars)| chars > most)
+            {
                 return wrong(format!("must have at most {most} characters"));
             }
         }
         Value::Array(items) => {
-            if let Some((most, _)) = length("maxItems", items.len()).filter(|(most, count)| count > most) {
+            if let Some((most, _)) =
+                length("maxItems", items.len()).filter(|(most, count)| count > most)
+            {
                 return wrong(format!("must have at most {most} entries"));
             }
             if let Some(schema) = schema.get("items") {

@@ -122,7 +122,8 @@ fn era_of_post_follows_meta_and_headers() {
         (error.code, error.status)
     };
     assert_eq!(refused(&modern, &legacy), (-32_602, 400));
-    let good = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta()}});
+    let good =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta()}});
     let good = request(good);
     assert_eq!(era::of_post(&modern, &good), Ok(Era::Modern));
     assert_eq!(refused(&headers(&[]), &good), (-32_020, 400));
@@ -161,9 +162,12 @@ fn named_header_is_read_plain_and_in_base64() {
 
 #[test]
 fn unknown_legacy_version_is_answered_with_the_newest_legacy_one() {
-    for (asked, answered) in [("2024-11-05", "2024-11-05"), ("2026-07-28", "2025-11-25"), ("x", "2025-11-25")] {
+    for (asked, answered) in
+        [("2024-11-05", "2024-11-05"), ("2026-07-28", "2025-11-25"), ("x", "2025-11-25")]
+    {
         let params = json!({"protocolVersion": asked});
-        let request = request(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        let request =
+            request(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
         let result = fixed::answer(&request, Era::Legacy, Profile::Slim).unwrap().unwrap();
         assert_eq!(result["protocolVersion"], answered);
         assert!(result.get("resultType").is_none());
@@ -223,19 +227,39 @@ fn message_like() -> impl Strategy<Value = Value> {
         any::<f64>().prop_map(Value::from),
         "[a-z_/]{0,12}".prop_map(Value::from),
         prop::sample::select(vec![
-            "2.0", "initialize", "tools/list", "tools/call", "server/discover", "memory_append", "2026-07-28",
+            "2.0",
+            "initialize",
+            "tools/list",
+            "tools/call",
+            "server/discover",
+            "memory_append",
+            "2026-07-28",
         ])
         .prop_map(Value::from),
     ];
     let name = prop::sample::select(vec![
-        "jsonrpc", "id", "method", "params", "name", "arguments", "_meta", "result", "error", "text", "cursor",
-        "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities", "protocolVersion",
+        "jsonrpc",
+        "id",
+        "method",
+        "params",
+        "name",
+        "arguments",
+        "_meta",
+        "result",
+        "error",
+        "text",
+        "cursor",
+        "io.modelcontextprotocol/protocolVersion",
+        "io.modelcontextprotocol/clientCapabilities",
+        "protocolVersion",
     ]);
     leaf.prop_recursive(4, 32, 6, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
             prop::collection::vec((name.clone(), inner), 0..6).prop_map(|pairs| {
-                Value::Object(pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+                Value::Object(
+                    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+                )
             }),
         ]
     })

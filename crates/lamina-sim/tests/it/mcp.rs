@@ -28,12 +28,14 @@ impl Http {
 
     pub(super) fn send(&mut self, message: &Value) -> Response {
         let request = Request::post(&self.target, message);
-        let request = self.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request =
+            self.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
         self.client.send(&request).unwrap()
     }
 
     pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
-        let response = self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+        let response =
+            self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
         response.json().unwrap()
     }
 
@@ -63,9 +65,11 @@ fn m1_m3_legacy_versions_are_served_without_sessions() {
     let own = Own::start();
     let mut http = Http::new(own.server.client(), &project());
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let answer = http.ask("initialize", json!({"protocolVersion": version, "capabilities": {}}));
+        let answer =
+            http.ask("initialize", json!({"protocolVersion": version, "capabilities": {}}));
         assert_eq!(answer["result"]["protocolVersion"], version);
-        let mut versioned = Http::new(own.server.client(), "p").header("MCP-Protocol-Version", version);
+        let mut versioned =
+            Http::new(own.server.client(), "p").header("MCP-Protocol-Version", version);
         let listed = versioned.ask("tools/list", json!({}));
         assert!(listed["result"]["tools"].is_array(), "{listed}");
         assert!(listed["result"].get("resultType").is_none(), "{listed}");

@@ -59,8 +59,11 @@ impl Link {
     }
 
     pub(super) fn remote(url: &str, token: Option<String>) -> Result<Link, Failure> {
-        let bounds =
-            Bounds { connect: CONNECT_TIME_MAX, total: CALL_TIME_MAX, body_bytes: ANSWER_BYTES_MAX };
+        let bounds = Bounds {
+            connect: CONNECT_TIME_MAX,
+            total: CALL_TIME_MAX,
+            body_bytes: ANSWER_BYTES_MAX,
+        };
         let client = Client::new(Roots::System, bounds).map_err(Failure::unreadable)?;
         let url = format!("{}/mcp", url.trim_end_matches('/').trim_end_matches("/mcp"));
         Endpoint::parse(&url, PlainHttp::Loopback)
@@ -141,7 +144,9 @@ async fn opened(
 
 fn identity(token: Option<String>, actor: Option<String>) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    if let Some(mut value) = token.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok()) {
+    if let Some(mut value) =
+        token.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok())
+    {
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
     }

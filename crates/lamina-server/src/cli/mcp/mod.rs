@@ -43,15 +43,20 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
     };
     let actor = match &token {
         Some(_) => None,
-        None => Some(given(args.actor.as_deref(), "LAMINA_ACTOR").unwrap_or_else(workspace::person)),
+        None => {
+            Some(given(args.actor.as_deref(), "LAMINA_ACTOR").unwrap_or_else(workspace::person))
+        }
     };
     let link = match (url, data, args.embedded) {
         (Some(url), _, _) => Link::remote(&url, token)?,
         (None, Some(data), true) => Link::embedded(data, actor),
         (None, Some(data), false) => Link::local(data, token, actor),
-        (None, None, _) => return Err(Failure::usage(anyhow!("neither a directory nor a server is named"))),
+        (None, None, _) => {
+            return Err(Failure::usage(anyhow!("neither a directory nor a server is named")));
+        }
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(Failure::unreadable)?;
     let ended = runtime.block_on(pump::run(profile, finder, link));
     // A thread may still wait for a line that never comes.

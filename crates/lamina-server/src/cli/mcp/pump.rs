@@ -23,7 +23,8 @@ use crate::mcp::era::{self, Era, MODERN};
 use crate::mcp::lines::{Line, next_line};
 use crate::mcp::profile::Profile;
 use crate::mcp::rpc::{
-    self, INVALID_REQUEST, MESSAGE_BYTES_MAX, Message, Notification, Request, RpcError, SERVER_ERROR,
+    self, INVALID_REQUEST, MESSAGE_BYTES_MAX, Message, Notification, Request, RpcError,
+    SERVER_ERROR,
 };
 use crate::mcp::session::META_WORKSPACE;
 use crate::mcp::{fixed, listen};
@@ -274,13 +275,17 @@ impl Forward {
                     }
                     return answer;
                 }
-                Err(_) => RpcError::new(SERVER_ERROR, "The server speaks no MCP. Is it an older version?"),
+                Err(_) => {
+                    RpcError::new(SERVER_ERROR, "The server speaks no MCP. Is it an older version?")
+                }
             },
             Err(LinkError::Unsent(why)) => {
                 RpcError::new(SERVER_ERROR, format!("Nothing was sent: {why}."))
             }
             Err(LinkError::Interrupted(why)) if repeatable => {
-                let text = format!("The server ended during the call ({why}). Call again: nothing is done twice.");
+                let text = format!(
+                    "The server ended during the call ({why}). Call again: nothing is done twice."
+                );
                 RpcError::new(SERVER_ERROR, text)
             }
             Err(LinkError::Interrupted(why)) => {

@@ -32,7 +32,8 @@ impl WorkspaceFinder {
     /// What the server is told with every call.
     pub(super) fn find(&self) -> Map<String, Value> {
         let mut found = Map::new();
-        let project = given(self.project.as_deref(), "ZAXY_DOMAIN").or_else(|| self.named_by_place());
+        let project =
+            given(self.project.as_deref(), "ZAXY_DOMAIN").or_else(|| self.named_by_place());
         if let Some(project) = project {
             found.insert("project".to_owned(), project.into());
         }

@@ -80,7 +80,8 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         "context": context,
         "idempotency_key": call.drawn_key(),
     });
-    let written = call.route(RouteCall::post("/v1/experience", body).with("wait", "indexed")).await?;
+    let written =
+        call.route(RouteCall::post("/v1/experience", body).with("wait", "indexed")).await?;
     answered(&call, &written).await
 }
 
@@ -89,12 +90,14 @@ fn content(call: &ToolCall) -> Result<Value, ToolFailure> {
     let missing = |text: &str| Err(ToolFailure::mistake("INVALID_ARGUMENT", text));
     let payload = call.arguments.get("payload").and_then(Value::as_object);
     let text = call.text("text").map(str::trim).filter(|text| !text.is_empty());
-    if payload.is_some_and(|payload| Value::from(payload.clone()).to_string().len() > PAYLOAD_BYTES_MAX) {
+    if payload
+        .is_some_and(|payload| Value::from(payload.clone()).to_string().len() > PAYLOAD_BYTES_MAX)
+    {
         let text = format!("`payload` has more than {PAYLOAD_BYTES_MAX} bytes. Send less of it.");
         return missing(&text);
     }
     match (text, call.text("event_type"), payload) {
-        (Some(text), _, None) => Ok(json!({"type": "text", "text": text})),
+        (Some(text), _, None) => Ok(json!({"kind": "text", "text": text})),
         (text, Some(kind), Some(payload)) => {
             let mut data = Map::new();
             data.insert("type".to_owned(), kind.into());
@@ -102,14 +105,14 @@ fn content(call: &ToolCall) -> Result<Value, ToolFailure> {
             if let Some(text) = text {
                 data.insert("text".to_owned(), text.into());
             }
-            Ok(json!({"type": "json", "data": data}))
+            Ok(json!({"kind": "json", "data": data}))
         }
-        (_, None, Some(_)) => {
-            missing("`event_type` is missing: a `payload` belongs to an event of a type, as decision.made.")
-        }
-        (None, _, None) => {
-            missing("`text` is missing: say in one sentence what is to be remembered, or send `event_type` and `payload`.")
-        }
+        (_, None, Some(_)) => missing(
+            "`event_type` is missing: a `payload` belongs to an event of a type, as decision.made.",
+        ),
+        (None, _, None) => missing(
+            "`text` is missing: say in one sentence what is to be remembered, or send `event_type` and `payload`.",
+        ),
     }
 }
 
@@ -127,7 +130,10 @@ fn writer(call: &ToolCall) -> Result<ActorId, ToolFailure> {
     }
     let id = if named.contains(':') { named.to_owned() } else { format!("agent:{named}") };
     id.parse().map_err(|error| {
-        ToolFailure::mistake("INVALID_ARGUMENT", format!("`actor`: {error}. Leave it out to write as the agent."))
+        ToolFailure::mistake(
+            "INVALID_ARGUMENT",
+            format!("`actor`: {error}. Leave it out to write as the agent."),
+        )
     })
 }
 
@@ -144,7 +150,9 @@ async fn answered(call: &ToolCall, written: &Value) -> Result<ToolAnswer, ToolFa
         .collect();
     let citation = call.citation_of(&event_id).await;
     if citation.is_none() {
-        warnings.push("it is durable, but may not be read with this token: there is no citation".to_owned());
+        warnings.push(
+            "it is durable, but may not be read with this token: there is no citation".to_owned(),
+        );
     }
     let mut text = match &citation {
         Some(citation) => format!("Remembered as {citation} ({event_id}) in {}.", call.place.scope),

@@ -59,15 +59,19 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         "scope": call.place.scope.as_str(),
         "observed_actor": call.observed_actor(),
         "modality": "feedback",
-        "content": {"type": "json", "data": data},
+        "content": {"kind": "json", "data": data},
         "context": {"observed_at": now},
         "idempotency_key": call.drawn_key(),
     });
-    let written = call.route(RouteCall::post("/v1/experience", body).with("wait", "indexed")).await?;
+    let written =
+        call.route(RouteCall::post("/v1/experience", body).with("wait", "indexed")).await?;
     let event_id = written.get("event_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let citation = call.citation_of(&event_id).await;
     let by = citation.as_ref().map(|citation| format!(", as {citation}")).unwrap_or_default();
-    let text = format!("Noted that {} was {feedback}: {event_id}{by}. Nothing was deleted.", rated.join(", "));
+    let text = format!(
+        "Noted that {} was {feedback}: {event_id}{by}. Nothing was deleted.",
+        rated.join(", ")
+    );
     let structured =
         json!({"event_id": event_id, "citation": citation, "rated": rated, "feedback": feedback});
     Ok(ToolAnswer { text, structured })

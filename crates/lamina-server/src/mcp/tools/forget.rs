@@ -107,7 +107,8 @@ fn previewed(scope: &str, shown: &Value) -> ToolAnswer {
         "Ask the user. To carry it out call memory_forget with the same arguments and confirm={preview} before \
          {expires}."
     );
-    let text = format!("Nothing is forgotten yet. In {scope} this would go: {}. {next}", counted(&counts));
+    let text =
+        format!("Nothing is forgotten yet. In {scope} this would go: {}. {next}", counted(&counts));
     let structured = json!({
         "forgotten": false,
         "preview_id": preview,

@@ -32,8 +32,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 60_000;
 /// What a tool does.
 pub(crate) type RunTool = fn(ToolCall) -> ToolFuture;
 /// A tool at work.
-pub(crate) type ToolFuture =
-    Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send>>;
+pub(crate) type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolAnswer, ToolFailure>> + Send>>;
 
 /// A tool.
 pub(crate) struct Tool {
@@ -157,12 +156,6 @@ impl ToolCall {
         self.arguments.get(name)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// An argument that is a whole number.
-    #[allow(dead_code, reason = "for tools with limits")]
-    pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.arguments.get(name)?.as_u64()
-    }
-
     /// Calls an HTTP route in the name of the caller.
     pub(crate) async fn route(&self, call: RouteCall) -> Result<Value, ToolFailure> {
         self.routes.call(call).await
@@ -248,7 +241,9 @@ impl ToolCall {
         let page = self.route(call).await?;
         let event = page.get("items").and_then(|items| items.get(0)).cloned();
         event.ok_or_else(|| {
-            let text = format!("`{argument}`: no event has this citation, or it may not be read. Copy it whole.");
+            let text = format!(
+                "`{argument}`: no event has this citation, or it may not be read. Copy it whole."
+            );
             ToolFailure::mistake("NOT_FOUND", text)
         })
     }

@@ -139,7 +139,9 @@ async fn find_fact(call: &ToolCall, scope: &ScopePath, id: &str) -> Result<Value
         }
         let page = call.route(page).await?;
         let items = page.get("items").and_then(Value::as_array);
-        let found = items.and_then(|items| items.iter().find(|fact| text_at(fact, &["id"]).as_deref() == Some(id)));
+        let found = items.and_then(|items| {
+            items.iter().find(|fact| text_at(fact, &["id"]).as_deref() == Some(id))
+        });
         if let Some(found) = found {
             return Ok(found.clone());
         }
@@ -148,20 +150,24 @@ async fn find_fact(call: &ToolCall, scope: &ScopePath, id: &str) -> Result<Value
             break;
         }
     }
-    let text = format!("`id`: there is no fact {id} in {scope}. Use an id that memory_checkout gave.");
+    let text =
+        format!("`id`: there is no fact {id} in {scope}. Use an id that memory_checkout gave.");
     Err(ToolFailure::mistake("NOT_FOUND", text))
 }
 
 async fn belief(call: &ToolCall, id: &str) -> Result<Origin, ToolFailure> {
     let why = call.route(RouteCall::get("/v1/beliefs/why").with("belief_id", id)).await?;
     let belief = why.get("belief").cloned().unwrap_or_default();
-    let nodes = why.get("support_graph").and_then(|graph| graph.get("nodes")).and_then(Value::as_array);
+    let nodes =
+        why.get("support_graph").and_then(|graph| graph.get("nodes")).and_then(Value::as_array);
     let nodes = nodes.into_iter().flatten().filter_map(|node| text_at(node, &["id"]));
     Ok(Origin {
         id: id.to_owned(),
         kind: "belief",
         statement: text_at(&why, &["narrative"]).unwrap_or_default(),
-        times: ["valid_from", "valid_to", "recorded_at"].map(|name| (name, text_at(&belief, &[name]))).into(),
+        times: ["valid_from", "valid_to", "recorded_at"]
+            .map(|name| (name, text_at(&belief, &[name])))
+            .into(),
         supports: nodes.filter(|id| id.starts_with("evt_")).collect(),
         derived: Vec::new(),
     })

@@ -22,7 +22,10 @@ struct Ground {
 impl Ground {
     fn new() -> Ground {
         let directory = directory();
-        std::fs::DirBuilder::new().recursive(true).create(directory.path().join("work/.git")).unwrap();
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .create(directory.path().join("work/.git"))
+            .unwrap();
         Ground { directory }
     }
 
@@ -43,7 +46,9 @@ impl Drop for Ground {
 
 /// Kills the server that the endpoint file names; false if there is none.
 fn kill_server(data: &Path) -> bool {
-    let Ok(bytes) = read_file(&RealDisk, &data.join("endpoint.json"), 1 << 16) else { return false };
+    let Ok(bytes) = read_file(&RealDisk, &data.join("endpoint.json"), 1 << 16) else {
+        return false;
+    };
     let Ok(endpoint) = serde_json::from_slice::<Value>(&bytes) else { return false };
     let pid = endpoint["pid"].as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).unwrap()));
     pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok())
@@ -69,8 +74,9 @@ fn m12_eight_clients_at_once_share_one_server() {
         .map(|index| {
             let mut client = ground.client();
             std::thread::spawn(move || {
-                let answers: Vec<Value> =
-                    (0..3).map(|turn| client.append(&format!("Client {index} says {turn}."))).collect();
+                let answers: Vec<Value> = (0..3)
+                    .map(|turn| client.append(&format!("Client {index} says {turn}.")))
+                    .collect();
                 assert_eq!(client.end().0, Some(0));
                 answers
             })
@@ -170,7 +176,8 @@ fn m16_embedded_engine_answers_the_same() {
 fn m17_worktrees_are_one_project_and_namesakes_are_two() {
     let ground = Ground::new();
     let root = ground.directory.path();
-    let make = |path: &str| std::fs::DirBuilder::new().recursive(true).create(root.join(path)).unwrap();
+    let make =
+        |path: &str| std::fs::DirBuilder::new().recursive(true).create(root.join(path)).unwrap();
     let write = |path: &str, text: &str| {
         let file = lamina_env::Disk::create_new(&RealDisk, &root.join(path)).unwrap();
         file.write_at(text.as_bytes(), 0).unwrap();

@@ -60,7 +60,8 @@ impl AgentClient {
 
     pub(super) fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
-        let message = json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
+        let message =
+            json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
         self.write(message.to_string().as_bytes());
         self.next_id
     }
@@ -94,7 +95,8 @@ fn m6_m10_lists_are_answered_without_opening_anything() {
     let directory = directory();
     let data = directory.path().join("data");
     let mut client = AgentClient::start(&data, directory.path(), &[]);
-    let started = client.ask("initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
+    let started =
+        client.ask("initialize", &json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
     assert_eq!(started["result"]["protocolVersion"], "2025-06-18");
     client.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     let listed = client.ask("tools/list", &json!({}));
