@@ -158,12 +158,6 @@ impl ToolCall {
         self.arguments.get(name)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// An argument that is a whole number.
-    #[allow(dead_code, reason = "for tools with limits")]
-    pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.arguments.get(name)?.as_u64()
-    }
-
     /// Calls an HTTP route in the name of the caller.
     pub(crate) async fn route(&self, call: RouteCall) -> Result<Value, ToolFailure> {
         self.routes.call(call).await
