@@ -159,14 +159,14 @@ pub(super) fn start(
     let Opened { env, keys, log, views, mut report, clock, lock } = opened;
     let shared = Shared::over(&*log);
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
-    let (reader, tip, lock) = (log.reader(), log.tip(), Arc::<dyn DiskFile>::from(lock));
+    let reader = Watching::over(log.reader(), &shared.scrub);
+    let (tip, lock) = (log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let (staging, blobs) = open_files(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let kept = Arc::new(Retention::new(&settings, &standing, &clock_guard));
-    let reader = Watching::over(reader, &shared.scrub);
-    let (audit, tap) =
-        audit::open::open(&settings, &env, &keys, (&reader, &tip), kept, &shared, &lock)?;
+    let at = (&reader, &tip);
+    let (audit, tap) = audit::open::open(&settings, &env, &keys, at, kept, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let search = searched(&settings, &env, &tip, &shared)?;
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());

@@ -19,6 +19,7 @@ use super::exit::{Exit, Failure};
 use super::opening;
 use crate::auth::Gate;
 use crate::config::Config;
+use crate::http::busy::Busy;
 use crate::http::failure::chain;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
@@ -67,15 +68,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
     let (engine, report) = open(config, env.clone()).await?;
-    let bound = endpoint::bind(&config.listen).await;
-    let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
-    let (address, listener) = match bound {
-        Ok(Bound { address, acceptor }) => (address, acceptor),
-        Err(error) => {
-            engine.shutdown().await;
-            return Err(Failure::unreadable(error));
-        }
-    };
+    let Bound { address, acceptor: listener } = bind(config, &engine).await?;
     let (close, closing) = watch::channel(false);
     let parts = Parts {
         answerer,
@@ -86,10 +79,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         closing: closing.clone(),
     };
     let app = Arc::new(App::new(parts, config));
-    let address = match config.tls.is_some() {
-        true => address.replacen("http://", "https://", 1),
-        false => address,
-    };
+    let address = secured(config, address);
     endpoint::publish(config, &address);
     announce(config, &address);
     tell(&report);
@@ -109,15 +99,9 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
     let reloads = Reloads { tls, app: Arc::clone(&app) };
-    let idle = async {
-        match config.idle_exit {
-            Some(time) => connections.idle(time).await,
-            None => std::future::pending().await,
-        }
-    };
     let why = tokio::select! {
         signal = signals.last(&reloads) => signal,
-        () = idle => "nobody called for as long as --idle-exit says",
+        () = idle(config, &connections) => "nobody called for as long as --idle-exit says",
     };
     tracing::info!(why, "closing");
     endpoint::withdraw(config);
@@ -250,6 +234,34 @@ fn tell(report: &OpenReport) {
         audit_recovered,
         "opened"
     );
+}
+
+/// Listens, or closes what was opened.
+async fn bind(config: &Config, engine: &Engine) -> Result<Bound, Failure> {
+    let bound = endpoint::bind(&config.listen).await;
+    match bound.with_context(|| format!("cannot listen on {}", config.listen)) {
+        Ok(bound) => Ok(bound),
+        Err(error) => {
+            engine.shutdown().await;
+            Err(Failure::unreadable(error))
+        }
+    }
+}
+
+/// The address with the scheme that is spoken there.
+fn secured(config: &Config, address: String) -> String {
+    match config.tls.is_some() {
+        true => address.replacen("http://", "https://", 1),
+        false => address,
+    }
+}
+
+/// Resolves when the server has had no connection for as long as it may.
+async fn idle(config: &Config, connections: &Busy) {
+    match config.idle_exit {
+        Some(time) => connections.idle(time).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The banner. The last line is what scripts wait for.

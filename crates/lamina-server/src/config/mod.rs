@@ -396,11 +396,7 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
-        let quotas = Quotas {
-            read: settings.parsed("limits.rate_read", "none", value::rate)?,
-            write: settings.parsed("limits.rate_write", "none", value::rate)?,
-            importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
-        };
+        let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
             settings.parsed("limits.rate_bad_tokens", RATE_BAD_TOKENS, value::rate)?;
         let limits = Limits::take(&mut settings)?;
@@ -452,6 +448,15 @@ impl Config {
     pub fn shown(&self) -> &[Shown] {
         &self.shown
     }
+}
+
+/// The rates of requests of a caller.
+fn quotas(settings: &mut Settings) -> Result<Quotas, ConfigError> {
+    Ok(Quotas {
+        read: settings.parsed("limits.rate_read", "none", value::rate)?,
+        write: settings.parsed("limits.rate_write", "none", value::rate)?,
+        importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
+    })
 }
 
 /// The model that is asked about words, and the one that makes vectors.

@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use lamina_api::{ApiError, Tier};
 use lamina_core::policy::Caller;
-use lamina_types::ErrorCode;
+use lamina_types::{ErrorCode, Micros};
 
 use super::app::App;
 use super::audited::{Asked, End};
@@ -90,11 +90,7 @@ pub(crate) async fn answer(
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
         response.headers_mut().insert(reply::POLICY, decision);
     }
-    if let Some(expires) = expires {
-        reply::add_expiry(&mut response, expires, app.engine.now());
-    }
-    reply::add_rate(&mut response, standing, app.env.clock.wall());
-    reply::protect_json(&mut response);
+    add_headers(&mut response, &app, expires, standing);
     word.say(&mut response);
     response.headers_mut().insert(reply::REQUEST_ID, id.header());
     let status = response.status();
@@ -104,14 +100,23 @@ pub(crate) async fn answer(
         let end = End { status: status.as_u16(), took_us };
         asked.write(&app, &site, &id, known, end).await;
     }
-    tracing::debug!(
-        request_id = id.as_str(),
-        route = site.label(),
-        status = status.as_u16(),
-        took_us,
-        "answered"
-    );
+    let (request_id, route, status) = (id.as_str(), site.label(), status.as_u16());
+    tracing::debug!(request_id, route, status, took_us, "answered");
     response
+}
+
+/// Adds what the caller's token and rate are, and what keeps browsers from misusing a body.
+fn add_headers(
+    response: &mut Response,
+    app: &App,
+    expires: Option<Micros>,
+    standing: Option<Standing>,
+) {
+    if let Some(expires) = expires {
+        reply::add_expiry(response, expires, app.engine.now());
+    }
+    reply::add_rate(response, standing, app.env.clock.wall());
+    reply::protect_json(response);
 }
 
 /// A failure in the form that the route speaks.
