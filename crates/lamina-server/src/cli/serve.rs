@@ -68,7 +68,15 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
     let (engine, report) = open(config, env.clone()).await?;
-    let Bound { address, acceptor: listener } = bind(config, &engine).await?;
+    let bound = endpoint::bind(&config.listen).await;
+    let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
+    let (address, listener) = match bound {
+        Ok(Bound { address, acceptor }) => (address, acceptor),
+        Err(error) => {
+            engine.shutdown().await;
+            return Err(Failure::unreadable(error));
+        }
+    };
     let (close, closing) = watch::channel(false);
     let parts = Parts {
         answerer,
@@ -79,7 +87,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         closing: closing.clone(),
     };
     let app = Arc::new(App::new(parts, config));
-    let address = secured(config, address);
+    let address = endpoint::public(config, &address);
     endpoint::publish(config, &address);
     announce(config, &address);
     tell(&report);
@@ -99,10 +107,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
     let reloads = Reloads { tls, app: Arc::clone(&app) };
-    let why = tokio::select! {
-        signal = signals.last(&reloads) => signal,
-        () = idle(config, &connections) => "nobody called for as long as --idle-exit says",
-    };
+    let why = closing_reason(&mut signals, &reloads, connections, config.idle_exit).await;
     tracing::info!(why, "closing");
     endpoint::withdraw(config);
     // Nobody may be left to hear it; then there is nothing to close.
@@ -120,6 +125,25 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
+}
+
+/// Waits for what ends the server: a signal, or that nobody called for so long.
+async fn closing_reason(
+    signals: &mut Signals,
+    reloads: &Reloads,
+    connections: Busy,
+    idle_exit: Option<Duration>,
+) -> &'static str {
+    let idle = async {
+        match idle_exit {
+            Some(time) => connections.idle(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        signal = signals.last(reloads) => signal,
+        () = idle => "nobody called for as long as --idle-exit says",
+    }
 }
 
 /// Says whose policy is in force.
@@ -234,34 +258,6 @@ fn tell(report: &OpenReport) {
         audit_recovered,
         "opened"
     );
-}
-
-/// Listens, or closes what was opened.
-async fn bind(config: &Config, engine: &Engine) -> Result<Bound, Failure> {
-    let bound = endpoint::bind(&config.listen).await;
-    match bound.with_context(|| format!("cannot listen on {}", config.listen)) {
-        Ok(bound) => Ok(bound),
-        Err(error) => {
-            engine.shutdown().await;
-            Err(Failure::unreadable(error))
-        }
-    }
-}
-
-/// The address with the scheme that is spoken there.
-fn secured(config: &Config, address: String) -> String {
-    match config.tls.is_some() {
-        true => address.replacen("http://", "https://", 1),
-        false => address,
-    }
-}
-
-/// Resolves when the server has had no connection for as long as it may.
-async fn idle(config: &Config, connections: &Busy) {
-    match config.idle_exit {
-        Some(time) => connections.idle(time).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// The banner. The last line is what scripts wait for.

@@ -267,7 +267,7 @@ impl ToolCall {
         }
         let home = &self.place.home;
         let failed = |error: EngineError| ToolFailure::of(error.into(), &self.routes.request_id);
-        let stack = self.app.stack(&self.caller, Some(home)).await.map_err(failed)?;
+        let stack = self.desk.app.stack(&self.caller, Some(home)).await.map_err(failed)?;
         if stack.membership.registered {
             return Ok(());
         }
