@@ -68,7 +68,7 @@ impl CheckoutQuery {
         Recall {
             scope: self.scope.clone(),
             view: self.view,
-            query: self.self.clone(),
+            query: self.query.clone(),
             variants: Vec::new(),
             language: None,
             include: vec![Layer::Events, Layer::Facts],
