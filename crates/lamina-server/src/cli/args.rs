@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::mcp::McpArgs;
 use crate::config::{Flags, money};
 
 /// A memory database for AI agents.
@@ -599,35 +600,4 @@ impl From<DataArgs> for Flags {
         let DataArgs { data } = args;
         Flags { data, ..Flags::default() }
     }
-}
-
-#[derive(Debug, Args)]
-pub(super) struct McpArgs {
-    /// The data directory [default: the user's data directory for `lamina`]
-    #[arg(long, value_name = "DIR", conflicts_with = "url")]
-    pub(super) data: Option<PathBuf>,
-    /// A server elsewhere [default: LAMINA_URL, else the server of the data directory]
-    #[arg(long, value_name = "URL")]
-    pub(super) url: Option<String>,
-    /// A file with a token, readable by its owner only [default: the variable LAMINA_TOKEN]
-    #[arg(long, value_name = "FILE")]
-    pub(super) token_file: Option<PathBuf>,
-    /// Open the directory in this process; no other may use it then
-    #[arg(long, conflicts_with = "url")]
-    pub(super) embedded: bool,
-    /// Which tools are listed; all can be called [default: MCP_TOOL_PROFILE, else slim]
-    #[arg(long, value_name = "NAME")]
-    pub(super) profile: Option<String>,
-    /// The name of the project [default: ZAXY_DOMAIN, else by the git repository of the working directory]
-    #[arg(long, value_name = "NAME")]
-    pub(super) project: Option<String>,
-    /// The session of calls that name none [default: EVENTLOOM_THREAD, else PROJECT-default]
-    #[arg(long, value_name = "ID")]
-    pub(super) session: Option<String>,
-    /// Who the person is, where the server takes no tokens [default: LAMINA_ACTOR, else the login]
-    #[arg(long, value_name = "ACTOR")]
-    pub(super) actor: Option<String>,
-    /// Do not become the owner of a project on the first write to it
-    #[arg(long)]
-    pub(super) no_register: bool,
 }

@@ -70,6 +70,14 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
     RealDisk.remove(path)
 }
 
+/// The address as clients need it.
+pub(super) fn public(config: &Config, address: &str) -> String {
+    match config.tls.is_some() {
+        true => address.replacen("http://", "https://", 1),
+        false => address.to_owned(),
+    }
+}
+
 /// Tells where this server is. One that cannot is found by its address only.
 pub(super) fn publish(config: &Config, address: &str) {
     let endpoint = Endpoint {

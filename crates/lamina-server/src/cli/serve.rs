@@ -19,6 +19,7 @@ use super::exit::{Exit, Failure};
 use super::opening;
 use crate::auth::Gate;
 use crate::config::Config;
+use crate::http::busy::Busy;
 use crate::http::failure::chain;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
@@ -86,10 +87,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         closing: closing.clone(),
     };
     let app = Arc::new(App::new(parts, config));
-    let address = match config.tls.is_some() {
-        true => address.replacen("http://", "https://", 1),
-        false => address,
-    };
+    let address = endpoint::public(config, &address);
     endpoint::publish(config, &address);
     announce(config, &address);
     tell(&report);
@@ -109,16 +107,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
     let reloads = Reloads { tls, app: Arc::clone(&app) };
-    let idle = async {
-        match config.idle_exit {
-            Some(time) => connections.idle(time).await,
-            None => std::future::pending().await,
-        }
-    };
-    let why = tokio::select! {
-        signal = signals.last(&reloads) => signal,
-        () = idle => "nobody called for as long as --idle-exit says",
-    };
+    let why = closing_reason(&mut signals, &reloads, connections, config.idle_exit).await;
     tracing::info!(why, "closing");
     endpoint::withdraw(config);
     // Nobody may be left to hear it; then there is nothing to close.
@@ -136,6 +125,25 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
+}
+
+/// Waits for what ends the server: a signal, or that nobody called for so long.
+async fn closing_reason(
+    signals: &mut Signals,
+    reloads: &Reloads,
+    connections: Busy,
+    idle_exit: Option<Duration>,
+) -> &'static str {
+    let idle = async {
+        match idle_exit {
+            Some(time) => connections.idle(time).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        signal = signals.last(reloads) => signal,
+        () = idle => "nobody called for as long as --idle-exit says",
+    }
 }
 
 /// Says whose policy is in force.

@@ -370,8 +370,7 @@ impl Config {
     ) -> Result<Config, ConfigError> {
         let mut settings = Settings::gather(flags, environment, disk)?;
         let data = PathBuf::from(settings.text("data", String::new())?);
-        let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
-        let idle_exit = settings.parsed("idle_exit", "never", value::time)?;
+        let (listen, idle_exit) = listening(&mut settings)?;
         let (preset, policy_file, deployment) = deployment(&mut settings, disk)?;
         let outbound = OutboundConfig::take(&mut settings)?;
         let auth = AuthConfig::take(&mut settings, outbound.plain)?;
@@ -450,6 +449,12 @@ fn models_of(
 ) -> Result<(Option<ModelsConfig>, Option<EmbedConfig>), ConfigError> {
     let models = ModelsConfig::take(settings, environment, plain)?;
     Ok((models, EmbedConfig::take(settings, environment, plain)?))
+}
+
+/// Where to listen, and for how long without anybody.
+fn listening(settings: &mut Settings) -> Result<(Listen, Option<Duration>), ConfigError> {
+    let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
+    Ok((listen, settings.parsed("idle_exit", "never", value::time)?))
 }
 
 /// The preset and its policy. A file makes the preset `custom`; so does the name of one in place of a

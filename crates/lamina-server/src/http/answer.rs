@@ -91,10 +91,7 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| match site.speaks_mcp() {
-        true => endpoint::refusal(failure, &id),
-        false => failure.into_response(&id),
-    });
+    let mut response = result.unwrap_or_else(|failure| refused(&site, failure, &id));
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
@@ -113,14 +110,22 @@ pub(crate) async fn answer(
         let end = End { status: status.as_u16(), took_us };
         asked.write(&app, &site, &id, known, end).await;
     }
-    tracing::debug!(
-        request_id = id.as_str(),
-        route = site.label(),
-        status = status.as_u16(),
-        took_us,
-        "answered"
-    );
+    trace_answer(&id, &site, status.as_u16(), took_us);
     response
+}
+
+/// A refusal in the words of the route: as the envelope of errors, or as a message of the protocol.
+fn refused(site: &Site, failure: Failure, id: &Id) -> Response {
+    match site.speaks_mcp() {
+        true => endpoint::refusal(failure, id),
+        false => failure.into_response(id),
+    }
+}
+
+/// Tells the log what became of a request.
+fn trace_answer(id: &Id, site: &Site, status: u16, took_us: i64) {
+    let (request_id, route) = (id.as_str(), site.label());
+    tracing::debug!(request_id, route, status, took_us, "answered");
 }
 
 /// A change with a key is made once.

@@ -6,7 +6,7 @@
 pub mod listen;
 mod stall;
 mod garbled;
-mod busy;
+pub(crate) mod busy;
 mod route;
 pub(crate) mod answer;
 mod site;

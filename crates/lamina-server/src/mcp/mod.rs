@@ -16,3 +16,6 @@ pub(crate) mod route_call;
 pub(crate) mod tools;
 pub(crate) mod endpoint;
 pub mod targets;
+
+#[cfg(test)]
+mod tests;

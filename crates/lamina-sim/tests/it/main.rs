@@ -9,6 +9,8 @@ mod harness;
 #[cfg(test)]
 mod experience;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod envelope;
 #[cfg(test)]
 mod source;

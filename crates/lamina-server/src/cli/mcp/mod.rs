@@ -2,6 +2,7 @@
 //!
 //! Lists are answered at once. The first call of a tool finds the server of the data directory, or starts one.
 
+mod args;
 mod link;
 mod pump;
 mod start;
@@ -12,12 +13,12 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use lamina_env::RealDisk;
 
-use super::args::McpArgs;
 use super::call::given;
 use super::exit::{Exit, Failure};
 use crate::config::{Config, Environment, Flags};
 use crate::mcp::profile::Profile;
 use crate::secret::read_secret_file;
+pub(super) use args::McpArgs;
 use link::Link;
 use workspace::WorkspaceFinder;
 

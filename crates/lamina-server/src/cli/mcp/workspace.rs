@@ -9,6 +9,12 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::call::given;
 
+/// Variables of other programs that name the project, its session, and the place of its log.
+const ZAXY_DOMAIN: &str = "ZAXY_DOMAIN";
+const EVENTLOOM_THREAD: &str = "EVENTLOOM_THREAD";
+const EVENTLOOM_PATH: &str = "EVENTLOOM_PATH";
+/// In which Claude Code names the directory of the project.
+const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Bytes of a file of git that is read, and of a row of the registry.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 /// Characters of a name that is made from a directory.
@@ -32,12 +38,11 @@ impl WorkspaceFinder {
     /// What the server is told with every call.
     pub(super) fn find(&self) -> Map<String, Value> {
         let mut found = Map::new();
-        let project =
-            given(self.project.as_deref(), "ZAXY_DOMAIN").or_else(|| self.named_by_place());
+        let project = given(self.project.as_deref(), ZAXY_DOMAIN).or_else(|| self.named_by_place());
         if let Some(project) = project {
             found.insert("project".to_owned(), project.into());
         }
-        if let Some(session) = given(self.session.as_deref(), "EVENTLOOM_THREAD") {
+        if let Some(session) = given(self.session.as_deref(), EVENTLOOM_THREAD) {
             found.insert("session".to_owned(), session.into());
         }
         let conversation = CONVERSATIONS.iter().find_map(|name| given(None, name));
@@ -51,9 +56,9 @@ impl WorkspaceFinder {
     }
 
     fn named_by_place(&self) -> Option<String> {
-        let place = given(None, "EVENTLOOM_PATH")
+        let place = given(None, EVENTLOOM_PATH)
             .and_then(|path| std::path::absolute(path).ok()?.parent().map(Path::to_owned))
-            .or_else(|| given(None, "CLAUDE_PROJECT_DIR").map(PathBuf::from))
+            .or_else(|| given(None, CLAUDE_PROJECT_DIR).map(PathBuf::from))
             .or_else(|| std::env::current_dir().ok())
             .or_else(|| given(None, "PWD").map(PathBuf::from))?;
         let root = project_root(&RealDisk, &place)?;

@@ -97,7 +97,7 @@ fn content(call: &ToolCall) -> Result<Value, ToolFailure> {
         return missing(&text);
     }
     match (text, call.text("event_type"), payload) {
-        (Some(text), _, None) => Ok(json!({"type": "text", "text": text})),
+        (Some(text), _, None) => Ok(json!({"kind": "text", "text": text})),
         (text, Some(kind), Some(payload)) => {
             let mut data = Map::new();
             data.insert("type".to_owned(), kind.into());
@@ -105,7 +105,7 @@ fn content(call: &ToolCall) -> Result<Value, ToolFailure> {
             if let Some(text) = text {
                 data.insert("text".to_owned(), text.into());
             }
-            Ok(json!({"type": "json", "data": data}))
+            Ok(json!({"kind": "json", "data": data}))
         }
         (_, None, Some(_)) => missing(
             "`event_type` is missing: a `payload` belongs to an event of a type, as decision.made.",

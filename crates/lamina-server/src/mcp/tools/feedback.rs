@@ -59,7 +59,7 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         "scope": call.place.scope.as_str(),
         "observed_actor": call.observed_actor(),
         "modality": "feedback",
-        "content": {"type": "json", "data": data},
+        "content": {"kind": "json", "data": data},
         "context": {"observed_at": now},
         "idempotency_key": call.drawn_key(),
     });

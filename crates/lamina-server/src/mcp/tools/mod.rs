@@ -158,12 +158,6 @@ impl ToolCall {
         self.arguments.get(name)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// An argument that is a whole number.
-    #[allow(dead_code, reason = "for tools with limits")]
-    pub(crate) fn number(&self, name: &str) -> Option<u64> {
-        self.arguments.get(name)?.as_u64()
-    }
-
     /// Calls an HTTP route in the name of the caller.
     pub(crate) async fn route(&self, call: RouteCall) -> Result<Value, ToolFailure> {
         self.routes.call(call).await
@@ -273,7 +267,7 @@ impl ToolCall {
         }
         let home = &self.place.home;
         let failed = |error: EngineError| ToolFailure::of(error.into(), &self.routes.request_id);
-        let stack = self.app.stack(&self.caller, Some(home)).await.map_err(failed)?;
+        let stack = self.desk.app.stack(&self.caller, Some(home)).await.map_err(failed)?;
         if stack.membership.registered {
             return Ok(());
         }
