@@ -1,3 +1,5 @@
+//! Blocks are found however a model writes their tags, and nothing else is taken for one.
+
 use proptest::prelude::*;
 
 use super::*;
