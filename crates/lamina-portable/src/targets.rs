@@ -76,7 +76,8 @@ pub fn csv(bytes: &[u8]) {
 /// Logs, bundles, subsets and their proofs: what verifies keeps its verdict when it is written and read again.
 pub fn zaxy(bytes: &[u8]) {
     if let Ok(log) = EventLog::read(bytes) {
-        let _ = log.verify();
+        let broken = log.verify().err();
+        assert!(broken.is_none_or(|broken| !broken.to_string().is_empty()), "a fault has a reason");
         drop(project(&log.events, &Selector::all()));
     }
     let Ok(value) = parse(bytes, &ReadPolicy::PYTHON) else { return };

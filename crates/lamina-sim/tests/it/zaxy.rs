@@ -137,6 +137,9 @@ fn server_signs_and_discloses_with_its_own_key_and_the_same_bytes_each_time() {
     assert!(matches!(verify_bundle(&read(&text), options), Verdict::Valid { pinned: true, .. }));
     let again = api.get(&string(&job, "data_url")).response.text();
     assert_eq!(again, text, "the nonce belongs to the job");
+    // The name under the signature is that of the scope, not one that a caller has chosen.
+    let named = json!({"scope": api.scope, "format": "zaxy", "sign": true, "session_id": "of-somebody-else"});
+    assert_eq!(api.post("/v1/export", &named).response.status, 422);
     let disclose = json!({"grains": ["event"], "max_seq": 1});
     let job = export(&mut api, &json!({"disclose": disclose}));
     let subset = string(&job, "data");

@@ -87,6 +87,10 @@ impl PackedSource {
         }
         let mut files = Vec::new();
         collect(path, "", 0, &mut files)?;
+        if path.file_name().is_some_and(|name| name == super::LOG_DIRECTORY) {
+            // Beside the logs lie indexes and keys, which stay on this machine.
+            files.retain(|file| file.name.ends_with(".jsonl") && !file.name.contains('/'));
+        }
         if files.is_empty() {
             return Err(Failure::unreadable(anyhow!("{} has no files", path.display())));
         }

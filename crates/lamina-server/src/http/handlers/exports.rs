@@ -66,11 +66,11 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
         session: None,
         pam: None,
     };
+    let mut reach = ExportReach::ask(call.desk.clone(), caller.clone(), &plan).await?;
     let mut plan = with_session(&call, plan, &order.session)?;
     let clock =
         PamClock { now: engine.now(), draw: draw(&*call.app.env.rng), tenant: caller.tenant };
     plan.pam = pam_terms(&order, &plan, clock)?;
-    let mut reach = ExportReach::ask(call.desk.clone(), caller.clone(), &plan).await?;
     let place = order.destination.as_ref().map(|place| send_place(&call, place)).transpose()?;
     let turn = call.app.exports.turn(&caller)?;
     let events_total = engine.export_events_count(reach.permit(), &plan.point).await?;
@@ -137,7 +137,14 @@ fn with_session(
             Some(PlannedSignature { signer, inputs })
         }
     };
-    let session_id = session_id.clone().unwrap_or_else(|| session_of(&plan));
+    let own = session_of(&plan);
+    if signature.is_some() && session_id.as_ref().is_some_and(|named| *named != own) {
+        // Whoever trusts the key of the server must not read a name that its caller has chosen.
+        let reason =
+            format!("must be left out, or be `{own}`: the server signs its own name for the scope");
+        return Err(ApiError::invalid_shape("session_id", reason).into());
+    }
+    let session_id = session_id.clone().unwrap_or(own);
     let selector = selector_of(selection)?;
     plan.session = Some(Box::new(SessionPlan { session_id, selector, signature, disclose }));
     Ok(plan)

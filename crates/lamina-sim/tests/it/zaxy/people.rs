@@ -43,9 +43,10 @@ fn capability_of_the_format_is_its_own() {
     narrow.post("/v1/export", &body("zaxy")).ok(202);
     let denied = narrow.post("/v1/export", &body("eventloom")).fails(403, "POLICY_DENIED");
     assert_eq!(denied["details"]["capability"], "export.format.eventloom");
-    // The key of the server signs for those who may export, and only what they may read.
-    let signed = json!({"scope": "user:mallory", "format": "zaxy", "sign": true});
-    assert_eq!(narrow.post("/v1/export", &signed).response.status, 422);
+    // Permission comes before everything else: also before it is said that this server has no key.
+    let signed = |scope: &str| json!({"scope": scope, "format": "zaxy", "sign": true});
+    assert_eq!(narrow.post("/v1/export", &signed("user:mallory")).response.status, 403);
+    assert_eq!(narrow.post("/v1/export", &signed("user:nora")).response.status, 422);
 }
 
 #[test]
