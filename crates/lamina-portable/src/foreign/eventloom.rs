@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lamina_types::{ActorId, ErrorCode, Role};
+use lamina_types::{ActorId, ErrorCode, Role, SessionHome, SessionScope};
 
 use super::BrokenChains;
 use super::driver::{FileLayout, Input, InputBody, Mapper, ReadStep, steps_for};
@@ -168,10 +168,13 @@ pub(super) fn actor_of(event: &LogEvent) -> Option<ActorId> {
     actor_id(kind, &event.actor)
 }
 
-/// A session as the id of a scope's segment.
-fn scope_name(session: &str) -> String {
-    let keep = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
-    session.chars().take(128).map(keep).collect()
+/// A session as the id of a scope's segment, by the rule that sessions have everywhere.
+pub(super) fn scope_name(session: &str) -> String {
+    let home = SessionHome::Project("x".to_owned());
+    let scope = SessionScope { home, session_id: session.to_owned() }.path();
+    let id =
+        scope.ok().and_then(|scope| scope.as_str().rsplit_once(':').map(|(_, id)| id.to_owned()));
+    id.unwrap_or_default()
 }
 
 /// The value in plain JSON, and whether that is another value.

@@ -1,10 +1,12 @@
 //! Bundles of the memory export contract: their events become rows, their entities and edges are derived
 //! again. A signed bundle is verified before its first row is given.
 
+use std::collections::BTreeMap;
+
 use lamina_types::ErrorCode;
 
 use super::driver::{FileLayout, Input, InputBody, Mapper, ReadStep, steps_for};
-use super::eventloom::{actor_of, event_row};
+use super::eventloom::{actor_of, event_row, scope_name};
 use super::row::{ErrorCost, Place, RowError, TimeBasis};
 use super::sink::RowSink;
 use crate::json::{ReadPolicy, Value, parse};
@@ -98,6 +100,7 @@ fn push_entry(session: &str, entry: &Value, place: &Place, sink: &mut RowSink) {
     };
     let mut row = event_row(&event, place, sink).at(Some(time.at), TimeBasis::Stated);
     row.session = Some(session.to_owned());
+    row.variables = BTreeMap::from([("session", scope_name(session))]);
     row.actor = actor_of(&event);
     row.origin = sink.origin([("citation", citation.as_str().into()), ("entry", entry.clone())]);
     sink.push(row.with_id(citation));

@@ -10,7 +10,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Flags, money};
 
-pub(super) use export::ExportArgs;
+pub(super) use export::{
+    DiscloseArgs, ExportArgs, ExportDoorArgs, KeygenArgs, PushArgs, SelectorArgs,
+    SessionSourceArgs, SigningArgs,
+};
 pub(super) use import::ImportArgs;
 pub(super) use verify::{TrustArgs, VerifyArgs, VerifyExportArgs};
 
@@ -176,12 +179,33 @@ answered, 4 that it did not or refused."
     #[command(long_about = "Export a scope to a file, or to standard output.\n\n\
 lamina export --scope user:alice --out alice.jsonl\n\
 lamina export --scope user:alice --format mem0 --layers events,facts --out alice.json\n\
-lamina export --scope org:acme --view descend --layers all --out - | gzip > acme.jsonl.gz\n\n\
+lamina export --scope org:acme --view descend --layers all --out - | gzip > acme.jsonl.gz\n\
+lamina export --session-id agent-1 --types decision.made --private-key k.pem --out bundle.json\n\
+lamina export --scope user:alice --format eventloom --out .eventloom\n\n\
 Asks a running server like `lamina recall`. The bytes are \
 written while they arrive; the file gets its name when it is whole. `jsonl` loses nothing but the bytes of blobs, and \
-`lamina import` reads it; what another format cannot hold is listed at the end and in --report. Exit code 0 means \
-that the export is whole, 4 that it is not.")]
+`lamina import` reads it; what another format cannot hold is listed at the end and in --report. `zaxy` is a bundle \
+of the memory export contract, signed with --private-key, which never leaves this machine; `eventloom` is a chained \
+log. --session-id and every flag of a selection mean `zaxy`. Exit code 0 means \
+that the export is whole, 2 that nothing was selected to be signed, 4 that it is not whole.")]
     Export(ExportArgs),
+    /// Make a key that signs exports
+    #[command(
+        long_about = "Make a key that signs exports.\n\nlamina export-keygen --out-private k.pem --out-public \
+k.pub --algorithm ed25519\n\nThe private key is readable by its owner only. Give the public key to those who verify: \
+`lamina verify-export bundle.json --expect-public-key k.pub`. Signing is experimental and was never audited."
+    )]
+    ExportKeygen(KeygenArgs),
+    /// Disclose some entries of a signed bundle, each with the proof that it belongs to it
+    ExportDisclose(DiscloseArgs),
+    /// Export a session once to a file or a webhook
+    #[command(
+        long_about = "Export a session once to a file or a webhook.\n\nlamina export-push --sink webhook --dest \
+https://example.com/hook --session-id agent-1 --private-key k.pem --auth-token-file token.txt\n\nThe bytes are those \
+of `lamina export`. A webhook is tried up to 5 times; a plain http:// URL may only lead to this machine. For regular \
+delivery call it from a scheduler."
+    )]
+    ExportPush(PushArgs),
     /// Print the settings in force and where each came from
     #[command(
         long_about = "Print the settings in force and where each came from.\n\nSettings come \

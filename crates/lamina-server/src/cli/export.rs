@@ -1,10 +1,14 @@
-//! `lamina export`: fetches a scope from a server, or from a directory that no server uses, and writes it to a
-//! file or to standard output.
+//! `lamina export` and its companions: fetch a scope from a server, from a directory that no server uses, or
+//! from Eventloom logs; sign it, disclose parts of it, push it.
 
+mod disclose;
 mod door;
 mod file;
+mod keys;
 mod meter;
 mod pam;
+mod push;
+mod session;
 
 use anyhow::anyhow;
 use lamina_env::RealDisk;
@@ -12,26 +16,42 @@ use lamina_env::disk::write_atomic;
 use serde_json::{Map, Value, json};
 
 use super::args::ExportArgs;
-use super::call::given;
 use super::exit::{Exit, Failure};
 use super::{print, say};
+pub(super) use disclose::disclose;
 use door::ExportDoor;
 use file::OutputFile;
+pub(super) use keys::keygen;
 use meter::Meter;
+pub(super) use push::push;
+pub(super) use session::home_of;
 
 /// Runs one export.
 pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    let order = order(args)?;
-    if args.format.as_deref() == Some(pam::FORMAT) {
-        return pam::export(args, &order);
+    match format_of(args).as_deref() {
+        Some("zaxy") => session::export_bundle(args),
+        Some("eventloom") => session::export_log(args),
+        Some(pam::FORMAT) => pam::export(args, &order(args, Some(pam::FORMAT))?),
+        format => export_records(args, format),
     }
-    if args.private_key.is_some() {
-        let help = Some("signed formats take it, such as --format pam".to_owned());
-        let error = anyhow!("this format has no signature");
-        return Err(Failure { help, ..Failure::usage(error) });
+}
+
+/// The format: the named one, a bundle for a session or a selection, else that of the server.
+fn format_of(args: &ExportArgs) -> Option<String> {
+    let is_session = args.source.session_id.is_some() || args.source.eventloom_path.is_some();
+    let is_bundle =
+        is_session || session::is_selection(&args.selector) || args.key.private_key.is_some();
+    args.format.clone().or_else(|| is_bundle.then(|| "zaxy".to_owned()))
+}
+
+fn export_records(args: &ExportArgs, format: Option<&str>) -> Result<Exit, Failure> {
+    if session::is_selection(&args.selector) || args.key.private_key.is_some() {
+        let error = anyhow!("a selection or a key is for the formats zaxy, eventloom and pam");
+        return Err(Failure::usage(error));
     }
+    let order = order(args, format)?;
     let output = OutputFile::open(&args.out, args.force)?;
-    let door = ExportDoor::open(&args.server, args.data.as_deref())?;
+    let door = ExportDoor::open(&args.door.server, args.door.data.as_deref())?;
     let done = run(args, &door, &order, output);
     door.close();
     done
@@ -62,19 +82,16 @@ fn run(
 }
 
 /// The body of the request.
-fn order(args: &ExportArgs) -> Result<Value, Failure> {
-    let scope = given(args.scope.as_deref(), "LAMINA_SCOPE").ok_or_else(|| Failure {
-        help: Some("use --scope, or set LAMINA_SCOPE".to_owned()),
-        ..Failure::usage(anyhow!("no scope is named"))
-    })?;
+fn order(args: &ExportArgs, format: Option<&str>) -> Result<Value, Failure> {
+    let scope = session::scope_of(&args.source)?;
     let mut body = Map::new();
     body.insert("scope".to_owned(), json!(scope));
     let named = [
-        ("format", &args.format),
-        ("as_of", &args.as_of),
-        ("view", &args.view),
-        ("base", &args.base),
-        ("history", &args.history),
+        ("format", format),
+        ("as_of", args.as_of.as_deref()),
+        ("view", args.view.as_deref()),
+        ("base", args.base.as_deref()),
+        ("history", args.history.as_deref()),
     ];
     for (name, value) in named {
         if let Some(value) = value {
@@ -99,7 +116,7 @@ fn show(args: &ExportArgs, job: &Value) -> Result<Exit, Failure> {
         let written = write_atomic(&RealDisk, path, format!("{text}\n").as_bytes());
         written.map_err(Failure::unreadable)?;
     }
-    if args.server.json && args.out != "-" {
+    if args.door.server.json && args.out != "-" {
         let text = serde_json::to_string_pretty(job).map_err(Failure::unreadable)?;
         print(&format!("{text}\n"))?;
     }

@@ -9,13 +9,18 @@ use anyhow::anyhow;
 use lamina_env::disk::write_atomic;
 use lamina_env::{Disk as _, RealDisk};
 use lamina_portable::time;
+use lamina_types::SessionScope;
 use serde_json::Value;
 
 use super::args::ImportArgs;
 use super::door::Door;
 use super::exit::{Exit, Failure};
+use super::export::home_of;
 use super::{print, say};
 pub(super) use pack::PackedSource;
+
+/// The directory of logs inside a workspace.
+const LOG_DIRECTORY: &str = ".eventloom";
 
 /// Runs one import and waits for its end.
 pub(super) fn import(args: &ImportArgs) -> Result<Exit, Failure> {
@@ -37,7 +42,7 @@ fn run(
     source: PackedSource,
     format: Option<String>,
 ) -> Result<Exit, Failure> {
-    let target = upload_target(args, &source, format.as_deref());
+    let target = upload_target(args, &source, format.as_deref())?;
     let mut accepted = door.upload(&target, source)?;
     let id = text(&accepted, "import_id").to_owned();
     if !follow::is_over(&accepted) {
@@ -48,13 +53,22 @@ fn run(
 }
 
 /// The path and query of the upload.
-fn upload_target(args: &ImportArgs, source: &PackedSource, format: Option<&str>) -> String {
+fn upload_target(
+    args: &ImportArgs,
+    source: &PackedSource,
+    format: Option<&str>,
+) -> Result<String, Failure> {
+    let sessions = match (&args.scope, &args.scope_template) {
+        (None, None) => session_template(args, format)?,
+        _ => None,
+    };
+    let template = args.scope_template.as_deref().or(sessions.as_deref());
     let modified = source.modified.map(time::print);
     let yes = |flag: bool| flag.then_some("true");
     let pairs = [
         ("format", format),
         ("scope", args.scope.as_deref()),
-        ("scope_template", args.scope_template.as_deref()),
+        ("scope_template", template),
         ("name", Some(source.name.as_str())),
         ("modified", modified.as_deref()),
         ("ordering", args.ordering.as_deref()),
@@ -64,11 +78,34 @@ fn upload_target(args: &ImportArgs, source: &PackedSource, format: Option<&str>)
         ("restore_erased", yes(args.restore_erased)),
         ("skip_on_conflict", yes(args.skip_on_conflict)),
         ("require_signature", yes(args.require_signature)),
+        ("accept_broken", yes(args.accept_broken)),
     ];
     let given = pairs.iter().filter_map(|(name, value)| Some((name, (*value)?)));
     let query: Vec<String> =
         given.map(|(name, value)| format!("{name}={}", encode(value))).collect();
-    format!("/v1/import?{}", query.join("&"))
+    Ok(format!("/v1/import?{}", query.join("&")))
+}
+
+/// Where sessions go if nobody says it: below the project whose directory holds the logs.
+fn session_template(args: &ImportArgs, format: Option<&str>) -> Result<Option<String>, Failure> {
+    let is_directory = args.path.file_name().is_some_and(|name| name == LOG_DIRECTORY);
+    if format != Some("eventloom") && !is_directory {
+        return Ok(None);
+    }
+    let place = args.path.canonicalize().map_err(Failure::unreadable)?;
+    let holder = match (is_directory, place.parent()) {
+        (true, Some(workspace)) => workspace.to_owned(),
+        (_, Some(directory)) if directory.file_name().is_some_and(|name| name == LOG_DIRECTORY) => {
+            directory.parent().unwrap_or(directory).to_owned()
+        }
+        (_, Some(directory)) => directory.to_owned(),
+        (_, None) => place,
+    };
+    let home = home_of(&holder);
+    let sample =
+        SessionScope { home, session_id: "x".to_owned() }.path().map_err(Failure::usage)?;
+    let base = sample.as_str().strip_suffix('x').unwrap_or(sample.as_str());
+    Ok(Some(format!("{base}{{session}}")))
 }
 
 fn check_target(args: &ImportArgs) -> Result<(), Failure> {

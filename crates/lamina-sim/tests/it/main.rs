@@ -67,6 +67,7 @@ mod models;
 mod export;
 #[cfg(test)]
 mod vocabularies;
+mod zaxy;
 #[cfg(test)]
 mod rederive;
 #[cfg(test)]

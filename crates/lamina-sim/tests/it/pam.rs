@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::sync::Arc;
 
-use lamina_portable::pam::{self, BundleFile, Container};
+use lamina_portable::pam::{self, BundleFile, Container, Level};
 use lamina_portable::source::{ImportSource, SourceLimits};
 use serde_json::{Value, json};
 
@@ -34,13 +34,14 @@ impl Bundle {
         Bundle { files: files.collect(), bytes }
     }
 
-    /// Checks it as `lamina verify` does, without a finding but notes.
+    /// Checks it as `lamina verify` does, without a finding of this level.
     #[track_caller]
-    pub(crate) fn verified(self) -> Bundle {
+    pub(crate) fn verified(self, level: Level) -> Bundle {
         let report = pam::verify(Container::Directory, &self.files);
         let findings: Vec<String> = report
             .findings()
             .iter()
+            .filter(|finding| finding.level >= level)
             .map(|f| format!("{} {}: {}", f.file, f.place, f.message))
             .collect();
         assert!(findings.is_empty(), "{findings:#?}");
@@ -85,7 +86,13 @@ pub(crate) fn memories(store: &Value) -> BTreeMap<String, Value> {
 #[track_caller]
 pub(crate) fn export(api: &mut Api, more: &Value) -> Bundle {
     let scope = api.scope.clone();
-    export_scope(api, &scope, more)
+    export_scope(api, &scope, more).verified(Level::Warning)
+}
+
+/// Waits until everything that was written is derived.
+pub(crate) fn settle(api: &mut Api) {
+    let marker = crate::harness::envelope("project:settled", "The end.");
+    api.post("/v1/experience?wait=settled", &marker).ok(200);
 }
 
 #[track_caller]
@@ -99,7 +106,7 @@ pub(crate) fn export_scope(api: &mut Api, scope: &str, more: &Value) -> Bundle {
     let answer = api.get(&string(&job, "data_url"));
     assert_eq!(answer.response.status, 200);
     assert_eq!(answer.header("content-type"), Some("application/zip"));
-    Bundle::of(answer.response.body).verified()
+    Bundle::of(answer.response.body).verified(Level::Error)
 }
 
 /// Says something in a session.
@@ -143,7 +150,11 @@ fn every_record_has_its_place_in_a_store() {
     let bundle = export(&mut api, &json!({}));
     let memories = bundle.memories();
     let find = |content: &str| {
-        let found = memories.values().find(|memory| memory["content"] == content);
+        let is_own = |memory: &&Value| {
+            memory["content"] == content
+                && (memory["custom_type"].is_null() || memory["custom_type"] == "event")
+        };
+        let found = memories.values().find(is_own);
         found.unwrap_or_else(|| panic!("no `{content}` in {memories:#?}")).clone()
     };
     let (porto, lisbon) = (find("nora lives in Porto"), find("nora lives in Lisbon"));

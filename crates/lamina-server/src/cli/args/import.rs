@@ -18,7 +18,7 @@ pub(in crate::cli) struct ImportArgs {
     #[arg(long, value_name = "TEMPLATE")]
     pub(in crate::cli) scope_template: Option<String>,
     /// The format: auto, jsonl, mem0, zep, letta, openai (ChatGPT), claude, gemini, grok, copilot,
-    /// mcp_memory, langgraph, basic_memory, hindsight, csv, pam
+    /// mcp_memory, langgraph, basic_memory, hindsight, csv, eventloom, zaxy, pam
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub(in crate::cli) format: String,
     /// Write nothing; show what would come in, what would be lost and why
@@ -45,6 +45,9 @@ pub(in crate::cli) struct ImportArgs {
     /// How times without a zone are read: refuse, UTC, or an offset such as +02:00
     #[arg(long, value_name = "ZONE")]
     pub(in crate::cli) naive_times: Option<String>,
+    /// Eventloom: take a log whose chain does not hold, and label its events from the broken place on
+    #[arg(long)]
+    pub(in crate::cli) accept_broken: bool,
     /// A data directory that no server uses, instead of a server
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "token_file"])]
     pub(in crate::cli) data: Option<PathBuf>,

@@ -9,7 +9,7 @@ fn asked(flags: &[&str]) -> Value {
     let words = ["lamina", "export"].iter().chain(flags);
     let parsed = Arguments::try_parse_from(words).expect("is a command line");
     let Command::Export(args) = parsed.command else { panic!("is an export") };
-    order(&args).expect("has a scope")
+    order(&args, args.format.as_deref()).expect("has a scope")
 }
 
 #[test]

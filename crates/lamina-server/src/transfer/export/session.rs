@@ -16,10 +16,11 @@ use lamina_portable::time;
 use lamina_portable::zaxy::{
     BundleError, Edge, Entity, EntrySelector, EventSeal, GrainSet, LogEvent, OwnSemantics,
     ProjectionError, ScopeEvent, Selector, SemanticParts, SemanticSource, SignatureInputs,
-    disclose, double, project_with, session_name, signed_bundle, to_file, unsigned_bundle,
+    disclose, double, is_session_name, project_with, signed_bundle, thread_of, to_file,
+    unsigned_bundle,
 };
 use lamina_types::layer::{EntityKind, Object, Term};
-use lamina_types::{ErrorCode, EventId};
+use lamina_types::{ErrorCode, EventId, SessionScope};
 
 use super::log_lines::{LogSession, log_text};
 use super::signer::ExportSigner;
@@ -103,11 +104,11 @@ pub(crate) fn entry_selector_of(
     })
 }
 
-/// The name of a scope's session where nobody names one.
+/// The name of a scope's session where nobody names one: its id, or the path as citations write it.
 pub(crate) fn session_of(plan: &ExportPlan) -> String {
-    match plan.format {
-        ExportFormat::Eventloom => session_name(plan.point.scope.as_str()),
-        _ => lamina_portable::zaxy::thread_of(&plan.point.scope),
+    match SessionScope::from_path(&plan.point.scope) {
+        Some(session) if is_session_name(&session.session_id) => session.session_id,
+        _ => thread_of(&plan.point.scope),
     }
 }
 
