@@ -1,5 +1,6 @@
 //! Portable memory stores: export, import, deltas, and what stays where it is.
 
+mod bundles;
 mod command;
 mod delta;
 mod laws;
