@@ -191,10 +191,15 @@ pub(super) struct Edge<'a> {
     pub(super) created_at: Micros,
 }
 
-/// A number between 0 and 1 in ten-thousandths: confidences fade with every instant, and a copy should not
-/// change with each of them.
+/// A number between 0 and 1, as the format has it.
 pub(super) fn share(number: f64) -> Value {
-    Value::double((number.clamp(0.0, 1.0) * 10_000.0).round() / 10_000.0)
+    Value::double(rounded(number.clamp(0.0, 1.0)))
+}
+
+/// A number in ten-thousandths: confidences fade with every instant, and a copy should not change with each
+/// of them.
+pub(super) fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
 }
 
 /// A memory that says nothing beyond its words.
