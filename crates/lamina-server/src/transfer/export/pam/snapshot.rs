@@ -154,6 +154,10 @@ impl Snapshot {
         let ExportRecord::Control(line) = control else { return };
         let kind = line.kind.as_str();
         let record = line_of(control).trim_end().to_owned();
+        // A decision quotes the claims that it chose between.
+        if self.private.iter().any(|id| record.contains(&id.to_string())) {
+            return self.withhold(line.id.clone());
+        }
         let scope = line.body.get("scope").and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = derived_id("decision", &[kind, &scope, &line.id]);
         let statement = line.body.get("statement").and_then(Value::as_str);
