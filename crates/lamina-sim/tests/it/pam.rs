@@ -121,7 +121,11 @@ pub(crate) fn say(api: &mut Api, text: &str, at: &str) -> String {
 
 /// A scope with messages, other events, an ended fact, a conflict and every layer.
 pub(crate) fn fill(api: &mut Api) {
-    say(api, "I live in Porto and work at Quillfeather.", "2025-01-10T10:00:00Z");
+    // In the order in which it happened: since when a concept holds depends on the order of recording.
+    say(api, "I live in Porto and work at Quillfeather.", "2025-01-09T10:00:00Z");
+    for said in crate::coverage::recurring(&api.scope.clone()) {
+        api.post("/v1/experience?wait=settled", &said).ok(200);
+    }
     say(api, "I moved to Lisbon.", "2025-03-10T10:00:00Z");
     say(api, "I speak Portuguese.", "2025-03-11T10:00:00Z");
     say(api, "Always answer in French.", "2025-03-12T10:00:00Z");
@@ -134,9 +138,6 @@ pub(crate) fn fill(api: &mut Api) {
             "context": {"observed_at": "2025-04-01T10:00:00Z", "labels": ["deal", "two words", kind]},
             "idempotency_key": format!("{scope}-{kind}")});
         api.post("/v1/experience?wait=settled", &body).ok(200);
-    }
-    for said in crate::coverage::recurring(&scope) {
-        api.post("/v1/experience?wait=settled", &said).ok(200);
     }
     for said in ["Bob lives in Rome.", "Bob lives in Oslo."] {
         say(api, said, "2025-06-10T10:00:00Z");
@@ -161,7 +162,7 @@ fn every_record_has_its_place_in_a_store() {
     let (porto, lisbon) = (find("nora lives in Porto"), find("nora lives in Lisbon"));
     assert_eq!((&porto["type"], &porto["status"]), (&json!("fact"), &json!("superseded")));
     assert_eq!(porto["temporal"]["superseded_by"], lisbon["id"]);
-    assert_eq!(porto["temporal"]["valid_from"], "2025-01-10T10:00:00Z");
+    assert_eq!(porto["temporal"]["valid_from"], "2025-01-09T10:00:00Z");
     assert_eq!(porto["temporal"]["valid_until"], "2025-03-10T10:00:00Z");
     assert_eq!(lisbon["status"], "active");
     assert_eq!(find("nora speaks Portuguese")["type"], "skill");

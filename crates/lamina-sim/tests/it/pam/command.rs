@@ -132,7 +132,17 @@ fn verify_names_the_rule_the_file_and_the_place() {
     write_atomic(&RealDisk, &path, b"{\"schema\": \"portable-ai-memory\"").unwrap();
     let none = lamina(&["verify", shown(&copy)]);
     assert_eq!(none.code, Some(3), "{}{}", none.out, none.err);
-    // A key of another kind signs nothing.
-    let words = ["export", "--scope", "user:a", "--out", "-", "--private-key", shown(&path)];
+    // A format without a signature takes no key.
+    let words = [
+        "export",
+        "--format",
+        "mem0",
+        "--scope",
+        "user:a",
+        "--out",
+        "-",
+        "--private-key",
+        shown(&path),
+    ];
     assert_eq!(lamina(&words).code, Some(64));
 }
