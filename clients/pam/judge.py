@@ -54,6 +54,37 @@ def check_signature(store):
     Ed25519PublicKey.from_public_bytes(key[2:]).verify(value, payload)
 
 
+def no_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key stands twice: {keys}"
+    return dict(pairs)
+
+
+def check_files(folder, raw):
+    """What the toolkit leaves out: entries and their files agree, nothing leads out, nothing private is in."""
+    index = {entry["id"]: entry for entry in raw.get("conversations_index", [])}
+    for path in sorted((folder / "conversations").glob("*.json")):
+        talk = json.loads(path.read_text())
+        entry = index.pop(talk["id"])
+        assert entry["storage"]["ref"] == f"conversations/{path.name}", entry
+        assert entry["message_count"] == len(talk["messages"]), entry
+        assert entry["platform"] == talk["provider"]["name"], entry
+        assert entry.get("title") == talk.get("title"), entry
+        assert entry["temporal"] == talk["temporal"], entry
+        assert entry["tags"] == talk.get("tags", []), entry
+        ids = [message["id"] for message in talk["messages"]]
+        assert len(ids) == len(set(ids)), "two messages with one id"
+        refs = [m["provenance"].get("message_ref") for m in raw["memories"]
+                if m["provenance"].get("conversation_ref") == talk["id"]]
+        assert all(ref is None or ref in ids for ref in refs), refs
+        listed = {m["id"] for m in raw["memories"] if m["provenance"].get("conversation_ref") == talk["id"]}
+        assert listed == set(entry["derived_memories"]), entry
+    for entry in index.values():
+        assert (entry.get("storage") or {}).get("type") != "file", entry
+    for memory in raw["memories"]:
+        assert (memory.get("access") or {}).get("exportable") is not False, memory["id"]
+
+
 def errors_of(issues):
     found = getattr(issues, "issues", issues)
     return [issue for issue in found if getattr(issue, "level", "error") == "error"]
@@ -61,13 +92,14 @@ def errors_of(issues):
 
 def check_bundle(folder, schemas):
     for path in sorted(folder.rglob("*.json")):
-        value = json.loads(path.read_text())
+        value = json.loads(path.read_text(), object_pairs_hook=no_duplicates)
         schemas[value["schema"]].validate(value)
     raw = json.loads((folder / "memory-store.json").read_text())
     memories = sorted(raw["memories"], key=lambda memory: memory["id"])
     checksum = "sha256:" + hashlib.sha256(rfc8785.dumps(memories)).hexdigest()
     assert checksum == raw["integrity"]["checksum"], "literal checksum"
     check_signature(raw)
+    check_files(folder, raw)
     store = load(folder / "memory-store.json")
     problems = errors_of(validate_memory_store(store))
     for path in sorted((folder / "conversations").glob("*.json")):

@@ -65,13 +65,18 @@ pub fn merge(base: &Value, delta: &Value) -> Result<Value, MergeError> {
     Ok(store)
 }
 
-/// Retracts the memories that a delta neither has nor lists: an erasure took them, and with them the words
-/// that a tombstone would be found by.
+/// Retracts the memories that a delta neither has nor lists, and drops such conversations: an erasure took
+/// them, and with them the words that a tombstone would be found by.
 fn retract_gone(store: &mut Value, delta: &Value) {
     let Some(live) = live_ids(delta) else { return };
     let date = text(delta, &["export_date"]).unwrap_or_default();
     let named: BTreeSet<&str> =
         items(delta, "memories").iter().filter_map(|memory| text(memory, &["id"])).collect();
+    if let Some(Value::Array(entries)) = member_mut(store, "conversations_index") {
+        let talks = items(delta, "conversations_index");
+        let has = |id: &str| talks.iter().any(|talk| text(talk, &["id"]) == Some(id));
+        entries.retain(|entry| text(entry, &["id"]).is_some_and(|id| live.contains(id) || has(id)));
+    }
     let Some(Value::Array(memories)) = member_mut(store, "memories") else { return };
     for memory in memories {
         let id = text(memory, &["id"]).unwrap_or_default();

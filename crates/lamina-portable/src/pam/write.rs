@@ -68,8 +68,8 @@ pub enum ExportSpan {
         base_export_id: Option<String>,
         /// The instant after which something changed.
         since: Micros,
-        /// The ids of all memories that a full export of now has. The manifest lists them, so that a copy
-        /// can tell which of its memories are gone.
+        /// The ids of all memories and conversations that a full export of now has. The manifest lists them,
+        /// so that a copy can tell which of its own are gone.
         live: Vec<String>,
     },
 }

@@ -7,7 +7,7 @@ use lamina_types::Micros;
 use super::{PamMapper, push_cancellation, source_id};
 use crate::foreign::row::{ForeignRow, ForeignTriple, Place, RowContent, TimeBasis, TripleTerm};
 use crate::foreign::sink::RowSink;
-use crate::json::{Value, to_compact};
+use crate::json::{ReadPolicy, Value, parse, to_compact};
 use crate::pam::{ERASED, Memory, NativeRecord, is_manifest};
 use crate::time::{self, NaiveTimes};
 
@@ -67,9 +67,18 @@ fn read_term(term: &Value) -> Option<TripleTerm> {
             let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
             ("string", Value::from(words.join(" ")))
         }
+        // Our lines keep the digits of a number as a text.
+        Value::String(text) if datatype == "number" => match read_number(&text.to_lossy()) {
+            Some(number) => (datatype, number),
+            None => ("string", value.clone()),
+        },
         other => (datatype, other.clone()),
     };
     Some(TripleTerm::Literal { datatype, value })
+}
+
+fn read_number(text: &str) -> Option<Value> {
+    parse(text.as_bytes(), &ReadPolicy::STRICT).ok().filter(|value| value.as_number().is_some())
 }
 
 /// A fact whose events are elsewhere is stated as it is.

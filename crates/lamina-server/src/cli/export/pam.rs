@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use super::door::ExportDoor;
 use super::meter::Meter;
+use super::session::is_selection;
 use super::show;
 use crate::cli::args::ExportArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -32,6 +33,10 @@ const KEY_BYTES_MAX: u64 = 64 << 10;
 
 /// Exports a scope into a directory or a ZIP.
 pub(super) fn export(args: &ExportArgs, order: &Value) -> Result<Exit, Failure> {
+    if is_selection(&args.selector) {
+        let error = anyhow!("a selection of events is for the formats zaxy and eventloom");
+        return Err(Failure::usage(error));
+    }
     let place = BundlePlace::open(args)?;
     let key = args.key.private_key.as_deref().map(read_key).transpose()?;
     let door = ExportDoor::open(&args.door.server, args.door.data.as_deref())?;

@@ -89,7 +89,8 @@ pub(super) async fn walk(
             snapshot.erased.insert(id.to_string(), kind);
         }
         let before = Snapshot::build(records, &SnapshotFrame { as_of: base.since, ..frame });
-        let live = snapshot.memories.keys().cloned().collect();
+        let live = snapshot.memories.keys().chain(snapshot.conversations.keys());
+        let live = live.chain(snapshot.index_entries.keys()).cloned().collect();
         snapshot = delta::between(&before, snapshot, base.since, plan.point.recorded);
         let base_export_id = base.export_id.clone();
         span = ExportSpan::Incremental { base_export_id, since: base.since.0, live };

@@ -94,16 +94,19 @@ fn store_is_signed_here_verified_and_imported() {
     assert_eq!(checked.code, Some(0), "{}{}", checked.out, checked.err);
     let report: Value = serde_json::from_str(&checked.out).unwrap();
     assert_eq!((&report["ok"], &report["signature"]), (&json!(true), &json!("unsigned")));
-    // Into a server that knows nothing: the command recognizes the store.
+    check_signed_import(&folder, &api.scope);
+    own.stop();
+}
+
+/// Into a server that knows nothing: the command recognizes the store.
+fn check_signed_import(folder: &Path, scope: &str) {
     let second = Own::start();
     let url = format!("http://{}", second.server.address());
-    let words =
-        ["import", shown(&folder), "--scope", &api.scope, "--url", &url, "--require-signature"];
+    let words = ["import", shown(folder), "--scope", scope, "--url", &url, "--require-signature"];
     let ended = lamina(&words);
     assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
     assert!(ended.out.contains("a portable memory store"), "{}", ended.out);
     second.stop();
-    own.stop();
 }
 
 #[test]
@@ -129,7 +132,17 @@ fn verify_names_the_rule_the_file_and_the_place() {
     write_atomic(&RealDisk, &path, b"{\"schema\": \"portable-ai-memory\"").unwrap();
     let none = lamina(&["verify", shown(&copy)]);
     assert_eq!(none.code, Some(3), "{}{}", none.out, none.err);
-    // A key of another kind signs nothing.
-    let words = ["export", "--scope", "user:a", "--out", "-", "--private-key", shown(&path)];
+    // A format without a signature takes no key.
+    let words = [
+        "export",
+        "--format",
+        "mem0",
+        "--scope",
+        "user:a",
+        "--out",
+        "-",
+        "--private-key",
+        shown(&path),
+    ];
     assert_eq!(lamina(&words).code, Some(64));
 }

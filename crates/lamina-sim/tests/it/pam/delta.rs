@@ -72,10 +72,11 @@ fn erased_memory_is_a_tombstone_in_the_next_delta() {
     let id = string(&base.store(), "export_id");
     assert!(base.has_words("Hushworks"));
     let fact = base.memories();
-    let fact = fact.values().find(|m| m["content"] == "nora works at Hushworks").unwrap();
+    let is_fact = |m: &&Value| m["type"] == "fact" && m["content"] == "nora works at Hushworks";
+    let fact = fact.values().find(is_fact).unwrap();
     let fact = string(fact, "id");
     let order = json!({"scope": scope, "selector": {"memory_ids": [gone, note]},
-        "cascade": "redact_events"});
+        "cascade": "redact_events", "confirm_all": false, "reason": "asked to"});
     api.post("/v1/forget", &order).ok(200);
     let delta = export(&mut api, &json!({"base": id}));
     assert!(!delta.has_words("Hushworks"), "{:#?}", delta.memories());

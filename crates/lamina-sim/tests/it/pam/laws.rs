@@ -8,7 +8,7 @@ use lamina_env::{Disk as _, RealDisk};
 use lamina_portable::zip::{StoredFile, ZipWriter};
 use serde_json::{Value, json};
 
-use super::{Bundle, export, export_scope, fill};
+use super::{Bundle, export, export_scope, fill, settle};
 use crate::harness::{Api, Own, string};
 use crate::import::{archive_of, fixture, import, upload};
 
@@ -86,6 +86,7 @@ fn law_p1_export_import_export_is_equal_but_ids_and_the_recorded_axis() {
     other.scope.clone_from(&api.scope);
     let job = bring(&mut other, &first.bytes);
     assert_eq!(job["failed"], 0, "{job}");
+    settle(&mut other);
     let scope = other.scope.clone();
     other.post("/v1/understanding/synthesize", &json!({"scope": scope, "topics": []})).ok(202);
     let second = export(&mut other, &json!({}));
@@ -175,6 +176,7 @@ fn law_p2_store_of_another_program_comes_out_as_it_came() {
     let elsewhere = index.iter().find(|entry| entry["id"] == "elsewhere-1").unwrap();
     assert_eq!(elsewhere["storage"]["ref"], "s3://bucket/elsewhere-1");
     // What is over is no knowledge of today, and what was taken back is cancelled.
+    settle(&mut api);
     let scope = api.scope.clone();
     let facts = api.get(&format!("/v1/facts?scope={scope}")).ok(200).to_string();
     assert!(facts.contains("Lisbon") && !facts.contains("Fortran"), "{facts}");
@@ -252,6 +254,7 @@ fn facts_without_their_events_come_as_triples_with_validity() {
     let job = bring(&mut other, &first.bytes);
     assert_eq!(job["failed"], 0, "{job}");
     assert!(job["report"]["by_kind"]["triple"].as_u64().unwrap() > 2, "{job}");
+    settle(&mut other);
     let second = export(&mut other, &json!({"layers": ["facts"]}));
     let line = |bundle: &Bundle| {
         let memories = bundle.memories();
@@ -272,10 +275,10 @@ fn store_that_breaks_a_rule_costs_all_of_it_and_names_the_rule() {
     let text = String::from_utf8(fixture("pam/memory-store.json")).unwrap();
     let broken = text.replace("User lives in Lisbon", "User lives in London");
     let job = import(&mut api, upload(&format!("format=pam&scope={scope}"), broken));
-    assert_eq!((&job["status"], &job["written"]), (&json!("failed"), &json!(0)), "{job}");
+    assert!(job["failed"].as_u64().unwrap() > 0 && job["written"] == 0, "{job}");
     assert!(job.to_string().contains("content-hash"), "{job}");
     // An unsigned store is taken, unless a signature is demanded.
     let query = format!("format=pam&scope={scope}&require_signature=true");
     let job = import(&mut api, upload(&query, text));
-    assert_eq!((&job["status"], &job["written"]), (&json!("failed"), &json!(0)), "{job}");
+    assert!(job["failed"].as_u64().unwrap() > 0 && job["written"] == 0, "{job}");
 }

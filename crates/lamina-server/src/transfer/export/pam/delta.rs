@@ -53,10 +53,12 @@ pub(super) fn between(
         wanted.insert(memory.id.clone());
     }
     close(&mut wanted, &after);
+    // A message that was erased is in neither snapshot, and its conversation is not known any more.
+    let has_erased = !after.erased.is_empty();
     let talks: BTreeSet<String> = after
         .conversations
         .values()
-        .filter(|talk| before.conversations.get(&talk.id) != Some(talk))
+        .filter(|talk| has_erased || before.conversations.get(&talk.id) != Some(talk))
         .map(|talk| talk.id.clone())
         .chain(
             wanted

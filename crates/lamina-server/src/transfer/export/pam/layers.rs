@@ -14,7 +14,7 @@ use lamina_types::ScopePath;
 use super::super::records;
 use super::gather::Records;
 use super::snapshot::{
-    ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after, share,
+    ConflictSide, Edge, Snapshot, SnapshotFrame, blank_memory, end_after, rounded, share,
 };
 
 const BELIEF_EXTRACTOR: &str = "lamina-beliefs/1.0.0";
@@ -72,7 +72,14 @@ fn push_belief(belief: &BeliefRecord, snapshot: &mut Snapshot) {
         decay_model: None,
         last_reinforced: Some(belief.last_revised.0.max(created_at)),
     });
-    let native = native("belief", &belief.scope, &records::belief(belief));
+    let mut record = records::belief(belief);
+    if let ExportRecord::Belief(shown) = &mut record {
+        shown.confidence = rounded(shown.confidence);
+        for support in &mut shown.supports {
+            support.weight = rounded(support.weight);
+        }
+    }
+    let native = native("belief", &belief.scope, &record);
     snapshot.push_memory(memory, Some(&native));
     for support in &belief.supports {
         let from = match support.id {

@@ -154,6 +154,10 @@ impl Snapshot {
         let ExportRecord::Control(line) = control else { return };
         let kind = line.kind.as_str();
         let record = line_of(control).trim_end().to_owned();
+        // A decision quotes the claims that it chose between.
+        if self.private.iter().any(|id| record.contains(&id.to_string())) {
+            return self.withhold(line.id.clone());
+        }
         let scope = line.body.get("scope").and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = derived_id("decision", &[kind, &scope, &line.id]);
         let statement = line.body.get("statement").and_then(Value::as_str);
@@ -191,10 +195,15 @@ pub(super) struct Edge<'a> {
     pub(super) created_at: Micros,
 }
 
-/// A number between 0 and 1 in ten-thousandths: confidences fade with every instant, and a copy should not
-/// change with each of them.
+/// A number between 0 and 1, as the format has it.
 pub(super) fn share(number: f64) -> Value {
-    Value::double((number.clamp(0.0, 1.0) * 10_000.0).round() / 10_000.0)
+    Value::double(rounded(number.clamp(0.0, 1.0)))
+}
+
+/// A number in ten-thousandths: confidences fade with every instant, and a copy should not change with each
+/// of them.
+pub(super) fn rounded(number: f64) -> f64 {
+    (number * 10_000.0).round() / 10_000.0
 }
 
 /// A memory that says nothing beyond its words.
