@@ -15,7 +15,7 @@ pub struct RepairReport {
     pub open: OpenReport,
     /// `erased` entries that were missing and are there now.
     pub erased: u64,
-    /// The next offset of the log.
+    /// The next offset of the log as it was found, before the repair appended anything.
     pub ends: u64,
 }
 
@@ -26,7 +26,7 @@ pub fn repair(options: OpenOptions) -> Result<RepairReport, LogError> {
     if open.entries > 0 {
         log.close()?;
     }
-    let ends = log.tip().next_offset;
+    let ends = open.entries;
     Ok(RepairReport { open, erased, ends })
 }
 
