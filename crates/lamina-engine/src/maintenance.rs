@@ -13,7 +13,7 @@ use lamina_store::codec::control::Blob;
 use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
-use lamina_store::log::{self, Checkpoint, OpenOptions};
+use lamina_store::log::{self, Checkpoint, KnownTail, LogError, OpenOptions};
 use lamina_store::view::check::{Difference, ViewCheck, verify};
 use lamina_types::stdx::hex;
 
@@ -22,7 +22,7 @@ pub use lamina_store::log::repair::advice;
 use self::scratch::Scratch;
 use crate::audit::open::{AUDIT, options as audit_options};
 use crate::derive::key::placement;
-use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, views};
+use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, seen, views};
 use crate::{OpenError, Settings};
 
 /// One thing that does not hold.
@@ -238,6 +238,13 @@ fn check_views(
         add(true, "the views have another layout; the next start rebuilds them".to_owned());
         return Ok(());
     }
+    if let Some((seen, by)) = seen(&stored)
+        && seen > tip.next_offset
+    {
+        let lost = LogError::LostTail { ends: tip.next_offset, reached: seen, by };
+        add(false, lost.to_string());
+        return Ok(());
+    }
     if !fits(&stored, &*reader, &tip) {
         add(true, "the views are not a fold of this log; the next start rebuilds them".to_owned());
         return Ok(());
@@ -269,13 +276,25 @@ fn check_views(
     Ok(())
 }
 
+/// What a repair does about a log that lost acknowledged writes at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LostTail {
+    /// Refuses.
+    Refuse,
+    /// Goes on without them.
+    Accept,
+}
+
 /// Does what law 4 allows: cuts a torn tail into quarantine, finishes erasures. Refuses the rest.
-pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
+pub fn repair(data: &Path, env: &Env, lost: LostTail) -> Result<RepairReport, OpenError> {
     existing(data, env)?;
     let _lock = lock(env, data)?;
     let keys = open_keys(data, env)?;
     let mut report = RepairReport::default();
-    let options = options(data, env, &keys);
+    let views = views(open_kv(env, data)?, &keys)?;
+    let known =
+        KnownTail { seen: seen(&views), recorded: true, accept_loss: lost == LostTail::Accept };
+    let options = OpenOptions { known, ..options(data, env, &keys) };
     let clock = Arc::clone(&options.clock);
     // A clock that is far ahead does not date what the repair appends. A log that cannot be read has no last time.
     if let Ok((_, tip)) = log::read_only(&options)
@@ -283,12 +302,29 @@ pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
     {
         clock.distrust(tip.recorded_at.0);
     }
-    repaired(log::repair::repair(options)?, "", &mut report);
+    let done = log::repair::repair(options)?;
+    let ends = done.ends;
+    repaired(done, "", &mut report);
+    if let Some((seen, _)) = known.seen
+        && seen > ends
+    {
+        views.forget_past(ends)?;
+        views.reset()?;
+        views.persist()?;
+        report.actions.push(format!(
+            "gave up the entries from {ends} to {seen}, which the log has lost; the next start folds the views anew"
+        ));
+    }
+    drop(views);
     if env.disk.exists(&data.join(AUDIT)) {
         let options = audit_options(data, env, clock, &keys, AuditOptions::SEGMENT_BYTES);
         let (mut audit, found) = AuditLog::open(options)?;
+        if lost == LostTail::Accept {
+            audit.rewind(ends)?;
+        }
         audit.close()?;
-        repaired(log::repair::RepairReport { open: found.log, erased: 0 }, "audit/", &mut report);
+        let done = log::repair::RepairReport { open: found.log, erased: 0, ends: 0 };
+        repaired(done, "audit/", &mut report);
     }
     Ok(report)
 }
@@ -296,8 +332,13 @@ pub fn repair(data: &Path, env: &Env) -> Result<RepairReport, OpenError> {
 /// Says what a repair did.
 fn repaired(done: log::repair::RepairReport, under: &str, report: &mut RepairReport) {
     if let Some(cut) = done.open.cut {
+        let known = match cut.acknowledged {
+            Some(true) => "writes in it had been acknowledged",
+            Some(false) => "nothing in it had been acknowledged",
+            None => "no record says whether anything in it had been acknowledged",
+        };
         report.actions.push(format!(
-            "cut a torn tail of {} bytes at byte {} of {under}{} and kept it in quarantine; it was never acknowledged",
+            "cut a torn tail of {} bytes at byte {} of {under}{} and kept it in quarantine; {known}",
             cut.bytes, cut.position, cut.file,
         ));
     }
@@ -350,6 +391,7 @@ pub(crate) fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
         segment_bytes: Settings::SEGMENT_BYTES,
         ballast_bytes: Settings::BALLAST_BYTES,
         epoch: 0,
+        known: KnownTail::default(),
     }
 }
 

@@ -17,7 +17,8 @@ use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{Direction, FjallKv, Kv};
 use lamina_store::log::{
-    Cut, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip, newest_modified,
+    Cut, KnownTail, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip,
+    newest_modified,
 };
 use lamina_store::view::{Hasher, Residues, ViewError, Views, is_of_another_layout};
 use lamina_types::Micros;
@@ -246,6 +247,8 @@ pub(crate) fn open_how(
     // One clock dates everything that is stored.
     let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
     let env = Env { clock: Arc::clone(&clock) as _, ..env };
+    let views = Arc::new(views(kv, &keys)?);
+    let known = KnownTail { seen: seen(&views), recorded: true, accept_loss: false };
     let (mut log, found) = SegmentLog::open(OpenOptions {
         disk: Arc::clone(&env.disk),
         dir: data.clone(),
@@ -255,12 +258,12 @@ pub(crate) fn open_how(
         segment_bytes: settings.segment_bytes,
         ballast_bytes: settings.ballast_bytes,
         epoch,
+        known,
     })?;
     let recorded = Some(log.tip()).filter(|tip| tip.next_offset > 0).map(|tip| tip.recorded_at.0);
     let witness = ClockWitness { wall: clock.machine(), recorded, modified };
     let sync = SyncSource::new(&env.disk, settings);
     let opened_clock = OpenedClock::compare(clock, witness, sync);
-    let views = Arc::new(views(kv, &keys)?);
     let reader = log.reader();
     let mut report = OpenReport {
         fresh,
@@ -449,6 +452,12 @@ fn format(env: &Env, data: &Path) -> Result<bool, OpenError> {
     write_atomic(&*env.disk, &path, FORMAT_TEXT.as_bytes())
         .map_err(|source| io_error("written", &path, source))?;
     Ok(true)
+}
+
+/// How far the views have seen the log. They are folded from what is durable, so a log that ends before was cut.
+pub(crate) fn seen(views: &Views) -> Option<(u64, &'static str)> {
+    let applied = views.applied().filter(|_| !views.needs_rebuild());
+    applied.map(|applied| (applied.next_offset, "the fold in `views/`"))
 }
 
 /// Whether the views are a fold of this log.

@@ -35,7 +35,7 @@ use lamina_env::SteadyClock;
 use lamina_env::sim::{SimClock, SimDisk, SimRng};
 use lamina_store::entry::{Kind, SYSTEM_SCOPE};
 use lamina_store::keys::Keys;
-use lamina_store::log::{Log, NewEntry, NoViews, OpenOptions, Section, SegmentLog};
+use lamina_store::log::{KnownTail, Log, NewEntry, NoViews, OpenOptions, Section, SegmentLog};
 use lamina_types::{ActorId, Micros, ScopePath};
 
 const NOW: Micros = Micros(1_700_000_000_000_000);
@@ -232,6 +232,7 @@ fn options(disk: &Arc<SimDisk>, keys: &Arc<Keys>) -> OpenOptions {
         segment_bytes: 1 << 20,
         ballast_bytes: 4_096,
         epoch: 0,
+        known: KnownTail::default(),
     }
 }
 

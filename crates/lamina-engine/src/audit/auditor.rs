@@ -479,6 +479,10 @@ pub(crate) fn recover(
     tip: &Tip,
 ) -> Result<Recovered, LogError> {
     let (mut from, mut made, mut rows) = (audit.covered(), 0, Vec::new());
+    if from > tip.next_offset {
+        let by = "the audit log";
+        return Err(LogError::LostTail { ends: tip.next_offset, reached: from, by });
+    }
     if tip.next_offset.saturating_sub(from) > RECOVERED_AT_OPEN_MAX {
         return Ok(Recovered { rows: 0, is_behind: true });
     }

@@ -9,7 +9,7 @@ use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
-use lamina_store::log::{Log, NewEntry, NoViews, OpenOptions, Section, SegmentLog};
+use lamina_store::log::{KnownTail, Log, NewEntry, NoViews, OpenOptions, Section, SegmentLog};
 use lamina_types::Micros;
 
 use super::*;
@@ -28,6 +28,7 @@ fn log(disk: &Arc<SimDisk>) -> SegmentLog {
         segment_bytes: 32 * 1_024,
         ballast_bytes: 4_096,
         epoch: 0,
+        known: KnownTail::default(),
     })
     .unwrap();
     log.start(Arc::new(NoViews)).unwrap();

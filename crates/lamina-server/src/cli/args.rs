@@ -69,9 +69,10 @@ what they say. Exit code 0 means that none is there and everything could be look
         long_about = "Mend what can be mended without losing an acknowledged write, and say \
 what was done.\n\nCuts a half-written end of the log (the cut bytes are kept in `quarantine/`) \
 and finishes interrupted erasures; a normal start does the same. Damage in the middle of the log is reported and \
-left as it is: no program can know what stood there. The directory must not be in use."
+left as it is: no program can know what stood there. A log that ends before writes that were acknowledged is \
+refused, too, unless --accept-loss says that they are lost for good. The directory must not be in use."
     )]
-    Repair(DataArgs),
+    Repair(RepairArgs),
     /// Drop every view and derive it again from the log
     #[command(long_about = "Drop every view and derive it again from the log.\n\nThe log is the \
 database; views are disposable. Use it after `lamina check` has found a damaged view. The directory \
@@ -267,6 +268,15 @@ pub(super) struct DataArgs {
     /// The data directory [default: the user's data directory for `lamina`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RepairArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// Go on without acknowledged writes that are missing at the end of the log
+    #[arg(long)]
+    pub(super) accept_loss: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,13 +5,13 @@ use std::io::{IsTerminal as _, Write as _, stderr};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
-use lamina_engine::maintenance::{self, CheckReport, RebuildReport, RepairReport};
+use lamina_engine::maintenance::{self, CheckReport, LostTail, RebuildReport, RepairReport};
 use lamina_env::Env;
 use lamina_env::disk::read_file;
 use lamina_types::stdx::hex;
 use serde_json::{Value, json};
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, RepairArgs};
 use super::exit::{Exit, Failure};
 use super::{absent, load, opening, print};
 use crate::config::Config;
@@ -50,11 +50,14 @@ pub(super) fn check(args: CheckArgs) -> Result<Exit, Failure> {
 }
 
 /// Does what can be done without losing an acknowledged write.
-pub(super) fn repair(config: &Config) -> Result<Exit, Failure> {
+pub(super) fn repair(args: RepairArgs) -> Result<Exit, Failure> {
+    let RepairArgs { data, accept_loss } = args;
+    let config = load(data.into())?;
     let env = Env::real();
-    must_exist(config, &env)?;
+    must_exist(&config, &env)?;
+    let lost = if accept_loss { LostTail::Accept } else { LostTail::Refuse };
     let RepairReport { actions } =
-        maintenance::repair(&config.data, &env).map_err(opening::failure)?;
+        maintenance::repair(&config.data, &env, lost).map_err(opening::failure)?;
     let mut text = format!("{}\n", config.data.display());
     for action in &actions {
         let _ = writeln!(text, "  {action}");

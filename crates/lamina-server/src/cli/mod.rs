@@ -58,7 +58,7 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(settings) => serve::serve(&load(settings.into())?),
         Command::Check(args) => maintenance::check(args),
-        Command::Repair(data) => maintenance::repair(&load(data.into())?),
+        Command::Repair(args) => maintenance::repair(args),
         Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
         Command::Backup(args) => backup::backup(args),
         Command::Restore(args) => backup::restore(args),

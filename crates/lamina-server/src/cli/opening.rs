@@ -8,7 +8,7 @@ use super::exit::{Exit, Failure};
 /// The failure of a command that could not open the directory.
 pub(super) fn failure(error: OpenError) -> Failure {
     let exit = match &error {
-        OpenError::Log(LogError::Corrupt { .. }) => Exit::Damage,
+        OpenError::Log(LogError::Corrupt { .. } | LogError::LostTail { .. }) => Exit::Damage,
         OpenError::Format { .. } | OpenError::Log(LogError::NewerFormat { .. }) => Exit::Schema,
         _ => Exit::Unreadable,
     };

@@ -2,14 +2,16 @@
 //! says. Everything that is not damaged is served as before.
 
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{Disk, RealDisk};
 use lamina_sim::client::Request;
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::cli::{code, err, lamina, out, text};
-use crate::harness::{Api, Own, data, string};
+use crate::harness::{Api, Own, data, launch, string};
 
 /// What a disk does to a file.
 #[derive(Debug, Clone, Copy)]
@@ -122,4 +124,76 @@ fn backup_of_a_damaged_blob_fails_and_keeps_its_good_copy() {
     api.delete(&format!("/v1/blobs/{id}")).ok(200);
     code(&backup(), 0);
     assert_eq!(files(&copy.join("blobs")).len(), 1);
+}
+
+fn serve(data: &Path) -> Output {
+    lamina(&["serve", "--data", text(data), "--listen", "127.0.0.1:0"])
+}
+
+/// A directory with several segments whose server was killed before it made a checkpoint.
+fn killed() -> (TempDir, String) {
+    let own = Own::start();
+    let mut api = own.api("faults-tail");
+    let first = api.write("the first event");
+    let filler = "x".repeat(600_000);
+    for _ in 0..9 {
+        api.write(&filler);
+    }
+    api.event(&first);
+    // Asking for its rows has the audit log written.
+    api.get("/v1/audit?limit=1").ok(200);
+    let Own { server, directory } = own;
+    server.kill().unwrap();
+    (directory, first)
+}
+
+#[test]
+fn lost_segments_are_refused_until_the_loss_is_accepted() {
+    // Whoever is left to tell: the record, the views, the audit log.
+    for untold in [&[][..], &["acknowledged"][..], &["acknowledged", "views"][..]] {
+        let (directory, first) = killed();
+        let data = data(directory.path());
+        let segments = files(&data.join("log"));
+        assert!(segments.len() > 1);
+        RealDisk.remove(segments.last().unwrap()).unwrap();
+        for name in untold {
+            match *name {
+                "views" => RealDisk.remove_dir_all(&data.join(name)).unwrap(),
+                name => RealDisk.remove(&data.join(name)).unwrap(),
+            }
+        }
+        if untold.len() < 2 {
+            let checked = lamina(&["check", "--data", text(&data)]);
+            code(&checked, 2);
+            assert!(out(&checked).contains("acknowledged up to entry"), "{}", out(&checked));
+            let refused = lamina(&["repair", "--data", text(&data)]);
+            code(&refused, 2);
+            assert!(err(&refused).contains("--accept-loss"), "{}", err(&refused));
+        }
+        let refused = serve(&data);
+        code(&refused, 2);
+        assert!(err(&refused).contains("acknowledged up to entry"), "{}", err(&refused));
+        code(&lamina(&["repair", "--data", text(&data), "--accept-loss"]), 0);
+        let server = launch(directory.path(), &[]).start().unwrap();
+        let own = Own { server, directory };
+        let mut api = own.api("faults-accepted");
+        assert_eq!(api.event(&first)["content"]["text"], "the first event");
+        api.write("it goes on");
+        let directory = own.stop();
+        code(&lamina(&["check", "--data", text(&data)]), 0);
+        drop(directory);
+    }
+}
+
+#[test]
+fn log_that_is_gone_is_no_new_directory() {
+    let (directory, _) = killed();
+    let data = data(directory.path());
+    for segment in files(&data.join("log")) {
+        RealDisk.remove(&segment).unwrap();
+    }
+    let refused = serve(&data);
+    code(&refused, 2);
+    assert!(err(&refused).contains("acknowledged up to entry"), "{}", err(&refused));
+    assert!(files(&data.join("log")).is_empty(), "nothing was made in its place");
 }

@@ -9,6 +9,7 @@ use lamina_sim::client::{Client, Request};
 use lamina_sim::process;
 use serde_json::{Value, json};
 
+use crate::cli::{code, lamina, text};
 use crate::harness::{Api, Own, binary, data, ids, launch, string, unique_key};
 
 /// A few events of every kind, a blob, a cancelled event; and how they read.
@@ -93,7 +94,7 @@ fn r008_dropping_the_views_changes_nothing() {
 
 /// An older log put back by hand, beside views that know of more.
 #[test]
-fn an_older_log_is_served_without_the_history_of_the_newer_one() {
+fn older_log_is_refused_and_then_served_without_the_history_of_the_newer_one() {
     let own = Own::start();
     own.api("older").write_settled("kept");
     let directory = own.stop();
@@ -113,6 +114,9 @@ fn an_older_log_is_served_without_the_history_of_the_newer_one() {
             write_atomic(&RealDisk, path, bytes).unwrap();
         }
     }
+    let path = data(directory.path());
+    code(&lamina(&["serve", "--data", text(&path), "--listen", "127.0.0.1:0"]), 2);
+    code(&lamina(&["repair", "--data", text(&path), "--accept-loss"]), 0);
     let server = launch(directory.path(), &[]).start().unwrap();
     let own = Own { server, directory };
     let mut api = own.api("after");

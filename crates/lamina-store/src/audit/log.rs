@@ -18,8 +18,8 @@ use super::{ROWS, row};
 use crate::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE, control};
 use crate::keys::Keys;
 use crate::log::{
-    Anchor, Appended, EraseTarget, Log, LogError, LogStats, NewEntry, OpenOptions, OpenReport,
-    Section, SegmentLog, Span,
+    Anchor, Appended, EraseTarget, KnownTail, Log, LogError, LogStats, NewEntry, OpenOptions,
+    OpenReport, Section, SegmentLog, Span,
 };
 
 /// How to open the audit log.
@@ -55,6 +55,7 @@ impl AuditOptions {
             // Nothing in here has to be written on a full disk: the log has what must survive.
             ballast_bytes: 0,
             epoch: 0,
+            known: KnownTail::default(),
         }
     }
 }
@@ -155,6 +156,15 @@ impl AuditLog {
         self.covered = covered.unwrap_or(self.covered);
         self.note(&appended);
         Ok(())
+    }
+
+    /// Notes that the log ends before what its rows cover: what is missing there was given up.
+    pub fn rewind(&mut self, covered: u64) -> Result<(), LogError> {
+        if covered >= self.covered {
+            return Ok(());
+        }
+        self.covered = 0;
+        self.append(&[], Some(covered))
     }
 
     /// Everything in the log before this offset has its row here.

@@ -11,12 +11,14 @@ use lamina_env::Disk;
 use lamina_types::{Micros, RecordedAt};
 
 use super::LogError;
+use super::acknowledged::Reached;
 use super::anchor::Anchor;
 use super::bytes::{from, written_len};
 use super::chains::Chains;
 use super::checkpoint::Checkpoint;
 use super::erase::EraseEntry;
-use super::open::{list, opening, read_whole};
+use super::files::list;
+use super::open::{opening, read_whole};
 use super::paths::Paths;
 use super::record::Seed;
 use super::recover::judge;
@@ -187,6 +189,7 @@ pub fn check(
     checker.resolve();
     checker.signatures(&options);
     checker.kept_checkpoints(disk, &paths, &options)?;
+    checker.acknowledged(Reached::find(disk, &paths.acknowledged()));
     checker.report.tip = checker.standing.tip.unwrap_or_default();
     Ok(checker.report)
 }
@@ -463,6 +466,22 @@ impl Checker {
             self.kept_checkpoint("checkpoints/latest.json", &bytes, options);
         }
         Ok(())
+    }
+
+    /// The record beside the log must not know of more than the log has.
+    fn acknowledged(&mut self, reached: Option<Reached>) {
+        let Some(reached) = reached else { return };
+        if self.log_id.is_some_and(|log_id| log_id != reached.log_id) {
+            return self.corrupt("acknowledged", 0, "the record belongs to another log");
+        }
+        let ends = self.standing.next_offset;
+        if reached.is_beyond(ends) {
+            let what = format!(
+                "the log ends before entry {ends}, and had been acknowledged up to entry {}",
+                reached.next_offset
+            );
+            self.corrupt("acknowledged", 0, &what);
+        }
     }
 
     fn kept_checkpoint(&mut self, name: &str, bytes: &[u8], options: &CheckOptions<'_>) {

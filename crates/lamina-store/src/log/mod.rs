@@ -122,6 +122,18 @@ pub enum LogError {
         /// What does not hold.
         what: String,
     },
+    /// The log ends before something that was acknowledged.
+    #[error(
+        "the log ends before entry {ends}, and {by} says that it had been acknowledged up to entry {reached}"
+    )]
+    LostTail {
+        /// The next offset of the log.
+        ends: u64,
+        /// The next offset it once had.
+        reached: u64,
+        /// Who says so.
+        by: &'static str,
+    },
     /// The directory was written by a newer version.
     #[error("the log has format {found}, this version reads up to {supported}")]
     NewerFormat {
@@ -175,7 +187,7 @@ impl LogError {
     /// Whether stored bytes do not hold, or the disk does not give them back.
     pub fn is_damage(&self) -> bool {
         match self {
-            LogError::Corrupt { .. } => true,
+            LogError::Corrupt { .. } | LogError::LostTail { .. } => true,
             LogError::Io { source, .. } => {
                 let lost = [io::ErrorKind::NotFound, io::ErrorKind::UnexpectedEof];
                 lost.contains(&source.kind()) || source.raw_os_error() == Some(EIO)
@@ -279,14 +291,13 @@ pub trait LogReader: Send + Sync + std::fmt::Debug {
     fn tip_at(&self, place: Place) -> Result<Tip, LogError>;
 }
 
+pub use acknowledged::KnownTail;
 pub(crate) use anchor::Anchor;
 pub use chains::NoViews;
 pub use checkpoint::Checkpoint;
 pub use erase::ErasePayload;
-pub use open::{
-    Cut, OpenOptions, OpenReport, SegmentFile, exists, id, newest_modified, read_only,
-    segment_files,
-};
+pub use files::{SegmentFile, exists, id, newest_modified, segment_files};
+pub use open::{Cut, OpenOptions, OpenReport, read_only};
 pub use reader::SegmentReader;
 pub(crate) use reader::Span;
 pub use section::Section;
@@ -294,6 +305,7 @@ pub use trail::{ChainCheck, ChainVerdict};
 pub use writer::SegmentLog;
 
 pub(crate) mod bytes;
+mod acknowledged;
 mod anchor;
 mod cadence;
 mod chains;
@@ -301,6 +313,7 @@ pub mod check;
 mod checkpoint;
 mod ends;
 mod erase;
+mod files;
 pub mod locate;
 mod open;
 mod own;

@@ -4,19 +4,21 @@
 //! head and their footer only.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lamina_env::rng::draw;
 use lamina_env::{Disk, DiskFile, Rng, SteadyClock};
-use lamina_types::{Micros, RecordedAt};
+use lamina_types::RecordedAt;
 
+use super::acknowledged::{KnownTail, Reached, Record};
 use super::anchor::Anchor;
 use super::bytes::{from, index, written_len};
 use super::chains::Chains;
 use super::checkpoint::Checkpoint;
 use super::ends::{Ends, open_before};
 use super::erase::EraseEntry;
+use super::files::list;
 use super::paths::Paths;
 use super::quarantine::{self, Torn, Unused};
 use super::reader::{Segment, SegmentReader, Shared};
@@ -25,7 +27,7 @@ use super::recover::{Damage, Recovered, judge};
 use super::roll::Ballast;
 use super::scan::{Own, Standing};
 use super::segment::{
-    ERASE_GEN_AT, FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name, parse_name,
+    ERASE_GEN_AT, FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name,
 };
 use super::writer::{Active, SegmentLog};
 use super::{LogError, LogReader, Tip, zero};
@@ -58,6 +60,8 @@ pub struct OpenOptions {
     pub ballast_bytes: u64,
     /// Which life of the log this is: 0, and one more after each restore. Never goes back.
     pub epoch: u32,
+    /// How far the log is known to have reached.
+    pub known: KnownTail,
 }
 
 impl OpenOptions {
@@ -84,7 +88,7 @@ pub struct OpenReport {
     pub verified_bytes: u64,
 }
 
-/// Bytes that were never acknowledged and are now in quarantine.
+/// Bytes that do not hold, from the end of the log, and are now in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     /// The segment file's name.
@@ -95,78 +99,8 @@ pub struct Cut {
     pub bytes: u64,
     /// The file in `quarantine/` that has them.
     pub quarantine: String,
-}
-
-/// Whether there is a log in this data directory.
-pub fn exists(disk: &dyn Disk, dir: &Path) -> io::Result<bool> {
-    let log = Paths::new(dir).log();
-    if !disk.exists(&log) {
-        return Ok(false);
-    }
-    let names = disk.list(&log)?;
-    Ok(names.iter().any(|name| parse_name(name).is_some()))
-}
-
-/// When the newest segment in this data directory was last written, as the machine's clock had it then; `None` if
-/// there is no segment, or its file has no time.
-pub fn newest_modified(disk: &dyn Disk, dir: &Path) -> io::Result<Option<Micros>> {
-    let paths = Paths::new(dir);
-    if !disk.exists(&paths.log()) {
-        return Ok(None);
-    }
-    let names = disk.list(&paths.log())?;
-    let Some(newest) = names.iter().filter_map(|name| parse_name(name)).max() else {
-        return Ok(None);
-    };
-    let modified = disk.modified(&paths.segment(&file_name(newest)))?;
-    Ok(Some(modified).filter(|at| at.0 > 0))
-}
-
-/// The id of the log in this data directory, by its first segment; `None` if there is none, or it
-/// does not tell.
-pub fn id(disk: &dyn Disk, dir: &Path) -> Result<Option<[u8; 16]>, LogError> {
-    let paths = Paths::new(dir);
-    if !disk.exists(&paths.log()) {
-        return Ok(None);
-    }
-    let Some(first) = list(disk, &paths)?.first().copied() else { return Ok(None) };
-    let head = head_of(disk, &paths.segment(&file_name(first)))?;
-    Ok(head.map(|head| head.log_id))
-}
-
-/// A segment file as its head describes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SegmentFile {
-    /// The file's name under `log/`.
-    pub name: String,
-    /// The offset of its first entry.
-    pub first: u64,
-    /// Which life of the log it belongs to.
-    pub epoch: u32,
-    /// How often something in it was erased; `None` while that is being written.
-    pub erase_gen: Option<u32>,
-}
-
-/// The segment files of the log in this data directory, in order; also while a server writes it. One
-/// whose head is not written yet holds nothing and is left out.
-pub fn segment_files(disk: &dyn Disk, dir: &Path) -> Result<Vec<SegmentFile>, LogError> {
-    let paths = Paths::new(dir);
-    let mut files = Vec::new();
-    for first in list(disk, &paths)? {
-        let name = file_name(first);
-        if let Some(head) = head_of(disk, &paths.segment(&name))? {
-            let (epoch, erase_gen) = (head.epoch, head.erase_gen);
-            files.push(SegmentFile { name, first, epoch, erase_gen });
-        }
-    }
-    Ok(files)
-}
-
-fn head_of(disk: &dyn Disk, path: &Path) -> Result<Option<SegmentHead>, LogError> {
-    let file = disk.open_read(path).map_err(opening)?;
-    let mut head = [0; HEAD_LEN];
-    let read = file.read_at(&mut head, 0).map_err(opening)?;
-    Ok(SegmentHead::decode(head.get(..read).unwrap_or(&[])).ok())
+    /// Whether the record beside the log says that they had been acknowledged; `None`: there is no record.
+    pub acknowledged: Option<bool>,
 }
 
 /// What an opened log begins with.
@@ -186,6 +120,7 @@ pub(super) struct Opened {
     pub(super) chains: Chains,
     pub(super) closed: bool,
     pub(super) checkpoint: Option<LastCheckpoint>,
+    pub(super) record: Option<Record>,
 }
 
 /// What is known of the last checkpoint.
@@ -206,6 +141,8 @@ struct Looked {
     last: Option<Last>,
     tail: Tail,
     checkpoint: Option<LastCheckpoint>,
+    /// What the record beside the log says.
+    reached: Option<Reached>,
 }
 
 impl Looked {
@@ -226,9 +163,15 @@ impl Looked {
             tail = Tail::of(disk, &paths, &mut ends, last)?;
             tail.number_targets(&ends);
         }
-        let checkpoint = last_checkpoint(disk, &paths, &log_id.unwrap_or_default(), &tail)?;
+        let checkpoint = match options.known.accept_loss {
+            // What it saw may be what is given up.
+            true => tail.checkpoint,
+            false => last_checkpoint(disk, &paths, &log_id.unwrap_or_default(), &tail)?,
+        };
         generations_hold(&ends, &tail.erasures)?;
-        Ok(Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint })
+        let known = &options.known;
+        let reached = known.judge(disk, &paths.acknowledged(), log_id, &tail.tip)?;
+        Ok(Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint, reached })
     }
 }
 
@@ -250,20 +193,30 @@ impl SegmentLog {
         make_directories(disk, &paths)?;
         let mut ballast = Ballast::find(disk, paths.ballast(), options.ballast_bytes);
         let mut report = OpenReport::default();
-        let Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint } =
+        let Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint, reached } =
             Looked::at(&options)?;
         let log_id = log_id.unwrap_or_else(|| draw::<16>(&*options.rng));
         report.verified_bytes = last.as_ref().map_or(0, |last| last.bytes.len() as u64);
         // Everything that can refuse has had its say; only now is anything changed.
         remove(disk, &paths, &dropped)?;
+        if options.known.accept_loss && disk.exists(&paths.checkpoint()) {
+            disk.remove(&paths.checkpoint()).map_err(opening)?;
+        }
         if let Some(unused) = unused {
             report.removed = Some(quarantine::remove_unused(disk, &paths, unused)?);
         }
         if let (Some(last), Some(range)) = (&last, tail.cut) {
             let torn = last.torn(range);
-            report.cut = Some(quarantine::cut(disk, &paths, &torn, &mut ballast)?);
+            let mut cut = quarantine::cut(disk, &paths, &torn, &mut ballast)?;
+            cut.acknowledged = reached.map(|reached| reached.is_beyond(tail.tip.next_offset));
+            report.cut = Some(cut);
         }
         let tip = tail.tip;
+        let record = options
+            .known
+            .recorded
+            .then(|| Record::open(disk, &paths.acknowledged(), log_id, &tip))
+            .flatten();
         report.segments = ends.segments.len() as u64;
         report.entries = tip.next_offset;
         let epoch = options.epoch.max(ends.epoch);
@@ -290,6 +243,7 @@ impl SegmentLog {
             chains: tail.chains,
             closed: tail.closed,
             checkpoint,
+            record,
         };
         if let Some(last) = last {
             opened.active = Some(activate(&opened, last, tail.entries, tail.sealed)?);
@@ -305,14 +259,6 @@ fn make_directories(disk: &dyn Disk, paths: &Paths) -> Result<(), LogError> {
         }
     }
     disk.sync_dir(paths.data()).map_err(opening)
-}
-
-/// The first offsets of all segment files, in order.
-pub(super) fn list(disk: &dyn Disk, paths: &Paths) -> Result<Vec<u64>, LogError> {
-    let names = disk.list(&paths.log()).map_err(opening)?;
-    let mut offsets: Vec<u64> = names.iter().filter_map(|name| parse_name(name)).collect();
-    offsets.sort_unstable();
-    Ok(offsets)
 }
 
 /// Segments before the anchor, which were being dropped when the process stopped, and those after.

@@ -123,6 +123,9 @@ impl Log for SegmentLog {
         let since = self.clock.monotonic();
         self.cadence.checkpointed(appended.tip.recorded_at, since);
         // The entry is durable, and that is what counts; the file is written again next time.
+        if let Some(record) = &self.record {
+            record.sync();
+        }
         self.cadence.file_stale = self.write_checkpoint_file(&checkpoint).is_err();
         Ok(appended)
     }
@@ -161,6 +164,9 @@ impl Log for SegmentLog {
         }
         if !self.cadence.marked {
             appended.push(self.mark()?);
+        }
+        if let Some(record) = &self.record {
+            record.sync();
         }
         Ok(appended)
     }

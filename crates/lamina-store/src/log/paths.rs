@@ -37,6 +37,10 @@ impl Paths {
         self.data.join("checkpoints").join("latest.json")
     }
 
+    pub(super) fn acknowledged(&self) -> PathBuf {
+        self.data.join("acknowledged")
+    }
+
     pub(super) fn anchor(&self) -> PathBuf {
         self.data.join("anchor")
     }

@@ -60,7 +60,7 @@ pub(super) fn cut(
     let (position, bytes) = (torn.position as u64, torn.bytes.len() as u64);
     zero::fill(torn.file, position, bytes).map_err(opening)?;
     torn.file.sync().map_err(opening)?;
-    Ok(Cut { file: torn.segment.to_owned(), position, bytes, quarantine: name })
+    Ok(Cut { file: torn.segment.to_owned(), position, bytes, quarantine: name, acknowledged: None })
 }
 
 /// Writes bytes that are about to be removed to a file of their own.

@@ -15,6 +15,8 @@ pub struct RepairReport {
     pub open: OpenReport,
     /// `erased` entries that were missing and are there now.
     pub erased: u64,
+    /// The next offset of the log as it was found, before the repair appended anything.
+    pub ends: u64,
 }
 
 /// Repairs the log in a data directory.
@@ -24,7 +26,8 @@ pub fn repair(options: OpenOptions) -> Result<RepairReport, LogError> {
     if open.entries > 0 {
         log.close()?;
     }
-    Ok(RepairReport { open, erased })
+    let ends = open.entries;
+    Ok(RepairReport { open, erased, ends })
 }
 
 /// What an operator can do about an error of the log, if there is something.
@@ -35,6 +38,11 @@ pub fn advice(error: &LogError) -> Option<&'static str> {
              directory before anything else. Look at the disk and its cables. Then restore the \
              named file from a backup, or restore the whole directory; entries up to the last \
              checkpoint you kept can be proved complete with `check`.",
+        ),
+        LogError::LostTail { .. } => Some(
+            "writes that were acknowledged are missing at the end of the log, so nothing was changed. \
+             Copy the data directory before anything else. Put the missing files back, or restore a \
+             backup. If they are lost for good, `lamina repair --accept-loss` goes on without them.",
         ),
         LogError::NewerFormat { .. } => {
             Some("the directory was written by a newer version; run that version or a later one.")

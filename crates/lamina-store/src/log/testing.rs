@@ -11,8 +11,8 @@ use lamina_types::Micros;
 
 use super::check::{CheckOptions, CheckReport, check};
 use super::{
-    Appended, EraseTarget, Log, LogError, LogReader, NewEntry, NoViews, OpenOptions, OpenReport,
-    Section, SegmentLog, exists,
+    Appended, EraseTarget, KnownTail, Log, LogError, LogReader, NewEntry, NoViews, OpenOptions,
+    OpenReport, Section, SegmentLog, exists,
 };
 use crate::entry::{Entry, Kind};
 use crate::keys::Keys;
@@ -68,6 +68,7 @@ impl World {
             segment_bytes: self.segment_bytes,
             ballast_bytes: self.ballast_bytes,
             epoch: self.epoch,
+            known: KnownTail::default(),
         }
     }
 

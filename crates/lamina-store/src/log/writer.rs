@@ -12,6 +12,7 @@ use lamina_types::RecordedAt;
 use lamina_types::ids::uuid_v7;
 use lamina_types::limits::{BATCH_BYTES_MAX, CAUSES_MAX, ENTRY_BYTES_MAX};
 
+use super::acknowledged::Record;
 use super::cadence::Cadence;
 use super::chains::Chains;
 use super::erase::EraseEntry;
@@ -47,6 +48,8 @@ pub struct SegmentLog {
     pub(super) lookup: Option<Arc<dyn ChainLookup>>,
     chains: Chains,
     pub(super) cadence: Cadence,
+    /// Says beside the log how far it was acknowledged.
+    pub(super) record: Option<Record>,
     /// The batch being written; kept for its allocation.
     buffer: Vec<u8>,
     entropy: Vec<u8>,
@@ -98,6 +101,7 @@ impl SegmentLog {
             lookup: None,
             chains: opened.chains,
             cadence: Cadence::resume(&opened.tip, opened.closed, opened.checkpoint, since),
+            record: opened.record,
             buffer: Vec::new(),
             entropy: Vec::new(),
         }
@@ -333,6 +337,9 @@ impl SegmentLog {
             place: Place(place.0 + self.buffer.len() as u64),
         };
         *self.shared.tip.write() = self.tip;
+        if let Some(record) = &mut self.record {
+            record.note(self.log_id, &self.tip);
+        }
         if let Some(active) = &mut self.active {
             active.entries += entries.len() as u64;
         }
