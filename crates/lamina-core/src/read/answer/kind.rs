@@ -278,8 +278,21 @@ const RELATIONS: &[&[&str]] = &[
     &["lead", "manage", "manager", "run", "head", "responsible", "own", "owner", "owned"],
     &["mend", "repair", "fix", "maintain"],
     &["husband", "wife", "spouse", "married", "marry", "partner"],
-    &["lives", "live", "moved", "resides", "based", "settled"],
-    &["work", "works", "employed", "teaches", "joined", "hired"],
+    &["lives", "live", "moved", "resides", "based", "settled", "located"],
+    &["work", "works", "employed", "teaches", "joined", "hired", "start"],
+    &["live", "flat", "home", "house"],
+    &["prod", "production"],
+    &["ref", "reference"],
+    &["dev", "development"],
+    &["app", "application"],
+    &["dept", "department"],
+    &["repo", "repository"],
+    &["number", "no", "phone"],
+    &["engineer", "mechanic", "technician"],
+    &["become", "be"],
+    &["supply", "come", "buy"],
+    &["rent", "let", "lease"],
+    &["eat", "diet", "vegetarian", "vegan"],
 ];
 
 /// The words that a phrase of change says without having them: who takes over the night shift runs it.
