@@ -115,7 +115,10 @@ impl Inner {
     /// asked for, where it does not matter.
     fn claims_of(&self, question: &str, recalled: &Recalled) -> Result<Vec<Vec<Claimed>>, Error> {
         let Some(knowledge) = &recalled.knowledge else { return Ok(Vec::new()) };
-        let of_past = knowledge.wants_history || asks_of_past(question);
+        let is_ahead = knowledge.at().is_some_and(|now| {
+            question_time(question, recalled).now.is_some_and(|then| then > now.0.0)
+        });
+        let any_time = knowledge.wants_history || asks_of_past(question) || is_ahead;
         let place: HashMap<EventId, usize> =
             recalled.events.iter().enumerate().map(|(at, event)| (event.record.id, at)).collect();
         let mut answers = Answers::new();
@@ -126,7 +129,7 @@ impl Inner {
             for fate in self.fates(knowledge, id)? {
                 let by: Vec<usize> =
                     fate.by.iter().filter_map(|event| place.get(event).copied()).collect();
-                let stands = fate.stands || of_past;
+                let stands = fate.stands || any_time;
                 for claim in self.claims_in(knowledge, &fate.fact, id, &mut answers)? {
                     claims.push(claimed(&claim, stands, by.clone()));
                 }
@@ -270,6 +273,7 @@ fn is_near(until: Option<i64>, now: Micros) -> bool {
 
 /// A question about a time of the past without the words that only say which time.
 fn undated(question: &str, recalled: &Recalled) -> String {
+    let question = &question.replace("start out with", "have");
     let head = without_time_clause(question);
     let now = recalled.knowledge.as_ref().and_then(Knowledge::at);
     let found = now

@@ -22,6 +22,10 @@ const OUTDATED: f64 = 0.4;
 
 /// Words that add to what is known and replace nothing.
 const ADDITIONS: &[&str] = &["also", "additionally", "besides", "another", "too", "plus"];
+/// A sentence that says that something has changed answers less plainly.
+const CHANGED_STRENGTH_MIN: f64 = 0.35;
+/// How much less a sentence may have the kind of thing that is asked for.
+const KIND_SLACK: f64 = 0.35;
 /// Words that say that something has changed.
 const CHANGES: &[&str] = &[
     "actually",
@@ -91,16 +95,23 @@ pub fn put_in_force(
         (coverage.max(one.grounds.coverage), kind.max(one.grounds.kind))
     });
     let asked: BTreeSet<String> = stems(without_time_clause(question));
+    let asks_how = ["how do", "how to", "how can"]
+        .iter()
+        .any(|start| question.to_lowercase().starts_with(start));
     let mut rivals = Vec::new();
     for (place, one) in judged.iter().enumerate() {
         let Some(sentence) = sentences.get(one.sentence) else { continue };
         let Some(record) = said.get(sentence.said) else { continue };
-        let share = if has(sentence.text, CHANGES) { CHANGED_COVERAGE } else { RIVAL_COVERAGE };
-        let is_rival = one.strength >= floor
+        let changed = has(sentence.text, CHANGES) || sentence.text.contains("as of");
+        let (share, least) = match changed {
+            true => (CHANGED_COVERAGE, CHANGED_STRENGTH_MIN),
+            false => (RIVAL_COVERAGE, floor),
+        };
+        let is_rival = one.strength >= least
             && one.grounds.coverage >= coverage * share
-            && (kind <= 0.0 || one.grounds.kind > 0.0)
+            && one.grounds.kind >= kind - KIND_SLACK
             && speaks_of(sentence.text, &asked)
-            && !is_procedure(sentence.text);
+            && (asks_how || !is_procedure(sentence.text));
         if is_rival {
             let from = begins(sentence).filter(|from| *from > record.at && begins_later(sentence));
             rivals.push(Rival {

@@ -58,8 +58,10 @@ impl Kind {
                 }
             }
             Kind::Time => {
-                if is_dated(&said) || counts() {
+                if is_dated(&said) {
                     0.6
+                } else if counts() {
+                    0.2
                 } else {
                     -0.3
                 }
@@ -275,7 +277,8 @@ const RELATIONS: &[&[&str]] = &[
     &["boss", "manager", "supervisor", "reports", "report"],
     &["cost", "charge", "price", "worth", "pay"],
     &["host", "hosted", "runs", "running", "deployed"],
-    &["lead", "manage", "manager", "run", "head", "responsible", "own", "owner", "owned"],
+    &["lead", "manage", "manager", "run", "head"],
+    &["responsible", "own", "owner", "owned"],
     &["mend", "repair", "fix", "maintain"],
     &["husband", "wife", "spouse", "married", "marry", "partner"],
     &["lives", "live", "moved", "resides", "based", "settled", "located"],

@@ -76,10 +76,16 @@ pub(super) fn tell(
 /// A record that has less of the question than this is not offered.
 const CLOSEST_COVERAGE_MIN: f64 = 0.4;
 
+/// Words of a sentence that says anything by itself.
+const CLOSEST_WORDS_MIN: usize = 3;
+
 /// Nothing answers: the closest record is offered as such, and the answer stays unanswered.
 fn unknown(quotes: &Quotes, mode: CitationMode) -> Told {
     let close = |quote: &&Quote| {
-        !quote.judged.is_over && quote.judged.grounds.coverage >= CLOSEST_COVERAGE_MIN
+        let is_sentence = quote.text.split_whitespace().nth(CLOSEST_WORDS_MIN - 1).is_some();
+        is_sentence
+            && !quote.judged.is_over
+            && quote.judged.grounds.coverage >= CLOSEST_COVERAGE_MIN
     };
     let by_grounds = |quote: &Quote| {
         quote.judged.strength + quote.judged.grounds.coverage + quote.judged.grounds.nearness

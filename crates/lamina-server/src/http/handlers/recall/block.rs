@@ -74,9 +74,6 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
     let mut told = Told::default();
     let mut pieces = Vec::new();
     let applies: HashSet<EventId> = recalled.standing.iter().map(|one| one.id).collect();
-    let all_apply = |events: &[EventId]| {
-        !events.is_empty() && events.iter().all(|event| applies.contains(event))
-    };
     let events = recalled.events.iter().filter(|found| !applies.contains(&found.record.id));
     for found in events.take(cut.events) {
         told.adds(found.record.experience.content.text());
@@ -87,27 +84,7 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
             record(at, PromptTag::of_event(event), &authors, event.experience.content.text());
         pieces.push(Piece { text, id: event.id.to_string() });
     }
-    // What only says what applies anyway.
-    let mut applied: HashSet<FactId> = HashSet::new();
-    let mut facts_told = 0;
-    for found in &recalled.facts {
-        if facts_told == cut.facts {
-            break;
-        }
-        if all_apply(&found.record.supports) {
-            applied.insert(found.record.id);
-            continue;
-        }
-        let words = fact_words(&found.record);
-        if told.adds(&words) {
-            let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
-            let words = format!("{words}{}", until(&found.record, recalled.recorded.0));
-            let id = found.record.id.to_string();
-            let text = record(at, PromptTag::Fact, authors_of(recalled, &id), &words);
-            pieces.push(Piece { text, id });
-            facts_told += 1;
-        }
-    }
+    let applied = facts((recalled, &cut), &applies, &mut told, &mut pieces);
     // What the evidence is against is in its layer, and not told as if it were so.
     let held = recalled.beliefs.iter().filter(|one| !recalled.refuted.contains(&one.record.id));
     for found in held.take(cut.beliefs) {
@@ -144,6 +121,34 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// Adds what is known, as far as it says something else, and gives the facts that only say what applies anyway.
+fn facts(
+    (recalled, cut): (&Recalled, &BlockCut),
+    applies: &HashSet<EventId>,
+    told: &mut Told,
+    pieces: &mut Vec<Piece>,
+) -> HashSet<FactId> {
+    let mut applied: HashSet<FactId> = HashSet::new();
+    let mut facts_told = 0;
+    for found in &recalled.facts {
+        let supports = &found.record.supports;
+        if !supports.is_empty() && supports.iter().all(|event| applies.contains(event)) {
+            applied.insert(found.record.id);
+            continue;
+        }
+        let words = fact_words(&found.record);
+        if facts_told < cut.facts && told.adds(&words) {
+            let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
+            let words = format!("{words}{}", until(&found.record, recalled.recorded.0));
+            let id = found.record.id.to_string();
+            let text = record(at, PromptTag::Fact, authors_of(recalled, &id), &words);
+            pieces.push(Piece { text, id });
+            facts_told += 1;
+        }
+    }
+    applied
 }
 
 /// Episodes and concepts.
