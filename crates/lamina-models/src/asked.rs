@@ -89,7 +89,7 @@ pub fn middle_of_month(question: &str, at: Micros, zone: Option<&str>) -> Option
     let lower = question.to_lowercase();
     let behind = ["middle of ", "mid-", "mid "].iter().find_map(|words| {
         let start = lower.find(words)?.checked_add(words.len())?;
-        lower.get(start..)?.split(|c: char| !c.is_alphanumeric()).next()
+        question.get(start..)?.split(|c: char| !c.is_alphanumeric()).next()
     })?;
     let When::Window(window) = when(behind, at, zone)? else { return None };
     let (from, to) = (window.from?, window.to?);

@@ -7,7 +7,8 @@ mod scan;
 use std::collections::BTreeMap;
 
 use lamina_types::layer::extraction::{
-    ByteSpan, Claim, Confidence, Effect, EntityKind, Extraction, Mention, Normaliser, Object, Term,
+    ByteSpan, Cardinality, Claim, Confidence, Effect, EntityKind, Extraction, Mention, Normaliser,
+    Object, Term,
 };
 use lamina_types::{ActorId, Micros, ValidAt};
 
@@ -39,6 +40,54 @@ const SECRETS: &[&str] = &[
 ];
 /// Keys that say what an object is called, the best first.
 const NAMES: &[&str] = &["name", "title", "key", "slug", "id"];
+
+/// Keys whose values name nothing: they say what state a thing is in, or what is written about it.
+const NAMELESS: &[&str] = &[
+    "body",
+    "category",
+    "comment",
+    "content",
+    "created_at",
+    "currency",
+    "date",
+    "description",
+    "email",
+    "event",
+    "event_type",
+    "kind",
+    "label",
+    "language",
+    "level",
+    "message",
+    "note",
+    "notes",
+    "phase",
+    "phone",
+    "priority",
+    "reason",
+    "result",
+    "role",
+    "severity",
+    "source",
+    "stage",
+    "state",
+    "status",
+    "summary",
+    "text",
+    "time",
+    "timestamp",
+    "tool",
+    "type",
+    "unit",
+    "updated_at",
+    "url",
+    "version",
+    "value",
+];
+/// Words of a name by place; what is longer is a sentence.
+const NAME_WORDS_MAX: usize = 6;
+/// The rank of a name by place: after every name by key.
+const FIRST_RANK: usize = NAMES.len();
 
 /// The claims of a JSON document: a typed event if it is one, its scalar paths otherwise.
 pub fn extract_json(source: &Source<'_>) -> Extraction {
@@ -126,8 +175,8 @@ fn paths(source: &Source<'_>, leaves: &[Leaf]) -> Vec<Claim> {
         let secret =
             leaf.path.iter().filter_map(key).any(|key| SECRETS.contains(&snake(key).as_str()));
         // What a thing is called is its subject, not a claim about it.
-        let naming =
-            NAMES.contains(last) && keys.len() == 1 && matches!(subject, Term::Named { .. });
+        let naming = keys.len() == 1
+            && matches!(&subject, Term::Named { name, .. } if is_name(name, leaf, last));
         let predicate = keys.iter().map(|key| snake(key)).collect::<Vec<_>>().join(".");
         let Some(object) = object(&leaf.value) else { continue };
         if secret
@@ -158,12 +207,34 @@ fn names(leaves: &[Leaf]) -> BTreeMap<&[Step], (usize, &str)> {
         else {
             continue;
         };
-        let Some(rank) = NAMES.iter().position(|name| name == key) else { continue };
+        let of_key = NAMES.iter().position(|name| name == key);
+        let rank = of_key.or_else(|| is_first_name(leaves, leaf, rest).then_some(FIRST_RANK));
+        let Some(rank) = rank else { continue };
         if is_value(text) && names.get(rest).is_none_or(|(known, _)| rank < *known) {
             names.insert(rest, (rank, text));
         }
     }
     names
+}
+
+/// Whether a scalar is what its object is called: under a key for names, or the name itself.
+fn is_name(name: &str, leaf: &Leaf, key: &str) -> bool {
+    NAMES.contains(&key) || matches!(&leaf.value, Scalar::Text(text) if text == name)
+}
+
+/// Whether a text is the first of several scalars of an object, and may be its name: `{"deal": "Acme", "stage": ...}`.
+fn is_first_name(leaves: &[Leaf], leaf: &Leaf, object: &[Step]) -> bool {
+    let Scalar::Text(text) = &leaf.value else { return false };
+    let mut siblings = leaves.iter().filter(
+        |other| matches!(other.path.split_last(), Some((Step::Key(_), rest)) if rest == object),
+    );
+    let is_first = siblings.next().is_some_and(|first| first.path == leaf.path);
+    let Some(Step::Key(key)) = leaf.path.last() else { return false };
+    let is_word = text.chars().any(char::is_alphabetic)
+        && !text.contains(['@', '/', '\n'])
+        && !is_day(text)
+        && text.split_whitespace().count() <= NAME_WORDS_MAX;
+    is_first && siblings.next().is_some() && is_word && !NAMELESS.contains(&snake(key).as_str())
 }
 
 /// Whom a scalar is about: the nearest enclosing object with a name, else the speaker; and how many
@@ -229,9 +300,14 @@ fn claim(
     text: &str,
     normaliser: Normaliser,
 ) -> Claim {
+    // A scalar of a named record has one value at a time; of several in a list none replaces another.
+    let is_listed = leaf.path.iter().any(|step| matches!(step, Step::Index(_)));
+    let single =
+        normaliser == Normaliser::JsonPath && matches!(subject, Term::Named { .. }) && !is_listed;
+    let known = cardinality(&predicate);
     Claim {
         subject,
-        cardinality: cardinality(&predicate),
+        cardinality: known.or(single.then_some(Cardinality::One)),
         predicate,
         object,
         effect: Effect::Holds,

@@ -40,6 +40,9 @@ const AROUND: f64 = 0.3;
 const ALIKE: f64 = 0.8;
 /// The word that carries the relation has to be met this far.
 const HEAD_MIN: f64 = 0.4;
+/// What is left of the strength of somebody else's words about what the asker does, and about what is his.
+const STRANGER_TO_I: f64 = 0.5;
+const STRANGER_TO_MINE: f64 = 0.7;
 /// Words nearer than this in meaning may stand for each other.
 const NEAR_MIN: f64 = 0.45;
 
@@ -62,6 +65,8 @@ pub struct Said<'a> {
     pub at: i64,
     /// Each line stands for itself.
     pub in_lines: bool,
+    /// Whoever asks said it.
+    pub is_asker: bool,
 }
 
 /// One sentence of it.
@@ -125,6 +130,9 @@ pub fn judge(
     let whole: Vec<Has> = said.iter().map(|said| Has::around(said)).collect();
     let mut judged: Vec<Judged> = Vec::with_capacity(sentences.len());
     let mut over: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let stranger = share_of_strangers(question);
+    // `Where do I live`: what others say of themselves does not answer it, if the asker has said anything.
+    let own_words = stranger < 1.0 && said.iter().any(|one| one.is_asker);
     for (at, (sentence, has)) in sentences.iter().zip(&own).enumerate() {
         // Whoever asks does not answer, nor does whoever says what would be.
         let asks = sentence.text.trim_end().ends_with(['?', '\u{ff1f}']);
@@ -152,6 +160,7 @@ pub fn judge(
         let answers =
             asked.is_about(&claims) && asked.is_met(sentence.text, &near, &grounds, meaning);
         let strength = if answers { strength(&grounds) } else { 0.0 };
+        let strength = if own_words && !of.is_asker { strength * stranger } else { strength };
         let (is_over, is_hearsay) = (heirs.is_some(), is_hearsay(sentence.text));
         judged.push(Judged { sentence: at, strength, grounds, is_over, is_hearsay });
         over.extend(heirs.map(|heirs| (at, heirs)));
@@ -190,6 +199,19 @@ pub fn quoted(judged: &[Judged], sentences: &[Sentence<'_>], most: usize) -> Vec
         order(other).total_cmp(&order(one)).then_with(|| one.sentence.cmp(&other.sentence))
     });
     quoted
+}
+
+/// What is left of the strength of somebody else's words: who asks about himself is answered by his own, unless he
+/// asks how something is done.
+fn share_of_strangers(question: &str) -> f64 {
+    let said = words(question);
+    let has = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
+    match said.first().map(String::as_str) {
+        Some("how" | "should" | "can" | "may") => 1.0,
+        _ if has(&["i"]) => STRANGER_TO_I,
+        _ if has(&["my", "me", "mine"]) => STRANGER_TO_MINE,
+        _ => 1.0,
+    }
 }
 
 /// How sure it is that a sentence answers. A logistic of its grounds.

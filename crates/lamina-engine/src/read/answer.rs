@@ -106,6 +106,8 @@ struct Record {
     after: Option<usize>,
     known: Vec<String>,
     claims: Vec<Claimed>,
+    /// Who asks said it.
+    is_asker: bool,
 }
 
 impl Inner {
@@ -113,7 +115,10 @@ impl Inner {
     /// asked for, where it does not matter.
     fn claims_of(&self, question: &str, recalled: &Recalled) -> Result<Vec<Vec<Claimed>>, Error> {
         let Some(knowledge) = &recalled.knowledge else { return Ok(Vec::new()) };
-        let of_past = knowledge.wants_history || asks_of_past(question);
+        let is_ahead = knowledge.at().is_some_and(|now| {
+            question_time(question, recalled).now.is_some_and(|then| then > now.0.0)
+        });
+        let any_time = knowledge.wants_history || asks_of_past(question) || is_ahead;
         let place: HashMap<EventId, usize> =
             recalled.events.iter().enumerate().map(|(at, event)| (event.record.id, at)).collect();
         let mut answers = Answers::new();
@@ -124,7 +129,7 @@ impl Inner {
             for fate in self.fates(knowledge, id)? {
                 let by: Vec<usize> =
                     fate.by.iter().filter_map(|event| place.get(event).copied()).collect();
-                let stands = fate.stands || of_past;
+                let stands = fate.stands || any_time;
                 for claim in self.claims_in(knowledge, &fate.fact, id, &mut answers)? {
                     claims.push(claimed(&claim, stands, by.clone()));
                 }
@@ -156,6 +161,7 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
         .iter()
         .map(|record| Said {
             text: &record.text,
+            is_asker: record.is_asker,
             speaker: &record.speaker,
             score: record.score,
             after: record.after,
@@ -192,7 +198,7 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
     };
     let mut answering: Vec<Quote> =
         quoted(&judged, &sentences, most).iter().filter_map(quote).collect();
-    if let Some(found) = answer_from_fields(question, &said, time)
+    if let Some(found) = answer_from_fields(&asked, &said, time)
         && let Some(record) = records.get(found.said)
         && !answering.first().is_some_and(|best| is_later_word(best, record))
     {
@@ -241,23 +247,37 @@ fn question_time(question: &str, recalled: &Recalled) -> QuestionTime {
     let Some(now) = recalled.knowledge.as_ref().and_then(Knowledge::at) else {
         return QuestionTime::default();
     };
-    if asks_of_past(question) {
+    let is_now = [" now", "still", "currently", "at the moment"].iter();
+    if !is_now.into_iter().any(|word| question.contains(word)) {
         let middle = asked::middle_of_month(question, now.0, None);
         let window = middle.or_else(|| asked::spoken(question, now.0, None).map(|found| found.0));
         let until = window.and_then(|window| window.to).map(|to| to.0.0);
-        return QuestionTime { now: Some(now.0.0), until: until.filter(|until| *until <= now.0.0) };
+        let until = until.filter(|until| *until <= now.0.0);
+        if until.is_some() && (asks_of_past(question) || is_near(until, now.0)) {
+            return QuestionTime { now: Some(now.0.0), until };
+        }
+    }
+    if asks_of_past(question) {
+        return QuestionTime { now: Some(now.0.0), until: None };
     }
     // Of a time to come: what will be so then.
     let then = asked::begins(question, now.0, None).filter(|then| *then > now.0);
     QuestionTime { now: Some(then.unwrap_or(now.0).0), until: None }
 }
 
+/// A month of the last half year is the past; `in July` asked in March is one to come.
+fn is_near(until: Option<i64>, now: Micros) -> bool {
+    const HALF_A_YEAR_US: i64 = 183 * 86_400 * 1_000_000;
+    until.is_some_and(|until| now.0.saturating_sub(until) < HALF_A_YEAR_US)
+}
+
 /// A question about a time of the past without the words that only say which time.
 fn undated(question: &str, recalled: &Recalled) -> String {
+    let question = &question.replace("start out with", "have");
     let head = without_time_clause(question);
     let now = recalled.knowledge.as_ref().and_then(Knowledge::at);
     let found = now
-        .filter(|_| asks_of_past(question))
+        .filter(|_| question_time(question, recalled).until.is_some())
         .and_then(|now| asked::spoken(head, now.0, None))
         .map(|(_, bytes)| bytes);
     let parts = found.and_then(|(from, to)| Some((head.get(..from)?, head.get(to..)?)));
@@ -310,6 +330,7 @@ fn records(recalled: &Recalled, claims: Vec<Vec<Claimed>>) -> Vec<Record> {
             score: found.score,
             after: before,
             known: known.remove(&event.id).unwrap_or_default(),
+            is_asker: recalled.asker.as_ref() == Some(&event.experience.observed_actor.id),
         });
     }
     let is_said = |id: &EventId| recalled.events.iter().any(|event| event.record.id == *id);
@@ -354,6 +375,7 @@ impl Record {
             after: None,
             known: Vec::new(),
             claims: Vec::new(),
+            is_asker: false,
         }
     }
 }

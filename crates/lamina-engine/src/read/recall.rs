@@ -38,7 +38,7 @@ use lamina_models::asked::Window;
 use lamina_store::view::remembering;
 use lamina_types::capability::UnderstandingRead;
 use lamina_types::recall::{Detail, Layer, Recall};
-use lamina_types::{BeliefId, EventId, EventRecord, Micros, RecordedAt};
+use lamina_types::{ActorId, BeliefId, EventId, EventRecord, Micros, RecordedAt};
 
 use crate::derive::echo::Shows;
 use crate::engine::Inner;
@@ -93,6 +93,10 @@ pub struct Recalled {
     pub recorded: RecordedAt,
     /// The same, for whoever asks what of it still stands.
     pub knowledge: Option<Knowledge>,
+    /// Who asks.
+    pub asker: Option<ActorId>,
+    /// Nobody said how much the pack may hold: its text has what is needed, and little else.
+    pub is_usual_size: bool,
     /// The stretch of time it was asked about, if there is one.
     pub window: Option<Window>,
     /// Events, the best first.
@@ -243,6 +247,9 @@ impl Inner {
             plan,
             recorded: frame.recorded,
             knowledge: Some(self.knowledge(&frame)),
+            asker: Some(may.reach.caller().actor.clone()),
+            is_usual_size: question.tokens_max.is_none()
+                && question.layer_limits.iter().all(Option::is_none),
             window: frame.window,
             relevance,
             why_not: abstains.then_some(WhyNot {
@@ -304,6 +311,8 @@ impl Recalled {
             plan,
             recorded,
             knowledge: None,
+            asker: None,
+            is_usual_size: false,
             window: None,
             events: Vec::new(),
             episodes: Vec::new(),

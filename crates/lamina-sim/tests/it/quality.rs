@@ -17,6 +17,17 @@ const SILENT_MAX: usize = 2;
 /// Of the questions that nothing answers, those that may be met with something.
 const FOOLED_MAX: usize = 4;
 
+/// Stories whose questions nobody wrote a rule for.
+const STORIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/stories-asked");
+/// Questions of the stories that have to be answered right, of 126.
+const STORY_RIGHT_MIN: usize = 90;
+/// Questions of the stories whose answer may begin with an outdated value.
+const STORY_STALE_FIRST_MAX: usize = 8;
+/// Answerable questions of the stories that may meet an empty pack.
+const STORY_EMPTY_MAX: usize = 1;
+/// Mean characters of the context block over all questions of the stories.
+const STORY_BLOCK_CHARS_MAX: f64 = 1_800.0;
+
 fn lines(path: &std::path::Path) -> Vec<Value> {
     let bytes = read_file(&RealDisk, path, 1 << 24).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -47,6 +58,24 @@ fn recall_is_as_good_as_it_was() {
     assert!(fooled.len() <= FOOLED_MAX, "{fooled:?}");
     let updates = answerable.iter().filter(|outcome| outcome["update_first"] == false).count();
     assert!(updates <= 1, "what is so now stands above what was so\n{table}");
+}
+
+#[test]
+fn stories_are_answered_as_well_as_they_were() {
+    let dir = directory();
+    let results = dir.path().join("results");
+    let run = lamina(&["eval", "--stories", STORIES, "--out", text(&results)]);
+    code(&run, 0);
+    let table = out(&run);
+    let outcomes = lines(&results.join("stories.jsonl"));
+    assert_eq!(outcomes.len(), 126, "{table}");
+    let count = |field: &str| outcomes.iter().filter(|outcome| outcome[field] == true).count();
+    assert!(count("right") >= STORY_RIGHT_MIN, "{table}");
+    assert!(count("stale_first") <= STORY_STALE_FIRST_MAX, "{table}");
+    assert!(count("empty") <= STORY_EMPTY_MAX, "{table}");
+    let chars = outcomes.iter().filter_map(|outcome| outcome["block_chars"].as_f64());
+    let mean = chars.sum::<f64>() / outcomes.len() as f64;
+    assert!(mean <= STORY_BLOCK_CHARS_MAX, "{mean}\n{table}");
 }
 
 #[test]

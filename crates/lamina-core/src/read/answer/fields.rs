@@ -245,6 +245,9 @@ impl Question {
                     _ => None,
                 });
         }
+        if self.is_check && self.has(STATES) {
+            return places().find(state).or_else(|| places().find(direct));
+        }
         places()
             .find(direct)
             .or_else(|| places().find(alike))

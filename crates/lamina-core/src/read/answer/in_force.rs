@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use super::Has;
+use super::kind::is_alike;
 use super::{Judged, STRENGTH_MIN, Said, Sentence};
 use crate::read::plan::{Plan, asks_of_past, plan};
 use crate::read::words::{is_empty_word, stem, words};
@@ -11,6 +13,8 @@ use crate::read::words::{is_empty_word, stem, words};
 const RIVAL_STRENGTH: f64 = 0.55;
 /// A sentence competes with the best if it meets at least this share of the words that the best meets.
 const RIVAL_COVERAGE: f64 = 0.8;
+/// The same for a sentence that says that something has changed.
+const CHANGED_COVERAGE: f64 = 0.55;
 /// The strength of the sentence that is in force.
 const IN_FORCE: f64 = 0.99;
 /// What is left of the strength of a sentence that is not.
@@ -18,6 +22,32 @@ const OUTDATED: f64 = 0.4;
 
 /// Words that add to what is known and replace nothing.
 const ADDITIONS: &[&str] = &["also", "additionally", "besides", "another", "too", "plus"];
+/// A sentence that says that something has changed answers less plainly.
+const CHANGED_STRENGTH_MIN: f64 = 0.35;
+/// How much less a sentence may have the kind of thing that is asked for.
+const KIND_SLACK: f64 = 0.35;
+/// Words that say that something has changed.
+const CHANGES: &[&str] = &[
+    "actually",
+    "anymore",
+    "became",
+    "changed",
+    "correction",
+    "down",
+    "instead",
+    "live",
+    "longer",
+    "migrated",
+    "moved",
+    "now",
+    "out",
+    "raised",
+    "replaced",
+    "switched",
+    "up",
+    "successor",
+    "new",
+];
 /// Words after which a date is a beginning.
 const BEGINNINGS: &[&str] = &[
     "becomes", "become", "becoming", "from", "goes", "opens", "start", "starting", "starts",
@@ -61,12 +91,28 @@ pub fn put_in_force(
     }
     let floor = (strongest * RIVAL_STRENGTH).max(STRENGTH_MIN);
     let strong = judged.iter().filter(|one| one.strength >= floor);
-    let coverage = strong.map(|one| one.grounds.coverage).fold(0.0, f64::max) * RIVAL_COVERAGE;
+    let (coverage, kind) = strong.fold((0.0_f64, f64::MIN), |(coverage, kind), one| {
+        (coverage.max(one.grounds.coverage), kind.max(one.grounds.kind))
+    });
+    let asked: BTreeSet<String> = stems(without_time_clause(question));
+    let asks_how = ["how do", "how to", "how can"]
+        .iter()
+        .any(|start| question.to_lowercase().starts_with(start));
     let mut rivals = Vec::new();
     for (place, one) in judged.iter().enumerate() {
         let Some(sentence) = sentences.get(one.sentence) else { continue };
         let Some(record) = said.get(sentence.said) else { continue };
-        if one.strength >= floor && one.grounds.coverage >= coverage {
+        let changed = has(sentence.text, CHANGES) || sentence.text.contains("as of");
+        let (share, least) = match changed {
+            true => (CHANGED_COVERAGE, CHANGED_STRENGTH_MIN),
+            false => (RIVAL_COVERAGE, floor),
+        };
+        let is_rival = one.strength >= least
+            && one.grounds.coverage >= coverage * share
+            && one.grounds.kind >= kind - KIND_SLACK
+            && speaks_of(sentence.text, &asked)
+            && (asks_how || !is_procedure(sentence.text));
+        if is_rival {
             let from = begins(sentence).filter(|from| *from > record.at && begins_later(sentence));
             rivals.push(Rival {
                 place,
@@ -159,6 +205,22 @@ fn is_about_several(question: &str) -> bool {
         Plan::Listing => !counts,
         _ => false,
     }
+}
+
+/// The stems of the words that carry something.
+fn stems(text: &str) -> BTreeSet<String> {
+    words(text).iter().filter(|word| !is_empty_word(word)).map(|word| super::rooted(word)).collect()
+}
+
+/// Whether a sentence itself has a word of the question, or one that says the same.
+fn speaks_of(sentence: &str, asked: &BTreeSet<String>) -> bool {
+    let own = Has::of(sentence).stems;
+    asked.iter().any(|word| own.contains(word) || own.iter().any(|one| is_alike(one, word)))
+}
+
+/// `To change a price: update the sheet`.
+fn is_procedure(sentence: &str) -> bool {
+    sentence.starts_with("To ") && sentence.contains(':')
 }
 
 /// Whether the date in a sentence is when something begins.

@@ -58,8 +58,10 @@ impl Kind {
                 }
             }
             Kind::Time => {
-                if is_dated(&said) || counts() {
+                if is_dated(&said) {
                     0.6
+                } else if counts() {
+                    0.2
                 } else {
                     -0.3
                 }
@@ -275,11 +277,25 @@ const RELATIONS: &[&[&str]] = &[
     &["boss", "manager", "supervisor", "reports", "report"],
     &["cost", "charge", "price", "worth", "pay"],
     &["host", "hosted", "runs", "running", "deployed"],
-    &["lead", "manage", "manager", "run", "head", "responsible", "own", "owner", "owned"],
+    &["lead", "manage", "manager", "run", "head"],
+    &["responsible", "own", "owner", "owned"],
     &["mend", "repair", "fix", "maintain"],
     &["husband", "wife", "spouse", "married", "marry", "partner"],
-    &["lives", "live", "moved", "resides", "based", "settled"],
-    &["work", "works", "employed", "teaches", "joined", "hired"],
+    &["lives", "live", "moved", "resides", "based", "settled", "located"],
+    &["work", "works", "employed", "teaches", "joined", "hired", "start"],
+    &["live", "flat", "home", "house"],
+    &["prod", "production"],
+    &["ref", "reference"],
+    &["dev", "development"],
+    &["app", "application"],
+    &["dept", "department"],
+    &["repo", "repository"],
+    &["number", "no", "phone"],
+    &["engineer", "mechanic", "technician"],
+    &["become", "be"],
+    &["supply", "come", "buy"],
+    &["rent", "let", "lease"],
+    &["eat", "diet", "vegetarian", "vegan"],
 ];
 
 /// The words that a phrase of change says without having them: who takes over the night shift runs it.

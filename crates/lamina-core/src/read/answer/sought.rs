@@ -59,8 +59,18 @@ const AUXILIARY: &[&str] = &[
 const COUNTED_AS: &[&str] =
     &["different", "more", "other", "new", "total", "of", "the", "my", "our", "these", "those"];
 /// Words that only say that something is asked of now.
-pub(super) const NOW: &[&str] =
-    &["now", "currently", "current", "today", "still", "nowadays", "exactly"];
+pub(super) const NOW: &[&str] = &[
+    "now",
+    "currently",
+    "current",
+    "today",
+    "still",
+    "nowadays",
+    "exactly",
+    "moment",
+    "again",
+    "already",
+];
 
 impl Sought {
     /// What a question seeks; these stems are its names.

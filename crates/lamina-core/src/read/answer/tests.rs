@@ -26,6 +26,7 @@ fn said(text: &str) -> Said<'_> {
         claims: Vec::new(),
         at: 0,
         in_lines: false,
+        is_asker: false,
     }
 }
 

@@ -139,7 +139,7 @@ fn shaped(
     AnswerBody {
         pack_id: packed.kept.id.to_string(),
         request_id,
-        answered: !told.citations.is_empty(),
+        answered: !told.citations.is_empty() && !told.is_unanswered,
         answer_model: by.clone(),
         diagnostics: (asked.recall.detail != Detail::None).then(|| AnswerDiagnostics {
             recall_ms: milliseconds(packed.recall_us),

@@ -13,6 +13,7 @@ fn record(at: i64, text: &str) -> Said<'_> {
         claims: Vec::new(),
         at,
         in_lines: true,
+        is_asker: false,
     }
 }
 

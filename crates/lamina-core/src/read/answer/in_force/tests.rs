@@ -25,6 +25,7 @@ fn said(at: i64, text: &str) -> Said<'_> {
         claims: Vec::new(),
         at,
         in_lines: false,
+        is_asker: false,
     }
 }
 

@@ -127,6 +127,6 @@ impl Page {
             self.text.push_str(&self.sources.list().replace('\n', "  \n"));
             self.text.push('\n');
         }
-        Told { text: self.text, citations: self.sources.citations }
+        Told { text: self.text, citations: self.sources.citations, is_unanswered: false }
     }
 }

@@ -64,7 +64,7 @@ pub(super) async fn ask(llm: &Llm, asked: &Asked<'_>, recalled: &Recalled) -> Re
             support_strength: rounded(*support),
         })
     });
-    let told = Told { citations: citations.collect(), text: verified.text };
+    let told = Told { citations: citations.collect(), text: verified.text, is_unanswered: false };
     Ok(Heard { told, removed: verified.removed, usage })
 }
 

@@ -25,6 +25,8 @@ const DAY_US: i64 = 86_400 * 1_000_000;
 pub(super) struct Told {
     pub(super) text: String,
     pub(super) citations: Vec<CitationBody>,
+    /// What is cited is only the closest record.
+    pub(super) is_unanswered: bool,
 }
 
 /// Tells what was quoted. What does not fit the tokens is left out; of the best as much as fits is told.
@@ -36,7 +38,7 @@ pub(super) fn tell(
 ) -> Told {
     let mut quoted: Vec<&Quote> = quotes.answering.iter().collect();
     if quoted.is_empty() {
-        return Told { text: UNKNOWN.to_owned(), citations: Vec::new() };
+        return unknown(quotes, mode);
     }
     if plan.wants_variety() || plan.wants_history() {
         quoted.sort_by_key(|quote| quote.at);
@@ -68,7 +70,41 @@ pub(super) fn tell(
         text.push_str("\n\nSources:\n");
         text.push_str(&sources.list());
     }
-    Told { text, citations: sources.citations }
+    Told { text, citations: sources.citations, is_unanswered: false }
+}
+
+/// A record that has less of the question than this is not offered.
+const CLOSEST_COVERAGE_MIN: f64 = 0.4;
+
+/// Words of a sentence that says anything by itself.
+const CLOSEST_WORDS_MIN: usize = 3;
+
+/// Nothing answers: the closest record is offered as such, and the answer stays unanswered.
+fn unknown(quotes: &Quotes, mode: CitationMode) -> Told {
+    let close = |quote: &&Quote| {
+        let is_sentence = quote.text.split_whitespace().nth(CLOSEST_WORDS_MIN - 1).is_some();
+        is_sentence
+            && !quote.judged.is_over
+            && quote.judged.grounds.coverage >= CLOSEST_COVERAGE_MIN
+    };
+    let by_grounds = |quote: &Quote| {
+        quote.judged.strength + quote.judged.grounds.coverage + quote.judged.grounds.nearness
+    };
+    let found = quotes.considered.iter().filter(close);
+    let found = found.max_by(|one, other| by_grounds(one).total_cmp(&by_grounds(other)));
+    let Some(closest) = found else {
+        return Told { text: UNKNOWN.to_owned(), ..Told::default() };
+    };
+    let mut sources = Sources::new("");
+    let marker = sources.mark(closest);
+    let said = line(closest);
+    let text = match mode {
+        CitationMode::InlineWithMarkers => {
+            format!("{UNKNOWN}\nClosest I have: {said} {marker}")
+        }
+        _ => format!("{UNKNOWN}\nClosest I have: {said}"),
+    };
+    Told { text, citations: sources.citations, is_unanswered: true }
 }
 
 /// A quote with its day and who said it, on one line.

@@ -17,6 +17,14 @@ use lamina_types::{EventId, EventRecord, FactId, Micros};
 /// A belief that is less sure is told beside what it doubts.
 const DOUBTED_BELOW: f64 = 0.5;
 
+/// Events that the text of a pack always has, and those that it has at most if nobody asks for a size.
+const BLOCK_EVENTS_MIN: usize = 5;
+const BLOCK_EVENTS_MAX: usize = 10;
+/// An event beyond the first that scores less than this beside the best is left to its layer.
+const BLOCK_SCORE_MIN: f64 = 0.6;
+/// Facts of the text that no event in it says in these words.
+const BLOCK_DERIVED_MAX: usize = 4;
+
 /// One memory: what it is, and which record says so.
 struct Piece {
     text: String,
@@ -40,14 +48,34 @@ pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode
     texts.collect::<Vec<String>>().join(SEPARATOR)
 }
 
+/// How many records of each layer the text of a pack has. A pack of a size that was asked for is told whole.
+struct BlockCut {
+    events: usize,
+    facts: usize,
+    beliefs: usize,
+    wider: usize,
+}
+
+impl BlockCut {
+    fn of(recalled: &Recalled) -> BlockCut {
+        if !recalled.is_usual_size || recalled.events.len() <= BLOCK_EVENTS_MIN {
+            let all = usize::MAX;
+            return BlockCut { events: all, facts: all, beliefs: all, wider: all };
+        }
+        // The best is 1.
+        let near = recalled.events.iter().take_while(|found| found.score >= BLOCK_SCORE_MIN);
+        let events = near.count().clamp(BLOCK_EVENTS_MIN, BLOCK_EVENTS_MAX);
+        BlockCut { events, facts: BLOCK_DERIVED_MAX, beliefs: 1, wider: 1 }
+    }
+}
+
 fn pieces(recalled: &Recalled) -> Vec<Piece> {
+    let cut = BlockCut::of(recalled);
     let mut told = Told::default();
     let mut pieces = Vec::new();
     let applies: HashSet<EventId> = recalled.standing.iter().map(|one| one.id).collect();
-    let all_apply = |events: &[EventId]| {
-        !events.is_empty() && events.iter().all(|event| applies.contains(event))
-    };
-    for found in recalled.events.iter().filter(|found| !applies.contains(&found.record.id)) {
+    let events = recalled.events.iter().filter(|found| !applies.contains(&found.record.id));
+    for found in events.take(cut.events) {
         told.adds(found.record.experience.content.text());
         let event = &found.record;
         let at = event.experience.context.observed_at.0;
@@ -56,24 +84,10 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
             record(at, PromptTag::of_event(event), &authors, event.experience.content.text());
         pieces.push(Piece { text, id: event.id.to_string() });
     }
-    // What only says what applies anyway.
-    let mut applied: HashSet<FactId> = HashSet::new();
-    for found in &recalled.facts {
-        if all_apply(&found.record.supports) {
-            applied.insert(found.record.id);
-            continue;
-        }
-        let words = fact_words(&found.record);
-        if told.adds(&words) {
-            let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
-            let words = format!("{words}{}", until(&found.record, recalled.recorded.0));
-            let id = found.record.id.to_string();
-            let text = record(at, PromptTag::Fact, authors_of(recalled, &id), &words);
-            pieces.push(Piece { text, id });
-        }
-    }
+    let applied = facts((recalled, &cut), &applies, &mut told, &mut pieces);
     // What the evidence is against is in its layer, and not told as if it were so.
-    for found in recalled.beliefs.iter().filter(|one| !recalled.refuted.contains(&one.record.id)) {
+    let held = recalled.beliefs.iter().filter(|one| !recalled.refuted.contains(&one.record.id));
+    for found in held.take(cut.beliefs) {
         let is_applied = |ground: &Ground| match ground {
             Ground::Fact(fact) => applied.contains(fact),
             Ground::Event(event) => applies.contains(event),
@@ -96,7 +110,7 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
             pieces.push(Piece { text, id });
         }
     }
-    wider(recalled, &applies, &mut told, &mut pieces);
+    wider((recalled, &cut), &applies, &mut told, &mut pieces);
     // Nothing that answers is nothing to be put into a prompt.
     let derived = recalled.facts.len() + recalled.beliefs.len() + recalled.episodes.len();
     if !pieces.is_empty() || derived > 0 {
@@ -109,9 +123,37 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
     pieces
 }
 
+/// Adds what is known, as far as it says something else, and gives the facts that only say what applies anyway.
+fn facts(
+    (recalled, cut): (&Recalled, &BlockCut),
+    applies: &HashSet<EventId>,
+    told: &mut Told,
+    pieces: &mut Vec<Piece>,
+) -> HashSet<FactId> {
+    let mut applied: HashSet<FactId> = HashSet::new();
+    let mut facts_told = 0;
+    for found in &recalled.facts {
+        let supports = &found.record.supports;
+        if !supports.is_empty() && supports.iter().all(|event| applies.contains(event)) {
+            applied.insert(found.record.id);
+            continue;
+        }
+        let words = fact_words(&found.record);
+        if facts_told < cut.facts && told.adds(&words) {
+            let at = found.record.valid_from.map_or(found.record.recorded_from.0, |at| at.0);
+            let words = format!("{words}{}", until(&found.record, recalled.recorded.0));
+            let id = found.record.id.to_string();
+            let text = record(at, PromptTag::Fact, authors_of(recalled, &id), &words);
+            pieces.push(Piece { text, id });
+            facts_told += 1;
+        }
+    }
+    applied
+}
+
 /// Episodes and concepts.
 fn wider(
-    recalled: &Recalled,
+    (recalled, cut): (&Recalled, &BlockCut),
     applies: &HashSet<EventId>,
     told: &mut Told,
     pieces: &mut Vec<Piece>,
@@ -119,7 +161,7 @@ fn wider(
     let all_apply = |events: &[EventId]| {
         !events.is_empty() && events.iter().all(|event| applies.contains(event))
     };
-    for found in &recalled.episodes {
+    for found in recalled.episodes.iter().take(cut.wider) {
         let Some(summary) = &found.record.summary else { continue };
         if !all_apply(&found.record.events) && told.adds(summary) {
             let (at, id) = (found.record.started.0, found.record.id.to_string());
@@ -127,7 +169,7 @@ fn wider(
             pieces.push(Piece { text, id });
         }
     }
-    for found in &recalled.concepts {
+    for found in recalled.concepts.iter().take(cut.wider) {
         let Some(summary) = &found.record.summary else { continue };
         let (at, id) = (found.record.valid_from.0, found.record.id.to_string());
         let text = record(at, PromptTag::Concept, authors_of(recalled, &id), summary);
