@@ -14,6 +14,7 @@ use crate::harness::{Answer, Api, Own, encode, string};
 
 mod command;
 mod forms;
+mod hostile;
 mod people;
 mod round_trip;
 mod sources;

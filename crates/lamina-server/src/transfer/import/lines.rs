@@ -71,7 +71,12 @@ impl ControlLines {
             }
             let needs_calm = read.line.kind() != LineKind::Cancellation;
             if needs_calm && calm.insert(read.scope.clone()) {
-                frame.handle.block_on(settle(&frame.target(&read.scope)))?;
+                match frame.handle.block_on(settle(&frame.target(&read.scope))) {
+                    Ok(_) => {}
+                    // Where the caller may not read, its lines are refused one by one.
+                    Err(failure) if failure.error.status < 500 => {}
+                    Err(failure) => return Err(failure.into()),
+                }
             }
             if let Some(refusal) = frame.apply(&read)? {
                 settled.refused.push(RefusedLine { place: row.place, refusal });
