@@ -159,8 +159,7 @@ pub(super) fn start(
     let Opened { env, keys, log, views, mut report, clock, lock } = opened;
     let shared = Shared::over(&*log);
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
-    let reader = Watching::over(log.reader(), &shared.scrub);
-    let (tip, lock) = (log.tip(), Arc::<dyn DiskFile>::from(lock));
+    let (reader, tip, lock) = (watched(&*log, &shared), log.tip(), Arc::<dyn DiskFile>::from(lock));
     let (hub, backlog) = (Arc::new(Hub::default()), Arc::new(Backlog::default()));
     let (staging, blobs) = open_files(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
@@ -333,6 +332,11 @@ fn answerer(
     let answerer = Answerer::new(extractor, Arc::clone(&env.rng)).naming(Arc::clone(standing));
     let given = Arc::new(Instructions::new(Arc::clone(views), Arc::clone(reader)));
     answerer.knowing(known).instructed(given).asking_model(asks_model)
+}
+
+/// The reader of a log, whose damage degrades health.
+fn watched(log: &dyn Log, shared: &Shared) -> Arc<dyn LogReader> {
+    Watching::over(log.reader(), &shared.scrub)
 }
 
 /// Recognises what was shown when it is written back.

@@ -102,8 +102,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     // First: what they have not come to yet is hidden from the first request on.
     resume(&engine).await;
     Imports::resume(&app).await;
-    let env = app.env.clone();
-    let connections = listener.connections();
+    let (env, connections) = (app.env.clone(), listener.connections());
     let serving =
         tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
     let reloads = Reloads { tls, app: Arc::clone(&app) };

@@ -133,8 +133,7 @@ pub fn check(
         true => list(disk, &paths)?,
         false => Vec::new(),
     };
-    let anchor = Anchor::find(disk, &paths, options.public_key);
-    let (anchor, anchor_fault) = match anchor {
+    let (anchor, anchor_fault) = match Anchor::find(disk, &paths, options.public_key) {
         Ok(anchor) => (anchor, None),
         Err(LogError::Corrupt { what, .. }) => (None, Some(what)),
         Err(error) => return Err(error),

@@ -43,6 +43,7 @@ pub fn quote(spoken: &Spoken<'_>, question: &str) -> Quotation {
         claims: Vec::new(),
         at: 0,
         in_lines: false,
+        is_asker: false,
     };
     let asked = stems(question);
     let mut quotation = Quotation::default();

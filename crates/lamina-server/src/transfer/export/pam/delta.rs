@@ -8,6 +8,15 @@ use lamina_types::RecordedAt;
 
 use super::snapshot::{Snapshot, blank_memory};
 
+/// The relations that a later snapshot has and an earlier one has not, or has otherwise.
+fn new_relations(before: &Snapshot, after: &Snapshot) -> BTreeSet<String> {
+    let relations = after.relations.values();
+    relations
+        .filter(|relation| before.relations.get(&relation.id) != Some(relation))
+        .map(|relation| relation.id.clone())
+        .collect()
+}
+
 /// Keeps of the later snapshot everything that a copy of the earlier one does not know.
 pub(super) fn between(
     before: &Snapshot,
@@ -37,11 +46,7 @@ pub(super) fn between(
         .filter(|memory| before.memories.get(&memory.id) != Some(memory))
         .map(|memory| memory.id.clone())
         .collect();
-    let relations = after.relations.values();
-    let new_relations: BTreeSet<String> = relations
-        .filter(|relation| before.relations.get(&relation.id) != Some(relation))
-        .map(|relation| relation.id.clone())
-        .collect();
+    let new_relations = new_relations(before, &after);
     for id in &new_relations {
         if let Some(relation) = after.relations.get(id) {
             wanted.extend([relation.from.clone(), relation.to.clone()]);

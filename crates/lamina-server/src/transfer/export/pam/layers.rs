@@ -99,14 +99,9 @@ fn push_belief(belief: &BeliefRecord, snapshot: &mut Snapshot) {
             Polarity::Against => "contradicts",
         };
         for from in from {
-            let weight = Some(support.weight);
-            snapshot.push_relation(&Edge {
-                from: &from,
-                to: &id,
-                relation_type,
-                weight,
-                created_at,
-            });
+            let (from, weight) = (&from, Some(support.weight));
+            let edge = Edge { from, to: &id, relation_type, weight, created_at };
+            snapshot.push_relation(&edge);
         }
     }
     for other in &belief.contradicts {
