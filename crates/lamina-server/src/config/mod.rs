@@ -383,11 +383,7 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
-        let quotas = Quotas {
-            read: settings.parsed("limits.rate_read", "none", value::rate)?,
-            write: settings.parsed("limits.rate_write", "none", value::rate)?,
-            importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
-        };
+        let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
             settings.parsed("limits.rate_bad_tokens", RATE_BAD_TOKENS, value::rate)?;
         let limits = Limits::take(&mut settings)?;
@@ -449,6 +445,15 @@ fn models_of(
 ) -> Result<(Option<ModelsConfig>, Option<EmbedConfig>), ConfigError> {
     let models = ModelsConfig::take(settings, environment, plain)?;
     Ok((models, EmbedConfig::take(settings, environment, plain)?))
+}
+
+/// How often a caller may call, unless a policy says otherwise.
+fn quotas(settings: &mut Settings) -> Result<Quotas, ConfigError> {
+    Ok(Quotas {
+        read: settings.parsed("limits.rate_read", "none", value::rate)?,
+        write: settings.parsed("limits.rate_write", "none", value::rate)?,
+        importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
+    })
 }
 
 /// Where to listen, and for how long without anybody.

@@ -85,9 +85,7 @@ pub(crate) async fn answer(
                     body::drain(&call.head.headers, call.body).await;
                     Err(refusal.into())
                 }
-                None => Caught(handled(&site, call, handler)).await.unwrap_or_else(|panic| {
-                    Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
-                }),
+                None => without_panic(handled(&site, call, handler)).await,
             }
         }
     };
@@ -126,6 +124,13 @@ fn refused(site: &Site, failure: Failure, id: &Id) -> Response {
 fn trace_answer(id: &Id, site: &Site, status: u16, took_us: i64) {
     let (request_id, route) = (id.as_str(), site.label());
     tracing::debug!(request_id, route, status, took_us, "answered");
+}
+
+/// A handler that panics has failed.
+async fn without_panic(handling: Answer) -> Result<Response, Failure> {
+    Caught(handling)
+        .await
+        .unwrap_or_else(|panic| Err(internal(format!("panic: {}", logging::panic_text(&*panic)))))
 }
 
 /// A change with a key is made once.
