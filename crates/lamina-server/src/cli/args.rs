@@ -172,8 +172,7 @@ left out on purpose. 2: some rows were refused; the others are in. 4: nothing co
         long_about = "Give agents this memory: an MCP server on standard input and output.\n\nPut it into the \
 configuration of an agent as the command `lamina mcp`; docs/MCP.md has the lines for each. It finds the server of \
 the data directory, or starts one that ends by itself after 15 minutes without work, so that many agents share one \
-memory. With --url it speaks to a server elsewhere, with --embedded it opens the directory itself. It ends with its \
-client."
+memory. With --url it speaks to a server elsewhere, with --embedded it opens the directory itself. It ends with its client."
     )]
     Mcp(McpArgs),
     /// Whether a running server believes its clock, and what it does not delete until somebody confirms it
@@ -233,12 +232,10 @@ pub(super) struct SettingArgs {
     /// The data directory [default: the user's data directory for `lamina`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where to listen: an address, whose port 0 is any free port, or unix:PATH for a socket in the file
-    /// system that only its owner can use [default: 127.0.0.1:3141]
+    /// Where to listen; port 0 takes any free port, unix:PATH is a socket of the owner [default: 127.0.0.1:3141]
     #[arg(long, value_name = "ADDR:PORT|unix:PATH")]
     listen: Option<String>,
-    /// End after so long without a connection, as 15m; `lamina mcp` starts servers like this
-    /// [default: never]
+    /// End after so long without a connection, as 15m [default: never]
     #[arg(long, value_name = "TIME")]
     idle_exit: Option<String>,
     /// The deployment preset [default: dev_local]

@@ -19,7 +19,7 @@ const FILE_BYTES_MAX: u64 = 16 << 10;
 
 /// A socket that is listened on.
 pub(super) struct Bound {
-    /// `http://ADDRESS:PORT` or `unix:PATH`.
+    /// `http://ADDRESS:PORT`, `https://ADDRESS:PORT` or `unix:PATH`.
     pub(super) address: String,
     pub(super) acceptor: Acceptor,
 }
@@ -38,11 +38,12 @@ pub(super) struct Endpoint {
 }
 
 /// Listens. A socket that a server left behind is taken away, one that answers is not.
-pub(super) async fn bind(listen: &Listen) -> io::Result<Bound> {
-    match listen {
+pub(super) async fn bind(config: &Config) -> io::Result<Bound> {
+    match &config.listen {
         Listen::Tcp(address) => {
             let listener = TcpListener::bind(address).await?;
-            let address = format!("http://{}", listener.local_addr()?);
+            let scheme = if config.tls.is_some() { "https" } else { "http" };
+            let address = format!("{scheme}://{}", listener.local_addr()?);
             Ok(Bound { address, acceptor: listener.into() })
         }
         Listen::Unix(path) => {
@@ -68,14 +69,6 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::AddrInUse, reason));
     }
     RealDisk.remove(path)
-}
-
-/// The address as clients need it.
-pub(super) fn public(config: &Config, address: &str) -> String {
-    match config.tls.is_some() {
-        true => address.replacen("http://", "https://", 1),
-        false => address.to_owned(),
-    }
 }
 
 /// Tells where this server is. One that cannot is found by its address only.

@@ -68,7 +68,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
     let (engine, report) = open(config, env.clone()).await?;
-    let bound = endpoint::bind(&config.listen).await;
+    let bound = endpoint::bind(config).await;
     let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
     let (address, listener) = match bound {
         Ok(Bound { address, acceptor }) => (address, acceptor),
@@ -87,7 +87,6 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         closing: closing.clone(),
     };
     let app = Arc::new(App::new(parts, config));
-    let address = endpoint::public(config, &address);
     endpoint::publish(config, &address);
     announce(config, &address);
     tell(&report);

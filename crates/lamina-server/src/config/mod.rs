@@ -382,8 +382,7 @@ impl Config {
     ) -> Result<Config, ConfigError> {
         let mut settings = Settings::gather(flags, environment, disk)?;
         let data = PathBuf::from(settings.text("data", String::new())?);
-        let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
-        let idle_exit = settings.parsed("idle_exit", "never", value::time)?;
+        let (listen, idle_exit) = listening(&mut settings)?;
         let (preset, policy_file, deployment) = deployment(&mut settings, disk)?;
         let outbound = OutboundConfig::take(&mut settings)?;
         let auth = AuthConfig::take(&mut settings, outbound.plain)?;
@@ -450,15 +449,6 @@ impl Config {
     }
 }
 
-/// The rates of requests of a caller.
-fn quotas(settings: &mut Settings) -> Result<Quotas, ConfigError> {
-    Ok(Quotas {
-        read: settings.parsed("limits.rate_read", "none", value::rate)?,
-        write: settings.parsed("limits.rate_write", "none", value::rate)?,
-        importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
-    })
-}
-
 /// The model that is asked about words, and the one that makes vectors.
 fn models_of(
     settings: &mut Settings,
@@ -467,6 +457,21 @@ fn models_of(
 ) -> Result<(Option<ModelsConfig>, Option<EmbedConfig>), ConfigError> {
     let models = ModelsConfig::take(settings, environment, plain)?;
     Ok((models, EmbedConfig::take(settings, environment, plain)?))
+}
+
+/// How often a caller may call, unless a policy says otherwise.
+fn quotas(settings: &mut Settings) -> Result<Quotas, ConfigError> {
+    Ok(Quotas {
+        read: settings.parsed("limits.rate_read", "none", value::rate)?,
+        write: settings.parsed("limits.rate_write", "none", value::rate)?,
+        importer: settings.parsed("limits.rate_importer", "none", value::rate)?,
+    })
+}
+
+/// Where to listen, and for how long without anybody.
+fn listening(settings: &mut Settings) -> Result<(Listen, Option<Duration>), ConfigError> {
+    let listen = settings.parsed("listen", "127.0.0.1:3141", value::listen)?;
+    Ok((listen, settings.parsed("idle_exit", "never", value::time)?))
 }
 
 /// The preset and its policy. A file makes the preset `custom`; so does the name of one in place of a

@@ -78,9 +78,7 @@ pub(crate) async fn answer(
                     body::drain(&call.head.headers, call.body).await;
                     Err(refusal.into())
                 }
-                None => Caught(handled(&site, call, handler)).await.unwrap_or_else(|panic| {
-                    Err(internal(format!("panic: {}", logging::panic_text(&*panic))))
-                }),
+                None => without_panic(handled(&site, call, handler)).await,
             }
         }
     };
@@ -125,6 +123,13 @@ fn refusal(failure: Failure, site: &Site, id: &Id) -> Response {
         true => endpoint::refusal(failure, id),
         false => failure.into_response(id),
     }
+}
+
+/// A handler that panics has failed.
+async fn without_panic(handling: Answer) -> Result<Response, Failure> {
+    Caught(handling)
+        .await
+        .unwrap_or_else(|panic| Err(internal(format!("panic: {}", logging::panic_text(&*panic)))))
 }
 
 /// A change with a key is made once.

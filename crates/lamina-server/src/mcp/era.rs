@@ -69,11 +69,13 @@ pub(crate) fn of_post(headers: &HeaderMap, request: &Request) -> Result<Era, Rpc
     let named = header(headers, VERSION_HEADER)?;
     let in_meta = meta(&request.params).is_some_and(|meta| meta.contains_key(META_VERSION));
     let legacy_version = named.as_deref().is_none_or(|version| LEGACY.contains(&version));
+    // `initialize` is what the other era begins with, whatever version a client hopes for.
+    let begins_legacy = request.method == "initialize" && !in_meta;
     let is_modern = in_meta
         || !legacy_version
         || headers.contains_key(METHOD_HEADER)
         || MODERN_METHODS.contains(&request.method.as_str());
-    if !is_modern {
+    if !is_modern || begins_legacy {
         return Ok(Era::Legacy);
     }
     let version = checked_meta(request)?;
