@@ -92,7 +92,7 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     let failed = |error| ToolFailure::of(Failure::from(error), &call.routes.request_id);
     let gathered = call.app.engine.checkout(MayCheckout { recall, beside }, query).await;
     let gathered = gathered.map_err(failed)?;
-    let tokens = call.number("max_tokens").unwrap_or(TOKENS_DEFAULT);
+    let tokens = call.arguments.get("max_tokens").and_then(Value::as_u64).unwrap_or(TOKENS_DEFAULT);
     Ok(answer(&assemble(&gathered, tokens, &weight)))
 }
 

@@ -109,8 +109,10 @@ proptest! {
             prop_assert!(said.iter().any(|said| said.contains(citation)));
         }
         for (list, count) in checkout.left_out.named() {
-            prop_assert!(text.contains(&format!("{count} {list}")));
-            prop_assert_eq!(structured.pointer(&format!("/left_out/{list}")), Some(&json!(count)));
+            let told = format!("{count} {list}");
+            prop_assert!(text.contains(&told), "{}", told);
+            let member = format!("/left_out/{list}");
+            prop_assert_eq!(structured.pointer(&member), Some(&json!(count)));
         }
         let object = structured.as_object().unwrap();
         prop_assert!(schema::check(&structure::schema(), object).is_ok());
