@@ -7,6 +7,7 @@ fn places() -> TransferPlaces {
         destinations: vec!["bucket.example.com".to_owned(), "127.0.0.1:8443".to_owned()],
         sources: vec!["feed.example.com:443".to_owned()],
         credentials: Vec::new(),
+        ..TransferConfig::default()
     };
     let outbound = OutboundConfig { ca: None, plain: PlainHttp::Loopback };
     TransferPlaces { config, outbound, env: Env::real() }
