@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lamina_portable::pam::{ERASED, Memory, MemoryKind};
+use lamina_portable::pam::{Conversation, ERASED, Memory, MemoryKind};
 use lamina_types::RecordedAt;
 
 use super::snapshot::{Snapshot, blank_memory};
@@ -71,20 +71,26 @@ pub(super) fn between(
                 .filter_map(|id| after.memories.get(id)?.provenance.conversation_ref.clone()),
         )
         .collect();
-    let emptied =
-        before.conversations.values().filter(|talk| !after.conversations.contains_key(&talk.id));
-    let emptied: Vec<_> = emptied.cloned().collect();
+    let emptied = emptied_talks(before, &after);
     after.memories.retain(|id, _| wanted.contains(id));
     after.relations.retain(|id, _| new_relations.contains(id));
     after.conversations.retain(|id, _| talks.contains(id));
-    for mut talk in emptied {
-        talk.messages.clear();
-        talk.title = None;
-        after.conversations.insert(talk.id.clone(), talk);
-    }
+    after.conversations.extend(emptied);
     let indexed = &before.index_entries;
     after.index_entries.retain(|id, entry| talks.contains(id) || indexed.get(id) != Some(entry));
     after
+}
+
+/// Conversations of which no message is left, without their words.
+fn emptied_talks(before: &Snapshot, after: &Snapshot) -> Vec<(String, Conversation)> {
+    let is_gone = |talk: &&Conversation| !after.conversations.contains_key(&talk.id);
+    let emptied = before.conversations.values().filter(is_gone).map(|talk| {
+        let mut emptied = talk.clone();
+        emptied.messages.clear();
+        emptied.title = None;
+        (talk.id.clone(), emptied)
+    });
+    emptied.collect()
 }
 
 /// Adds the memories that wanted ones refer to.

@@ -104,10 +104,16 @@ fn push_belief(belief: &BeliefRecord, snapshot: &mut Snapshot) {
             snapshot.push_relation(&edge);
         }
     }
+    relate_contradictions(belief, &id, snapshot);
+}
+
+/// Beliefs of which at most one can be true. Both name the other; one relation says it.
+fn relate_contradictions(belief: &BeliefRecord, id: &str, snapshot: &mut Snapshot) {
+    let created_at = belief.recorded_from.0;
     for other in &belief.contradicts {
         let other = other.belief.to_string();
-        // Both sides name the other; one relation says it.
-        let (from, to) = if id <= other { (&id, &other) } else { (&other, &id) };
+        let (from, to) =
+            if id <= other.as_str() { (id, other.as_str()) } else { (other.as_str(), id) };
         let edge = Edge { from, to, relation_type: "contradicts", weight: None, created_at };
         snapshot.push_relation(&edge);
     }
