@@ -222,9 +222,13 @@ fn is_name(name: &str, leaf: &Leaf, key: &str) -> bool {
     NAMES.contains(&key) || matches!(&leaf.value, Scalar::Text(text) if text == name)
 }
 
-/// Whether a text is the first of several scalars of an object, and may be its name: `{"deal": "Acme", "stage": ...}`.
+/// Whether a text is the first of several scalars of a record, and may be its name: `{"deal": "Acme", "stage": ...}`.
 fn is_first_name(leaves: &[Leaf], leaf: &Leaf, object: &[Step]) -> bool {
     let Scalar::Text(text) = &leaf.value else { return false };
+    // An object under a key is a part of the one around it: `{"name": "Acme", "plan": {"tier": "pro", ...}}`.
+    if matches!(object.last(), Some(Step::Key(_))) {
+        return false;
+    }
     let mut siblings = leaves.iter().filter(
         |other| matches!(other.path.split_last(), Some((Step::Key(_), rest)) if rest == object),
     );

@@ -1,7 +1,7 @@
 //! Documents, typed events and triples become claims under a bounded policy, and only as stated.
 
 use expect_test::{Expect, expect};
-use lamina_types::layer::extraction::{Claim, Extraction, Object, Term};
+use lamina_types::layer::extraction::{Cardinality, Claim, Extraction, Object, Term};
 use lamina_types::{ActorId, Micros, Role, ValidAt};
 use proptest::prelude::*;
 
@@ -60,6 +60,41 @@ fn scalars_are_claimed_under_their_paths() {
     check(extract_json, "not json", expect![[""]]);
     check(extract_json, "{\"open\": ", expect![[""]]);
     check(extract_json, "17", expect![[""]]);
+}
+
+#[test]
+fn record_is_named_by_its_first_text_unless_that_is_a_state() {
+    check(
+        extract_json,
+        r#"{"deal": "Acme", "stage": "won", "seats": 20, "terms": {"kind": "net", "days": 30}}"#,
+        expect![[r#"
+            Named { name: "Acme", kind: Thing } stage Text("won")
+            Named { name: "Acme", kind: Thing } seats Number { value: "20", unit: None }
+            Named { name: "Acme", kind: Thing } terms.kind Text("net")
+            Named { name: "Acme", kind: Thing } terms.days Number { value: "30", unit: None }
+        "#]],
+    );
+    check(
+        extract_json,
+        r#"{"status": "ok", "took_ms": 4}"#,
+        expect![[r#"
+            Actor(tool:crm) status Text("ok")
+            Actor(tool:crm) took_ms Number { value: "4", unit: None }
+        "#]],
+    );
+}
+
+#[test]
+fn scalar_of_a_named_record_has_one_value_at_a_time() {
+    let crm = crm();
+    let text = r#"{"deal": "Acme", "stage": "won", "tags": ["big", "new"]}"#;
+    let claims = extract_json(&source(text, &crm)).claims;
+    let single = |claim: &Claim| claim.cardinality == Some(Cardinality::One);
+    let of = |predicate: &str| {
+        claims.iter().filter(|one| one.predicate == predicate).map(single).collect::<Vec<_>>()
+    };
+    assert_eq!(of("stage"), [true]);
+    assert_eq!(of("tags"), [false, false]);
 }
 
 #[test]
