@@ -124,7 +124,10 @@ async fn a_check_finds_damage_in_the_audit_log_and_says_where() {
     assert!(report.findings.iter().all(|finding| finding.file.starts_with("audit/")), "{report:?}");
     assert!(report.views_checked, "the log itself is sound");
     assert!(Engine::open(Settings::new(dir.path()), Env::real()).is_err(), "and it is refused");
-    assert!(repair(dir.path(), &env).is_err(), "nobody can know what stood there");
+    assert!(
+        repair(dir.path(), &env, LostTail::Refuse).is_err(),
+        "nobody can know what stood there"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,7 +157,7 @@ async fn a_torn_tail_of_the_audit_log_is_repaired() {
     file.write_at(&[7; 100], written).unwrap();
     let report = check(dir.path(), &env, None, &mut |_, _| {}).unwrap();
     assert!(report.ok() && !report.findings.is_empty(), "{report:?}");
-    let report = repair(dir.path(), &env).unwrap();
+    let report = repair(dir.path(), &env, LostTail::Refuse).unwrap();
     assert_eq!(report.actions.len(), 1);
     assert!(report.actions[0].contains("audit/"), "{report:?}");
     let clean = check(dir.path(), &env, None, &mut |_, _| {}).unwrap();

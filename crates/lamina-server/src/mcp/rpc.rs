@@ -99,8 +99,8 @@ pub(crate) fn answer(id: &Value, result: Value) -> Value {
 }
 
 /// Reads one message.
-pub(crate) fn read(bytes: &[u8]) -> Result<Message, Unreadable> {
-    let unreadable = |error| Unreadable { id: Value::Null, error };
+pub(crate) fn read(bytes: &[u8]) -> Result<Message, Box<Unreadable>> {
+    let unreadable = |error| Box::new(Unreadable { id: Value::Null, error });
     if bytes.len() > MESSAGE_BYTES_MAX {
         let text = format!("A message has at most {MESSAGE_BYTES_MAX} bytes.");
         return Err(unreadable(RpcError::bad_request(INVALID_REQUEST, text)));
@@ -112,10 +112,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Message, Unreadable> {
 }
 
 /// Reads a message that is JSON already.
-pub(crate) fn message(value: Value) -> Result<Message, Unreadable> {
-    let invalid = |id: &Value, text: &str| Unreadable {
-        id: id.clone(),
-        error: RpcError::bad_request(INVALID_REQUEST, text),
+pub(crate) fn message(value: Value) -> Result<Message, Box<Unreadable>> {
+    let invalid = |id: &Value, text: &str| {
+        let error = RpcError::bad_request(INVALID_REQUEST, text);
+        Box::new(Unreadable { id: id.clone(), error })
     };
     let Value::Object(mut object) = value else {
         let text = "A message is one JSON object; batches are not taken.";
@@ -141,7 +141,7 @@ pub(crate) fn message(value: Value) -> Result<Message, Unreadable> {
         Some(Value::Object(params)) => params,
         Some(_) => {
             let error = RpcError::bad_request(INVALID_PARAMS, "`params` must be an object.");
-            return Err(Unreadable { id: known, error });
+            return Err(Box::new(Unreadable { id: known, error }));
         }
     };
     match id {

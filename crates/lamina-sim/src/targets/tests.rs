@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{bodies, envelope, log, portable, queries, scope, token};
+use super::{bodies, envelope, evidence_bundle, log, portable, queries, scope, token};
 
 /// Names that bodies and queries know, so that what is generated gets past the first door.
 const NAMES: &[&str] = &[

@@ -32,7 +32,9 @@ mod instructions;
 mod standing;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
 mod feedback;
+#[cfg(test)]
 mod still;
 #[cfg(test)]
 mod asking;
@@ -72,6 +74,7 @@ mod models;
 mod export;
 #[cfg(test)]
 mod vocabularies;
+#[cfg(test)]
 mod zaxy;
 #[cfg(test)]
 mod rederive;
@@ -79,6 +82,7 @@ mod rederive;
 mod ownership;
 #[cfg(test)]
 mod paging;
+#[cfg(test)]
 mod pam;
 #[cfg(test)]
 mod import;
@@ -98,6 +102,7 @@ mod admin;
 mod conventions;
 #[cfg(test)]
 mod errors;
+#[cfg(test)]
 mod estimate;
 #[cfg(test)]
 mod bad_input;
@@ -109,6 +114,7 @@ mod stability;
 mod http2;
 #[cfg(test)]
 mod rate;
+#[cfg(test)]
 mod recall;
 
 #[cfg(test)]
@@ -123,6 +129,7 @@ mod certificate;
 mod tls;
 #[cfg(test)]
 mod secrets;
+#[cfg(test)]
 mod shared;
 #[cfg(test)]
 mod connections;

@@ -7,7 +7,8 @@ use super::*;
 fn check(body: &str, expected: Expect) {
     let said = match ExportRequest::read(body.as_bytes()) {
         Ok(order) => {
-            let layers: Vec<&str> = order.layers.iter().map(|layer| layer.as_str()).collect();
+            let layers = order.layers.iter().flatten();
+            let layers: Vec<&str> = layers.map(|layer| layer.as_str()).collect();
             let place = order.destination.as_ref().map(|place| &place.credentials_ref);
             format!(
                 "{} {} {} {:?} {:?} {place:?}",

@@ -37,7 +37,8 @@ fn recorded_logs_come_in_and_leave_as_the_recorded_exports() {
         let mut api = Api::shared("recorded");
         let scope = scopes.entry(session.to_owned()).or_insert_with(|| {
             let log = read(&root.join(format!("logs/{session}.jsonl")));
-            let job = import_log(&mut api, &api.scope.clone(), &log, "");
+            let scope = api.scope.clone();
+            let job = import_log(&mut api, &scope, &log, "");
             assert_eq!(job["failed"], 0, "{session}: {job}");
             api.scope.clone()
         });
