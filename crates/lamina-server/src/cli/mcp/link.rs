@@ -1,7 +1,7 @@
 //! The way of messages to memory: the server of the directory, a server elsewhere, or the engine in this process.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ impl Link {
                 }
                 let answer = client.send(request).await;
                 let answer = answer.map_err(|error| LinkError::Interrupted(error.to_string()))?;
-                Ok(Bytes::from(answer.body))
+                Ok(answer.body)
             }
             Link::Embedded { data, headers: own, process } => {
                 let process = opened(data, process).await?;
@@ -126,14 +126,14 @@ impl Link {
 }
 
 async fn opened(
-    data: &PathBuf,
+    data: &Path,
     process: &Mutex<Option<Arc<InProcess>>>,
 ) -> Result<Arc<InProcess>, LinkError> {
     let mut process = process.lock().await;
     if let Some(process) = &*process {
         return Ok(Arc::clone(process));
     }
-    let data = data.clone();
+    let data = data.to_owned();
     let opened = tokio::task::spawn_blocking(move || InProcess::open(&data)).await;
     let opened = opened.map_err(|error| LinkError::Unsent(error.to_string()))?;
     let opened = opened.map_err(|failure| LinkError::Unsent(format!("{:#}", failure.error)))?;
