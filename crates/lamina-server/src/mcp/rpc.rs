@@ -56,7 +56,7 @@ pub(crate) struct Notification {
 pub(crate) struct RpcError {
     pub(crate) code: i64,
     pub(crate) message: String,
-    pub(crate) data: Option<Value>,
+    pub(crate) data: Option<Box<Value>>,
     /// The status of the answer over HTTP.
     pub(crate) status: u16,
 }
@@ -80,14 +80,14 @@ impl RpcError {
     }
 
     pub(crate) fn with_data(self, data: Value) -> RpcError {
-        RpcError { data: Some(data), ..self }
+        RpcError { data: Some(Box::new(data)), ..self }
     }
 
     /// The message that answers a request with this error.
     pub(crate) fn answer(self, id: &Value) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if let (Some(error), Some(data)) = (error.as_object_mut(), self.data) {
-            error.insert("data".to_owned(), data);
+            error.insert("data".to_owned(), *data);
         }
         json!({"jsonrpc": "2.0", "id": id, "error": error})
     }

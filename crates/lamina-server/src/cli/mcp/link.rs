@@ -133,7 +133,7 @@ async fn opened(
     if let Some(process) = &*process {
         return Ok(Arc::clone(process));
     }
-    let data = data.clone();
+    let data = data.to_owned();
     let opened = tokio::task::spawn_blocking(move || InProcess::open(&data)).await;
     let opened = opened.map_err(|error| LinkError::Unsent(error.to_string()))?;
     let opened = opened.map_err(|failure| LinkError::Unsent(format!("{:#}", failure.error)))?;
