@@ -63,7 +63,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let dir = tempfile::tempdir_in(&options.dir)?;
     let logs = dir.path().join(".eventloom");
     std::fs::create_dir(&logs)?;
-    std::fs::write(logs.join(format!("{SESSION}.jsonl")), log_text(options.events)?)?;
+    let log = logs.join(format!("{SESSION}.jsonl"));
+    lamina_env::disk::write_atomic(
+        &lamina_env::RealDisk,
+        &log,
+        log_text(options.events)?.as_bytes(),
+    )?;
     let since = options.events.saturating_sub(DISCLOSED).to_string();
     let mut reference = Command::new(python);
     reference.args(["-c", REFERENCE]).arg(&logs).arg(&since);
@@ -73,7 +78,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let ours = Ours { binary: &binary, dir: dir.path(), logs: &logs };
     println!("{} events, seconds of processor time, the same log", options.events);
     println!("{:<20} {:>10} {:>10} {:>8}", "", "zaxy 3.2.0", "lamina", "ratio");
-    let mut row = |name: &str, own: f64| -> anyhow::Result<()> {
+    let row = |name: &str, own: f64| -> anyhow::Result<()> {
         let found = theirs.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         let found: f64 = found.with_context(|| format!("no time of {name}"))?.trim().parse()?;
         println!("{name:<20} {found:>10.3} {own:>10.3} {:>7.1}x", found / own.max(1e-3));

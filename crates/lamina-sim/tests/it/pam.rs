@@ -178,8 +178,8 @@ fn every_record_has_its_place_in_a_store() {
     let source = &lisbon["provenance"];
     let talks = bundle.conversations();
     let talk = talks.iter().find(|talk| talk["id"] == source["conversation_ref"]).unwrap();
-    let message = talk["messages"].as_array().unwrap().iter();
-    let message = message.filter(|message| message["id"] == source["message_ref"]).next().unwrap();
+    let mut message = talk["messages"].as_array().unwrap().iter();
+    let message = message.find(|message| message["id"] == source["message_ref"]).unwrap();
     assert_eq!(message["content"]["text"], "I moved to Lisbon.");
     assert_eq!(source["extraction_method"], "explicit_user_input");
     let index = bundle.store()["conversations_index"].clone();
