@@ -195,6 +195,9 @@ fn pages_of_other_origins_are_refused_under_dev_local() {
         post().header("Origin", "https://evil.example"),
         post().header("Origin", "null"),
         post().header("Host", "evil.example"),
+        post().header("Origin", "http://localhost:5173"),
+        post().header("Sec-Fetch-Site", "cross-site"),
+        post().header("Sec-Fetch-Site", "same-site"),
     ] {
         let error = api.send(&request).fails(403, "POLICY_DENIED");
         for key in ["capability", "denied_by_tier", "deployment_preset", "remediation"] {
@@ -202,5 +205,26 @@ fn pages_of_other_origins_are_refused_under_dev_local() {
         }
     }
     assert!(api.list(&format!("scope={scope}")).is_empty());
-    api.send(&post().header("Origin", "http://localhost:5173")).ok(202);
+    let own_page = format!("http://{}", api.client.address());
+    let of_own_page = post().header("Origin", own_page).header("Sec-Fetch-Site", "same-origin");
+    api.send(&of_own_page).ok(202);
+}
+
+#[test]
+fn second_host_header_is_refused_with_the_envelope() {
+    let mut api = Api::shared("hosts");
+    let request =
+        Request::get("/v1/health").header("Host", "localhost").header("Host", "localhost");
+    let error = api.send(&request).fails(400, "MALFORMED_REQUEST");
+    assert_eq!(error["details"]["field"], "Host");
+}
+
+#[test]
+fn json_answers_are_protected_from_browsers() {
+    let mut api = Api::shared("protected");
+    let answer = api.send(&Request::get("/v1/health"));
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"));
+    answer.ok(200);
 }
