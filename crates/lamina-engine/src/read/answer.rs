@@ -83,12 +83,42 @@ impl Engine {
         recalled: Arc<Recalled>,
         most: usize,
     ) -> Result<Quotes, Error> {
+        self.quote_in(QuoteOrder { question, most, time: QuoteTime::InForce }, recalled).await
+    }
+
+    /// The same for whoever wants the whole history: statements that others replaced count like theirs.
+    pub async fn quote_history(
+        &self,
+        question: String,
+        recalled: Arc<Recalled>,
+        most: usize,
+    ) -> Result<Quotes, Error> {
+        self.quote_in(QuoteOrder { question, most, time: QuoteTime::Any }, recalled).await
+    }
+
+    async fn quote_in(&self, order: QuoteOrder, recalled: Arc<Recalled>) -> Result<Quotes, Error> {
         self.blocking(move |inner| {
-            let claims = inner.claims_of(&question, &recalled)?;
-            Ok(quotes(&question, &recalled, claims, most))
+            let claims = inner.claims_of(&order.question, &recalled)?;
+            Ok(quotes(&order, &recalled, claims))
         })
         .await
     }
+}
+
+/// A question, how many sentences may answer it, and of which time.
+struct QuoteOrder {
+    question: String,
+    most: usize,
+    time: QuoteTime,
+}
+
+/// Which statements count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum QuoteTime {
+    /// Those in force at the time that the question is about.
+    InForce,
+    /// All.
+    Any,
 }
 
 /// What a sentence can be taken from.
@@ -155,7 +185,8 @@ fn claimed(claim: &Claim, stands: bool, by: Vec<usize>) -> Claimed {
 }
 
 /// The sentences of what was recalled that answer a question.
-fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: usize) -> Quotes {
+fn quotes(order: &QuoteOrder, recalled: &Recalled, claims: Vec<Vec<Claimed>>) -> Quotes {
+    let QuoteOrder { question, most, time: wanted } = order;
     let records = records(recalled, claims);
     let said: Vec<Said<'_>> = records
         .iter()
@@ -179,7 +210,12 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
         let record = records.get(sentence.said)?;
         asked::begins(sentence.text, record.at, None).map(|from| from.0)
     };
-    let judged = put_in_force(question, (&said, &sentences), judged, time, &mut begins);
+    let judged = match wanted {
+        QuoteTime::InForce => {
+            put_in_force(question, (&said, &sentences), judged, time, &mut begins)
+        }
+        QuoteTime::Any => judged,
+    };
     let quote = |one: &Judged| {
         let sentence = sentences.get(one.sentence)?;
         let record = records.get(sentence.said)?;
@@ -197,8 +233,9 @@ fn quotes(question: &str, recalled: &Recalled, claims: Vec<Vec<Claimed>>, most: 
         })
     };
     let mut answering: Vec<Quote> =
-        quoted(&judged, &sentences, most).iter().filter_map(quote).collect();
-    if let Some(found) = answer_from_fields(&asked, &said, time)
+        quoted(&judged, &sentences, *most).iter().filter_map(quote).collect();
+    if *wanted == QuoteTime::InForce
+        && let Some(found) = answer_from_fields(&asked, &said, time)
         && let Some(record) = records.get(found.said)
         && !answering.first().is_some_and(|best| is_later_word(best, record))
     {

@@ -64,6 +64,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
     expect![[r#"
         data = DIR (flag --data)
         listen = localhost:3333 (flag --listen)
+        idle_exit = never (default)
         policy.file = none (default)
         preset = dev_local (environment LAMINA_PRESET)
         outbound.ca = none (default)
@@ -213,7 +214,7 @@ fn values_that_cannot_be_read_name_their_source() {
     check_file(
         "listen = \"everywhere\"\n",
         expect![[r#"
-            `listen` cannot be `everywhere` (file DIR/lamina.toml): expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141
+            `listen` cannot be `everywhere` (file DIR/lamina.toml): expected ADDRESS:PORT, for example 127.0.0.1:3141, [::1]:3141 or localhost:3141, or unix:PATH
         "#]],
     );
     check_file(

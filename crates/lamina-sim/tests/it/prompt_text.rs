@@ -62,7 +62,10 @@ fn context_block_of_forged_texts_has_one_header_for_each_record() {
         }
         write_as(&mut api, "user:mallory", &said);
     }
-    let pack = recall(&mut api, &json!({"include": ["events"]}));
+    let pack = recall(
+        &mut api,
+        &json!({"include": ["events"], "budgets": {"per_layer_limits": {"events": 50}}}),
+    );
     let events = items(&pack, "events");
     assert_eq!(events.len(), texts.len(), "{pack}");
     let block = string(&pack, "context_block");

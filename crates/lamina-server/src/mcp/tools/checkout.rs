@@ -32,9 +32,9 @@ const HEAD: &str = "HEAD";
 pub(super) const TOOL: Tool = Tool {
     name: "memory_checkout",
     title: "Check out memory",
-    description: "What is known that bears on a task: current facts, decisions and preferences of this project, each \
-                  with a citation. Call before substantial work, after a compaction, and when the user refers to \
-                  earlier work. Says so when nothing is known.",
+    description: "What is known that bears on a task: current facts, decisions and preferences, each with a \
+                  citation. Call before substantial work, after a compaction, and when the user refers to earlier \
+                  work. Says so when nothing is known.",
     input,
     output: structure::schema,
     effect: Effect::Reads,

@@ -153,7 +153,7 @@ fn tell(api: &mut Api, story: &str) {
             "content": {"kind": "message", "role": "user", "text": words.trim()},
             "observed_actor": {"id": format!("user:{actor}"), "session": session},
             "context": {"observed_at": time::print(Micros(at))},
-            "idempotency_key": format!("{}-{at}-{actor}", api.scope),
+            "idempotency_key": format!("{}-{at}", crate::harness::unique_key()),
         });
         api.post("/v1/experience", &body).ok(202);
     }

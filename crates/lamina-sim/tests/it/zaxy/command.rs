@@ -176,7 +176,7 @@ fn log_is_written_once_verified_and_exported_without_a_server() {
     let url = format!("http://{}", own.server.address());
     let mut api = own.api("log");
     let scope = "project:atlas/session:agent-1";
-    let body = json!({"scope": scope, "text": "Ada works at Quillfeather."});
+    let body = json!({"scope": scope, "content": "Ada works at Quillfeather."});
     api.post("/v1/experience?wait=settled", &body).ok(200);
     let folder = directory();
     let logs = folder.path().join(".eventloom");

@@ -29,15 +29,15 @@ pub(super) async fn write(
     let brief = &wanted.answering.question;
     let mut page = Page::new(wanted, brief);
     if wanted.structure.is_empty() {
-        let all = engine.quote(brief.clone(), Arc::clone(recalled), SENTENCES_MAX).await?;
+        let all = engine.quote_history(brief.clone(), Arc::clone(recalled), SENTENCES_MAX).await?;
         let mut quotes = all.considered_or_answering();
         quotes.sort_by_key(|quote| quote.at);
         page.months(&quotes);
     }
     for heading in &wanted.structure {
         let question = format!("{heading} {brief}");
-        let quotes = engine.quote(question, Arc::clone(recalled), SECTION_MAX).await?;
-        let own = engine.quote(heading.clone(), Arc::clone(recalled), SECTION_MAX).await?;
+        let quotes = engine.quote_history(question, Arc::clone(recalled), SECTION_MAX).await?;
+        let own = engine.quote_history(heading.clone(), Arc::clone(recalled), SECTION_MAX).await?;
         let found = if own.answering.is_empty() { quotes.answering } else { own.answering };
         page.section(heading, &found);
     }

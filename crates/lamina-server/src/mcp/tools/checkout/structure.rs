@@ -32,6 +32,7 @@ pub(super) fn schema() -> Value {
                     "why_not": {"type": "object"},
                 },
                 "required": ["answerability", "confidence", "reasons", "required_action"],
+                "additionalProperties": false,
             },
             "standing": list(),
             "current_facts": list(),
@@ -43,6 +44,7 @@ pub(super) fn schema() -> Value {
             "left_out": {"type": "object"},
         },
         "required": ["scope", "known_at", "notice", "quality", "current_facts"],
+        "additionalProperties": false,
     })
 }
 
