@@ -44,7 +44,7 @@ fn rows() -> Vec<(String, String)> {
             let shown = cells.nth(1)?.trim_end_matches(" |").to_owned();
             Some((number, shown))
         })
-        .filter(|(number, _)| number != "Line")
+        .filter(|(number, _)| !["Line", "Part"].contains(&number.as_str()))
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! What of a recall is so: facts that nothing replaced or ended, statements whose claims stand, and open conflicts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lamina_core::read::checkout::statement::{Spoken, quote};
 use lamina_core::read::checkout::typed::{TypedEvent, sentence, values};
@@ -9,9 +9,10 @@ use lamina_core::read::checkout::{
     AboutEntity, ConflictSide, CurrentFact, EvidenceLine, ITEM_CHARS_MAX, Lane, OpenConflict, line,
 };
 use lamina_core::read::prompt::RecordAuthor;
+use lamina_models::relation::cardinality;
 use lamina_models::structured::{json_fields, triple_lines, typed_fields};
-use lamina_types::layer::{EntityKind, Object, Term};
-use lamina_types::{Content, EventId, EventRecord};
+use lamina_types::layer::{Cardinality, EntityKind, Object, Term};
+use lamina_types::{Content, EventId, EventRecord, FactId};
 
 use super::{Reading, cite, evidence_line, is_replaced, is_silent, told_words};
 use crate::Error;
@@ -47,7 +48,15 @@ impl Reading<'_> {
     ) -> Result<FoundFacts, Error> {
         let mut found = FoundFacts::default();
         let standing: BTreeSet<EventId> = recalled.standing.iter().map(|one| one.id).collect();
+        let facts: Vec<&FactRecord> = recalled.facts.iter().map(|found| &found.record).collect();
+        let replaced = self.replaced_in_other_scopes(&facts);
         for ranked in &recalled.facts {
+            if replaced.contains(&ranked.record.id) {
+                found.superseded += 1;
+                // Its words are no current statement either.
+                found.told.extend(ranked.record.supports.iter().copied());
+                continue;
+            }
             self.fact(&ranked.record, ranked.score, work, &mut found)?;
         }
         let mut answers = Answers::new();
@@ -132,6 +141,32 @@ impl Reading<'_> {
             found.evidence.push(evidence_line(&event, quote));
         }
         Ok(())
+    }
+
+    /// Facts that a newer one of another scope replaces. Facts replace each other within a scope; a checkout tells of
+    /// all sessions of a project at once, where one thing has one value of a relation that takes one.
+    fn replaced_in_other_scopes(&self, facts: &[&FactRecord]) -> BTreeSet<FactId> {
+        let mut newest: BTreeMap<(String, &str), &FactRecord> = BTreeMap::new();
+        let mut older = BTreeSet::new();
+        for fact in facts {
+            let is_single = cardinality(&fact.predicate) == Some(Cardinality::One);
+            if !is_single || fact.is_conflict() || fact.is_redacted() || !self.is_current(fact) {
+                continue;
+            }
+            let key = (term(&fact.subject.term).to_lowercase(), fact.predicate.as_str());
+            let Some(other) = newest.get(&key).copied() else {
+                newest.insert(key, fact);
+                continue;
+            };
+            if other.scope == fact.scope {
+                continue;
+            }
+            let age = |fact: &FactRecord| (fact.valid_from, fact.recorded_from);
+            let (old, new) = if age(fact) < age(other) { (*fact, other) } else { (other, *fact) };
+            older.insert(old.id);
+            newest.insert(key, new);
+        }
+        older
     }
 
     /// Whether a fact is so at the instant, as it was known then.
