@@ -34,7 +34,7 @@ pub(super) const TOOL: Tool = Tool {
     title: "Check out memory",
     description: "What is known that bears on a task: current facts, decisions and preferences, each with a \
                   citation. Call before substantial work, after a compaction, and when the user refers to earlier \
-                  work. Says so when nothing is known.",
+                  work.",
     input,
     output: structure::schema,
     effect: Effect::Reads,

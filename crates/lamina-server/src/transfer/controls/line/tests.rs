@@ -36,7 +36,7 @@ fn declaration_names_all_events_of_its_supports() {
 #[test]
 fn bad_lines_say_which_member_is_wrong() {
     for (kind, text, member) in [
-        (LineKind::Cancellation, r#"{"event":"evt_01a1e1c56ef078459d74e8af2a0931a8"}"#, "scope"),
+        (LineKind::Vocabulary, r#"{"name":"sales"}"#, "scope"),
         (LineKind::Cancellation, r#"{"scope":"user:a"}"#, "event"),
         (LineKind::Cancellation, r#"{"scope":"user:a","event":"fact_1"}"#, "event"),
         (
