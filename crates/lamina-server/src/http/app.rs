@@ -21,6 +21,7 @@ use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits, PolicyFileError, policy_file};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 use crate::transfer::export::jobs::ExportJobs;
 use crate::transfer::import::Imports;
@@ -60,6 +61,8 @@ pub struct App {
     pub(crate) imports: Imports,
     /// Where memory may travel.
     pub(crate) places: TransferPlaces,
+    /// What the operator has set for agents.
+    pub(crate) mcp: McpAccess,
 }
 
 /// The parts an [`App`] is made of.
@@ -77,12 +80,14 @@ pub struct Parts {
     pub closing: Closing,
     /// A model that writes answers, if there is one.
     pub answerer: Option<Arc<Llm>>,
+    /// What the operator has set for agents.
+    pub mcp: McpAccess,
 }
 
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts, config: &Config) -> App {
-        let Parts { engine, gate, env, meters, closing, answerer } = parts;
+        let Parts { engine, gate, env, meters, closing, answerer, mcp } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
             boot: RwLock::new(Boot {
@@ -97,6 +102,7 @@ impl App {
             exports: ExportJobs::default(),
             imports: Imports::default(),
             places: TransferPlaces::new(config, &env),
+            mcp,
             started_at: env.clock.monotonic(),
             engine,
             gate,

@@ -12,8 +12,9 @@ use super::era::{self, Era, meta};
 use super::profile::Profile;
 use super::route_call::RouteCaller;
 use super::rpc::{INVALID_PARAMS, MESSAGE_BYTES_MAX, Message, Request, RpcError, SERVER_ERROR};
-use super::session::Workspace;
+use super::session::{META_WORKSPACE, Workspace};
 use super::tools::{Effect, ToolCall, ToolFailure};
+use super::zaxy::lifecycle::CallTrace;
 use super::{fixed, listen, rpc, tools};
 use crate::auth::rate::Usage;
 use crate::http::answer::Answer;
@@ -21,6 +22,7 @@ use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::http::request_id::Id;
+use crate::meters;
 
 /// The path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
@@ -66,7 +68,7 @@ async fn result_of(
     request: Request,
     era: Era,
 ) -> Result<Result<Value, RpcError>, Failure> {
-    let profile = match profile(&call) {
+    let profile = match profile(&call, &request.params) {
         Ok(profile) => profile,
         Err(error) => return Ok(Err(error)),
     };
@@ -75,25 +77,30 @@ async fn result_of(
     }
     match request.method.as_str() {
         "tools/call" => {
-            Ok(call_tool(call, request.params).await?.map(|result| fixed::finished(result, era)))
+            let called = call_tool(call, profile, request.params).await?;
+            Ok(called.map(|result| fixed::finished(result, era)))
         }
         method => Ok(Err(era::unknown_method(method, era))),
     }
 }
 
-fn profile(call: &Call) -> Result<Profile, RpcError> {
+/// The profile of a request: the one that `lamina mcp` serves, else the one of the address, else of the server.
+fn profile(call: &Call, params: &Map<String, Value>) -> Result<Profile, RpcError> {
+    let workspace = meta(params).and_then(|meta| meta.get(META_WORKSPACE)).and_then(Value::as_object);
+    let served = workspace.and_then(|workspace| workspace.get("profile")).and_then(Value::as_str);
     let pairs = call.pairs().unwrap_or_default();
-    let named = pairs.iter().find(|(name, _)| name == "profile");
-    let profile = named.map_or(Ok(Profile::Slim), |(_, value)| value.parse());
+    let named = pairs.iter().find(|(name, _)| name == "profile").map(|(_, value)| value.as_str());
+    let profile = served.or(named).map_or(Ok(call.app.mcp.profile), str::parse);
     profile.map_err(|error| RpcError::bad_request(INVALID_PARAMS, format!("`profile`: {error}.")))
 }
 
 /// Calls a tool. What the caller did wrong with its arguments is a result that its model can read.
 async fn call_tool(
     call: Call,
+    profile: Profile,
     mut params: Map<String, Value>,
 ) -> Result<Result<Value, RpcError>, Failure> {
-    let tool = match params.get("name").and_then(Value::as_str).map(tools::named) {
+    let tool = match params.get("name").and_then(Value::as_str).map(|name| tools::named(profile, name)) {
         Some(Ok(tool)) => tool,
         Some(Err(error)) => return Ok(Err(error)),
         None => {
@@ -117,10 +124,22 @@ async fn call_tool(
         Ok(()) => tool_call(call, &params, arguments, caller),
         Err(failure) => Err(failure),
     };
+    let trace = match (&made, profile) {
+        (Ok(made), Profile::Zaxy) => CallTrace::begin(tool.name, tool.effect, made),
+        _ => None,
+    };
+    if let Some(trace) = &trace {
+        trace.open().await;
+    }
     let ran = match made {
         Ok(made) => (tool.run)(made).await,
         Err(failure) => Err(failure),
     };
+    if let Some(trace) = trace {
+        trace.close(&ran).await;
+    }
+    let outcome = if ran.is_ok() { "ok" } else { "error" };
+    metrics::counter!(meters::MCP_CALLS, "tool" => tool.name, "outcome" => outcome).increment(1);
     Ok(Ok(match ran {
         Ok(answer) => answer.result(),
         Err(failure) => {

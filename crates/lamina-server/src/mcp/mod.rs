@@ -4,6 +4,7 @@
 //! memory, `endpoint` is `POST /mcp`, `session` says where a call reads and writes, `tools` do the work through
 //! the handlers of the HTTP routes.
 
+pub mod access;
 pub(crate) mod rpc;
 pub(crate) mod era;
 pub(crate) mod schema;
@@ -14,6 +15,7 @@ pub(crate) mod listen;
 pub(crate) mod session;
 pub(crate) mod route_call;
 pub(crate) mod tools;
+pub(crate) mod zaxy;
 pub(crate) mod endpoint;
 pub mod targets;
 

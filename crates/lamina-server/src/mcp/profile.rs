@@ -9,11 +9,15 @@ pub(crate) enum Profile {
     /// Five tools in few tokens.
     #[default]
     Slim,
+    /// The tools of Zaxy's contract, with its schemas and answers.
+    Zaxy,
+    /// Both; a name that both have is the one of the slim profile.
+    Full,
 }
 
 /// Why a text names no profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("there is one profile in this version: `slim`")]
+#[error("the profiles are `slim`, `zaxy` and `full`")]
 pub(crate) struct UnknownProfile;
 
 impl FromStr for Profile {
@@ -22,6 +26,8 @@ impl FromStr for Profile {
     fn from_str(text: &str) -> Result<Profile, UnknownProfile> {
         match text {
             "slim" => Ok(Profile::Slim),
+            "zaxy" => Ok(Profile::Zaxy),
+            "full" => Ok(Profile::Full),
             _ => Err(UnknownProfile),
         }
     }
@@ -29,8 +35,10 @@ impl FromStr for Profile {
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Profile::Slim => f.write_str("slim"),
-        }
+        f.write_str(match self {
+            Profile::Slim => "slim",
+            Profile::Zaxy => "zaxy",
+            Profile::Full => "full",
+        })
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Workspace {
     pub(crate) conversation: Option<String>,
     /// The first write must not make the caller the owner of the project.
     pub(crate) unregistered: bool,
+    /// The calls of the profile `zaxy` leave events about themselves.
+    pub(crate) lifecycle: bool,
 }
 
 /// Where a call reads and writes.
@@ -65,6 +67,7 @@ impl Workspace {
             client: text("client").or_else(|| client.map(str::to_owned)),
             conversation: codex.or_else(|| text("conversation")),
             unregistered: ours.is_some_and(|ours| ours.get("register") == Some(&false.into())),
+            lifecycle: ours.is_none_or(|ours| ours.get("lifecycle") != Some(&false.into())),
         }
     }
 

@@ -28,7 +28,7 @@ fn checked(request: &rpc::Request, era: era::Era) -> Result<serde_json::Value, r
     let (Some(name), "tools/call") = (name, request.method.as_str()) else {
         return Err(era::unknown_method(&request.method, era));
     };
-    let tool = tools::named(name)?;
+    let tool = tools::named(Profile::Slim, name)?;
     let arguments = request.params.get("arguments").and_then(serde_json::Value::as_object);
     let arguments = arguments.cloned().unwrap_or_default();
     Ok(match tools::check(tool, &arguments) {

@@ -39,8 +39,8 @@ const PARENT_INTERVAL: Duration = Duration::from_secs(5);
 const LINES_MAX: usize = 64;
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
-/// Tools that can be called again without doing anything twice: they read, or have a key.
-const REPEATABLE: [&str; 4] = ["memory_checkout", "memory_append", "memory_feedback", "memory_why"];
+/// Tools that may do more when they are called again; all others read, or write under a key.
+const UNREPEATABLE: [&str; 1] = ["memory_forget"];
 
 /// Speaks until the client is gone.
 pub(super) async fn run(
@@ -193,6 +193,7 @@ impl Pump {
             request,
             era,
             client: self.client.clone(),
+            profile: self.profile,
             finder: Arc::clone(&self.finder),
             link: Arc::clone(&self.link),
         };
@@ -236,6 +237,7 @@ struct Forward {
     request: Request,
     era: Era,
     client: Option<String>,
+    profile: Profile,
     finder: Arc<WorkspaceFinder>,
     link: Arc<Link>,
 }
@@ -246,7 +248,7 @@ impl Forward {
         self.say_where().await;
         let tool = self.request.params.get("name").and_then(Value::as_str);
         let repeatable = self.request.method != "tools/call"
-            || tool.is_some_and(|tool| REPEATABLE.contains(&tool));
+            || tool.is_some_and(|tool| !UNREPEATABLE.contains(&tool));
         let mut headers = vec![];
         if self.era == Era::Modern {
             headers.push(("mcp-protocol-version", MODERN.to_owned()));
@@ -304,6 +306,7 @@ impl Forward {
         let finder = Arc::clone(&self.finder);
         let found = tokio::task::spawn_blocking(move || finder.find()).await;
         let mut workspace: Map<String, Value> = found.unwrap_or_default();
+        workspace.insert("profile".to_owned(), self.profile.to_string().into());
         if let Some(client) = &self.client {
             workspace.insert("client".to_owned(), client.clone().into());
         }
