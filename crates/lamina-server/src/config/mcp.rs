@@ -7,13 +7,11 @@ use lamina_types::{ActorId, TenantName};
 
 use super::source::Settings;
 use super::{ConfigError, Environment, Origin};
-use crate::mcp::profile::Profile;
+use crate::mcp::profile::{Profile, UnknownProfile};
 use crate::secret::Secret;
 
 /// The header in which a remote client names its session.
 const SESSION_HEADER: &str = "x-zaxy-session-id";
-/// The claim in which a token names its session.
-const SESSION_CLAIM: &str = "zaxy_session";
 /// The variables that hold tokens themselves; files are better.
 const ADMIN_TOKEN_VARIABLE: &str = "MCP_ADMIN_TOKEN";
 const REMOTE_TOKEN_VARIABLE: &str = "MCP_REMOTE_AUTH_TOKEN";
@@ -31,8 +29,6 @@ pub struct McpConfig {
     pub admin_token: Option<TokenSource>,
     /// The token of remote clients.
     pub remote: Option<RemoteConfig>,
-    /// The claim of a token that names its session.
-    pub session_claim: String,
     /// The address of this server as a protected resource.
     pub resource: Option<String>,
     /// The authorization servers that make tokens for it.
@@ -71,8 +67,9 @@ impl McpConfig {
             Some(TokenSource::Variable(Arc::new(Secret::new(value))))
         };
         let file = |path: Option<String>| path.map(|path| TokenSource::File(PathBuf::from(path)));
-        let profile =
-            settings.parsed("mcp.profile", "slim", |text| text.parse().map_err(|error: crate::mcp::profile::UnknownProfile| error.to_string()))?;
+        let profile = settings.parsed("mcp.profile", "slim", |text| {
+            text.parse().map_err(|error: UnknownProfile| error.to_string())
+        })?;
         let lifecycle = settings.switch("mcp.lifecycle_capture", true, Origin::Default)?;
         let sse = settings.switch("mcp.sse", false, Origin::Default)?;
         let admin_token = file(settings.optional("mcp.admin_token_file")?)
@@ -80,14 +77,13 @@ impl McpConfig {
         let token = file(settings.optional("mcp.remote_token_file")?)
             .or_else(|| secret(REMOTE_TOKEN_VARIABLE));
         let session_header =
-            settings.parsed("mcp.session_header", SESSION_HEADER, |text| header(text))?;
+            settings.parsed("mcp.session_header", SESSION_HEADER, header)?;
         let tenant = settings.parsed("mcp.remote_tenant", "default", |text| {
             text.parse::<TenantName>().map_err(|error| error.to_string())
         })?;
         let actor = settings.parsed("mcp.remote_actor", "user:mcp", |text| {
             text.parse::<ActorId>().map_err(|error| error.to_string())
         })?;
-        let session_claim = settings.text("mcp.session_claim", SESSION_CLAIM.to_owned())?;
         let resource = settings.optional("mcp.resource")?;
         let authorization_servers = settings.parsed("mcp.authorization_servers", "none", |text| {
             Ok(super::value::list(text).map(str::to_owned).filter(|item| item != "none").collect())
@@ -100,7 +96,6 @@ impl McpConfig {
             sse,
             admin_token,
             remote,
-            session_claim,
             resource,
             authorization_servers,
         })

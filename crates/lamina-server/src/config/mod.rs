@@ -64,6 +64,8 @@ pub struct Config {
     pub tls: Option<tls::Files>,
     /// Origins of web pages that may read answers.
     pub cors_origins: Vec<String>,
+    /// Names that requests may be addressed to, where tokens are needed; none stands for every name.
+    pub hosts: Vec<String>,
     /// How often one actor may call, where no policy says otherwise.
     pub quotas: Quotas,
     /// How often one address may send a token that nobody made, before its next one is looked at.
@@ -101,6 +103,9 @@ pub struct Config {
     shown: Vec<Shown>,
 }
 
+/// The claim that binds a token to one session, unless another is named.
+const SESSION_CLAIM: &str = "zaxy_session";
+
 /// Whose tokens are believed, and who is an operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthConfig {
@@ -120,6 +125,8 @@ pub struct AuthConfig {
     pub issuer_tenants: Vec<(String, TenantName)>,
     /// The claim of an issuer that makes an administrator.
     pub admin_claims: Vec<(String, String)>,
+    /// The claim that binds a token to one session of its bearer.
+    pub session_claim: Option<String>,
 }
 
 /// How this server makes tokens.
@@ -290,7 +297,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("mcp.remote_actor", "LAMINA_MCP_REMOTE_ACTOR"),
     Key {
         foreign_variable: Some("MCP_OIDC_SESSION_CLAIM"),
-        ..key("mcp.session_claim", "LAMINA_MCP_SESSION_CLAIM")
+        ..key("auth.session_claim", "LAMINA_AUTH_SESSION_CLAIM")
     },
     key("mcp.resource", "LAMINA_MCP_RESOURCE"),
     Key { list: true, ..key("mcp.authorization_servers", "LAMINA_MCP_AUTHORIZATION_SERVERS") },
@@ -342,6 +349,7 @@ pub(crate) const KEYS: &[Key] = &[
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    Key { list: true, ..key("http.hosts", "LAMINA_HTTP_HOSTS") },
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
     key("limits.rate_importer", "LAMINA_LIMITS_RATE_IMPORTER"),
@@ -428,6 +436,7 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
+        let hosts = settings.parsed("http.hosts", "none", value::hosts)?;
         let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
             settings.parsed("limits.rate_bad_tokens", RATE_BAD_TOKENS, value::rate)?;
@@ -464,6 +473,7 @@ impl Config {
             log_format,
             tls,
             cors_origins,
+            hosts,
             quotas,
             limits,
             envelope_lenient,
@@ -562,6 +572,8 @@ impl AuthConfig {
         auth.issuer_tenants =
             settings.parsed("auth.issuer_tenants", "none", value::issuer_tenants)?;
         auth.admin_claims = settings.parsed("auth.admin_claims", "none", value::issuer_claims)?;
+        let session_claim = settings.text("auth.session_claim", SESSION_CLAIM.to_owned())?;
+        auth.session_claim = Some(session_claim).filter(|claim| claim != "none");
         Ok(auth)
     }
 }

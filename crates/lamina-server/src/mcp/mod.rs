@@ -12,6 +12,7 @@ pub mod lines;
 pub(crate) mod profile;
 pub(crate) mod fixed;
 pub(crate) mod listen;
+pub(crate) mod sse;
 pub(crate) mod session;
 pub(crate) mod route_call;
 pub(crate) mod tools;

@@ -18,7 +18,6 @@ use lamina_types::stdx::hex;
 use serde_json::{Map, Value, json};
 
 use super::profile::Profile;
-use super::zaxy;
 use super::route_call::{RouteCall, RouteCaller};
 use super::rpc::{INVALID_PARAMS, RpcError};
 use super::schema;
@@ -96,8 +95,8 @@ pub(crate) struct ToolFailure {
     pub(crate) status: u16,
 }
 
-/// All tools, in the order of lists. What a profile does not list can be called all the same.
-const TOOLS: &[Tool] = &[
+/// The tools of the profile `slim`, in the order of its list.
+pub(crate) const SLIM_TOOLS: &[Tool] = &[
     // First: it is what agents are told to call first.
     checkout::TOOL,
     append::TOOL,
@@ -130,25 +129,14 @@ impl Tool {
 
 /// The tools of a profile, as clients list them.
 pub(crate) fn list(profile: Profile) -> Vec<Value> {
-    listed(profile).map(Tool::shown).collect()
+    profile.listed_tools().into_iter().map(Tool::shown).collect()
 }
 
-/// The tools that a profile lists.
-fn listed(profile: Profile) -> impl Iterator<Item = &'static Tool> {
-    let (own, others): (&[Tool], &[Tool]) = match profile {
-        Profile::Slim => (TOOLS, &[]),
-        Profile::Zaxy => (zaxy::TOOLS, &[]),
-        Profile::Full => (TOOLS, zaxy::TOOLS),
-    };
-    let is_new = |tool: &&Tool| own.iter().all(|known| known.name != tool.name);
-    own.iter().chain(others.iter().filter(is_new))
-}
-
-/// The tool of this name: the one of the profile, else the one of any other.
-pub(crate) fn named(profile: Profile, name: &str) -> Result<&'static Tool, RpcError> {
-    let mut all = listed(profile).chain(TOOLS).chain(zaxy::TOOLS);
-    all.find(|tool| tool.name == name).ok_or_else(|| {
-        let known: Vec<&str> = listed(profile).map(|tool| tool.name).collect();
+/// The tool that a call of this profile names.
+pub(crate) fn named(name: &str, profile: Profile) -> Result<&'static Tool, RpcError> {
+    let tools = profile.callable_tools();
+    tools.iter().copied().find(|tool| tool.name == name).ok_or_else(|| {
+        let known: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
         let name: String = name.chars().take(64).collect();
         let text = format!("There is no tool `{name}`; there are {}.", known.join(", "));
         RpcError::new(INVALID_PARAMS, text)

@@ -5,7 +5,7 @@ use lamina_engine::read::session::ReplayRange;
 use lamina_types::EventRecord;
 use serde_json::{Map, Value, json};
 
-use super::checkout::{CheckoutQuestion, check_out, policy, working_set};
+use super::checkout::{CheckoutQuestion, TOKENS_USUAL, check_out, policy, working_set};
 use super::contexts::{Context, ContextQuery, find, told, typed};
 use super::layout::{Layout, answer};
 use super::schemas;
@@ -86,7 +86,7 @@ async fn run_after_turn(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         limit: bounds::limit(&call)?,
         recent: bounds::recent(&call)?,
         replay_from: 1,
-        tokens: lamina_core::read::checkout::TOKENS_DEFAULT,
+        tokens: TOKENS_USUAL,
         reference: None,
         purpose: Value::Null,
     };

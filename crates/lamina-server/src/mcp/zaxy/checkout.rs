@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lamina_core::read::checkout::date::day;
 use lamina_core::read::checkout::{
-    Action, Checkout, CurrentFact, Gathered, TAG, TOKENS_DEFAULT, assemble, render,
+    Action, Checkout, CurrentFact, Gathered, TAG, assemble, render,
 };
 use lamina_core::read::tokens::estimate;
 use lamina_engine::read::checkout::{CheckoutQuery, MayCheckout, RECENT_MAX, StandingReach};
@@ -17,12 +17,15 @@ use super::layout::{Layout, answer};
 use super::session::{Session, seal_of};
 use super::skill_register::{self, SkillEvent, SkillRegister};
 use super::{bounds, refs, schemas};
+use crate::auth::bound::bound_session;
 use crate::http::handlers::recall;
 use crate::mcp::tools::{Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
 
 pub(super) const NAME: &str = "memory_checkout";
 /// Events of one kind of the life of skills, the latest.
 const SKILL_EVENTS_MAX: usize = 1_024;
+/// Tokens of a checkout, if nothing else is asked: every item stands in the prompt and in the lists.
+pub(super) const TOKENS_USUAL: u64 = 3_000;
 /// Rating templates of one checkout.
 const TEMPLATES_MAX: usize = 5;
 /// The tool that rates.
@@ -69,7 +72,7 @@ impl CheckoutQuestion {
                 .arguments
                 .get("max_tokens")
                 .and_then(Value::as_u64)
-                .unwrap_or(TOKENS_DEFAULT),
+                .unwrap_or(TOKENS_USUAL),
             reference: call.text("ref").map(str::to_owned),
             purpose: purpose(call.arguments.get("purpose")),
         })
@@ -126,7 +129,11 @@ pub(super) async fn check_out(
     let as_of: Option<RecordedAt> = reference.as_ref().map(|found| found.recorded_at);
     let query = CheckoutQuery {
         scope: session.place.scope.clone(),
-        view: PackView::Holistic,
+        // A token of one session reads nothing above it.
+        view: match bound_session(&session.call.caller) {
+            Some(_) => PackView::Granular,
+            None => PackView::Holistic,
+        },
         query: question.query.clone(),
         as_of,
         standing: StandingChoice::Owners,

@@ -177,6 +177,9 @@ async fn facts(
     query: &ContextQuery,
 ) -> Result<Vec<Context>, ToolFailure> {
     let mut contexts = Vec::new();
+    let found = recalled.events.iter().map(|ranked| &ranked.record);
+    let typed_events: BTreeSet<EventId> =
+        found.filter(|event| typed(event).is_some()).map(|event| event.id).collect();
     let now = query.valid_at.unwrap_or_else(|| session.call.app.engine.now());
     for ranked in &recalled.facts {
         let fact = &ranked.record;
@@ -187,6 +190,10 @@ async fn facts(
             continue;
         }
         let Some(support) = fact.supports.last() else { continue };
+        // A typed event is told as a sentence, which says more than its members one by one.
+        if fact.supports.iter().all(|id| typed_events.contains(id)) {
+            continue;
+        }
         contexts.push(Context {
             content: line(&fact_words(fact), CONTEXT_CHARS_MAX),
             source: "graph",

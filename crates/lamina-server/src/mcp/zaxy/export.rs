@@ -10,8 +10,8 @@ use crate::mcp::route_call::RouteCall;
 use crate::mcp::tools::{ANSWER_BYTES_MAX, Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
 
 const NAME: &str = "memory_export";
-/// Arguments that stand in the body of the export as they are.
-const COPIED: [&str; 12] = [
+/// Arguments that select events and entries.
+const SELECTS: [&str; 10] = [
     "grains",
     "kinds",
     "since_seq",
@@ -22,8 +22,6 @@ const COPIED: [&str; 12] = [
     "query_limit",
     "exclude_sensitivities",
     "limit",
-    "sign",
-    "disclose",
 ];
 
 pub(super) const TOOL: Tool = Tool {
@@ -43,7 +41,14 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     let mut body = Map::new();
     body.insert("scope".to_owned(), session.place.scope.as_str().into());
     body.insert("format".to_owned(), "zaxy".into());
-    for name in COPIED {
+    let mut selector = Map::new();
+    for name in SELECTS {
+        if let Some(value) = call.arguments.get(name) {
+            selector.insert(name.to_owned(), value.clone());
+        }
+    }
+    body.insert("selector".to_owned(), selector.into());
+    for name in ["sign", "disclose"] {
         if let Some(value) = call.arguments.get(name) {
             body.insert(name.to_owned(), value.clone());
         }

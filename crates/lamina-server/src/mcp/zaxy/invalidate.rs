@@ -7,6 +7,8 @@ use lamina_types::layer::{Confidence, Object, Term};
 use lamina_types::{Micros, RecordedAt, ScopeView};
 use serde_json::{Map, Value, json};
 
+use lamina_core::read::checkout::typed::INVALIDATED as KIND;
+
 use super::feedback::{Entity, events_of, named};
 use super::layout::{Layout, answer};
 use super::query::instant;
@@ -16,8 +18,6 @@ use crate::http::kind_word;
 use crate::mcp::tools::{Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
 
 const NAME: &str = "memory_invalidate";
-/// The type of the event.
-pub(super) const KIND: &str = "memory.invalidated";
 /// Facts that are looked at.
 const FACTS_MAX: usize = 5_000;
 /// Facts of one page.
@@ -67,8 +67,9 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     payload.insert("entity_name".to_owned(), entity.name.into());
     payload.insert("entity_type".to_owned(), entity.kind.into());
     payload.insert("invalid_at".to_owned(), lamina_api::time::print(at).into());
-    payload.insert("event_ids".to_owned(), events.into());
+    // The rule of the event reads a bounded number of members: those that it needs come first.
     payload.insert("ends".to_owned(), ends.into());
+    payload.insert("event_ids".to_owned(), events.into());
     let written = session
         .write(NewEvent {
             kind: KIND.to_owned(),

@@ -27,7 +27,7 @@ mod verbatim;
 use super::tools::Tool;
 
 /// The tools of the profile, in the order of its list.
-pub(crate) const TOOLS: &[Tool] = &[
+pub(crate) const ZAXY_TOOLS: &[Tool] = &[
     checkout::TOOL,
     append::TOOL,
     query::TOOL,
@@ -43,3 +43,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     assemble::AFTER_TURN_TOOL,
     assemble::CLEANUP_TOOL,
 ];
+
+/// Tools that only the profile `full` lists.
+pub(crate) const FULL_TOOLS: &[Tool] = &[];

@@ -197,7 +197,15 @@ impl SkillRegister {
             .iter()
             .position(|known| known.skill_id == skill_id && known.version == version);
         known.unwrap_or_else(|| {
-            self.versions.push(SkillVersion::new(skill_id, version, citation));
+            let mut new = SkillVersion::new(skill_id, version, citation);
+            // What a new version leaves out is as in the one before it.
+            let before = self.versions.iter().rev().find(|known| known.skill_id == skill_id);
+            if let Some(before) = before {
+                new.name = before.name.clone();
+                new.summary = before.summary.clone();
+                new.applicability = before.applicability.clone();
+            }
+            self.versions.push(new);
             self.versions.len() - 1
         })
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{export, log_of};
 use crate::harness::{Own, binary, directory, string};
 
-pub(super) struct Ended {
+pub(crate) struct Ended {
     pub(super) code: Option<i32>,
     pub(super) out: String,
     pub(super) err: String,
@@ -49,7 +49,7 @@ pub(super) fn write(path: &Path, text: &str) {
     write_atomic(&RealDisk, path, text.as_bytes()).unwrap();
 }
 
-pub(super) fn keygen(private: &Path, public: &Path, algorithm: &str) -> Ended {
+pub(crate) fn keygen(private: &Path, public: &Path, algorithm: &str) -> Ended {
     fine(&[
         "export-keygen",
         "--out-private",
