@@ -39,6 +39,8 @@ pub struct App {
     pub(crate) closing: Closing,
     pub(crate) limits: Limits,
     pub(crate) cors: Cors,
+    /// Names that requests may be addressed to; none stands for every name.
+    pub(crate) hosts: Vec<String>,
     pub(crate) rates: Limiter,
     quotas: Quotas,
     pub(crate) strictness: Strictness,
@@ -105,6 +107,7 @@ impl App {
             closing,
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
+            hosts: config.hosts.clone(),
             rates,
             quotas: config.quotas,
             strictness: if config.envelope_lenient {

@@ -9,7 +9,7 @@ mod garbled;
 pub(crate) mod busy;
 mod route;
 pub(crate) mod answer;
-mod site;
+pub(crate) mod site;
 pub(crate) mod app;
 pub(crate) mod call;
 pub(crate) mod record;
