@@ -78,6 +78,8 @@ mod vocabularies;
 mod zaxy;
 mod zaxy_tools;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod rederive;
 #[cfg(test)]
 mod ownership;
