@@ -35,6 +35,8 @@ use crate::meters;
 pub(crate) const PATH: &str = "/mcp";
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
+/// In which clients that were configured for Zaxy name their session.
+const SESSION_HEADER: &str = "x-zaxy-session-id";
 /// One key cannot stand for several messages.
 const IDEMPOTENCY_HEADER: HeaderName = HeaderName::from_static("x-cortex-idempotency-key");
 
@@ -225,7 +227,10 @@ fn tool_call(
     arguments: Map<String, Value>,
     caller: lamina_core::policy::Caller,
 ) -> Result<ToolCall, ToolFailure> {
-    let workspace = Workspace::read(&call.pairs()?, params);
+    let mut workspace = Workspace::read(&call.pairs()?, params);
+    if workspace.session.is_none() {
+        workspace.session = call.header_text(SESSION_HEADER)?.map(str::to_owned);
+    }
     let session_id = arguments.get("session_id").and_then(Value::as_str);
     let place = workspace.place(&caller, session_id)?;
     let key = key(&call, params)?;

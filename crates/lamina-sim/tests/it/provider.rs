@@ -37,7 +37,18 @@ impl Key {
 
     /// An ordinary token of this issuer: tenant `acme`, an hour.
     pub(crate) fn token(&self, iss: &str, sub: &str) -> String {
-        let message = message("ES256", &self.kid, iss, sub);
+        self.sign(&message("ES256", &self.kid, iss, sub))
+    }
+
+    /// A token that is bound to a session of a tenant.
+    pub(crate) fn session_token(&self, iss: &str, bearer: SessionBearer<'_>) -> String {
+        let mut claims = claims(iss, bearer.sub);
+        claims["aud"] = json!(format!("cortexdb:tenant:{}", bearer.tenant));
+        claims["zaxy_session"] = json!(bearer.session);
+        self.sign(&text("ES256", &self.kid, &claims))
+    }
+
+    fn sign(&self, message: &str) -> String {
         let signature = self.pair.sign(&SystemRandom::new(), message.as_bytes()).unwrap();
         format!("{message}.{}", encode(signature.as_ref()))
     }
@@ -50,13 +61,27 @@ pub(crate) fn hs256(secret: &[u8], kid: &str, iss: &str) -> String {
     format!("{message}.{}", encode(signature.as_ref()))
 }
 
+/// Who a token of a session is for.
+pub(crate) struct SessionBearer<'a> {
+    pub(crate) tenant: &'a str,
+    pub(crate) sub: &'a str,
+    pub(crate) session: &'a str,
+}
+
 fn message(alg: &str, kid: &str, iss: &str, sub: &str) -> String {
+    text(alg, kid, &claims(iss, sub))
+}
+
+fn claims(iss: &str, sub: &str) -> Value {
     let now = SystemClock::default().wall().0 / 1_000_000;
-    let header = json!({"alg": alg, "typ": "JWT", "kid": kid});
-    let claims = json!({
+    json!({
         "iss": iss, "sub": sub, "aud": "cortexdb:tenant:acme",
         "iat": now, "exp": now + 3_600, "jti": crate::harness::unique_key(),
-    });
+    })
+}
+
+fn text(alg: &str, kid: &str, claims: &Value) -> String {
+    let header = json!({"alg": alg, "typ": "JWT", "kid": kid});
     format!("{}.{}", encode(header.to_string().as_bytes()), encode(claims.to_string().as_bytes()))
 }
 

@@ -31,6 +31,8 @@ const CONVERSATIONS: [&str; 2] = ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"];
 pub(super) struct WorkspaceFinder {
     pub(super) project: Option<String>,
     pub(super) session: Option<String>,
+    /// The directory of a log of Eventloom.
+    pub(super) eventloom: Option<String>,
     pub(super) register: bool,
     /// The data directory, where names of projects are given out.
     pub(super) registry: Option<PathBuf>,
@@ -62,7 +64,7 @@ impl WorkspaceFinder {
     }
 
     fn named_by_place(&self) -> Option<String> {
-        let place = given(None, EVENTLOOM_PATH)
+        let place = given(self.eventloom.as_deref(), EVENTLOOM_PATH)
             .and_then(|path| std::path::absolute(path).ok()?.parent().map(Path::to_owned))
             .or_else(|| given(None, CLAUDE_PROJECT_DIR).map(PathBuf::from))
             .or_else(|| std::env::current_dir().ok())
