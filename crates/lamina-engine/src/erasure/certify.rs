@@ -92,7 +92,7 @@ impl Engine {
     }
 
     /// Has the log sign where it stands; gives the offset of the entry.
-    async fn checkpointed(&self) -> Result<u64, Error> {
+    pub(crate) async fn checkpointed(&self) -> Result<u64, Error> {
         let (reply, answer) = oneshot::channel();
         self.inner.submit(Request::Checkpoint { reply }, answer).await
     }
@@ -179,7 +179,7 @@ impl Inner {
         row(&self.views, Space::Records, &stored, ErasureRow::decode)?.ok_or(Error::NotFound)
     }
 
-    fn read_one(&self, offset: u64) -> Result<Entry, Error> {
+    pub(crate) fn read_one(&self, offset: u64) -> Result<Entry, Error> {
         let entries = self.reader.read(offset, None, 1, usize::MAX)?;
         entries.into_iter().next().ok_or(Error::NotFound)
     }

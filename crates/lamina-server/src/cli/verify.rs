@@ -4,6 +4,8 @@
 mod certificate;
 mod eventloom;
 mod exhibit;
+#[cfg(feature = "aegx")]
+mod evidence;
 mod pam;
 mod recognise;
 mod zaxy;
@@ -18,6 +20,10 @@ use exhibit::Exhibit;
 
 /// Verifies a file or a directory.
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
+    #[cfg(feature = "aegx")]
+    if args.reference {
+        return evidence::check_path(args);
+    }
     let exhibit = Exhibit::open(&args.path)?;
     match recognise::format_of(&exhibit) {
         Some(format) => (format.check)(args, &exhibit),
