@@ -179,7 +179,7 @@ impl Inner {
         row(&self.views, Space::Records, &stored, ErasureRow::decode)?.ok_or(Error::NotFound)
     }
 
-    pub(crate) fn read_one(&self, offset: u64) -> Result<Entry, Error> {
+    fn read_one(&self, offset: u64) -> Result<Entry, Error> {
         let entries = self.reader.read(offset, None, 1, usize::MAX)?;
         entries.into_iter().next().ok_or(Error::NotFound)
     }

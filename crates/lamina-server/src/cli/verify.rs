@@ -32,7 +32,9 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 fn unrecognized(args: &VerifyArgs) -> Failure {
-    let known: Vec<&str> = recognise::FORMATS.iter().map(|format| format.title).collect();
+    let mut known: Vec<&str> = recognise::FORMATS.iter().map(|format| format.title).collect();
+    known.sort_unstable();
+    known.dedup();
     let path = args.path.display();
     let error = anyhow!("{path} has no form that this version verifies");
     let help = format!("it verifies {}", known.join(", "));

@@ -7,7 +7,7 @@ mod item;
 
 use std::sync::Arc;
 
-use lamina_store::entry::{DEPLOYMENT, Entry, Kind, Place, SYSTEM_SCOPE, control};
+use lamina_store::entry::{DEPLOYMENT, Entry, Head, Kind, Place, SYSTEM_SCOPE, control};
 use lamina_store::log::{ChainHead, ChainLookup as _, Checkpoint};
 
 pub use item::{
@@ -19,9 +19,8 @@ use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::{Engine, Error};
 
-/// Entries and bytes of the log that are read at a time.
-const ENTRIES_AT_ONCE: usize = if cfg!(test) { 8 } else { 4_096 };
-const BYTES_AT_ONCE: usize = 8 * 1_024 * 1_024;
+/// Entries of the log that are read at a time.
+const ENTRIES_AT_ONCE: usize = 4_096;
 
 /// One page of a chain.
 #[derive(Debug)]
@@ -140,6 +139,12 @@ impl Engine {
     }
 }
 
+fn is_checkpoint(head: &Head) -> bool {
+    head.kind == Kind::Control
+        && head.sub == control::CHECKPOINT
+        && (head.tenant, head.scope) == (DEPLOYMENT, SYSTEM_SCOPE)
+}
+
 /// The chain of the scope does not hold.
 fn broken() -> Error {
     Error::Undecodable { what: "the chain of a scope" }
@@ -163,23 +168,27 @@ impl Inner {
         let Some(mut cursor) = cursor else { return Ok((empty, None)) };
         let mut items = Vec::new();
         let (from, place) = cursor.last.map_or((cursor.next, None), |(at, place)| (at, Some(place)));
-        let entries = self.reader.read(from, place, ENTRIES_AT_ONCE, BYTES_AT_ONCE)?;
-        let is_end = entries.last().is_none_or(|last| last.head.offset < cursor.next);
+        // Sections of others are not looked at: damage there is not damage here.
+        let heads = self.reader.heads(from, place, ENTRIES_AT_ONCE)?;
         let next = cursor.next;
-        for entry in entries.into_iter().filter(|entry| entry.head.offset >= next) {
-            cursor.pass(&entry);
-            let is_own = (entry.head.tenant, entry.head.scope) == (tenant, scope);
+        let is_end = heads.last().is_none_or(|(last, _)| last.offset < next);
+        for (head, place) in heads.into_iter().filter(|(head, _)| head.offset >= next) {
+            cursor.pass(&head, place);
+            let is_own = (head.tenant, head.scope) == (tenant, scope);
             if is_own && !cursor.has_ended {
-                match entry.head.recorded_at > point.recorded {
+                match head.recorded_at > point.recorded {
                     true => cursor.has_ended = true,
                     false => {
-                        cursor.take(&entry)?;
+                        cursor.take(&head)?;
+                        let entry = self.reader.entry(head.offset, place)?;
                         items.push(self.chain_item(permit, entry)?);
                         continue;
                     }
                 }
             }
-            self.sign_tail(&mut cursor, &entry)?;
+            if is_checkpoint(&head) {
+                self.sign_tail(&mut cursor, &self.reader.entry(head.offset, place)?)?;
+            }
         }
         let is_whole = cursor.has_ended || cursor.link.seq >= cursor.head.seq;
         let rest = match (&cursor.tail, is_whole || is_end) {
@@ -211,25 +220,25 @@ impl Inner {
 
     /// An offset at or before the first entry of the batch of this one.
     fn batch_start(&self, offset: u64) -> Result<u64, Error> {
-        let batch = self.read_one(offset)?.head.batch;
+        let batch_of = |offset| {
+            let heads = self.reader.heads(offset, None, 1)?;
+            heads.first().map(|(head, _)| head.batch).ok_or_else(broken)
+        };
+        let batch = batch_of(offset)?;
         let mut back = 8;
         loop {
             let from = offset.saturating_sub(back);
-            if from == 0 || self.read_one(from)?.head.batch < batch {
+            if from == 0 || batch_of(from)? < batch {
                 return Ok(from);
             }
             back *= 4;
         }
     }
 
-    /// Closes the way to a checkpoint, if this entry is one that covers the last entry of the chain.
+    /// Closes the way to a checkpoint, if this one covers the last entry of the chain.
     fn sign_tail(&self, cursor: &mut ChainCursor, entry: &Entry) -> Result<(), Error> {
-        let head = &entry.head;
-        let is_checkpoint = head.kind == Kind::Control
-            && head.sub == control::CHECKPOINT
-            && (head.tenant, head.scope) == (DEPLOYMENT, SYSTEM_SCOPE);
         let Tail::Open { start, batches } = &mut cursor.tail else { return Ok(()) };
-        let Some(payload) = entry.what.live().filter(|_| is_checkpoint) else { return Ok(()) };
+        let Some(payload) = entry.what.live() else { return Ok(()) };
         let checkpoint = Checkpoint::decode(payload).ok_or_else(broken)?;
         if batches.first().is_none_or(|first| checkpoint.batch < first.number) {
             return Ok(());
@@ -255,14 +264,13 @@ impl Inner {
 
 impl ChainCursor {
     /// Notes the seal of an entry in its batch.
-    fn pass(&mut self, entry: &Entry) {
-        let head = &entry.head;
-        (self.next, self.last) = (head.offset + 1, Some((head.offset, entry.place)));
+    fn pass(&mut self, head: &Head, place: Place) {
+        (self.next, self.last) = (head.offset + 1, Some((head.offset, place)));
         match &mut self.current {
             Some((batch, _)) if batch.number == head.batch => batch.seals.push(head.seal),
             current => {
                 let batch = BatchSeals { number: head.batch, seals: vec![head.seal] };
-                *current = Some((batch, entry.place));
+                *current = Some((batch, place));
             }
         }
         if let Tail::Open { batches, .. } = &mut self.tail {
@@ -274,8 +282,7 @@ impl ChainCursor {
     }
 
     /// Follows the chain to its next entry, which the batches begin with from now on.
-    fn take(&mut self, entry: &Entry) -> Result<(), Error> {
-        let head = &entry.head;
+    fn take(&mut self, head: &Head) -> Result<(), Error> {
         if (head.scope_seq, head.prev_seal) != (self.link.seq + 1, self.link.seal) {
             return Err(broken());
         }

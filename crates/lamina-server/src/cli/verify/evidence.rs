@@ -31,6 +31,11 @@ const DEPTH_MAX: usize = 16;
 /// Findings that are printed; a report has all of them.
 const FINDINGS_SHOWN_MAX: usize = 1_000;
 
+/// Whether the name of an archive says that it is a bundle. Nothing of it is read.
+pub(super) fn is_named_bundle(exhibit: &Exhibit) -> bool {
+    matches!(exhibit.content, ExhibitContent::Archive) && exhibit.is_named(ARCHIVE_END)
+}
+
 /// Whether a file or a directory is a bundle. An archive that no other format knows is judged as one.
 pub(super) fn is_bundle(exhibit: &Exhibit) -> bool {
     match &exhibit.content {
@@ -42,7 +47,7 @@ pub(super) fn is_bundle(exhibit: &Exhibit) -> bool {
             };
             has(RECORDS) || has(AUDIT_LOG) || (has(MANIFEST) && is_manifest())
         }
-        ExhibitContent::Archive => exhibit.is_named(ARCHIVE_END) || archive_is_bundle(exhibit),
+        ExhibitContent::Archive => archive_is_bundle(exhibit),
         _ => exhibit.is_named(ARCHIVE_END),
     }
 }

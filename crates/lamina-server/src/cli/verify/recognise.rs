@@ -30,6 +30,12 @@ pub(super) const FORMATS: &[VerifiableFormat] = &[
         matches: |exhibit| exhibit.document().is_some_and(zaxy::is_bundle),
         check: zaxy::check,
     },
+    #[cfg(feature = "aegx")]
+    VerifiableFormat {
+        title: "evidence bundles",
+        matches: evidence::is_named_bundle,
+        check: evidence::check,
+    },
     VerifiableFormat { title: "portable memory stores", matches: pam::is_store, check: pam::check },
     // Before logs: its directory has files of lines too. After stores: it takes every other archive.
     #[cfg(feature = "aegx")]

@@ -58,6 +58,7 @@ pub(super) fn build(
         by_offset: HashMap::new(),
         by_event: HashMap::new(),
         session_of: HashMap::new(),
+        first: None,
         last: None,
         records: 0,
         account: LossAccount::default(),
@@ -126,6 +127,8 @@ struct Builder {
     by_event: HashMap<EventId, Hash>,
     /// The session of each event, to see what crosses from one to another.
     session_of: HashMap<EventId, String>,
+    /// The first record. Others without a parent of their own hang on it: a manifest lists its roots in one line.
+    first: Option<Hash>,
     last: Option<Hash>,
     records: u64,
     account: LossAccount,
@@ -406,12 +409,16 @@ impl Builder {
         }
     }
 
-    fn write(&mut self, draft: RecordDraft) -> Result<Hash, Failure> {
+    fn write(&mut self, mut draft: RecordDraft) -> Result<Hash, Failure> {
         self.records += 1;
         if self.records > RECORDS_MAX {
             return Err(too_large());
         }
+        if draft.parents.is_empty() {
+            draft.parents.extend(self.first);
+        }
         let id = self.writer.record(draft).map_err(failure_of)?;
+        self.first.get_or_insert(id);
         self.last = Some(id);
         Ok(id)
     }
