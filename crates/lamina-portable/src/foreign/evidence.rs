@@ -17,6 +17,8 @@ use crate::time::{NaiveTimes, parse as parse_time};
 /// The member of a manifest that names the version of the format.
 pub(super) const MANIFEST_MEMBER: &str = "aegx_version";
 const RECORDS: &str = "records.jsonl";
+/// Files that verification reads, and nobody else.
+const PROOFS: [&str; 3] = ["manifest.json", "audit-log.jsonl", ".keep"];
 const TAINT_LABEL: &str = "taint:";
 /// The label of events from a bundle that does not verify.
 const UNVERIFIED_LABEL: &str = "evidence:unverified";
@@ -58,6 +60,10 @@ impl EvidenceMapper {
 impl Mapper for EvidenceMapper {
     fn steps(&self, entries: &[SourceEntry]) -> Vec<ReadStep> {
         steps_for(entries, FileLayout::Json(&[]), |entry| entry.file_name() == RECORDS)
+    }
+
+    fn needs(&self, entry: &SourceEntry) -> bool {
+        PROOFS.contains(&entry.file_name())
     }
 
     fn map(&mut self, input: Input, sink: &mut RowSink) {

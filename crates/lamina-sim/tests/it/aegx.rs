@@ -13,6 +13,7 @@ use lamina_aegx::{Report, VerifyOptions, verify_zip};
 use lamina_portable::source::{ImportSource, SourceLimits};
 use lamina_sim::client::Request;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::harness::{Api, string};
 
@@ -111,13 +112,22 @@ fn document(more: &Value) -> Value {
     body
 }
 
+/// The descriptor of a text from the web.
+fn page_of(url: &str, text: &str) -> Value {
+    let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = format!("sha256:{digest}");
+    json!({"schema_version": 2, "source_id": url, "modality": "document", "content_kind": "text/plain",
+        "source_fingerprint": hash, "fragments": [{"fragment_id": "f1",
+        "locator": {"kind": "document", "page": 1}, "content_fingerprint": hash}]})
+}
+
 #[test]
 fn entries_become_records_with_principals_parents_and_taints() {
     let mut api = Api::shared("aegx-records");
     let own = json!({"id": "user:local", "session": "s-1"});
     let first = write(&mut api, "I live in Porto.", &json!({"observed_actor": own}));
     let page = document(&json!({"content": {"kind": "text", "text": "Lisbon is a city."},
-        "source": {"type": "web_page", "url": "https://example.org/lisbon"},
+        "source": page_of("https://example.org/lisbon", "Lisbon is a city."),
         "observed_actor": own, "context": {"observed_at": "2025-01-01T00:00:00Z", "preceded_by": [first]}}));
     write(&mut api, "", &page);
     let tool = json!({"modality": "tool_result", "observed_actor": own,
@@ -248,7 +258,7 @@ fn bundle_is_imported_as_its_events_with_taints_as_labels() {
     let own = json!({"observed_actor": {"id": "user:local", "session": "s-9"}});
     write(&mut api, "I live in Porto.", &own);
     let page = document(&json!({"content": {"kind": "text", "text": "Tides turn twice a day."},
-        "source": {"type": "web_page", "url": "https://example.org/tides"}}));
+        "source": page_of("https://example.org/tides", "Tides turn twice a day.")}));
     write(&mut api, "", &page);
     let bundle = export(&mut api, &json!({}));
     let target = format!("{}-copy", api.scope);

@@ -9,8 +9,8 @@ const CHANNEL_LABELS: [&str; 6] =
     ["source:slack", "source:email", "source:teams", "source:discord", "source:sms", "source:chat"];
 /// The label that an import gives for each taint.
 const TAINT_LABEL: &str = "taint:";
-/// Members of a source descriptor that hold an address.
-const ADDRESS_MEMBERS: [&str; 4] = ["url", "uri", "href", "location"];
+/// The member of a source descriptor that names the source.
+const SOURCE_NAME: &str = "source_id";
 
 /// Type, principal and taints of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,9 +97,8 @@ fn labelled(labels: &[String]) -> TaintSet {
 
 fn is_from_the_web(source: &str) -> bool {
     let Ok(source) = parse(source.as_bytes(), &ReadPolicy::STRICT) else { return false };
-    let addresses = ADDRESS_MEMBERS.iter().filter_map(|name| source.get(name)?.as_str());
-    let own = source.as_str();
-    addresses.chain(own).any(|text| text.starts_with("https://") || text.starts_with("http://"))
+    let name = source.get(SOURCE_NAME).and_then(|name| name.as_str()).unwrap_or_default();
+    name.starts_with("https://") || name.starts_with("http://")
 }
 
 /// The principal of who changed a state.
@@ -118,8 +117,8 @@ mod tests {
 
     #[test]
     fn web_source_is_recognized_by_its_address() {
-        assert!(is_from_the_web(r#"{"type":"page","url":"https://example.org/a"}"#));
-        assert!(!is_from_the_web(r#"{"type":"page","url":"file:///a"}"#));
+        assert!(is_from_the_web(r#"{"schema_version":2,"source_id":"https://example.org/a"}"#));
+        assert!(!is_from_the_web(r#"{"schema_version":2,"source_id":"notes/a.md"}"#));
         assert!(!is_from_the_web("no JSON"));
     }
 
