@@ -1,4 +1,4 @@
-//! What a person types: export, verify, import, and how each ends.
+//! The commands: export, verify, import, and their exit codes.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A forger who knows the format and computes every hash anew. What the format cannot show, the native proof does.
+//! A forger who knows the format and computes every hash anew. The native proof shows the forgery.
 
 use std::collections::HashMap;
 use std::sync::Arc;
