@@ -48,6 +48,7 @@ pub(crate) struct ExportPlan {
     /// How the scope leaves as a whole session, for the formats that are one.
     pub(crate) session: Option<Box<SessionPlan>>,
     /// The terms of a bundle of evidence.
+    #[cfg_attr(not(feature = "aegx"), expect(dead_code, reason = "no format reads it"))]
     pub(crate) evidence: Option<EvidenceTerms>,
 }
 

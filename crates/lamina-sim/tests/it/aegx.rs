@@ -330,6 +330,7 @@ fn members_of_other_formats_are_refused() {
         api.post("/v1/export", &body(more)).fails_at(422, "INVALID_BODY", field);
     }
     // A scope without events is a bundle without records.
-    let empty = export(&mut api, &json!({"scope": format!("{}-none", api.scope)}));
+    let none = format!("{}-none", api.scope);
+    let empty = export(&mut api, &json!({"scope": none}));
     assert_eq!(empty.records(), Vec::<Value>::new());
 }

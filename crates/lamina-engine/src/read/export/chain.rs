@@ -31,7 +31,7 @@ pub struct ChainPage {
     pub rest: ChainRest,
 }
 
-/// What follows a page.
+/// The continuation of a chain after a page.
 #[derive(Debug)]
 pub enum ChainRest {
     /// More entries.
@@ -81,7 +81,7 @@ pub struct BatchSeals {
     pub seals: Vec<[u8; 32]>,
 }
 
-/// How far a chain was read.
+/// The position of a reader in a chain.
 #[derive(Debug)]
 pub struct ChainCursor {
     next: u64,
@@ -94,7 +94,7 @@ pub struct ChainCursor {
     has_ended: bool,
 }
 
-/// What is known of the way from the last entry of the chain on.
+/// The known part of the way from the last entry of the chain on.
 #[derive(Debug)]
 enum Tail {
     /// There is no entry yet.

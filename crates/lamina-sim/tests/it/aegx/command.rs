@@ -1,4 +1,4 @@
-//! What a person types: export, verify, import, and how each ends.
+//! The commands: export, verify, import, and their exit codes.
 
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,7 @@ fn every_error_is_told_and_the_worst_decides_the_exit_code() {
     let ended = ends_with(3, &["verify", shown(&place)]);
     assert!(ended.out.contains("MEMBER_INVALID"), "{}", ended.out);
     assert!(ended.out.contains("RECORD_ID_MISMATCH"), "the others are told too: {}", ended.out);
-    RealDisk.remove_file(&place.join("audit-log.jsonl")).unwrap();
+    RealDisk.remove(&place.join("audit-log.jsonl")).unwrap();
     let ended = ends_with(4, &["verify", shown(&place)]);
     assert!(ended.out.contains("FILE_MISSING"), "{}", ended.out);
     let ended = ends_with(4, &["verify", shown(&place), "--json"]);

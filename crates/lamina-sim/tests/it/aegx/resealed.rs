@@ -1,10 +1,10 @@
-//! A forger who knows the format and computes every hash anew. What the format cannot show, the native proof does.
+//! A forger who knows the format and computes every hash anew. The native proof shows the forgery.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use lamina_aegx::proof::ProofExpectation;
-use lamina_aegx::{Report, VerifyOptions, verify_zip};
+use lamina_aegx::{MemoryBundle, Report, VerifyOptions, verify, verify_zip};
 use lamina_portable::canon;
 use lamina_portable::json::{ReadPolicy, parse};
 use serde_json::{Map, Value, json};
@@ -202,4 +202,42 @@ fn end_that_was_cut_off_does_not_lead_to_the_signed_checkpoint() {
     let options = VerifyOptions { expected, ..VerifyOptions::STRICT };
     assert_eq!(judged(&bytes, &options).exit_code(), 2);
     assert_eq!(bundle.judged(&options).exit_code(), 0);
+}
+
+#[test]
+fn every_record_deleted_inserted_replaced_or_moved_fails_the_evidence() {
+    let bundle = made("aegx-edits");
+    let text = String::from_utf8(bundle.files["records.jsonl"].clone()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let verdict = |lines: &[&str]| {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let files = bundle.files.iter().map(|(name, bytes)| match name.as_str() {
+            "records.jsonl" => (name.clone(), text.clone().into_bytes()),
+            _ => (name.clone(), bytes.clone()),
+        });
+        verify(&MemoryBundle::new(files), &VerifyOptions::STRICT).exit_code()
+    };
+    assert_eq!(verdict(&lines), 0);
+    for at in 0..lines.len() {
+        let mut edited = lines.clone();
+        edited.remove(at);
+        assert_eq!(verdict(&edited), 2, "without record {at}");
+        let mut edited = lines.clone();
+        edited.insert(at, lines[(at + 1) % lines.len()]);
+        assert_eq!(verdict(&edited), 2, "with a copy before record {at}");
+        let replaced = lines[at].replacen("\"principal\":\"", "\"principal\":\"TOOL\",\"was\":\"", 1);
+        let mut edited = lines.clone();
+        edited[at] = &replaced;
+        assert_eq!(verdict(&edited), 3, "record {at} with another member");
+        let mut edited = lines.clone();
+        let replaced = lines[at].replacen("\"taint\":[", "\"taint\":[\"SECRET_RISK\",", 1);
+        let replaced = replaced.replacen(",]", "]", 1);
+        edited[at] = &replaced;
+        assert_eq!(verdict(&edited), 2, "record {at} with another taint");
+        if at > 0 {
+            let mut edited = lines.clone();
+            edited.swap(at - 1, at);
+            assert_eq!(verdict(&edited), 2, "record {at} moved");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! One entry of a chain: its sealed head, and what it is about without the words of anybody but its events.
+//! One entry of a chain: its sealed head and its subject. Events alone have words.
 
 use lamina_store::codec::answer::Answer;
 use lamina_store::codec::control::By;
@@ -23,19 +23,19 @@ pub struct ChainItem {
     pub seal: [u8; 32],
     /// The seal before it.
     pub prev_seal: [u8; 32],
-    /// The commitment to the section that says who.
+    /// The commitment to the section `who`.
     pub who_commit: [u8; 32],
-    /// The commitment to the section that says what.
+    /// The commitment to the section `what`.
     pub what_commit: [u8; 32],
     /// When it was recorded.
     pub recorded_at: RecordedAt,
     /// Positions of the entries that it stands on.
     pub causes: Vec<u64>,
-    /// What it is.
+    /// Its subject.
     pub subject: ChainSubject,
 }
 
-/// What an entry is.
+/// The subject of an entry.
 #[derive(Debug, Clone)]
 pub enum ChainSubject {
     /// A memory event.
@@ -66,10 +66,10 @@ pub struct EventAdmission {
     pub audit_id: String,
 }
 
-/// What an extractor came to, in numbers.
+/// The result of an extractor, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerNote {
-    /// Which extractor.
+    /// The name of the extractor.
     pub extractor: String,
     /// Whether a model was asked.
     pub is_model: bool,
@@ -88,13 +88,13 @@ pub struct AnswerNote {
 pub struct ControlNote {
     /// Its name.
     pub name: &'static str,
-    /// What it does to evidence.
+    /// Its effect on evidence.
     pub action: ControlAction,
-    /// Who asked for it; `None` for the system itself, or once erased.
+    /// The caller; `None` for the system itself, or once erased.
     pub caller: Option<ActorId>,
 }
 
-/// What a change of state does to evidence.
+/// The effect of a change of state on evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControlAction {
     /// It removes or hides memories.

@@ -79,7 +79,7 @@ pub(super) fn build(
     builder.finish()
 }
 
-/// What the manifest says about the bundle.
+/// The members of the manifest about the bundle.
 fn manifest_meta(
     plan: &ExportPlan,
     items: &[ChainItem],
@@ -125,7 +125,7 @@ struct Builder {
     sessions: HashMap<String, Hash>,
     by_offset: HashMap<u64, Hash>,
     by_event: HashMap<EventId, Hash>,
-    /// The session of each event, to see what crosses from one to another.
+    /// The session of each event, to find parents in other sessions.
     session_of: HashMap<EventId, String>,
     /// The first record. Others without a parent of their own hang on it: a manifest lists its roots in one line.
     first: Option<Hash>,
@@ -140,7 +140,7 @@ impl Builder {
             ChainSubject::Event(event) => self.event(item, event),
             ChainSubject::Answer(note) => self.answer(item, note.as_ref()),
             ChainSubject::Control(note) => self.control(item, note),
-            // The proof has its head; there is nothing else to say of it.
+            // The proof has its head, and it has no other content.
             ChainSubject::Other => Ok(()),
         }
     }
@@ -309,7 +309,7 @@ impl Builder {
         Ok(written)
     }
 
-    /// What an extractor made of an event. What a model says is the output of a tool.
+    /// The records of an answer: a commit, after the output of a model, and before the verdict of the gate.
     fn answer(&mut self, item: &ChainItem, note: Option<&AnswerNote>) -> Result<(), Failure> {
         self.account.count_row("answer");
         let mut parents = self.causes(item);

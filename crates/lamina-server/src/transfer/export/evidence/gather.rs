@@ -24,7 +24,7 @@ const BLOB_PIECE_BYTES: usize = 256 << 10;
 /// Memory of an entry beside its words.
 const ENTRY_BYTES: u64 = 512;
 
-/// Everything that a bundle is made of.
+/// The parts of a bundle.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     /// The chain, in the order of the log.
@@ -35,11 +35,11 @@ pub(super) struct Evidence {
     pub(super) blobs: BTreeMap<BlobId, BlobEvidence>,
     /// Refused requests, oldest first.
     pub(super) refusals: Vec<AuditRow>,
-    /// Whose refusals these are.
+    /// The actors of these refusals.
     pub(super) refusals_of: RefusalsOf,
 }
 
-/// Whose refusals a bundle has.
+/// The actors whose refusals a bundle has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum RefusalsOf {
     /// The caller may not read the audit log.

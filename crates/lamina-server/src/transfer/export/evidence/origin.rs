@@ -1,4 +1,4 @@
-//! Who acted in an event, and why a reader should not trust it: principal, type and taints of its record.
+//! The origin of an event: the type, the principal and the taints of its record.
 
 use lamina_aegx::{Principal, RecordType, Taint, TaintSet};
 use lamina_portable::json::{ReadPolicy, parse};
@@ -20,7 +20,7 @@ pub(super) struct EventOrigin {
     pub(super) taint: TaintSet,
 }
 
-/// An event whose words are gone: nobody knows whose they were.
+/// The origin of an event whose words are gone: nobody knows its author.
 pub(super) const UNKNOWN_ORIGIN: EventOrigin = EventOrigin {
     kind: RecordType::SessionMessage,
     principal: Principal::External,
@@ -68,7 +68,7 @@ fn document(own: &Experience) -> EventOrigin {
     }
 }
 
-/// A message. A person is trusted with their own words alone: what others say they said is untrusted.
+/// The origin of a message. A person is trusted for their own words alone: a quotation by others is untrusted.
 fn message(record: &EventRecord, role: Option<Role>) -> EventOrigin {
     let own = &record.experience;
     let actor = &own.observed_actor.id;
@@ -101,7 +101,7 @@ fn is_from_the_web(source: &str) -> bool {
     name.starts_with("https://") || name.starts_with("http://")
 }
 
-/// The principal of who changed a state.
+/// The principal of a caller who changed a state.
 pub(super) fn principal_of(caller: Option<&ActorId>) -> Principal {
     match caller.map(ActorId::kind) {
         None | Some("system") => Principal::System,

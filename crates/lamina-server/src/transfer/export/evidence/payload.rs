@@ -7,7 +7,7 @@ use lamina_types::audit::AuditRow;
 use lamina_types::stdx::hex;
 use lamina_types::{Content, EventRecord};
 
-/// What an event said.
+/// The content of an event.
 pub(super) fn event(record: &EventRecord) -> Value {
     let own = &record.experience;
     let mut payload = match &own.content {
@@ -54,7 +54,7 @@ fn json_of(text: &str) -> Value {
     parse(text.as_bytes(), &ReadPolicy::STRICT).unwrap_or_else(|_| text.into())
 }
 
-/// What is left of an entry whose words were erased.
+/// The commitments and the seal of an entry whose words were erased.
 pub(super) fn erased(item: &ChainItem) -> Value {
     Value::object([
         ("erased", true.into()),
@@ -70,7 +70,7 @@ fn commitments(item: &ChainItem) -> Value {
     ])
 }
 
-/// What an extractor came to.
+/// The result of an extractor, in numbers.
 pub(super) fn answer(note: &AnswerNote) -> Value {
     let spans = note.spans.iter().map(|span| {
         Value::Array(vec![Value::count(span.start.into()), Value::count(span.end.into())])
@@ -84,7 +84,7 @@ pub(super) fn answer(note: &AnswerNote) -> Value {
     ])
 }
 
-/// What the gate decided about claims.
+/// The verdict of the gate about claims.
 pub(super) fn gate(note: &AnswerNote) -> Value {
     let mut payload = Value::object([("verdict", "deny".into())]);
     if note.refused > 0 {
