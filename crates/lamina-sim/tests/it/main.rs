@@ -88,6 +88,8 @@ mod paging;
 #[cfg(test)]
 mod pam;
 #[cfg(test)]
+mod aegx;
+#[cfg(test)]
 mod import;
 #[cfg(test)]
 mod import_laws;

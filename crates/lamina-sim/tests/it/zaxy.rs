@@ -2,6 +2,7 @@
 //! them; logs that come in and leave again as they came.
 
 pub(crate) mod command;
+mod damaged;
 mod people;
 mod recorded;
 mod round_trip;
