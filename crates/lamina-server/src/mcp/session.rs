@@ -122,10 +122,7 @@ impl Workspace {
 }
 
 /// The place of a caller that is bound to one session; any other is refused.
-fn bound_place(
-    session: SessionScope,
-    session_id: Option<&str>,
-) -> Result<MemoryPlace, ApiError> {
+fn bound_place(session: SessionScope, session_id: Option<&str>) -> Result<MemoryPlace, ApiError> {
     if let Some(named) = session_id.filter(|named| *named != session.session_id) {
         let text = format!(
             "The token is for the session {}, and the call names another one. Leave `session_id` out.",

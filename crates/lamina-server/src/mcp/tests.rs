@@ -13,6 +13,8 @@ use super::{fixed, schema, targets, tools};
 
 /// Tokens of the tools of the slim profile.
 const SLIM_TOKENS_MAX: usize = 600;
+/// Tokens of the tools of the profile `zaxy`.
+const ZAXY_TOKENS_MAX: usize = 2_700;
 /// Tokens and bytes of the instructions.
 const INSTRUCTIONS_TOKENS_MAX: usize = 120;
 const INSTRUCTIONS_BYTES_MAX: usize = 2_000;
@@ -80,6 +82,20 @@ fn tool_list_of_slim_profile_fits_its_budget_of_tokens() {
     let instructions = tokens(fixed::INSTRUCTIONS);
     assert!(instructions <= INSTRUCTIONS_TOKENS_MAX, "{instructions}");
     assert!(fixed::INSTRUCTIONS.len() <= INSTRUCTIONS_BYTES_MAX);
+}
+
+#[test]
+fn tool_list_of_zaxy_profile_fits_its_budget_of_tokens() {
+    let shown = |tool: &Value| {
+        json!({
+            "name": tool["name"],
+            "description": tool["description"],
+            "inputSchema": tool["inputSchema"],
+        })
+    };
+    let counted: usize =
+        tools::list(Profile::Zaxy).iter().map(|tool| tokens(&shown(tool).to_string())).sum();
+    assert!(counted <= ZAXY_TOKENS_MAX, "{counted}");
 }
 
 #[test]

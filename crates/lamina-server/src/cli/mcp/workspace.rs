@@ -39,6 +39,12 @@ pub(super) struct WorkspaceFinder {
 }
 
 impl WorkspaceFinder {
+    /// Whether calls may leave events about themselves.
+    pub(super) fn captures(&self) -> bool {
+        let switch = given(None, LIFECYCLE).unwrap_or_default().to_lowercase();
+        !matches!(&*switch, "false" | "0" | "no" | "off")
+    }
+
     /// What the server is told with every call.
     pub(super) fn find(&self) -> Map<String, Value> {
         let mut found = Map::new();
@@ -53,8 +59,7 @@ impl WorkspaceFinder {
         if let Some(conversation) = conversation {
             found.insert("conversation".to_owned(), conversation.into());
         }
-        let captures = given(None, LIFECYCLE);
-        if captures.is_some_and(|captures| matches!(&*captures.to_lowercase(), "false" | "0" | "no")) {
+        if !self.captures() {
             found.insert("lifecycle".to_owned(), Value::Bool(false));
         }
         if !self.register {

@@ -19,7 +19,8 @@ fn steady(text: &str, project: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(first) = rest.chars().next() {
-        let hex = rest.bytes().take_while(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(c)).count();
+        let hex =
+            rest.bytes().take_while(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(c)).count();
         if hex >= 12 {
             out.push_str("SEAL");
             rest = &rest[hex..];
@@ -69,9 +70,12 @@ fn normal(value: &Value, project: &str) -> Value {
 fn checkout_example_is_what_the_tool_answers() {
     let own = Own::start();
     let mut zaxy = Zaxy::new(&own);
-    zaxy.append("decision.made", json!({
-        "decision": "Memory Checkout is the model-facing context contract",
-    }));
+    zaxy.append(
+        "decision.made",
+        json!({
+            "decision": "Memory Checkout is the model-facing context contract",
+        }),
+    );
     let proposed = json!({"action": "proposed", "skill_id": "python-test-first",
         "name": "Test first checkout", "procedure": ["Write failing test", "Run pytest"],
         "applicability": ["checkout"]});

@@ -1,7 +1,7 @@
 //! Remote clients: whom a token lets in, and that a caller of one session reaches no other, tool by tool.
 
-use lamina_env::disk::write_atomic;
 use lamina_env::RealDisk;
+use lamina_env::disk::write_atomic;
 use lamina_sim::client::{Next, Request};
 use serde_json::{Value, json};
 
@@ -28,10 +28,7 @@ fn calls(session: Option<&str>, event: &Value) -> Vec<(&'static str, Value)> {
         ),
         ("memory_query", json!({"query": WORDS})),
         ("context_assemble", json!({"query": WORDS})),
-        (
-            "memory_feedback",
-            json!({"entity_name": "x", "entity_type": "y", "feedback": "used"}),
-        ),
+        ("memory_feedback", json!({"entity_name": "x", "entity_type": "y", "feedback": "used"})),
         ("memory_capabilities", json!({})),
         ("memory_verbatim", json!({"query": WORDS})),
         ("memory_export", json!({})),
@@ -47,8 +44,11 @@ fn calls(session: Option<&str>, event: &Value) -> Vec<(&'static str, Value)> {
             "summary": "x"});
         calls.push(("subagent_cleanup", subagent));
         calls.push(("memory_query", json!({"query": WORDS, "session_ids": [session]})));
-        calls.push(("memory_append", json!({"event_type": "note.taken", "actor": "u",
-            "payload": {}, "thread": session})));
+        calls.push((
+            "memory_append",
+            json!({"event_type": "note.taken", "actor": "u",
+            "payload": {}, "thread": session}),
+        ));
         calls.push(("memory_replay", json!({"session_id": session})));
     } else {
         let cited = json!({"entity_name": "x", "entity_type": "y", "feedback": "used",
@@ -82,8 +82,7 @@ fn assert_apart(other: &mut Http, session: Option<&str>, event: &Value) {
         }
     }
     if session.is_some() {
-        let left: Vec<&str> =
-            TOOLS.into_iter().filter(|tool| !tried.contains(tool)).collect();
+        let left: Vec<&str> = TOOLS.into_iter().filter(|tool| !tried.contains(tool)).collect();
         // It takes no session: it works on the one of the token.
         assert_eq!(left, ["memory_invalidate"]);
     }
@@ -118,8 +117,8 @@ fn m58_static_token_binds_every_tool_to_the_session_of_the_header() {
     let mut nobody = Http::new(own.server.client(), "&profile=zaxy");
     assert_eq!(nobody.send(&list).status, 401);
     assert_eq!(remote(&own, "another-token-of-the-same-size!!", "s1").send(&list).status, 401);
-    let mut nameless = Http::new(own.server.client(), "")
-        .header("Authorization", &format!("Bearer {TOKEN}"));
+    let mut nameless =
+        Http::new(own.server.client(), "").header("Authorization", &format!("Bearer {TOKEN}"));
     assert_eq!(nameless.send(&list).status, 401);
     let mut first = remote(&own, TOKEN, "s1");
     let event = note(&mut first);
