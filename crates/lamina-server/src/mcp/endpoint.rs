@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue, Request as HttpRequest, StatusCode};
 use axum::response::Response;
 use http_body_util::{BodyExt as _, Collected};
 use lamina_api::ApiError;
+use lamina_types::capability::{Capability as _, ScopeReadLocal};
 use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use serde_json::{Map, Value, json};
 
@@ -202,6 +203,9 @@ async fn call_tool(
     Ok(Ok(match ran {
         Ok(answer) => answer.result(),
         Err(failure) => {
+            if failure.status == 403 {
+                record.refused_by_token(ScopeReadLocal::NAME);
+            }
             record.tool(tool.name, failure.status);
             failure.result()
         }

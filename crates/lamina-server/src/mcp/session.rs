@@ -130,7 +130,7 @@ fn bound_place(session: SessionScope, session_id: Option<&str>) -> Result<Memory
         );
         checked_session(named)?;
         return Err(ApiError::new(ErrorCode::PolicyDenied, text)
-            .with("denied_by_tier", "token")
+            .with("denied_by_tier", "actor")
             .with("reason", "the token is bound to another session"));
     }
     let scope = session.path().map_err(|error| {

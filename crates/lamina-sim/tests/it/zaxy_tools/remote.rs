@@ -144,8 +144,7 @@ fn m58_claim_of_a_token_binds_it_everywhere_and_tenants_stay_apart() {
     let own = Own::start_with(&[
         ("LAMINA_PRESET", "on_prem_enterprise"),
         ("LAMINA_AUTH_JWKS", &issuers),
-        ("LAMINA_AUTH_TENANT_ADMINS", "acme/user:root,other/user:root"),
-        ("LAMINA_OUTBOUND_PLAIN_HTTP", "loopback"),
+        ("LAMINA_AUTH_OPERATORS", "https://id.test=acme/user:root"),
     ]);
     let token = |tenant, session| {
         key.session_token(ISS, SessionBearer { tenant, sub: "user:alice", session })
