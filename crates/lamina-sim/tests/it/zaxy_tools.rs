@@ -1,6 +1,5 @@
 //! The profile `zaxy` from outside: its tools through the real server. Names cite the requirements M43 to M60.
 
-mod contract;
 mod remote;
 mod samples;
 mod sessions;
