@@ -5,6 +5,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use lamina_api::ApiError;
+use lamina_api::routes::OtherEndpoint;
 use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +24,7 @@ use crate::http::reply;
 use crate::http::request_id::Id;
 
 /// The path of the endpoint.
-pub(crate) const PATH: &str = "/mcp";
+pub(crate) const PATH: &str = OtherEndpoint::Mcp.path();
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
 
