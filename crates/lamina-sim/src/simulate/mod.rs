@@ -10,6 +10,7 @@ mod model;
 mod world;
 mod workload;
 mod admin;
+mod imports;
 mod recall;
 mod checkers;
 
@@ -92,6 +93,8 @@ pub fn run(seed: u64, trace: &mut dyn FnMut(&str)) -> Result<Summary, String> {
     world.armed = false;
     world.open(trace).map_err(|error| format!("the last open failed: {error}"))?;
     summary.opens += 1;
+    checkers::after_open(&mut world)?;
+    imports::finish(&mut world, &choices)?;
     checkers::after_open(&mut world)?;
     checkers::at_the_end(&mut world)?;
     summary.acknowledged = world.model.acknowledged();
