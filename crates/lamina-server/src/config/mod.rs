@@ -60,6 +60,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// The certificate to serve with; without one HTTP is spoken in the clear.
     pub tls: Option<tls::Files>,
+    /// The address of the documentation that errors point to.
+    pub docs_base_url: Option<String>,
     /// Origins of web pages that may read answers.
     pub cors_origins: Vec<String>,
     /// How often one actor may call, where no policy says otherwise.
@@ -309,6 +311,7 @@ pub(crate) const KEYS: &[Key] = &[
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    key("docs.base_url", "LAMINA_DOCS_BASE_URL"),
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
     key("limits.rate_importer", "LAMINA_LIMITS_RATE_IMPORTER"),
@@ -395,6 +398,7 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
+        let docs_base_url = settings.parsed("docs.base_url", "none", value::web_address)?;
         let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
             settings.parsed("limits.rate_bad_tokens", RATE_BAD_TOKENS, value::rate)?;
@@ -429,6 +433,7 @@ impl Config {
             log_filter,
             log_format,
             tls,
+            docs_base_url,
             cors_origins,
             quotas,
             limits,

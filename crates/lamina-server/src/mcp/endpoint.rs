@@ -176,7 +176,7 @@ fn key(call: &Call, params: &Map<String, Value>) -> Result<Option<String>, ApiEr
 pub(crate) fn refusal(failure: Failure, id: &Id) -> Response {
     let error = failure.error.clone();
     // Making the response of the HTTP API writes the cause to the log.
-    drop(failure.into_response(id));
+    drop(failure.into_response(id, None));
     let mut data = json!({"error_code": error.code.as_str(), "request_id": id.as_str()});
     if let Some(data) = data.as_object_mut() {
         for (name, value) in &error.details {

@@ -99,6 +99,7 @@ mod stream;
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod contract;
 mod conventions;
 #[cfg(test)]
 mod errors;

@@ -247,7 +247,7 @@ fn unknown_fields_come_with_a_suggestion() {
 #[test]
 fn an_error_says_where_in_the_text() {
     let error = strict("{\n  \"scope\": \"user:a\",\n  \"é\": tru }").unwrap_err();
-    let envelope = error.envelope("req_1");
+    let envelope = error.envelope("req_1", None);
     expect![[r#"
         {
           "error_code": "INVALID_BODY",
