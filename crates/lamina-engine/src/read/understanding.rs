@@ -339,7 +339,8 @@ impl Inner {
             let Some(name) = folded(&name) else { continue };
             let mac = keyed.mac(THING, &[name.as_bytes()]);
             let tag = *mac.first_chunk().expect("32 bytes have a first half");
-            ids.extend(graph.concept_of(Item::Value(tag)));
+            let items = [Item::Value(tag), Item::Label(tag)];
+            ids.extend(items.into_iter().filter_map(|item| graph.concept_of(item)));
         }
         for id in ids.clone() {
             let near = explore::related(&graph, id, None, depth, explore::VISITS_MAX);

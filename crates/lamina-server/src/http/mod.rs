@@ -23,6 +23,7 @@ mod hashed;
 mod paced;
 pub(crate) mod reply;
 mod packs;
+mod list_page;
 mod once;
 mod replays;
 pub(crate) mod failure;

@@ -72,6 +72,9 @@ fn import_file(derives: bool, calls: Option<u64>) -> (EndState, bool) {
     world.open(&mut |_| {}).unwrap();
     checkers::after_open(&mut world).unwrap();
     imports::finish(&mut world, &choices).unwrap();
+    world.close().unwrap();
+    world.crash(&choices);
+    world.open(&mut |_| {}).unwrap();
     checkers::after_open(&mut world).unwrap();
     let events = world.model.events.values();
     let mut events: Vec<(u64, String)> =

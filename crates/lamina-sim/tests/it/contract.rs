@@ -183,3 +183,144 @@ fn version_lists_everything_that_is_built() {
         assert!(listed.contains(capability), "{version}");
     }
 }
+
+/// The example of the vendor's own SDK: all three parts are literals.
+#[test]
+fn triple_with_a_literal_subject_makes_a_fact() {
+    let mut api = Api::shared("contract-triple");
+    let mut said = api.envelope("");
+    let literal = |value: &str| json!({"type": "literal", "datatype": "string", "value": value});
+    said["modality"] = json!("observation");
+    said["content"] = json!({"kind": "triple", "triple":
+        {"subject": literal("Acme Corp"), "predicate": "plan", "object": literal("gold")}});
+    api.post("/v1/experience?wait=settled", &said).ok(200);
+    let target = format!("/v1/facts?scope={}&subject=Acme%20Corp&predicate=plan", api.scope);
+    let facts = api.get(&target).ok(200);
+    assert_eq!(facts["items"].as_array().unwrap().len(), 1, "{facts}");
+    assert!(facts["items"][0]["object"].to_string().contains("gold"), "{facts}");
+    let target = target.replace("/v1/facts", "/v1/facts/timeline");
+    let timeline = api.get(&target).ok(200);
+    assert!(timeline.to_string().contains("gold"), "{timeline}");
+}
+
+#[test]
+fn r307_prune_counts_events_and_facts() {
+    let own = Own::start();
+    let mut api = own.api("contract-prune");
+    api.write_settled("Ada works at Initech.");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let body = json!({"older_than": "PT1S", "dry_run": true});
+    let found = api.post("/v1/scopes/prune", &body).ok(200);
+    let candidate = &found["candidates"][0];
+    assert_eq!(candidate["records"]["events"], 1, "{found}");
+    assert!(candidate["records"]["facts"].as_u64().unwrap() > 0, "{found}");
+}
+
+#[test]
+fn refusal_names_the_parameter_that_is_wrong() {
+    let mut api = Api::shared("contract-prefix");
+    let refused = api.get("/v1/scopes/list?prefix=Org!").fails(422, "INVALID_SCOPE_GRAMMAR");
+    assert_eq!(refused["details"]["field"], "prefix", "{refused}");
+}
+
+/// The sample of the specification: nobody has registered the organization yet.
+#[test]
+fn r301_scope_inherits_from_an_organization_that_is_not_registered_yet() {
+    let operator = [("LAMINA_AUTH_TENANT_ADMINS", "acme/user:admin")];
+    let team = Team::start_with("on_prem_enterprise", &operator);
+    let mut alice = team.caller("acme", "user:alice");
+    let body = json!({
+        "path": "ws:acme-q3-launch",
+        "members": [{"actor": "user:alice", "role": "owner"},
+            {"actor": "agent:planner_v3", "role": "writer"}],
+        "policies": {"inherit_from": ["org:acme"], "audit": "full"},
+    });
+    alice.post("/v1/scopes", &body).ok(201);
+    // Whoever writes to the organization first does not come in by that.
+    let mut mallory = team.caller("acme", "user:mallory");
+    mallory.post("/v1/experience", &envelope("org:acme", "I was first.")).ok(202);
+    let target = "/v1/events?scope=ws:acme-q3-launch";
+    mallory.get(target).fails(403, "NOT_A_MEMBER");
+    // Those whom an administrator names do.
+    let members = json!([{"actor": "user:carol", "role": "reader"},
+        {"actor": "user:admin", "role": "owner"}]);
+    let body = json!({"path": "org:acme", "members": members});
+    team.caller("acme", "user:admin").post("/v1/scopes", &body).ok(201);
+    team.caller("acme", "user:carol").get(target).ok(200);
+    mallory.get(target).fails(403, "NOT_A_MEMBER");
+    let other = json!({"path": "ws:other", "policies": {"inherit_from": ["ws:nowhere"]}});
+    let refused = alice.post("/v1/scopes", &other).fails(422, "INVALID_BODY");
+    assert_eq!(refused["details"]["field"], "policies.inherit_from[0]", "{refused}");
+}
+
+/// Reads a list in pages of two, and holds it against the whole.
+#[track_caller]
+fn check_pages(api: &mut Api, target: &str, key: &str, least: usize) {
+    let joint = if target.contains('?') { '&' } else { '?' };
+    let whole = api.get(&format!("{target}{joint}limit=1000")).ok(200);
+    let whole = whole["items"].as_array().unwrap().clone();
+    assert!(whole.len() >= least, "{target}: {whole:?}");
+    let mut read: Vec<Value> = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = api.get(&format!("{target}{joint}limit=2{cursor}")).ok(200);
+        let items = page["items"].as_array().unwrap();
+        assert!(items.len() <= 2, "{target}: {page}");
+        read.extend(items.iter().cloned());
+        assert_eq!(page["has_more"], page["next_cursor"].is_string(), "{target}: {page}");
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    let names = |items: &[Value]| items.iter().map(|it| it[key].clone()).collect::<Vec<Value>>();
+    assert_eq!(names(&read), names(&whole), "{target}");
+    let bad = api.get(&format!("{target}{joint}cursor=cAAAA"));
+    bad.fails(422, "INVALID_CURSOR");
+    api.get(&format!("{target}{joint}limit=0")).fails(422, "INVALID_PARAMETER");
+}
+
+#[test]
+fn vocabularies_phrases_and_holds_are_read_in_pages() {
+    let own = Own::start();
+    let mut api = own.api("contract-pages");
+    for number in 0..5 {
+        let scope = format!("{}/ws:page-{number}", api.scope);
+        let said = envelope(&scope, "hello");
+        api.post("/v1/experience", &said).ok(202);
+        let name = format!("words-{number}");
+        let body = json!({"name": name, "scope": scope, "predicates": [{"id": "owns"}]});
+        api.post("/v1/vocabularies", &body).ok(201);
+        let during = json!({"valid_during": ["2026-07-01", "2026-10-01"]});
+        let body = json!({"name": format!("season-{number}"), "pattern": format!("season {number}"),
+            "resolves_to": during});
+        api.post("/v1/temporal/phrases", &body).ok(201);
+        let hold = json!({"scope": scope, "reason": "a claim is pending"});
+        api.send(&Request::new("PUT", "/v1/admin/legal-holds").json(&hold)).ok(200);
+    }
+    check_pages(&mut api, "/v1/vocabularies", "name", 5);
+    check_pages(&mut api, "/v1/temporal/phrases", "name", 5);
+    check_pages(&mut api, "/v1/admin/legal-holds", "scope", 5);
+}
+
+#[test]
+fn timelines_and_related_concepts_are_read_in_pages() {
+    let mut api = Api::shared("contract-timeline");
+    for (year, city) in [(2019, "Oslo"), (2020, "Lima"), (2021, "Rome"), (2022, "Bern"), (2023, "Kyiv")]
+    {
+        let mut said = api.envelope(&format!("Ada lives in {city}."));
+        said["context"]["observed_at"] = json!(format!("{year}-05-13T15:42:00Z"));
+        api.post("/v1/experience?wait=settled", &said).ok(200);
+    }
+    let target = format!("/v1/facts/timeline?scope={}&subject=Ada", api.scope);
+    check_pages(&mut api, &target, "id", 4);
+    let first = api.get(&format!("{target}&limit=2")).ok(200);
+    assert_eq!(first["timeline"].as_array().unwrap().len(), 2, "{first}");
+    let scope = api.scope.clone();
+    for said in crate::coverage::recurring(&scope) {
+        api.post("/v1/experience?wait=settled", &said).ok(200);
+    }
+    let asked = json!({"scope": scope, "topics": []});
+    api.post("/v1/understanding/synthesize", &asked).ok(202);
+    let concepts = api.get(&format!("/v1/understanding?scope={scope}")).ok(200);
+    let concept = string(&concepts["items"][0], "id");
+    check_pages(&mut api, &format!("/v1/understanding/{concept}/related?depth=5"), "concept", 0);
+}

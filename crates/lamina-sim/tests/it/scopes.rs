@@ -25,9 +25,9 @@ fn r301_r414_a_scope_is_registered_once() {
     alice.post("/v1/scopes", &json!({"path": "ws:plan"})).fails(409, "SCOPE_REGISTRATION_EXISTS");
 }
 
-/// A scope that somebody registered is for its members, also when there are none.
+/// A scope that somebody registered is for its members. A list without an owner locks nobody out for good.
 #[test]
-fn r304_a_registered_scope_without_members_is_open_to_nobody() {
+fn r304_list_without_an_owner_keeps_the_owner() {
     let operator = [("LAMINA_AUTH_OPERATORS", "acme/user:root")];
     let team = Team::start_with("on_prem_enterprise", &operator);
     let mut alice = team.caller("acme", "user:alice");
@@ -35,14 +35,18 @@ fn r304_a_registered_scope_without_members_is_open_to_nobody() {
     let id =
         string(&alice.post("/v1/experience", &envelope("ws:plan", "hello")).ok(202), "event_id");
     members(&mut alice, "ws:plan", json!([]));
-    for actor in ["user:alice", "user:bob"] {
-        let mut caller = team.caller("acme", actor);
-        caller.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
-        caller.post("/v1/experience", &envelope("ws:plan", "hello")).fails(403, "NOT_A_MEMBER");
-    }
+    let left = alice.get("/v1/scopes?path=ws:plan").ok(200);
+    assert_eq!(left["members"], json!([{"actor": "user:alice", "role": "owner"}]));
+    alice.get(&format!("/v1/events/{id}")).ok(200);
+    let mut bob = team.caller("acme", "user:bob");
+    bob.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
+    bob.post("/v1/experience", &envelope("ws:plan", "hello")).fails(403, "NOT_A_MEMBER");
     // An operator can mend it, and cannot read it.
     let mut root = team.caller("acme", "user:root");
     root.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
+    members(&mut root, "ws:plan", json!([{"actor": "user:bob", "role": "reader"}]));
+    let left = alice.get("/v1/scopes?path=ws:plan").ok(200);
+    assert_eq!(left["owner"], "user:alice", "{left}");
     members(&mut root, "ws:plan", json!([{"actor": "user:bob", "role": "owner"}]));
     team.caller("acme", "user:bob").get(&format!("/v1/events/{id}")).ok(200);
 }

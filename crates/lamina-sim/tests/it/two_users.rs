@@ -276,6 +276,10 @@ fn act_against(town: &mut Town, things: &Things, attack: &Attack) {
     if strictness == Strictness::OtherTenant {
         // The paths name other scopes there, and those may be told.
         secrets.forget_paths(things);
+        if approach == Approach::Tools {
+            // A rating names the record that its caller named; in a project of one's own it may be read.
+            secrets.forget_ids(&[&things.fact, &things.belief, &things.concept]);
+        }
     }
     let telling = Telling { things, tools: &tools, secrets: &secrets, tenant, strictness };
     match approach {

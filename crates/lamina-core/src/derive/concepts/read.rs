@@ -48,10 +48,17 @@ pub fn read(graph: &dyn Graph, concept: &Concept) -> Reading {
     }
 }
 
-/// The mean closeness of its things to its leader, times n / (n + 3) for n supports.
+/// The mean closeness of its things to its leader, times n / (n + 3) for n supports. A concept that
+/// labels name has n / (n + 1).
 fn confidence(graph: &dyn Graph, concept: &Concept, now: Supports) -> Confidence {
     let others: Vec<Item> =
         concept.members.iter().copied().filter(|item| *item != concept.leader).collect();
+    if concept.leader.is_label() {
+        // Somebody said that it is one: how sure that is depends on how often alone.
+        let supports = u64::from(now.total());
+        let sure = 10_000 * supports / (supports + 1);
+        return share(u32::try_from(sure).unwrap_or(10_000));
+    }
     let sum: u64 = others
         .iter()
         .map(|item| {

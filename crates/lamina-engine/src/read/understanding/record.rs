@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Edge, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
+    Concept, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -115,10 +115,9 @@ impl Support {
         Supports { episodes: count(self.episodes.len()), facts: count(self.facts.len()) }
     }
 
-    /// Whether it is enough for a concept.
-    fn suffices(&self) -> bool {
-        self.episodes.len() >= EPISODES_MIN as usize
-            && self.episodes.len() + self.facts.len() >= SUPPORTS_MIN as usize
+    /// Whether it is enough for a concept around a leader.
+    fn suffices(&self, leader: Item) -> bool {
+        self.counts().suffice(leader)
     }
 }
 
@@ -240,7 +239,7 @@ impl Inner {
         let counts = if words.is_filtered() { support.counts() } else { reading.supports };
         // A version of the past whose evidence was withdrawn since: it would not have been made.
         let standing = match concept.standing {
-            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices() => {
+            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices(concept.leader) => {
                 Standing::Deprecated
             }
             standing => standing,
@@ -383,7 +382,8 @@ impl Inner {
         for (sealed, episode) in self.sealed_with(tenant, scope, concept.leader, at.recorded)? {
             found.since = found.since.max(sealed);
             let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
-            if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
+            let shared = digest.items.iter().filter(|item| members.contains(item)).count();
+            if shared < 2 && !concept.leader.is_label() {
                 continue;
             }
             claimed.extend(self.claims(tenant, scope, &digest, at)?);
@@ -395,7 +395,7 @@ impl Inner {
         self.name_facts(tenant, scope, claimed, at, &mut found)?;
         let often = found.episodes.len() >= EPISODES_MIN as usize;
         let mut apart = members.iter().filter(|_| often);
-        while !found.suffices()
+        while !found.suffices(concept.leader)
             && let Some(item) = apart.next()
         {
             let mut claimed: Vec<Claimed> = Vec::new();
