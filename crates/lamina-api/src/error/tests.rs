@@ -18,8 +18,7 @@ fn an_error_about_a_field() {
             "field": "content.role",
             "reason": "must be one of user, assistant"
           },
-          "retriable": false,
-          "documentation": "docs/errors/INVALID_ENVELOPE.md"
+          "retriable": false
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&error.envelope("req_1", None)).unwrap());
 }

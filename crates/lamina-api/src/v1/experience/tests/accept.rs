@@ -259,8 +259,7 @@ fn an_error_says_where_in_the_text() {
             "column": 8,
             "field": "é"
           },
-          "retriable": false,
-          "documentation": "docs/errors/INVALID_BODY.md"
+          "retriable": false
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&envelope).unwrap());
 }

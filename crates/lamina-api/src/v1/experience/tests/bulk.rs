@@ -111,8 +111,7 @@ fn one_bad_item_refuses_all_and_every_bad_item_is_named() {
               }
             ]
           },
-          "retriable": false,
-          "documentation": "docs/errors/INVALID_ENVELOPE.md"
+          "retriable": false
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&error.envelope("req_1", None)).unwrap());
 }
