@@ -33,6 +33,8 @@ pub(super) const STORIES: &[ToolStory] = &[
 #[derive(Debug, Clone)]
 pub(super) struct AgentTool {
     pub(super) name: String,
+    /// The profile by which it is called.
+    profile: String,
     /// It does something to memory.
     pub(super) changes: bool,
     /// The schema of its arguments.
@@ -99,13 +101,17 @@ pub(super) fn agent_tools(client: &mut Client, token: Option<&str>) -> Vec<Agent
     for profile in &profiles {
         let listed = ask(&format!("profile={profile}"), "tools/list", json!({}));
         for tool in listed["result"]["tools"].as_array().unwrap() {
-            let name = tool["name"].as_str().unwrap();
-            if tools.iter().all(|known| known.name != name) {
-                tools.push(AgentTool {
-                    name: name.to_owned(),
-                    changes: tool["annotations"]["readOnlyHint"] != true,
-                    input: tool["inputSchema"].clone(),
-                });
+            let found = AgentTool {
+                name: tool["name"].as_str().unwrap().to_owned(),
+                profile: profile.clone(),
+                changes: tool["annotations"]["readOnlyHint"] != true,
+                input: tool["inputSchema"].clone(),
+            };
+            // Two profiles may give one name two schemas.
+            let is_known =
+                |known: &AgentTool| known.name == found.name && known.input == found.input;
+            if !tools.iter().any(is_known) {
+                tools.push(found);
             }
         }
         let place = format!("profile={profile}");
@@ -116,7 +122,8 @@ pub(super) fn agent_tools(client: &mut Client, token: Option<&str>) -> Vec<Agent
             let name = name.trim_matches('`');
             if tools.iter().all(|known| known.name != name) {
                 // It is in no list, so nothing says that it only reads.
-                tools.push(AgentTool { name: name.to_owned(), changes: true, input: json!({}) });
+                let (name, profile) = (name.to_owned(), profile.clone());
+                tools.push(AgentTool { name, profile, changes: true, input: json!({}) });
             }
         }
     }
@@ -135,6 +142,7 @@ pub(super) fn probes(tool: &AgentTool, things: &Things, places: &[&str]) -> Vec<
         .collect();
     let mut requests = Vec::new();
     for place in places {
+        let place = &format!("{place}&profile={}", tool.profile);
         requests.push(call(place, &tool.name, &json!(plain)));
         for (name, schema) in &properties {
             for value in names_of(things) {
