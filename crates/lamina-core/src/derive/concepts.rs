@@ -22,7 +22,7 @@ pub use graph::{
     Bond, Change, Concept, Digest, Direction, Fact, Graph, GraphMut, Item, Memory, Relation,
     Standing,
 };
-pub use read::{Reading, describe, name, read};
+pub use read::{Described, Gathering, Reading, describe, name, read};
 pub use settle::{When, absorb, renew, revise, settle, staleness, support_loss, withdraw};
 
 /// Supports a concept has at least: facts and episodes.

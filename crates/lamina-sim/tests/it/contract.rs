@@ -324,3 +324,55 @@ fn timelines_and_related_concepts_are_read_in_pages() {
     let concept = string(&concepts["items"][0], "id");
     check_pages(&mut api, &format!("/v1/understanding/{concept}/related?depth=5"), "concept", 0);
 }
+
+/// A revocation that ended before its token would let the token in again.
+#[test]
+fn r337_revocation_holds_whatever_end_it_names() {
+    let operator = [("LAMINA_AUTH_OPERATORS", "acme/user:root")];
+    let team = Team::start_with("on_prem_enterprise", &operator);
+    let claims = team.claims("acme", "user:mallory");
+    team.with(&claims).get("/v1/auth/whoami").ok(200);
+    let body = json!({"jti": claims.jti, "exp": 1_000_000_000});
+    let revoked = team.caller("acme", "user:root").post("/v1/auth/revoke", &body);
+    assert_eq!(revoked.response.status, 204, "{}", revoked.response.text());
+    team.with(&claims).get("/v1/auth/whoami").fails(401, "REVOKED_TOKEN");
+    let team = team.restart();
+    team.with(&claims).get("/v1/auth/whoami").fails(401, "REVOKED_TOKEN");
+}
+
+/// Whether a guessed body is that of somebody else is told to nobody, and neither is where others are owners.
+#[test]
+fn bodies_and_levels_of_others_are_told_to_nobody() {
+    let offices = [
+        ("LAMINA_AUTH_OPERATORS", "acme/user:root"),
+        ("LAMINA_AUTH_TENANT_ADMINS", "acme/user:admin"),
+    ];
+    let team = Team::start_with("on_prem_enterprise", &offices);
+    let mut alice = team.caller("acme", "user:alice");
+    alice.post("/v1/scopes", &json!({"path": "ws:hidden"})).ok(201);
+    let said = envelope("ws:hidden", "The key is under the doormat.");
+    alice.post("/v1/experience", &said).ok(202);
+    let rows = alice.get("/v1/audit?limit=5").ok(200);
+    let row = rows["items"].as_array().unwrap();
+    let row = row.iter().find(|row| row["endpoint"] == "POST /v1/experience").unwrap();
+    let proof = json!({"audit_id": row["id"], "body": said.to_string()});
+    assert_eq!(alice.post("/v1/audit/verify", &proof).ok(200)["matches"], true);
+    for office in ["user:admin", "user:root"] {
+        let mut officer = team.caller("acme", office);
+        officer.post("/v1/audit/verify", &proof).fails(404, "NOT_FOUND");
+        let target = "/v1/policy/effective?actor=user:alice";
+        let told = officer.get(target).ok(200);
+        assert!(told["natural_level"].is_null() && !told.to_string().contains("hidden"), "{told}");
+    }
+    assert_eq!(alice.get("/v1/policy/effective").ok(200)["natural_level"], "ws:hidden");
+}
+
+#[test]
+fn deployment_without_erasures_says_so_at_the_start() {
+    let team = Team::start("cloud_shared_saas");
+    let deadline = lamina_sim::client::Deadline::after(std::time::Duration::from_secs(30));
+    while !team.own.server.logged().contains("erasures and legal holds are switched off") {
+        assert!(!deadline.passed(), "{}", team.own.server.logged());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

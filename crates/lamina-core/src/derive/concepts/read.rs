@@ -93,9 +93,32 @@ pub fn name(
     (!text.is_empty()).then(|| text.chars().take(NAME_CHARS_MAX).collect())
 }
 
+/// How a concept came to be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gathering {
+    /// Its things occur together.
+    Found,
+    /// Labels name it.
+    Named,
+}
+
+/// A concept that is to be described.
+#[derive(Debug, Clone, Copy)]
+pub struct Described {
+    /// How it came to be one.
+    pub gathering: Gathering,
+    /// What it stands on.
+    pub supports: Supports,
+}
+
 /// A description without a model: what keeps together, and what was said about it, quoted.
-pub fn describe(name: &str, now: Supports, said: &[String]) -> String {
-    let mut text = format!("{name}: together in {}", counted(now.episodes, "episode"));
+pub fn describe(name: &str, found: Described, said: &[String]) -> String {
+    let Described { gathering, supports: now } = found;
+    let together = match gathering {
+        Gathering::Found => "together in",
+        Gathering::Named => "named in",
+    };
+    let mut text = format!("{name}: {together} {}", counted(now.episodes, "episode"));
     if now.facts > 0 {
         let _ = write!(text, ", with {}", counted(now.facts, "fact"));
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
+    Concept, Described, Gathering, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -244,7 +244,10 @@ impl Inner {
             }
             standing => standing,
         };
-        let summary = words.summary(name.as_deref(), counts, &support.said)?;
+        let named = concept.leader.is_label();
+        let gathering = if named { Gathering::Named } else { Gathering::Found };
+        let described = Described { gathering, supports: counts };
+        let summary = words.summary(name.as_deref(), described, &support.said)?;
         Ok(ConceptRecord {
             id: concept.id,
             scope: self.scope_path(tenant, *scope)?,
@@ -386,12 +389,15 @@ impl Inner {
             if shared < 2 && !concept.leader.is_label() {
                 continue;
             }
-            claimed.extend(self.claims(tenant, scope, &digest, at)?);
+            match concept.leader {
+                Item::Label(tag) => claimed.extend(self.labelled(tenant, scope, &digest, tag)?),
+                _ => claimed.extend(self.claims(tenant, scope, &digest, at)?),
+            }
             if found.episodes.len() < EPISODES_NAMED_MAX {
                 found.episodes.push(episode);
             }
         }
-        claimed.retain(|fact| members.contains(&fact.subject));
+        claimed.retain(|fact| concept.leader.is_label() || members.contains(&fact.subject));
         self.name_facts(tenant, scope, claimed, at, &mut found)?;
         let often = found.episodes.len() >= EPISODES_MIN as usize;
         let mut apart = members.iter().filter(|_| often);
@@ -474,6 +480,27 @@ impl Inner {
             let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
             let facts = things.map_or_else(Vec::new, |things| things.facts);
             let here = facts.iter().filter(|stated| stated.scope == scope);
+            claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
+        }
+        Ok(claims)
+    }
+
+    /// Everything that the events of an episode claim that have a label.
+    fn labelled(
+        &self,
+        tenant: u32,
+        scope: u64,
+        digest: &DigestRow,
+        label: Tag,
+    ) -> Result<Vec<Claimed>, Error> {
+        let mut claims = Vec::new();
+        for answer in &digest.answers {
+            let stored = key::things(tenant, *answer);
+            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
+            let Some(things) = things.filter(|things| things.labels.contains(&label)) else {
+                continue;
+            };
+            let here = things.facts.iter().filter(|stated| stated.scope == scope);
             claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
         }
         Ok(claims)

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use lamina_core::derive::concepts::{Concept, Graph as _, Item, Supports, describe, name};
+use lamina_core::derive::concepts::{Concept, Described, Graph as _, Item, describe, name};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::Space;
@@ -156,7 +156,7 @@ impl<'a> Words<'a> {
     pub(super) fn summary(
         &mut self,
         name: Option<&str>,
-        supports: Supports,
+        found: Described,
         said: &[AssertionId],
     ) -> Result<Option<String>, Error> {
         let Some(name) = name else { return Ok(None) };
@@ -168,7 +168,7 @@ impl<'a> Words<'a> {
             let quote = self.quote(*source)?;
             quotes.extend(quote.filter(|quote| !quotes.contains(quote)));
         }
-        Ok(Some(describe(name, supports, &quotes)))
+        Ok(Some(describe(name, found, &quotes)))
     }
 
     /// How a thing is called where it occurred last.

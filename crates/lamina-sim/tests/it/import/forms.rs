@@ -271,6 +271,9 @@ fn concept_label_of_one_row_makes_a_concept_at_once() {
         .collect();
     assert_eq!(cited, [labelled.as_str()], "{concept}");
     assert!(api.event(&labelled)["derives"].to_string().contains(&string(concept, "id")));
+    let summary = string(concept, "summary");
+    assert_eq!(summary, "eating habits: named in 1 episode. Nora likes olives.", "{concept}");
+    assert_eq!(concept["supported_by"]["facts"].as_array().unwrap().len(), 1, "{concept}");
     assert_eq!(shown(&mut api, "/v1/understanding?topic=eating%20habits&").len(), 1);
     // Without its only event it is no concept any more.
     let body = json!({"scope": scope, "cascade": "redact_events",
