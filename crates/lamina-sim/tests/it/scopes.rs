@@ -233,9 +233,9 @@ fn r301_members_and_rules_are_inherited() {
     members(&mut dave, "ws:launch", json!([{"actor": "user:dave", "role": "owner"}]));
     assert_eq!(dave.get("/v1/scopes?path=ws:launch").ok(200)["policies"], policies);
     erin.get("/v1/events?scope=ws:launch").ok(200);
-    // One inherits from what is registered and can be read.
+    // One inherits from what is registered and can be read, or from a group that is to be.
     bob.post("/v1/experience", &envelope("ws:written", "hello")).ok(202);
-    for from in ["org:nowhere", "ws:written", "ws:launch"] {
+    for from in ["ws:nowhere", "ws:written", "ws:launch"] {
         let policies = json!({"inherit_from": [from]});
         let body = json!({"path": "ws:own", "policies": policies});
         bob.post("/v1/scopes", &body).fails_at(422, "INVALID_BODY", "policies.inherit_from[0]");
