@@ -177,7 +177,8 @@ fn plain_value(schema: &Value) -> Value {
 /// Everything by which something of the victim can be named.
 fn names_of(things: &Things) -> Vec<&str> {
     let events = things.private_events().into_iter();
-    let records = [&things.fact, &things.belief, &things.concept, &things.entity, &things.open_event];
+    let records =
+        [&things.fact, &things.belief, &things.concept, &things.entity, &things.open_event];
     let others = [&things.forget_preview, &things.erasure_preview, &things.blob, &things.conflict];
     let scopes = things.scopes().into_iter();
     let named = records.into_iter().chain(others).map(String::as_str);
