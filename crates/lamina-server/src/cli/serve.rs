@@ -153,6 +153,12 @@ fn tell_of_policy(app: &App, config: &Config) {
         );
     }
     warn_of_administrators(app);
+    if !config.experimental_enabled {
+        tracing::warn!(
+            "erasures and legal holds are switched off: they are of the experimental tier; \
+             experimental.enabled = true switches them on"
+        );
+    }
 }
 
 /// Says which tenants nobody administers. The first tenant is that of presets without tokens: it counts only

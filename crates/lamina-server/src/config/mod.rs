@@ -60,6 +60,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// The certificate to serve with; without one HTTP is spoken in the clear.
     pub tls: Option<tls::Files>,
+    /// The address of the documentation that errors point to.
+    pub docs_base_url: Option<String>,
     /// Origins of web pages that may read answers.
     pub cors_origins: Vec<String>,
     /// Names that requests may be addressed to, where tokens are needed; none stands for every name.
@@ -311,6 +313,7 @@ pub(crate) const KEYS: &[Key] = &[
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    key("docs.base_url", "LAMINA_DOCS_BASE_URL"),
     Key { list: true, ..key("http.hosts", "LAMINA_HTTP_HOSTS") },
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
@@ -398,6 +401,7 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
+        let docs_base_url = settings.parsed("docs.base_url", "none", value::web_address)?;
         let hosts = settings.parsed("http.hosts", "none", value::hosts)?;
         let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
@@ -433,6 +437,7 @@ impl Config {
             log_filter,
             log_format,
             tls,
+            docs_base_url,
             cors_origins,
             hosts,
             quotas,

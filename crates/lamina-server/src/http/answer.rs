@@ -58,7 +58,9 @@ pub(crate) async fn answer(
     let mut standing = None;
     let mut asked = None;
     let mut expires = None;
-    let result = match admit(&app, &site, &head, &word).await {
+    let admitted = admit(&app, &site, &head, &word).await;
+    record.authenticated(app.env.clock.monotonic().0 - started.0);
+    let result = match admitted {
         Err(error) => Err(error.into()),
         Ok(identity) => {
             let grant = identity.as_ref().ok().and_then(|caller| caller.grant.as_ref());
@@ -83,7 +85,9 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| refusal(failure, &site, &id));
+    let mut response = result.unwrap_or_else(|failure| {
+        refusal(failure, &site, &id, app.pages.as_deref())
+    });
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
@@ -119,10 +123,10 @@ fn add_headers(
 }
 
 /// A failure in the form that the route speaks.
-fn refusal(failure: Failure, site: &Site, id: &Id) -> Response {
+fn refusal(failure: Failure, site: &Site, id: &Id, pages: Option<&str>) -> Response {
     match site.speaks_mcp() {
         true => endpoint::refusal(failure, id),
-        false => failure.into_response(id),
+        false => failure.into_response(id, pages),
     }
 }
 

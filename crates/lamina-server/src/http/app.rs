@@ -62,6 +62,8 @@ pub struct App {
     pub(crate) imports: Imports,
     /// Where memory may travel.
     pub(crate) places: TransferPlaces,
+    /// The address of the documentation that errors point to.
+    pub(crate) pages: Option<String>,
 }
 
 /// The parts an [`App`] is made of.
@@ -107,6 +109,7 @@ impl App {
             closing,
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
+            pages: config.docs_base_url.clone(),
             hosts: config.hosts.clone(),
             rates,
             quotas: config.quotas,

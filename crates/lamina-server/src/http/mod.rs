@@ -24,6 +24,7 @@ mod paced;
 pub(crate) mod reply;
 mod shares;
 mod packs;
+mod list_page;
 mod once;
 mod replays;
 pub(crate) mod failure;

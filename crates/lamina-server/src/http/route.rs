@@ -10,6 +10,7 @@ use axum::http::header::ALLOW;
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
+use lamina_api::routes::OtherEndpoint;
 use lamina_api::{ApiError, Method, ROUTES, RouteSpec, RouteStatus};
 use lamina_types::ErrorCode;
 
@@ -59,7 +60,12 @@ fn build(app: &Arc<App>, handler_of: fn(&RouteSpec) -> Option<Handler>) -> Route
         }
         router = router.route(path, methods);
     }
-    router = router.route(endpoint::PATH, mcp(app));
+    for endpoint in OtherEndpoint::ALL {
+        let methods = match endpoint {
+            OtherEndpoint::Mcp => mcp(app),
+        };
+        router = router.route(endpoint.path(), methods);
+    }
     let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("unknown")));
     router.fallback(move |request: Request| {
         answer(Arc::clone(&app), Arc::clone(&site), no_route, request)

@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue, Request as HttpRequest, StatusCode};
 use axum::response::Response;
 use http_body_util::{BodyExt as _, Collected};
 use lamina_api::ApiError;
+use lamina_api::routes::OtherEndpoint;
 use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +31,7 @@ use crate::http::request_id::Id;
 use crate::http::site::Site;
 
 /// The path of the endpoint.
-pub(crate) const PATH: &str = "/mcp";
+pub(crate) const PATH: &str = OtherEndpoint::Mcp.path();
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
 /// One key cannot stand for several messages.
@@ -236,7 +237,7 @@ fn key(call: &Call, params: &Map<String, Value>) -> Result<Option<String>, ApiEr
 pub(crate) fn refusal(failure: Failure, id: &Id) -> Response {
     let error = failure.error.clone();
     // Making the response of the HTTP API writes the cause to the log.
-    drop(failure.into_response(id));
+    drop(failure.into_response(id, None));
     let mut data = json!({"error_code": error.code.as_str(), "request_id": id.as_str()});
     if let Some(data) = data.as_object_mut() {
         for (name, value) in &error.details {
