@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
-use lamina_core::read::checkout::typed::is_telemetry;
+use lamina_core::read::checkout::typed::{INVALIDATED, is_telemetry};
 use lamina_core::write::echo::pieces;
 use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
@@ -361,7 +361,13 @@ fn wants_facts(what: &ExperienceWhat) -> bool {
     let asked = what.directives.extract.as_ref();
     known
         && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
-        && !is_telemetry_event(&what.content)
+        && (!is_telemetry_event(&what.content) || is_invalidation(&what.content))
+}
+
+/// Whether a typed event ends what is known of an entity.
+fn is_invalidation(content: &Content) -> bool {
+    let Content::Json { data, .. } = content else { return false };
+    lamina_models::kind_of(data).is_some_and(|kind| kind == INVALIDATED)
 }
 
 /// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::endpoint::{self, Bound};
 use super::exit::{Exit, Failure};
 use super::opening;
+use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::Config;
 use crate::http::busy::Busy;
@@ -64,6 +65,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
     })?;
+    let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
@@ -85,6 +87,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         env,
         meters: Meters::install(),
         closing: closing.clone(),
+        mcp,
     };
     let app = Arc::new(App::new(parts, config));
     endpoint::publish(config, &address);

@@ -21,6 +21,7 @@ use super::rpc::{
 };
 use super::session::Workspace;
 use super::tools::{Effect, ToolCall, ToolFailure};
+use super::zaxy::lifecycle::CallTrace;
 use super::{fixed, listen, rpc, tools};
 use crate::auth::rate::Usage;
 use crate::http::answer::{self as http_answer, Answer};
@@ -29,6 +30,7 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::http::request_id::Id;
 use crate::http::site::Site;
+use crate::meters;
 
 /// The path of the endpoint.
 pub(crate) const PATH: &str = OtherEndpoint::Mcp.path();
@@ -141,10 +143,11 @@ async fn result_of(
     }
 }
 
+/// The profile of a request: the one of the address, else the one of the server.
 fn profile(call: &Call) -> Result<Profile, RpcError> {
     let pairs = call.pairs().unwrap_or_default();
     let named = pairs.iter().find(|(name, _)| name == "profile");
-    let profile = named.map_or(Ok(Profile::Slim), |(_, value)| value.parse());
+    let profile = named.map_or(Ok(call.app.mcp.profile), |(_, value)| value.parse());
     profile.map_err(|error| RpcError::bad_request(INVALID_PARAMS, format!("`profile`: {error}.")))
 }
 
@@ -179,10 +182,22 @@ async fn call_tool(
         Ok(()) => tool_call(call, &params, arguments, caller),
         Err(failure) => Err(failure),
     };
+    let trace = match (&made, profile) {
+        (Ok(made), Profile::Zaxy) => CallTrace::begin(tool.name, tool.effect, made),
+        _ => None,
+    };
+    if let Some(trace) = &trace {
+        trace.open().await;
+    }
     let ran = match made {
         Ok(made) => (tool.run)(made).await,
         Err(failure) => Err(failure),
     };
+    if let Some(trace) = trace {
+        trace.close(&ran).await;
+    }
+    let outcome = if ran.is_ok() { "ok" } else { "error" };
+    metrics::counter!(meters::MCP_CALLS, "tool" => tool.name, "outcome" => outcome).increment(1);
     Ok(Ok(match ran {
         Ok(answer) => answer.result(),
         Err(failure) => {

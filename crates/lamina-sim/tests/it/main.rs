@@ -76,6 +76,7 @@ mod export;
 mod vocabularies;
 #[cfg(test)]
 mod zaxy;
+mod zaxy_tools;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
