@@ -9,6 +9,8 @@ use lamina_env::{Disk as _, RealDisk};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
+use lamina_engine::open::LOCK_FILE;
+
 use crate::config::{Config, Listen};
 use crate::http::listen::Acceptor;
 
@@ -106,6 +108,15 @@ pub(super) fn read(data: &Path) -> Option<Endpoint> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn file(data: &Path) -> PathBuf {
+/// Whether a process holds the lock of the directory.
+pub(super) fn is_owned(data: &Path) -> bool {
+    match RealDisk.open(&data.join(LOCK_FILE)) {
+        // The lock is let go at once; a server that starts in this moment tries again.
+        Ok(file) => !file.try_lock().unwrap_or(false),
+        Err(_) => false,
+    }
+}
+
+pub(super) fn file(data: &Path) -> PathBuf {
     data.join(FILE_NAME)
 }

@@ -1,17 +1,17 @@
 //! `memory_why`: where a record comes from.
 
-use lamina_types::ScopePath;
+use lamina_types::{FactId, ScopePath, ScopeView};
 use serde_json::{Value, json};
 
 use super::{ANSWER_BYTES_MAX, Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
+use crate::http::failure::internal;
+use crate::http::handlers::facts;
 use crate::mcp::route_call::RouteCall;
 
 /// Events that are shown.
 const EVENTS_MAX: usize = 12;
 /// Characters of the words of one event.
 const WORDS_CHARS_MAX: usize = 600;
-/// Pages of facts that are looked through for one, of the most that a page holds.
-const PAGES_MAX: usize = 20;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_why",
@@ -127,32 +127,29 @@ async fn fact(call: &ToolCall, id: &str) -> Result<Origin, ToolFailure> {
 }
 
 async fn find_fact(call: &ToolCall, scope: &ScopePath, id: &str) -> Result<Value, ToolFailure> {
-    let mut cursor: Option<String> = None;
-    for _ in 0..PAGES_MAX {
-        let mut page = RouteCall::get("/v1/facts")
-            .with("scope", scope.as_str())
-            .with("view", "descend")
-            .with("include_superseded", "true")
-            .with("limit", lamina_types::limits::PAGE_MAX.to_string());
-        if let Some(cursor) = cursor {
-            page = page.with("cursor", cursor);
+    let unknown = || {
+        let text =
+            format!("`id`: there is no fact {id} in {scope}. Use an id that memory_checkout gave.");
+        ToolFailure::mistake("NOT_FOUND", text)
+    };
+    let fact_id: FactId = id.parse().map_err(|_| unknown())?;
+    // Who may not read all sessions of a project reads the one of the call.
+    let project = call.desk.permit_read(&call.caller, scope, ScopeView::Descend).await;
+    let (permit, scope) = match project {
+        Ok(permit) => (permit, scope.clone()),
+        Err(_) => {
+            let session = &call.place.scope;
+            let permit = call.desk.permit_read(&call.caller, session, ScopeView::Local).await;
+            let permit =
+                permit.map_err(|denied| ToolFailure::of(denied, &call.routes.request_id))?;
+            (permit, session.clone())
         }
-        let page = call.route(page).await?;
-        let items = page.get("items").and_then(Value::as_array);
-        let found = items.and_then(|items| {
-            items.iter().find(|fact| text_at(fact, &["id"]).as_deref() == Some(id))
-        });
-        if let Some(found) = found {
-            return Ok(found.clone());
-        }
-        cursor = text_at(&page, &["next_cursor"]);
-        if cursor.is_none() {
-            break;
-        }
-    }
-    let text =
-        format!("`id`: there is no fact {id} in {scope}. Use an id that memory_checkout gave.");
-    Err(ToolFailure::mistake("NOT_FOUND", text))
+    };
+    let found = call.app.engine.fact_by_id(permit, scope, fact_id).await;
+    let found = found.map_err(|error| ToolFailure::of(error.into(), &call.routes.request_id))?;
+    let found = found.ok_or_else(unknown)?;
+    serde_json::to_value(facts::shown(&found))
+        .map_err(|error| ToolFailure::of(internal(error.to_string()), &call.routes.request_id))
 }
 
 async fn belief(call: &ToolCall, id: &str) -> Result<Origin, ToolFailure> {
