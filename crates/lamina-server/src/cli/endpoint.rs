@@ -108,13 +108,22 @@ pub(super) fn read(data: &Path) -> Option<Endpoint> {
     serde_json::from_slice(&bytes).ok()
 }
 
-/// Whether a process holds the lock of the directory.
-pub(super) fn is_owned(data: &Path) -> bool {
-    match RealDisk.open(&data.join(LOCK_FILE)) {
-        // The lock is let go at once; a server that starts in this moment tries again.
-        Ok(file) => !file.try_lock().unwrap_or(false),
-        Err(_) => false,
+/// Removes the file that a server left behind, and returns true, if no process holds the lock of the directory. A
+/// server holds the lock some time before it says where it is: the file of another must be gone by then.
+pub(super) fn withdraw_stale(data: &Path) -> bool {
+    let Ok(lock) = RealDisk.open(&data.join(LOCK_FILE)) else {
+        return true;
+    };
+    if !lock.try_lock().unwrap_or(false) {
+        return false;
     }
+    let path = file(data);
+    if RealDisk.exists(&path)
+        && let Err(error) = RealDisk.remove(&path)
+    {
+        tracing::debug!(%error, path = %path.display(), "a file was not removed");
+    }
+    true
 }
 
 pub(super) fn file(data: &Path) -> PathBuf {

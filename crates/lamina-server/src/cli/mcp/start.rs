@@ -19,6 +19,8 @@ use crate::cli::exit::Exit;
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 /// Between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// Servers that end at once while no process has the directory, until it is taken as unusable.
+const REFUSALS_MAX: usize = 3;
 /// Between two attempts to start one, where another process still has the directory.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// Until a connection on this machine stands.
@@ -77,6 +79,7 @@ fn tell_once(sentence: &str) {
 async fn start(data: &Path) -> io::Result<LocalStream> {
     let mut child = spawn(data)?;
     let mut has_ended = false;
+    let mut refusals = 0;
     loop {
         if let Some(stream) = connect_running(data).await {
             reap(child);
@@ -84,8 +87,13 @@ async fn start(data: &Path) -> io::Result<LocalStream> {
         }
         match child.try_wait()? {
             None => sleep(LOOK_INTERVAL).await,
-            // The directory is in use: by a server that starts or ends right now.
-            Some(status) if status.code() == Some(Exit::Unreadable as i32) => {
+            // The directory is in use, by a server that starts or ends right now, or cannot be used at all.
+            Some(status)
+                if status.code() == Some(Exit::Unreadable as i32) && refusals < REFUSALS_MAX =>
+            {
+                if has_ended && endpoint::withdraw_stale(data) {
+                    refusals += 1;
+                }
                 if has_ended {
                     child = spawn(data)?;
                 } else {
@@ -142,7 +150,7 @@ fn spawn(data: &Path) -> io::Result<Child> {
 /// another memory, or is another program.
 async fn connect_running(data: &Path) -> Option<LocalStream> {
     let endpoint = endpoint::read(data)?;
-    if !endpoint::is_owned(data) {
+    if endpoint::withdraw_stale(data) {
         tell_once(&format!(
             "{} names process {} at {}, which does not serve this directory: another server is started",
             endpoint::file(data).display(),

@@ -37,7 +37,7 @@ fn input() -> Value {
     })
 }
 
-fn output() -> Value {
+pub(super) fn output() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -143,7 +143,7 @@ async fn ids(call: &ToolCall) -> Result<Vec<String>, ToolFailure> {
     Ok(ids)
 }
 
-fn previewed(scope: &str, shown: &Value) -> ToolAnswer {
+pub(super) fn previewed(scope: &str, shown: &Value) -> ToolAnswer {
     let preview = shown.get("preview_id").and_then(Value::as_str).unwrap_or_default();
     let expires = shown.get("expires_at").and_then(Value::as_str).unwrap_or_default();
     let counts = shown.get("estimated_deleted").cloned().unwrap_or_else(|| json!({}));
@@ -164,7 +164,7 @@ fn previewed(scope: &str, shown: &Value) -> ToolAnswer {
     ToolAnswer { text, structured }
 }
 
-fn declined(scope: &str) -> ToolAnswer {
+pub(super) fn declined(scope: &str) -> ToolAnswer {
     let next = "The user does not want it. Do not ask again unless the user brings it up.";
     let structured = json!({
         "forgotten": false,
@@ -177,7 +177,7 @@ fn declined(scope: &str) -> ToolAnswer {
     ToolAnswer { text: format!("Nothing is forgotten in {scope}. {next}"), structured }
 }
 
-fn forgotten(scope: &str, done: &Value) -> ToolAnswer {
+pub(super) fn forgotten(scope: &str, done: &Value) -> ToolAnswer {
     let counts = done.get("deleted").cloned().unwrap_or_else(|| json!({}));
     let text = format!("Forgotten in {scope}: {}.", counted(&counts));
     let structured = json!({

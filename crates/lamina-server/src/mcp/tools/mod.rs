@@ -6,6 +6,8 @@ mod feedback;
 mod why;
 pub(crate) mod forget;
 pub(crate) mod session_log;
+#[cfg(test)]
+mod tests;
 
 use std::pin::Pin;
 use std::sync::Arc;

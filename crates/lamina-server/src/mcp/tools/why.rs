@@ -10,6 +10,8 @@ use crate::mcp::route_call::RouteCall;
 
 /// Events that are shown.
 const EVENTS_MAX: usize = 12;
+/// Ids that are named of what is left out, and of what was derived.
+const IDS_MAX: usize = 100;
 /// Characters of the words of one event.
 const WORDS_CHARS_MAX: usize = 600;
 
@@ -36,7 +38,7 @@ fn input() -> Value {
     })
 }
 
-fn output() -> Value {
+pub(super) fn output() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -61,22 +63,23 @@ fn output() -> Value {
             },
             "derived": {"type": "array", "items": {"type": "string"}},
             "left_out": {"type": "integer"},
+            "left_out_ids": {"type": "array", "items": {"type": "string"}},
         },
-        "required": ["id", "kind", "statement", "times", "events", "derived", "left_out"],
+        "required": ["id", "kind", "statement", "times", "events", "derived", "left_out", "left_out_ids"],
         "additionalProperties": false,
     })
 }
 
 /// What is known of a record.
-struct Origin {
-    id: String,
-    kind: &'static str,
-    statement: String,
+pub(super) struct Origin {
+    pub(super) id: String,
+    pub(super) kind: &'static str,
+    pub(super) statement: String,
     /// Names and instants.
-    times: Vec<(&'static str, Option<String>)>,
+    pub(super) times: Vec<(&'static str, Option<String>)>,
     /// The events it stands on.
-    supports: Vec<String>,
-    derived: Vec<String>,
+    pub(super) supports: Vec<String>,
+    pub(super) derived: Vec<String>,
 }
 
 async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
@@ -186,12 +189,15 @@ async fn support(call: &ToolCall, id: &str) -> Value {
     })
 }
 
-fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
-    let mut left_out = origin.supports.len().saturating_sub(events.len());
+pub(super) fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
     while events.len() > 1 && Value::from(events.clone()).to_string().len() > ANSWER_BYTES_MAX {
         events.pop();
-        left_out += 1;
     }
+    let rest = origin.supports.get(events.len()..).unwrap_or_default();
+    let left_out = rest.len();
+    let left_out_ids = rest.get(..IDS_MAX).unwrap_or(rest);
+    let derived = origin.derived.get(..IDS_MAX).unwrap_or(&origin.derived);
+    let derived_left_out = origin.derived.len() - derived.len();
     let mut text = format!("{} ({}). {}\n", origin.id, origin.kind, origin.statement);
     for (name, time) in &origin.times {
         if let Some(time) = time {
@@ -211,10 +217,17 @@ fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
         ));
     }
     if left_out > 0 {
-        text.push_str(&format!("{left_out} more events are left out.\n"));
+        text.push_str(&format!(
+            "{left_out} more events are left out. Call memory_why with one of their ids to read on: {}\n",
+            left_out_ids.join(", ")
+        ));
     }
     if !origin.derived.is_empty() {
-        text.push_str(&format!("Derived from it: {}\n", origin.derived.join(", ")));
+        text.push_str(&format!("Derived from it: {}", derived.join(", ")));
+        if derived_left_out > 0 {
+            text.push_str(&format!(" and {derived_left_out} more"));
+        }
+        text.push('\n');
     }
     let times: serde_json::Map<String, Value> =
         origin.times.iter().map(|(name, time)| ((*name).to_owned(), time.clone().into())).collect();
@@ -224,8 +237,9 @@ fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
         "statement": origin.statement,
         "times": times,
         "events": events,
-        "derived": origin.derived,
+        "derived": derived,
         "left_out": left_out,
+        "left_out_ids": left_out_ids,
     });
     ToolAnswer { text, structured }
 }
