@@ -327,6 +327,11 @@ proptest! {
     }
 
     #[test]
+    fn any_stream_is_answered_line_by_line(bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'{'), any::<u8>()], 0..400)) {
+        targets::stream(&bytes);
+    }
+
+    #[test]
     fn lines_are_the_stream_split_at_line_ends(bytes in prop::collection::vec(prop_oneof![Just(b'\n'), any::<u8>()], 0..200)) {
         let mut read = Vec::new();
         let mut input = &bytes[..];
