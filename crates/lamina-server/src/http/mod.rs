@@ -22,6 +22,7 @@ mod body;
 mod hashed;
 mod paced;
 pub(crate) mod reply;
+mod shares;
 mod packs;
 mod once;
 mod replays;
