@@ -292,7 +292,9 @@ async fn tell_about_memory(history: &mut History, draw: usize) {
             let checkout = shown(&history.engine, ASKED[draw % 3]).await;
             let text = format!("{checkout}\n<lamina_memory>\n- {claim}\n</lamina_memory>");
             history
-                .put(SCOPE, |experience| experience.content = Content::Text { text, media: Vec::new() })
+                .put(SCOPE, |experience| {
+                    experience.content = Content::Text { text, media: Vec::new() }
+                })
                 .await;
             return;
         }
@@ -315,7 +317,9 @@ fn random_events_about_memory_never_become_facts() {
             let known = facts(&history.engine).await;
             let mut draw = seed;
             for _ in 0..24 {
-                draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                draw = draw
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 tell_about_memory(&mut history, draw >> 33).await;
             }
             history.end().await;

@@ -185,3 +185,32 @@ fn m17_worktrees_are_one_project_and_namesakes_are_two() {
     assert_ne!(namesake, home);
     assert!(namesake.starts_with("project:work-"), "{namesake}");
 }
+
+#[test]
+fn m18_variables_of_other_programs_name_project_and_session() {
+    let ground = Ground::new();
+    let work = ground.directory.path().join("work");
+    let scope = |place: &std::path::Path, variables: &[(&str, &str)]| {
+        let mut command = AgentClient::command(place);
+        command.arg("--data").arg(ground.data()).env("USER", "ann").envs(variables.iter().copied());
+        let mut client = AgentClient::spawn(&mut command);
+        let answer = client.append("Here.");
+        answer["result"]["structuredContent"]["scope"].as_str().unwrap().to_owned()
+    };
+    let log = ground.directory.path().join("elsewhere/.eventloom");
+    let log = log.to_str().unwrap();
+    std::fs::DirBuilder::new().recursive(true).create(log).unwrap();
+    for (variables, expected) in [
+        (&[("ZAXY_DOMAIN", "zaxy")] as &[_], "project:zaxy/session:zaxy-default"),
+        (&[("EVENTLOOM_THREAD", "t.1")], "project:work/session:t_2E1"),
+        (&[("EVENTLOOM_PATH", log)], "project:elsewhere/session:elsewhere-default"),
+        (&[("ZAXY_DOMAIN", "z"), ("EVENTLOOM_THREAD", "t")], "project:z/session:t"),
+    ] {
+        assert_eq!(scope(&work, variables), expected, "{variables:?}");
+    }
+    // Where no project is, it is the person's own scope.
+    for place in ["/", "/tmp"] {
+        let found = scope(std::path::Path::new(place), &[]);
+        assert_eq!(found, "user:ann/session:ann-default", "{place}");
+    }
+}

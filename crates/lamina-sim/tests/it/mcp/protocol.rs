@@ -242,3 +242,41 @@ fn m42_fact_is_found_in_every_session_of_its_project_and_in_no_other() {
     assert_eq!(unknown["isError"], true, "{unknown}");
     assert!(unknown["content"][0]["text"].as_str().unwrap().starts_with("NOT_FOUND"), "{unknown}");
 }
+
+#[test]
+fn m19_turn_of_codex_names_the_conversation_and_people_are_kept_apart_from_agents() {
+    let own = Own::start();
+    let mut http = Http::new(own.server.client(), &project());
+    let mut api = own.api("mcp");
+    let turn = json!({"session_id": "s-1", "turn_id": "t-1"});
+    for (turn, actor, said_by) in [
+        (turn.clone(), None, "agent:codex-mcp-client"),
+        (json!(turn.to_string()), None, "agent:codex-mcp-client"),
+        (turn.clone(), Some("assistant"), "agent:codex-mcp-client"),
+        (turn, Some("reviewer"), "agent:reviewer"),
+    ] {
+        let mut arguments = json!({"text": "The build is green."});
+        if let Some(actor) = actor {
+            arguments["actor"] = json!(actor);
+        }
+        let answer = http.ask(
+            "tools/call",
+            json!({
+                "name": "memory_append",
+                "arguments": arguments,
+                "_meta": {
+                    "x-codex-turn-metadata": turn,
+                    "lamina/workspace": {"client": "codex-mcp-client"},
+                },
+            }),
+        );
+        let id = answer["result"]["structuredContent"]["event_id"].as_str().unwrap().to_owned();
+        let event = api.event(&id);
+        assert_eq!(event["observed_actor"]["id"], said_by, "{event}");
+        assert_eq!(event["observed_actor"]["session"], "s-1", "{event}");
+    }
+    // What the user said is the user's.
+    let written = http.call("memory_append", json!({"text": "I prefer tea.", "actor": "user"}));
+    let event = api.event(written["structuredContent"]["event_id"].as_str().unwrap());
+    assert!(event["observed_actor"]["id"].as_str().unwrap().starts_with("user:"), "{event}");
+}
