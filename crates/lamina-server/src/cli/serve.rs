@@ -69,6 +69,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
+    endpoint::withdraw_stale(&config.data);
     let (engine, report) = open(config, env.clone()).await?;
     let bound = endpoint::bind(config).await;
     let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
