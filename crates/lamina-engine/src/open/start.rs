@@ -156,7 +156,8 @@ pub(super) fn start(
     opened: Opened,
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
-    let Opened { env, keys, log, views, mut report, clock, lock } = opened;
+    let Opened { env, keys, log, views, mut report, clock, ballast, lock } = opened;
+    let room = Room::new(ballast, settings.free_bytes_min);
     let shared = Shared::over(&*log);
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
     let (reader, tip, lock) = (watched(&*log, &shared), log.tip(), Arc::<dyn DiskFile>::from(lock));
@@ -173,7 +174,8 @@ pub(super) fn start(
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
     let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader, (&views, &blobs))?;
     let (to_writer, channels) = Channels::open();
-    let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings)?;
+    let (capture, applier) =
+        writing(log, (&views, &env), (&shared, &standing), (&settings, &room))?;
     let pace = Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) };
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
@@ -194,13 +196,14 @@ pub(super) fn start(
     let work = Work { capture, applier, stages, tap, deriving, asking };
     let upkeep = Upkeep::new(&env, &views, &blobs, &clock_guard);
     let mut threads = work.spawn(channels, &env, &views, upkeep, &shared, &lock)?;
-    threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);
+    threads.extend(started(follow, told, (&shared, &standing, &room), &lock, scrubber)?);
     let inner = Inner {
         backlog,
         desk,
         answerer,
         writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
         room,
+        reads: engine::read_turns(),
         pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
         env,
         guard: clock_guard,
@@ -234,18 +237,18 @@ fn writing(
     log: Box<dyn Log>,
     (views, env): (&Arc<Views>, &Env),
     (shared, standing): (&Arc<Shared>, &Arc<Standing>),
-    settings: &Settings,
-) -> Result<(Capture, Applier, Room), OpenError> {
+    (settings, room): (&Settings, &Room),
+) -> Result<(Capture, Applier), OpenError> {
     let ledger = ledger(settings, env, &*log)?;
-    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let applied = || Arc::clone(&shared.applied);
     let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
     let applier = Applier::new(Arc::clone(views), applied());
     let applier = applier
         .with_standing(Arc::clone(standing))
         .with_told(Arc::clone(&shared.told), Arc::clone(&shared.texts))
-        .with_served(Arc::clone(&shared.served));
-    Ok((capture.with_room(room.clone()).with_ledger(ledger), applier, room))
+        .with_served(Arc::clone(&shared.served))
+        .with_stall(Arc::clone(&shared.stall));
+    Ok((capture.with_room(room.clone()).with_ledger(ledger), applier))
 }
 
 /// Opens the search index. One that cannot be opened is no reason not to serve: events are then found
@@ -304,7 +307,7 @@ fn embedding(follower: &Follower, standing: &Arc<Standing>) -> Option<embed::thr
 fn started(
     follower: Option<Follower>,
     told: mpsc::SyncSender<Fed>,
-    (shared, standing): (&Arc<Shared>, &Arc<Standing>),
+    (shared, standing, room): (&Arc<Shared>, &Arc<Standing>, &Room),
     lock: &Arc<dyn DiskFile>,
     other: JoinHandle<()>,
 ) -> Result<Vec<JoinHandle<()>>, OpenError> {
@@ -313,7 +316,8 @@ fn started(
     let (found, wake) = (Arc::clone(&follower.search), Arc::clone(&follower.wake));
     let embed = embedding(&follower, standing);
     threads.push(spawn(Role::Index, shared, lock, move || follower.run(&told))?);
-    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?);
+    let room = room.clone();
+    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake, &room))?);
     if let Some(embed) = embed {
         threads.push(spawn(Role::Embed, shared, lock, move || embed.run())?);
     }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lamina_core::write::pipeline::{Action, IN_FLIGHT_MAX, Input, Pipeline};
 use lamina_env::rng::draw;
@@ -35,6 +36,8 @@ pub use worker::{Fed, NothingDerived, Performed, StageError, StageWorker};
 /// Entries and bytes read from the log at a time.
 const CATCH_UP_ENTRIES: usize = if cfg!(test) { 32 } else { 1_024 };
 const CATCH_UP_BYTES: usize = 8 * 1_024 * 1_024;
+/// How long rows wait before they are tried again on a full disk.
+const FULL_PAUSE: Duration = Duration::from_millis(200);
 
 /// Events that are taken from the log at once: what comes after them is left there meanwhile.
 const RESUMED_MAX: usize = if cfg!(test) { 64 } else { 4_096 };
@@ -96,6 +99,8 @@ pub struct Stages {
     /// What became of the dependants of the event that is being cancelled.
     dependants: Box<Dependants>,
     out: Out,
+    /// The server serves: rows that find no space wait for it.
+    is_serving: bool,
 }
 
 /// What one round leaves to be written and told.
@@ -153,6 +158,7 @@ impl Stages {
             behind: None,
             dependants: Box::default(),
             out: Out::default(),
+            is_serving: false,
         }
     }
 
@@ -537,6 +543,22 @@ impl Stages {
         Ok(())
     }
 
+    /// From now on rows that find no space on the disk wait for it.
+    pub(crate) fn serve(&mut self) {
+        self.is_serving = true;
+    }
+
+    fn commit(&self, batch: Batch) -> Result<(), ViewError> {
+        loop {
+            match self.views.commit(batch.clone()) {
+                Err(error) if error.is_full() && self.is_serving && !self.hub.is_closed() => {
+                    std::thread::sleep(FULL_PAUSE);
+                }
+                other => return other,
+            }
+        }
+    }
+
     fn flush(&mut self) -> Result<(), ViewError> {
         let Out { batch: progress, rows, shown, untold, touched } = std::mem::take(&mut self.out);
         let mut batch = Batch::default();
@@ -546,7 +568,7 @@ impl Stages {
         // Rows first: who reads in the middle of it and finds an event through has all of its rows.
         batch.writes.extend(progress.writes);
         if !batch.writes.is_empty() {
-            self.views.commit(batch)?;
+            self.commit(batch)?;
         }
         if untold {
             // Who began to listen in the middle of this round has read no row of it.

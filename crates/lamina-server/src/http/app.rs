@@ -17,6 +17,7 @@ use super::cors::Cors;
 use super::listen::Closing;
 use super::once::Answers;
 use super::packs::{Gone, Packs};
+use super::read_load::ReadLoad;
 use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
@@ -40,6 +41,8 @@ pub struct App {
     pub(crate) limits: Limits,
     pub(crate) cors: Cors,
     pub(crate) rates: Limiter,
+    /// Reads under way.
+    pub(crate) reads: ReadLoad,
     quotas: Quotas,
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
@@ -106,6 +109,9 @@ impl App {
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
             rates,
+            reads: ReadLoad::new(
+                usize::try_from(config.limits.reads_in_flight).unwrap_or(usize::MAX),
+            ),
             quotas: config.quotas,
             strictness: if config.envelope_lenient {
                 Strictness::Lenient
