@@ -518,6 +518,11 @@ impl Capture {
 
     /// The last entries before the process ends.
     pub fn close(&mut self) -> Result<Committed, LogError> {
+        self.look();
+        if self.low {
+            // The next start would have to fold them, and there may be no space for that either.
+            return Ok(Committed::default());
+        }
         let appended = self.log.close()?;
         Ok(self.noted(appended))
     }

@@ -300,7 +300,7 @@ fn check_reads_the_format_of_the_directory() {
     RealDisk.remove(&format).unwrap();
     let checked = lamina(&["check", "--data", text(&data)]);
     assert!(!checked.status.success());
-    assert!(err(&checked).contains("FORMAT"), "{}", err(&checked));
+    assert!(err(&checked).contains("no Lamina data directory"), "{}", err(&checked));
 }
 
 #[test]

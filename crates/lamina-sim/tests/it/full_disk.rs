@@ -82,7 +82,8 @@ fn api(server: &Server, area: &str) -> Api {
 }
 
 fn reasons(api: &mut Api) -> String {
-    api.get("/v1/health").response.text()
+    // An unhealthy report is a 503 without the envelope of an error.
+    api.client.send(&Request::get("/v1/health")).unwrap().text()
 }
 
 /// Waits until a write is taken again.
@@ -141,7 +142,7 @@ fn full_disk_refuses_writes_serves_reads_and_takes_back() {
     assert!(reasons(&mut api).contains("the disk is full"), "{}", reasons(&mut api));
     // What takes something back, and what keeps it from going.
     let target = format!("/v1/lifecycle/memory-event/{cancelled}/cancel");
-    api.post(&target, &json!({"reason": "moved"})).ok(200);
+    api.post(&target, &json!({"audit_note": "moved"})).ok(200);
     let hold = Request::new("PUT", "/v1/admin/legal-holds");
     api.send(&hold.json(&json!({"scope": api.scope, "reason": "a trial"}))).ok(200);
     let lifted = api.delete(&format!("/v1/admin/legal-holds?scope={}", api.scope));
@@ -270,7 +271,7 @@ fn full_ledger_takes_nothing_back_says_so_and_serves_reads_after_a_restart() {
     assert_eq!(string(&first.get("/v1/health").ok(200), "status"), "healthy");
     disk.fill_but(0);
     let target = format!("/v1/lifecycle/memory-event/{gone}/cancel");
-    let body = json!({"reason": "moved"});
+    let body = json!({"audit_note": "moved"});
     let refused = first.post(&target, &body).fails(503, "WAL_UNAVAILABLE");
     assert_eq!(refused["details"]["done"], false, "{refused}");
     assert!(string(&refused, "message").contains("Nothing was done"), "{refused}");
