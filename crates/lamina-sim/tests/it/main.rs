@@ -79,6 +79,8 @@ mod vocabularies;
 #[cfg(test)]
 mod zaxy;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod rederive;
 #[cfg(test)]
 mod ownership;
