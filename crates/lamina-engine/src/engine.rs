@@ -76,10 +76,8 @@ pub(crate) struct Inner {
     pub(crate) hub: Arc<Hub>,
     pub(crate) blobs: Arc<BlobStore>,
     pub(crate) room: Room,
-    /// Turns of reads that have a thread.
-    pub(crate) reads: Arc<Semaphore>,
-    /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
-    pub(crate) pictures: Arc<Semaphore>,
+    /// Turns of work that takes memory.
+    pub(crate) turns: ReadTurns,
     pub(crate) shared: Arc<Shared>,
     pub(crate) admin: Admin,
     pub(crate) audit: Audit,
@@ -212,10 +210,26 @@ impl Engine {
 /// every one of them has memory of its own.
 const READS_PER_CORE: usize = 4;
 
-/// Turns for the reads of this machine.
-pub(crate) fn read_turns() -> Arc<Semaphore> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Arc::new(Semaphore::new(READS_PER_CORE * cores.max(2)))
+/// Pictures hashed at the same time.
+const PICTURES_MAX: usize = 2;
+
+/// Turns of work that takes memory.
+#[derive(Debug)]
+pub(crate) struct ReadTurns {
+    /// Reads that have a thread.
+    pub(crate) reads: Arc<Semaphore>,
+    /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
+    pub(crate) pictures: Arc<Semaphore>,
+}
+
+impl Default for ReadTurns {
+    fn default() -> ReadTurns {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        ReadTurns {
+            reads: Arc::new(Semaphore::new(READS_PER_CORE * cores.max(2))),
+            pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
+        }
+    }
 }
 
 impl Inner {
@@ -225,7 +239,7 @@ impl Inner {
         read: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, JoinError> {
         // The turns are never closed.
-        let turn = Arc::clone(&self.reads).acquire_owned().await.ok();
+        let turn = Arc::clone(&self.turns.reads).acquire_owned().await.ok();
         let reading = tokio::task::spawn_blocking(move || {
             let _turn = turn;
             read()

@@ -68,6 +68,8 @@ impl Health {
     }
 }
 
+/// What it means that the views wait for space.
+const STALLED: &str = "the views find no space; they follow the log when space returns";
 /// What it means that the ledger cannot be written.
 const UNNOTED: &str = "the ledger of erasures cannot be written: nothing can be forgotten, erased, cancelled, revoked \
                        or held until there is space on its disk";
@@ -102,11 +104,7 @@ impl Engine {
                 Status::Unhealthy,
                 "the disk is full; writes resume when space returns",
             ),
-            (
-                shared.stall.is_full(),
-                Status::Unhealthy,
-                "the views find no space; they follow the log when space returns",
-            ),
+            (shared.stall.is_full(), Status::Unhealthy, STALLED),
             (views_failed, Status::Unhealthy, "the views cannot be written; restart the server"),
             (
                 health.scrub_damage.is_some(),

@@ -282,8 +282,7 @@ fn check_views(
         add(true, "the views are not a fold of this log; the next start rebuilds them".to_owned());
         return Ok(());
     }
-    if let Err(error) = key_check::verify(keys, &stored, &*reader) {
-        let OpenError::Keys(error) = error else { return Err(error) };
+    if let Err(OpenError::Keys(error)) = key_check::verify(keys, &stored, &*reader) {
         add(false, error.to_string());
         return Ok(());
     }

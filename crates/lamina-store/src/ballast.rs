@@ -91,3 +91,6 @@ impl Ballast {
         self.disk.open_read(&self.path).and_then(|file| file.len()).ok()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,12 +6,29 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use lamina_store::kv::Batch;
+use lamina_store::view::{ViewError, Views};
+
 use crate::write::applied::Applied;
 
 /// How long the applier waits before it tries again.
 const PAUSE: Duration = Duration::from_millis(200);
 /// After so many attempts callers that wait are told.
 pub(crate) const ATTEMPTS_ANSWERED: u32 = 10;
+
+/// Writes rows outside of replay. Rows that find no space are tried again until there is some, or it ends.
+pub(crate) fn commit_patiently(
+    views: &Views,
+    batch: &Batch,
+    ends: impl Fn() -> bool,
+) -> Result<(), ViewError> {
+    loop {
+        match views.commit(batch.clone()) {
+            Err(error) if error.is_full() && !ends() => std::thread::sleep(PAUSE),
+            other => return other,
+        }
+    }
+}
 
 /// Whether the views wait for space.
 #[derive(Debug, Default)]

@@ -24,7 +24,7 @@ use crate::audit::AuditAlone;
 use crate::audit::retention::Retention;
 use crate::clock::ClockGuard;
 use crate::derive::backlog::Backlog;
-use crate::engine::{Inner, Shared, read_turns};
+use crate::engine::{Inner, ReadTurns, Shared};
 use crate::write::applied::Applied;
 use crate::write::apply::Applier;
 use crate::write::hub::Hub;
@@ -95,8 +95,7 @@ impl RecallAlone {
             hub: Arc::new(Hub::default()),
             blobs: Arc::new(blobs),
             room: Room::new(Ballast::new(Arc::clone(&env.disk), &data, 0), 0),
-            reads: read_turns(),
-            pictures: Arc::new(Semaphore::new(1)),
+            turns: ReadTurns::default(),
             shared,
             admin: Admin::over(Arc::clone(standing), Arc::new(staging)),
             audit: audit.beside(retention, peppers),
