@@ -30,6 +30,12 @@ use crate::tls::Tls;
 use crate::transfer::import::Imports;
 use crate::watching;
 
+/// Threads for work that blocks. Each keeps memory of its own; reads take few of them
+/// (`lamina-engine/reading`), the rest is for uploads, transfers and jobs.
+const BLOCKING_THREADS_MAX: usize = 64;
+/// How long such a thread waits for more work.
+const BLOCKING_THREADS_KEPT: Duration = Duration::from_secs(2);
+
 /// Runs the server until a signal ends it.
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     check_address(config)?;
@@ -39,7 +45,11 @@ pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     {
         tracing::warn!(%error, "a crash may write keys to a core file: it could not be forbidden");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_keep_alive(BLOCKING_THREADS_KEPT)
+        .enable_all()
+        .build();
     let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
     runtime.block_on(run(config))
 }

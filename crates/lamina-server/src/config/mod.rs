@@ -173,6 +173,8 @@ pub struct Limits {
     pub blob_bytes: u64,
     /// Bytes of the source of an import.
     pub import_bytes: u64,
+    /// Reads that are under way or wait in line.
+    pub reads_in_flight: u64,
     /// Open connections.
     pub connections: u64,
     /// How long a connection may take to send the head of its next request.
@@ -361,6 +363,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
     key("limits.import_bytes", "LAMINA_LIMITS_IMPORT_BYTES"),
+    key("limits.reads_in_flight", "LAMINA_LIMITS_READS_IN_FLIGHT"),
     key("limits.connections", "LAMINA_LIMITS_CONNECTIONS"),
     key("limits.header_timeout_ms", "LAMINA_LIMITS_HEADER_TIMEOUT_MS"),
     key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),

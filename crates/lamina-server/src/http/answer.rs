@@ -143,8 +143,29 @@ async fn without_panic(handling: Answer) -> Result<Response, Failure> {
         .unwrap_or_else(|panic| Err(internal(format!("panic: {}", logging::panic_text(&*panic)))))
 }
 
-/// A change with a key is made once.
+/// Runs the handler. A read takes a place among those that are under way, and gives it back with its answer.
 fn handled(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
+    if Usage::of(&call.head.method, site.capability()) != Some(Usage::Read) {
+        return handled_once(site, call, handler);
+    }
+    match call.app.reads.begin() {
+        Ok(place) => {
+            let answering = handled_once(site, call, handler);
+            Box::pin(async move {
+                let answered = answering.await;
+                drop(place);
+                answered
+            })
+        }
+        Err(error) => Box::pin(async move {
+            body::drain(&call.head.headers, call.body).await;
+            Err(error.into())
+        }),
+    }
+}
+
+/// A change with a key is made once.
+fn handled_once(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
     match site.keeps_answers() {
         true => Box::pin(once::handle(Arc::clone(site), call, handler)),
         false => handler(call),
