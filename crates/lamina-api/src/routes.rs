@@ -288,16 +288,19 @@ const OTHER_KEYS: &[(Method, &str)] = &[
 pub enum OtherEndpoint {
     /// `POST /mcp`, the tools of agents: `docs/MCP.md`.
     Mcp,
+    /// `POST /messages/`, the same tools over the older transport with server-sent events.
+    McpMessages,
 }
 
 impl OtherEndpoint {
     /// Each of them.
-    pub const ALL: &[OtherEndpoint] = &[OtherEndpoint::Mcp];
+    pub const ALL: &[OtherEndpoint] = &[OtherEndpoint::Mcp, OtherEndpoint::McpMessages];
 
     /// The path that the router serves.
     pub const fn path(self) -> &'static str {
         match self {
             OtherEndpoint::Mcp => "/mcp",
+            OtherEndpoint::McpMessages => "/messages/",
         }
     }
 }

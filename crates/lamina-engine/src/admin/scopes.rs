@@ -364,8 +364,7 @@ impl Engine {
         read: impl FnOnce(&Inner) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let inner = Arc::clone(&self.inner);
-        let read = tokio::task::spawn_blocking(move || read(&inner)).await;
-        read.unwrap_or(Err(Error::ShuttingDown))
+        self.inner.read_in_turn(move || read(&inner)).await.unwrap_or(Err(Error::ShuttingDown))
     }
 }
 

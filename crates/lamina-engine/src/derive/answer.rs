@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
-use lamina_core::read::checkout::typed::is_telemetry;
+use lamina_core::read::checkout::typed::{INVALIDATED, is_telemetry};
 use lamina_core::write::echo::pieces;
 use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
@@ -285,6 +285,7 @@ impl Answerer {
         let (mapped, relations) = mapped.unwrap_or_default();
         let mut asked = asked(&what.directives, &what.modality, event.head.recorded_at);
         asked.confidence_floor = asked.confidence_floor.or_else(|| self.floor(event.head.tenant));
+        asked.source = record_source(what);
         let mut answer = Answer {
             observed_at: what.context.observed_at,
             extraction: found.extraction,
@@ -360,7 +361,13 @@ fn wants_facts(what: &ExperienceWhat) -> bool {
     let asked = what.directives.extract.as_ref();
     known
         && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
-        && !is_telemetry_event(&what.content)
+        && (!is_telemetry_event(&what.content) || is_invalidation(&what.content))
+}
+
+/// Whether a typed event ends what is known of an entity.
+fn is_invalidation(content: &Content) -> bool {
+    let Content::Json { data, .. } = content else { return false };
+    lamina_models::kind_of(data).is_some_and(|kind| kind == INVALIDATED)
 }
 
 /// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
@@ -466,6 +473,13 @@ fn judged(content: &Content) -> Option<(BeliefId, bool)> {
     }
 }
 
+/// The source that a label of a structured record names, such as `source:crm`.
+fn record_source(what: &ExperienceWhat) -> Option<String> {
+    let Content::Json { .. } = what.content else { return None };
+    let named = what.context.labels.iter().find_map(|label| label.strip_prefix("source:"));
+    named.filter(|source| !source.trim().is_empty()).map(str::to_owned)
+}
+
 fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked {
     let lasting = |ttl: Option<&str>| ttl.and_then(|ttl| lamina_models::duration_us(ttl, at.0));
     let wanted = directives.extract.as_ref();
@@ -479,5 +493,6 @@ fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked 
         no_beliefs: wanted.is_some_and(|wanted| !wanted.iter().any(|layer| layer == "beliefs")),
         feedback: modality.as_str() == "feedback",
         settles: None,
+        source: None,
     }
 }

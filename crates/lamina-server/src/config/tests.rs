@@ -127,6 +127,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         limits.bulk_body_bytes = 16777216 (default)
         limits.blob_bytes = 104857600 (default)
         limits.import_bytes = 10737418240 (default)
+        limits.reads_in_flight = 512 (default)
         limits.connections = 9 (environment LAMINA_LIMITS_CONNECTIONS)
         limits.header_timeout_ms = 30000 (default)
         limits.body_timeout_ms = 30000 (default)

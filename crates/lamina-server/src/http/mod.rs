@@ -21,6 +21,7 @@ mod query;
 mod body;
 mod hashed;
 mod paced;
+mod read_load;
 pub(crate) mod reply;
 mod shares;
 mod packs;

@@ -266,7 +266,7 @@ pub(super) fn pinned(
     }
 }
 
-pub(super) fn shown(fact: &FactRecord) -> FactBody {
+pub(crate) fn shown(fact: &FactRecord) -> FactBody {
     let first = fact.objects.first();
     let conflicting = if fact.is_conflict() {
         let side = |side: &FactObject| SideBody {

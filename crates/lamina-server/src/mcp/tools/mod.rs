@@ -4,7 +4,10 @@ mod append;
 mod checkout;
 mod feedback;
 mod why;
-mod forget;
+pub(crate) mod forget;
+pub(crate) mod session_log;
+#[cfg(test)]
+mod tests;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -104,6 +107,16 @@ pub(crate) const SLIM_TOOLS: &[Tool] = &[
     why::TOOL,
     forget::TOOL,
 ];
+
+/// A checkout, as `memory_checkout` makes it.
+pub(crate) async fn checkout(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+    (checkout::TOOL.run)(call).await
+}
+
+/// Where a record comes from, as `memory_why` tells it.
+pub(crate) async fn why(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+    (why::TOOL.run)(call).await
+}
 
 impl Tool {
     fn shown(&self) -> Value {
