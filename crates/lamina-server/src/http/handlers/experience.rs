@@ -48,10 +48,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let started = call.app.env.clock.monotonic();
     let captured = match call.app.engine.experience(&permit, write).await {
         Ok(captured) => captured,
-        Err(EngineError::IdempotencyConflict { .. }) => {
-            return Err(used_key(&call.desk, &caller, &key, "").await.into());
+        Err(error) => {
+            let refused = RefusedWrite { key: &key, referred, error };
+            return Err(refused.explain(&call.desk, &caller).await);
         }
-        Err(error) => return Err(referred.explain(error, "")),
     };
     call.record.event(captured.event_id);
     call.record.audit_id(captured.audit_id);
@@ -98,6 +98,25 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
         response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// A write that the engine refused.
+struct RefusedWrite<'a> {
+    key: &'a str,
+    referred: Referred,
+    error: EngineError,
+}
+
+impl RefusedWrite<'_> {
+    /// The refusal, in terms of the body.
+    async fn explain(self, desk: &Desk, caller: &Caller) -> Failure {
+        match self.error {
+            EngineError::IdempotencyConflict { .. } => {
+                used_key(desk, caller, self.key, "").await.into()
+            }
+            error => self.referred.explain(error, ""),
+        }
+    }
 }
 
 /// Reads and checks a body and answers as if it had been written.
