@@ -102,7 +102,7 @@ impl Packs {
         state.by_id.insert(kept.id, (owner, Arc::clone(&kept)));
         let bytes = COPIES * kept.body.len();
         for evicted in state.shares.admit(caller.tenant, kept.id, bytes, now) {
-            state.drop(evicted);
+            state.remove(evicted);
         }
         kept
     }
@@ -164,11 +164,11 @@ impl Packs {
 impl State {
     fn expire(&mut self, now: Micros) {
         for expired in self.shares.expire(Micros(now.0 - PACK_TTL_US)) {
-            self.drop(expired);
+            self.remove(expired);
         }
     }
 
-    fn drop(&mut self, id: PackId) {
+    fn remove(&mut self, id: PackId) {
         let Some((owner, kept)) = self.by_id.remove(&id) else { return };
         if let Some(key) = &kept.question.idempotency_key {
             let key = (owner, key.clone());

@@ -79,7 +79,9 @@ fn deletion_of_a_tenant_drops_its_packs_and_those_of_shared_scopes() {
     let packs = Packs::default();
     let other = Caller::local("user:ben".parse().unwrap(), 2);
     packs.keep(&caller("ada"), kept("roof", 1), Micros(0));
-    packs.keep(&other, kept("roof", 2), Micros(0));
+    let mut own = kept("roof", 2);
+    own.question.scope = "user:ben".parse().unwrap();
+    packs.keep(&other, own, Micros(0));
     let mut shared = kept("roof", 3);
     shared.question.scope = "global:tips".parse().unwrap();
     packs.keep(&other, shared, Micros(0));
