@@ -5,7 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::read::units::{Unit, share, unspaced};
 use crate::read::words::Matter;
+
+/// Hits whose words count together.
+const TOGETHER: usize = 10;
 
 /// Relevance below this is nothing, unless somebody asks otherwise.
 pub const FLOOR: f64 = 0.45;
@@ -27,6 +31,36 @@ pub struct Evidence {
     pub matter: Option<f64>,
     /// The share of the question that is written without spaces.
     pub unspaced: f64,
+}
+
+/// A hit of the channels, as far as it is evidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EvidenceHit {
+    /// Its score by words.
+    pub lexical: Option<f64>,
+    /// Its nearness in meaning.
+    pub semantic: Option<f64>,
+    /// Which words of the question it has, as bits.
+    pub terms: u64,
+}
+
+/// The evidence of hits before their words are read. `names` is the share of the names in the question that are known.
+pub fn evidence_of_hits(units: &[Unit], hits: &[EvidenceHit], names: Option<f64>) -> Evidence {
+    let share = |bits: u64| share(units, bits);
+    let best = hits.iter().map(|hit| share(hit.terms)).fold(0.0, f64::max);
+    let mut scored: Vec<(f64, u64)> =
+        hits.iter().filter_map(|hit| hit.lexical.map(|score| (score, hit.terms))).collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let together = scored.iter().take(TOGETHER).fold(0, |bits, (_, terms)| bits | terms);
+    Evidence {
+        names,
+        best,
+        together: share(together),
+        meaning: hits.iter().filter_map(|hit| hit.semantic).max_by(f64::total_cmp),
+        closest: None,
+        matter: None,
+        unspaced: unspaced(units),
+    }
 }
 
 /// What the best records have of a question. `weight` says how telling a stem is.

@@ -20,9 +20,8 @@ use crate::engine::Inner;
 use crate::index::document::speaker;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::facts::Answers;
-use crate::read::recall::{
-    Knowledge, Ranked, Recalled, belief_words, claim_words, fact_words, object, term,
-};
+use crate::read::recall::{Knowledge, Ranked, Recalled};
+use crate::read::render::{belief_words, claim_words, fact_words, object, term};
 use crate::{Engine, Error};
 
 /// Sentences that are told about beside those that are quoted.

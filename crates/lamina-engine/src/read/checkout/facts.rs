@@ -19,7 +19,8 @@ use crate::Error;
 use crate::derive::echo::echoes_of;
 use crate::derive::revoked::INSTRUCTION;
 use crate::read::facts::{Answers, FactRecord};
-use crate::read::recall::{Knowledge, Recalled, fact_words, said_words, term};
+use crate::read::recall::{Knowledge, Recalled};
+use crate::read::render::{fact_words, said_words, term};
 
 /// Events that are looked at to cite one fact, the last first.
 const CITED_MAX: usize = 4;

@@ -6,7 +6,8 @@ use lamina_core::derive::beliefs::Polarity;
 use lamina_core::read::prompt::{AuthorList, RecordAuthor};
 use lamina_types::{EventId, FactId};
 
-use super::{Frame, Recalled};
+use super::Recalled;
+use super::plan::Frame;
 use crate::Error;
 use crate::engine::Inner;
 use crate::read::beliefs::{BeliefRecord, Ground};

@@ -5,19 +5,18 @@ use std::fmt;
 
 use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
-use lamina_models::sentence;
-use lamina_types::layer::{Claim, Effect, Object, Term};
 use lamina_types::recall::{Detail, Layer, Recall};
 use lamina_types::{EpisodeId, EventId, FactId};
 
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
+use super::plan::Frame;
 use super::retrieve::Hits;
-use super::{Dropped, Frame, Ranked, Recalled};
+use super::{Dropped, Ranked, Recalled};
 use crate::Error;
 use crate::engine::Inner;
-use crate::read::beliefs::{BeliefRecord, BeliefSubject, Ground};
-use crate::read::facts::FactRecord;
+use crate::read::beliefs::Ground;
+use crate::read::render::{belief_words, fact_words};
 use crate::read::walk::DENIED_COUNTED_MAX;
 use crate::read::{EventRecord, Traversed};
 
@@ -244,73 +243,4 @@ fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
         citations.insert(concept.record.id.to_string(), facts.chain(episodes).collect());
     }
     citations
-}
-
-/// A fact as words.
-pub fn fact_words(fact: &FactRecord) -> String {
-    let sides = fact.objects.iter().map(|side| (side.negated, &side.object));
-    said_words(&fact.subject.term, &fact.predicate, sides)
-}
-
-/// The same from what it says: whether each side is denied, and the side.
-pub(crate) fn said_words<'a>(
-    subject: &Term,
-    predicate: &str,
-    sides: impl Iterator<Item = (bool, &'a Object)>,
-) -> String {
-    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, object(side))).collect();
-    let all_denied = !sides.is_empty() && sides.iter().all(|(negated, _)| *negated);
-    let side = |(negated, side): &(bool, String)| match *negated && !all_denied {
-        true => format!("not {side}"),
-        false => side.clone(),
-    };
-    let sides: Vec<String> = sides.iter().map(side).collect();
-    let said = sentence(&term(subject), predicate, &sides.join(" or "));
-    if all_denied { format!("it is not so that {said}") } else { said }
-}
-
-/// A claim as words.
-pub(in crate::read) fn claim_words(claim: &Claim) -> String {
-    let negated = claim.effect == Effect::Negated;
-    said_words(&claim.subject, &claim.predicate, std::iter::once((negated, &claim.object)))
-}
-
-/// A belief as words.
-pub fn belief_words(belief: &BeliefRecord) -> String {
-    held_words(&belief.subject, &belief.predicate, &belief.object)
-}
-
-/// The same from what it says.
-pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object) -> String {
-    let subject = match subject {
-        BeliefSubject::Entity { name, .. } => term(name),
-        BeliefSubject::Named(name) => name.clone(),
-        BeliefSubject::Scope => String::new(),
-    };
-    match subject.as_str() {
-        "" => format!("{} {}", predicate.replace('_', " "), object(held)),
-        subject => sentence(subject, predicate, &object(held)),
-    }
-}
-
-pub(in crate::read) fn term(term: &Term) -> String {
-    match term {
-        Term::Actor(actor) => {
-            let actor = actor.as_str();
-            actor.split_once(':').map_or(actor, |(_, name)| name).to_owned()
-        }
-        Term::Named { name, .. } => name.clone(),
-        Term::Of { owner, relation } => format!("{}'s {relation}", self::term(owner)),
-    }
-}
-
-pub(in crate::read) fn object(object: &Object) -> String {
-    match object {
-        Object::Entity(called) => term(called),
-        Object::Text(text) | Object::Date(text) => text.clone(),
-        Object::Number { value, unit: Some(unit) } => format!("{value} {unit}"),
-        Object::Number { value, unit: None } => value.clone(),
-        Object::Money { amount, currency } => format!("{amount} {currency}"),
-        Object::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
-    }
 }

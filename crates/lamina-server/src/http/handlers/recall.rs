@@ -17,7 +17,7 @@ use lamina_api::v1::recall::{
     StandingBody, TrailBody, WhyNotBody,
 };
 use lamina_core::policy::{Caller, Preset};
-use lamina_core::read::fuse::Signal;
+use lamina_core::read::score::Signal;
 use lamina_core::read::pack::LAMBDA;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;

@@ -10,7 +10,8 @@ use lamina_core::read::prompt::{
 };
 use lamina_engine::read::beliefs::Ground;
 use lamina_engine::read::facts::FactRecord;
-use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
+use lamina_engine::read::recall::Recalled;
+use lamina_engine::read::render::{belief_words, fact_words};
 use lamina_types::recall::CitationMode;
 use lamina_types::{EventId, EventRecord, FactId, Micros};
 

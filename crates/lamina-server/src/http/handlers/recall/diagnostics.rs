@@ -7,7 +7,7 @@ use lamina_api::v1::recall::{
     ChannelList, ChannelRank, DiagnosticsBody, DropDiagnostics, ItemDiagnostics, PolicyBody,
     Reorder, ScopeTraversed,
 };
-use lamina_core::read::fuse::Signal;
+use lamina_core::read::score::Signal;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{Considered, Dropped, Recalled};
 use lamina_types::recall::{Detail, Recall};

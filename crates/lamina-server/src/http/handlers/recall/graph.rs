@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lamina_api::time;
-use lamina_engine::read::recall::{Recalled, belief_words};
+use lamina_engine::read::recall::Recalled;
+use lamina_engine::read::render::belief_words;
 use serde_json::{Map, Value, json};
 
 use crate::http::handlers::{beliefs, facts};

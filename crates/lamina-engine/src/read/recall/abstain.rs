@@ -1,0 +1,77 @@
+//! Abstain: whether what was found has to do with the question at all.
+
+use lamina_core::read::abstain::{self, Evidence, EvidenceHit, evidence_of_hits};
+use lamina_core::read::rerank::Touch;
+use lamina_core::read::units::{Unit, met, units};
+use lamina_core::read::words::{Matter, asking, matter, stem};
+
+use super::plan::Frame;
+use super::retrieve::Hits;
+
+/// What a text asks for, and what speaks for what was found.
+#[derive(Debug)]
+pub(super) struct Side {
+    units: Vec<Unit>,
+    evidence: Evidence,
+}
+
+impl Hits {
+    /// Notes what speaks for the hits: of the whole question, and of the sentence that asks if there are others.
+    pub(super) fn note_evidence(&mut self, frame: &Frame<'_>) {
+        let whole = frame.question.query.as_str();
+        self.sides.push(self.side(whole, true, &frame.matter));
+        if let Some(asks) = asking(whole) {
+            self.sides.push(self.side(asks, asks == whole, &matter(asks)));
+        }
+    }
+
+    /// What speaks for the hits, from the words of a text that they have.
+    fn side(&self, text: &str, is_whole: bool, matter: &Matter) -> Side {
+        let terms = self.asked.iter();
+        let weighed: Vec<(&str, f64)> =
+            terms.map(|term| (term.word.as_str(), term.weight)).collect();
+        let units = units(text, is_whole, &weighed, &matter.names);
+        let known = |name: &&String| {
+            self.asked.iter().any(|term| term.documents > 0 && stem(&term.word) == **name)
+        };
+        let named = matter.names.iter().filter(known).count() as f64;
+        let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
+        let hits: Vec<EvidenceHit> = self
+            .events
+            .iter()
+            .map(|found| EvidenceHit {
+                lexical: found.lexical,
+                semantic: found.semantic,
+                terms: found.terms,
+            })
+            .collect();
+        let evidence = evidence_of_hits(&units, &hits, names);
+        Side { units, evidence }
+    }
+
+    /// Adds to the evidence how far one record meets the question.
+    pub(super) fn weigh_evidence(&mut self) {
+        let touches: Vec<&Touch> = self
+            .events
+            .iter()
+            .filter_map(|found| found.seen.as_ref())
+            .map(|seen| &seen.touch)
+            .collect();
+        for side in &mut self.sides {
+            side.evidence.closest = met(&side.units, &touches, true);
+            side.evidence.matter = met(&side.units, &touches, false);
+        }
+    }
+
+    /// How sure it is that any of it has to do with the question.
+    pub(super) fn relevance(&self, order: &[usize]) -> f64 {
+        match (self.sides.is_empty(), order.is_empty()) {
+            (true, _) => 1.0,
+            (false, true) => 0.0,
+            (false, false) => {
+                let sides = self.sides.iter().map(|side| abstain::relevance(&side.evidence));
+                sides.fold(0.0, f64::max)
+            }
+        }
+    }
+}
