@@ -309,7 +309,6 @@ fn is_near(until: Option<i64>, now: Micros) -> bool {
 
 /// A question about a time of the past without the words that only say which time.
 fn undated(question: &str, recalled: &Recalled) -> String {
-    let question = &question.replace("start out with", "have");
     let head = without_time_clause(question);
     let now = recalled.knowledge.as_ref().and_then(Knowledge::at);
     let found = now

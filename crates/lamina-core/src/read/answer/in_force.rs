@@ -35,17 +35,14 @@ const CHANGES: &[&str] = &[
     "correction",
     "down",
     "instead",
-    "live",
     "longer",
     "migrated",
     "moved",
     "now",
-    "out",
     "raised",
     "replaced",
     "switched",
     "up",
-    "successor",
     "new",
 ];
 /// Words after which a date is a beginning.
@@ -183,7 +180,7 @@ fn choose(
         }
     }
     let past = asks_of_past(question);
-    if past && has(question, FIRST) || question.contains("start out") {
+    if past && has(question, FIRST) {
         return able.iter().min_by_key(|rival| rival.at).map(|rival| rival.place);
     }
     if time.until.is_some() {
