@@ -385,6 +385,7 @@ fn question(asked: &Asked) -> Recall {
         idempotency_key: None,
         // What it costs to answer, not to decline.
         floor: Some(0.0),
+        selection: None,
     }
 }
 

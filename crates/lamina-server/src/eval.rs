@@ -181,11 +181,11 @@ async fn ask_set(
         let other = (number + 1) % set.len();
         for question in &conversation.questions {
             let answerable = !question.evidence.is_empty();
-            let pack = server.ask(&scope(number), &question.text).await?;
+            let pack = server.ask(&scope(number), question).await?;
             let kind = if answerable { Kind::Answerable } else { Kind::Unanswerable };
             outcomes.push(outcome(conversation, kind, question, pack, units.get(number)));
             if plan.elsewhere && other != number && answerable {
-                let pack = server.ask(&scope(other), &question.text).await?;
+                let pack = server.ask(&scope(other), question).await?;
                 let known = units.get(other);
                 outcomes.push(outcome(conversation, Kind::Elsewhere, question, pack, known));
             }

@@ -14,6 +14,46 @@ const TOGETHER: usize = 10;
 /// Relevance below this is nothing, unless somebody asks otherwise.
 pub const FLOOR: f64 = 0.45;
 
+/// Relevance below this says that nothing is known; between it and the floor something may be.
+pub const PERHAPS_MIN: f64 = 0.2;
+/// Records that are offered as the closest where none comes over the floor.
+pub const CLOSEST_MAX: usize = 3;
+/// A record without a word of the question is offered from this nearness in meaning on.
+const CLOSEST_MEANING_MIN: f64 = 0.35;
+
+/// How sure it is that a memory knows what is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// Nothing that was found has to do with the question.
+    Unknown,
+    /// Something comes near, and not near enough to be relied on.
+    Perhaps,
+    /// What was found speaks of the question.
+    Known,
+}
+
+impl Certainty {
+    /// From how relevant the records are, and the floor that was asked for.
+    pub fn of(relevance: f64, floor: f64) -> Certainty {
+        if relevance >= floor.max(FLOOR) {
+            Certainty::Known
+        } else if relevance >= PERHAPS_MIN.min(floor.max(FLOOR)) {
+            Certainty::Perhaps
+        } else {
+            Certainty::Unknown
+        }
+    }
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Certainty::Unknown => "unknown",
+            Certainty::Perhaps => "perhaps",
+            Certainty::Known => "known",
+        }
+    }
+}
+
 /// What speaks for the best records.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
@@ -42,6 +82,13 @@ pub struct EvidenceHit {
     pub semantic: Option<f64>,
     /// Which words of the question it has, as bits.
     pub terms: u64,
+}
+
+impl EvidenceHit {
+    /// Whether it may be offered below the floor: it shares a word with the question, or comes near in meaning.
+    pub fn is_close(&self) -> bool {
+        self.lexical.is_some() || self.semantic.is_some_and(|near| near >= CLOSEST_MEANING_MIN)
+    }
 }
 
 /// The evidence of hits before their words are read. `names` is the share of the names in the question that are known.
@@ -113,6 +160,8 @@ pub struct WhyNot {
     pub best_score: f64,
     /// What it would have had to be.
     pub floor: f64,
+    /// The knowledge that is asked with is older than every record, of which some are of that time.
+    pub is_before_records: bool,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod rerank;
 pub mod score;
 pub mod supersede;
 pub mod abstain;
+pub mod chain;
 pub mod derived;
 pub mod pack;
 pub mod words;

@@ -88,6 +88,7 @@ impl CheckoutQuery {
             stream: false,
             idempotency_key: None,
             floor: None,
+            selection: None,
         }
     }
 }

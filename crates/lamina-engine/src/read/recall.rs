@@ -14,6 +14,7 @@ mod rerank;
 mod score;
 mod supersede;
 mod abstain;
+mod chain;
 mod derived;
 mod pack;
 
@@ -24,6 +25,7 @@ mod excerpt;
 mod fates;
 mod feedback;
 mod gate;
+mod profile;
 mod recalled;
 pub(in crate::read) mod standing;
 pub(crate) mod text_cache;
@@ -33,13 +35,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_core::policy::Permit;
-use lamina_core::read::abstain::WhyNot;
+use lamina_core::read::abstain::{Certainty, WhyNot};
 use lamina_core::read::plan::plan;
 use lamina_core::read::tuning::Tuning;
 use lamina_store::view::remembering;
 use lamina_types::Micros;
 use lamina_types::capability::UnderstandingRead;
-use lamina_types::recall::{Detail, Recall};
+use lamina_types::recall::Recall;
 
 use crate::derive::echo::Shows;
 use crate::engine::Inner;
@@ -49,6 +51,7 @@ use crate::{Engine, Error};
 pub use alone::{RecallAlone, RecallOver};
 pub use authority::StandingOffices;
 use authors::AuthorReader;
+pub use chain::{FactChain, HopRecord};
 pub use excerpt::{Excerpt, Fragment};
 pub use fates::Knowledge;
 pub use pack::Cited;
@@ -102,7 +105,13 @@ impl Inner {
         let floor = question.floor.unwrap_or(lamina_core::read::abstain::FLOOR);
         let watched = (&mut trail, &mut watch);
         let found = self.find_all((may, answered, floor), &frame, tuning, watched)?;
-        let Finding { hits: found, order, failed, relevance } = found;
+        let Finding { hits: mut found, mut order, failed, mut relevance } = found;
+        let chain = self.chain(&frame)?;
+        if let Some(chain) = &chain
+            && self.lead_with_chain(&frame, chain, (&mut found, &mut order))?
+        {
+            relevance = relevance.max(chain.coverage);
+        }
         let abstains = !question.query.is_empty() && (relevance < floor || order.is_empty());
         let mut recalled = Recalled {
             plan,
@@ -113,11 +122,18 @@ impl Inner {
                 && question.layer_limits.iter().all(Option::is_none),
             window: frame.window,
             relevance,
-            why_not: abstains.then_some(WhyNot {
-                candidates: order.len(),
-                best_score: relevance,
-                floor,
-            }),
+            why_not: match abstains {
+                true => Some(WhyNot {
+                    candidates: order.len(),
+                    best_score: relevance,
+                    floor,
+                    is_before_records: self.is_before_records(&frame, &order)?,
+                }),
+                false => None,
+            },
+            certainty: Certainty::of(relevance, floor),
+            profile: self.profile(&frame)?,
+            chain,
             considered: found.considered(&order),
             unindexed: found.unindexed
                 || self.search.as_ref().is_none_or(|search| search.found.is_stopped()),
@@ -134,13 +150,14 @@ impl Inner {
             trail.derived = derived.count;
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
+            recalled.citations = pack::citations(&recalled);
             recalled.refuted = self.refuted(&self.knowledge(&frame), &recalled.beliefs)?;
             gate::drop_hidden_rivals(&mut recalled, &frame);
-        } else if question.detail == Detail::Full {
-            let all = recalled.considered.iter().map(|event| (event.id, Dropped::BelowFloor));
-            recalled.dropped = all.collect();
+            standing::but_answers(&mut recalled);
+        } else {
+            self.pack_closest(&frame, &found, &order, &mut recalled)?;
+            recalled.citations = pack::citations(&recalled);
         }
-        standing::but_answers(&mut recalled);
         standing::but_over(&mut recalled, &over);
         recalled.authors = AuthorReader::new(self, &frame).read_pack(&recalled)?;
         recalled.traversed = self.walked(&frame, &recalled)?;

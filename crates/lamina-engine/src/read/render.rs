@@ -1,15 +1,35 @@
 //! Records as words.
 
 use lamina_models::sentence;
+use lamina_types::ScopePath;
 use lamina_types::layer::{Claim, Effect, Object, Term};
 
 use crate::read::beliefs::{BeliefRecord, BeliefSubject};
 use crate::read::facts::FactRecord;
 
+/// Whoever calls a server without authentication and does not say who they are.
+const UNNAMED_ACTOR: &str = "user:local";
+/// How text names them where no scope tells their name.
+const UNNAMED_WORDS: &str = "the user";
+
+/// The name of a subject in a scope: of somebody who did not say who they are it is that of the person whose scope it
+/// is.
+fn named(subject: &Term, scope: &ScopePath) -> Term {
+    match subject {
+        Term::Actor(actor) if actor.as_str() == UNNAMED_ACTOR => {
+            Term::Actor(scope.person().unwrap_or_else(|| actor.clone()))
+        }
+        Term::Of { owner, relation } => {
+            Term::Of { owner: Box::new(named(owner, scope)), relation: relation.clone() }
+        }
+        other => other.clone(),
+    }
+}
+
 /// A fact as words.
 pub fn fact_words(fact: &FactRecord) -> String {
     let sides = fact.objects.iter().map(|side| (side.negated, &side.object));
-    said_words(&fact.subject.term, &fact.predicate, sides)
+    said_words(&named(&fact.subject.term, &fact.scope), &fact.predicate, sides)
 }
 
 /// The same from what it says: whether each side is denied, and the side.
@@ -37,7 +57,13 @@ pub(in crate::read) fn claim_words(claim: &Claim) -> String {
 
 /// A belief as words.
 pub fn belief_words(belief: &BeliefRecord) -> String {
-    held_words(&belief.subject, &belief.predicate, &belief.object)
+    let subject = match &belief.subject {
+        BeliefSubject::Entity { id, name } => {
+            BeliefSubject::Entity { id: *id, name: named(name, &belief.scope) }
+        }
+        other => other.clone(),
+    };
+    held_words(&subject, &belief.predicate, &belief.object)
 }
 
 /// The same from what it says.
@@ -55,6 +81,7 @@ pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object
 
 pub(in crate::read) fn term(term: &Term) -> String {
     match term {
+        Term::Actor(actor) if actor.as_str() == UNNAMED_ACTOR => UNNAMED_WORDS.to_owned(),
         Term::Actor(actor) => {
             let actor = actor.as_str();
             actor.split_once(':').map_or(actor, |(_, name)| name).to_owned()

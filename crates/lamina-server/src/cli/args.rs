@@ -435,6 +435,9 @@ pub(super) struct EvalArgs {
     /// A directory or a file in the layout of MemDaily
     #[arg(long, value_name = "PATH")]
     pub(super) memdaily: Option<PathBuf>,
+    /// A directory or a file in the layout of RealMem
+    #[arg(long, value_name = "PATH")]
+    pub(super) realmem: Option<PathBuf>,
     /// A file of your own, with a JSON object on each line
     #[arg(long, value_name = "FILE")]
     pub(super) own: Option<PathBuf>,

@@ -38,6 +38,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         beam,
         longmemeval,
         memdaily,
+        realmem,
         own,
         stories,
         factconsolidation,
@@ -53,6 +54,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         (Layout::Beam, beam),
         (Layout::LongMemEval, longmemeval),
         (Layout::MemDaily, memdaily),
+        (Layout::RealMem, realmem),
         (Layout::Own, own),
     ];
     let sets: Vec<_> =

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Evidence, FLOOR, evidence, relevance};
+use super::{Certainty, Evidence, EvidenceHit, FLOOR, PERHAPS_MIN, evidence, relevance};
 use crate::read::words::{matter, stems};
 
 fn judged(question: &str, records: &[&str]) -> f64 {
@@ -52,4 +52,22 @@ proptest! {
         prop_assert!(relevance(&less) <= relevance(&most));
         prop_assert!((0.0..=1.0).contains(&relevance(&less)));
     }
+}
+
+#[test]
+fn certainty_tells_known_from_perhaps_and_unknown() {
+    assert_eq!(Certainty::of(FLOOR, FLOOR), Certainty::Known);
+    assert_eq!(Certainty::of(FLOOR - 0.01, FLOOR), Certainty::Perhaps);
+    assert_eq!(Certainty::of(PERHAPS_MIN - 0.01, FLOOR), Certainty::Unknown);
+    assert_eq!(Certainty::of(0.6, 0.9), Certainty::Perhaps, "the floor was raised");
+    assert_eq!(Certainty::of(0.3, 0.0), Certainty::Perhaps, "no floor makes nothing surer");
+    assert_eq!(Certainty::of(0.0, 0.0), Certainty::Unknown);
+}
+
+#[test]
+fn hit_without_a_word_of_the_question_is_close_only_in_meaning() {
+    let hit = |lexical, semantic| EvidenceHit { lexical, semantic, terms: 0 };
+    assert!(hit(Some(0.1), None).is_close());
+    assert!(hit(None, Some(0.6)).is_close());
+    assert!(!hit(None, Some(0.1)).is_close() && !hit(None, None).is_close());
 }

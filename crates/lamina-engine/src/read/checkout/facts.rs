@@ -67,6 +67,15 @@ impl Reading<'_> {
                 continue;
             }
             let told: &[&str] = if standing.contains(&event.id) { told } else { &[] };
+            if recalled.is_below_floor() {
+                // The closest there is proves nothing: it is shown, and stated by nobody.
+                let quote = told_words(event, &self.query.query);
+                if !quote.is_empty() {
+                    self.shown.insert(event.id);
+                    found.evidence.push(evidence_line(event, quote));
+                }
+                continue;
+            }
             let Some(knowledge) = &recalled.knowledge else { continue };
             if let Some(fact) = self.statement(
                 event,

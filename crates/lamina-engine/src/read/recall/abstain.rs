@@ -5,14 +5,38 @@ use lamina_core::read::rerank::Touch;
 use lamina_core::read::units::{Unit, met, units};
 use lamina_core::read::words::{Matter, asking, matter, stem};
 
+use lamina_store::kv::Direction;
+use lamina_store::view::{Axis, EventScan};
+use lamina_types::ValidAt;
+
 use super::plan::Frame;
-use super::retrieve::Hits;
+use super::retrieve::{Found, Hits};
+use crate::Error;
+use crate::engine::Inner;
 
 /// What a text asks for, and what speaks for what was found.
 #[derive(Debug)]
 pub(super) struct Side {
     units: Vec<Unit>,
     evidence: Evidence,
+}
+
+impl Inner {
+    /// Whether a question asks with knowledge from before anything was recorded, of a time that records speak of.
+    pub(super) fn is_before_records(
+        &self,
+        frame: &Frame<'_>,
+        order: &[usize],
+    ) -> Result<bool, Error> {
+        if !order.is_empty() || !frame.in_the_past || frame.scopes.is_empty() {
+            return Ok(false);
+        }
+        let scan = EventScan::recorded(frame.tenant, frame.scopes.clone(), Direction::Forward, 1);
+        let until = ValidAt(frame.recorded.0.plus(1));
+        let scan = EventScan { axis: Axis::Observed, observed_to: Some(until), ..scan };
+        let page = self.views.event_scan(&scan)?;
+        Ok(page.rows.first().is_some_and(|row| row.recorded_at > frame.recorded))
+    }
 }
 
 impl Hits {
@@ -36,15 +60,7 @@ impl Hits {
         };
         let named = matter.names.iter().filter(known).count() as f64;
         let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
-        let hits: Vec<EvidenceHit> = self
-            .events
-            .iter()
-            .map(|found| EvidenceHit {
-                lexical: found.lexical,
-                semantic: found.semantic,
-                terms: found.terms,
-            })
-            .collect();
+        let hits: Vec<EvidenceHit> = self.events.iter().map(Found::as_evidence).collect();
         let evidence = evidence_of_hits(&units, &hits, names);
         Side { units, evidence }
     }

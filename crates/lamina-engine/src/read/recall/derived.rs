@@ -211,7 +211,7 @@ impl Inner {
     }
 
     /// How the facts of a question are asked for.
-    fn facts_asked(&self, frame: &Frame<'_>, superseded: Superseded) -> FactsQuery {
+    pub(super) fn facts_asked(&self, frame: &Frame<'_>, superseded: Superseded) -> FactsQuery {
         let temporal = &frame.question.temporal;
         let valid_during = frame.window.and_then(|window| window.from.zip(window.to));
         let pinned = temporal.as_of_valid.is_some() || valid_during.is_some();

@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-use lamina_core::read::pack::{Budget, Candidate, pack};
+use lamina_core::read::abstain::CLOSEST_MAX;
+use lamina_core::read::pack::{Budget, Candidate, TailCut, pack};
 use lamina_core::read::tokens::estimate;
 use lamina_types::recall::{Detail, Layer, Recall};
 use lamina_types::{EpisodeId, EventId, FactId};
 
+use super::chain::FactChain;
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
 use super::plan::Frame;
-use super::retrieve::Hits;
+use super::retrieve::{Found, Hits};
 use super::{Dropped, Ranked, Recalled};
 use crate::Error;
 use crate::engine::Inner;
@@ -66,6 +68,47 @@ impl Inner {
         Ok(events)
     }
 
+    /// Packs the closest events where none is relevant enough.
+    pub(super) fn pack_closest(
+        &self,
+        frame: &Frame<'_>,
+        hits: &Hits,
+        order: &[usize],
+        recalled: &mut Recalled,
+    ) -> Result<(), Error> {
+        let close = |at: &usize| hits.events.get(*at).is_some_and(Found::is_close);
+        let order: Vec<usize> = order.iter().filter(|at| close(at)).copied().collect();
+        let mut events = self.best_events(frame, hits, &order)?;
+        events.truncate(CLOSEST_MAX);
+        events.retain(|event| recalled.standing.iter().all(|one| one.id != event.record.id));
+        if let Some(max) = frame.question.tokens_max {
+            let left = max.saturating_sub(recalled.tokens);
+            recalled.excerpts = shorten(&mut events, &frame.question.query, left);
+        }
+        let best = events.iter().map(|event| event.score).fold(0.0, f64::max);
+        for mut event in events {
+            let tokens = FRAME_TOKENS + estimate(event.record.experience.content.text());
+            let max = frame.question.tokens_max;
+            if max.is_some_and(|max| recalled.tokens + tokens > max) {
+                recalled.evicted += 1;
+                continue;
+            }
+            recalled.tokens += tokens;
+            event.score = if best > 0.0 { (event.score / best).clamp(0.0, 1.0) } else { 0.0 };
+            recalled.events.push(event);
+        }
+        let shown = |id: &EventId| recalled.events.iter().any(|event| event.record.id == *id);
+        recalled.excerpts = std::mem::take(&mut recalled.excerpts)
+            .into_iter()
+            .filter(|(id, _)| shown(id))
+            .collect();
+        if frame.question.detail == Detail::Full {
+            let rest = recalled.considered.iter().filter(|event| !shown(&event.id));
+            recalled.dropped = rest.map(|event| (event.id, Dropped::BelowFloor)).collect();
+        }
+        Ok(())
+    }
+
     /// Packs the best of what was found.
     pub(super) fn pack(
         &self,
@@ -77,6 +120,9 @@ impl Inner {
     ) -> Result<(), Error> {
         let question = frame.question;
         let mut events = self.best_events(frame, hits, order)?;
+        let ranked: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
+        let mut reached = reached;
+        recalled.cut = cut_tail(frame, &mut events, &mut reached);
         let wanted: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
         let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
         recalled.failed.extend(failed);
@@ -131,9 +177,8 @@ impl Inner {
         recalled.excerpts = excerpts.into_iter().filter(|(id, _)| shown(id)).collect();
         recalled.evicted = packed.evicted;
         recalled.tokens += packed.tokens;
-        recalled.citations = citations(recalled);
         if question.detail == Detail::Full {
-            recalled.dropped = dropped(question, recalled, &wanted);
+            recalled.dropped = dropped(question, recalled, &ranked, &wanted);
         }
         Ok(())
     }
@@ -158,6 +203,39 @@ impl Inner {
     }
 }
 
+/// Leaves out what is too weak beside the best, and says how much. A question for several things, or for the latest,
+/// keeps everything; so does what a chain of facts goes through.
+fn cut_tail(
+    frame: &Frame<'_>,
+    events: &mut Vec<Ranked<EventRecord>>,
+    reached: &mut Reached,
+) -> usize {
+    let Some(cut) = TailCut::of(frame.question.selection()) else { return 0 };
+    if frame.question.query.is_empty() || frame.plan.wants_variety() || frame.plan.wants_history() {
+        return 0;
+    }
+    let best = events.iter().map(|event| event.score).fold(0.0, f64::max);
+    if best <= 0.0 {
+        return 0;
+    }
+    let Reached { facts, beliefs, episodes, concepts, .. } = reached;
+    drop_weak(events, Layer::Events, &cut, best)
+        + drop_weak(facts, Layer::Facts, &cut, best)
+        + drop_weak(beliefs, Layer::Beliefs, &cut, best)
+        + drop_weak(episodes, Layer::Episodes, &cut, best)
+        + drop_weak(concepts, Layer::Understanding, &cut, best)
+}
+
+fn drop_weak<T>(records: &mut Vec<Ranked<T>>, layer: Layer, cut: &TailCut, best: f64) -> usize {
+    let before = records.len();
+    let mut place = 0;
+    records.retain(|record| {
+        place += 1;
+        cut.keeps(layer, place - 1, record.score / best)
+    });
+    before - records.len()
+}
+
 /// Those of a layer that were taken, their scores as shares of the best of the pack.
 fn kept<T>(
     records: Vec<Ranked<T>>,
@@ -177,19 +255,25 @@ fn kept<T>(
 }
 
 /// Why events that were looked at are not in the pack; these had a place by their rank.
-fn dropped(question: &Recall, recalled: &Recalled, wanted: &[EventId]) -> Vec<(EventId, Dropped)> {
+fn dropped(
+    question: &Recall,
+    recalled: &Recalled,
+    ranked: &[EventId],
+    wanted: &[EventId],
+) -> Vec<(EventId, Dropped)> {
     let shown: HashSet<EventId> = recalled.events.iter().map(|event| event.record.id).collect();
-    let is_full = wanted.len() >= limit(question, Layer::Events);
-    let mut after = is_full && wanted.is_empty();
+    let is_full = ranked.len() >= limit(question, Layer::Events);
+    let mut after = is_full && ranked.is_empty();
     let mut dropped = Vec::new();
     for id in recalled.considered.iter().map(|event| event.id) {
-        let why = match wanted.contains(&id) {
-            true => Dropped::TokenBudget,
+        let why = match (wanted.contains(&id), ranked.contains(&id)) {
+            (true, _) => Dropped::TokenBudget,
+            (false, true) => Dropped::TailCut,
             // Between those that had a place only what may not be shown was passed over.
-            false if !after => Dropped::Filtered,
-            false => Dropped::LayerLimit,
+            (false, false) if !after => Dropped::Filtered,
+            (false, false) => Dropped::LayerLimit,
         };
-        after |= is_full && wanted.last() == Some(&id);
+        after |= is_full && ranked.last() == Some(&id);
         if !shown.contains(&id) {
             dropped.push((id, why));
         }
@@ -220,11 +304,14 @@ impl fmt::Display for Cited {
 }
 
 /// From every derived record to what it stands on (R354).
-fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
+pub(super) fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
     let mut citations = BTreeMap::new();
-    for fact in &recalled.facts {
-        let supports = fact.record.supports.iter().copied().map(Cited::Event).collect();
-        citations.insert(fact.record.id.to_string(), supports);
+    let chain = recalled.chain.iter().flat_map(FactChain::all_hops);
+    let chain = chain.filter_map(|hop| hop.fact.as_ref());
+    let facts = recalled.facts.iter().map(|found| &found.record);
+    for fact in facts.chain(&recalled.profile).chain(chain) {
+        let supports = fact.supports.iter().copied().map(Cited::Event).collect();
+        citations.insert(fact.id.to_string(), supports);
     }
     for belief in &recalled.beliefs {
         let supports = belief.record.supports.iter().map(|support| match support.id {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lamina_core::read::abstain::WhyNot;
+use lamina_core::read::abstain::{Certainty, WhyNot};
 use lamina_core::read::plan::Plan;
 use lamina_core::read::prompt::AuthorList;
 use lamina_core::read::score::Signals;
@@ -10,6 +10,7 @@ use lamina_models::asked::Window;
 use lamina_types::recall::Layer;
 use lamina_types::{ActorId, BeliefId, EventId, EventRecord, Micros, RecordedAt};
 
+use super::chain::FactChain;
 use super::excerpt::Excerpt;
 use super::fates::Knowledge;
 use super::pack::Cited;
@@ -64,12 +65,20 @@ pub struct Recalled {
     pub authors: BTreeMap<String, AuthorList>,
     /// How sure it is that any of it has to do with the question.
     pub relevance: f64,
-    /// Why there is nothing, if there is nothing.
+    /// How sure it is that the memory knows what is asked.
+    pub certainty: Certainty,
+    /// Why nothing is relevant enough, if that is so: then the events are the closest there are.
     pub why_not: Option<WhyNot>,
+    /// What is known of the person who asks.
+    pub profile: Vec<FactRecord>,
+    /// The facts that a question goes through whose subject is named through another.
+    pub chain: Option<FactChain>,
     /// Events of which a part is shown, because all of it would not fit.
     pub excerpts: BTreeMap<EventId, Excerpt>,
     /// Records that had a place and did not fit the tokens.
     pub evicted: usize,
+    /// Records that had a place and are too weak beside the best.
+    pub cut: usize,
     /// Tokens of all records together.
     pub tokens: u64,
     /// Of a walk down: where the records are from, and what was left out.
@@ -99,6 +108,8 @@ pub enum Dropped {
     Filtered,
     /// Others had its place in the layer.
     LayerLimit,
+    /// It is too weak beside the best.
+    TailCut,
     /// It did not fit the tokens, or said nothing that others do not say.
     TokenBudget,
 }
@@ -156,6 +167,11 @@ pub struct Considered {
 }
 
 impl Recalled {
+    /// Whether its events are not relevant enough, and only the closest there are.
+    pub fn is_below_floor(&self) -> bool {
+        self.why_not.is_some()
+    }
+
     /// Nothing at all.
     pub fn nothing(plan: Plan, recorded: RecordedAt) -> Recalled {
         Recalled {
@@ -175,9 +191,13 @@ impl Recalled {
             citations: BTreeMap::new(),
             authors: BTreeMap::new(),
             relevance: 0.0,
+            certainty: Certainty::Unknown,
             why_not: None,
+            profile: Vec::new(),
+            chain: None,
             excerpts: BTreeMap::new(),
             evicted: 0,
+            cut: 0,
             tokens: 0,
             traversed: None,
             failed: Vec::new(),

@@ -7,6 +7,7 @@ mod scan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lamina_core::read::abstain::EvidenceHit;
 use lamina_core::read::expand::ConversationPlace;
 use lamina_core::read::retrieve::ChannelScores;
 use lamina_core::read::score::Signals;
@@ -53,6 +54,16 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// What of it is evidence that something is known.
+    pub(super) fn as_evidence(&self) -> EvidenceHit {
+        EvidenceHit { lexical: self.lexical, semantic: self.semantic, terms: self.terms }
+    }
+
+    /// Whether it may be offered below the floor.
+    pub(super) fn is_close(&self) -> bool {
+        self.as_evidence().is_close()
+    }
+
     /// Its score without what feedback gave or took.
     pub(super) fn unrated(&self) -> f64 {
         self.score - self.rated

@@ -43,6 +43,7 @@ impl Inner {
             newer_first(&mut ranked, &restated);
         }
         newer_first(&mut ranked, &replaced);
+        hits.lift_to_order(&ranked);
         Ok(ranked)
     }
 
@@ -94,6 +95,19 @@ impl Inner {
 impl Hits {
     fn by_score(&self) -> Vec<usize> {
         order(&self.events.iter().map(|found| found.score).collect::<Vec<f64>>())
+    }
+
+    /// Gives what stands above something else at least its score, so that the order follows the shown score.
+    fn lift_to_order(&mut self, ranked: &[usize]) {
+        let mut least = f64::NEG_INFINITY;
+        for at in ranked.iter().rev() {
+            if let Some(found) = self.events.get_mut(*at) {
+                let lift = (least - found.score).max(0.0);
+                found.contributions.graph += lift;
+                found.score += lift;
+                least = found.score;
+            }
+        }
     }
 
     /// Notes the place of each event by score.

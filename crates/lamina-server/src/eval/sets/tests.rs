@@ -87,3 +87,18 @@ fn a_date_is_its_numbers() {
     assert_eq!(digits("2023/05/20 (Sat) 02:21").unwrap().to_string(), "2023-05-20T02:21:00");
     assert!(digits("soon").is_err() && digits("2023-13-01").is_err());
 }
+
+#[test]
+fn realmem_question_is_asked_at_the_beginning_of_its_session() {
+    let text = r#"{"dialogues":[
+        {"session_uuid":"s1","current_time":"2025-12-19 (Friday)","dialogue_turns":[
+            {"speaker":"User","is_query":false,"content":"I bought oak."}]},
+        {"session_uuid":"s2","current_time":"2025-12-20 (Saturday)","dialogue_turns":[
+            {"speaker":"User","is_query":true,"content":"Which wood?","category_name":"c"},
+            {"speaker":"Assistant","is_query":false,"content":"Oak.","memory_session_uuids":["s1","s2"]}]}]}"#;
+    let set = read(Layout::RealMem, &[("/d/m.json", text)], "/d").unwrap();
+    assert_eq!((set[0].records.len(), set[0].questions.len()), (3, 1));
+    let asked = &set[0].questions[0];
+    assert_eq!(asked.at.as_deref(), Some("2025-12-20T00:00:00Z"));
+    assert_eq!(asked.evidence.iter().collect::<Vec<_>>(), ["s1"], "its own session is no evidence");
+}

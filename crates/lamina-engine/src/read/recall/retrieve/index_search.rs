@@ -67,6 +67,16 @@ impl Inner {
         Ok(LookedUp { lexical, unindexed, ..LookedUp::default() })
     }
 
+    /// The events that share words with a text.
+    pub(in crate::read::recall) fn by_words(
+        &self,
+        frame: &Frame<'_>,
+        text: &str,
+        limit: usize,
+    ) -> Result<Channel, Error> {
+        Ok(self.found(frame, text, limit)?.lexical)
+    }
+
     /// The events that share words with a text, and those that are near in meaning. If meaning cannot be
     /// searched, words are enough; if a model cannot be asked, so is the built-in meaning.
     fn look_up(

@@ -55,6 +55,7 @@ pub(super) fn of(recalled: &Recalled) -> Value {
         claims.push(json!({
             "@id": event.id.to_string(),
             "@type": "Event",
+            "belowFloor": recalled.is_below_floor(),
             "actor": event.experience.observed_actor.id.to_string(),
             "text": event.experience.content.text(),
             "startTime": time::print(event.experience.context.observed_at.0),
