@@ -111,6 +111,8 @@ pub struct ChainStep {
     pub fact: usize,
     /// Which of its values, if there are several.
     pub side: usize,
+    /// The number of the event that says it: one event is one hop.
+    pub source: usize,
     /// The words of its relation.
     pub relation: Vec<String>,
     /// Other words by which the same relation is said.
@@ -163,6 +165,7 @@ struct Path {
     hops: Vec<Hop>,
     entity: Option<usize>,
     passed: BTreeSet<usize>,
+    sources: BTreeSet<usize>,
     /// How far each word of the question is met, and by which hop.
     met: Vec<(f64, usize)>,
     unasked: usize,
@@ -246,6 +249,7 @@ impl Walk<'_> {
             hops: Vec::new(),
             entity: Some(self.start.entity),
             passed: BTreeSet::from([self.start.entity]),
+            sources: BTreeSet::new(),
             met: vec![(0.0, 0); self.asked.len()],
             unasked: 0,
             coverage: 0.0,
@@ -283,7 +287,8 @@ impl Walk<'_> {
 
     /// A path with one step more; nothing if the step meets no word that is not met already.
     fn follow(&mut self, path: &Path, step: &ChainStep) -> Option<Path> {
-        if step.entity.is_some_and(|entity| path.passed.contains(&entity)) {
+        let is_passed = step.entity.is_some_and(|entity| path.passed.contains(&entity));
+        if is_passed || path.sources.contains(&step.source) {
             return None;
         }
         let hop = path.hops.len();
@@ -323,13 +328,15 @@ impl Walk<'_> {
         hops.push(Hop { fact: step.fact, side: step.side });
         let mut passed = path.passed.clone();
         passed.extend(step.entity);
+        let mut sources = path.sources.clone();
+        sources.insert(step.source);
         let unasked = path.unasked + is_asked.iter().filter(|is_asked| !**is_asked).count();
         let total: f64 = self.asked.iter().map(|asked| asked.weight).sum();
         let sum: f64 = self.asked.iter().zip(&met).map(|(asked, met)| asked.weight * met.0).sum();
         let coverage = sum / total.max(f64::EPSILON);
         let score = coverage - HOP_COST * hops.len() as f64 - UNASKED_COST * unasked as f64
             + ORDER_WORTH * self.in_order(&met, hops.len());
-        Some(Path { hops, entity: step.entity, passed, met, unasked, coverage, score })
+        Some(Path { hops, entity: step.entity, passed, sources, met, unasked, coverage, score })
     }
 
     /// How far a word of a relation says what a word of the question says, 0 to 1.

@@ -48,7 +48,7 @@ impl TailCut {
     pub fn of(selection: PackSelection) -> Option<TailCut> {
         match selection {
             PackSelection::Precision => Some(TailCut { share: 0.6, events_least: 1 }),
-            PackSelection::Balanced => Some(TailCut { share: 0.35, events_least: 3 }),
+            PackSelection::Balanced => Some(TailCut { share: 0.35, events_least: 2 }),
             PackSelection::Recall => None,
         }
     }

@@ -131,7 +131,10 @@ impl Inner {
                 }),
                 false => None,
             },
-            certainty: Certainty::of(relevance, floor),
+            certainty: match order.is_empty() {
+                true => Certainty::Unknown,
+                false => Certainty::of(relevance, floor),
+            },
             profile: self.profile(&frame)?,
             chain,
             considered: found.considered(&order),

@@ -447,6 +447,9 @@ pub(super) struct EvalArgs {
     /// A directory in the layout of FactConsolidation
     #[arg(long, value_name = "DIR")]
     pub(super) factconsolidation: Option<PathBuf>,
+    /// A directory in the layout of GateMem
+    #[arg(long, value_name = "DIR")]
+    pub(super) gatemem: Option<PathBuf>,
     /// Ask the server at this address instead of starting one
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,

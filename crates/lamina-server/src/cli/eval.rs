@@ -42,6 +42,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         own,
         stories,
         factconsolidation,
+        gatemem,
         url,
         token_file,
         out,
@@ -59,7 +60,8 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
     ];
     let sets: Vec<_> =
         given.into_iter().filter_map(|(layout, path)| Some((layout, path?))).collect();
-    if sets.is_empty() && stories.is_none() && factconsolidation.is_none() {
+    let has_answers = stories.is_some() || factconsolidation.is_some() || gatemem.is_some();
+    if sets.is_empty() && !has_answers {
         return Err(Failure::usage(anyhow!(
             "give at least one data set; `lamina eval --help` lists them"
         )));
@@ -77,6 +79,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         sets,
         stories,
         factconsolidation,
+        gatemem,
         corrections,
         url,
         token,

@@ -2,6 +2,7 @@
 //! a reader of its own; past it they are all the same.
 
 mod beam;
+pub(super) mod gatemem;
 mod locomo;
 mod longmemeval;
 mod memdaily;

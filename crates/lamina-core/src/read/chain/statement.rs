@@ -38,11 +38,12 @@ pub fn statement_about(sentence: &str, name: &str) -> Option<Statement> {
     if tokens.len() > WORDS_MAX || sentence.ends_with(['?', '\u{ff1f}']) {
         return None;
     }
-    if words(sentence).iter().any(|word| DEPENDENT.contains(&word.as_str())) {
-        return None;
-    }
     let (from, to) = place_of(&tokens, name)?;
     let (before, after) = (tokens.get(..from)?, tokens.get(to..)?);
+    let said = words(&[before, after].concat().join(" "));
+    if said.iter().any(|word| DEPENDENT.contains(&word.as_str())) {
+        return None;
+    }
     let is_begun = is_lower(after.first()?) && after.len() >= 2 && leads_to_name(before);
     if !is_begun {
         return None;

@@ -50,6 +50,7 @@ impl FactGraph for Graph {
             |(fact, (_, relation, value)): (usize, &(usize, Vec<String>, String))| ChainStep {
                 fact,
                 side: 0,
+                source: fact,
                 relation: relation.clone(),
                 also: Vec::new(),
                 value: words(value),

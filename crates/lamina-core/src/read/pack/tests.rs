@@ -99,7 +99,7 @@ proptest! {
 #[test]
 fn tail_cut_keeps_the_first_events_and_drops_weak_facts() {
     let cut = TailCut::of(PackSelection::Balanced).unwrap();
-    assert!(cut.keeps(Layer::Events, 2, 0.05) && !cut.keeps(Layer::Events, 3, 0.05));
+    assert!(cut.keeps(Layer::Events, 1, 0.05) && !cut.keeps(Layer::Events, 2, 0.05));
     assert!(!cut.keeps(Layer::Facts, 0, 0.05) && cut.keeps(Layer::Facts, 7, 0.9));
     let precise = TailCut::of(PackSelection::Precision).unwrap();
     assert!(precise.share > cut.share && precise.events_least < cut.events_least);

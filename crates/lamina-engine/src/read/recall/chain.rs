@@ -179,6 +179,8 @@ struct FactReader<'a> {
     /// Numbers of entities by the words of their names.
     numbers: BTreeMap<String, usize>,
     links: Vec<Link>,
+    /// Numbers of events.
+    sources: BTreeMap<EventId, usize>,
     searches: usize,
     steps: HashMap<usize, Vec<ChainStep>>,
     /// Of a conflict, the one value that is followed.
@@ -215,6 +217,7 @@ impl<'a> FactReader<'a> {
             entities: Vec::new(),
             numbers: BTreeMap::new(),
             links: Vec::new(),
+            sources: BTreeMap::new(),
             searches: 0,
             steps: HashMap::new(),
             sides_followed: HashMap::new(),
@@ -231,6 +234,15 @@ impl<'a> FactReader<'a> {
             known.id = known.id.or(node.id);
         }
         number
+    }
+
+    /// The number of an event; what has none gets one of its own.
+    fn source(&mut self, event: Option<EventId>) -> usize {
+        let next = self.sources.len();
+        match event {
+            Some(event) => *self.sources.entry(event).or_insert(next),
+            None => usize::MAX - self.links.len(),
+        }
     }
 
     fn sides(&self, link: usize) -> usize {
@@ -416,9 +428,11 @@ impl<'a> FactReader<'a> {
                 _ => None,
             };
             let value = words(&value);
+            let source = self.source(said.supports.last().or(fact.supports.last()).copied());
             steps.push(ChainStep {
                 fact: number,
                 side,
+                source,
                 relation,
                 also: also.clone(),
                 value,
@@ -430,13 +444,14 @@ impl<'a> FactReader<'a> {
     }
 
     fn step_of_statement(&mut self, link: Link) -> Option<ChainStep> {
-        let Link::Statement { relation, value, .. } = &link else { return None };
-        let (relation, told) = (relation.clone(), words(value));
+        let Link::Statement { event, relation, value, .. } = &link else { return None };
+        let (event, relation, told) = (*event, relation.clone(), words(value));
         let is_name = told.len() <= NAME_WORDS_MAX;
         let entity = is_name.then(|| value.clone()).map(|name| self.number(Node::named(&name)));
+        let source = self.source(Some(event));
         let fact = self.links.len();
         self.links.push(link);
-        Some(ChainStep { fact, side: 0, relation, also: Vec::new(), value: told, entity })
+        Some(ChainStep { fact, side: 0, source, relation, also: Vec::new(), value: told, entity })
     }
 
     /// The steps from an entity, from before if it was passed.

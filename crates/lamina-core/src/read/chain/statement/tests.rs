@@ -12,6 +12,7 @@ fn check(sentence: &str, name: &str, relation: &str, value: &str) {
 fn statement_of_a_noun_phrase_gives_relation_and_value() {
     check("The author of Dune is Frank Herbert.", "Dune", "author", "Frank Herbert");
     check("The capital of Norway is Oslo.", "Norway", "capital", "Oslo");
+    check("The author of My Antonia is Willa Cather.", "My Antonia", "author", "Willa Cather");
     check(
         "The school where Ada Byron was taught is University of Kent, Medway.",
         "Ada Byron",
