@@ -77,6 +77,8 @@ mod vocabularies;
 #[cfg(test)]
 mod zaxy;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod rederive;
 #[cfg(test)]
 mod ownership;
