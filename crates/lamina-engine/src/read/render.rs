@@ -1,5 +1,6 @@
 //! Records as words.
 
+use lamina_core::derive::speakers::spoken_name;
 use lamina_models::sentence;
 use lamina_types::ScopePath;
 use lamina_types::layer::{Claim, Effect, Object, Term};
@@ -7,29 +8,10 @@ use lamina_types::layer::{Claim, Effect, Object, Term};
 use crate::read::beliefs::{BeliefRecord, BeliefSubject};
 use crate::read::facts::FactRecord;
 
-/// Whoever calls a server without authentication and does not say who they are.
-const UNNAMED_ACTOR: &str = "user:local";
-/// How text names them where no scope tells their name.
-const UNNAMED_WORDS: &str = "the user";
-
-/// The name of a subject in a scope: of somebody who did not say who they are it is that of the person whose scope it
-/// is.
-fn named(subject: &Term, scope: &ScopePath) -> Term {
-    match subject {
-        Term::Actor(actor) if actor.as_str() == UNNAMED_ACTOR => {
-            Term::Actor(scope.person().unwrap_or_else(|| actor.clone()))
-        }
-        Term::Of { owner, relation } => {
-            Term::Of { owner: Box::new(named(owner, scope)), relation: relation.clone() }
-        }
-        other => other.clone(),
-    }
-}
-
 /// A fact as words.
 pub fn fact_words(fact: &FactRecord) -> String {
     let sides = fact.objects.iter().map(|side| (side.negated, &side.object));
-    said_words(&named(&fact.subject.term, &fact.scope), &fact.predicate, sides)
+    said_words_in(Some(&fact.scope), &fact.subject.term, &fact.predicate, sides)
 }
 
 /// The same from what it says: whether each side is denied, and the side.
@@ -38,14 +20,28 @@ pub(crate) fn said_words<'a>(
     predicate: &str,
     sides: impl Iterator<Item = (bool, &'a Object)>,
 ) -> String {
-    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, object(side))).collect();
+    said_words_in(None, subject, predicate, sides)
+}
+
+/// The same, of what a scope knows.
+pub(in crate::read) fn said_words_in<'a>(
+    scope: Option<&ScopePath>,
+    subject: &Term,
+    predicate: &str,
+    sides: impl Iterator<Item = (bool, &'a Object)>,
+) -> String {
+    let spoken = |side: &Object| match side {
+        Object::Entity(called) => term_in(scope, called),
+        other => object(other),
+    };
+    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, spoken(side))).collect();
     let all_denied = !sides.is_empty() && sides.iter().all(|(negated, _)| *negated);
     let side = |(negated, side): &(bool, String)| match *negated && !all_denied {
         true => format!("not {side}"),
         false => side.clone(),
     };
     let sides: Vec<String> = sides.iter().map(side).collect();
-    let said = sentence(&term(subject), predicate, &sides.join(" or "));
+    let said = sentence(&term_in(scope, subject), predicate, &sides.join(" or "));
     if all_denied { format!("it is not so that {said}") } else { said }
 }
 
@@ -57,19 +53,23 @@ pub(in crate::read) fn claim_words(claim: &Claim) -> String {
 
 /// A belief as words.
 pub fn belief_words(belief: &BeliefRecord) -> String {
-    let subject = match &belief.subject {
-        BeliefSubject::Entity { id, name } => {
-            BeliefSubject::Entity { id: *id, name: named(name, &belief.scope) }
-        }
-        other => other.clone(),
-    };
-    held_words(&subject, &belief.predicate, &belief.object)
+    held_words_in(Some(&belief.scope), &belief.subject, &belief.predicate, &belief.object)
 }
 
 /// The same from what it says.
 pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object) -> String {
+    held_words_in(None, subject, predicate, held)
+}
+
+/// The same, of what a scope knows.
+fn held_words_in(
+    scope: Option<&ScopePath>,
+    subject: &BeliefSubject,
+    predicate: &str,
+    held: &Object,
+) -> String {
     let subject = match subject {
-        BeliefSubject::Entity { name, .. } => term(name),
+        BeliefSubject::Entity { name, .. } => term_in(scope, name),
         BeliefSubject::Named(name) => name.clone(),
         BeliefSubject::Scope => String::new(),
     };
@@ -80,14 +80,15 @@ pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object
 }
 
 pub(in crate::read) fn term(term: &Term) -> String {
+    term_in(None, term)
+}
+
+/// What somebody or something is called in a sentence about what a scope knows.
+pub(in crate::read) fn term_in(scope: Option<&ScopePath>, term: &Term) -> String {
     match term {
-        Term::Actor(actor) if actor.as_str() == UNNAMED_ACTOR => UNNAMED_WORDS.to_owned(),
-        Term::Actor(actor) => {
-            let actor = actor.as_str();
-            actor.split_once(':').map_or(actor, |(_, name)| name).to_owned()
-        }
+        Term::Actor(actor) => spoken_name(actor, scope),
         Term::Named { name, .. } => name.clone(),
-        Term::Of { owner, relation } => format!("{}'s {relation}", self::term(owner)),
+        Term::Of { owner, relation } => format!("{}'s {relation}", term_in(scope, owner)),
     }
 }
 
