@@ -18,8 +18,10 @@ pub const FLOOR: f64 = 0.45;
 pub const PERHAPS_MIN: f64 = 0.2;
 /// Records that are offered as the closest where none comes over the floor.
 pub const CLOSEST_MAX: usize = 3;
-/// A record without a word of the question is offered from this nearness in meaning on.
-const CLOSEST_MEANING_MIN: f64 = 0.35;
+/// A record is offered as closest if it has this share of what the question says...
+const CLOSEST_SHARE_MIN: f64 = 0.2;
+/// ...or comes this near to it in meaning.
+const CLOSEST_MEANING_MIN: f64 = 0.5;
 
 /// How sure it is that a memory knows what is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,9 +87,10 @@ pub struct EvidenceHit {
 }
 
 impl EvidenceHit {
-    /// Whether it may be offered below the floor: it shares a word with the question, or comes near in meaning.
-    pub fn is_close(&self) -> bool {
-        self.lexical.is_some() || self.semantic.is_some_and(|near| near >= CLOSEST_MEANING_MIN)
+    /// Whether it may be offered below the floor: it says a part of what these units ask for, or comes near in meaning.
+    pub fn is_close(&self, units: &[Unit]) -> bool {
+        share(units, self.terms) >= CLOSEST_SHARE_MIN
+            || self.semantic.is_some_and(|near| near >= CLOSEST_MEANING_MIN)
     }
 }
 

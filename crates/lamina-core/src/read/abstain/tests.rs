@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Certainty, Evidence, EvidenceHit, FLOOR, PERHAPS_MIN, evidence, relevance};
+use crate::read::units::Unit;
 use crate::read::words::{matter, stems};
 
 fn judged(question: &str, records: &[&str]) -> f64 {
@@ -65,9 +66,11 @@ fn certainty_tells_known_from_perhaps_and_unknown() {
 }
 
 #[test]
-fn hit_without_a_word_of_the_question_is_close_only_in_meaning() {
-    let hit = |lexical, semantic| EvidenceHit { lexical, semantic, terms: 0 };
-    assert!(hit(Some(0.1), None).is_close());
-    assert!(hit(None, Some(0.6)).is_close());
-    assert!(!hit(None, Some(0.1)).is_close() && !hit(None, None).is_close());
+fn hit_is_close_by_a_part_of_the_question_or_in_meaning() {
+    let unit = |weight, terms| Unit { weight, terms, is_name: false, is_character: false };
+    let units = [unit(1.0, 0b01), unit(9.0, 0b10)];
+    let hit = |terms, semantic| EvidenceHit { lexical: Some(1.0), semantic, terms };
+    assert!(hit(0b10, None).is_close(&units));
+    assert!(!hit(0b01, None).is_close(&units), "a word that tells little");
+    assert!(hit(0, Some(0.6)).is_close(&units) && !hit(0, Some(0.3)).is_close(&units));
 }

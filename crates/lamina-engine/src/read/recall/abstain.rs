@@ -79,6 +79,11 @@ impl Hits {
         }
     }
 
+    /// Whether an event may be offered below the floor.
+    pub(super) fn is_close(&self, found: &Found) -> bool {
+        self.sides.iter().any(|side| found.as_evidence().is_close(&side.units))
+    }
+
     /// How sure it is that any of it has to do with the question.
     pub(super) fn relevance(&self, order: &[usize]) -> f64 {
         match (self.sides.is_empty(), order.is_empty()) {

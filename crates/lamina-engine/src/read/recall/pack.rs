@@ -13,7 +13,7 @@ use super::chain::FactChain;
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
 use super::plan::Frame;
-use super::retrieve::{Found, Hits};
+use super::retrieve::Hits;
 use super::{Dropped, Ranked, Recalled};
 use crate::Error;
 use crate::engine::Inner;
@@ -76,7 +76,7 @@ impl Inner {
         order: &[usize],
         recalled: &mut Recalled,
     ) -> Result<(), Error> {
-        let close = |at: &usize| hits.events.get(*at).is_some_and(Found::is_close);
+        let close = |at: &usize| hits.events.get(*at).is_some_and(|found| hits.is_close(found));
         let order: Vec<usize> = order.iter().filter(|at| close(at)).copied().collect();
         let mut events = self.best_events(frame, hits, &order)?;
         events.truncate(CLOSEST_MAX);

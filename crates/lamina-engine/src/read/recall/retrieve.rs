@@ -59,11 +59,6 @@ impl Found {
         EvidenceHit { lexical: self.lexical, semantic: self.semantic, terms: self.terms }
     }
 
-    /// Whether it may be offered below the floor.
-    pub(super) fn is_close(&self) -> bool {
-        self.as_evidence().is_close()
-    }
-
     /// Its score without what feedback gave or took.
     pub(super) fn unrated(&self) -> f64 {
         self.score - self.rated
