@@ -197,8 +197,11 @@ fn choose(
 /// counts.
 fn corrected<'a, 'r>(rivals: &'r [Rival<'a>], able: &[&'r Rival<'a>]) -> Option<&'r Rival<'a>> {
     let first = rivals.first()?;
-    let again = able.iter().copied().filter(|rival| is_said_again(first.text, rival.text));
-    again.max_by_key(|rival| (rival.at, std::cmp::Reverse(rival.place)))
+    let mut again =
+        able.iter().copied().filter(|rival| is_said_again(first.text, rival.text)).peekable();
+    again.peek()?;
+    let all = again.chain([first]);
+    all.max_by_key(|rival| (rival.at, std::cmp::Reverse(rival.place)))
 }
 
 /// Words at the end of a sentence that may be its value.

@@ -5,10 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::anyhow;
+use jiff::SignedDuration;
 use lamina_env::Disk;
 use serde_json::Value;
 
 use super::{bytes, digits, list, names, text};
+
+/// When an episode without times begins.
+const BEGINS: &str = "2026-01-01 09:00";
 
 /// One episode with its checkpoints.
 #[derive(Debug, Clone, Default)]
@@ -87,13 +91,19 @@ fn lines(disk: &dyn Disk, path: &Path) -> anyhow::Result<Vec<Value>> {
 fn episode(episode: &Value, asked: &[Value]) -> anyhow::Result<Episode> {
     let mut turns = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut at = digits(BEGINS)?;
     for (place, turn) in list(episode, "turns")?.iter().enumerate() {
         let (actor, role) = who(turn.get("speaker").unwrap_or(&Value::Null))?;
         places.insert(text(turn, "turn_id")?, place);
+        // A turn without a time was said a minute after the one before it.
+        at = match turn.get("timestamp").and_then(Value::as_str) {
+            Some(told) => digits(told)?,
+            None => at.checked_add(SignedDuration::from_mins(1))?,
+        };
         turns.push(EpisodeTurn {
             actor,
             role,
-            at: format!("{}Z", digits(text(turn, "timestamp")?)?),
+            at: format!("{at}Z"),
             text: text(turn, "text")?.to_owned(),
         });
     }

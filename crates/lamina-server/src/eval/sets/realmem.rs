@@ -25,6 +25,10 @@ fn conversation(name: String, set: &Value) -> anyhow::Result<Conversation> {
         let began = digits(text(session, "current_time")?)?;
         let turns = list(session, "dialogue_turns")?;
         for (place, said) in turns.iter().enumerate() {
+            // Some turns have no words.
+            if text(said, "content")?.trim().is_empty() {
+                continue;
+            }
             let is_person = text(said, "speaker")? == "User";
             records.push(Record {
                 unit: id.to_owned(),
