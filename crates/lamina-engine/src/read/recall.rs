@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_core::policy::Permit;
-use lamina_core::read::abstain::{Certainty, WhyNot};
+use lamina_core::read::abstain::Certainty;
 use lamina_core::read::plan::plan;
 use lamina_core::read::tuning::Tuning;
 use lamina_store::view::remembering;
@@ -113,6 +113,8 @@ impl Inner {
             relevance = relevance.max(chain.coverage);
         }
         let abstains = !question.query.is_empty() && (relevance < floor || order.is_empty());
+        let standing::Applying { found: standing, tokens, over } =
+            self.applying(&frame, &may.standing)?;
         let mut recalled = Recalled {
             plan,
             recorded: frame.recorded,
@@ -123,12 +125,7 @@ impl Inner {
             window: frame.window,
             relevance,
             why_not: match abstains {
-                true => Some(WhyNot {
-                    candidates: order.len(),
-                    best_score: relevance,
-                    floor,
-                    is_before_records: self.is_before_records(&frame, &order)?,
-                }),
+                true => Some(self.why_not(&frame, &order, (relevance, floor))?),
                 false => None,
             },
             certainty: match order.is_empty() {
@@ -143,23 +140,20 @@ impl Inner {
             unembedded: found.unembedded,
             embedded_by: found.further.as_ref().map(|(model, _)| model.clone()),
             failed,
+            standing,
+            tokens,
             ..Recalled::nothing(plan, frame.recorded)
         };
-        let standing::Applying { found: standing, tokens, over } =
-            self.applying(&frame, &may.standing)?;
-        (recalled.standing, recalled.tokens) = (standing, tokens);
         if !abstains {
             let derived = self.derived(may, &frame, tuning, &found, &order)?;
             trail.derived = derived.count;
             trail.derive_us = watch.lap();
             self.pack(&frame, &found, &order, derived, &mut recalled)?;
-            recalled.citations = pack::citations(&recalled);
             recalled.refuted = self.refuted(&self.knowledge(&frame), &recalled.beliefs)?;
             gate::drop_hidden_rivals(&mut recalled, &frame);
             standing::but_answers(&mut recalled);
         } else {
             self.pack_closest(&frame, &found, &order, &mut recalled)?;
-            recalled.citations = pack::citations(&recalled);
         }
         standing::but_over(&mut recalled, &over);
         recalled.authors = AuthorReader::new(self, &frame).read_pack(&recalled)?;

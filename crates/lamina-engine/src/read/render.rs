@@ -1,4 +1,5 @@
-//! Records as words.
+//! Records as words: the sentences by which packs, answers, checkouts and exports tell facts and beliefs. No other module
+//! makes words of a record, so that one claim reads the same everywhere.
 
 use lamina_core::derive::speakers::spoken_name;
 use lamina_models::sentence;

@@ -1,6 +1,6 @@
 //! Abstain: whether what was found has to do with the question at all.
 
-use lamina_core::read::abstain::{self, Evidence, EvidenceHit, evidence_of_hits};
+use lamina_core::read::abstain::{self, Evidence, EvidenceHit, WhyNot, evidence_of_hits};
 use lamina_core::read::rerank::Touch;
 use lamina_core::read::units::{Unit, met, units};
 use lamina_core::read::words::{Matter, asking, matter, stem};
@@ -22,12 +22,19 @@ pub(super) struct Side {
 }
 
 impl Inner {
-    /// Whether a question asks with knowledge from before anything was recorded, of a time that records speak of.
-    pub(super) fn is_before_records(
+    /// Why nothing that was found is relevant enough.
+    pub(super) fn why_not(
         &self,
         frame: &Frame<'_>,
         order: &[usize],
-    ) -> Result<bool, Error> {
+        (best_score, floor): (f64, f64),
+    ) -> Result<WhyNot, Error> {
+        let is_before_records = self.is_before_records(frame, order)?;
+        Ok(WhyNot { candidates: order.len(), best_score, floor, is_before_records })
+    }
+
+    /// Whether a question asks with knowledge from before anything was recorded, of a time that records speak of.
+    fn is_before_records(&self, frame: &Frame<'_>, order: &[usize]) -> Result<bool, Error> {
         if !order.is_empty() || !frame.in_the_past || frame.scopes.is_empty() {
             return Ok(false);
         }

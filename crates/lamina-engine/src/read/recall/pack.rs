@@ -102,6 +102,7 @@ impl Inner {
             .into_iter()
             .filter(|(id, _)| shown(id))
             .collect();
+        recalled.citations = citations(recalled);
         if frame.question.detail == Detail::Full {
             let rest = recalled.considered.iter().filter(|event| !shown(&event.id));
             recalled.dropped = rest.map(|event| (event.id, Dropped::BelowFloor)).collect();
@@ -115,13 +116,12 @@ impl Inner {
         frame: &Frame<'_>,
         hits: &Hits,
         order: &[usize],
-        reached: Reached,
+        mut reached: Reached,
         recalled: &mut Recalled,
     ) -> Result<(), Error> {
         let question = frame.question;
         let mut events = self.best_events(frame, hits, order)?;
         let ranked: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
-        let mut reached = reached;
         recalled.cut = cut_tail(frame, &mut events, &mut reached);
         let wanted: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
         let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
@@ -154,13 +154,12 @@ impl Inner {
         for belief in &beliefs {
             put(Layer::Beliefs, &belief_words(&belief.record), belief.score);
         }
+        let summary = |words: &Option<String>| words.clone().unwrap_or_default();
         for episode in &episodes {
-            let words = episode.record.summary.as_deref().unwrap_or_default();
-            put(Layer::Episodes, words, episode.score);
+            put(Layer::Episodes, &summary(&episode.record.summary), episode.score);
         }
         for concept in &concepts {
-            let words = concept.record.summary.as_deref().unwrap_or_default();
-            put(Layer::Understanding, words, concept.score);
+            put(Layer::Understanding, &summary(&concept.record.summary), concept.score);
         }
         let records = Layer::ALL.map(|layer| limit(question, layer));
         let alike = |one: usize, other: usize| likeness.of(one, other);
@@ -177,6 +176,7 @@ impl Inner {
         recalled.excerpts = excerpts.into_iter().filter(|(id, _)| shown(id)).collect();
         recalled.evicted = packed.evicted;
         recalled.tokens += packed.tokens;
+        recalled.citations = citations(recalled);
         if question.detail == Detail::Full {
             recalled.dropped = dropped(question, recalled, &ranked, &wanted);
         }
@@ -304,7 +304,7 @@ impl fmt::Display for Cited {
 }
 
 /// From every derived record to what it stands on (R354).
-pub(super) fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
+fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
     let mut citations = BTreeMap::new();
     let chain = recalled.chain.iter().flat_map(FactChain::all_hops);
     let chain = chain.filter_map(|hop| hop.fact.as_ref());
