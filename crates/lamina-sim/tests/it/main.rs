@@ -87,6 +87,8 @@ mod paging;
 #[cfg(test)]
 mod pam;
 #[cfg(test)]
+mod aegx;
+#[cfg(test)]
 mod import;
 #[cfg(test)]
 mod import_laws;
