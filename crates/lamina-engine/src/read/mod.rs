@@ -10,6 +10,7 @@ pub mod claims;
 pub mod understanding;
 pub mod cost;
 pub mod layers;
+pub mod render;
 pub mod recall;
 pub mod answer;
 pub mod checkout;

@@ -124,6 +124,10 @@ mod http2;
 mod rate;
 #[cfg(test)]
 mod recall;
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod closest;
 
 #[cfg(test)]
 mod answers;

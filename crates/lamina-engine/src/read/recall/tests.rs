@@ -87,6 +87,7 @@ fn asked(scope: ScopePath, query: &str, at: RecordedAt) -> Recall {
         stream: false,
         idempotency_key: None,
         floor: Some(0.0),
+        selection: None,
     }
 }
 

@@ -18,7 +18,7 @@ use crate::derive::concepts::rows::DigestRow;
 use crate::derive::concepts::things::{self, THING};
 use crate::derive::read::answer_row;
 use crate::engine::Inner;
-use crate::read::recall::texts::{Answered, Named};
+use crate::read::recall::text_cache::{Answered, Named};
 
 /// Things of one concept that are named.
 const THINGS_NAMED_MAX: usize = 64;

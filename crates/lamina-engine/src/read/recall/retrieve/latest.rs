@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Frame;
-use super::retrieve::Hits;
+use super::Hits;
 use crate::Error;
 use crate::engine::Inner;
+use crate::read::recall::plan::Frame;
 use lamina_types::recall::Layer;
 
 /// Events that are looked at unless more are asked for.

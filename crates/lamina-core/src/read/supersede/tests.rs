@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Replaced, newer_first, order};
+use super::{Replaced, Statement, newer_first, restated};
+use crate::read::rerank::Touch;
 
 #[test]
 fn the_newer_stands_directly_above() {
@@ -13,16 +14,28 @@ fn the_newer_stands_directly_above() {
     assert_eq!(ranked, [0, 3, 1, 2], "already above");
 }
 
-proptest! {
-    #[test]
-    fn an_order_is_a_permutation_and_descends(scores in proptest::collection::vec(-1.0f64..1.0, 0..30)) {
-        let ranked = order(&scores);
-        let mut sorted = ranked.clone();
-        sorted.sort_unstable();
-        prop_assert_eq!(sorted, (0..scores.len()).collect::<Vec<_>>());
-        prop_assert!(ranked.windows(2).all(|two| scores[two[0]] >= scores[two[1]]));
-    }
+#[test]
+fn statement_is_restated_by_the_same_speaker_only() {
+    let touch = Touch { met: vec![1.0, 1.0], length: 4 };
+    let first = Statement {
+        at: 0,
+        observed: 1,
+        speaker: "ada",
+        role: "user",
+        touch: &touch,
+        changes: false,
+        score: 1.0,
+    };
+    let later = Statement { at: 1, observed: 2, ..first };
+    let pairs = restated(&[first, later], &[1.0, 1.0], false);
+    assert_eq!(pairs, [Replaced { older: 0, newer: 1 }]);
+    let other = Statement { speaker: "ben", ..later };
+    assert!(restated(&[first, other], &[1.0, 1.0], false).is_empty());
+    let weak = Statement { score: 0.5, ..later };
+    assert!(restated(&[first, weak], &[1.0, 1.0], false).is_empty());
+}
 
+proptest! {
     #[test]
     fn a_chain_of_replacements_ends_in_its_order(start in Just((0..12).collect::<Vec<usize>>()).prop_shuffle(), length in 2usize..6) {
         // 1 replaced 0, 2 replaced 1, ...

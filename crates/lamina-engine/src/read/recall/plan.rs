@@ -56,6 +56,14 @@ impl Frame<'_> {
             && temporal.recorded_during.is_none_or(|(from, to)| from <= recorded && recorded < to)
     }
 
+    /// Whether no stretch of time was named that records have to be from.
+    pub(super) fn is_of_any_time(&self) -> bool {
+        let temporal = &self.question.temporal;
+        temporal.valid_during.is_none()
+            && temporal.recorded_during.is_none()
+            && temporal.natural.is_none()
+    }
+
     /// Whether something happened at the time that the question speaks of.
     pub(super) fn is_hinted(&self, observed: ValidAt) -> bool {
         self.hinted.is_some_and(|window| {

@@ -10,10 +10,10 @@ use lamina_store::kv::Direction;
 use lamina_store::view::{Axis, EventRow, EventScan};
 use lamina_types::{Content, EventId, EventRecord, RecordedAt, ValidAt};
 
-use super::Frame;
-use super::retrieve::{Channel, QueryTerm};
+use super::{Channel, QueryTerm};
 use crate::Error;
 use crate::engine::Inner;
+use crate::read::recall::plan::Frame;
 
 /// Events that are looked at.
 const EVENTS_MAX: usize = 5_000;
@@ -135,7 +135,11 @@ impl Inner {
     }
 
     /// When something happened that is named by its words.
-    pub(super) fn happened(&self, frame: &Frame<'_>, said: &str) -> Result<Option<ValidAt>, Error> {
+    pub(in crate::read::recall) fn happened(
+        &self,
+        frame: &Frame<'_>,
+        said: &str,
+    ) -> Result<Option<ValidAt>, Error> {
         let unparseable = || Error::UnparseableTime { text: said.to_owned() };
         let channel = self.found(frame, said, 1)?.lexical;
         let (id, _, _) = channel.hits.first().ok_or_else(unparseable)?;

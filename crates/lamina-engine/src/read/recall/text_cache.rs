@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use lamina_core::read::closer::{Manner, asks, manner, telling};
+use lamina_core::read::rerank::{Manner, asks, manner, telling};
 use lamina_core::read::tokens::estimate;
 use lamina_index::Lexicon;
 use lamina_store::codec::answer::Answer;

@@ -11,14 +11,14 @@ use lamina_types::recall::{Field, Filter as Asked, Test};
 use lamina_types::{EventId, Micros, ValidAt};
 use parking_lot::Mutex;
 
-use super::Frame;
-use super::retrieve::{Channel, QueryTerm};
+use super::{Channel, QueryTerm};
 use crate::Error;
 use crate::embed::Asked as Embedded;
 use crate::engine::Inner;
 use crate::index::Search;
 use crate::index::document::label_of;
 use crate::read::ReadPermit;
+use crate::read::recall::plan::Frame;
 
 /// Events that are near in meaning, with how near.
 pub(super) type Near = Vec<(EventId, f64)>;
@@ -65,6 +65,16 @@ impl Inner {
         }
         let lexical = self.scan(frame, text, limit)?;
         Ok(LookedUp { lexical, unindexed, ..LookedUp::default() })
+    }
+
+    /// The events that share words with a text.
+    pub(in crate::read::recall) fn by_words(
+        &self,
+        frame: &Frame<'_>,
+        text: &str,
+        limit: usize,
+    ) -> Result<Channel, Error> {
+        Ok(self.found(frame, text, limit)?.lexical)
     }
 
     /// The events that share words with a text, and those that are near in meaning. If meaning cannot be
