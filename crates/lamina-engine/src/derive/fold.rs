@@ -80,6 +80,7 @@ impl Derivation for Derived {
                 due(rows, entry)?;
                 entities::merge::split(rows, entry)
             }
+            (Kind::Control, control::FORGET_BEGUN) => forgotten::begin(rows, entry),
             (Kind::Control, control::FORGOTTEN) => forgotten::keep(rows, entry),
             (Kind::Control, sub) if is_of_job(sub) => job(rows, entry),
             (Kind::Control, control::SUPPRESS) => {

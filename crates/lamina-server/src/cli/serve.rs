@@ -171,8 +171,13 @@ fn warn_of_administrators(app: &App) {
     }
 }
 
-/// Erasures that a crash cut short go on beside serving; what they had erased stays so.
+/// Requests to forget and erasures that a crash cut short go on beside serving; what they had erased stays so.
 async fn resume(engine: &Engine) {
+    match engine.forgets_resume().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "requests to forget are resumed"),
+        Err(error) => tracing::error!(%error, "requests to forget could not be resumed"),
+    }
     match engine.erasures_resume().await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "erasures are carried on"),

@@ -32,7 +32,10 @@ pub use erasure::{
     ErasedElsewhere, ErasureBegun, ErasureCertified, ErasureCounts, ErasurePromise, ErasureReach,
     ErasureStep, LegalHold,
 };
-pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
+pub use forget::{
+    ForgetBegun, ForgetPart, ForgetPlan, ForgetRun, Forgotten, Suppress, SuppressedBelief,
+    SuppressedFact,
+};
 pub use import::{
     ImportBegun, ImportCounts, ImportEnded, ImportFailure, ImportIdentity, ImportOutcome,
     ImportStep, ImportToken,

@@ -68,7 +68,7 @@ impl World {
         }
     }
 
-    fn is_gone(&self, id: EventId) -> bool {
+    pub(super) fn is_gone(&self, id: EventId) -> bool {
         self.engine.inner.views.event(1, id).unwrap().unwrap().is_erased()
     }
 
