@@ -118,6 +118,9 @@ pub mod control {
     /// From here on they are.
     pub const CLOCK_TRUSTED: u16 = 91;
 
+    /// How far the audit log has come; `what` has its id and its tip.
+    pub const AUDIT_PINNED: u16 = 92;
+
     /// An import begins; `what` has its format and target, `who` its caller.
     pub const IMPORT_BEGUN: u16 = 95;
     /// Rows of an import were written: the head's causes name their events, `what` has the keyed

@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use super::{OpenReport, Opened, open_files, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
+use crate::audit::open::CarryingLog;
 use crate::audit::retention::Retention;
 use crate::clock::ClockGuard;
 use crate::derive::answer::{Answerer, Extractor};
@@ -164,8 +165,8 @@ pub(super) fn start(
     let (staging, blobs) = open_files(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let kept = Arc::new(Retention::new(&settings, &standing, &clock_guard));
-    let at = (&reader, &tip);
-    let (audit, tap) = audit::open::open(&settings, &env, &keys, at, kept, &shared, &lock)?;
+    let carrying = CarryingLog { reader: &reader, tip: &tip, pin: audit::pin::pinned(&views)? };
+    let (audit, tap) = audit::open::open(&settings, &env, &keys, carrying, kept, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let search = searched(&settings, &env, &tip, &shared)?;
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());

@@ -129,6 +129,8 @@ pub struct Recalled {
     pub tokens: u64,
     /// Of a walk down: where the records are from, and what was left out.
     pub traversed: Option<Vec<Traversed>>,
+    /// Records that could not be read because stored bytes are damaged, by their ids.
+    pub damaged: BTreeSet<String>,
     /// Layers that could not be read.
     pub failed: Vec<Layer>,
     /// The search index does not follow: events were found by reading them.
@@ -283,6 +285,7 @@ impl Inner {
         standing::but_over(&mut recalled, &over);
         recalled.authors = AuthorReader::new(self, &frame).read_pack(&recalled)?;
         recalled.traversed = self.walked(&frame, &recalled)?;
+        recalled.damaged = std::mem::take(&mut *frame.damaged.lock());
         trail.pack_us = watch.lap();
         recalled.trail = trail;
         self.showed(&frame, &recalled);
@@ -329,6 +332,7 @@ impl Recalled {
             evicted: 0,
             tokens: 0,
             traversed: None,
+            damaged: BTreeSet::new(),
             failed: Vec::new(),
             unindexed: false,
             unembedded: false,

@@ -43,7 +43,7 @@ impl InProcess {
         let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
         let env = Env::real();
         let gate = Gate::of(&config, &env).map_err(Failure::usage)?;
-        let (engine, _) = runtime.block_on(serve::open(&config, env.clone()))?;
+        let (engine, _) = runtime.block_on(serve::open(&config, env.clone(), Arc::default()))?;
         let (close, closing) = watch::channel(false);
         let parts = Parts { engine, gate, env, meters: Meters::install(), closing, answerer: None };
         let app = Arc::new(App::new(parts, &config));

@@ -33,6 +33,8 @@ mod standing;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod upgrades;
+#[cfg(test)]
 mod feedback;
 #[cfg(test)]
 mod still;

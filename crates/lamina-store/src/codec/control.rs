@@ -11,6 +11,7 @@ use crate::codec::CodecError;
 use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, required, string};
 
 mod admin;
+mod audit_pin;
 mod beliefs;
 mod derive;
 mod erasure;
@@ -25,6 +26,7 @@ mod vocabulary;
 
 pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
 pub(crate) use admin::{role_number, role_of};
+pub use audit_pin::AuditPin;
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};

@@ -36,7 +36,8 @@ fn golden_bytes_and_back() {
 
 #[test]
 fn what_is_not_known_is_refused() {
-    let mut unknown = ForgetBegun { cascade: Cascade::DerivedOnly, layers: Layers::ALL, run: None }.encode();
+    let mut unknown =
+        ForgetBegun { cascade: Cascade::DerivedOnly, layers: Layers::ALL, run: None }.encode();
     *unknown.get_mut(3).unwrap() = 9;
     assert!(ForgetBegun::decode(&unknown).is_err());
 }
@@ -86,8 +87,7 @@ fn forget_run_with_its_plan_is_read_back() {
         parts: 2,
         plan: plan.clone(),
     };
-    let begun =
-        ForgetBegun { cascade: Cascade::RedactEvents, layers: Layers::ALL, run: Some(run) };
+    let begun = ForgetBegun { cascade: Cascade::RedactEvents, layers: Layers::ALL, run: Some(run) };
     let bytes = begun.encode();
     expect!["0101010202011f03100808080808080808080808080808080804010905010a06010106010206010306010406010507100b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b08100c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c09100d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0a010e0b01020c030102030d2004040404040404040404040404040404050505050505050505050505050505050e1006000000000000000700000000000000"].assert_eq(&hex::encode(&bytes));
     assert_eq!(ForgetBegun::decode(&bytes).unwrap(), begun);
