@@ -30,8 +30,12 @@ const FAMILY: u8 = 2;
 const REFERENCES_ASKED_MAX: usize = 10_000;
 /// Images larger than this get no perceptual hash.
 const HASHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
-/// Pixels along one side that a hostile image may make us decode.
-const HASHED_SIDE_MAX: u32 = 16_384;
+/// Pixels of an image that is decoded.
+const HASHED_PIXELS_MAX: u64 = 40_000_000;
+/// Memory that a decoder may take.
+const DECODED_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
+/// The first bytes of a blob, of which its format is guessed.
+const FORMAT_BYTES: usize = 64;
 
 /// A blob's metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +127,10 @@ impl Engine {
         let panicked = |_| Error::BlobStore(io::Error::other("the upload panicked"));
         let finished = tokio::task::spawn_blocking(move || upload.writer.finish());
         let stored = finished.await.map_err(panicked)?.map_err(Error::BlobStore)?;
-        let perceptual_hash = {
+        let (inner, file, size) = (Arc::clone(&self.inner), stored.file, stored.size);
+        let is_picture = tokio::task::spawn_blocking(move || inner.is_picture(file, size));
+        let perceptual_hash = if is_picture.await.map_err(panicked)? {
+            // Only pictures wait for the decoder.
             let place = Arc::clone(&self.inner.pictures).acquire_owned().await;
             let place = place.map_err(|_| Error::ShuttingDown)?;
             let (inner, file, size) = (Arc::clone(&self.inner), stored.file, stored.size);
@@ -133,6 +140,8 @@ impl Engine {
                 inner.perceptual_hash(file, size)
             });
             hashed.await.map_err(panicked)?
+        } else {
+            None
         };
         let id = BlobId::mint(self.now(), draw::<8>(&*self.inner.env.rng));
         let keyed = self.inner.keyed(caller.tenant)?;
@@ -203,16 +212,21 @@ impl Engine {
             }
             found => found?,
         };
-        self.blocking(move |inner| {
-            // Opened before it is verified: what is read then is what was verified, whatever happens to the name.
-            let opened = inner.blobs.open_file(meta.file);
-            let sum = BlobSum { file: meta.file, size: meta.size, sha256: meta.sha256 };
-            let verified = inner.blobs.verify(&sum, &mut |_| true).map_err(Error::BlobStore)?;
-            if let Err(fault) = verified {
-                inner.shared.scrub.found(format!("the blob {id}: {fault}"));
-                return Err(Error::BlobDamaged { id, fault });
-            }
-            Ok((record(meta), BlobReader { file: opened.map_err(Error::BlobStore)? }))
+        self.blocking(move |inner| inner.verified_blob(meta)).await
+    }
+
+    /// A blob that an event of an export refers to; `None` once its bytes are gone. The event must be one that
+    /// the export has.
+    pub async fn export_blob(
+        &self,
+        permit: &Permit<BlobRead>,
+        id: BlobId,
+    ) -> Result<Option<(BlobRecord, BlobReader)>, Error> {
+        let tenant = permit.caller().tenant;
+        self.blocking(move |inner| match inner.blob_meta(tenant, id) {
+            Ok(meta) => inner.verified_blob(meta).map(Some),
+            Err(Error::NotFound | Error::Deleted) => Ok(None),
+            Err(error) => Err(error),
         })
         .await
     }
@@ -287,6 +301,20 @@ impl Inner {
         Ok(false)
     }
 
+    /// A blob whose bytes were held against their hash.
+    fn verified_blob(&self, meta: Blob) -> Result<(BlobRecord, BlobReader), Error> {
+        let id = meta.id;
+        // Opened before it is verified: what is read then is what was verified, whatever happens to the name.
+        let opened = self.blobs.open_file(meta.file);
+        let sum = BlobSum { file: meta.file, size: meta.size, sha256: meta.sha256 };
+        let verified = self.blobs.verify(&sum, &mut |_| true).map_err(Error::BlobStore)?;
+        if let Err(fault) = verified {
+            self.shared.scrub.found(format!("the blob {id}: {fault}"));
+            return Err(Error::BlobDamaged { id, fault });
+        }
+        Ok((record(meta), BlobReader { file: opened.map_err(Error::BlobStore)? }))
+    }
+
     fn blob_meta(&self, tenant: u32, id: BlobId) -> Result<Blob, Error> {
         let row = self.views.blob(tenant, id)?.ok_or(Error::NotFound)?;
         let entry = self.reader.entry(row.offset, row.place)?;
@@ -294,12 +322,20 @@ impl Inner {
         Blob::decode(bytes).map_err(|_| Error::Undecodable { what: "a blob" })
     }
 
+    /// Whether a blob begins like an image of a known format and may have a perceptual hash.
+    fn is_picture(&self, file: [u8; 16], size: u64) -> bool {
+        if size == 0 || size > HASHED_BYTES_MAX {
+            return false;
+        }
+        let mut first = [0; FORMAT_BYTES];
+        let read = self.blobs.open_file(file).and_then(|reader| reader.read_at(&mut first, 0));
+        let first = read.ok().and_then(|read| first.get(..read)).unwrap_or_default();
+        image::guess_format(first).is_ok_and(|format| format.reading_enabled())
+    }
+
     /// The difference hash of an image: 64 bits, one per neighbouring pair of a 9 x 8 grey picture.
     /// Anything that does not decode within the limits has none.
     fn perceptual_hash(&self, file: [u8; 16], size: u64) -> Option<u64> {
-        if size == 0 || size > HASHED_BYTES_MAX {
-            return None;
-        }
         let reader = self.blobs.open_file(file).ok()?;
         let mut bytes = vec![0; usize::try_from(size).ok()?];
         let read = reader.read_at(&mut bytes, 0).ok()?;
@@ -310,12 +346,14 @@ impl Inner {
 }
 
 fn difference_hash(bytes: &[u8]) -> Option<u64> {
-    let mut reader = image::ImageReader::new(io::Cursor::new(bytes)).with_guessed_format().ok()?;
-    reader.format()?;
+    let reader = || image::ImageReader::new(io::Cursor::new(bytes)).with_guessed_format().ok();
+    let (width, height) = reader()?.into_dimensions().ok()?;
+    if u64::from(width) * u64::from(height) > HASHED_PIXELS_MAX {
+        return None;
+    }
     let mut limits = image::Limits::default();
-    limits.max_image_width = Some(HASHED_SIDE_MAX);
-    limits.max_image_height = Some(HASHED_SIDE_MAX);
-    limits.max_alloc = Some(256 * 1_024 * 1_024);
+    limits.max_alloc = Some(DECODED_BYTES_MAX);
+    let mut reader = reader()?;
     reader.limits(limits);
     let picture = reader.decode().ok()?;
     let grey =

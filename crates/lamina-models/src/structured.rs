@@ -17,7 +17,7 @@ pub use scan::{DEPTH_MAX, SCALARS_MAX};
 
 use self::scan::{Leaf, Scalar, Step, scan};
 use crate::ground::{PREDICATE_CHARS_MAX, Ungrounded};
-use crate::relation::{ObjectKind, cardinality, relation};
+use crate::relation::{ObjectKind, cardinality, invented_cardinality, relation};
 use crate::source::Source;
 
 /// The name and version that answers carry.
@@ -474,7 +474,9 @@ fn triple(source: &Source<'_>, leaves: &[Leaf]) -> Option<Claim> {
     };
     let (valid_from, valid_to) = (instant(leaves, "valid_from")?, instant(leaves, "valid_to")?);
     let stated = claim(subject, predicate, object, leaf, source.text, Normaliser::Given);
-    Some(Claim { valid_from, valid_to, confidence: confidence(leaves)?, ..stated })
+    // A relation of the caller's own has a track like any other.
+    let cardinality = stated.cardinality.or(Some(invented_cardinality(&stated.predicate)));
+    Some(Claim { valid_from, valid_to, confidence: confidence(leaves)?, cardinality, ..stated })
 }
 
 /// The instant that a member of a triple states, if it states one. `None` for a text that is none: then

@@ -116,7 +116,7 @@ async fn carry_out(app: &App, due: &DueSweep) -> Result<(), Error> {
         };
         let done = app.engine.retention_sweep(&permit, asked, &noted).await?;
         if done.erased > 0 {
-            app.forget_all_packs();
+            app.forget_packs_of(tenant);
             let row = app.engine.audit_row_of(due.permit(), None, "retention sweep", audit_id);
             app.engine.audit(row);
             tracing::info!(tenant, erased = done.erased, "events were past their time");

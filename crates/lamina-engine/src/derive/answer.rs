@@ -285,6 +285,7 @@ impl Answerer {
         let (mapped, relations) = mapped.unwrap_or_default();
         let mut asked = asked(&what.directives, &what.modality, event.head.recorded_at);
         asked.confidence_floor = asked.confidence_floor.or_else(|| self.floor(event.head.tenant));
+        asked.source = record_source(what);
         let mut answer = Answer {
             observed_at: what.context.observed_at,
             extraction: found.extraction,
@@ -450,6 +451,13 @@ fn judged(content: &Content) -> Option<(BeliefId, bool)> {
     }
 }
 
+/// The source that a label of a structured record names, such as `source:crm`.
+fn record_source(what: &ExperienceWhat) -> Option<String> {
+    let Content::Json { .. } = what.content else { return None };
+    let named = what.context.labels.iter().find_map(|label| label.strip_prefix("source:"));
+    named.filter(|source| !source.trim().is_empty()).map(str::to_owned)
+}
+
 fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked {
     let lasting = |ttl: Option<&str>| ttl.and_then(|ttl| lamina_models::duration_us(ttl, at.0));
     let wanted = directives.extract.as_ref();
@@ -463,5 +471,6 @@ fn asked(directives: &Directives, modality: &Modality, at: RecordedAt) -> Asked 
         no_beliefs: wanted.is_some_and(|wanted| !wanted.iter().any(|layer| layer == "beliefs")),
         feedback: modality.as_str() == "feedback",
         settles: None,
+        source: None,
     }
 }

@@ -210,9 +210,11 @@ impl Heard<'_> {
         };
         let events: Vec<EventId> =
             found.iter().filter_map(|at| candidates.get(*at)).map(|(event, _)| *event).collect();
-        // What cannot be read is heard rather than passed over.
+        // A line of a context block carries its date: it is never news, also of a fact that was replaced since. Of
+        // other sentences, an event that cannot be read is heard rather than passed over.
         let holds = |event: &EventId| self.guard.holds(self.tenant, *event).unwrap_or(false);
-        events.iter().all(holds).then(|| events.first().copied()).flatten()
+        let is_echo = piece.is_framed || events.iter().all(holds);
+        is_echo.then(|| events.first().copied()).flatten()
     }
 }
 

@@ -56,7 +56,7 @@ pub use excerpt::{Excerpt, Fragment};
 pub use fates::Knowledge;
 use frame::Frame;
 pub use pack::{Cited, belief_words, fact_words};
-pub(in crate::read) use pack::{claim_words, object, term};
+pub(in crate::read) use pack::{claim_words, object, said_words_in, term, term_in};
 pub(crate) use pack::{held_words, said_words};
 pub use standing::Applies;
 use variants::Finding;

@@ -10,6 +10,7 @@ use axum::http::{Request, Response};
 use lamina_env::{Env, RealDisk};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
 use super::exit::Failure;
@@ -69,11 +70,14 @@ impl InProcess {
     pub(super) async fn answer(&self, request: Request<Body>) -> Response<Body> {
         // The work is of this process's own runtime, whoever waits for it.
         let routes = self.routes.clone();
-        let answered = self.runtime.spawn(routes.oneshot(request)).await;
+        // Who stops waiting ends the work, as who closes a connection does.
+        let mut work = JoinSet::new();
+        work.spawn_on(routes.oneshot(request), self.runtime.handle());
+        let answered = work.join_next().await;
         match answered {
-            Ok(Ok(response)) => response,
-            Ok(Err(never)) => match never {},
-            Err(_) => {
+            Some(Ok(Ok(response))) => response,
+            Some(Ok(Err(never))) => match never {},
+            Some(Err(_)) | None => {
                 let mut response = Response::new(Body::empty());
                 *response.status_mut() = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
                 response

@@ -62,6 +62,8 @@ pub struct Config {
     pub tls: Option<tls::Files>,
     /// Origins of web pages that may read answers.
     pub cors_origins: Vec<String>,
+    /// Names that requests may be addressed to, where tokens are needed; none stands for every name.
+    pub hosts: Vec<String>,
     /// How often one actor may call, where no policy says otherwise.
     pub quotas: Quotas,
     /// How often one address may send a token that nobody made, before its next one is looked at.
@@ -309,6 +311,7 @@ pub(crate) const KEYS: &[Key] = &[
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    Key { list: true, ..key("http.hosts", "LAMINA_HTTP_HOSTS") },
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
     key("limits.rate_importer", "LAMINA_LIMITS_RATE_IMPORTER"),
@@ -395,6 +398,7 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
+        let hosts = settings.parsed("http.hosts", "none", value::hosts)?;
         let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
             settings.parsed("limits.rate_bad_tokens", RATE_BAD_TOKENS, value::rate)?;
@@ -430,6 +434,7 @@ impl Config {
             log_format,
             tls,
             cors_origins,
+            hosts,
             quotas,
             limits,
             envelope_lenient,

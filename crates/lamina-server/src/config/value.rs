@@ -133,6 +133,19 @@ pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
+/// Host names, separated by commas, or `none`.
+pub(super) fn hosts(text: &str) -> Result<Vec<String>, String> {
+    let items: Vec<String> = list(text).map(str::to_ascii_lowercase).collect();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    match items.iter().find(|item| !item.chars().all(plain)) {
+        None => Ok(items),
+        Some(bad) => Err(format!(
+            "`{bad}` is not a host name: expected a name without scheme and port, for example \
+             memory.example.com"
+        )),
+    }
+}
+
 fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let Some(host) = host else { return false };

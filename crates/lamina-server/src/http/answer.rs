@@ -22,6 +22,7 @@ use super::caught::Caught;
 use super::cors::Word;
 use super::failure::{Failure, internal};
 use super::listen::Peer;
+use super::origin::Foreign;
 use super::record::{Decision, Record};
 use super::request_id::Id;
 use super::site::Site;
@@ -179,30 +180,45 @@ fn gate(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), ApiErro
             "a request has one `Host` header",
         ));
     }
-    if app.is_local() {
-        origin::check(&head.headers, head.uri.authority(), word.is_listed()).map_err(
-            |foreign| {
-                ApiError::new(
-                    ErrorCode::PolicyDenied,
-                    format!("The preset dev_local serves this machine only: {}.", foreign.reason()),
-                )
-                .with("capability", site.capability())
-                .with("denied_by_tier", "deployment")
-                .with("decided_by_tier", "deployment")
-                .with("deployment_preset", app.preset().as_str())
-                .with("reason", foreign.reason())
-                .with(
-                    "remediation",
-                    "call it by address or as localhost; list the origin of a web page in \
-                     http.cors_origins",
-                )
-            },
-        )?;
-    }
+    check_sender(app, site, head, word).map_err(|foreign| refused_sender(app, site, foreign))?;
     if site.tier() == Tier::Experimental && !app.experimental_enabled {
         return Err(ApiError::of(ErrorCode::ExperimentalDisabled));
     }
     Ok(())
+}
+
+/// Whether a web page of a stranger may have sent the request.
+fn check_sender(app: &App, site: &Site, head: &Parts, word: &Word) -> Result<(), Foreign> {
+    let (headers, authority) = (&head.headers, head.uri.authority());
+    if app.is_local() {
+        return origin::check(headers, authority, word.is_listed());
+    }
+    origin::check_host(headers, authority, &app.hosts)?;
+    match site.speaks_mcp() {
+        true => origin::check_page(headers, authority, word.is_listed()),
+        false => Ok(()),
+    }
+}
+
+fn refused_sender(app: &App, site: &Site, foreign: Foreign) -> ApiError {
+    let (message, remediation) = if app.is_local() {
+        (
+            format!("The preset dev_local serves this machine only: {}.", foreign.reason()),
+            "call it by address or as localhost; list the origin of a web page in http.cors_origins",
+        )
+    } else {
+        (
+            format!("The sender is not served: {}.", foreign.reason()),
+            "list the host name in http.hosts, and the origin of a web page in http.cors_origins",
+        )
+    };
+    ApiError::new(ErrorCode::PolicyDenied, message)
+        .with("capability", site.capability())
+        .with("denied_by_tier", "deployment")
+        .with("decided_by_tier", "deployment")
+        .with("deployment_preset", app.preset().as_str())
+        .with("reason", foreign.reason())
+        .with("remediation", remediation)
 }
 
 fn header_bytes(headers: &HeaderMap) -> usize {

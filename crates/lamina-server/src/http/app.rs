@@ -39,6 +39,8 @@ pub struct App {
     pub(crate) closing: Closing,
     pub(crate) limits: Limits,
     pub(crate) cors: Cors,
+    /// Names that requests may be addressed to; none stands for every name.
+    pub(crate) hosts: Vec<String>,
     pub(crate) rates: Limiter,
     quotas: Quotas,
     pub(crate) strictness: Strictness,
@@ -105,6 +107,7 @@ impl App {
             closing,
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
+            hosts: config.hosts.clone(),
             rates,
             quotas: config.quotas,
             strictness: if config.envelope_lenient {
@@ -180,26 +183,30 @@ impl App {
         }
     }
 
-    /// Something that was recalled may be gone: nothing of before is quoted or sent again.
-    pub(crate) fn forget_packs(&self, scope: &ScopePath, id: &str) {
-        let gone = Gone { scope, id };
+    /// Drops the packs, streams and answers that may quote a record that was taken back.
+    pub(crate) fn forget_packs(&self, tenant: u32, scope: &ScopePath, id: &str) {
+        let gone = Gone { tenant, scope, id };
         self.packs.forget(&gone);
         self.replays.forget(&gone);
-        self.answers.clear();
+        self.answers.clear(Some(tenant));
     }
 
-    /// Much that was recalled may be gone, wherever it was recalled from: nothing of before is quoted or
-    /// sent again.
-    pub(crate) fn forget_all_packs(&self) {
-        self.packs.clear();
-        self.replays.clear();
-        self.answers.clear();
+    /// Drops the packs, streams and answers that a deletion of a tenant may touch. Those of other tenants stay, unless
+    /// they are about a scope that all tenants share.
+    pub(crate) fn forget_packs_of(&self, tenant: u32) {
+        self.packs.clear(Some(tenant));
+        self.replays.clear(Some(tenant));
+        self.answers.clear(Some(tenant));
     }
 
     /// Work that has to be done from time to time.
     pub fn upkeep(&self) {
         self.meters.upkeep();
         self.rates.sweep();
+        let monotonic = self.env.clock.monotonic();
+        self.packs.expire(monotonic);
+        self.replays.expire(monotonic);
+        self.answers.expire(self.env.clock.wall());
     }
 
     pub(crate) fn body_timeout(&self) -> Duration {

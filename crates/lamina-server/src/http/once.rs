@@ -5,7 +5,7 @@
 //! key of the same caller to the same route is answered with it. After a restart such a request is made
 //! again, and comes to what it would come to without a key.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -18,7 +18,7 @@ use hyper::body::Body as _;
 use lamina_api::ApiError;
 use lamina_api::v1::keyed::{self, Keyed};
 use lamina_core::policy::Caller;
-use lamina_types::{ErrorCode, Micros};
+use lamina_types::{ErrorCode, Micros, ScopePath};
 use parking_lot::Mutex;
 
 use super::answer::Handler;
@@ -27,14 +27,13 @@ use super::call::{Call, Desk};
 use super::failure::{Failure, internal};
 use super::record::{Condition, Decision};
 use super::reply;
+use super::shares::TenantShares;
 use super::site::Site;
 
 /// How long an answer is kept.
 const LIFE_US: i64 = 24 * 3_600 * 1_000_000;
-/// Answers that are kept; the oldest make room.
-const ANSWERS_MAX: usize = 16_384;
-/// Bytes of all of them.
-const BYTES_MAX: usize = 32 << 20;
+/// Bytes of all kept answers; the largest tenant makes room.
+const ANSWERS_BYTES_MAX: usize = 32 << 20;
 
 /// Whose key, for which route.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,12 +60,16 @@ struct Kept {
 /// The place of a key. Whoever comes second waits for the first.
 type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     slots: BTreeMap<Name, Slot>,
-    /// In the order of their making, with their size.
-    made: VecDeque<(Micros, Name, usize)>,
-    bytes: usize,
+    shares: TenantShares<Name>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State { slots: BTreeMap::new(), shares: TenantShares::new(ANSWERS_BYTES_MAX) }
+    }
 }
 
 /// The answers of a server to requests with a key.
@@ -84,16 +87,28 @@ impl Answers {
         let mut state = self.0.lock();
         // What was there is a turn that came to nothing, or was cleared meanwhile.
         state.slots.insert(name.clone(), slot);
-        state.bytes += bytes;
-        state.made.push_back((now, name.clone(), bytes));
-        while state.made.len() > ANSWERS_MAX || state.bytes > BYTES_MAX {
-            state.drop_oldest();
+        for evicted in state.shares.admit(name.tenant, name.clone(), bytes, now) {
+            state.slots.remove(&evicted);
         }
     }
 
-    /// Drops all of them: what they say may be gone.
-    pub(crate) fn clear(&self) {
-        *self.0.lock() = State::default();
+    /// Drops the answers that a deletion of a tenant, or of all, may touch: those of the tenant, and those about
+    /// shared scopes.
+    pub(crate) fn clear(&self, tenant: Option<u32>) {
+        let mut state = self.0.lock();
+        let is_of_shared = |slot: &Slot| {
+            slot.try_lock().is_ok_and(|kept| kept.as_ref().is_some_and(Kept::is_of_shared_scope))
+        };
+        state.slots.retain(|name, slot| {
+            tenant.is_some_and(|tenant| tenant != name.tenant) && !is_of_shared(slot)
+        });
+        let State { slots, shares } = &mut *state;
+        shares.retain(|name| slots.contains_key(name));
+    }
+
+    /// Drops the answers that are over their time.
+    pub(crate) fn expire(&self, now: Micros) {
+        self.0.lock().expire(now);
     }
 }
 
@@ -114,16 +129,17 @@ impl Drop for Turn<'_> {
 
 impl State {
     fn expire(&mut self, now: Micros) {
-        while self.made.front().is_some_and(|(made, ..)| now.0 - made.0 >= LIFE_US) {
-            self.drop_oldest();
+        for expired in self.shares.expire(Micros(now.0 - LIFE_US)) {
+            self.slots.remove(&expired);
         }
     }
+}
 
-    fn drop_oldest(&mut self) {
-        if let Some((_, name, bytes)) = self.made.pop_front() {
-            self.slots.remove(&name);
-            self.bytes -= bytes;
-        }
+impl Kept {
+    fn is_of_shared_scope(&self) -> bool {
+        let decided = self.decision.iter().filter_map(|decision| decision.scope.as_ref());
+        let needed = self.conditions.iter().filter_map(|condition| condition.scope.as_ref());
+        decided.chain(needed).any(ScopePath::is_shared)
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) enum Foreign {
     Site,
     /// It was addressed to a name that is not this machine's.
     Host,
+    /// It was addressed to a name that the operator did not list.
+    UnlistedHost,
 }
 
 impl Foreign {
@@ -34,6 +36,9 @@ impl Foreign {
             Foreign::Host => {
                 "the request is addressed to a host name that is not loopback (`Host` header)"
             }
+            Foreign::UnlistedHost => {
+                "the request is addressed to a host name that is not in http.hosts (`Host` header)"
+            }
         }
     }
 }
@@ -45,13 +50,7 @@ pub(crate) fn check(
     authority: Option<&Authority>,
     origin_is_listed: bool,
 ) -> Result<(), Foreign> {
-    let host = match authority {
-        Some(authority) => Some(authority.as_str()),
-        None => match headers.get(HOST) {
-            None => None,
-            Some(host) => Some(host.to_str().map_err(|_| Foreign::Host)?),
-        },
-    };
+    let host = addressed_host(headers, authority).map_err(|()| Foreign::Host)?;
     // An address cannot be made to resolve elsewhere, and HTTP/1.0 has no host.
     if host.is_some_and(|host| !host_is_safe(host)) {
         return Err(Foreign::Host);
@@ -59,15 +58,66 @@ pub(crate) fn check(
     if origin_is_listed {
         return Ok(());
     }
-    if let Some(origin) = headers.get(ORIGIN) {
-        let origin = origin.to_str().unwrap_or_default();
-        if !host.is_some_and(|host| is_own_origin(origin, host)) {
-            return Err(Foreign::Origin);
-        }
-    }
+    check_origin(headers, host)?;
     match headers.get(FETCH_SITE).map(|site| site.as_bytes()) {
         Some(b"cross-site" | b"same-site") => Err(Foreign::Site),
         _ => Ok(()),
+    }
+}
+
+/// Refuses requests of web pages whose origin is neither listed nor this server's own, for an endpoint that no page
+/// has any business with, whatever token the page holds.
+pub(crate) fn check_page(
+    headers: &HeaderMap,
+    authority: Option<&Authority>,
+    origin_is_listed: bool,
+) -> Result<(), Foreign> {
+    if origin_is_listed {
+        return Ok(());
+    }
+    let host = addressed_host(headers, authority).map_err(|()| Foreign::Origin)?;
+    check_origin(headers, host)
+}
+
+/// Refuses requests for a host name that is not listed. An empty list lists every name; an address and `localhost`
+/// are always served.
+pub(crate) fn check_host(
+    headers: &HeaderMap,
+    authority: Option<&Authority>,
+    hosts: &[String],
+) -> Result<(), Foreign> {
+    if hosts.is_empty() {
+        return Ok(());
+    }
+    let host = addressed_host(headers, authority).map_err(|()| Foreign::UnlistedHost)?;
+    let is_listed = |host: &str| {
+        let name = host_and_port(host, 0).0;
+        hosts.contains(&name) || host_is_safe(host)
+    };
+    match host.is_none_or(is_listed) {
+        true => Ok(()),
+        false => Err(Foreign::UnlistedHost),
+    }
+}
+
+/// The host that a request is addressed to.
+fn addressed_host<'a>(
+    headers: &'a HeaderMap,
+    authority: Option<&'a Authority>,
+) -> Result<Option<&'a str>, ()> {
+    match (authority, headers.get(HOST)) {
+        (Some(authority), _) => Ok(Some(authority.as_str())),
+        (None, None) => Ok(None),
+        (None, Some(host)) => host.to_str().map(Some).map_err(|_| ()),
+    }
+}
+
+fn check_origin(headers: &HeaderMap, host: Option<&str>) -> Result<(), Foreign> {
+    let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
+    let origin = origin.to_str().unwrap_or_default();
+    match host.is_some_and(|host| is_own_origin(origin, host)) {
+        true => Ok(()),
+        false => Err(Foreign::Origin),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Packs that can still be referred to: for 60 seconds from their making, by their id or by the key of
 //! the caller (R118, R263, R440). Nothing of them outlives the process.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -14,8 +14,12 @@ use lamina_types::recall::Recall;
 use lamina_types::{ErrorCode, Micros, PackId, ScopePath};
 use parking_lot::Mutex;
 
-/// Packs that are kept; the oldest make room.
-const PACKS_MAX: usize = 1_024;
+use super::shares::TenantShares;
+
+/// Bytes of all kept packs; the largest tenant makes room.
+const PACKS_BYTES_MAX: usize = 64 << 20;
+/// A pack holds its records beside its body, in about as many bytes.
+const COPIES: usize = 2;
 
 /// A pack that was made.
 #[derive(Debug)]
@@ -39,32 +43,46 @@ impl Kept {
     }
 }
 
-/// Something that was taken back: where it was, and its id.
+/// A record that was taken back.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gone<'a> {
+    pub(crate) tenant: u32,
     pub(crate) scope: &'a ScopePath,
     pub(crate) id: &'a str,
 }
 
 impl Gone<'_> {
-    /// Whether it may be in what was read from a scope: above, there or below, or under its own id.
-    pub(crate) fn is_in(&self, scope: &ScopePath, pieces: &[&Bytes]) -> bool {
+    /// Whether a pack of a tenant, read from a scope, may hold the record: its scope is above, equal or below, or its
+    /// id occurs. Packs of other tenants hold it only if their scope is shared.
+    pub(crate) fn is_in(&self, tenant: u32, scope: &ScopePath, pieces: &[&Bytes]) -> bool {
         let id = self.id.as_bytes();
-        scope.contains(self.scope)
-            || self.scope.contains(scope)
-            || pieces.iter().any(|piece| piece.windows(id.len().max(1)).any(|part| part == id))
+        is_reached(Some(self.tenant), tenant, scope)
+            && (scope.contains(self.scope)
+                || self.scope.contains(scope)
+                || pieces.iter().any(|piece| piece.windows(id.len().max(1)).any(|part| part == id)))
     }
+}
+
+/// Whether a deletion of a tenant (or of all) can touch memory that another tenant was shown from a scope.
+pub(crate) fn is_reached(deleting: Option<u32>, shown_to: u32, scope: &ScopePath) -> bool {
+    deleting.is_none_or(|tenant| tenant == shown_to) || scope.is_shared()
 }
 
 /// Who may refer to a pack: only whoever it was made for.
 type Owner = (u32, String);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     by_id: BTreeMap<PackId, (Owner, Arc<Kept>)>,
     by_key: BTreeMap<(Owner, String), PackId>,
-    /// In the order of their making.
-    made: VecDeque<(Micros, PackId)>,
+    shares: TenantShares<PackId>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        let shares = TenantShares::new(PACKS_BYTES_MAX);
+        State { by_id: BTreeMap::new(), by_key: BTreeMap::new(), shares }
+    }
 }
 
 /// The packs of a server.
@@ -78,14 +96,14 @@ impl Packs {
         let kept = Arc::new(kept);
         let mut state = self.0.lock();
         state.expire(now);
-        if state.made.len() >= PACKS_MAX {
-            state.drop_oldest();
-        }
         if let Some(key) = &kept.question.idempotency_key {
             state.by_key.insert((owner.clone(), key.clone()), kept.id);
         }
         state.by_id.insert(kept.id, (owner, Arc::clone(&kept)));
-        state.made.push_back((now, kept.id));
+        let bytes = COPIES * kept.body.len();
+        for evicted in state.shares.admit(caller.tenant, kept.id, bytes, now) {
+            state.remove(evicted);
+        }
         kept
     }
 
@@ -97,19 +115,27 @@ impl Packs {
         (*of == owner(caller)).then(|| Arc::clone(kept))
     }
 
-    /// Something is gone that was in this scope: no pack that may quote it is referred to any more,
-    /// whoever's it is, because what all tenants share may be in each.
+    /// Drops the packs that may quote a record that was taken back.
     pub(crate) fn forget(&self, gone: &Gone<'_>) {
-        let mut state = self.0.lock();
-        state.by_id.retain(|_, (_, kept)| !gone.is_in(&kept.question.scope, &[&kept.body]));
-        let State { by_id, by_key, made } = &mut *state;
-        by_key.retain(|_, id| by_id.contains_key(id));
-        made.retain(|(_, id)| by_id.contains_key(id));
+        self.retain(|(tenant, _), kept| !gone.is_in(*tenant, &kept.question.scope, &[&kept.body]));
     }
 
-    /// Drops all of them.
-    pub(crate) fn clear(&self) {
-        *self.0.lock() = State::default();
+    /// Drops the packs that a deletion of a tenant, or of all, may touch.
+    pub(crate) fn clear(&self, tenant: Option<u32>) {
+        self.retain(|(owner, _), kept| !is_reached(tenant, *owner, &kept.question.scope));
+    }
+
+    fn retain(&self, keeps: impl Fn(&Owner, &Kept) -> bool) {
+        let mut state = self.0.lock();
+        state.by_id.retain(|_, (owner, kept)| keeps(owner, kept));
+        let State { by_id, by_key, shares } = &mut *state;
+        by_key.retain(|_, id| by_id.contains_key(id));
+        shares.retain(|id| by_id.contains_key(id));
+    }
+
+    /// Drops the packs that are over their time.
+    pub(crate) fn expire(&self, now: Micros) {
+        self.0.lock().expire(now);
     }
 
     /// The pack of a key, if it lives. Another question under the same key is a conflict.
@@ -137,13 +163,12 @@ impl Packs {
 
 impl State {
     fn expire(&mut self, now: Micros) {
-        while self.made.front().is_some_and(|(made, _)| now.0 - made.0 >= PACK_TTL_US) {
-            self.drop_oldest();
+        for expired in self.shares.expire(Micros(now.0 - PACK_TTL_US)) {
+            self.remove(expired);
         }
     }
 
-    fn drop_oldest(&mut self) {
-        let Some((_, id)) = self.made.pop_front() else { return };
+    fn remove(&mut self, id: PackId) {
         let Some((owner, kept)) = self.by_id.remove(&id) else { return };
         if let Some(key) = &kept.question.idempotency_key {
             let key = (owner, key.clone());

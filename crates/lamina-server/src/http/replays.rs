@@ -2,7 +2,7 @@
 //! that was seen (R359). What is sent is made before the first byte goes out, so that a mistake is an
 //! error and not half a stream.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::response::Response;
@@ -13,27 +13,40 @@ use lamina_types::{LifecycleId, Micros};
 use parking_lot::Mutex;
 
 use super::listen::Closing;
-use super::packs::{Gone, Kept as Pack};
+use super::packs::{Gone, Kept as Pack, is_reached};
+use super::shares::TenantShares;
 use super::sse::{self, Next, Source};
 
-/// Streams that are kept; the oldest make room.
-const STREAMS_MAX: usize = 1_024;
+/// Bytes of all kept streams; the largest tenant makes room.
+const STREAMS_BYTES_MAX: usize = 64 << 20;
+
+/// The beginning of the ids of the events of a stream.
+type Base = [u8; 14];
 
 /// One stream.
 #[derive(Debug)]
 struct Kept {
     owner: (u32, String),
-    made: Micros,
     /// The pack that it tells.
     pack: Arc<Pack>,
-    /// The ids of its events begin with this.
-    base: [u8; 14],
     frames: Arc<Vec<Bytes>>,
+}
+
+#[derive(Debug)]
+struct State {
+    streams: BTreeMap<Base, Kept>,
+    shares: TenantShares<Base>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State { streams: BTreeMap::new(), shares: TenantShares::new(STREAMS_BYTES_MAX) }
+    }
 }
 
 /// The streams of a server that can be resumed.
 #[derive(Debug, Default)]
-pub(crate) struct Replays(Mutex<VecDeque<Kept>>);
+pub(crate) struct Replays(Mutex<State>);
 
 impl Replays {
     /// Keeps a stream of these events, each a name and one line of JSON, and gives it from its beginning.
@@ -49,45 +62,60 @@ impl Replays {
             sse::frame(Some(&numbered(base, at).to_string()), event, data)
         };
         let frames = Arc::new(events.iter().enumerate().map(frame).collect::<Vec<_>>());
-        let mut kept = self.0.lock();
-        expire(&mut kept, now);
-        if kept.len() >= STREAMS_MAX {
-            kept.pop_front();
-        }
+        let mut state = self.0.lock();
+        state.expire(now);
         let (owner, pack) = (owner(caller), Arc::clone(pack));
         let replay = Replay { frames: Arc::clone(&frames), next: 0, pack: Arc::clone(&pack) };
-        kept.push_back(Kept { owner, made: now, pack, base, frames });
+        let bytes = pack.body.len() + frames.iter().map(Bytes::len).sum::<usize>();
+        state.streams.insert(base, Kept { owner, pack, frames });
+        for evicted in state.shares.admit(caller.tenant, base, bytes, now) {
+            state.streams.remove(&evicted);
+        }
         replay
     }
 
     /// The rest of a stream after one of its events, if it lives and is the caller's.
     pub(crate) fn after(&self, caller: &Caller, last: LifecycleId, now: Micros) -> Option<Replay> {
-        let mut kept = self.0.lock();
-        expire(&mut kept, now);
-        let owner = owner(caller);
-        let found = kept.iter().find(|kept| kept.base == base(last) && kept.owner == owner)?;
-        let next = (0..found.frames.len()).find(|at| numbered(found.base, *at) == last)? + 1;
+        let mut state = self.0.lock();
+        state.expire(now);
+        let base = base(last);
+        let found = state.streams.get(&base).filter(|kept| kept.owner == owner(caller))?;
+        let next = (0..found.frames.len()).find(|at| numbered(base, *at) == last)? + 1;
         let (frames, pack) = (Arc::clone(&found.frames), Arc::clone(&found.pack));
         Some(Replay { frames, next, pack })
     }
 
-    /// Drops all of them.
-    pub(crate) fn clear(&self) {
-        self.0.lock().clear();
+    /// Drops the streams that a deletion of a tenant, or of all, may touch.
+    pub(crate) fn clear(&self, tenant: Option<u32>) {
+        self.retain(|kept| !is_reached(tenant, kept.owner.0, &kept.pack.question.scope));
     }
 
-    /// Something is gone: no stream that may have it is sent again.
+    /// Drops the streams that may hold a record that was taken back.
     pub(crate) fn forget(&self, gone: &Gone<'_>) {
-        self.0.lock().retain(|kept| {
+        self.retain(|kept| {
             let frames: Vec<&Bytes> = kept.frames.iter().collect();
-            !gone.is_in(&kept.pack.question.scope, &frames)
+            !gone.is_in(kept.owner.0, &kept.pack.question.scope, &frames)
         });
+    }
+
+    /// Drops the streams that are over their time.
+    pub(crate) fn expire(&self, now: Micros) {
+        self.0.lock().expire(now);
+    }
+
+    fn retain(&self, keeps: impl Fn(&Kept) -> bool) {
+        let mut state = self.0.lock();
+        state.streams.retain(|_, kept| keeps(kept));
+        let State { streams, shares } = &mut *state;
+        shares.retain(|base| streams.contains_key(base));
     }
 }
 
-fn expire(kept: &mut VecDeque<Kept>, now: Micros) {
-    while kept.front().is_some_and(|kept| now.0 - kept.made.0 >= PACK_TTL_US) {
-        kept.pop_front();
+impl State {
+    fn expire(&mut self, now: Micros) {
+        for expired in self.shares.expire(Micros(now.0 - PACK_TTL_US)) {
+            self.streams.remove(&expired);
+        }
     }
 }
 
@@ -95,13 +123,13 @@ fn owner(caller: &Caller) -> (u32, String) {
     (caller.tenant, caller.actor.to_string())
 }
 
-fn base(id: LifecycleId) -> [u8; 14] {
+fn base(id: LifecycleId) -> Base {
     let (base, _) = id.as_bytes().split_first_chunk::<14>().unwrap_or((&[0; 14], &[]));
     *base
 }
 
 /// The id of an event of a stream, by its place.
-fn numbered(base: [u8; 14], at: usize) -> LifecycleId {
+fn numbered(base: Base, at: usize) -> LifecycleId {
     let mut bytes = [0; 16];
     let number = u16::try_from(at + 1).unwrap_or(u16::MAX).to_be_bytes();
     for (to, from) in bytes.iter_mut().zip(base.iter().chain(&number)) {

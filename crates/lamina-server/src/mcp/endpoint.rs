@@ -1,31 +1,40 @@
 //! `POST /mcp`: one message in, one answer out, by the same way through the server as every HTTP route.
 
+use std::sync::Arc;
+
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, TRANSFER_ENCODING};
+use axum::http::{HeaderName, HeaderValue, Request as HttpRequest, StatusCode};
 use axum::response::Response;
+use http_body_util::{BodyExt as _, Collected};
 use lamina_api::ApiError;
 use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use serde_json::{Map, Value, json};
 
-use super::era::{self, Era, meta};
+use super::era::{self, Era, VERSION_HEADER, meta};
 use super::profile::Profile;
 use super::route_call::RouteCaller;
-use super::rpc::{INVALID_PARAMS, MESSAGE_BYTES_MAX, Message, Request, RpcError, SERVER_ERROR};
+use super::rpc::{
+    INVALID_PARAMS, Incoming, MESSAGE_BYTES_MAX, Message, Request, RpcError, SERVER_ERROR,
+    Unreadable,
+};
 use super::session::Workspace;
 use super::tools::{Effect, ToolCall, ToolFailure};
 use super::{fixed, listen, rpc, tools};
 use crate::auth::rate::Usage;
-use crate::http::answer::Answer;
+use crate::http::answer::{self as http_answer, Answer};
 use crate::http::call::Call;
 use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::http::request_id::Id;
+use crate::http::site::Site;
 
 /// The path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
+/// One key cannot stand for several messages.
+const IDEMPOTENCY_HEADER: HeaderName = HeaderName::from_static("x-cortex-idempotency-key");
 
 /// Answers one message.
 pub(crate) fn handle(call: Call) -> Answer {
@@ -35,8 +44,9 @@ pub(crate) fn handle(call: Call) -> Answer {
 async fn answered(mut call: Call) -> Result<Response, Failure> {
     let body = call.json_body(MESSAGE_BYTES_MAX as u64).await?;
     let request = match rpc::read(&body) {
-        Ok(Message::Request(request)) => request,
-        Ok(Message::Notification(_) | Message::Answer) => return Ok(accepted()),
+        Ok(Incoming::Single(Message::Request(request))) => request,
+        Ok(Incoming::Single(Message::Notification(_) | Message::Answer)) => return Ok(accepted()),
+        Ok(Incoming::Batch(messages)) => return Ok(batch(call, messages).await),
         Err(unreadable) => {
             let status = unreadable.error.status;
             return Ok(response(status, &unreadable.error.answer(&unreadable.id)));
@@ -60,6 +70,55 @@ async fn answered(mut call: Call) -> Result<Response, Failure> {
     })
 }
 
+/// Answers the messages of a batch one after the other. Each takes the way of a request of its own, with its own
+/// identity, rate and row in the audit log.
+async fn batch(call: Call, messages: Vec<Result<Message, Box<Unreadable>>>) -> Response {
+    // Clients of that version send no header with it.
+    if call.headers().get(VERSION_HEADER).is_some_and(|version| version != rpc::BATCH_VERSION) {
+        let error = rpc::no_batch();
+        return response(error.status, &error.answer(&Value::Null));
+    }
+    let Call { app, mut head, .. } = call;
+    for name in [CONTENT_LENGTH, TRANSFER_ENCODING, IDEMPOTENCY_HEADER] {
+        head.headers.remove(name);
+    }
+    let site = Arc::new(Site::of_mcp());
+    let mut answers: Vec<Value> = Vec::new();
+    for message in messages {
+        let request = match message {
+            Ok(Message::Request(request)) => request,
+            Ok(Message::Notification(_) | Message::Answer) => continue,
+            Err(unreadable) => {
+                answers.push(unreadable.error.answer(&unreadable.id));
+                continue;
+            }
+        };
+        let id = request.id.clone();
+        let request =
+            HttpRequest::from_parts(head.clone(), Body::from(request.to_json().to_string()));
+        let (app, site) = (Arc::clone(&app), Arc::clone(&site));
+        let answered = http_answer::answer(app, site, handle, request).await;
+        answers.push(answer_in_batch(answered, id).await);
+    }
+    match answers.is_empty() {
+        true => accepted(),
+        false => response(200, &answers.into()),
+    }
+}
+
+/// The message of a response. A refusal that comes before the message is read has no id of its own.
+async fn answer_in_batch(response: Response, id: Value) -> Value {
+    let body = response.into_body().collect().await.map(Collected::to_bytes);
+    let body = body.ok().and_then(|body| serde_json::from_slice(&body).ok());
+    match body {
+        Some(Value::Object(mut message)) => {
+            message.insert("id".to_owned(), id);
+            message.into()
+        }
+        _ => RpcError::new(SERVER_ERROR, "The message has no answer.").answer(&id),
+    }
+}
+
 /// What a request comes to. A failure of the server, and a rate limit, is the outer error.
 async fn result_of(
     call: Call,
@@ -74,9 +133,9 @@ async fn result_of(
         return Ok(result);
     }
     match request.method.as_str() {
-        "tools/call" => {
-            Ok(call_tool(call, request.params).await?.map(|result| fixed::finished(result, era)))
-        }
+        "tools/call" => Ok(call_tool(call, request.params, profile)
+            .await?
+            .map(|result| fixed::finished(result, era))),
         method => Ok(Err(era::unknown_method(method, era))),
     }
 }
@@ -92,8 +151,10 @@ fn profile(call: &Call) -> Result<Profile, RpcError> {
 async fn call_tool(
     call: Call,
     mut params: Map<String, Value>,
+    profile: Profile,
 ) -> Result<Result<Value, RpcError>, Failure> {
-    let tool = match params.get("name").and_then(Value::as_str).map(tools::named) {
+    let name = params.get("name").and_then(Value::as_str);
+    let tool = match name.map(|name| tools::named(name, profile)) {
         Some(Ok(tool)) => tool,
         Some(Err(error)) => return Ok(Err(error)),
         None => {

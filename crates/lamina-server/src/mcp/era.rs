@@ -26,7 +26,8 @@ pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// The request that a message on a subscription belongs to.
 pub(crate) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-const VERSION_HEADER: &str = "mcp-protocol-version";
+/// The version of the protocol that a client speaks.
+pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
 const METHOD_HEADER: &str = "mcp-method";
 const NAME_HEADER: &str = "mcp-name";
 

@@ -14,6 +14,7 @@ pub(crate) mod listen;
 pub(crate) mod session;
 pub(crate) mod route_call;
 pub(crate) mod tools;
+pub(crate) mod zaxy;
 pub(crate) mod endpoint;
 pub mod targets;
 

@@ -17,7 +17,11 @@ pub(crate) const HEADER_MISMATCH: i64 = -32_020;
 /// The server does not speak the version of a request.
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32_022;
 
-/// Bytes of one message.
+/// The one version that has batches.
+pub(crate) const BATCH_VERSION: &str = "2025-03-26";
+/// Messages of a batch.
+pub(crate) const BATCH_MESSAGES_MAX: usize = 64;
+/// Bytes of one message, or of a batch.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// Bytes of an id that is a text.
 const ID_BYTES_MAX: usize = 1_024;
@@ -33,6 +37,14 @@ pub(crate) enum Message {
     Notification(Notification),
     /// Answers a request of the server. This server makes none.
     Answer,
+}
+
+/// What one body or one line holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Incoming {
+    Single(Message),
+    /// Messages of a batch, each as far as it can be read.
+    Batch(Vec<Result<Message, Box<Unreadable>>>),
 }
 
 /// A request.
@@ -68,6 +80,13 @@ pub(crate) struct Unreadable {
     pub(crate) error: RpcError,
 }
 
+impl Request {
+    /// The message as it is sent.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"jsonrpc": "2.0", "id": self.id, "method": self.method, "params": self.params})
+    }
+}
+
 impl RpcError {
     /// An error that is an answer like others.
     pub(crate) fn new(code: i64, message: impl Into<String>) -> RpcError {
@@ -98,8 +117,8 @@ pub(crate) fn answer(id: &Value, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-/// Reads one message.
-pub(crate) fn read(bytes: &[u8]) -> Result<Message, Box<Unreadable>> {
+/// Reads one message, or a batch of them.
+pub(crate) fn read(bytes: &[u8]) -> Result<Incoming, Box<Unreadable>> {
     let unreadable = |error| Box::new(Unreadable { id: Value::Null, error });
     if bytes.len() > MESSAGE_BYTES_MAX {
         let text = format!("A message has at most {MESSAGE_BYTES_MAX} bytes.");
@@ -108,7 +127,34 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Message, Box<Unreadable>> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| {
         unreadable(RpcError::bad_request(PARSE_ERROR, format!("The message is no JSON: {error}.")))
     })?;
-    message(value)
+    match value {
+        Value::Array(messages) => batch(messages),
+        value => message(value).map(Incoming::Single),
+    }
+}
+
+/// Reads the messages of a batch. `initialize` and other batches have no place in one.
+fn batch(messages: Vec<Value>) -> Result<Incoming, Box<Unreadable>> {
+    let refused = |id: Value, text: String| {
+        Box::new(Unreadable { id, error: RpcError::bad_request(INVALID_REQUEST, text) })
+    };
+    if messages.is_empty() || messages.len() > BATCH_MESSAGES_MAX {
+        let text = format!("A batch has 1 to {BATCH_MESSAGES_MAX} messages.");
+        return Err(refused(Value::Null, text));
+    }
+    let read = messages.into_iter().map(|value| match message(value)? {
+        Message::Request(request) if request.method == "initialize" => {
+            Err(refused(request.id, "`initialize` stands alone, never in a batch.".to_owned()))
+        }
+        message => Ok(message),
+    });
+    Ok(Incoming::Batch(read.collect()))
+}
+
+/// The refusal of a batch of a version that has none.
+pub(crate) fn no_batch() -> RpcError {
+    let text = format!("Only version {BATCH_VERSION} has batches. Send one message at a time.");
+    RpcError::bad_request(INVALID_REQUEST, text)
 }
 
 /// Reads a message that is JSON already.
@@ -118,7 +164,7 @@ pub(crate) fn message(value: Value) -> Result<Message, Box<Unreadable>> {
         Box::new(Unreadable { id: id.clone(), error })
     };
     let Value::Object(mut object) = value else {
-        let text = "A message is one JSON object; batches are not taken.";
+        let text = "A message is one JSON object.";
         return Err(invalid(&Value::Null, text));
     };
     let id = object.remove("id");

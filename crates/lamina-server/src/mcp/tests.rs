@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::era::{self, Era};
 use super::lines::{Line, next_line};
@@ -98,7 +98,7 @@ fn schemas_use_only_keywords_that_are_checked() {
             }
         }
     }
-    for tool in tools::list(Profile::Slim) {
+    for tool in Profile::ALL.into_iter().flat_map(tools::list) {
         let name = tool["name"].as_str().unwrap();
         walk(&tool["inputSchema"], name);
         for schema in ["inputSchema", "outputSchema"] {
@@ -206,7 +206,7 @@ fn session_ids_and_projects_make_scopes_that_stay_apart() {
 
 #[test]
 fn arguments_are_held_against_the_schema() {
-    let tool = tools::named("memory_feedback").unwrap();
+    let tool = tools::named("memory_feedback", Profile::Slim).unwrap();
     let check = |arguments: Value| {
         let Value::Object(arguments) = arguments else { panic!() };
         tools::check(tool, &arguments).map_err(|failure| failure.text)
@@ -300,10 +300,39 @@ proptest! {
 fn check_answer(line: &[u8]) {
     let Some(answer) = targets::answer_line(line) else { return };
     assert!(!answer.contains('\n'));
-    let answer: Map<String, Value> = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["jsonrpc"], "2.0");
-    assert_ne!(answer.contains_key("result"), answer.contains_key("error"));
-    assert!(answer["id"].is_null() || answer["id"].is_number() || answer["id"].is_string());
+    let answers: Value = serde_json::from_str(&answer).unwrap();
+    let answers = answers.as_array().cloned().unwrap_or_else(|| vec![answers]);
+    assert!(!answers.is_empty());
+    for answer in answers {
+        assert_eq!(answer["jsonrpc"], "2.0");
+        assert_ne!(answer.get("result").is_some(), answer.get("error").is_some());
+        assert!(answer["id"].is_null() || answer["id"].is_number() || answer["id"].is_string());
+    }
+}
+
+#[test]
+fn batches_are_read_message_by_message() {
+    let line = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}},
+        [],
+    ]);
+    let answers: Value =
+        serde_json::from_str(&targets::answer_line(line.to_string().as_bytes()).unwrap()).unwrap();
+    let answers = answers.as_array().unwrap();
+    assert_eq!(answers.len(), 3, "{answers:?}");
+    assert_eq!(answers[0]["result"], json!({}));
+    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&json!(2), &json!(-32_600)));
+    assert_eq!((&answers[2]["id"], &answers[2]["error"]["code"]), (&Value::Null, &json!(-32_600)));
+    let notifications = br#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
+    assert_eq!(targets::answer_line(notifications), None);
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for (count, is_read) in [(0, false), (1, true), (64, true), (65, false)] {
+        let line = format!("[{}]", vec![ping; count].join(","));
+        let answer = targets::answer_line(line.as_bytes()).unwrap();
+        assert_eq!(answer.starts_with('['), is_read, "{count}: {answer}");
+    }
 }
 
 #[test]
@@ -312,6 +341,4 @@ fn deep_nesting_and_huge_ids_are_refused() {
     assert!(targets::answer_line(deep.as_bytes()).unwrap().contains("-32700"));
     let huge = json!({"jsonrpc": "2.0", "id": "x".repeat(2_000), "method": "ping"}).to_string();
     assert!(targets::answer_line(huge.as_bytes()).unwrap().contains("-32600"));
-    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
-    assert!(targets::answer_line(batch.as_bytes()).unwrap().contains("-32600"));
 }

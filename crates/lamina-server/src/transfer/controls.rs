@@ -148,7 +148,7 @@ impl ControlTarget {
         }
         let permit = desk.permit::<ScopeWrite>(caller, Some(&scope)).await?;
         engine.cancel(&permit, id, &self.noted).await?;
-        desk.app.forget_packs(&scope, &id.to_string());
+        desk.app.forget_packs(caller.tenant, &scope, &id.to_string());
         Ok(ControlOutcome::Applied)
     }
 

@@ -75,6 +75,26 @@ fn an_echo_is_linked_and_not_learned_again() {
 }
 
 #[test]
+fn context_block_in_a_reply_revives_no_replaced_fact() {
+    let mut api = Api::shared("echo-replaced");
+    says_at(&mut api, "2026-03-02T09:00:00Z", "Maria works at Acme.");
+    says_at(&mut api, "2026-04-02T09:00:00Z", "Maria works at Initech now.");
+    let asked = json!({"scope": api.scope, "query": "Where did Maria work in March?"});
+    let pack = api.post("/v1/recall", &asked).ok(200);
+    let block = string(&pack, "context_block");
+    assert!(block.contains("Maria works at Acme"), "{block}");
+    notes(&mut api, &format!("Memory:\n{block}\n\nMaria works at Initech now."));
+    let page = api.get(&format!("/v1/facts?scope={}&subject=Maria", api.scope)).ok(200);
+    let current: Vec<String> = page["items"]
+        .as_array()
+        .expect("a page has items")
+        .iter()
+        .map(|fact| string(&fact["object"], "value"))
+        .collect();
+    assert_eq!(current, ["Initech"]);
+}
+
+#[test]
 fn who_says_something_again_is_heard() {
     let mut api = Api::shared("echo-innocent");
     says(&mut api, "Maria works at Acme.");

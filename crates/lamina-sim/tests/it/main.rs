@@ -79,6 +79,8 @@ mod vocabularies;
 #[cfg(test)]
 mod zaxy;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod rederive;
 #[cfg(test)]
 mod ownership;
@@ -86,6 +88,8 @@ mod ownership;
 mod paging;
 #[cfg(test)]
 mod pam;
+#[cfg(test)]
+mod aegx;
 #[cfg(test)]
 mod import;
 #[cfg(test)]

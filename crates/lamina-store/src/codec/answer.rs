@@ -117,6 +117,8 @@ pub struct Asked {
     pub feedback: bool,
     /// What the scope asks to be done with values of one instant that exclude each other.
     pub settles: Option<Settling>,
+    /// The source of a structured record, as its label names it.
+    pub source: Option<String>,
 }
 
 /// A name that means somebody or something known under another one. It names no id: whoever bears the
@@ -206,6 +208,7 @@ mod tag {
     pub(super) const STANDS: u8 = 52;
     pub(super) const RATED: u8 = 53;
     pub(super) const REVOKED: u8 = 54;
+    pub(super) const SOURCE: u8 = 55;
 }
 
 impl Answer {
@@ -256,7 +259,9 @@ impl Answer {
             no_beliefs,
             feedback,
             settles: _,
+            source,
         } = &self.asked;
+        out.optional(tag::SOURCE, source.as_deref().map(str::as_bytes));
         for (tag, set) in [
             (tag::SHIFTS_TOPIC, self.shifts_topic),
             (tag::NO_SUPERSEDE, *no_supersede),
@@ -364,6 +369,9 @@ impl Answer {
                 }
                 tag::SETTLES => {
                     once(&mut answer.asked.settles, settling(value)?, "settles")?;
+                }
+                tag::SOURCE => {
+                    once(&mut answer.asked.source, string(value, "source")?, "source")?;
                 }
                 tag::CONSOLIDATE_INTO => {
                     once(&mut into, parsed(value, "consolidate_into")?, "consolidate_into")?;

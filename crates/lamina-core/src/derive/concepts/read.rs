@@ -82,8 +82,16 @@ pub fn name(
         (*item != concept.leader, std::cmp::Reverse(both), first, *item)
     });
     let names: Vec<String> = members.into_iter().filter_map(named).take(NAMED_MAX).collect();
-    let text = names.join(", ");
+    let text = listed(&names);
     (!text.is_empty()).then(|| text.chars().take(NAME_CHARS_MAX).collect())
+}
+
+/// Names as they are listed in a sentence: "Acme, renewal and seats".
+fn listed(names: &[String]) -> String {
+    match names {
+        [one @ .., last] if !one.is_empty() => format!("{} and {last}", one.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// A description without a model: what keeps together, and what was said about it, quoted.

@@ -21,6 +21,8 @@ use tokio::time::timeout;
 use super::start::{self, LocalStream};
 use crate::cli::exit::Failure;
 use crate::cli::in_process::InProcess;
+use crate::mcp::endpoint::PATH;
+use crate::mcp::profile::Profile;
 
 /// Until the answer of a server is here.
 const CALL_TIME_MAX: Duration = Duration::from_secs(120);
@@ -33,11 +35,16 @@ const ACTOR: HeaderName = HeaderName::from_static("x-cortex-actor");
 /// A way to memory.
 pub(super) enum Link {
     /// The server of a directory.
-    Local { data: PathBuf, headers: HeaderMap },
+    Local { data: PathBuf, target: String, headers: HeaderMap },
     /// A server elsewhere.
     Remote { url: String, client: Box<Client>, token: Option<String> },
     /// The engine in this process, opened with the first call.
-    Embedded { data: PathBuf, headers: HeaderMap, process: Mutex<Option<Arc<InProcess>>> },
+    Embedded {
+        data: PathBuf,
+        target: String,
+        headers: HeaderMap,
+        process: Mutex<Option<Arc<InProcess>>>,
+    },
 }
 
 /// Why a message has no answer.
@@ -50,26 +57,29 @@ pub(super) enum LinkError {
 }
 
 impl Link {
-    pub(super) fn local(data: PathBuf, token: Option<String>, actor: Option<String>) -> Link {
-        Link::Local { data, headers: identity(token, actor) }
+    pub(super) fn local(data: PathBuf, caller: LinkCaller) -> Link {
+        let (target, headers) = (target(caller.profile), caller.headers());
+        Link::Local { data, target, headers }
     }
 
-    pub(super) fn embedded(data: PathBuf, actor: Option<String>) -> Link {
-        Link::Embedded { data, headers: identity(None, actor), process: Mutex::default() }
+    pub(super) fn embedded(data: PathBuf, caller: LinkCaller) -> Link {
+        let (target, headers) = (target(caller.profile), caller.headers());
+        Link::Embedded { data, target, headers, process: Mutex::default() }
     }
 
-    pub(super) fn remote(url: &str, token: Option<String>) -> Result<Link, Failure> {
+    pub(super) fn remote(url: &str, caller: LinkCaller) -> Result<Link, Failure> {
         let bounds = Bounds {
             connect: CONNECT_TIME_MAX,
             total: CALL_TIME_MAX,
             body_bytes: ANSWER_BYTES_MAX,
         };
         let client = Client::new(Roots::System, bounds).map_err(Failure::unreadable)?;
-        let url = format!("{}/mcp", url.trim_end_matches('/').trim_end_matches("/mcp"));
+        let url = url.trim_end_matches('/').trim_end_matches("/mcp");
+        let url = format!("{url}{}", target(caller.profile));
         Endpoint::parse(&url, PlainHttp::Loopback)
             .with_context(|| format!("`{url}` cannot be called"))
             .map_err(Failure::usage)?;
-        Ok(Link::Remote { url, client: Box::new(client), token })
+        Ok(Link::Remote { url, client: Box::new(client), token: caller.token })
     }
 
     /// Sends a message with its headers, and returns the body of the answer.
@@ -79,10 +89,10 @@ impl Link {
         message: Bytes,
     ) -> Result<Bytes, LinkError> {
         match self {
-            Link::Local { data, headers: own } => {
+            Link::Local { data, target, headers: own } => {
                 let stream = start::connect(data).await;
                 let stream = stream.map_err(|error| LinkError::Unsent(error.to_string()))?;
-                let request = local_request(headers, own, Full::new(message))?;
+                let request = local_request(target, headers, own, Full::new(message))?;
                 match stream {
                     LocalStream::Unix(stream) => exchange(stream, request).await,
                     LocalStream::Tcp(stream) => exchange(stream, request).await,
@@ -103,9 +113,9 @@ impl Link {
                 let answer = answer.map_err(|error| LinkError::Interrupted(error.to_string()))?;
                 Ok(answer.body)
             }
-            Link::Embedded { data, headers: own, process } => {
+            Link::Embedded { data, target, headers: own, process } => {
                 let process = opened(data, process).await?;
-                let request = local_request(headers, own, Body::from(message))?;
+                let request = local_request(target, headers, own, Body::from(message))?;
                 let response = process.answer(request).await;
                 let body = response.into_body().collect().await;
                 let body = body.map_err(|error| LinkError::Interrupted(error.to_string()))?;
@@ -142,26 +152,44 @@ async fn opened(
     Ok(opened)
 }
 
-fn identity(token: Option<String>, actor: Option<String>) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    if let Some(mut value) =
-        token.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok())
-    {
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+/// Who calls, and which tools it sees.
+pub(super) struct LinkCaller {
+    pub(super) token: Option<String>,
+    /// The person, where the server takes no tokens.
+    pub(super) actor: Option<String>,
+    pub(super) profile: Profile,
+}
+
+impl LinkCaller {
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let token = self.token.as_ref();
+        if let Some(mut value) =
+            token.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok())
+        {
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let actor = self.actor.as_ref();
+        if let Some(value) = actor.and_then(|actor| HeaderValue::try_from(actor).ok()) {
+            headers.insert(ACTOR, value);
+        }
+        headers
     }
-    if let Some(value) = actor.and_then(|actor| HeaderValue::try_from(actor).ok()) {
-        headers.insert(ACTOR, value);
-    }
-    headers
+}
+
+/// The address of the endpoint, with the profile whose schemas hold.
+fn target(profile: Profile) -> String {
+    format!("{PATH}?profile={profile}")
 }
 
 fn local_request<B>(
+    target: &str,
     headers: &[(&'static str, String)],
     own: &HeaderMap,
     body: B,
 ) -> Result<Request<B>, LinkError> {
-    let mut request = Request::post("/mcp").header(HOST, "localhost");
+    let mut request = Request::post(target).header(HOST, "localhost");
     request = request.header(CONTENT_TYPE, "application/json");
     for (name, value) in headers {
         request = request.header(*name, value);

@@ -19,7 +19,7 @@ use crate::config::{Config, Environment, Flags};
 use crate::mcp::profile::Profile;
 use crate::secret::read_secret_file;
 pub(super) use args::McpArgs;
-use link::Link;
+use link::{Link, LinkCaller};
 use workspace::WorkspaceFinder;
 
 /// Bytes of a file with a token.
@@ -48,10 +48,11 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
             Some(given(args.actor.as_deref(), "LAMINA_ACTOR").unwrap_or_else(workspace::person))
         }
     };
+    let caller = LinkCaller { token, actor, profile };
     let link = match (url, data, args.embedded) {
-        (Some(url), _, _) => Link::remote(&url, token)?,
-        (None, Some(data), true) => Link::embedded(data, actor),
-        (None, Some(data), false) => Link::local(data, token, actor),
+        (Some(url), _, _) => Link::remote(&url, caller)?,
+        (None, Some(data), true) => Link::embedded(data, LinkCaller { token: None, ..caller }),
+        (None, Some(data), false) => Link::local(data, caller),
         (None, None, _) => {
             return Err(Failure::usage(anyhow!("neither a directory nor a server is named")));
         }

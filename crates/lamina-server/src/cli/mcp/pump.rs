@@ -23,10 +23,11 @@ use crate::mcp::era::{self, Era, MODERN};
 use crate::mcp::lines::{Line, next_line};
 use crate::mcp::profile::Profile;
 use crate::mcp::rpc::{
-    self, INVALID_REQUEST, MESSAGE_BYTES_MAX, Message, Notification, Request, RpcError,
-    SERVER_ERROR,
+    self, BATCH_VERSION, INVALID_REQUEST, Incoming, MESSAGE_BYTES_MAX, Message, Notification,
+    Request, RpcError, SERVER_ERROR, Unreadable,
 };
 use crate::mcp::session::META_WORKSPACE;
+use crate::mcp::tools::{self, Effect};
 use crate::mcp::{fixed, listen};
 
 /// Requests under way at a time.
@@ -39,8 +40,6 @@ const PARENT_INTERVAL: Duration = Duration::from_secs(5);
 const LINES_MAX: usize = 64;
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
-/// Tools that can be called again without doing anything twice: they read, or have a key.
-const REPEATABLE: [&str; 4] = ["memory_checkout", "memory_append", "memory_feedback", "memory_why"];
 
 /// Speaks until the client is gone.
 pub(super) async fn run(
@@ -98,14 +97,32 @@ struct Done {
     answer: Value,
 }
 
+/// A request on its way.
+struct UnderWay {
+    task: AbortHandle,
+    /// The batch that waits for its answer.
+    batch: Option<u64>,
+}
+
+/// A batch of which some messages are not answered yet.
+#[derive(Default)]
+struct OpenBatch {
+    waits_for: usize,
+    answers: Vec<Value>,
+}
+
 struct Pump {
     profile: Profile,
     finder: Arc<WorkspaceFinder>,
     link: Arc<Link>,
     /// The name of the client, as `initialize` told it.
     client: Option<String>,
+    /// The version that `initialize` agreed on.
+    version: Option<String>,
     tasks: JoinSet<Done>,
-    under_way: HashMap<String, AbortHandle>,
+    under_way: HashMap<String, UnderWay>,
+    batches: HashMap<u64, OpenBatch>,
+    batches_seen: u64,
     /// Subscriptions that are open, by the text of their ids.
     subscriptions: HashMap<String, Value>,
 }
@@ -117,8 +134,11 @@ impl Pump {
             finder: Arc::new(finder),
             link: Arc::new(link),
             client: None,
+            version: None,
             tasks: JoinSet::new(),
             under_way: HashMap::new(),
+            batches: HashMap::new(),
+            batches_seen: 0,
             subscriptions: HashMap::new(),
         }
     }
@@ -133,48 +153,103 @@ impl Pump {
             }
         };
         match read {
-            Ok(Message::Request(request)) => self.request(request),
-            Ok(Message::Notification(notification)) => {
-                self.notification(&notification);
-                Ok(())
-            }
-            Ok(Message::Answer) => Ok(()),
+            Ok(Incoming::Single(message)) => self.message(Ok(message), None),
+            Ok(Incoming::Batch(messages)) => self.batch(messages),
             Err(unreadable) => write(&unreadable.error.answer(&unreadable.id)),
         }
     }
 
-    fn notification(&mut self, notification: &Notification) {
-        if notification.method != "notifications/cancelled" {
-            return;
-        }
-        let Some(id) = notification.params.get("requestId") else { return };
-        let key = id.to_string();
-        self.subscriptions.remove(&key);
-        if let Some(task) = self.under_way.remove(&key) {
-            task.abort();
+    fn message(
+        &mut self,
+        message: Result<Message, Box<Unreadable>>,
+        batch: Option<u64>,
+    ) -> Result<(), Failure> {
+        match message {
+            Ok(Message::Request(request)) => self.request(request, batch),
+            Ok(Message::Notification(notification)) => self.notification(&notification),
+            Ok(Message::Answer) => Ok(()),
+            Err(unreadable) => self.deliver(batch, unreadable.error.answer(&unreadable.id)),
         }
     }
 
-    fn request(&mut self, request: Request) -> Result<(), Failure> {
+    /// Starts all messages of a batch; their answers are written as one line once all are there.
+    fn batch(&mut self, messages: Vec<Result<Message, Box<Unreadable>>>) -> Result<(), Failure> {
+        if self.version.as_deref().is_some_and(|version| version != BATCH_VERSION) {
+            return write(&rpc::no_batch().answer(&Value::Null));
+        }
+        self.batches_seen += 1;
+        let batch = self.batches_seen;
+        // One more than its messages, so that no answer ends it before all are started.
+        self.batches.insert(batch, OpenBatch { waits_for: 1, answers: Vec::new() });
+        for message in messages {
+            self.message(message, Some(batch))?;
+        }
+        self.settle(batch, None)
+    }
+
+    /// Writes an answer, or adds it to those of its batch.
+    fn deliver(&mut self, batch: Option<u64>, answer: Value) -> Result<(), Failure> {
+        match batch.and_then(|batch| self.batches.get_mut(&batch)) {
+            Some(batch) => {
+                batch.answers.push(answer);
+                Ok(())
+            }
+            None => write(&answer),
+        }
+    }
+
+    /// Counts one message of a batch as answered, or as cancelled, and writes the batch after the last.
+    fn settle(&mut self, number: u64, answer: Option<Value>) -> Result<(), Failure> {
+        let Some(batch) = self.batches.get_mut(&number) else { return Ok(()) };
+        batch.answers.extend(answer);
+        batch.waits_for -= 1;
+        if batch.waits_for > 0 {
+            return Ok(());
+        }
+        let answers = self.batches.remove(&number).unwrap_or_default().answers;
+        match answers.is_empty() {
+            true => Ok(()),
+            false => write(&answers.into()),
+        }
+    }
+
+    fn notification(&mut self, notification: &Notification) -> Result<(), Failure> {
+        if notification.method != "notifications/cancelled" {
+            return Ok(());
+        }
+        let Some(id) = notification.params.get("requestId") else { return Ok(()) };
+        let key = id.to_string();
+        self.subscriptions.remove(&key);
+        let Some(UnderWay { task, batch }) = self.under_way.remove(&key) else { return Ok(()) };
+        task.abort();
+        batch.map_or(Ok(()), |batch| self.settle(batch, None))
+    }
+
+    fn request(&mut self, request: Request, batch: Option<u64>) -> Result<(), Failure> {
         let id = request.id.clone();
         let key = id.to_string();
         if self.under_way.contains_key(&key) || self.subscriptions.contains_key(&key) {
             let error = RpcError::new(INVALID_REQUEST, "A request with this id is under way.");
-            return write(&error.answer(&id));
+            return self.deliver(batch, error.answer(&id));
         }
         let era = match era::of_line(&request) {
             Ok(era) => era,
-            Err(error) => return write(&error.answer(&id)),
+            Err(error) => return self.deliver(batch, error.answer(&id)),
         };
         if request.method == "initialize" {
             let client = request.params.get("clientInfo").and_then(|client| client.get("name"));
             self.client = client.and_then(Value::as_str).map(str::to_owned);
         }
         if let Some(result) = fixed::answer(&request, era, self.profile) {
-            return write(&match result {
+            let version = result.as_ref().ok().and_then(|result| result.get("protocolVersion"));
+            if let Some(version) = version.and_then(Value::as_str) {
+                self.version = Some(version.to_owned());
+            }
+            let answer = match result {
                 Ok(result) => rpc::answer(&id, result),
                 Err(error) => error.answer(&id),
-            });
+            };
+            return self.deliver(batch, answer);
         }
         if request.method == "subscriptions/listen" {
             return match listen::acknowledgement(&id, &request.params) {
@@ -187,25 +262,30 @@ impl Pump {
         }
         if self.under_way.len() >= UNDER_WAY_MAX {
             let text = format!("{UNDER_WAY_MAX} requests are under way: wait for one of them.");
-            return write(&RpcError::new(SERVER_ERROR, text).answer(&id));
+            return self.deliver(batch, RpcError::new(SERVER_ERROR, text).answer(&id));
         }
         let forward = Forward {
             request,
             era,
+            profile: self.profile,
             client: self.client.clone(),
             finder: Arc::clone(&self.finder),
             link: Arc::clone(&self.link),
         };
         let done = key.clone();
         let task = self.tasks.spawn(async move { Done { key: done, answer: forward.run().await } });
-        self.under_way.insert(key, task);
+        if let Some(batch) = batch.and_then(|batch| self.batches.get_mut(&batch)) {
+            batch.waits_for += 1;
+        }
+        self.under_way.insert(key, UnderWay { task, batch });
         Ok(())
     }
 
     /// Writes an answer, unless its request was cancelled.
     fn finish(&mut self, done: Done) -> Result<(), Failure> {
         match self.under_way.remove(&done.key) {
-            Some(_) => write(&done.answer),
+            Some(UnderWay { batch: Some(batch), .. }) => self.settle(batch, Some(done.answer)),
+            Some(UnderWay { batch: None, .. }) => write(&done.answer),
             None => Ok(()),
         }
     }
@@ -235,6 +315,7 @@ impl Pump {
 struct Forward {
     request: Request,
     era: Era,
+    profile: Profile,
     client: Option<String>,
     finder: Arc<WorkspaceFinder>,
     link: Arc<Link>,
@@ -244,9 +325,7 @@ impl Forward {
     async fn run(mut self) -> Value {
         let id = self.request.id.clone();
         self.say_where().await;
-        let tool = self.request.params.get("name").and_then(Value::as_str);
-        let repeatable = self.request.method != "tools/call"
-            || tool.is_some_and(|tool| REPEATABLE.contains(&tool));
+        let repeatable = self.is_repeatable();
         let mut headers = vec![];
         if self.era == Era::Modern {
             headers.push(("mcp-protocol-version", MODERN.to_owned()));
@@ -255,13 +334,7 @@ impl Forward {
                 headers.push(("mcp-name", era::encoded(name)));
             }
         }
-        let message = json!({
-            "jsonrpc": "2.0",
-            "id": self.request.id,
-            "method": self.request.method,
-            "params": self.request.params,
-        });
-        let message = Bytes::from(message.to_string());
+        let message = Bytes::from(self.request.to_json().to_string());
         let mut sent = self.link.send(&headers, message.clone()).await;
         if let (Err(LinkError::Interrupted(_)), true) = (&sent, repeatable) {
             sent = self.link.send(&headers, message).await;
@@ -297,6 +370,14 @@ impl Forward {
             }
         };
         error.answer(&id)
+    }
+
+    /// Whether the message can be sent again without doing anything twice: it reads, or its write has a key.
+    fn is_repeatable(&self) -> bool {
+        let name = self.request.params.get("name").and_then(Value::as_str);
+        let tool = name.and_then(|name| tools::named(name, self.profile).ok());
+        self.request.method != "tools/call"
+            || tool.is_some_and(|tool| tool.effect != Effect::Destroys)
     }
 
     /// Adds the workspace, and a key for the write, to `_meta`.

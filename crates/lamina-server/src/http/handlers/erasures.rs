@@ -83,7 +83,7 @@ pub(super) async fn erase(mut call: Call) -> Result<Response, Failure> {
     let noted = call.noted("");
     let rights = rights(&call.desk, &caller);
     // A pack that is kept may hold what goes.
-    call.app.forget_all_packs();
+    call.app.forget_packs_of(caller.tenant);
     let accepted = call.app.engine.erase(&permit, &rights, &wanted(asked), &noted).await;
     let accepted = accepted.inspect_err(|error| {
         if let EngineError::Denied(denial) = error {
@@ -120,7 +120,7 @@ pub(super) async fn status(mut call: Call) -> Result<Response, Failure> {
     };
     if status.outcome != Outcome::Running {
         // What was packed while words were going is not kept either.
-        call.app.forget_all_packs();
+        call.app.forget_packs_of(caller.tenant);
     }
     reply::json(StatusCode::OK, &job(&status, certified))
 }

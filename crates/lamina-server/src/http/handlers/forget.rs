@@ -25,9 +25,9 @@ pub(super) async fn forget(mut call: Call) -> Result<Response, Failure> {
     let permit = permit(&call.desk, &caller, &asked.forget).await?;
     let noted = call.noted("");
     // A pack that is kept may hold what goes.
-    call.app.forget_all_packs();
+    call.app.forget_packs_of(caller.tenant);
     let done = call.app.engine.forget(permit, wanted(asked), noted).await;
-    call.app.forget_all_packs();
+    call.app.forget_packs_of(caller.tenant);
     answered(&done?)
 }
 

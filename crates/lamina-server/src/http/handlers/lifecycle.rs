@@ -169,7 +169,7 @@ pub(super) async fn cancel(mut call: Call) -> Result<Response, Failure> {
     let noted = call.noted("");
     let cancelled = engine.cancel(&permit, id, &noted).await?;
     // No pack of before is quoted any more.
-    call.app.forget_packs(&scope, &id.to_string());
+    call.app.forget_packs(caller.tenant, &scope, &id.to_string());
     let shape = CancelResponse {
         event_id: cancelled.event_id.to_string(),
         stages_cancelled: stage_names(&cancelled.cancelled),

@@ -104,7 +104,7 @@ pub(super) async fn sweep(mut call: Call) -> Result<Response, Failure> {
     };
     let done = call.app.engine.retention_sweep(&permit, asked, &noted).await;
     // A pack that is kept may hold what went.
-    call.app.forget_all_packs();
+    call.app.forget_packs_of(permit.caller().tenant);
     reply::json(StatusCode::OK, &swept(&*done?))
 }
 

@@ -251,7 +251,7 @@ pub(super) async fn remove(call: Call) -> Result<Response, Failure> {
     let removed = call.app.engine.scope_remove(&permit, &path, how, &noted).await;
     if forgets.is_some() {
         // A pack that is kept may hold what went.
-        call.app.forget_all_packs();
+        call.app.forget_packs_of(caller.tenant);
     }
     removed?;
     Ok(reply::empty())

@@ -9,7 +9,7 @@ use lamina_engine::read::recall::Recalled;
 use lamina_types::recall::Recall;
 use lamina_types::{ErrorCode, Micros, PackId, RecordedAt};
 
-use super::{Kept, PACKS_MAX, Packs};
+use super::{Gone, Kept, PACKS_BYTES_MAX, Packs};
 
 fn question(query: &str) -> Recall {
     let body = format!(r#"{{"scope":"user:ada","query":"{query}","idempotency_key":"k"}}"#);
@@ -52,19 +52,55 @@ fn a_pack_lives_for_a_minute_and_is_its_callers() {
 }
 
 #[test]
-fn the_oldest_make_room() {
+fn packs_over_the_bytes_make_the_largest_tenant_drop_its_oldest() {
     let packs = Packs::default();
-    for number in 0..=PACKS_MAX {
-        let mut one = kept("roof", 0);
+    let large = |number: u8| {
+        let mut one = kept("roof", number);
+        one.body = vec![b' '; PACKS_BYTES_MAX / 10].into();
         one.question.idempotency_key = Some(number.to_string());
-        let mut id = [0; 16];
-        id[..8].copy_from_slice(&(number as u64).to_le_bytes());
-        one.id = PackId::from_bytes(id);
-        packs.keep(&caller("ada"), one, Micros(number as i64));
+        one
+    };
+    let other = Caller::local("user:ada".parse().unwrap(), 2);
+    packs.keep(&other, kept("roof", 200), Micros(0));
+    for number in 0..10 {
+        packs.keep(&caller("ada"), large(number), Micros(i64::from(number)));
     }
+    let lives = |who: &Caller, number: u8| {
+        packs.by_id(who, PackId::from_bytes([number; 16]), Micros(20)).is_some()
+    };
+    assert!(lives(&other, 200), "another tenant filled the cache");
+    assert!(!lives(&caller("ada"), 0) && lives(&caller("ada"), 9));
     let state = packs.0.lock();
-    assert_eq!(
-        (state.by_id.len(), state.by_key.len(), state.made.len()),
-        (PACKS_MAX, PACKS_MAX, PACKS_MAX)
-    );
+    assert_eq!((state.by_id.len(), state.by_key.len(), state.shares.len()), (5, 5, 5));
+}
+
+#[test]
+fn deletion_of_a_tenant_drops_its_packs_and_those_of_shared_scopes() {
+    let packs = Packs::default();
+    let other = Caller::local("user:ben".parse().unwrap(), 2);
+    packs.keep(&caller("ada"), kept("roof", 1), Micros(0));
+    let mut own = kept("roof", 2);
+    own.question.scope = "user:ben".parse().unwrap();
+    packs.keep(&other, own, Micros(0));
+    let mut shared = kept("roof", 3);
+    shared.question.scope = "global:tips".parse().unwrap();
+    packs.keep(&other, shared, Micros(0));
+    let lives = |who: &Caller, number: u8| {
+        packs.by_id(who, PackId::from_bytes([number; 16]), Micros(1)).is_some()
+    };
+    let scope = "user:ada".parse().unwrap();
+    packs.forget(&Gone { tenant: 2, scope: &scope, id: "evt_1" });
+    assert!(lives(&caller("ada"), 1), "another tenant cancelled an event of its own `user:ada`");
+    packs.clear(Some(1));
+    assert!(!lives(&caller("ada"), 1) && lives(&other, 2) && !lives(&other, 3));
+    packs.clear(None);
+    assert!(!lives(&other, 2));
+}
+
+#[test]
+fn expiry_does_not_wait_for_the_next_recall() {
+    let packs = Packs::default();
+    packs.keep(&caller("ada"), kept("roof", 1), Micros(0));
+    packs.expire(Micros(60_000_000));
+    assert_eq!(packs.0.lock().by_id.len(), 0);
 }

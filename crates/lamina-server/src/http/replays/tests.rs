@@ -46,7 +46,7 @@ async fn a_stream_goes_on_after_the_last_event_that_was_seen() {
     replays.keep(&caller("ada"), &pack, (first, Micros(0)), &events);
     let gone = |scope: &str| {
         let scope: ScopePath = scope.parse().unwrap();
-        replays.forget(&Gone { scope: &scope, id: "evt_1" });
+        replays.forget(&Gone { tenant: 1, scope: &scope, id: "evt_1" });
     };
     gone("user:ben");
     assert!(replays.after(&caller("ada"), second, Micros(1)).is_some(), "it has nothing of that");

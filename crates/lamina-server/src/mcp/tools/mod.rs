@@ -95,8 +95,8 @@ pub(crate) struct ToolFailure {
     pub(crate) status: u16,
 }
 
-/// All tools, in the order of lists. What a profile does not list can be called all the same.
-const TOOLS: &[Tool] = &[
+/// The tools of the profile `slim`, in the order of its list.
+pub(crate) const SLIM_TOOLS: &[Tool] = &[
     // First: it is what agents are told to call first.
     checkout::TOOL,
     append::TOOL,
@@ -129,15 +129,14 @@ impl Tool {
 
 /// The tools of a profile, as clients list them.
 pub(crate) fn list(profile: Profile) -> Vec<Value> {
-    match profile {
-        Profile::Slim => TOOLS.iter().map(Tool::shown).collect(),
-    }
+    profile.listed_tools().into_iter().map(Tool::shown).collect()
 }
 
-/// The tool of this name.
-pub(crate) fn named(name: &str) -> Result<&'static Tool, RpcError> {
-    TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
-        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+/// The tool that a call of this profile names.
+pub(crate) fn named(name: &str, profile: Profile) -> Result<&'static Tool, RpcError> {
+    let tools = profile.callable_tools();
+    tools.iter().copied().find(|tool| tool.name == name).ok_or_else(|| {
+        let known: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
         let name: String = name.chars().take(64).collect();
         let text = format!("There is no tool `{name}`; there are {}.", known.join(", "));
         RpcError::new(INVALID_PARAMS, text)
