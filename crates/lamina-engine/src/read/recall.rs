@@ -160,6 +160,7 @@ impl Inner {
         standing::but_over(&mut recalled, &over);
         recalled.authors = AuthorReader::new(self, &frame).read_pack(&recalled)?;
         recalled.traversed = self.walked(&frame, &recalled)?;
+        recalled.damaged = std::mem::take(&mut *frame.damaged.lock());
         trail.pack_us = watch.lap();
         recalled.trail = trail;
         self.showed(&frame, &recalled);

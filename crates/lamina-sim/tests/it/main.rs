@@ -35,6 +35,8 @@ mod faults;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod upgrades;
+#[cfg(test)]
 mod feedback;
 #[cfg(test)]
 mod still;

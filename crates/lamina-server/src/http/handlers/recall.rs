@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use lamina_api::time;
 use lamina_api::v1::admin::ByteRange;
+use lamina_api::v1::damaged::DamagedItem;
 use lamina_api::v1::events::EventBody;
 use lamina_api::v1::recall::{
     ChainBody, FragmentBody, HopBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked,
@@ -249,9 +250,9 @@ async fn pack(
             floor: why.floor,
             hint: why.is_before_records.then_some(ASK_OF_VALID_TIME),
         }),
-        partial: !failed.is_empty(),
-        partial_reason: (!failed.is_empty())
-            .then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", "))),
+        damaged: recalled.damaged.iter().map(DamagedItem::new).collect(),
+        partial: !failed.is_empty() || !recalled.damaged.is_empty(),
+        partial_reason: partial_reason(&failed, recalled.damaged.len()),
     })
 }
 
@@ -267,6 +268,15 @@ fn chain(chain: &FactChain) -> ChainBody {
         branches: chain.branches.iter().map(|hops| hops.iter().map(hop).collect()).collect(),
         missing: chain.missing.clone(),
     }
+}
+
+/// Why a pack is not everything.
+fn partial_reason(failed: &[&str], damaged: usize) -> Option<String> {
+    let failed =
+        (!failed.is_empty()).then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", ")));
+    let damaged = (damaged > 0).then(|| format!("RECORD_DAMAGED: {damaged} records"));
+    let reasons: Vec<String> = failed.into_iter().chain(damaged).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 fn fragments(event: &EventRecord, fragment: &Fragment) -> FragmentBody {
