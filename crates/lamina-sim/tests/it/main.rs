@@ -81,6 +81,8 @@ mod readme;
 #[cfg(test)]
 mod rederive;
 #[cfg(test)]
+mod replaced;
+#[cfg(test)]
 mod ownership;
 #[cfg(test)]
 mod paging;
