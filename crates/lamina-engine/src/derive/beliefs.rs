@@ -133,6 +133,10 @@ fn hear(
     let tenant = heard.given.tenant;
     let at = |value: Tag| At { tenant, claim: ClaimKey { scope, said: keyed.said, value }, about };
     let mut said = said(heard, claim);
+    // A belief that is denied, or said to be over, is kept as contradicted.
+    if matches!(saying, Saying::Negated(_) | Saying::Ends(_)) {
+        said.valid_to = None;
+    }
     let (value, polarity) = match saying {
         Saying::Holds(value) | Saying::Corrects(value) => (value, Polarity::Supports),
         Saying::Negated(value) | Saying::Ends(Some(value)) => (value, Polarity::Against),
@@ -156,7 +160,7 @@ fn hear(
     said.evidence.polarity = Polarity::Against;
     said.names = false;
     // A rival ends where this begins, however long this lasts.
-    said.valid_to = None;
+    said.valid_to = Some(said.evidence.valid_from);
     for rival in against {
         take(rows, heard, &At { tenant, claim: rival, about }, ordinal, &said)?;
     }
@@ -184,6 +188,7 @@ fn deny(
     let mut against = said.clone();
     against.evidence.polarity = Polarity::Against;
     against.names = false;
+    against.valid_to = None;
     take(rows, heard, &denied, ordinal, &against)
 }
 
