@@ -17,7 +17,9 @@ use std::collections::BTreeSet;
 
 use lamina_core::derive::beliefs::ledger::{Piece, Said};
 use lamina_core::derive::beliefs::{Evidence, Polarity, SupportId, Witness, trust};
-use lamina_core::derive::facts::{AssertionId, Content, Piece as FactPiece, Saying, Value, ValueKey};
+use lamina_core::derive::facts::{
+    AssertionId, Content, Piece as FactPiece, Saying, Value, ValueKey,
+};
 use lamina_store::entry::Place;
 use lamina_store::kv::Space;
 use lamina_store::view::derived::Rows;

@@ -60,7 +60,12 @@ fn open_conflicts(api: &mut Api) -> usize {
 fn record_of_the_same_actor_replaces_the_last_one() {
     let mut api = Api::shared("replaced-records");
     record(&mut api, 1, "agent:crm", json!({"deal": "Fernway", "stage": "poc", "is_active": true}));
-    record(&mut api, 2, "agent:crm", json!({"deal": "Fernway", "stage": "won", "is_active": false}));
+    record(
+        &mut api,
+        2,
+        "agent:crm",
+        json!({"deal": "Fernway", "stage": "won", "is_active": false}),
+    );
     record(&mut api, 2, "agent:crm", json!({"deal": "Halden", "stage": "lost"}));
     assert_eq!(told(&mut api, "stage", ""), ["Fernway won", "Halden lost"]);
     assert_eq!(told(&mut api, "is_active", ""), ["Fernway false"]);
@@ -149,7 +154,10 @@ fn relation_in_words_has_one_value_and_additions_stand_beside_it() {
     check("capital", &capital, "capital", &["Varland Grenholm"]);
     let sponsor = ["Tern's sponsor is Halden Bank.", "Another sponsor of Tern is Fernway."];
     check("sponsor", &sponsor, "sponsor", &["Tern Fernway", "Tern Halden Bank"]);
-    let branch = ["The default branch of the kestrel repo is trunk.", "The default branch of the kestrel repo is main."];
+    let branch = [
+        "The default branch of the kestrel repo is trunk.",
+        "The default branch of the kestrel repo is main.",
+    ];
     check("branch", &branch, "default_branch", &["kestrel repo main"]);
 }
 
@@ -163,7 +171,8 @@ fn number_that_something_moved_to_replaces_the_last_one() {
 
 #[test]
 fn host_that_something_runs_on_now_replaces_the_last_one() {
-    let hosts = ["The billing service runs on pelican-2.", "The billing service now runs on gannet-1."];
+    let hosts =
+        ["The billing service runs on pelican-2.", "The billing service now runs on gannet-1."];
     check("hosts", &hosts, "runs_on", &["billing service gannet-1"]);
 }
 
@@ -171,7 +180,11 @@ fn host_that_something_runs_on_now_replaces_the_last_one() {
 fn handover_with_a_date_ahead_holds_from_that_date_on() {
     let mut api = Api::shared("handover");
     say(&mut api, "2026-03-01T09:00:00Z", "Priya owns the kestrel repo.");
-    say(&mut api, "2026-03-10T09:00:00Z", "Jules takes over the kestrel repo from Priya on 1 April.");
+    say(
+        &mut api,
+        "2026-03-10T09:00:00Z",
+        "Jules takes over the kestrel repo from Priya on 1 April.",
+    );
     let on = |day: &str| format!("&as_of_valid={day}T12:00:00Z");
     assert_eq!(told(&mut api, "owner", &on("2026-03-20")), ["kestrel repo Priya"]);
     assert_eq!(told(&mut api, "owner", &on("2026-04-02")), ["kestrel repo Jules"]);
@@ -242,7 +255,11 @@ fn episode_is_named_by_a_phrase_that_was_said() {
     let mut api = Api::shared("titles");
     say(&mut api, "2026-03-01T09:00:00Z", "The Tern regatta needs a sponsor.");
     say(&mut api, "2026-03-01T09:05:00Z", "Halden Bank might sponsor the regatta.");
-    say(&mut api, "2026-03-01T09:09:00Z", "ok so Halden Bank sponsors the Tern regatta, contract on Friday");
+    say(
+        &mut api,
+        "2026-03-01T09:09:00Z",
+        "ok so Halden Bank sponsors the Tern regatta, contract on Friday",
+    );
     let page = api.get(&format!("/v1/episodes?scope={}", api.scope)).ok(200);
     let name = page["items"][0]["name"].as_str().expect("an episode has a name").to_owned();
     let said = "Halden Bank sponsors the Tern regatta|The Tern regatta needs a sponsor";

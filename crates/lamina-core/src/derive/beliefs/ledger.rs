@@ -286,9 +286,8 @@ fn end_after(held: &Held, said: &Said) -> Option<ValidAt> {
     let known = held.valid_to;
     match said.evidence.polarity {
         Polarity::Against => {
-            let is_over = |end: &ValidAt| {
-                held.state.supports_count > 0 && *end > held.state.valid_from
-            };
+            let is_over =
+                |end: &ValidAt| held.state.supports_count > 0 && *end > held.state.valid_from;
             let end = said.valid_to.filter(is_over);
             end.map(|end| known.map_or(end, |known| known.min(end))).or(known)
         }

@@ -246,9 +246,7 @@ impl Acquaintance {
     ) -> Result<(), ViewError> {
         let Some(bearer) = name.bearer() else { return Ok(()) };
         let tag = self.tag(said.tenant, NAME, &bearer.to_string())?;
-        for (domain, nearness) in
-            [(said.scope, Nearness::Scope), (TENANT_WIDE, Nearness::Tenant)]
-        {
+        for (domain, nearness) in [(said.scope, Nearness::Scope), (TENANT_WIDE, Nearness::Tenant)] {
             for BearerRow { id, kind, .. } in self.bearers(said.tenant, domain, &tag)? {
                 let known = Known { id, kind, names: vec![bearer.clone()], nearness };
                 let is = Term::Named { name: bearer.to_string(), kind };
