@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lamina_env::{Env, SteadyClock};
+use lamina_index::inspect::VerifiedFiles;
 use lamina_store::audit::{AuditLog, AuditOptions, row_at};
+use lamina_store::ballast::Ballast;
 use lamina_store::blob::{BlobSum, verify_file};
 use lamina_store::codec::control::Blob;
 use lamina_store::keys::Keys;
@@ -22,7 +24,10 @@ pub use lamina_store::log::repair::advice;
 use self::scratch::Scratch;
 use crate::audit::open::{AUDIT, options as audit_options};
 use crate::derive::key::placement;
-use crate::open::{Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, seen, views};
+use crate::open::{
+    Stored, TenantKeys, fits, has_format, io_error, keys as key_check, lock, open_kv,
+    open_reporting, seen, views,
+};
 use crate::{OpenError, Settings};
 
 /// One thing that does not hold.
@@ -65,6 +70,8 @@ pub struct CheckReport {
     pub audit_entries: u64,
     /// Segment files of the audit log.
     pub audit_segments: u64,
+    /// Files of the search index that were compared with their checksums.
+    pub search_files: u64,
     /// Blobs whose files were read and compared with their entries.
     pub blobs: u64,
     /// Rows of the views that were compared with a replay.
@@ -157,6 +164,7 @@ pub(crate) fn checked(
     report.findings.extend(found.findings.into_iter().map(|found| finding("", found)));
     let mended = report.findings.is_empty();
     check_blobs(data, env, &found.blobs, &mut report)?;
+    check_search(data, env, &mut report)?;
     // Opening would mend a torn tail, and a check changes nothing: so the views are compared only
     // with a log that needs no mending.
     if mended && with == With::Views {
@@ -209,6 +217,31 @@ fn check_blobs(
     Ok(())
 }
 
+/// Compares the files of the search index with their checksums. It is made again from the log.
+fn check_search(data: &Path, env: &Env, report: &mut CheckReport) -> Result<(), OpenError> {
+    let dir = data.join("search");
+    let verified = lamina_index::inspect::verify(&env.disk, &dir);
+    let verified = match verified {
+        Ok(verified) => verified,
+        Err(error) => VerifiedFiles {
+            damaged: vec![(String::new(), error.to_string())],
+            ..VerifiedFiles::default()
+        },
+    };
+    report.search_files = verified.files;
+    report.findings_count += verified.damaged.len() as u64;
+    report.findings.extend(verified.damaged.into_iter().map(|(file, what)| Finding {
+        mends: true,
+        file: format!("search/{file}"),
+        position: 0,
+        what: format!(
+            "{what}; a running server makes the index again when a recall meets this. Stopped: remove `search/`, and the \
+             next start makes it again"
+        ),
+    }));
+    Ok(())
+}
+
 fn check_views(
     data: &Path,
     env: &Env,
@@ -247,6 +280,10 @@ fn check_views(
     }
     if !fits(&stored, &*reader, &tip) {
         add(true, "the views are not a fold of this log; the next start rebuilds them".to_owned());
+        return Ok(());
+    }
+    if let Err(OpenError::Keys(error)) = key_check::verify(keys, &stored, &*reader) {
+        add(false, error.to_string());
         return Ok(());
     }
     // Replayed beside the views and not in memory: a large log has many rows.
@@ -389,7 +426,7 @@ pub(crate) fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(keys),
         segment_bytes: Settings::SEGMENT_BYTES,
-        ballast_bytes: Settings::BALLAST_BYTES,
+        ballast: Ballast::new(Arc::clone(&env.disk), data, Settings::BALLAST_BYTES),
         epoch: 0,
         known: KnownTail::default(),
     }
@@ -397,10 +434,14 @@ pub(crate) fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
 
 /// A directory that is not there is a mistake in the command, not an empty database.
 pub(crate) fn existing(data: &Path, env: &Env) -> Result<(), OpenError> {
-    if env.disk.exists(&data.join("FORMAT")) {
+    if has_format(env, data)? {
         return Ok(());
     }
-    Err(OpenError::Format { path: data.to_owned(), what: "not a Lamina data directory".to_owned() })
+    let what = match env.disk.exists(&data.join("log")) {
+        true => "there is a log but no FORMAT file; restore the file from a backup",
+        false => "not a Lamina data directory",
+    };
+    Err(OpenError::Format { path: data.to_owned(), what: what.to_owned() })
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::endpoint::{self, Bound};
 use super::exit::{Exit, Failure};
 use super::opening;
+use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::Config;
 use crate::http::busy::Busy;
@@ -29,6 +30,12 @@ use crate::tls::Tls;
 use crate::transfer::import::Imports;
 use crate::watching;
 
+/// Threads for work that blocks. Each keeps memory of its own; reads take few of them
+/// (`lamina-engine/reading`), the rest is for uploads, transfers and jobs.
+const BLOCKING_THREADS_MAX: usize = 64;
+/// How long such a thread waits for more work.
+const BLOCKING_THREADS_KEPT: Duration = Duration::from_secs(2);
+
 /// Runs the server until a signal ends it.
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     check_address(config)?;
@@ -38,7 +45,11 @@ pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     {
         tracing::warn!(%error, "a crash may write keys to a core file: it could not be forbidden");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_keep_alive(BLOCKING_THREADS_KEPT)
+        .enable_all()
+        .build();
     let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
     runtime.block_on(run(config))
 }
@@ -64,9 +75,11 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
     })?;
+    let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
+    endpoint::withdraw_stale(&config.data);
     let (engine, report) = open(config, env.clone()).await?;
     let bound = endpoint::bind(config).await;
     let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
@@ -85,6 +98,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         env,
         meters: Meters::install(),
         closing: closing.clone(),
+        mcp,
     };
     let app = Arc::new(App::new(parts, config));
     endpoint::publish(config, &address);
@@ -153,6 +167,12 @@ fn tell_of_policy(app: &App, config: &Config) {
         );
     }
     warn_of_administrators(app);
+    if !config.experimental_enabled {
+        tracing::warn!(
+            "erasures and legal holds are switched off: they are of the experimental tier; \
+             experimental.enabled = true switches them on"
+        );
+    }
 }
 
 /// Says which tenants nobody administers. The first tenant is that of presets without tokens: it counts only

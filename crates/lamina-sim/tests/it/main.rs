@@ -33,6 +33,8 @@ mod standing;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod feedback;
 #[cfg(test)]
 mod still;
@@ -76,6 +78,7 @@ mod export;
 mod vocabularies;
 #[cfg(test)]
 mod zaxy;
+mod zaxy_tools;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
@@ -88,6 +91,8 @@ mod ownership;
 mod paging;
 #[cfg(test)]
 mod pam;
+#[cfg(test)]
+mod aegx;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
@@ -103,6 +108,7 @@ mod stream;
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod contract;
 mod conventions;
 #[cfg(test)]
 mod errors;
