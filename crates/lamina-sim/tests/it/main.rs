@@ -86,6 +86,8 @@ mod readme;
 #[cfg(test)]
 mod rederive;
 #[cfg(test)]
+mod replaced;
+#[cfg(test)]
 mod ownership;
 #[cfg(test)]
 mod paging;

@@ -374,8 +374,9 @@ pub struct WhyNotBody {
 impl PackBody {
     /// The pack without large texts (R257): ids and numbers stay.
     pub fn without_content(&self) -> Result<Value, serde_json::Error> {
+        // The name of an episode is a phrase of its words.
         const LARGE: &[&str] =
-            &["content", "summary", "source", "causal_chain", "narrative", "definition"];
+            &["content", "name", "summary", "source", "causal_chain", "narrative", "definition"];
         let mut pack = serde_json::to_value(self)?;
         let layers = pack.get_mut("layers").and_then(Value::as_object_mut);
         for items in layers.into_iter().flat_map(|layers| layers.values_mut()) {
