@@ -442,7 +442,6 @@ impl Config {
         let log_format = settings.parsed("log.format", "auto", value::log_format)?;
         let tls = tls_files(&mut settings)?;
         let cors_origins = settings.parsed("http.cors_origins", "none", value::origins)?;
-        let docs_base_url = settings.parsed("docs.base_url", "none", value::web_address)?;
         let hosts = settings.parsed("http.hosts", "none", value::hosts)?;
         let quotas = quotas(&mut settings)?;
         let rate_bad_tokens =
@@ -479,7 +478,7 @@ impl Config {
             log_filter,
             log_format,
             tls,
-            docs_base_url,
+            docs_base_url: settings.parsed("docs.base_url", "none", value::web_address)?,
             cors_origins,
             hosts,
             quotas,

@@ -85,9 +85,8 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| {
-        refusal(failure, &site, &id, app.pages.as_deref())
-    });
+    let mut response =
+        result.unwrap_or_else(|failure| refusal(failure, &site, &id, app.pages.as_deref()));
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
