@@ -15,6 +15,7 @@ use lamina_env::Env;
 use lamina_server::auth::Gate;
 use lamina_server::config::{Config, Environment, Flags};
 use lamina_server::http::{self, App, Parts};
+use lamina_server::mcp::access::McpAccess;
 use lamina_server::meters::Meters;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -79,7 +80,9 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
         let gate = Gate::of(&config, &env)?;
         let meters = Meters::install();
         let own = env.clone();
-        let parts = Parts { engine, gate, env, meters, closing: closed.clone(), answerer: None };
+        let mcp = McpAccess::default();
+        let closing = closed.clone();
+        let parts = Parts { engine, gate, env, meters, closing, answerer: None, mcp };
         let app = Arc::new(App::new(parts, &config));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}", listener.local_addr()?);

@@ -48,7 +48,8 @@ pub const FIRST_TENANT: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
-const LOCK_FILE: &str = "LOCK";
+/// The file in a data directory that the process holds a lock of which uses it.
+pub const LOCK_FILE: &str = "LOCK";
 /// Entries and bytes folded at a time while catching up.
 const CATCH_UP_ENTRIES: usize = 8_192;
 const CATCH_UP_BYTES: usize = 16 * 1_024 * 1_024;

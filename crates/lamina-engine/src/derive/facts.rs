@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::conflicts::{Verdict, verdicts};
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Change, Content, Decision, Input, Outcome, Piece, Resolution,
-    Retraction, Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
+    Assertion, AssertionId, Change, Content, Decision, Input, Outcome, Piece, RecordSource,
+    Resolution, Retraction, Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::keys::KeyedHash;
@@ -18,7 +18,7 @@ use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
 use lamina_types::EntityId;
-use lamina_types::layer::{Cardinality, Claim, Effect, Object};
+use lamina_types::layer::{Cardinality, Claim, Effect, Normaliser, Object, Term};
 
 use crate::derive::beliefs;
 use crate::derive::beliefs::decided::Decided;
@@ -80,6 +80,7 @@ pub(super) fn learn(
                 }
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
                 let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
+                let assertion = Assertion { author: author(rows, given, claim)?, ..assertion };
                 let known = begin(rows, at, &said)?;
                 said_of(rows, given, (at, known), (assertion, spoken))?;
             }
@@ -162,7 +163,29 @@ fn assertion(
         confidence: claim.confidence,
         no_supersede: given.answer.asked.no_supersede,
         settles: given.answer.asked.settles,
+        author: None,
     })
+}
+
+/// Who wrote the record that a claim is a scalar of: only a scalar of a named object has one value
+/// at a time.
+fn author(
+    rows: &Rows<'_, '_>,
+    given: &Given<'_>,
+    claim: &Claim,
+) -> Result<Option<RecordSource>, ViewError> {
+    let is_record = claim.normaliser == Normaliser::JsonPath
+        && claim.cardinality == Some(Cardinality::One)
+        && matches!(claim.subject, Term::Named { .. });
+    if !is_record {
+        return Ok(None);
+    }
+    let hash = hash(rows, given.tenant);
+    let source = given.answer.asked.source.as_deref();
+    Ok(Some(RecordSource {
+        actor: given.words.actor(&hash, &given.who.observed_actor)?,
+        source: source.map(|source| given.words.source(&hash, source)).transpose()?,
+    }))
 }
 
 /// One more claim about a track, counted for the lifecycle of its event.
@@ -570,6 +593,15 @@ pub(crate) fn said_outside(keyed: &KeyedHash, subject: EntityId, predicate: &Tag
     *mac.first_chunk().expect("32 bytes have a first half")
 }
 
+/// The track of a relation with one value at a time.
+pub(super) fn single_track(
+    rows: &Rows<'_, '_>,
+    tenant: u32,
+    said: &Tag,
+) -> Result<Tag, ViewError> {
+    rows.tag(tenant, TRACK, &[said])
+}
+
 /// The tracks that a claim is about: of a relation with many values each has its own, and an ending
 /// that names none of them is about all.
 fn tracks(
@@ -581,7 +613,7 @@ fn tracks(
     value: Option<ValueKey>,
 ) -> Result<Vec<Tag>, ViewError> {
     match (claim.cardinality, value) {
-        (Some(Cardinality::One), _) => Ok(vec![rows.tag(tenant, TRACK, &[said])?]),
+        (Some(Cardinality::One), _) => Ok(vec![single_track(rows, tenant, said)?]),
         (_, Some(value)) => Ok(vec![rows.tag(tenant, TRACK, &[said, &value.0])?]),
         (_, None) if claim.effect == Effect::Ends => {
             let (from, to) = key::tracks(tenant, scope, said);

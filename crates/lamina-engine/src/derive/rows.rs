@@ -4,8 +4,8 @@
 //! does not read is a reason to rebuild.
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Resolution, Said, Saying,
-    Support, Valid, Value, ValueKey, Weight,
+    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, RecordSource, Resolution, Said,
+    Saying, Support, Valid, Value, ValueKey, Weight,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::codec::models::Cost;
@@ -303,6 +303,7 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
         confidence,
         no_supersede,
         settles,
+        author,
     } = assertion;
     put_optional(out, kept.as_ref(), |out, kept| put_source(out, *kept));
     put_instant(out, recorded.0);
@@ -312,6 +313,17 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
     put_optional(out, valid_to.as_ref(), |out, at| put_instant(out, at.0));
     put_varint(out, u64::from(confidence.get()));
     out.push(u8::from(*no_supersede) | settles.map_or(0, |way| (way as u8) << 1));
+    put_optional(out, author.as_ref(), put_author);
+}
+
+fn put_author(out: &mut Vec<u8>, RecordSource { actor, source }: &RecordSource) {
+    out.extend_from_slice(actor);
+    put_optional(out, source.as_ref(), |out, source| out.extend_from_slice(source));
+}
+
+fn record_author(from: &mut Cursor<'_>) -> Read<RecordSource> {
+    let actor = from.array()?;
+    Ok(RecordSource { actor, source: optional(from, |from| Ok(from.array()?))? })
 }
 
 fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
@@ -326,6 +338,7 @@ fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
         confidence: Confidence::new(short(from)?),
         no_supersede: false,
         settles: None,
+        author: None,
     };
     // The lowest bit, and the way in those above it.
     let [flags]: [u8; 1] = from.array()?;
@@ -333,7 +346,8 @@ fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
         0 => None,
         way => Some(Settling::of_number(way).ok_or(MALFORMED)?),
     };
-    Ok(Assertion { no_supersede: flags & 1 == 1, settles, ..said })
+    let author = optional(from, record_author)?;
+    Ok(Assertion { no_supersede: flags & 1 == 1, settles, author, ..said })
 }
 
 fn put_piece(out: &mut Vec<u8>, piece: &Piece) {
@@ -418,7 +432,7 @@ fn piece(from: &mut Cursor<'_>) -> Read<Piece> {
 }
 
 fn put_support(out: &mut Vec<u8>, support: &Support) {
-    let Support { source, recorded, confidence, said, from, to, weight } = support;
+    let Support { source, recorded, confidence, said, from, to, weight, author } = support;
     put_source(out, *source);
     put_instant(out, recorded.0);
     put_varint(out, u64::from(confidence.get()));
@@ -435,6 +449,7 @@ fn put_support(out: &mut Vec<u8>, support: &Support) {
     put_instant(out, from.0);
     put_optional(out, to.as_ref(), |out, to| put_instant(out, to.0));
     out.push(*weight as u8);
+    put_optional(out, author.as_ref(), put_author);
 }
 
 fn support(from: &mut Cursor<'_>) -> Read<Support> {
@@ -455,6 +470,7 @@ fn support(from: &mut Cursor<'_>) -> Read<Support> {
             2 => Weight::Decided,
             _ => return Err(MALFORMED),
         },
+        author: optional(from, record_author)?,
     })
 }
 

@@ -92,7 +92,7 @@ impl Engine {
     }
 
     /// Has the log sign where it stands; gives the offset of the entry.
-    async fn checkpointed(&self) -> Result<u64, Error> {
+    pub(crate) async fn checkpointed(&self) -> Result<u64, Error> {
         let (reply, answer) = oneshot::channel();
         self.inner.submit(Request::Checkpoint { reply }, answer).await
     }

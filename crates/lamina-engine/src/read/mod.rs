@@ -16,6 +16,7 @@ pub mod checkout;
 pub mod indexed;
 pub mod beliefs;
 pub mod export;
+pub mod session;
 mod derives;
 pub mod lifecycle;
 pub mod stream;

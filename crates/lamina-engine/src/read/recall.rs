@@ -23,6 +23,7 @@ pub(in crate::read) mod standing;
 mod surround;
 pub(crate) mod texts;
 mod variants;
+mod verbatim;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -56,10 +57,11 @@ pub use excerpt::{Excerpt, Fragment};
 pub use fates::Knowledge;
 use frame::Frame;
 pub use pack::{Cited, belief_words, fact_words};
-pub(in crate::read) use pack::{claim_words, object, term};
+pub(in crate::read) use pack::{claim_words, object, said_words_in, term, term_in};
 pub(crate) use pack::{held_words, said_words};
 pub use standing::Applies;
 use variants::Finding;
+pub use verbatim::VERBATIM_MAX;
 
 /// How long a recall waits for the index to have everything that was answered.
 pub(in crate::read) const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);

@@ -339,7 +339,8 @@ impl Inner {
             let Some(name) = folded(&name) else { continue };
             let mac = keyed.mac(THING, &[name.as_bytes()]);
             let tag = *mac.first_chunk().expect("32 bytes have a first half");
-            ids.extend(graph.concept_of(Item::Value(tag)));
+            let items = [Item::Value(tag), Item::Label(tag)];
+            ids.extend(items.into_iter().filter_map(|item| graph.concept_of(item)));
         }
         for id in ids.clone() {
             let near = explore::related(&graph, id, None, depth, explore::VISITS_MAX);
@@ -560,14 +561,23 @@ impl Inner {
             else {
                 continue;
             };
+            let labels: Vec<Item> = things.labels.iter().copied().map(Item::Label).collect();
             for scope in things.scopes {
-                found.extend(self.concepts_of_episode(tenant, scope, episode)?);
+                for id in self.concepts_of_episode(tenant, scope, episode)? {
+                    let stored = key::concept(tenant, id);
+                    let known = row(&self.views, Space::Records, &stored, ConceptRow::decode)?;
+                    // A name that a label gives is of the events that have the label.
+                    let leader = known.map(|known| known.concept.leader);
+                    if leader.is_none_or(|leader| !leader.is_label() || labels.contains(&leader)) {
+                        found.insert(id);
+                    }
+                }
             }
         }
         Ok(found.into_iter().collect())
     }
 
-    /// The concepts that gather at least two things of a sealed episode.
+    /// The concepts that gather at least two things of a sealed episode, and those that its labels name.
     pub(crate) fn concepts_of_episode(
         &self,
         tenant: u32,
@@ -583,7 +593,8 @@ impl Inner {
         let concepts = ids.into_iter().filter_map(|id| graph.concept(id));
         let gathering = concepts.filter(|one| {
             let here = items.iter().filter(|item| one.members.contains(item)).count();
-            one.standing == Standing::Held && here >= 2
+            let least = if one.leader.is_label() { 1 } else { 2 };
+            one.standing == Standing::Held && here >= least
         });
         let found = gathering.map(|one| one.id).collect();
         Ok(graph.finish(found)?)

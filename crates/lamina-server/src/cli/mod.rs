@@ -18,6 +18,7 @@ mod export;
 mod ask;
 mod call;
 mod in_process;
+mod disk_bytes;
 mod door;
 mod import;
 mod clock;

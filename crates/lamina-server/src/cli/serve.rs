@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::endpoint::{self, Bound};
 use super::exit::{Exit, Failure};
 use super::opening;
+use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::Config;
 use crate::http::busy::Busy;
@@ -74,9 +75,11 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
     })?;
+    let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
+    endpoint::withdraw_stale(&config.data);
     let (engine, report) = open(config, env.clone()).await?;
     let bound = endpoint::bind(config).await;
     let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
@@ -95,6 +98,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         env,
         meters: Meters::install(),
         closing: closing.clone(),
+        mcp,
     };
     let app = Arc::new(App::new(parts, config));
     endpoint::publish(config, &address);
@@ -163,6 +167,12 @@ fn tell_of_policy(app: &App, config: &Config) {
         );
     }
     warn_of_administrators(app);
+    if !config.experimental_enabled {
+        tracing::warn!(
+            "erasures and legal holds are switched off: they are of the experimental tier; \
+             experimental.enabled = true switches them on"
+        );
+    }
 }
 
 /// Says which tenants nobody administers. The first tenant is that of presets without tokens: it counts only

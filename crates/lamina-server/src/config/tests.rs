@@ -117,6 +117,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         tls.cert = none (default)
         tls.key = none (default)
         http.cors_origins = none (default)
+        docs.base_url = none (default)
         http.hosts = none (default)
         limits.rate_read = none (default)
         limits.rate_write = none (default)

@@ -22,6 +22,7 @@ use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits, PolicyFileError, policy_file};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 use crate::transfer::export::jobs::ExportJobs;
 use crate::transfer::import::Imports;
@@ -65,6 +66,10 @@ pub struct App {
     pub(crate) imports: Imports,
     /// Where memory may travel.
     pub(crate) places: TransferPlaces,
+    /// The address of the documentation that errors point to.
+    pub(crate) pages: Option<String>,
+    /// What the operator has set for agents.
+    pub(crate) mcp: McpAccess,
 }
 
 /// The parts an [`App`] is made of.
@@ -82,12 +87,14 @@ pub struct Parts {
     pub closing: Closing,
     /// A model that writes answers, if there is one.
     pub answerer: Option<Arc<Llm>>,
+    /// What the operator has set for agents.
+    pub mcp: McpAccess,
 }
 
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts, config: &Config) -> App {
-        let Parts { engine, gate, env, meters, closing, answerer } = parts;
+        let Parts { engine, gate, env, meters, closing, answerer, mcp } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
             boot: RwLock::new(Boot {
@@ -102,6 +109,7 @@ impl App {
             exports: ExportJobs::default(),
             imports: Imports::default(),
             places: TransferPlaces::new(config, &env),
+            mcp,
             started_at: env.clock.monotonic(),
             engine,
             gate,
@@ -110,6 +118,7 @@ impl App {
             closing,
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
+            pages: config.docs_base_url.clone(),
             hosts: config.hosts.clone(),
             rates,
             reads: ReadLoad::new(

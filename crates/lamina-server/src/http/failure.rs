@@ -26,8 +26,9 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The refusal as a response; a server's own fault is logged here, once.
-    pub(crate) fn into_response(self, id: &Id) -> Response {
+    /// The refusal as a response; a server's own fault is logged here, once. `pages` is the address of
+    /// the documentation.
+    pub(crate) fn into_response(self, id: &Id, pages: Option<&str>) -> Response {
         let Failure { error, cause } = self;
         if error.status >= 500 {
             let code = error.code.as_str();
@@ -41,7 +42,7 @@ impl Failure {
         }
         let status =
             StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_vec(&error.envelope(id.as_str())).unwrap_or_default();
+        let body = serde_json::to_vec(&error.envelope(id.as_str(), pages)).unwrap_or_default();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();

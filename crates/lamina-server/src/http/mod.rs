@@ -25,6 +25,7 @@ mod read_load;
 pub(crate) mod reply;
 mod shares;
 mod packs;
+mod list_page;
 mod once;
 mod replays;
 pub(crate) mod failure;

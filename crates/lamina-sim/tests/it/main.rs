@@ -78,6 +78,7 @@ mod export;
 mod vocabularies;
 #[cfg(test)]
 mod zaxy;
+mod zaxy_tools;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
@@ -88,6 +89,8 @@ mod ownership;
 mod paging;
 #[cfg(test)]
 mod pam;
+#[cfg(test)]
+mod aegx;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
@@ -103,6 +106,7 @@ mod stream;
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod contract;
 mod conventions;
 #[cfg(test)]
 mod errors;

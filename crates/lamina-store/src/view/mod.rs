@@ -52,7 +52,7 @@ pub use tag::{Hasher, Tag};
 
 /// The version of every key, row and hash domain. A store with another number is rebuilt; what a
 /// replay does not bring back is dropped with it, because it cannot be read.
-pub const LAYOUT: u32 = 33;
+pub const LAYOUT: u32 = 34;
 
 /// The spaces that a replay fills.
 pub const REPLAYED: &[Space] = &[

@@ -54,8 +54,6 @@ pub struct RelatedQuery {
     pub relation: Option<String>,
     /// At most so many steps.
     pub depth: u32,
-    /// At most so many.
-    pub limit: usize,
 }
 
 impl ConceptQuery {
@@ -89,7 +87,6 @@ impl RelatedQuery {
         Ok(RelatedQuery {
             relation: relation.map(str::to_owned),
             depth: depth(&params, 1)?,
-            limit: params.limit(PAGE_DEFAULT)?,
         })
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
+use lamina_core::derive::speakers::spoken_name;
 use lamina_core::read::pack::{Budget, Candidate, pack};
 use lamina_core::read::tokens::estimate;
 use lamina_models::sentence;
 use lamina_types::layer::{Claim, Effect, Object, Term};
 use lamina_types::recall::{Detail, Layer, Recall};
-use lamina_types::{EpisodeId, EventId, FactId};
+use lamina_types::{EpisodeId, EventId, FactId, ScopePath};
 
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
@@ -249,7 +250,7 @@ fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
 /// A fact as words.
 pub fn fact_words(fact: &FactRecord) -> String {
     let sides = fact.objects.iter().map(|side| (side.negated, &side.object));
-    said_words(&fact.subject.term, &fact.predicate, sides)
+    said_words_in(Some(&fact.scope), &fact.subject.term, &fact.predicate, sides)
 }
 
 /// The same from what it says: whether each side is denied, and the side.
@@ -258,14 +259,28 @@ pub(crate) fn said_words<'a>(
     predicate: &str,
     sides: impl Iterator<Item = (bool, &'a Object)>,
 ) -> String {
-    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, object(side))).collect();
+    said_words_in(None, subject, predicate, sides)
+}
+
+/// The same, of what a scope knows.
+pub(in crate::read) fn said_words_in<'a>(
+    scope: Option<&ScopePath>,
+    subject: &Term,
+    predicate: &str,
+    sides: impl Iterator<Item = (bool, &'a Object)>,
+) -> String {
+    let spoken = |side: &Object| match side {
+        Object::Entity(called) => term_in(scope, called),
+        other => object(other),
+    };
+    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, spoken(side))).collect();
     let all_denied = !sides.is_empty() && sides.iter().all(|(negated, _)| *negated);
     let side = |(negated, side): &(bool, String)| match *negated && !all_denied {
         true => format!("not {side}"),
         false => side.clone(),
     };
     let sides: Vec<String> = sides.iter().map(side).collect();
-    let said = sentence(&term(subject), predicate, &sides.join(" or "));
+    let said = sentence(&term_in(scope, subject), predicate, &sides.join(" or "));
     if all_denied { format!("it is not so that {said}") } else { said }
 }
 
@@ -277,13 +292,23 @@ pub(in crate::read) fn claim_words(claim: &Claim) -> String {
 
 /// A belief as words.
 pub fn belief_words(belief: &BeliefRecord) -> String {
-    held_words(&belief.subject, &belief.predicate, &belief.object)
+    held_words_in(Some(&belief.scope), &belief.subject, &belief.predicate, &belief.object)
 }
 
 /// The same from what it says.
 pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object) -> String {
+    held_words_in(None, subject, predicate, held)
+}
+
+/// The same, of what a scope knows.
+fn held_words_in(
+    scope: Option<&ScopePath>,
+    subject: &BeliefSubject,
+    predicate: &str,
+    held: &Object,
+) -> String {
     let subject = match subject {
-        BeliefSubject::Entity { name, .. } => term(name),
+        BeliefSubject::Entity { name, .. } => term_in(scope, name),
         BeliefSubject::Named(name) => name.clone(),
         BeliefSubject::Scope => String::new(),
     };
@@ -294,13 +319,15 @@ pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object
 }
 
 pub(in crate::read) fn term(term: &Term) -> String {
+    term_in(None, term)
+}
+
+/// What somebody or something is called in a sentence about what a scope knows.
+pub(in crate::read) fn term_in(scope: Option<&ScopePath>, term: &Term) -> String {
     match term {
-        Term::Actor(actor) => {
-            let actor = actor.as_str();
-            actor.split_once(':').map_or(actor, |(_, name)| name).to_owned()
-        }
+        Term::Actor(actor) => spoken_name(actor, scope),
         Term::Named { name, .. } => name.clone(),
-        Term::Of { owner, relation } => format!("{}'s {relation}", self::term(owner)),
+        Term::Of { owner, relation } => format!("{}'s {relation}", term_in(scope, owner)),
     }
 }
 

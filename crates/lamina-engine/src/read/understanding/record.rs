@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Edge, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
+    Concept, Described, Gathering, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -115,10 +115,9 @@ impl Support {
         Supports { episodes: count(self.episodes.len()), facts: count(self.facts.len()) }
     }
 
-    /// Whether it is enough for a concept.
-    fn suffices(&self) -> bool {
-        self.episodes.len() >= EPISODES_MIN as usize
-            && self.episodes.len() + self.facts.len() >= SUPPORTS_MIN as usize
+    /// Whether it is enough for a concept around a leader.
+    fn suffices(&self, leader: Item) -> bool {
+        self.counts().suffice(leader)
     }
 }
 
@@ -240,12 +239,15 @@ impl Inner {
         let counts = if words.is_filtered() { support.counts() } else { reading.supports };
         // A version of the past whose evidence was withdrawn since: it would not have been made.
         let standing = match concept.standing {
-            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices() => {
+            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices(concept.leader) => {
                 Standing::Deprecated
             }
             standing => standing,
         };
-        let summary = words.summary(name.as_deref(), counts, &support.said)?;
+        let named = concept.leader.is_label();
+        let gathering = if named { Gathering::Named } else { Gathering::Found };
+        let described = Described { gathering, supports: counts };
+        let summary = words.summary(name.as_deref(), described, &support.said)?;
         Ok(ConceptRecord {
             id: concept.id,
             scope: self.scope_path(tenant, *scope)?,
@@ -383,19 +385,23 @@ impl Inner {
         for (sealed, episode) in self.sealed_with(tenant, scope, concept.leader, at.recorded)? {
             found.since = found.since.max(sealed);
             let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
-            if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
+            let shared = digest.items.iter().filter(|item| members.contains(item)).count();
+            if shared < 2 && !concept.leader.is_label() {
                 continue;
             }
-            claimed.extend(self.claims(tenant, scope, &digest, at)?);
+            match concept.leader {
+                Item::Label(tag) => claimed.extend(self.labelled(tenant, scope, &digest, tag)?),
+                _ => claimed.extend(self.claims(tenant, scope, &digest, at)?),
+            }
             if found.episodes.len() < EPISODES_NAMED_MAX {
                 found.episodes.push(episode);
             }
         }
-        claimed.retain(|fact| members.contains(&fact.subject));
+        claimed.retain(|fact| concept.leader.is_label() || members.contains(&fact.subject));
         self.name_facts(tenant, scope, claimed, at, &mut found)?;
         let often = found.episodes.len() >= EPISODES_MIN as usize;
         let mut apart = members.iter().filter(|_| often);
-        while !found.suffices()
+        while !found.suffices(concept.leader)
             && let Some(item) = apart.next()
         {
             let mut claimed: Vec<Claimed> = Vec::new();
@@ -474,6 +480,27 @@ impl Inner {
             let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
             let facts = things.map_or_else(Vec::new, |things| things.facts);
             let here = facts.iter().filter(|stated| stated.scope == scope);
+            claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
+        }
+        Ok(claims)
+    }
+
+    /// Everything that the events of an episode claim that have a label.
+    fn labelled(
+        &self,
+        tenant: u32,
+        scope: u64,
+        digest: &DigestRow,
+        label: Tag,
+    ) -> Result<Vec<Claimed>, Error> {
+        let mut claims = Vec::new();
+        for answer in &digest.answers {
+            let stored = key::things(tenant, *answer);
+            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
+            let Some(things) = things.filter(|things| things.labels.contains(&label)) else {
+                continue;
+            };
+            let here = things.facts.iter().filter(|stated| stated.scope == scope);
             claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
         }
         Ok(claims)

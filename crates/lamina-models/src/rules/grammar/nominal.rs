@@ -229,7 +229,12 @@ pub(super) fn attributes(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec
         let person =
             Term::Named { name: tokens.slice(at, end).to_owned(), kind: EntityKind::Person };
         let role = Item::text(scene, attribute.start, attribute.end);
-        return Some(vec![Draft::new(person, "role", &role, Aspect::State)]);
+        let mut drafts = vec![Draft::new(person, "role", &role, Aspect::State)];
+        // "My accountant is Lena": also whose accountant she is.
+        if tokens.before(attribute.start).fold == "my" {
+            drafts.extend(super::relational::related(scene, subjects).unwrap_or_default());
+        }
+        return Some(drafts);
     }
     if words.ends_with("account") || words.ends_with("handle") || words.ends_with("username") {
         let (items, _) = take(Take::Word, scene, scene.skip(verb.end))?;
@@ -258,7 +263,7 @@ fn compound(scene: &Scene<'_>, subject: &Referent, at: usize) -> Option<Vec<Draf
 }
 
 /// British spellings that name the same favourite.
-fn american(thing: &str) -> String {
+pub(super) fn american(thing: &str) -> String {
     thing
         .replace("colour", "color")
         .replace("flavour", "flavor")
@@ -365,10 +370,18 @@ fn attribute_for(scene: &Scene<'_>, at: usize) -> Option<Vec<Draft>> {
     };
     let company = Item::text(scene, whole.start, whole.end);
     let role = Item::text(scene, start, joint);
-    Some(vec![
-        Draft::new(person.clone(), "role", &role, Aspect::State),
-        Draft::new(person, "works_at", &company, Aspect::State),
-    ])
+    let office = super::relational::related(scene, &[]).unwrap_or_default();
+    // "the author of Salt Road" works at no such place.
+    if super::relational::is_maker(&tokens.before(joint).fold) {
+        return Some(office);
+    }
+    let mut drafts = vec![Draft::new(person.clone(), "role", &role, Aspect::State)];
+    // "the vet for our goats" has no employer in the goats.
+    if tokens.at(whole.start).capital || tokens.at(whole.end - 1).is(Class::TEAM) {
+        drafts.push(Draft::new(person, "works_at", &company, Aspect::State));
+    }
+    drafts.extend(office);
+    Some(drafts)
 }
 
 /// "Tunde is my cousin", "she's my sister's dog", "Bisi is a colleague", "Ann and I are married".
