@@ -22,12 +22,14 @@ pub(super) use args::McpArgs;
 use link::{Link, LinkCaller};
 use workspace::WorkspaceFinder;
 
+/// The variable that names the profile.
+const MCP_TOOL_PROFILE: &str = "MCP_TOOL_PROFILE";
 /// Bytes of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
 /// Speaks with one client until it is gone.
 pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
-    let profile = given(args.profile.as_deref(), "MCP_TOOL_PROFILE");
+    let profile = given(args.profile.as_deref(), MCP_TOOL_PROFILE);
     let profile: Profile =
         profile.map_or(Ok(Profile::Slim), |name| name.parse()).map_err(Failure::usage)?;
     let token = token(&args)?;
