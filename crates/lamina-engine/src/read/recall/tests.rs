@@ -10,7 +10,7 @@ use lamina_types::capability::{ScopeReadLocal, ScopeWrite, UnderstandingRead};
 use lamina_types::recall::{
     CitationMode, Detail, Filter, PackView, StandingChoice, Temporal, Variant,
 };
-use lamina_types::{EventId, Experience, ScopePath, Stage};
+use lamina_types::{EventId, Experience, RecordedAt, ScopePath, Stage};
 
 use super::*;
 use crate::Until;
