@@ -69,6 +69,11 @@ pub(crate) fn open(
     };
     let mut recovered = Recovered::default();
     let mut recovering = |log: &mut AuditLog| {
+        let is_other = pin.is_some_and(|pin| pin.log_id != log.reader().position().0);
+        if is_other && log.covered() > tip.next_offset {
+            let what = "the audit log belongs to another directory".to_owned();
+            return Err(LogError::Corrupt { file: "log".to_owned(), position: 0, what });
+        }
         recovered = match recover(log, &**reader, tip) {
             // Serving goes on; what is missing is made when there is space again.
             Err(LogError::Full(_)) => {

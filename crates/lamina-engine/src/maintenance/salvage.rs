@@ -202,6 +202,12 @@ impl Salvaging<'_> {
             self.found(AUDIT.to_owned(), "there is no audit log");
             return Ok(());
         }
+        if self.report.log.ends_at.is_some() {
+            let what = "the audit log has rows of entries behind the gap and is not copied; keep the old one. The \
+                        new directory begins one: accept that with `lamina repair --accept-loss`";
+            self.found(AUDIT.to_owned(), what);
+            return Ok(());
+        }
         let options = CheckOptions { public_key: None, checkpoint: None };
         let checked = check(&*self.env.disk, &dir, options, &mut |_| {});
         let sound = checked.as_ref().is_ok_and(lamina_store::log::check::CheckReport::is_sound);
