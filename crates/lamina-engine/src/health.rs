@@ -143,6 +143,12 @@ impl Engine {
                 health.found(status, reason.to_owned());
             }
         }
+        if let Some(missing) = shared.audit.missing.lock().as_ref() {
+            let reason = format!(
+                "{missing}; put the directory `audit` back, or accept the loss with `lamina repair --accept-loss`"
+            );
+            health.found(Status::Degraded, reason);
+        }
         let troubles = [
             self.ledger_trouble(),
             self.search_trouble(),

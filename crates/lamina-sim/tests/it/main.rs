@@ -35,6 +35,8 @@ mod faults;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod upgrades;
+#[cfg(test)]
 mod feedback;
 #[cfg(test)]
 mod still;
@@ -84,6 +86,8 @@ mod readme;
 #[cfg(test)]
 mod rederive;
 #[cfg(test)]
+mod replaced;
+#[cfg(test)]
 mod ownership;
 #[cfg(test)]
 mod paging;
@@ -124,6 +128,10 @@ mod http2;
 mod rate;
 #[cfg(test)]
 mod recall;
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod closest;
 
 #[cfg(test)]
 mod answers;

@@ -262,9 +262,8 @@ impl Answer {
             no_beliefs,
             feedback,
             settles: _,
-            source,
+            source: _,
         } = &self.asked;
-        out.optional(tag::SOURCE, source.as_deref().map(str::as_bytes));
         for (tag, set) in [
             (tag::SHIFTS_TOPIC, self.shifts_topic),
             (tag::NO_SUPERSEDE, *no_supersede),
@@ -301,6 +300,7 @@ impl Answer {
         if let Some(way) = self.asked.settles {
             out.field(tag::SETTLES, &[way as u8]);
         }
+        out.optional(tag::SOURCE, self.asked.source.as_deref().map(str::as_bytes));
         for position in &self.relations {
             out.number(tag::RELATION, u64::from(*position));
         }
