@@ -454,7 +454,6 @@ impl Config {
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
         let retention = RetentionConfig::take(&mut settings)?;
-        let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         let free_bytes_min =
@@ -486,7 +485,7 @@ impl Config {
             envelope_lenient,
             experimental_enabled,
             retention,
-            core_dumps,
+            core_dumps: settings.switch("process.core_dumps", false, Origin::Default)?,
             segment_bytes,
             free_bytes_min,
             ledger,

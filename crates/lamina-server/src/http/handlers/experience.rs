@@ -62,13 +62,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let warnings = with_replay_warning(warnings, &captured);
     let mut response = match wait {
         Wait::Accepted => accepted(&captured, &warnings, None)?,
-        Wait::Captured => completed(
-            &captured,
-            &warnings,
-            Waited { progress: &just_captured(), wait },
-            took_us,
-            Vec::new(),
-        )?,
+        Wait::Captured => {
+            let waited = Waited { progress: &just_captured(), wait };
+            completed(&captured, &warnings, waited, took_us, Vec::new())?
+        }
         Wait::Indexed | Wait::Consolidated | Wait::Settled => {
             let until = until(wait);
             let longest = Duration::from_millis(WAIT_MS_MAX);
@@ -77,13 +74,8 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
             match engine.wait_for(tenant, captured.event_id, until, longest).await {
                 Ok(progress) if is_reached(until, &progress) => {
                     let derives = engine.derived_from(tenant, captured.event_id).await?;
-                    completed(
-                        &captured,
-                        &warnings,
-                        Waited { progress: &progress, wait },
-                        took_us,
-                        derives,
-                    )?
+                    let waited = Waited { progress: &progress, wait };
+                    completed(&captured, &warnings, waited, took_us, derives)?
                 }
                 Ok(progress) => accepted(&captured, &warnings, Some(&progress))?,
                 // The write is durable, whatever became of waiting for the rest.
