@@ -12,9 +12,9 @@ use crate::shape::{Fault, is_typed_member};
 use crate::verify::VerifyMode;
 
 /// Bytes of a line, and of the manifest.
-pub(crate) const LINE_BYTES_MAX: usize = 8 << 20;
+pub(crate) const LINE_BYTES_MAX: usize = 4 << 20;
 /// Values of a line, counted by their separators.
-pub(crate) const LINE_VALUES_MAX: usize = 100_000;
+pub(crate) const LINE_VALUES_MAX: usize = 50_000;
 
 const STRICT: ReadPolicy = ReadPolicy { duplicates: DuplicateKeys::Refuse, ..ReadPolicy::AEGX };
 

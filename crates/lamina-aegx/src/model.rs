@@ -115,6 +115,9 @@ impl TaintSet {
     /// No taint.
     pub const NONE: TaintSet = TaintSet(0);
 
+    /// From an untrusted party, and nothing else.
+    pub const UNTRUSTED: TaintSet = TaintSet(1 << Taint::Untrusted as u8);
+
     /// The set of these taints.
     pub fn new(taints: &[Taint]) -> TaintSet {
         TaintSet(taints.iter().fold(0, |bits, taint| bits | (1 << *taint as u8)))

@@ -12,8 +12,8 @@
 //!
 //! A head is the sealed part of a log entry, so the verifier computes every seal anew, follows the chain
 //! of the scope without a gap, counts the memory events in it, and wants a record for each. Batches lead
-//! from these seals to the tip that a checkpoint signs. The last line covers the records before the
-//! proof and the members of the manifest that no hash of the format covers.
+//! from the last seal, which stands over all before it, to the tip that a checkpoint signs. The last line
+//! covers the records before the proof and the members of the manifest that no hash of the format covers.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -81,7 +81,8 @@ pub struct ProofHeader<'a> {
     pub scope: &'a str,
     /// The point after which the proof begins. Earlier entries are not proven.
     pub after: ChainPoint,
-    /// The tip of the log before the batch of the first entry, if batches follow.
+    /// The tip of the log before the first batch that follows, if batches follow. The batches begin at or
+    /// before that of the last entry.
     pub tip: Option<[u8; 32]>,
 }
 
@@ -467,6 +468,12 @@ impl<'a> ProofWalk<'a> {
         let seals = seals?;
         if self.last_batch.is_some_and(|last| last + 1 != number) {
             self.add(FindingCode::ProofCheckpoint, "a batch is missing or repeated");
+        }
+        if self.last_batch.is_none() {
+            // Each seal covers the one before it: earlier entries need no batch, the last one does.
+            let last = self.open.back().copied();
+            self.open.retain(|(own, _)| *own >= number);
+            self.open.extend(last.filter(|(own, _)| *own < number));
         }
         self.last_batch = Some(number);
         self.tip = self.tip.map(|tip| tip_after(&tip, &seals));

@@ -131,7 +131,7 @@ impl Engine {
         let is_picture = tokio::task::spawn_blocking(move || inner.is_picture(file, size));
         let perceptual_hash = if is_picture.await.map_err(panicked)? {
             // Only pictures wait for the decoder.
-            let place = Arc::clone(&self.inner.pictures).acquire_owned().await;
+            let place = Arc::clone(&self.inner.turns.pictures).acquire_owned().await;
             let place = place.map_err(|_| Error::ShuttingDown)?;
             let (inner, file, size) = (Arc::clone(&self.inner), stored.file, stored.size);
             let hashed = tokio::task::spawn_blocking(move || {
@@ -212,16 +212,21 @@ impl Engine {
             }
             found => found?,
         };
-        self.blocking(move |inner| {
-            // Opened before it is verified: what is read then is what was verified, whatever happens to the name.
-            let opened = inner.blobs.open_file(meta.file);
-            let sum = BlobSum { file: meta.file, size: meta.size, sha256: meta.sha256 };
-            let verified = inner.blobs.verify(&sum, &mut |_| true).map_err(Error::BlobStore)?;
-            if let Err(fault) = verified {
-                inner.shared.scrub.found(format!("the blob {id}: {fault}"));
-                return Err(Error::BlobDamaged { id, fault });
-            }
-            Ok((record(meta), BlobReader { file: opened.map_err(Error::BlobStore)? }))
+        self.blocking(move |inner| inner.verified_blob(meta)).await
+    }
+
+    /// A blob that an event of an export refers to; `None` once its bytes are gone. The event must be one that
+    /// the export has.
+    pub async fn export_blob(
+        &self,
+        permit: &Permit<BlobRead>,
+        id: BlobId,
+    ) -> Result<Option<(BlobRecord, BlobReader)>, Error> {
+        let tenant = permit.caller().tenant;
+        self.blocking(move |inner| match inner.blob_meta(tenant, id) {
+            Ok(meta) => inner.verified_blob(meta).map(Some),
+            Err(Error::NotFound | Error::Deleted) => Ok(None),
+            Err(error) => Err(error),
         })
         .await
     }
@@ -294,6 +299,20 @@ impl Inner {
             }
         }
         Ok(false)
+    }
+
+    /// A blob whose bytes were held against their hash.
+    fn verified_blob(&self, meta: Blob) -> Result<(BlobRecord, BlobReader), Error> {
+        let id = meta.id;
+        // Opened before it is verified: what is read then is what was verified, whatever happens to the name.
+        let opened = self.blobs.open_file(meta.file);
+        let sum = BlobSum { file: meta.file, size: meta.size, sha256: meta.sha256 };
+        let verified = self.blobs.verify(&sum, &mut |_| true).map_err(Error::BlobStore)?;
+        if let Err(fault) = verified {
+            self.shared.scrub.found(format!("the blob {id}: {fault}"));
+            return Err(Error::BlobDamaged { id, fault });
+        }
+        Ok((record(meta), BlobReader { file: opened.map_err(Error::BlobStore)? }))
     }
 
     fn blob_meta(&self, tenant: u32, id: BlobId) -> Result<Blob, Error> {

@@ -85,7 +85,9 @@ pub fn read_pseudo_file(disk: &dyn Disk, path: &Path) -> io::Result<String> {
 
 /// Writes a small file so that after a crash it has either the old bytes or the new ones.
 pub fn write_atomic(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let parent = path.parent().unwrap_or(Path::new("."));
+    // The parent of a bare name is the empty path, which no directory has.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
     let temporary = path.with_extension("tmp");
     if disk.exists(&temporary) {
         disk.remove(&temporary)?;

@@ -9,11 +9,13 @@
 //!
 //! Each takes a value as it was read, with its number tokens, and refuses a value that it cannot write.
 
+#[cfg(feature = "aegx")]
 mod aegx;
 mod double;
 mod jcs;
 mod python;
 
+#[cfg(feature = "aegx")]
 pub use aegx::aegx;
 pub use double::{ecma_double, python_double};
 pub use jcs::jcs;

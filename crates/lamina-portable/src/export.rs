@@ -43,6 +43,9 @@ pub enum ExportFormat {
     Eventloom,
     /// A portable memory store: several files.
     Pam,
+    /// An evidence bundle: several files.
+    #[cfg(feature = "aegx")]
+    Aegx,
 }
 
 /// A format that is written record by record.
@@ -68,6 +71,8 @@ impl ExportFormat {
         ExportFormat::Zaxy,
         ExportFormat::Eventloom,
         ExportFormat::Pam,
+        #[cfg(feature = "aegx")]
+        ExportFormat::Aegx,
     ];
 
     /// The writer of its records; `None` for a format that is made of a whole session at once.
@@ -78,7 +83,17 @@ impl ExportFormat {
             ExportFormat::Zep => Some(RecordFormat::Zep),
             ExportFormat::Letta => Some(RecordFormat::Letta),
             ExportFormat::Zaxy | ExportFormat::Eventloom | ExportFormat::Pam => None,
+            #[cfg(feature = "aegx")]
+            ExportFormat::Aegx => None,
         }
+    }
+
+    /// Whether it is a bundle of evidence, which holds the chain of a scope.
+    pub fn is_evidence(self) -> bool {
+        #[cfg(feature = "aegx")]
+        return self == ExportFormat::Aegx;
+        #[cfg(not(feature = "aegx"))]
+        false
     }
 
     /// The name in requests and in the capability `export.format.<name>`.
@@ -91,6 +106,8 @@ impl ExportFormat {
             ExportFormat::Zaxy => "zaxy",
             ExportFormat::Eventloom => "eventloom",
             ExportFormat::Pam => "pam",
+            #[cfg(feature = "aegx")]
+            ExportFormat::Aegx => "aegx",
         }
     }
 

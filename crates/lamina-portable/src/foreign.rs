@@ -37,6 +37,8 @@ mod csv;
 mod eventloom;
 mod pam;
 mod zaxy_bundle;
+#[cfg(feature = "aegx")]
+mod evidence;
 
 pub use detect::{Detection, detect};
 pub use driver::{ForeignRows, ReadProgress};
@@ -59,7 +61,7 @@ pub struct ImportOptions {
     pub columns: ColumnMap,
     /// Portable memory: only a store whose signature holds is read.
     pub require_signature: bool,
-    /// Eventloom: what becomes of a log whose chain does not hold.
+    /// Eventloom and evidence bundles: what becomes of a log whose chain does not hold.
     pub broken_chains: BrokenChains,
 }
 

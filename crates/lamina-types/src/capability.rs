@@ -4,20 +4,23 @@
 //! that a misspelt name is an error where it is written and never a rule that silently matches
 //! nothing.
 
+/// The catalog. `(feature "x")` before a name leaves the capability out of a build without that feature.
 macro_rules! capabilities {
-    ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
+    ($($(#[$doc:meta])* $((feature $feature:tt))? $name:ident = $text:literal;)*) => {
         $(
             $(#[$doc])*
+            $(#[cfg(feature = $feature)])?
             #[derive(Debug, Clone, Copy)]
             pub struct $name;
 
+            $(#[cfg(feature = $feature)])?
             impl Capability for $name {
                 const NAME: &'static str = $text;
             }
         )*
 
         /// Every capability, in the order of the catalog.
-        pub const NAMES: &[&str] = &[$($text),*];
+        pub const NAMES: &[&str] = &[$($(#[cfg(feature = $feature)])? $text),*];
     };
 }
 
@@ -194,6 +197,8 @@ capabilities! {
     ImportFromEventloom = "import.from.eventloom";
     /// Importing bundles of the memory export contract.
     ImportFromZaxy = "import.from.zaxy";
+    /// Importing evidence bundles.
+    (feature "aegx") ImportFromAegx = "import.from.aegx";
     /// Exporting as mem0 does (R170).
     ExportFormatMem0 = "export.format.mem0";
     /// Exporting as Zep does (R170).
@@ -208,6 +213,8 @@ capabilities! {
     ExportFormatZaxy = "export.format.zaxy";
     /// Exporting Eventloom logs.
     ExportFormatEventloom = "export.format.eventloom";
+    /// Exporting evidence bundles.
+    (feature "aegx") ExportFormatAegx = "export.format.aegx";
     /// Opening the lifecycle stream (R171).
     LifecycleSubscribe = "lifecycle.subscribe";
     /// Making the server call a language model (R172).

@@ -51,6 +51,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
             "lamina-auth",
             "lamina-outbound",
             "lamina-portable",
+            // Behind the feature `aegx`.
+            "lamina-aegx",
         ],
     ),
 ];

@@ -29,7 +29,7 @@ const LAYERS_MAX: usize = 16;
 pub struct ExportRequest {
     /// The scope.
     pub scope: String,
-    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy`, `eventloom` or `pam`; `jsonl` unless said.
+    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy`, `eventloom`, `pam` or another of the server; `jsonl` unless said.
     pub format: Option<String>,
     /// Of `events`, `facts`, `beliefs`, `episodes`, `concepts`; unless said, `events`, and all for `pam`.
     #[schemars(length(max = 16))]
@@ -49,6 +49,10 @@ pub struct ExportRequest {
     pub base: Option<String>,
     /// `pam`: `current`, the versions of facts that are believed, or `full`, all versions.
     pub history: Option<String>,
+    /// `pam`: with vectors of the words of each memory, by the embedder that is compiled in.
+    pub embeddings: Option<bool>,
+    /// Bundles of evidence: names of people and scopes become keyed hashes, whose key nobody keeps.
+    pub pseudonymous: Option<bool>,
     /// `zaxy`, `eventloom`: the name of the session in the bundle and its log; unless said, that of the scope.
     #[schemars(length(min = 1, max = 128))]
     pub session_id: Option<String>,
@@ -139,6 +143,10 @@ pub struct ExportOrder {
     pub base: Option<String>,
     /// Whether all versions of facts are asked for.
     pub history: Option<ExportHistory>,
+    /// Whether vectors are asked for, if the request says so.
+    pub embeddings: Option<bool>,
+    /// Whether names are replaced, if the request says so.
+    pub pseudonymous: Option<bool>,
 }
 
 /// Which versions of facts are exported.
@@ -210,6 +218,8 @@ impl ExportRequest {
             destination: destination.transpose()?,
             base: read_base(request.base)?,
             history: request.history.as_deref().map(read_history).transpose()?,
+            embeddings: request.embeddings,
+            pseudonymous: request.pseudonymous,
         })
     }
 }

@@ -92,7 +92,7 @@ impl Engine {
     }
 
     /// Has the log sign where it stands; gives the offset of the entry.
-    async fn checkpointed(&self) -> Result<u64, Error> {
+    pub(crate) async fn checkpointed(&self) -> Result<u64, Error> {
         let (reply, answer) = oneshot::channel();
         self.inner.submit(Request::Checkpoint { reply }, answer).await
     }
@@ -287,7 +287,7 @@ impl Inner {
                     turn = step.is_some_and(|step| step.id == id);
                 }
                 let again = restored.as_mut().is_some_and(|restored| restored.is_in(entry));
-                turn &= !is(control::FORGET_BEGUN) && !again;
+                turn &= !is(control::FORGET_BEGUN) && !is(control::FORGET_PLANNED) && !again;
                 if entry.head.tenant != tenant || !is(control::ERASE) {
                     continue;
                 }

@@ -4,12 +4,14 @@
 //! caller asks for a new one from time to time. Cancelled events are in no list; an export finds them
 //! once and merges them into the order of the log.
 
+mod chain;
 mod controls;
 mod numbered;
 
 use std::sync::Arc;
 
 use lamina_core::derive::facts::{Pins, Superseded};
+use lamina_index::{StaticEmbedder, Vector};
 use lamina_store::kv::Direction;
 use lamina_store::view::{self, EventScan};
 use lamina_types::layer::Confidence;
@@ -18,6 +20,10 @@ use lamina_types::{
     EventId, EventRecord, LifecycleEvent, LifecycleId, LifecycleKind, Micros, RecordedAt, ScopePath,
 };
 
+pub use chain::{
+    AnswerNote, BatchSeals, ChainCursor, ChainEvent, ChainItem, ChainPage, ChainRest, ChainSubject,
+    ControlAction, ControlNote, EventAdmission, SignedEnd, SignedTip,
+};
 pub use controls::{
     ConflictDecision, Declaration, DeclaredSupport, DeclaredWords, EntityMerge, NamedMember,
 };
@@ -246,6 +252,16 @@ impl Engine {
         self.blocking(move |inner| inner.concepts(&may, &query)).await
     }
 
+    /// The meanings of texts by the embedder that is compiled in, as unit vectors. No text leaves this machine.
+    pub async fn export_meanings(&self, texts: Vec<String>) -> Result<Vec<Option<Vec<f64>>>, Error> {
+        self.blocking(move |_| {
+            let embedder = StaticEmbedder::new();
+            let meanings = texts.iter().map(|text| embedder.embed_one(text).map(|it| unit(&it)));
+            Ok(meanings.collect())
+        })
+        .await
+    }
+
     /// Tells those who listen now how far an export has come. Nothing is kept of it.
     pub fn export_announce(&self, permit: &ReadPermit, scope: &ScopePath, step: ExportStep) {
         let shown = self.export_shown(permit.caller().tenant, scope, step);
@@ -268,6 +284,13 @@ impl Engine {
         };
         Shown { tenant, event, actor: None, modality: None }
     }
+}
+
+/// The numbers of a vector, scaled to length 1.
+fn unit(vector: &Vector) -> Vec<f64> {
+    let numbers = || vector.bytes().iter().map(|byte| f64::from(*byte));
+    let length = numbers().map(|number| number * number).sum::<f64>().sqrt();
+    numbers().map(|number| (number / length * 1e6).round() / 1e6).collect()
 }
 
 /// A step of an export that is announced.

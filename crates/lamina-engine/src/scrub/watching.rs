@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lamina_store::entry::{Entry, Place};
+use lamina_store::entry::{Entry, Head, Place};
 use lamina_store::log::{LogError, LogReader, Tip};
 
 use super::ScrubStatus;
@@ -39,6 +39,15 @@ impl LogReader for Watching {
         bytes_max: usize,
     ) -> Result<Vec<Entry>, LogError> {
         self.watch(self.inner.read(from, place, entries_max, bytes_max))
+    }
+
+    fn heads(
+        &self,
+        from: u64,
+        place: Option<Place>,
+        entries_max: usize,
+    ) -> Result<Vec<(Head, Place)>, LogError> {
+        self.watch(self.inner.heads(from, place, entries_max))
     }
 
     fn entry(&self, offset: u64, place: Place) -> Result<Entry, LogError> {

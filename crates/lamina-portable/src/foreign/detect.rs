@@ -105,6 +105,10 @@ fn recognize_json(keys: &HeadKeys) -> Option<Recognized> {
     let found = |format, why| Some(Recognized { format, why });
     let top = |name: &str| keys.top.contains(name);
     let record = |name: &str| keys.record.contains(name);
+    #[cfg(feature = "aegx")]
+    if top(super::evidence::MANIFEST_MEMBER) || (record("recordId") && record("principal")) {
+        return found(Format::Aegx, "has the evidence of a bundle");
+    }
     if record("lamina") {
         return found(Format::Jsonl, "has the lines of an export of Lamina");
     }

@@ -75,6 +75,10 @@ pub(super) trait Mapper: Send {
     fn steps(&self, entries: &[SourceEntry]) -> Vec<ReadStep>;
     /// Turns a record into rows.
     fn map(&mut self, input: Input, sink: &mut RowSink);
+    /// Whether the format needs a file that it does not read, such as proofs that a caller has verified.
+    fn needs(&self, _entry: &SourceEntry) -> bool {
+        false
+    }
     /// Rows that are known only at the end.
     fn finish(&mut self, _sink: &mut RowSink) {}
 }
@@ -160,7 +164,7 @@ impl ForeignRows {
         let mut sink = RowSink::new(format, &options);
         let read: std::collections::BTreeSet<usize> = steps.iter().map(|step| step.entry).collect();
         for (index, entry) in source.entries().iter().enumerate() {
-            if !read.contains(&index) && !entry.is_clutter() {
+            if !read.contains(&index) && !entry.is_clutter() && !mapper.needs(entry) {
                 sink.account.lose(&file_kind(entry), "files of this kind are not imported");
             }
         }

@@ -48,6 +48,9 @@ pub enum Format {
     Eventloom,
     /// Bundles of the memory export contract.
     Zaxy,
+    /// Evidence bundles.
+    #[cfg(feature = "aegx")]
+    Aegx,
 }
 
 /// Each format: its name in `source.format` and in capabilities, its name for people, other names.
@@ -69,6 +72,8 @@ const FORMATS: &[(Format, &str, &str, &[&str])] = &[
     (Format::Pam, "pam", "a portable memory store", &["portable-ai-memory", "portable_ai_memory"]),
     (Format::Eventloom, "eventloom", "an Eventloom log", &["eventloom.v1"]),
     (Format::Zaxy, "zaxy", "a bundle of the memory export contract", &["zaxy.portable.v1"]),
+    #[cfg(feature = "aegx")]
+    (Format::Aegx, "aegx", "an evidence bundle", &[]),
 ];
 
 /// The name of no format.
@@ -98,6 +103,10 @@ impl Format {
 
     /// Whether rows are written in the order of the source, whatever their times say: their chain depends on it.
     pub fn keeps_order(self) -> bool {
+        #[cfg(feature = "aegx")]
+        if self == Format::Aegx {
+            return true;
+        }
         matches!(self, Format::Eventloom | Format::Zaxy)
     }
 
@@ -128,6 +137,10 @@ impl Format {
             Format::Pam => Box::new(pam::PamMapper::new(options.require_signature)),
             Format::Eventloom => Box::new(eventloom::EventloomMapper::new(options.broken_chains)),
             Format::Zaxy => Box::new(zaxy_bundle::ZaxyBundleMapper),
+            #[cfg(feature = "aegx")]
+            Format::Aegx => {
+                Box::new(super::evidence::EvidenceMapper::new(options.broken_chains))
+            }
         }
     }
 }

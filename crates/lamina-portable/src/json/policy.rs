@@ -61,6 +61,7 @@ impl ReadPolicy {
     };
 
     /// Accepts the JSON of the reference reader of AEGX bundles.
+    #[cfg(feature = "aegx")]
     pub const AEGX: ReadPolicy = ReadPolicy {
         duplicates: DuplicateKeys::LastWins,
         non_finite: NonFinite::Refuse,

@@ -1,8 +1,11 @@
 //! `lamina export` and its companions: fetch a scope from a server, from a directory that no server uses, or
 //! from Eventloom logs; sign it, disclose parts of it, push it.
 
+mod bundle;
 mod disclose;
 mod door;
+#[cfg(feature = "aegx")]
+mod evidence;
 mod file;
 mod keys;
 mod meter;
@@ -31,6 +34,10 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     match format_of(args).as_deref() {
         Some("zaxy") => session::export_bundle(args),
         Some("eventloom") => session::export_log(args),
+        #[cfg(feature = "aegx")]
+        Some(evidence::FORMAT) => {
+            evidence::export(args, &order(args, Some(evidence::FORMAT))?)
+        }
         Some(pam::FORMAT) => pam::export(args, &order(args, Some(pam::FORMAT))?),
         format => export_records(args, format),
     }
@@ -102,6 +109,13 @@ fn order(args: &ExportArgs, format: Option<&str>) -> Result<Value, Failure> {
         if let Some(value) = value {
             body.insert(name.to_owned(), json!(value));
         }
+    }
+    if args.embeddings {
+        body.insert("embeddings".to_owned(), json!(true));
+    }
+    #[cfg(feature = "aegx")]
+    if args.pseudonymous {
+        body.insert("pseudonymous".to_owned(), json!(true));
     }
     if !args.layers.is_empty() {
         let layers = match args.layers.as_slice() {

@@ -4,6 +4,8 @@
 mod certificate;
 mod eventloom;
 mod exhibit;
+#[cfg(feature = "aegx")]
+mod evidence;
 mod pam;
 mod recognise;
 mod zaxy;
@@ -18,6 +20,10 @@ use exhibit::Exhibit;
 
 /// Verifies a file or a directory.
 pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
+    #[cfg(feature = "aegx")]
+    if args.reference {
+        return evidence::check_path(args);
+    }
     let exhibit = Exhibit::open(&args.path)?;
     match recognise::format_of(&exhibit) {
         Some(format) => (format.check)(args, &exhibit),
@@ -26,7 +32,9 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
 }
 
 fn unrecognized(args: &VerifyArgs) -> Failure {
-    let known: Vec<&str> = recognise::FORMATS.iter().map(|format| format.title).collect();
+    let mut known: Vec<&str> = recognise::FORMATS.iter().map(|format| format.title).collect();
+    known.sort_unstable();
+    known.dedup();
     let path = args.path.display();
     let error = anyhow!("{path} has no form that this version verifies");
     let help = format!("it verifies {}", known.join(", "));

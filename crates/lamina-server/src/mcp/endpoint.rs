@@ -8,6 +8,7 @@ use axum::http::{HeaderName, HeaderValue, Request as HttpRequest, StatusCode};
 use axum::response::Response;
 use http_body_util::{BodyExt as _, Collected};
 use lamina_api::ApiError;
+use lamina_api::routes::OtherEndpoint;
 use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use serde_json::{Map, Value, json};
 
@@ -22,7 +23,8 @@ use super::rpc::{
     Unreadable,
 };
 use super::session::Workspace;
-use super::tools::{Effect, ToolCall, ToolFailure};
+use super::tools::{Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
+use super::zaxy::lifecycle::CallTrace;
 use super::{fixed, listen, prompts, rpc, tools};
 use crate::auth::rate::Usage;
 use crate::http::answer::{self as http_answer, Answer};
@@ -31,9 +33,10 @@ use crate::http::failure::Failure;
 use crate::http::reply;
 use crate::http::request_id::Id;
 use crate::http::site::Site;
+use crate::meters;
 
 /// The path of the endpoint.
-pub(crate) const PATH: &str = "/mcp";
+pub(crate) const PATH: &str = OtherEndpoint::Mcp.path();
 /// In `_meta`: the same key again is the same write.
 const META_KEY: &str = "lamina/idempotencyKey";
 /// Names of methods in the audit log.
@@ -156,10 +159,11 @@ struct ToolRules {
     era: Era,
 }
 
+/// The profile of a request: the one of the address, else the one of the server.
 fn profile(call: &Call) -> Result<Profile, RpcError> {
     let pairs = call.pairs().unwrap_or_default();
     let named = pairs.iter().find(|(name, _)| name == "profile");
-    let profile = named.map_or(Ok(Profile::Slim), |(_, value)| value.parse());
+    let profile = named.map_or(Ok(call.app.mcp.profile), |(_, value)| value.parse());
     profile.map_err(|error| RpcError::bad_request(INVALID_PARAMS, format!("`profile`: {error}.")))
 }
 
@@ -191,17 +195,39 @@ async fn call_tool(
         Err(failure) => Err(failure),
     };
     let ran = match made {
-        Ok(made) if tool.effect == Effect::Destroys => {
+        Ok(made) if tool.name == tools::forget::TOOL.name => {
             let dialogue = ConfirmDialogue::read(&params, rules.era);
             tools::forget::run_with_user(made, &dialogue).await
         }
-        Ok(made) => (tool.run)(made).await.map(|answer| Ok(answer.result())),
+        Ok(made) => run_tool(tool, made, rules.profile).await.map(|answer| Ok(answer.result())),
         Err(failure) => Err(failure),
     };
+    let outcome = if ran.is_ok() { "ok" } else { "error" };
+    metrics::counter!(meters::MCP_CALLS, "tool" => tool.name, "outcome" => outcome).increment(1);
     Ok(ran.unwrap_or_else(|failure| {
         record.tool(tool.name, failure.status);
         Ok(failure.result())
     }))
+}
+
+/// Runs a tool; with the profile `zaxy` the call leaves events about itself.
+async fn run_tool(
+    tool: &'static Tool,
+    call: ToolCall,
+    profile: Profile,
+) -> Result<ToolAnswer, ToolFailure> {
+    if profile != Profile::Zaxy {
+        return (tool.run)(call).await;
+    }
+    let trace = CallTrace::begin(tool.name, tool.effect, &call);
+    if let Some(trace) = &trace {
+        trace.open().await;
+    }
+    let ended = (tool.run)(call).await;
+    if let Some(trace) = trace {
+        trace.close(&ended).await;
+    }
+    ended
 }
 
 /// Reads a resource.
@@ -344,7 +370,7 @@ fn key(call: &Call, params: &Map<String, Value>) -> Result<Option<String>, ApiEr
 pub(crate) fn refusal(failure: Failure, id: &Id) -> Response {
     let error = failure.error.clone();
     // Making the response of the HTTP API writes the cause to the log.
-    drop(failure.into_response(id));
+    drop(failure.into_response(id, None));
     let mut data = json!({"error_code": error.code.as_str(), "request_id": id.as_str()});
     if let Some(data) = data.as_object_mut() {
         for (name, value) in &error.details {

@@ -3,6 +3,9 @@
 //! Nothing of an export is stored. A job remembers what was asked for and the pinned point; its bytes are
 //! made while they are sent, as often as somebody fetches them.
 
+#[cfg(feature = "aegx")]
+mod evidence;
+mod evidence_terms;
 pub(crate) mod format;
 pub(crate) mod jobs;
 pub(crate) mod output;
@@ -21,8 +24,10 @@ use lamina_engine::read::export::ExportPoint;
 use lamina_portable::export::ExportFormat;
 use lamina_types::ScopeView;
 
+pub(crate) use evidence_terms::{EvidenceTerms, evidence_terms};
 pub(crate) use output::{Compression, PieceSender};
 pub(crate) use reach::ExportReach;
+pub(crate) use records::event as event_line;
 pub(crate) use session::{PlannedSignature, SessionPlan};
 pub(crate) use signer::{ExportSigner, KEY_BYTES_MAX, signature_inputs};
 pub(crate) use terms::object_value;
@@ -43,6 +48,9 @@ pub(crate) struct ExportPlan {
     pub(crate) layers: Vec<ExportLayer>,
     /// How the scope leaves as a whole session, for the formats that are one.
     pub(crate) session: Option<Box<SessionPlan>>,
+    /// The terms of a bundle of evidence.
+    #[cfg_attr(not(feature = "aegx"), expect(dead_code, reason = "no format reads it"))]
+    pub(crate) evidence: Option<EvidenceTerms>,
 }
 
 impl ExportPlan {

@@ -219,6 +219,31 @@ fn a37_private_events_stay_out_and_are_counted() {
 }
 
 #[test]
+fn vectors_leave_only_when_they_are_asked_for() {
+    let mut api = Api::shared("pam-vectors");
+    say(&mut api, "I live in Porto.", "2025-01-09T10:00:00Z");
+    let plain = export(&mut api, &json!({}));
+    assert!(plain.files.iter().all(|file| file.name != "embeddings.json"));
+    let bundle = export(&mut api, &json!({"embeddings": true}));
+    let document = bundle.json("embeddings.json");
+    let vectors = document["embeddings"].as_array().unwrap();
+    assert!(!vectors.is_empty());
+    let memories = bundle.memories();
+    for entry in vectors {
+        assert_eq!(memories[&string(entry, "memory_id")]["embedding_ref"], entry["id"]);
+        assert_eq!((&entry["model"], &entry["dimensions"]), (&json!("lamina-static-256/1"), &json!(256)));
+        let numbers = entry["vector"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap());
+        let square: f64 = numbers.map(|number| number * number).sum();
+        assert!((square - 1.0).abs() < 1e-3, "{square}");
+    }
+    // What the store says is the same with and without them.
+    let words = |bundle: &Bundle| -> Vec<Value> {
+        bundle.memories().values().map(|memory| memory["content"].clone()).collect()
+    };
+    assert_eq!(words(&plain), words(&bundle));
+}
+
+#[test]
 fn fields_of_other_formats_and_unknown_bases_are_refused() {
     let mut api = Api::shared("pam-fields");
     api.write_settled("I like tea.");
@@ -232,6 +257,7 @@ fn fields_of_other_formats_and_unknown_bases_are_refused() {
     };
     ask(json!({"base": "2025-01-01T00:00:00Z"})).fails_at(422, "INVALID_BODY", "base");
     ask(json!({"format": "mem0", "history": "full"})).fails_at(422, "INVALID_BODY", "history");
+    ask(json!({"format": "zaxy", "embeddings": true})).fails_at(422, "INVALID_BODY", "embeddings");
     ask(json!({"format": "pam", "history": "some"})).fails_at(422, "INVALID_BODY", "history");
     ask(json!({"format": "pam", "base": "nonsense"})).fails_at(422, "INVALID_BODY", "base");
     let unknown = "11111111-1111-4111-8111-111111111111";

@@ -1,7 +1,8 @@
 //! The memory export contract: sessions as bundles and logs, over HTTP and on the command line; who may have
 //! them; logs that come in and leave again as they came.
 
-mod command;
+pub(crate) mod command;
+mod damaged;
 mod people;
 mod recorded;
 mod round_trip;

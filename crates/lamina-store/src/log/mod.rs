@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use lamina_types::RecordedAt;
 
-use crate::entry::{Entry, Kind, Place};
+use crate::entry::{Entry, Head, Kind, Place};
 
 /// An entry that is ready to be appended: sections are already sealed, so that the writer thread
 /// only has to number, chain and copy.
@@ -284,6 +284,18 @@ pub trait LogReader: Send + Sync + std::fmt::Debug {
         bytes_max: usize,
     ) -> Result<Vec<Entry>, LogError>;
 
+    /// The heads of entries from `from` on, in order: at most `entries_max`, with their places. Their sections are
+    /// not looked at, so that a damaged one hides no other entry.
+    fn heads(
+        &self,
+        from: u64,
+        place: Option<Place>,
+        entries_max: usize,
+    ) -> Result<Vec<(Head, Place)>, LogError> {
+        let entries = self.read(from, place, entries_max, usize::MAX)?;
+        Ok(entries.into_iter().map(|entry| (entry.head, entry.place)).collect())
+    }
+
     /// One entry.
     fn entry(&self, offset: u64, place: Place) -> Result<Entry, LogError>;
 
@@ -324,6 +336,7 @@ mod record;
 mod recover;
 pub mod repair;
 mod roll;
+pub mod salvage;
 mod scan;
 pub mod section;
 mod segment;

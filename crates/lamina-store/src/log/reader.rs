@@ -20,7 +20,7 @@ use super::scan::{self, Item, Part};
 use super::section::{self, SectionRead};
 use super::segment::{self, COMMIT_LEN, HEAD_LEN};
 use super::{LogError, LogReader, Tip};
-use crate::entry::{Entry, Place, SectionState};
+use crate::entry::{Entry, Head, Place, SectionState};
 
 /// Segment files kept open for readers.
 const OPEN_FILES_MAX: usize = 64;
@@ -406,6 +406,42 @@ impl LogReader for SegmentReader {
             return Err(LogError::NoSuchEntry { offset: from });
         }
         Ok(entries)
+    }
+
+    fn heads(
+        &self,
+        from: u64,
+        place: Option<Place>,
+        entries_max: usize,
+    ) -> Result<Vec<(Head, Place)>, LogError> {
+        let shared = &*self.shared;
+        let tip = *shared.tip.read();
+        let mut heads: Vec<(Head, Place)> = Vec::new();
+        if from >= tip.next_offset || entries_max == 0 {
+            return Ok(heads);
+        }
+        let start = match place {
+            Some(place) => place,
+            None => shared.segment_of(from).ok_or(LogError::NoSuchEntry { offset: from })?,
+        };
+        shared.walk(start, &tip, &mut |place, item| {
+            let Item::Record(record) = item else {
+                return Ok(Step::On);
+            };
+            let expected = from + heads.len() as u64;
+            if record.head.offset < expected {
+                return Ok(Step::On);
+            }
+            if record.head.offset > expected {
+                return Err(LogError::NoSuchEntry { offset: expected });
+            }
+            heads.push((record.head, place));
+            Ok(if heads.len() >= entries_max { Step::Stop } else { Step::On })
+        })?;
+        if heads.is_empty() {
+            return Err(LogError::NoSuchEntry { offset: from });
+        }
+        Ok(heads)
     }
 
     fn entry(&self, offset: u64, place: Place) -> Result<Entry, LogError> {

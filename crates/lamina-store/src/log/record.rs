@@ -106,6 +106,15 @@ pub(super) fn encode(buffer: &mut Vec<u8>, seed: Seed, head: &mut Head, who: &[u
     buffer.extend_from_slice(what);
 }
 
+impl Head {
+    /// The bytes that the seal covers: everything of the head but the seal, in the order on disk.
+    pub fn sealed_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(head_len(self.causes.len()));
+        encode_unsealed(&mut bytes, self);
+        bytes
+    }
+}
+
 /// Everything of the head but the seal, in the order on disk.
 fn encode_unsealed(buffer: &mut Vec<u8>, head: &Head) {
     buffer.push(head.version);

@@ -60,6 +60,7 @@ const TABLE: &str = "
     import.from.pam                Y       Y      Y       Y
     import.from.eventloom          Y       Y      Y       Y
     import.from.zaxy               Y       Y      Y       Y
+    import.from.aegx               Y       Y      Y       Y
     export.format.mem0             Y       Y      Y       Y
     export.format.zep              Y       Y      Y       Y
     export.format.letta            Y       Y      Y       Y
@@ -67,6 +68,7 @@ const TABLE: &str = "
     export.format.jsonl            Y       Y      Y       Y
     export.format.zaxy             Y       Y      Y       Y
     export.format.eventloom        Y       Y      Y       Y
+    export.format.aegx             Y       Y      Y       Y
     lifecycle.subscribe            Y       Y      Y       Y
     llm.invoke                     Y       Y      Y       Y
     diagnostics.read               Y       ~      Y       Y

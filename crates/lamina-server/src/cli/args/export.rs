@@ -10,11 +10,16 @@ use super::ServerArgs;
 pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
     pub(in crate::cli) source: SessionSourceArgs,
-    /// Where to: a file, or `-` for standard output; with `eventloom` a directory, with `pam` a directory or a
-    /// file that ends in .zip
+    /// Where to: a file, or `-` for standard output; with `eventloom` a directory, with formats of several files a
+    /// directory or a file that ends in .zip
     #[arg(long, value_name = "FILE|DIR|-")]
     pub(in crate::cli) out: String,
     /// jsonl, mem0, zep, letta, pam, zaxy or eventloom [default: zaxy for a session or a selection, else jsonl]
+    #[cfg_attr(
+        feature = "aegx",
+        doc = "",
+        doc = "`aegx` writes the chain of the scope as a bundle of evidence."
+    )]
     #[arg(long, value_name = "FORMAT")]
     pub(in crate::cli) format: Option<String>,
     #[command(flatten)]
@@ -36,6 +41,13 @@ pub(in crate::cli) struct ExportArgs {
     /// pam: `full` adds versions of facts that were replaced [default: current]
     #[arg(long, value_name = "HISTORY")]
     pub(in crate::cli) history: Option<String>,
+    /// pam: add a vector of the words of each memory
+    #[arg(long)]
+    pub(in crate::cli) embeddings: bool,
+    /// aegx: names of people and scopes become keyed hashes, whose key nobody keeps
+    #[cfg(feature = "aegx")]
+    #[arg(long)]
+    pub(in crate::cli) pseudonymous: bool,
     /// Replace a file that is there
     #[arg(long)]
     pub(in crate::cli) force: bool,

@@ -35,6 +35,10 @@ pub(in crate::cli) struct VerifyArgs {
     pub(in crate::cli) path: PathBuf,
     #[command(flatten)]
     pub(in crate::cli) trust: TrustArgs,
+    /// Evidence: judge it as the reference implementation of AEGX does, with its gaps
+    #[cfg(feature = "aegx")]
+    #[arg(long)]
+    pub(in crate::cli) reference: bool,
     /// Certificates: the public key, 64 hex digits or a file that `lamina keys` was written to [default: that of
     /// --data]
     #[arg(long, value_name = "KEY")]

@@ -1,22 +1,21 @@
 //! The source of an import on this machine: a file as it is, a directory as a stored archive. It is read while it
 //! is sent; one that changes meanwhile ends the request before the server has begun anything.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use bytes::Bytes;
-use lamina_env::disk::DiskFile;
 use lamina_env::{Disk as _, RealDisk};
 use lamina_outbound::OutboundBody;
-use lamina_portable::bytes::ByteSource;
 use lamina_portable::foreign::detect;
 use lamina_portable::source::{ImportSource, SourceLimits};
 use lamina_portable::zip::{StoredFile, ZipWriter};
 use lamina_types::Micros;
 use tokio::sync::mpsc::Sender;
 
+use crate::cli::disk_bytes::{DiskBytes, DiskReader};
 use crate::cli::exit::Failure;
 use crate::cli::say;
 
@@ -103,7 +102,7 @@ impl PackedSource {
     pub(crate) fn detect(&self) -> Result<Option<String>, Failure> {
         let SourceKind::File(file) = &self.kind else { return Ok(None) };
         let open = || -> anyhow::Result<_> {
-            let bytes = Arc::new(DiskBytes(RealDisk.open_read(&file.path)?));
+            let bytes = Arc::new(DiskBytes::open(&file.path)?);
             let source = ImportSource::open(&self.name, bytes, &SourceLimits::IMPORT)?;
             Ok(detect(&source)?)
         };
@@ -216,7 +215,7 @@ fn send_file(file: &LocalFile, sender: &Sender<io::Result<Bytes>>) -> io::Result
 fn send_archive(files: &[LocalFile], sender: &Sender<io::Result<Bytes>>) -> io::Result<()> {
     let mut archive = ZipWriter::new(PieceWriter { sender, waiting: Vec::new() });
     for file in files {
-        let mut content = DiskReader { file: RealDisk.open_read(&file.path)?, position: 0 };
+        let mut content = DiskReader::open(&file.path)?;
         let head =
             StoredFile { name: &file.name, bytes: file.bytes, modified: Some(file.modified) };
         archive.add(head, &mut content).map_err(io::Error::other)?;
@@ -260,30 +259,5 @@ impl Write for PieceWriter<'_> {
     /// The end of the archive is held back until all of it is known to be good.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-struct DiskBytes(Box<dyn DiskFile>);
-
-impl ByteSource for DiskBytes {
-    fn bytes_count(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        self.0.read_at(buffer, position)
-    }
-}
-
-struct DiskReader {
-    file: Box<dyn DiskFile>,
-    position: u64,
-}
-
-impl Read for DiskReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.position)?;
-        self.position += count as u64;
-        Ok(count)
     }
 }

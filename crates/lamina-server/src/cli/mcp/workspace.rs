@@ -15,6 +15,8 @@ const EVENTLOOM_THREAD: &str = "EVENTLOOM_THREAD";
 const EVENTLOOM_PATH: &str = "EVENTLOOM_PATH";
 /// In which Claude Code names the directory of the project.
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Whether calls of the profile `zaxy` leave events about themselves.
+const LIFECYCLE: &str = "MCP_LIFECYCLE_CAPTURE_ENABLED";
 /// Bytes of a file of git that is read, and of a row of the registry.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 /// Characters of a name that is made from a directory.
@@ -50,6 +52,10 @@ impl WorkspaceFinder {
         let conversation = CONVERSATIONS.iter().find_map(|name| given(None, name));
         if let Some(conversation) = conversation {
             found.insert("conversation".to_owned(), conversation.into());
+        }
+        let captures = given(None, LIFECYCLE);
+        if captures.is_some_and(|captures| matches!(&*captures.to_lowercase(), "false" | "0" | "no")) {
+            found.insert("lifecycle".to_owned(), Value::Bool(false));
         }
         if !self.register {
             found.insert("register".to_owned(), Value::Bool(false));

@@ -40,7 +40,7 @@ pub(super) fn is_certificate(document: &lamina_portable::json::Value) -> bool {
 
 /// Checks a certificate.
 pub(super) fn check(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let VerifyArgs { path, trust: _, key, data, ledger, absent, manifest, scope, salt, json } =
+    let VerifyArgs { path, key, data, ledger, absent, manifest, scope, salt, json, .. } =
         args;
     let env = Env::real();
     let read = Read::file(&env, path)?;
@@ -104,7 +104,8 @@ fn unknown() -> anyhow::Error {
 }
 
 /// A key: in hex, or a file that has it, as `lamina keys` prints it.
-fn public_key(env: &Env, key: &str) -> Result<[u8; 32], Failure> {
+/// A public key: 64 hex digits, or a file that `lamina keys` was written to.
+pub(super) fn public_key(env: &Env, key: &str) -> Result<[u8; 32], Failure> {
     if let Some(key) = hex::decode_array(key) {
         return Ok(key);
     }

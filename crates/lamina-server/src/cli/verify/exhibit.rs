@@ -11,6 +11,8 @@ use crate::cli::exit::Failure;
 
 /// Bytes of a file that is verified in memory.
 pub(super) const FILE_BYTES_MAX: u64 = 1 << 30;
+/// How archives begin: with a file, or empty.
+const ARCHIVE_STARTS: [[u8; 4]; 2] = [*b"PK\x03\x04", *b"PK\x05\x06"];
 
 /// A file or a directory to verify.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ impl Exhibit {
             let mut names = names.map_err(Failure::unreadable)?;
             names.sort_unstable();
             ExhibitContent::Directory { names }
+        } else if is_archive(path)? {
+            ExhibitContent::Archive
         } else {
             look(&read(path)?)
         };
@@ -72,9 +76,18 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     bytes.map_err(Failure::unreadable)
 }
 
+/// Whether a file begins as an archive does. No more of it is read: an archive may be large.
+fn is_archive(path: &Path) -> Result<bool, Failure> {
+    let mut start = [0; 4];
+    let read = RealDisk.open_read(path).and_then(|file| file.read_at(&mut start, 0));
+    let read = read.with_context(|| format!("{} cannot be read", path.display()));
+    let count = read.map_err(Failure::unreadable)?;
+    Ok(count == start.len() && ARCHIVE_STARTS.contains(&start))
+}
+
 /// The first look at the bytes of a file.
 pub(super) fn look(bytes: &[u8]) -> ExhibitContent {
-    if bytes.starts_with(b"PK\x03\x04") {
+    if ARCHIVE_STARTS.iter().any(|start| bytes.starts_with(start)) {
         return ExhibitContent::Archive;
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {

@@ -17,6 +17,7 @@ use serde_json::json;
 use super::exhibit::{Exhibit, ExhibitContent, read};
 use super::zaxy::public_key;
 use crate::cli::args::VerifyArgs;
+use crate::cli::disk_bytes::DiskBytes;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::print;
 
@@ -42,11 +43,12 @@ pub(super) fn is_store(exhibit: &Exhibit) -> bool {
     }
 }
 
-fn open(path: &Path) -> Result<ImportSource, Failure> {
+pub(super) fn open(path: &Path) -> Result<ImportSource, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let source = ImportSource::open(&name, Arc::new(read(path)?), &SourceLimits::IMPORT);
-    let source = source.with_context(|| format!("{} cannot be read", path.display()));
-    source.map_err(Failure::unreadable)
+    let unreadable = || format!("{} cannot be read", path.display());
+    let bytes = DiskBytes::open(path).with_context(unreadable).map_err(Failure::unreadable)?;
+    let source = ImportSource::open(&name, Arc::new(bytes), &SourceLimits::IMPORT);
+    source.with_context(unreadable).map_err(Failure::unreadable)
 }
 
 /// Checks it and prints the findings.

@@ -2,6 +2,8 @@
 //! here and a module beside this one.
 
 use super::exhibit::Exhibit;
+#[cfg(feature = "aegx")]
+use super::evidence;
 use super::{certificate, eventloom, pam, zaxy};
 use crate::cli::args::VerifyArgs;
 use crate::cli::exit::{Exit, Failure};
@@ -28,12 +30,25 @@ pub(super) const FORMATS: &[VerifiableFormat] = &[
         matches: |exhibit| exhibit.document().is_some_and(zaxy::is_bundle),
         check: zaxy::check,
     },
+    #[cfg(feature = "aegx")]
+    VerifiableFormat {
+        title: "evidence bundles",
+        matches: evidence::is_named_bundle,
+        check: evidence::check,
+    },
+    VerifiableFormat { title: "portable memory stores", matches: pam::is_store, check: pam::check },
+    // Before logs: its directory has files of lines too. After stores: it takes every other archive.
+    #[cfg(feature = "aegx")]
+    VerifiableFormat {
+        title: "evidence bundles",
+        matches: evidence::is_bundle,
+        check: evidence::check,
+    },
     VerifiableFormat {
         title: "Eventloom logs",
         matches: eventloom::is_log,
         check: eventloom::check,
     },
-    VerifiableFormat { title: "portable memory stores", matches: pam::is_store, check: pam::check },
 ];
 
 /// The format of a file or a directory.

@@ -35,7 +35,7 @@ use crate::transfer::export::send::{SendPlace, send};
 use crate::transfer::export::session::{entry_selector_of, selector_of, session_of};
 use crate::transfer::export::{
     Compression, ExportPlan, ExportReach, ExportStop, ExportSummary, PieceSender, PlannedSignature,
-    SessionPlan, walk,
+    SessionPlan, evidence_terms, walk,
 };
 use crate::transfer::places::Direction;
 
@@ -65,12 +65,14 @@ pub(super) async fn create(mut call: Call) -> Result<Response, Failure> {
         layers: order.layers.clone().unwrap_or_else(|| default_layers(format)),
         session: None,
         pam: None,
+        evidence: None,
     };
     let mut reach = ExportReach::ask(call.desk.clone(), caller.clone(), &plan).await?;
     let mut plan = with_session(&call, plan, &order.session)?;
     let clock =
         PamClock { now: engine.now(), draw: draw(&*call.app.env.rng), tenant: caller.tenant };
     plan.pam = pam_terms(&order, &plan, clock)?;
+    plan.evidence = evidence_terms(&order, &plan, engine.now(), draw(&*call.app.env.rng))?;
     let place = order.destination.as_ref().map(|place| send_place(&call, place)).transpose()?;
     let turn = call.app.exports.turn(&caller)?;
     let events_total = engine.export_events_count(reach.permit(), &plan.point).await?;
@@ -109,7 +111,8 @@ fn with_session(
 ) -> Result<ExportPlan, Failure> {
     let SessionOrder { session_id, selection, sign, disclose, named } = order;
     let is_bundle = plan.format == ExportFormat::Zaxy;
-    if plan.format.records().is_some() || plan.format == ExportFormat::Pam {
+    let is_session = matches!(plan.format, ExportFormat::Zaxy | ExportFormat::Eventloom);
+    if !is_session {
         return match named {
             Some(name) => {
                 let reason = "is for the formats zaxy and eventloom";

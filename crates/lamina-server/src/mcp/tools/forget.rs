@@ -13,7 +13,7 @@ const CASCADE: &str = "redact_events";
 /// Characters of what is to be forgotten.
 const ABOUT_CHARS_MAX: usize = 512;
 
-pub(super) const TOOL: Tool = Tool {
+pub(crate) const TOOL: Tool = Tool {
     name: "memory_forget",
     title: "Forget",
     description: "Forget what is known about something. Without confirm it only says what would go.",

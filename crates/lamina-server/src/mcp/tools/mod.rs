@@ -194,7 +194,7 @@ impl ToolFailure {
             text.push_str(&format!(" The request is `{}`.", request_id.as_str()));
         }
         // Its response is not sent; making it is what writes the cause to the log.
-        drop(failure.into_response(request_id));
+        drop(failure.into_response(request_id, None));
         ToolFailure { code, text, status }
     }
 

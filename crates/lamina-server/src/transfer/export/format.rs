@@ -8,6 +8,8 @@ pub(crate) fn media(format: ExportFormat) -> &'static str {
     match format {
         ExportFormat::Jsonl | ExportFormat::Eventloom => "application/x-ndjson",
         ExportFormat::Pam => "application/zip",
+        #[cfg(feature = "aegx")]
+        ExportFormat::Aegx => "application/zip",
         ExportFormat::Mem0 | ExportFormat::Zep | ExportFormat::Letta | ExportFormat::Zaxy => {
             "application/json"
         }
@@ -20,13 +22,15 @@ pub(crate) fn file_end(format: ExportFormat) -> &'static str {
         ExportFormat::Jsonl | ExportFormat::Eventloom => "jsonl",
         ExportFormat::Letta => "af",
         ExportFormat::Pam => "zip",
+        #[cfg(feature = "aegx")]
+        ExportFormat::Aegx => "aegx.zip",
         ExportFormat::Mem0 | ExportFormat::Zep | ExportFormat::Zaxy => "json",
     }
 }
 
 /// Whether the bytes are text, which can stand in an answer.
 pub(crate) fn is_text(format: ExportFormat) -> bool {
-    format != ExportFormat::Pam
+    format != ExportFormat::Pam && !format.is_evidence()
 }
 
 /// The layers of an export that names none.

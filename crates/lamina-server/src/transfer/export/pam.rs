@@ -14,7 +14,7 @@ mod terms;
 use lamina_api::ApiError;
 use lamina_engine::read::export::ExportPoint;
 use lamina_portable::pam::{
-    BUNDLE_BYTES_MAX, ExportSpan, MemoryKind, StoreExport, WriteError, WrittenBundle, owner_id,
+    BUNDLE_BYTES_MAX, Embedding, ExportSpan, MemoryKind, StoreExport, WriteError, WrittenBundle, owner_id,
 };
 use lamina_portable::zip::{StoredFile, ZipWriter};
 use lamina_types::{ErrorCode, Micros, RecordedAt};
@@ -30,6 +30,10 @@ pub(crate) use terms::{PamClock, pam_terms};
 
 /// The program in `exported_by`.
 const EXPORTER: &str = concat!("lamina/", env!("CARGO_PKG_VERSION"));
+/// The model of vectors.
+const EMBEDDING_MODEL: &str = "lamina-static-256/1";
+/// The status of a memory that is gone.
+const RETRACTED: &str = "retracted";
 /// Bytes of a file that are written between two pieces.
 const WRITE_BYTES: usize = 64 << 10;
 
@@ -44,6 +48,8 @@ pub(crate) struct PamTerms {
     pub(crate) base: Option<PamBase>,
     /// Which versions of facts are in it.
     pub(crate) history: PamHistory,
+    /// Whether each memory has a vector of its words.
+    pub(crate) has_embeddings: bool,
 }
 
 /// The base of a delta.
@@ -95,6 +101,10 @@ pub(super) async fn walk(
         let base_export_id = base.export_id.clone();
         span = ExportSpan::Incremental { base_export_id, since: base.since.0, live };
     }
+    let embeddings = match terms.has_embeddings {
+        true => embed(reach, &mut snapshot, terms).await?,
+        false => Vec::new(),
+    };
     let Snapshot { memories, relations, conversations, index_entries, mut account, .. } = snapshot;
     let export = StoreExport {
         owner_id: owner_id(plan.point.scope.as_str()),
@@ -107,7 +117,7 @@ pub(super) async fn walk(
         relations: relations.into_values().collect(),
         conversations: conversations.into_values().collect(),
         index_entries: index_entries.into_values().collect(),
-        embeddings: Vec::new(),
+        embeddings,
         key: None,
     };
     let WrittenBundle { files, withheld_memories, dropped_relations } =
@@ -127,6 +137,26 @@ pub(super) async fn walk(
     writer.finish().map_err(|error| internal(error.to_string()))?;
     let bytes = sender.send_rest().await?;
     Ok(ExportSummary { bytes, account })
+}
+
+/// Gives each memory a vector of its words; one without a known word has none.
+async fn embed(
+    reach: &ExportReach,
+    snapshot: &mut Snapshot,
+    terms: &PamTerms,
+) -> Result<Vec<Embedding>, ExportStop> {
+    let engine = reach.desk().app.engine.clone();
+    let texts = snapshot.memories.values().map(|memory| memory.content.clone()).collect();
+    let meanings = engine.export_meanings(texts).await?;
+    let mut embeddings = Vec::new();
+    for (memory, vector) in snapshot.memories.values_mut().zip(meanings) {
+        let Some(vector) = vector.filter(|_| memory.status != RETRACTED) else { continue };
+        let id = format!("vec-{}", memory.id);
+        memory.embedding_ref = Some(id.clone());
+        let (memory_id, model) = (memory.id.clone(), EMBEDDING_MODEL.to_owned());
+        embeddings.push(Embedding { id, memory_id, model, created_at: terms.exported_at, vector });
+    }
+    Ok(embeddings)
 }
 
 /// A store that is too large is the asker's to narrow; everything else is ours.

@@ -63,6 +63,10 @@ pub(crate) async fn walk(
     if let Some(session) = &plan.session {
         return send_session(reach, plan, session, Outlet { out, progress }).await;
     }
+    #[cfg(feature = "aegx")]
+    if let Some(terms) = &plan.evidence {
+        return super::evidence::walk(reach, plan, terms, out, progress).await;
+    }
     if let Some(terms) = &plan.pam {
         return pam::walk(reach, plan, terms, out, progress).await;
     }

@@ -5,6 +5,8 @@
 
 mod concepts;
 mod envelope;
+#[cfg(feature = "aegx")]
+mod evidence;
 mod job;
 mod lines;
 mod order;

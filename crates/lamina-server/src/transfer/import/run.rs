@@ -199,7 +199,13 @@ impl JobRun {
         let JobPlan { app, staged, spec, .. } = &self.plan;
         let fault = |fault: SourceFault| Stop::Failed { code: fault.code, detail: fault.detail };
         let source = open_source(&app.engine, staged, &spec.name).map_err(fault)?;
-        let options = read_options(spec).map_err(fault)?;
+        #[cfg_attr(not(feature = "aegx"), expect(unused_mut, reason = "evidence changes it"))]
+        let mut options = read_options(spec).map_err(fault)?;
+        #[cfg(feature = "aegx")]
+        if self.format() == Format::Aegx {
+            options.broken_chains =
+                super::evidence::check(&app.engine, staged, options.broken_chains).map_err(fault)?;
+        }
         let reader = SourceReader { source, format: self.format(), options };
         let ordering = match self.format().keeps_order() {
             true => ImportOrdering::BatchThroughput,

@@ -35,7 +35,7 @@ impl From<EngineError> for SourceFault {
     }
 }
 
-struct StagedBytes(ImportFile);
+pub(super) struct StagedBytes(pub(super) ImportFile);
 
 impl ByteSource for StagedBytes {
     fn bytes_count(&self) -> io::Result<u64> {

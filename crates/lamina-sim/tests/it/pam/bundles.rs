@@ -126,7 +126,7 @@ fn random_scopes_are_stores_without_a_finding() {
         fill_randomly(&mut own, seed);
         let whole = export(&mut own, &json!({}));
         hand_over(&whole, &format!("random-{seed:03}"));
-        let full = export(&mut own, &json!({"history": "full"}));
+        let full = export(&mut own, &json!({"history": "full", "embeddings": true}));
         hand_over(&full, &format!("history-{seed:03}"));
         let id = whole.store()["export_id"].clone();
         let said = own.envelope("I moved to Berlin.");

@@ -80,6 +80,7 @@ const PLAIN: &str = "
     source_recorded_at speaker standing start start_ms statement stream structure symbol table
     temporal term terms text time time_range timestamp timezone to topics track transcript triple
     ttl_for_belief_layer ttl_for_event_layer ttl_seconds turn_index type understanding accept_broken
+    embeddings pseudonymous
     disclose exclude_sensitivities grains kinds limit max_seq query_limit sign since_seq since_time until_time
     valid_during valid_from valid_to value values view wait width x y zone
 ";

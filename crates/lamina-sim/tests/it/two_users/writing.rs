@@ -181,6 +181,11 @@ fn export(scene: &mut Scene<'_>) -> Vec<Act> {
             let body = json!({"scope": scope, "format": format, "session_id": "theirs"});
             acts.push(Act::refused(post("/v1/export", &body)));
         }
+        // The evidence of what they did, with and without their names.
+        for pseudonymous in [false, true] {
+            let body = json!({"scope": scope, "format": "aegx", "pseudonymous": pseudonymous});
+            acts.push(Act::refused(post("/v1/export", &body)));
+        }
     }
     let own = &scene.tools.scope;
     for (url, credential) in [

@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 use super::{export, log_of};
 use crate::harness::{Own, binary, directory, string};
 
-pub(super) struct Ended {
-    pub(super) code: Option<i32>,
-    pub(super) out: String,
-    pub(super) err: String,
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
-pub(super) fn lamina(words: &[&str]) -> Ended {
+pub(crate) fn lamina(words: &[&str]) -> Ended {
     let output = run(&binary(), words).unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
 #[track_caller]
-pub(super) fn fine(words: &[&str]) -> Ended {
+pub(crate) fn fine(words: &[&str]) -> Ended {
     let ended = lamina(words);
     assert_eq!(ended.code, Some(0), "{words:?}: {}{}", ended.out, ended.err);
     ended
@@ -37,7 +37,7 @@ fn ends_with(code: i32, words: &[&str]) -> Ended {
     ended
 }
 
-pub(super) fn shown(path: &Path) -> &str {
+pub(crate) fn shown(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
@@ -49,7 +49,7 @@ pub(super) fn write(path: &Path, text: &str) {
     write_atomic(&RealDisk, path, text.as_bytes()).unwrap();
 }
 
-pub(super) fn keygen(private: &Path, public: &Path, algorithm: &str) -> Ended {
+pub(crate) fn keygen(private: &Path, public: &Path, algorithm: &str) -> Ended {
     fine(&[
         "export-keygen",
         "--out-private",

@@ -125,7 +125,7 @@ mod oracle {
     const READS: &str = "scope.read.local scope.read.holistic scope.read.descend \
         scope.read.cross_tenant understanding.read understanding.read.cross_scope \
         export.format.mem0 export.format.zep export.format.letta export.format.jsonl \
-        export.format.pam export.format.zaxy export.format.eventloom \
+        export.format.pam export.format.zaxy export.format.eventloom export.format.aegx \
         lifecycle.subscribe blob.read";
     const WRITES: &str = "scope.write scope.write.elevated scope.write.on_behalf_of \
         scope.write.about_other scope.write.as_system scope.create.global scope.create.cross_tenant scope.create.custom \
@@ -137,7 +137,7 @@ mod oracle {
         import.from.zep import.from.letta import.from.openai import.from.jsonl import.from.claude \
         import.from.gemini import.from.grok import.from.copilot import.from.mcp_memory \
         import.from.basic_memory import.from.langgraph import.from.hindsight import.from.csv import.from.eventloom \
-        import.from.zaxy import.from.pam";
+        import.from.zaxy import.from.pam import.from.aegx";
     const ADMINISTERS: &str = "policy.administer.scope policy.administer.actor";
     const OWNS: &str = "policy.administer.scope forget.gdpr forget.gdpr.cross_workspace";
     const OPERATES: &str = "policy.administer.deployment admin.flush admin.compact auth.mint \

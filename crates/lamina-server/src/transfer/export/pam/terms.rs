@@ -24,9 +24,11 @@ pub(crate) fn pam_terms(
     clock: PamClock,
 ) -> Result<Option<PamTerms>, ApiError> {
     if plan.format != ExportFormat::Pam {
-        for (field, is_given) in
-            [("base", order.base.is_some()), ("history", order.history.is_some())]
-        {
+        for (field, is_given) in [
+            ("base", order.base.is_some()),
+            ("history", order.history.is_some()),
+            ("embeddings", order.embeddings.is_some()),
+        ] {
             if is_given {
                 return Err(ApiError::invalid_shape(field, "belongs to the format `pam`"));
             }
@@ -53,7 +55,8 @@ pub(crate) fn pam_terms(
         return Err(ApiError::at(ErrorCode::InvalidTimestamp, "base", reason));
     }
     let export_id = PamExportId::new(plan.point.recorded.0, clock.draw).print(&tag(base.is_none()));
-    Ok(Some(PamTerms { export_id, exported_at: clock.now, base, history }))
+    let has_embeddings = order.embeddings == Some(true);
+    Ok(Some(PamTerms { export_id, exported_at: clock.now, base, history, has_embeddings }))
 }
 
 /// The base of a delta: a full export of the same terms, or a time.
