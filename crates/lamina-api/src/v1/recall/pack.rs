@@ -369,17 +369,29 @@ pub struct WhyNotBody {
 impl PackBody {
     /// The pack without large texts (R257): ids and numbers stay.
     pub fn without_content(&self) -> Result<Value, serde_json::Error> {
-        const LARGE: &[&str] =
-            &["content", "summary", "source", "causal_chain", "narrative", "definition"];
+        const LARGE: &[&str] = &[
+            "content",
+            "summary",
+            "source",
+            "causal_chain",
+            "narrative",
+            "definition",
+            "object",
+            "objects",
+            "claim",
+        ];
+        let bare = |item: &mut Value| {
+            if let Some(item) = item.as_object_mut() {
+                item.retain(|key, _| !LARGE.contains(&key.as_str()));
+            }
+        };
         let mut pack = serde_json::to_value(self)?;
         let layers = pack.get_mut("layers").and_then(Value::as_object_mut);
         for items in layers.into_iter().flat_map(|layers| layers.values_mut()) {
-            for item in items.as_array_mut().into_iter().flatten() {
-                if let Some(item) = item.as_object_mut() {
-                    item.retain(|key, _| !LARGE.contains(&key.as_str()));
-                }
-            }
+            items.as_array_mut().into_iter().flatten().for_each(bare);
         }
+        let profile = pack.get_mut("profile").and_then(Value::as_array_mut);
+        profile.into_iter().flatten().for_each(bare);
         // Words of facts: ids stay.
         for hop in
             pack.pointer_mut("/chain/hops").and_then(Value::as_array_mut).into_iter().flatten()
