@@ -30,6 +30,7 @@ mod recalled;
 pub(in crate::read) mod standing;
 pub(crate) mod text_cache;
 mod variants;
+mod verbatim;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +60,7 @@ use plan::Frame;
 pub use recalled::{Considered, Dropped, Ranked, Recalled, Trail};
 pub use standing::Applies;
 use variants::Finding;
+pub use verbatim::VERBATIM_MAX;
 
 /// How long a recall waits for the index to have everything that was answered.
 pub(in crate::read) const INDEX_WAIT_MAX: Duration = Duration::from_secs(1);
@@ -158,6 +160,7 @@ impl Inner {
         standing::but_over(&mut recalled, &over);
         recalled.authors = AuthorReader::new(self, &frame).read_pack(&recalled)?;
         recalled.traversed = self.walked(&frame, &recalled)?;
+        recalled.damaged = std::mem::take(&mut *frame.damaged.lock());
         trail.pack_us = watch.lap();
         recalled.trail = trail;
         self.showed(&frame, &recalled);

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::v1::admin::ByteRange;
 use crate::v1::beliefs::BeliefBody;
+use crate::v1::damaged::DamagedItem;
 use crate::v1::episodes::EpisodeBody;
 use crate::v1::events::{EventBody, TraversedScope};
 use crate::v1::facts::FactBody;
@@ -61,6 +62,10 @@ pub struct PackBody {
     /// Why nothing in it is relevant enough; absent unless that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNotBody>,
+    /// Records that belong here and cannot be read because their stored bytes are damaged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub damaged: Vec<DamagedItem>,
     /// Something could not be read: what is here is not everything.
     #[serde(rename = "_partial", skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
@@ -369,8 +374,10 @@ pub struct WhyNotBody {
 impl PackBody {
     /// The pack without large texts (R257): ids and numbers stay.
     pub fn without_content(&self) -> Result<Value, serde_json::Error> {
+        // The name of an episode is a phrase of its words.
         const LARGE: &[&str] = &[
             "content",
+            "name",
             "summary",
             "source",
             "causal_chain",

@@ -139,7 +139,7 @@ impl Reading<'_> {
             return Ok(());
         }
         if typed(&event).is_some() {
-            match is_replaced(work, &citation) {
+            match is_over(work, &event, &citation) {
                 true => found.superseded += 1,
                 false => found.facts.extend(typed_fact(&event, score)),
             }
@@ -228,7 +228,7 @@ impl Reading<'_> {
         found: &mut FoundFacts,
     ) -> Result<Option<CurrentFact>, Error> {
         if typed(event).is_some() {
-            if is_replaced(work, &cite(event)) {
+            if is_over(work, event, &cite(event)) {
                 found.superseded += 1;
                 return Ok(None);
             }
@@ -332,6 +332,13 @@ fn typed_fact(event: &EventRecord, score: f64) -> Option<CurrentFact> {
         entity: None,
         score,
     })
+}
+
+/// Whether a typed event is over: another took its place, or what it speaks of was closed.
+fn is_over(work: &WorkingSet, event: &EventRecord, citation: &str) -> bool {
+    let is_closed =
+        || typed(event).is_some_and(|typed| work.is_invalidated(&typed, event.recorded_at));
+    is_replaced(work, citation) || is_closed()
 }
 
 /// The typed event that a document is.

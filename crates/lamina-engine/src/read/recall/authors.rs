@@ -109,10 +109,15 @@ impl<'a> AuthorReader<'a> {
         let row = inner.views.event_again(self.frame.tenant, event)?;
         let row = row.filter(|row| !row.is_erased() && !inner.is_hidden(row));
         let author = match row {
-            Some(row) => match inner.decode_who(&inner.reader.entry(row.offset, row.place)?) {
-                Ok(who) => Some(RecordAuthor { actor: who.observed_actor.id, caller: who.caller }),
-                Err(Error::Deleted) => None,
-                Err(error) => return Err(error),
+            Some(row) => match inner.sound_entry(row.offset, row.place)? {
+                Some(entry) => match inner.decode_who(&entry) {
+                    Ok(who) => {
+                        Some(RecordAuthor { actor: who.observed_actor.id, caller: who.caller })
+                    }
+                    Err(Error::Deleted) => None,
+                    Err(error) => return Err(error),
+                },
+                None => None,
             },
             None => None,
         };

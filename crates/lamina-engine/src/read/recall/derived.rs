@@ -258,7 +258,8 @@ impl Inner {
             if !frame.reach.covers(&scope) || !frame.admits_confidence(confidence) {
                 continue;
             }
-            let said = self.fact_told(frame.tenant, &fact, frame.recorded, &mut answers)?;
+            let said = self.fact_told(frame.tenant, &fact, frame.recorded, &mut answers);
+            let said = frame.readable_record(&id, said)?;
             seen.extend(said.map(|said| Candidate {
                 score: score * says.share(&said),
                 since: millis(id.as_bytes()),
@@ -269,7 +270,8 @@ impl Inner {
         *count += seen.len() as u64;
         let mut facts = Vec::new();
         for Ranked { record: (id, fact), score } in first(seen, frame, Layer::Facts) {
-            let record = self.fact(frame.tenant, id, &fact, frame.recorded, &mut answers)?;
+            let record = self.fact(frame.tenant, id, &fact, frame.recorded, &mut answers);
+            let record = frame.readable_record(&id, record)?;
             let Some(mut record) = record else { continue };
             gate.hide_versions(&mut record)?;
             facts.push(Ranked { record, score });
@@ -287,7 +289,8 @@ impl Inner {
         let says = QuestionWords(&frame.matter.stems);
         let mut seen = Vec::new();
         for (id, score) in best(&standing.beliefs) {
-            let found = self.belief_seen(frame.tenant, id, frame.recorded)?;
+            let found = self.belief_seen(frame.tenant, id, frame.recorded);
+            let found = frame.readable_record(&id, found)?;
             let Some(found) = found else { continue };
             let (stood, shown) = (&found.stood, &found.shown);
             let hidden = match shown.hidden {
@@ -317,7 +320,8 @@ impl Inner {
         *count += seen.len() as u64;
         let mut beliefs = Vec::new();
         for Ranked { record: found, score } in first(seen, frame, Layer::Beliefs) {
-            let record = self.belief_whole(found)?;
+            let id = found.stood.row.id;
+            let record = frame.readable_record(&id, self.belief_whole(found))?;
             beliefs.extend(record.map(|record| Ranked { record, score }));
         }
         Ok(beliefs)

@@ -56,11 +56,8 @@ impl Inner {
             if events.len() >= wanted {
                 break;
             }
-            let event = match self.record(&found.row) {
-                Ok(event) => event,
-                Err(Error::Deleted) => continue,
-                Err(error) => return Err(error),
-            };
+            let read = frame.readable(&found.row, self.record(&found.row))?;
+            let Some(event) = read else { continue };
             if frame.admits(&event) && frame.reach.covers(&event.experience.scope) {
                 events.push(Ranked { record: event, score: found.score });
             }

@@ -1,12 +1,15 @@
 //! Where a question stands: which scopes, which times, which records may be in the answer.
 
+use std::collections::BTreeSet;
+
 use lamina_core::read::filter::{Facets, passes};
 use lamina_core::read::plan::Plan;
 use lamina_core::read::words::{Matter, matter};
 use lamina_models::asked::{self, When, Window};
-use lamina_store::view::Tag;
+use lamina_store::view::{EventRow, Tag};
 use lamina_types::recall::{Field, Filter, Phrase, Recall, Test};
 use lamina_types::{EventRecord, Micros, RecordedAt, ValidAt};
+use parking_lot::Mutex;
 
 use super::MayRecall;
 use crate::Error;
@@ -41,9 +44,45 @@ pub(crate) struct Frame<'a> {
     pub(super) indexed: bool,
     /// The tags of [`SILENT`] modalities, unless a filter asks for such events.
     pub(super) silent: Option<[Tag; 2]>,
+    /// Records that could not be read because stored bytes are damaged.
+    pub(super) damaged: Mutex<BTreeSet<String>>,
 }
 
 impl Frame<'_> {
+    /// What was read of an event, unless its words are gone or damaged. Notes damage.
+    pub(super) fn readable<T>(
+        &self,
+        row: &EventRow,
+        read: Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(Error::Deleted) => Ok(None),
+            Err(error) if error.is_damage() => {
+                if self.scopes.contains(&row.scope) {
+                    self.damaged.lock().insert(row.id.to_string());
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What was read of a derived record of the reach, unless its words are damaged. Notes damage.
+    pub(super) fn readable_record<T: Default>(
+        &self,
+        id: &dyn ToString,
+        read: Result<T, Error>,
+    ) -> Result<T, Error> {
+        match read {
+            Err(error) if error.is_damage() => {
+                self.damaged.lock().insert(id.to_string());
+                Ok(T::default())
+            }
+            read => read,
+        }
+    }
+
     /// Whether something that happened then, and became known then, may be in the answer.
     pub(super) fn in_time(&self, observed: ValidAt, recorded: RecordedAt) -> bool {
         let inside = |window: &Window| {
@@ -139,6 +178,7 @@ impl Inner {
             window: None,
             hinted: phrases.spoken(&question.query).map(meant).or_else(spoken),
             scopes,
+            damaged: Mutex::default(),
             silent: (!question.query.is_empty() && question.filter == Filter::default())
                 .then(|| {
                     let [one, other] = SILENT.map(|name| self.views.tag_modality(tenant, name));

@@ -83,6 +83,8 @@ pub struct Recalled {
     pub tokens: u64,
     /// Of a walk down: where the records are from, and what was left out.
     pub traversed: Option<Vec<Traversed>>,
+    /// Records that could not be read because stored bytes are damaged, by their ids.
+    pub damaged: BTreeSet<String>,
     /// Layers that could not be read.
     pub failed: Vec<Layer>,
     /// The search index does not follow: events were found by reading them.
@@ -200,6 +202,7 @@ impl Recalled {
             cut: 0,
             tokens: 0,
             traversed: None,
+            damaged: BTreeSet::new(),
             failed: Vec::new(),
             unindexed: false,
             unembedded: false,

@@ -49,12 +49,8 @@ impl Inner {
         let mut texts = Vec::new();
         for at in best.into_iter().take(read) {
             let Some(found) = hits.events.get(at) else { continue };
-            match self.digest(&look, &found.row) {
-                Ok(text) => texts.push((at, found.terms, text)),
-                // Its words are being erased right now.
-                Err(Error::Deleted) => {}
-                Err(error) => return Err(error),
-            }
+            let read = frame.readable(&found.row, self.digest(&look, &found.row))?;
+            texts.extend(read.map(|text| (at, found.terms, text)));
         }
         // Words are only compared from here on: no other is added while they are.
         let mut focus = look.lexicon.focus(hits.asked.iter().map(|term| term.word.as_str()));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use lamina_api::time;
 use lamina_api::v1::admin::ByteRange;
+use lamina_api::v1::damaged::DamagedItem;
 use lamina_api::v1::events::EventBody;
 use lamina_api::v1::recall::{
     ChainBody, FragmentBody, HopBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked,
@@ -40,6 +41,7 @@ use crate::http::app::App;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::{Failure, internal};
 use crate::http::packs::Kept;
+use crate::http::record::AccessTimes;
 use crate::http::reply;
 
 /// Said where records of a time were written after the knowledge that is asked with.
@@ -55,7 +57,9 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     }
     let caller = call.caller()?;
     let seen = if question.stream { stream::seen(&call)? } else { None };
+    let asked = call.app.env.clock.monotonic();
     let may = may(&call.desk, &caller, &question).await?;
+    call.record.asked_policy(call.app.env.clock.monotonic().0 - asked.0);
     let kept = again(&call, &caller, &question)?.filter(|kept| kept.is_within(&may));
     if question.stream {
         let request = call.id.as_str().to_owned();
@@ -70,7 +74,7 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     }
     let ignored = question.view == PackView::Raw && question.temporal.valid_during.is_some();
     let request = call.id.as_str().to_owned();
-    let made = make(&call.app, request, &caller, may, question).await?;
+    let made = make(&call.desk, request, &caller, may, question).await?;
     let mut response = reply::json_bytes(made.body.clone());
     if ignored {
         reply::warn(&mut response, "valid_during_ignored_for_view_raw");
@@ -97,7 +101,7 @@ async fn streamed(
     }
     let kept = match kept {
         Some(kept) => kept,
-        None => make(app, request, caller, may, question).await?,
+        None => make(desk, request, caller, may, question).await?,
     };
     let events = stream::events(&kept)?;
     let at = (stream::first(app), now);
@@ -164,12 +168,13 @@ pub(super) fn again(
 }
 
 pub(super) async fn make(
-    app: &Arc<App>,
+    desk: &Desk,
     request: String,
     caller: &Caller,
     may: MayRecall,
     mut question: Recall,
 ) -> Result<Arc<Kept>, Failure> {
+    let app = &desk.app;
     let started = app.env.clock.monotonic();
     let reach = Arc::clone(&may.reach);
     if question.view == PackView::Raw {
@@ -183,7 +188,9 @@ pub(super) async fn make(
     let mut body = pack(app, request, &reach, &asked, (&recalled, id)).await?;
     if asked.detail != Detail::None {
         let rendered = app.env.clock.monotonic();
-        let times = times(&recalled, read.0 - started.0, rendered.0 - read.0);
+        let spent = desk.record.spent();
+        let (recall_us, render_us) = (read.0 - started.0, rendered.0 - read.0);
+        let times = times(&recalled, TimesSpent { access: spent, recall_us, render_us });
         body.diagnostics = Some(diagnostics::of(&reach, &asked, &recalled, times));
     }
     // What is sent and what is kept are the same bytes.
@@ -243,9 +250,9 @@ async fn pack(
             floor: why.floor,
             hint: why.is_before_records.then_some(ASK_OF_VALID_TIME),
         }),
-        partial: !failed.is_empty(),
-        partial_reason: (!failed.is_empty())
-            .then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", "))),
+        damaged: recalled.damaged.iter().map(DamagedItem::new).collect(),
+        partial: !failed.is_empty() || !recalled.damaged.is_empty(),
+        partial_reason: partial_reason(&failed, recalled.damaged.len()),
     })
 }
 
@@ -261,6 +268,15 @@ fn chain(chain: &FactChain) -> ChainBody {
         branches: chain.branches.iter().map(|hops| hops.iter().map(hop).collect()).collect(),
         missing: chain.missing.clone(),
     }
+}
+
+/// Why a pack is not everything.
+fn partial_reason(failed: &[&str], damaged: usize) -> Option<String> {
+    let failed =
+        (!failed.is_empty()).then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", ")));
+    let damaged = (damaged > 0).then(|| format!("RECORD_DAMAGED: {damaged} records"));
+    let reasons: Vec<String> = failed.into_iter().chain(damaged).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 fn fragments(event: &EventRecord, fragment: &Fragment) -> FragmentBody {
@@ -391,8 +407,19 @@ pub(super) fn trail(recalled: &Recalled) -> Vec<TrailBody> {
     ]
 }
 
-fn times(recalled: &Recalled, recall_us: i64, render_us: i64) -> BTreeMap<&'static str, f64> {
+/// The parts of the time of one recall.
+#[derive(Debug, Clone, Copy)]
+struct TimesSpent {
+    access: AccessTimes,
+    recall_us: i64,
+    render_us: i64,
+}
+
+fn times(recalled: &Recalled, spent: TimesSpent) -> BTreeMap<&'static str, f64> {
+    let TimesSpent { access: AccessTimes { auth_us, policy_us }, recall_us, render_us } = spent;
     BTreeMap::from([
+        ("auth", milliseconds(auth_us)),
+        ("policy_check", milliseconds(policy_us)),
         ("recall", milliseconds(recall_us)),
         ("search", milliseconds(recalled.trail.search_us)),
         ("expand", milliseconds(recalled.trail.expand_us)),
@@ -401,7 +428,7 @@ fn times(recalled: &Recalled, recall_us: i64, render_us: i64) -> BTreeMap<&'stat
         ("derive", milliseconds(recalled.trail.derive_us)),
         ("pack", milliseconds(recalled.trail.pack_us)),
         ("render_context_block", milliseconds(render_us)),
-        ("total", milliseconds(recall_us + render_us)),
+        ("total", milliseconds(auth_us + policy_us + recall_us + render_us)),
     ])
 }
 

@@ -23,7 +23,7 @@ use lamina_types::{EventId, EventRecord};
 use super::terms::{export_term, object_value, term_value, thing};
 use crate::http::{stance_word, term_name, vocabulary_text};
 
-pub(super) fn event(mut record: EventRecord) -> ExportRecord {
+pub(crate) fn event(mut record: EventRecord) -> ExportRecord {
     let origin = record.experience.origin.take();
     ExportRecord::Event(Box::new(ExportEvent {
         id: record.id.to_string(),

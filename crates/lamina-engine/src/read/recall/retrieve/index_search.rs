@@ -25,8 +25,8 @@ pub(super) type Near = Vec<(EventId, f64)>;
 
 /// What was looked up.
 #[derive(Debug, Default)]
-pub(super) struct LookedUp {
-    pub(super) lexical: Channel,
+pub(in crate::read::recall) struct LookedUp {
+    pub(in crate::read::recall) lexical: Channel,
     pub(super) near: Near,
     /// What a model that is configured finds near, if it could be asked.
     pub(super) further: Option<Further>,
@@ -47,7 +47,7 @@ pub(super) struct Further {
 
 impl Inner {
     /// The events that have to do with a text: by the index, or by reading them where it is behind or fails.
-    pub(super) fn found(
+    pub(in crate::read::recall) fn found(
         &self,
         frame: &Frame<'_>,
         text: &str,

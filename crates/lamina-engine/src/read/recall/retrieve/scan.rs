@@ -84,12 +84,7 @@ impl Inner {
     fn texts(&self, frame: &Frame<'_>, terms: &[String]) -> Result<Vec<Text>, Error> {
         let mut texts = Vec::new();
         for row in self.rows_in(frame, EVENTS_MAX)? {
-            let event = match self.record(&row) {
-                Ok(event) => event,
-                // Its words are being erased right now.
-                Err(Error::Deleted) => continue,
-                Err(error) => return Err(error),
-            };
+            let Some(event) = frame.readable(&row, self.record(&row))? else { continue };
             if !frame.admits(&event) || !frame.reach.covers(&event.experience.scope) {
                 continue;
             }
