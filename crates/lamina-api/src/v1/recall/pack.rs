@@ -375,18 +375,8 @@ impl PackBody {
     /// The pack without large texts (R257): ids and numbers stay.
     pub fn without_content(&self) -> Result<Value, serde_json::Error> {
         // The name of an episode is a phrase of its words.
-        const LARGE: &[&str] = &[
-            "content",
-            "name",
-            "summary",
-            "source",
-            "causal_chain",
-            "narrative",
-            "definition",
-            "object",
-            "objects",
-            "claim",
-        ];
+        const LARGE: &[&str] =
+            &["content", "name", "summary", "source", "causal_chain", "narrative", "definition"];
         let bare = |item: &mut Value| {
             if let Some(item) = item.as_object_mut() {
                 item.retain(|key, _| !LARGE.contains(&key.as_str()));
