@@ -468,7 +468,8 @@ fn typed(source: &Source<'_>, leaves: &[Leaf]) -> Vec<Claim> {
 
 /// The claim of `{subject, predicate, object}` with typed values, from when to when it holds and how sure it is.
 fn triple(source: &Source<'_>, leaves: &[Leaf]) -> Option<Claim> {
-    let (subject, _) = typed_term(leaves, "subject")?;
+    let subject = typed_term(leaves, "subject").map(|(term, _)| term);
+    let subject = subject.or_else(|| literal_subject(leaves))?;
     let (predicate, _) = text_at(leaves, &["predicate"])?;
     let predicate = canonical(predicate);
     if predicate.is_empty() || predicate.chars().count() > PREDICATE_CHARS_MAX {
@@ -529,6 +530,19 @@ fn typed_term<'a>(leaves: &'a [Leaf], part: &str) -> Option<(Term, &'a Leaf)> {
     }
     let (name, leaf) = text_at(leaves, &[part, "name"]).unwrap_or(id);
     Some((Term::Named { name: name.to_owned(), kind: EntityKind::Thing }, leaf))
+}
+
+/// A subject that is given as a text: an actor by its id, anything else by its name.
+fn literal_subject(leaves: &[Leaf]) -> Option<Term> {
+    let (name, _) = text_at(leaves, &["subject", "value"])?;
+    let name = name.trim();
+    if name.is_empty() || text_at(leaves, &["subject", "type"])?.0 != "literal" {
+        return None;
+    }
+    Some(match name.parse::<ActorId>() {
+        Ok(actor) => Term::Actor(actor),
+        Err(_) => Term::Named { name: name.to_owned(), kind: EntityKind::Thing },
+    })
 }
 
 fn literal<'a>(leaves: &'a [Leaf], predicate: &str) -> Option<(Object, &'a Leaf)> {

@@ -300,6 +300,7 @@ impl Answerer {
             source_class: source_class(what),
             stands: stands(what, &echoes),
             revoked: Vec::new(),
+            concepts: concepts_named(&what.context.labels),
             echoes,
             echoed,
             asked,
@@ -389,6 +390,21 @@ fn wants_model(what: &ExperienceWhat) -> bool {
 
 fn nothing() -> Extraction {
     Extraction { extractor: "none".to_owned(), ..Extraction::default() }
+}
+
+/// What a label begins with that names a concept.
+const CONCEPT_LABEL: &str = "concept:";
+
+/// The names that labels give concepts, each once.
+fn concepts_named(labels: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in labels.iter().filter_map(|label| label.strip_prefix(CONCEPT_LABEL)) {
+        let name = name.trim();
+        if !name.is_empty() && names.iter().all(|known| known != name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// Whether words are to be taken at their word depends on where they come from.

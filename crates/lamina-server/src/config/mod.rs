@@ -64,6 +64,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// The certificate to serve with; without one HTTP is spoken in the clear.
     pub tls: Option<tls::Files>,
+    /// The address of the documentation that errors point to.
+    pub docs_base_url: Option<String>,
     /// Origins of web pages that may read answers.
     pub cors_origins: Vec<String>,
     /// Names that requests may be addressed to, where tokens are needed; none stands for every name.
@@ -173,6 +175,8 @@ pub struct Limits {
     pub blob_bytes: u64,
     /// Bytes of the source of an import.
     pub import_bytes: u64,
+    /// Reads that are under way or wait in line.
+    pub reads_in_flight: u64,
     /// Open connections.
     pub connections: u64,
     /// How long a connection may take to send the head of its next request.
@@ -348,6 +352,7 @@ pub(crate) const KEYS: &[Key] = &[
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    key("docs.base_url", "LAMINA_DOCS_BASE_URL"),
     Key { list: true, ..key("http.hosts", "LAMINA_HTTP_HOSTS") },
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
@@ -357,6 +362,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
     key("limits.import_bytes", "LAMINA_LIMITS_IMPORT_BYTES"),
+    key("limits.reads_in_flight", "LAMINA_LIMITS_READS_IN_FLIGHT"),
     key("limits.connections", "LAMINA_LIMITS_CONNECTIONS"),
     key("limits.header_timeout_ms", "LAMINA_LIMITS_HEADER_TIMEOUT_MS"),
     key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),
@@ -413,7 +419,6 @@ impl Config {
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
         let retention = RetentionConfig::take(&mut settings)?;
-        let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         let free_bytes_min =
@@ -437,6 +442,7 @@ impl Config {
             log_filter,
             log_format,
             tls,
+            docs_base_url: settings.parsed("docs.base_url", "none", value::web_address)?,
             cors_origins,
             hosts,
             quotas,
@@ -444,7 +450,7 @@ impl Config {
             envelope_lenient,
             experimental_enabled,
             retention,
-            core_dumps,
+            core_dumps: settings.switch("process.core_dumps", false, Origin::Default)?,
             segment_bytes,
             free_bytes_min,
             ledger,

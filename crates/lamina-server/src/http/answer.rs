@@ -58,7 +58,9 @@ pub(crate) async fn answer(
     let mut standing = None;
     let mut asked = None;
     let mut expires = None;
-    let result = match admit(&app, &site, &head, &word).await {
+    let admitted = admit(&app, &site, &head, &word).await;
+    record.authenticated(app.env.clock.monotonic().0 - started.0);
+    let result = match admitted {
         Err(error) => Err(error.into()),
         Ok(identity) => {
             let grant = identity.as_ref().ok().and_then(|caller| caller.grant.as_ref());
@@ -83,7 +85,8 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| refusal(failure, &site, &id));
+    let mut response =
+        result.unwrap_or_else(|failure| refusal(failure, &site, &id, app.pages.as_deref()));
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
@@ -125,10 +128,10 @@ fn add_headers(
 }
 
 /// A failure in the form that the route speaks.
-fn refusal(failure: Failure, site: &Site, id: &Id) -> Response {
+fn refusal(failure: Failure, site: &Site, id: &Id, pages: Option<&str>) -> Response {
     match site.speaks_mcp() {
         true => endpoint::refusal(failure, id),
-        false => failure.into_response(id),
+        false => failure.into_response(id, pages),
     }
 }
 
@@ -139,8 +142,29 @@ async fn without_panic(handling: Answer) -> Result<Response, Failure> {
         .unwrap_or_else(|panic| Err(internal(format!("panic: {}", logging::panic_text(&*panic)))))
 }
 
-/// A change with a key is made once.
+/// Runs the handler. A read takes a place among those that are under way, and gives it back with its answer.
 fn handled(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
+    if Usage::of(&call.head.method, site.capability()) != Some(Usage::Read) {
+        return handled_once(site, call, handler);
+    }
+    match call.app.reads.begin() {
+        Ok(place) => {
+            let answering = handled_once(site, call, handler);
+            Box::pin(async move {
+                let answered = answering.await;
+                drop(place);
+                answered
+            })
+        }
+        Err(error) => Box::pin(async move {
+            body::drain(&call.head.headers, call.body).await;
+            Err(error.into())
+        }),
+    }
+}
+
+/// A change with a key is made once.
+fn handled_once(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
     match site.keeps_answers() {
         true => Box::pin(once::handle(Arc::clone(site), call, handler)),
         false => handler(call),

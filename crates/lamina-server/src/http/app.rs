@@ -17,6 +17,7 @@ use super::cors::Cors;
 use super::listen::Closing;
 use super::once::Answers;
 use super::packs::{Gone, Packs};
+use super::read_load::ReadLoad;
 use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
@@ -43,6 +44,8 @@ pub struct App {
     /// Names that requests may be addressed to; none stands for every name.
     pub(crate) hosts: Vec<String>,
     pub(crate) rates: Limiter,
+    /// Reads under way.
+    pub(crate) reads: ReadLoad,
     quotas: Quotas,
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
@@ -63,6 +66,8 @@ pub struct App {
     pub(crate) imports: Imports,
     /// Where memory may travel.
     pub(crate) places: TransferPlaces,
+    /// The address of the documentation that errors point to.
+    pub(crate) pages: Option<String>,
     /// What the operator has set for agents.
     pub(crate) mcp: McpAccess,
 }
@@ -113,8 +118,12 @@ impl App {
             closing,
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
+            pages: config.docs_base_url.clone(),
             hosts: config.hosts.clone(),
             rates,
+            reads: ReadLoad::new(
+                usize::try_from(config.limits.reads_in_flight).unwrap_or(usize::MAX),
+            ),
             quotas: config.quotas,
             strictness: if config.envelope_lenient {
                 Strictness::Lenient

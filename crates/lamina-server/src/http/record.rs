@@ -44,6 +44,16 @@ pub(crate) struct Known {
     pub(crate) tool: Option<(&'static str, u16)>,
     /// What the body asks for is experimental, though the route is not.
     pub(crate) experimental: bool,
+    pub(crate) spent: AccessTimes,
+}
+
+/// The time that deciding about access took, in microseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AccessTimes {
+    /// Telling who calls.
+    pub(crate) auth_us: i64,
+    /// Asking the policy.
+    pub(crate) policy_us: i64,
 }
 
 impl Record {
@@ -115,6 +125,21 @@ impl Record {
     /// What is asked for is less stable than its route.
     pub(crate) fn experimental(&self) {
         self.known.lock().experimental = true;
+    }
+
+    /// The caller is known, after so many microseconds.
+    pub(crate) fn authenticated(&self, took_us: i64) {
+        self.known.lock().spent.auth_us = took_us;
+    }
+
+    /// The policy was asked, for so many microseconds.
+    pub(crate) fn asked_policy(&self, took_us: i64) {
+        self.known.lock().spent.policy_us += took_us;
+    }
+
+    /// The time that deciding about access took until now.
+    pub(crate) fn spent(&self) -> AccessTimes {
+        self.known.lock().spent
     }
 
     pub(crate) fn take(&self) -> Known {

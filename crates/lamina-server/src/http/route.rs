@@ -11,6 +11,7 @@ use axum::http::header::ALLOW;
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
+use lamina_api::routes::OtherEndpoint;
 use lamina_api::{ApiError, Method, ROUTES, RouteSpec, RouteStatus};
 use lamina_types::ErrorCode;
 
@@ -60,13 +61,33 @@ fn build(app: &Arc<App>, handler_of: fn(&RouteSpec) -> Option<Handler>) -> Route
         }
         router = router.route(path, methods);
     }
-    router = router.route(endpoint::PATH, mcp(app));
+    router = with_agent_endpoints(router, app);
+    let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("unknown")));
+    router.fallback(move |request: Request| {
+        answer(Arc::clone(&app), Arc::clone(&site), no_route, request)
+    })
+}
+
+/// Adds the endpoints for agents, which are not in the table of the HTTP API.
+fn with_agent_endpoints(mut router: Router, app: &Arc<App>) -> Router {
+    for endpoint in OtherEndpoint::ALL {
+        let methods = match endpoint {
+            OtherEndpoint::Mcp => mcp(app),
+            OtherEndpoint::McpMessages if app.mcp.sse => {
+                let place = (endpoint.path(), "POST");
+                wrong_method(
+                    MethodRouter::new().post(served(app, place, sse::message)),
+                    app,
+                    "POST",
+                )
+            }
+            OtherEndpoint::McpMessages => continue,
+        };
+        router = router.route(endpoint.path(), methods);
+    }
     if app.mcp.sse {
         let stream = MethodRouter::new().get(served(app, (sse::STREAM_PATH, "GET"), sse::open));
         router = router.route(sse::STREAM_PATH, wrong_method(stream, app, "GET"));
-        let place = (sse::MESSAGES_PATH, "POST");
-        let messages = MethodRouter::new().post(served(app, place, sse::message));
-        router = router.route(sse::MESSAGES_PATH, wrong_method(messages, app, "POST"));
     }
     if app.mcp.metadata.is_some() {
         for path in [access::METADATA_PATH, "/.well-known/oauth-protected-resource/mcp"] {
@@ -77,10 +98,7 @@ fn build(app: &Arc<App>, handler_of: fn(&RouteSpec) -> Option<Handler>) -> Route
             router = router.route(path, methods);
         }
     }
-    let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("unknown")));
-    router.fallback(move |request: Request| {
-        answer(Arc::clone(&app), Arc::clone(&site), no_route, request)
-    })
+    router
 }
 
 /// The endpoint of the Model Context Protocol, which is not of the contract of the HTTP API: `docs/MCP.md` describes it.

@@ -17,6 +17,10 @@ pub(crate) mod session;
 pub(crate) mod route_call;
 pub(crate) mod tools;
 pub(crate) mod zaxy;
+pub(crate) mod confirm;
+pub(crate) mod resources;
+pub(crate) mod prompts;
+pub(crate) mod completion;
 pub(crate) mod endpoint;
 pub mod targets;
 

@@ -10,6 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use lamina_api::ApiError;
+use lamina_api::routes::OtherEndpoint;
 use lamina_core::policy::Caller;
 use lamina_env::rng::draw;
 use lamina_types::stdx::hex;
@@ -28,7 +29,7 @@ use crate::http::sse::{self, Next, Source};
 /// The path of the streams.
 pub(crate) const STREAM_PATH: &str = "/sse";
 /// The path of the messages.
-pub(crate) const MESSAGES_PATH: &str = "/messages/";
+pub(crate) const MESSAGES_PATH: &str = OtherEndpoint::McpMessages.path();
 /// Streams of one server.
 const STREAMS_MAX: usize = 1_024;
 /// Answers that wait for a stream.

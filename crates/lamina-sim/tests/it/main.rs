@@ -33,6 +33,10 @@ mod standing;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
+mod upgrades;
+#[cfg(test)]
 mod feedback;
 #[cfg(test)]
 mod still;
@@ -82,6 +86,8 @@ mod readme;
 #[cfg(test)]
 mod rederive;
 #[cfg(test)]
+mod replaced;
+#[cfg(test)]
 mod ownership;
 #[cfg(test)]
 mod paging;
@@ -104,6 +110,7 @@ mod stream;
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod contract;
 mod conventions;
 #[cfg(test)]
 mod errors;
@@ -121,6 +128,10 @@ mod http2;
 mod rate;
 #[cfg(test)]
 mod recall;
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod closest;
 
 #[cfg(test)]
 mod answers;

@@ -3,6 +3,11 @@
 
 pub(crate) mod stdio;
 mod processes;
+mod protocol;
+mod signed;
+mod under_way;
+mod versions;
+mod crashes;
 
 use lamina_sim::client::{Client, Request, Response};
 use serde_json::{Value, json};

@@ -37,18 +37,19 @@ impl Key {
 
     /// An ordinary token of this issuer: tenant `acme`, an hour.
     pub(crate) fn token(&self, iss: &str, sub: &str) -> String {
-        self.sign(&message("ES256", &self.kid, iss, sub))
+        self.token_with(iss, sub, &json!({}))
     }
 
     /// A token that is bound to a session of a tenant.
     pub(crate) fn session_token(&self, iss: &str, bearer: SessionBearer<'_>) -> String {
-        let mut claims = claims(iss, bearer.sub);
-        claims["aud"] = json!(format!("cortexdb:tenant:{}", bearer.tenant));
-        claims["zaxy_session"] = json!(bearer.session);
-        self.sign(&text("ES256", &self.kid, &claims))
+        let audience = format!("cortexdb:tenant:{}", bearer.tenant);
+        let claims = json!({"aud": audience, "zaxy_session": bearer.session});
+        self.token_with(iss, bearer.sub, &claims)
     }
 
-    fn sign(&self, message: &str) -> String {
+    /// The same with more claims.
+    pub(crate) fn token_with(&self, iss: &str, sub: &str, more: &Value) -> String {
+        let message = message_with("ES256", &self.kid, (iss, sub), more);
         let signature = self.pair.sign(&SystemRandom::new(), message.as_bytes()).unwrap();
         format!("{message}.{}", encode(signature.as_ref()))
     }
@@ -69,19 +70,17 @@ pub(crate) struct SessionBearer<'a> {
 }
 
 fn message(alg: &str, kid: &str, iss: &str, sub: &str) -> String {
-    text(alg, kid, &claims(iss, sub))
+    message_with(alg, kid, (iss, sub), &json!({}))
 }
 
-fn claims(iss: &str, sub: &str) -> Value {
+fn message_with(alg: &str, kid: &str, (iss, sub): (&str, &str), more: &Value) -> String {
     let now = SystemClock::default().wall().0 / 1_000_000;
-    json!({
+    let header = json!({"alg": alg, "typ": "JWT", "kid": kid});
+    let mut claims = json!({
         "iss": iss, "sub": sub, "aud": "cortexdb:tenant:acme",
         "iat": now, "exp": now + 3_600, "jti": crate::harness::unique_key(),
-    })
-}
-
-fn text(alg: &str, kid: &str, claims: &Value) -> String {
-    let header = json!({"alg": alg, "typ": "JWT", "kid": kid});
+    });
+    claims.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
     format!("{}.{}", encode(header.to_string().as_bytes()), encode(claims.to_string().as_bytes()))
 }
 

@@ -24,6 +24,11 @@ use args::Transport;
 use link::{Link, LinkCaller};
 use workspace::WorkspaceFinder;
 
+/// Threads that carry messages, and that look at files of the workspace. Each costs memory in every client.
+const WORKERS: usize = 2;
+const BLOCKING_THREADS_MAX: usize = 4;
+/// The variable that names the profile.
+const MCP_TOOL_PROFILE: &str = "MCP_TOOL_PROFILE";
 /// Bytes of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
@@ -32,7 +37,7 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
     if args.transport == Transport::Sse {
         return serve_sse(&args);
     }
-    let profile = given(args.profile.as_deref(), "MCP_TOOL_PROFILE");
+    let profile = given(args.profile.as_deref(), MCP_TOOL_PROFILE);
     let profile: Profile =
         profile.map_or(Ok(Profile::Slim), |name| name.parse()).map_err(Failure::usage)?;
     let token = token(&args)?;
@@ -63,9 +68,9 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
             return Err(Failure::usage(anyhow!("neither a directory nor a server is named")));
         }
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(Failure::unreadable)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING_THREADS_MAX).enable_all();
+    let runtime = runtime.build().map_err(Failure::unreadable)?;
     let ended = runtime.block_on(pump::run(profile, finder, link));
     // A thread may still wait for a line that never comes.
     runtime.shutdown_background();

@@ -24,19 +24,25 @@ pub(crate) struct AgentClient {
 impl AgentClient {
     /// Starts one for a directory, in a workspace.
     pub(crate) fn start(data: &Path, workspace: &Path, arguments: &[&str]) -> AgentClient {
-        let mut child = Command::new(binary())
+        let mut command = AgentClient::command(workspace);
+        command.arg("--data").arg(data).args(arguments);
+        AgentClient::spawn(&mut command)
+    }
+
+    /// `lamina mcp` in a workspace, without arguments.
+    pub(super) fn command(workspace: &Path) -> Command {
+        let mut command = Command::new(binary());
+        command
             .arg("mcp")
-            .arg("--data")
-            .arg(data)
-            .args(arguments)
             .current_dir(workspace)
+            .env("PWD", workspace)
             .env_remove("CLAUDE_PROJECT_DIR")
-            .env("LAMINA_STORAGE_SEGMENT_BYTES", "4194304")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
+            .env("LAMINA_STORAGE_SEGMENT_BYTES", "4194304");
+        command
+    }
+
+    pub(super) fn spawn(command: &mut Command) -> AgentClient {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = mpsc::channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
@@ -80,6 +86,29 @@ impl AgentClient {
 
     pub(super) fn append(&mut self, text: &str) -> Value {
         self.ask("tools/call", &json!({"name": "memory_append", "arguments": {"text": text}}))
+    }
+
+    /// Sends an append without waiting for its answer.
+    pub(super) fn send_append(&mut self, text: &str) -> u64 {
+        self.send("tools/call", &json!({"name": "memory_append", "arguments": {"text": text}}))
+    }
+
+    /// The result of a call of a tool.
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Goes away without a word: both pipes are closed, nobody waits.
+    pub(super) fn vanish(self) -> Child {
+        self.child
+    }
+
+    /// Waits for the end, with standard input open.
+    pub(super) fn exit(mut self) -> (Option<i32>, Vec<String>) {
+        let status = self.child.wait().unwrap();
+        (status.code(), self.lines.iter().collect())
     }
 
     /// Closes standard input and waits for the end.
