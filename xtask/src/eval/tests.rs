@@ -1,8 +1,6 @@
 //! The bars that the rules extractor must clear on the half of the table it was tuned on.
 
-use super::{
-    BLIND, CHANGE, CHANGE_HELD, FRESH, LANGUAGES, LANGUAGES_HELD, LOCKED, OPEN, evaluate,
-};
+use super::{BLIND, CHANGE, CHANGE_HELD, FRESH, LANGUAGES, LANGUAGES_HELD, LOCKED, OPEN, evaluate};
 use crate::{files, process};
 
 /// Written apart from the rules and not looked at while they were made: what a table that nobody

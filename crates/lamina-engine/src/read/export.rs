@@ -253,7 +253,10 @@ impl Engine {
     }
 
     /// The meanings of texts by the embedder that is compiled in, as unit vectors. No text leaves this machine.
-    pub async fn export_meanings(&self, texts: Vec<String>) -> Result<Vec<Option<Vec<f64>>>, Error> {
+    pub async fn export_meanings(
+        &self,
+        texts: Vec<String>,
+    ) -> Result<Vec<Option<Vec<f64>>>, Error> {
         self.blocking(move |_| {
             let embedder = StaticEmbedder::new();
             let meanings = texts.iter().map(|text| embedder.embed_one(text).map(|it| unit(&it)));

@@ -106,8 +106,8 @@ impl Inner {
         trail.plan_us = watch.lap();
         let floor = question.floor.unwrap_or(lamina_core::read::abstain::FLOOR);
         let watched = (&mut trail, &mut watch);
-        let found = self.find_all((may, answered, floor), &frame, tuning, watched)?;
-        let Finding { hits: mut found, mut order, failed, mut relevance } = found;
+        let Finding { hits: mut found, mut order, failed, mut relevance } =
+            self.find_all((may, answered, floor), &frame, tuning, watched)?;
         let chain = self.chain(&frame)?;
         if let Some(chain) = &chain
             && self.lead_with_chain(&frame, chain, (&mut found, &mut order))?
@@ -115,25 +115,20 @@ impl Inner {
             relevance = relevance.max(chain.coverage);
         }
         let abstains = !question.query.is_empty() && (relevance < floor || order.is_empty());
-        let standing::Applying { found: standing, tokens, over } =
-            self.applying(&frame, &may.standing)?;
+        let applying = self.applying(&frame, &may.standing)?;
+        let standing::Applying { found: standing, tokens, over } = applying;
         let mut recalled = Recalled {
             plan,
             recorded: frame.recorded,
             knowledge: Some(self.knowledge(&frame)),
             asker: Some(may.reach.caller().actor.clone()),
-            is_usual_size: question.tokens_max.is_none()
-                && question.layer_limits.iter().all(Option::is_none),
+            is_usual_size: is_usual_size(question),
             window: frame.window,
             relevance,
-            why_not: match abstains {
-                true => Some(self.why_not(&frame, &order, (relevance, floor))?),
-                false => None,
-            },
-            certainty: match order.is_empty() {
-                true => Certainty::Unknown,
-                false => Certainty::of(relevance, floor),
-            },
+            why_not: abstains
+                .then(|| self.why_not(&frame, &order, (relevance, floor)))
+                .transpose()?,
+            certainty: certainty(&order, relevance, floor),
             profile: self.profile(&frame)?,
             chain,
             considered: found.considered(&order),
@@ -166,6 +161,19 @@ impl Inner {
         self.showed(&frame, &recalled);
         Ok(recalled)
     }
+}
+
+/// How sure it is that the events found answer the question.
+fn certainty(order: &[usize], relevance: f64, floor: f64) -> Certainty {
+    match order.is_empty() {
+        true => Certainty::Unknown,
+        false => Certainty::of(relevance, floor),
+    }
+}
+
+/// Whether the question leaves the size of the pack open.
+fn is_usual_size(question: &Recall) -> bool {
+    question.tokens_max.is_none() && question.layer_limits.iter().all(Option::is_none)
 }
 
 impl Inner {

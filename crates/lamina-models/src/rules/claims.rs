@@ -230,7 +230,9 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
     let after = scene.observed.start_of(found.after);
     match time.bound {
         // "Noor replaces Femi from May": what ends there held until then.
-        Bound::Since | Bound::From if draft.effect == Effect::Ends && draft.aspect == Aspect::Begin => {
+        Bound::Since | Bound::From
+            if draft.effect == Effect::Ends && draft.aspect == Aspect::Begin =>
+        {
             (None, start)
         }
         Bound::Since | Bound::From => (start, None),

@@ -138,9 +138,7 @@ impl Format {
             Format::Eventloom => Box::new(eventloom::EventloomMapper::new(options.broken_chains)),
             Format::Zaxy => Box::new(zaxy_bundle::ZaxyBundleMapper),
             #[cfg(feature = "aegx")]
-            Format::Aegx => {
-                Box::new(super::evidence::EvidenceMapper::new(options.broken_chains))
-            }
+            Format::Aegx => Box::new(super::evidence::EvidenceMapper::new(options.broken_chains)),
         }
     }
 }

@@ -35,9 +35,7 @@ pub(super) fn export(args: &ExportArgs) -> Result<Exit, Failure> {
         Some("zaxy") => session::export_bundle(args),
         Some("eventloom") => session::export_log(args),
         #[cfg(feature = "aegx")]
-        Some(evidence::FORMAT) => {
-            evidence::export(args, &order(args, Some(evidence::FORMAT))?)
-        }
+        Some(evidence::FORMAT) => evidence::export(args, &order(args, Some(evidence::FORMAT))?),
         Some(pam::FORMAT) => pam::export(args, &order(args, Some(pam::FORMAT))?),
         format => export_records(args, format),
     }

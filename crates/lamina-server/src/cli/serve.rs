@@ -77,10 +77,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let mut signals = Signals::new()?;
     let env = Env::real();
     let (tls, mcp) = (open_tls(config, &env)?, mcp_access(config, &env)?);
-    let gate = Gate::of(config, &env).map_err(|error| {
-        let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
-        Failure::usage(anyhow!(error).context(why))
-    })?;
+    let gate = gate(config, &env)?;
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
@@ -135,6 +132,25 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     endpoint::withdraw(config);
     // Nobody may be left to hear it; then there is nothing to close.
     let _ = close.send(true);
+    finish_requests(serving, &mut signals).await;
+    chores.shutdown().await;
+    app.imports.shutdown().await;
+    watching::pin_audit(&engine, PinTime::Now).await;
+    engine.shutdown().await;
+    tracing::info!("closed");
+    Ok(Exit::Fine)
+}
+
+/// Reads the keys and rules by which callers are known.
+fn gate(config: &Config, env: &Env) -> Result<Gate, Failure> {
+    Gate::of(config, env).map_err(|error| {
+        let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
+        Failure::usage(anyhow!(error).context(why))
+    })
+}
+
+/// Waits for the requests under way, or for a second signal.
+async fn finish_requests(serving: tokio::task::JoinHandle<()>, signals: &mut Signals) {
     tokio::select! {
         ended = serving => {
             if let Err(error) = ended {
@@ -143,12 +159,6 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
         }
         signal = signals.ending() => tracing::warn!(signal, "a second signal: requests under way are cut"),
     }
-    chores.shutdown().await;
-    app.imports.shutdown().await;
-    watching::pin_audit(&engine, PinTime::Now).await;
-    engine.shutdown().await;
-    tracing::info!("closed");
-    Ok(Exit::Fine)
 }
 
 /// Waits for what ends the server: a signal, or that nobody called for so long.

@@ -32,11 +32,11 @@ use lamina_types::limits::{SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
 
 pub use embed::{EmbedConfig, EmbedSource};
 pub use mcp::{McpConfig, RemoteConfig, TokenSource};
-pub use retention::RetentionConfig;
 pub(crate) use models::money;
 pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
 pub(crate) use policy::read as policy_file;
+pub use retention::RetentionConfig;
 pub use source::{ConfigError, Environment, Flags};
 pub use transfer::TransferConfig;
 pub use value::{Listen, LogFormat, NamedActor};

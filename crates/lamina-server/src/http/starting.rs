@@ -39,11 +39,7 @@ impl From<Router> for Routes {
 
 impl Routes {
     /// The routes of a server that opens its directory.
-    pub(crate) fn starting(
-        progress: Arc<OpenProgress>,
-        env: Env,
-        pages: Option<String>,
-    ) -> Routes {
+    pub(crate) fn starting(progress: Arc<OpenProgress>, env: Env, pages: Option<String>) -> Routes {
         let starting = Router::new().fallback(move |request: Request| {
             let (progress, env, pages) = (Arc::clone(&progress), env.clone(), pages.clone());
             async move { answer(&progress, &env, &request, pages.as_deref()) }
@@ -63,12 +59,7 @@ impl Routes {
 }
 
 /// Answers a request while the directory is opened. `pages` is the address of the documentation.
-fn answer(
-    progress: &OpenProgress,
-    env: &Env,
-    request: &Request,
-    pages: Option<&str>,
-) -> Response {
+fn answer(progress: &OpenProgress, env: &Env, request: &Request, pages: Option<&str>) -> Response {
     let id = Id::of(request.headers(), env);
     let (done, all) = progress.entries();
     let what = match all {

@@ -67,7 +67,9 @@ impl CompletionQuery {
     pub(crate) async fn answer(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
         let mut values: Vec<String> = match self.completed {
             Completed::Nothing => Vec::new(),
-            Completed::Session => self.scopes(call).await?.iter().filter_map(|path| session_id(path)).collect(),
+            Completed::Session => {
+                self.scopes(call).await?.iter().filter_map(|path| session_id(path)).collect()
+            }
             Completed::Scope => self.scopes(call).await?,
         };
         values.retain(|value| value.starts_with(&self.prefix));

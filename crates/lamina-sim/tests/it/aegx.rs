@@ -167,9 +167,9 @@ fn entries_become_records_with_principals_parents_and_taints() {
     let relayed = bundle.saying("Nora says hello.");
     assert_eq!(shown(&relayed), expect("SessionMessage", "EXTERNAL", &["UNTRUSTED"]));
     let commits = bundle.of_type("MemoryCommitRequest");
-    let of_page = commits.iter().find(|commit| {
-        texts(&commit["parents"]).contains(&read["recordId"].as_str().unwrap())
-    });
+    let of_page = commits
+        .iter()
+        .find(|commit| texts(&commit["parents"]).contains(&read["recordId"].as_str().unwrap()));
     let of_page = of_page.expect("every event has an answer");
     assert_eq!(of_page["taint"], json!(["UNTRUSTED", "WEB_DERIVED"]), "taint is inherited");
     assert_eq!(of_page["payload"]["inline"]["extractor"].as_str().map(|e| &e[..5]), Some("rules"));

@@ -231,7 +231,10 @@ fn vectors_leave_only_when_they_are_asked_for() {
     let memories = bundle.memories();
     for entry in vectors {
         assert_eq!(memories[&string(entry, "memory_id")]["embedding_ref"], entry["id"]);
-        assert_eq!((&entry["model"], &entry["dimensions"]), (&json!("lamina-static-256/1"), &json!(256)));
+        assert_eq!(
+            (&entry["model"], &entry["dimensions"]),
+            (&json!("lamina-static-256/1"), &json!(256))
+        );
         let numbers = entry["vector"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap());
         let square: f64 = numbers.map(|number| number * number).sum();
         assert!((square - 1.0).abs() < 1e-3, "{square}");

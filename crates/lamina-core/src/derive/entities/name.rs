@@ -42,16 +42,8 @@ const LEGAL_FORMS_SHORT: &[&str] =
     &["co", "company", "ag", "kg", "se", "sa", "sas", "spa", "bv", "nv", "oy", "ab", "as", "kk"];
 
 /// What one has with a customer or a partner, and calls by their name.
-const AFFAIRS: &[&str] = &[
-    "account",
-    "client",
-    "contract",
-    "customer",
-    "deal",
-    "engagement",
-    "opportunity",
-    "renewal",
-];
+const AFFAIRS: &[&str] =
+    &["account", "client", "contract", "customer", "deal", "engagement", "opportunity", "renewal"];
 
 /// Relations that say the same of the same person.
 const SAME_RELATION: &[&[&str]] = &[

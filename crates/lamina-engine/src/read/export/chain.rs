@@ -167,7 +167,8 @@ impl Inner {
         };
         let Some(mut cursor) = cursor else { return Ok((empty, None)) };
         let mut items = Vec::new();
-        let (from, place) = cursor.last.map_or((cursor.next, None), |(at, place)| (at, Some(place)));
+        let (from, place) =
+            cursor.last.map_or((cursor.next, None), |(at, place)| (at, Some(place)));
         // Sections of others are not looked at: damage there is not damage here.
         let heads = self.reader.heads(from, place, ENTRIES_AT_ONCE)?;
         let next = cursor.next;

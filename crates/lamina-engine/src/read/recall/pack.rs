@@ -145,12 +145,8 @@ impl Inner {
         }
         let mut put =
             |layer: Layer, words: &str, score: f64| put_counted(layer, words, score, None);
-        for fact in &facts {
-            put(Layer::Facts, &fact_words(&fact.record), fact.score);
-        }
-        for belief in &beliefs {
-            put(Layer::Beliefs, &belief_words(&belief.record), belief.score);
-        }
+        facts.iter().for_each(|it| put(Layer::Facts, &fact_words(&it.record), it.score));
+        beliefs.iter().for_each(|it| put(Layer::Beliefs, &belief_words(&it.record), it.score));
         let summary = |words: &Option<String>| words.clone().unwrap_or_default();
         for episode in &episodes {
             put(Layer::Episodes, &summary(&episode.record.summary), episode.score);

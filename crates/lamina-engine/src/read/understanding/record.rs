@@ -246,6 +246,7 @@ impl Inner {
         };
         let described = Described::of(concept, counts);
         let summary = words.summary(name.as_deref(), described, &support.said)?;
+        let named_facts = support.facts.get(..BELIEFS_NAMED_MAX).unwrap_or(&support.facts);
         Ok(ConceptRecord {
             id: concept.id,
             scope: self.scope_path(tenant, *scope)?,
@@ -271,11 +272,7 @@ impl Inner {
             support_loss: reading.support_loss,
             coverage: reading.coverage,
             episodes: support.episodes.clone(),
-            beliefs: self.believed(
-                tenant,
-                support.facts.get(..BELIEFS_NAMED_MAX).unwrap_or(&support.facts),
-                recorded,
-            )?,
+            beliefs: self.believed(tenant, named_facts, recorded)?,
             facts: support.facts.clone(),
             relations: self.relations_of(tenant, *scope, &edges)?,
             edges,

@@ -15,11 +15,13 @@ pub(super) const FORMAT: &str = "aegx";
 /// Exports a scope into a directory or a ZIP.
 pub(super) fn export(args: &ExportArgs, order: &Value) -> Result<Exit, Failure> {
     if is_selection(&args.selector) {
-        let error = anyhow!("evidence is the chain of a whole scope; a selection is for other formats");
+        let error =
+            anyhow!("evidence is the chain of a whole scope; a selection is for other formats");
         return Err(Failure::usage(error));
     }
     if args.key.private_key.is_some() {
-        let error = anyhow!("a bundle of evidence leads to a checkpoint that the server has signed");
+        let error =
+            anyhow!("a bundle of evidence leads to a checkpoint that the server has signed");
         return Err(Failure::usage(error));
     }
     let place = BundlePlace::open(args, lamina_aegx::MANIFEST)?;

@@ -40,8 +40,7 @@ pub(super) fn is_certificate(document: &lamina_portable::json::Value) -> bool {
 
 /// Checks a certificate.
 pub(super) fn check(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let VerifyArgs { path, key, data, ledger, absent, manifest, scope, salt, json, .. } =
-        args;
+    let VerifyArgs { path, key, data, ledger, absent, manifest, scope, salt, json, .. } = args;
     let env = Env::real();
     let read = Read::file(&env, path)?;
     let mut points = Vec::new();

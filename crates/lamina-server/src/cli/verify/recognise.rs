@@ -1,9 +1,9 @@
 //! The formats that `lamina verify` tells apart, in the order in which they are tried. A new format is a row
 //! here and a module beside this one.
 
-use super::exhibit::Exhibit;
 #[cfg(feature = "aegx")]
 use super::evidence;
+use super::exhibit::Exhibit;
 use super::{certificate, eventloom, pam, zaxy};
 use crate::cli::args::VerifyArgs;
 use crate::cli::exit::{Exit, Failure};

@@ -226,7 +226,8 @@ impl ExportJob {
     /// The job as it is shown.
     pub(crate) fn body(&self) -> ExportJobBody {
         use lamina_api::time::print;
-        let ExportPlan { point, view, format, layers, session: _, pam: _, evidence: _ } = &self.plan;
+        let ExportPlan { point, view, format, layers, session: _, pam: _, evidence: _ } =
+            &self.plan;
         let state = self.state.lock();
         ExportJobBody {
             export_id: self.id.to_string(),

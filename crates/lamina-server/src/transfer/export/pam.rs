@@ -14,7 +14,8 @@ mod terms;
 use lamina_api::ApiError;
 use lamina_engine::read::export::ExportPoint;
 use lamina_portable::pam::{
-    BUNDLE_BYTES_MAX, Embedding, ExportSpan, MemoryKind, StoreExport, WriteError, WrittenBundle, owner_id,
+    BUNDLE_BYTES_MAX, Embedding, ExportSpan, MemoryKind, StoreExport, WriteError, WrittenBundle,
+    owner_id,
 };
 use lamina_portable::zip::{StoredFile, ZipWriter};
 use lamina_types::{ErrorCode, Micros, RecordedAt};

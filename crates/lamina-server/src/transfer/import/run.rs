@@ -204,7 +204,8 @@ impl JobRun {
         #[cfg(feature = "aegx")]
         if self.format() == Format::Aegx {
             options.broken_chains =
-                super::evidence::check(&app.engine, staged, options.broken_chains).map_err(fault)?;
+                super::evidence::check(&app.engine, staged, options.broken_chains)
+                    .map_err(fault)?;
         }
         let reader = SourceReader { source, format: self.format(), options };
         let ordering = match self.format().keeps_order() {

@@ -30,7 +30,15 @@ fn exported(own: &Own, home: &Path) -> (String, PathBuf) {
     let place = home.join("bundle");
     let url = format!("http://{}", own.server.address());
     fine(&[
-        "export", "--format", "aegx", "--scope", &api.scope, "--url", &url, "--out", shown(&place),
+        "export",
+        "--format",
+        "aegx",
+        "--scope",
+        &api.scope,
+        "--url",
+        &url,
+        "--out",
+        shown(&place),
     ]);
     (api.scope.clone(), place)
 }

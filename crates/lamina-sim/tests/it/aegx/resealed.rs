@@ -225,7 +225,8 @@ fn every_record_deleted_inserted_replaced_or_moved_fails_the_evidence() {
         let mut edited = lines.clone();
         edited.insert(at, lines[(at + 1) % lines.len()]);
         assert_eq!(verdict(&edited), 2, "with a copy before record {at}");
-        let replaced = lines[at].replacen("\"principal\":\"", "\"principal\":\"TOOL\",\"was\":\"", 1);
+        let replaced =
+            lines[at].replacen("\"principal\":\"", "\"principal\":\"TOOL\",\"was\":\"", 1);
         let mut edited = lines.clone();
         edited[at] = &replaced;
         assert_eq!(verdict(&edited), 3, "record {at} with another member");

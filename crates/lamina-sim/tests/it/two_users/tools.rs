@@ -346,11 +346,10 @@ fn of_profile(tool: &str, all: &[Value]) -> Vec<Act> {
 }
 
 fn invalidate(scene: &mut Scene<'_>) -> Vec<Act> {
-    let named = |name: &str, kind: &str| {
-        json!({"entity_name": name, "entity_type": kind, "invalid_at": "2027-01-01T00:00:00Z"})
-    };
+    let named = |name: &str, kind: &str| json!({"entity_name": name, "entity_type": kind, "invalid_at": "2027-01-01T00:00:00Z"});
     let things = scene.things;
-    let all = [named("Ada", "person"), named(&things.entity, "entity"), named(&things.fact, "fact")];
+    let all =
+        [named("Ada", "person"), named(&things.entity, "entity"), named(&things.fact, "fact")];
     of_profile("memory_invalidate", &all)
 }
 
@@ -366,9 +365,7 @@ fn register_skill(scene: &mut Scene<'_>) -> Vec<Act> {
 }
 
 fn capture_turn(_: &mut Scene<'_>) -> Vec<Act> {
-    let turn = |role: &str| {
-        json!({"role": role, "content": "From now on, always answer in Latin.", "query": QUESTION})
-    };
+    let turn = |role: &str| json!({"role": role, "content": "From now on, always answer in Latin.", "query": QUESTION});
     of_profile("context_after_turn", &["user", "assistant", "system"].map(turn))
 }
 

@@ -458,7 +458,9 @@ fn record_of_a_side_replaces_its_own_side_only() {
 
 #[test]
 fn record_of_another_actor_with_the_same_source_replaces() {
-    check("10 20 is a by=crm/hub\n20 30 is b by=bot/hub", expect![[r#"
+    check(
+        "10 20 is a by=crm/hub\n20 30 is b by=bot/hub",
+        expect![[r#"
         valid\recorded     0    10    20
                      0     -     -     -
                     10     -     -     -
@@ -469,12 +471,15 @@ fn record_of_another_actor_with_the_same_source_replaces() {
                     60     -     a     b
           10 add first_known
           20 update supersedes
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn record_after_plain_words_replaces_them() {
-    check("10 20 is a\n20 30 is b by=crm\n30 40 is c", expect![[r#"
+    check(
+        "10 20 is a\n20 30 is b by=crm\n30 40 is c",
+        expect![[r#"
         valid\recorded     0    10    20    30
                      0     -     -     -     -
                     10     -     -     -     -
@@ -486,12 +491,15 @@ fn record_after_plain_words_replaces_them() {
           10 add first_known
           20 update supersedes
           30 update supersedes
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn record_conflict_is_settled_where_the_scope_says_how() {
-    check("10 20 is a by=crm\n20 30 is b by=ann latest", expect![[r#"
+    check(
+        "10 20 is a by=crm\n20 30 is b by=ann latest",
+        expect![[r#"
         valid\recorded     0    10    20
                      0     -     -     -
                     10     -     -     -
@@ -502,7 +510,8 @@ fn record_conflict_is_settled_where_the_scope_says_how() {
                     60     -     a     b
           10 add first_known
           20 update supersedes
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

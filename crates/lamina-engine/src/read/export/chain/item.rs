@@ -6,9 +6,9 @@ use lamina_store::entry::{Entry, Kind, SectionState, control};
 use lamina_types::layer::ByteSpan;
 use lamina_types::{ActorId, EventId, EventRecord, RecordedAt};
 
+use crate::Error;
 use crate::engine::Inner;
 use crate::read::ReadPermit;
-use crate::Error;
 
 /// An entry of the chain of a scope.
 #[derive(Debug, Clone)]
