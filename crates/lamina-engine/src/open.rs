@@ -7,20 +7,22 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_core::clock::ClockWitness;
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{DiskFile, Env, SteadyClock};
+use lamina_store::ballast::Ballast;
 use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::Tenant;
-use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
+use lamina_store::entry::{Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
-use lamina_store::kv::{Direction, FjallKv, Kv};
+use lamina_store::kv::{BulkKv, Direction, FjallKv, Kv};
 use lamina_store::log::{
     Cut, KnownTail, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip,
     newest_modified,
 };
-use lamina_store::view::{Hasher, Residues, ViewError, Views, is_of_another_layout};
+use lamina_store::view::{Hasher, ViewError, Views, is_of_another_layout};
 use lamina_types::Micros;
 
 use crate::clock::{OpenedClock, SyncSource};
@@ -35,8 +37,12 @@ use crate::write::prepare::section;
 use crate::write::stages::{StageWorker, Stages, StagesParts};
 use crate::{OpenError, Settings};
 
+pub(crate) mod keys;
+mod replay;
 mod start;
 
+use replay::Gathering;
+pub use replay::catch_up;
 use start::{Performer, start};
 
 /// The tenant of a deployment that has only one.
@@ -45,10 +51,10 @@ pub const DEFAULT_TENANT: &str = "default";
 pub const FIRST_TENANT: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
-const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
-const LOCK_FILE: &str = "LOCK";
-/// Entries and bytes folded at a time while catching up.
-const CATCH_UP_ENTRIES: usize = 8_192;
+pub(crate) const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
+/// The file in a data directory that the process holds a lock of which uses it.
+pub const LOCK_FILE: &str = "LOCK";
+/// Bytes read at a time while catching up.
 const CATCH_UP_BYTES: usize = 16 * 1_024 * 1_024;
 /// Entries whose stages are taken up at a time.
 const RESUME_ENTRIES: usize = if cfg!(test) { 32 } else { 1_024 };
@@ -68,6 +74,25 @@ pub struct OpenReport {
     pub entries_replayed: u64,
     /// Rows of writes that the audit log did not have.
     pub audit_recovered: u64,
+}
+
+/// How far an opening has come, for those who wait for it.
+#[derive(Debug, Default)]
+pub struct OpenProgress {
+    done: AtomicU64,
+    all: AtomicU64,
+}
+
+impl OpenProgress {
+    /// Entries that are folded into the views, and all of the log; zeros before that begins.
+    pub fn entries(&self) -> (u64, u64) {
+        (self.done.load(Ordering::Acquire), self.all.load(Ordering::Acquire))
+    }
+
+    fn note(&self, done: u64, all: u64) {
+        self.done.store(done, Ordering::Release);
+        self.all.store(all, Ordering::Release);
+    }
 }
 
 /// Hashes words for the views, under the key of each tenant.
@@ -94,6 +119,8 @@ pub struct Opened {
     pub(crate) views: Arc<Views>,
     pub(crate) report: OpenReport,
     pub(crate) clock: OpenedClock,
+    /// Shared with the log.
+    pub(crate) ballast: Ballast,
     pub(crate) lock: Box<dyn DiskFile>,
 }
 
@@ -115,7 +142,7 @@ pub struct Parts {
 impl Opened {
     /// Takes it apart. The lock of the directory is released.
     pub fn into_parts(self) -> Parts {
-        let Opened { env, keys, log, views, report, clock: _, lock: _ } = self;
+        let Opened { env, keys, log, views, report, clock: _, ballast: _, lock: _ } = self;
         Parts { env, log, views, keys, report }
     }
 }
@@ -160,14 +187,26 @@ impl Engine {
 /// Locks and opens everything on disk, with the real key-value engine.
 pub(crate) fn open_directory(settings: &Settings, env: Env) -> Result<Opened, OpenError> {
     let lock = lock(&env, &settings.data)?;
-    let kv = open_kv(&env, &settings.data)?;
-    open_parts(settings, env, kv, lock)
+    let ballast = Ballast::new(Arc::clone(&env.disk), &settings.data, settings.ballast_bytes);
+    let kv = open_kv_beside(&env, &settings.data, Some(&ballast))?;
+    let mut note = |done, all| settings.opening.note(done, all);
+    open_reporting(settings, env, kv, lock, Stored::Keep, &mut note)
 }
 
 /// The real key-value engine in the directory.
 pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> {
+    open_kv_beside(env, data, None)
+}
+
+/// The same, on a disk that may be full.
+fn open_kv_beside(
+    env: &Env,
+    data: &Path,
+    ballast: Option<&Ballast>,
+) -> Result<Arc<dyn Kv>, OpenError> {
     let views = data.join("views");
-    let opened = FjallKv::open(&views, placement()).and_then(|kv| {
+    let open = || FjallKv::open_beside(&views, placement(), ballast.cloned());
+    let opened = open().and_then(|kv| {
         // The engine keeps what it was told of tables when they were made: those of another layout go as a whole.
         Ok((!is_of_another_layout(&kv)?).then_some(kv))
     });
@@ -182,7 +221,7 @@ pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> 
         Err(error) => return Err(OpenError::ViewStore(error)),
     }
     env.disk.remove_dir_all(&views).map_err(|source| io_error("removed", &views, source))?;
-    Ok(Arc::new(FjallKv::open(&views, placement()).map_err(OpenError::ViewStore)?))
+    Ok(Arc::new(open().map_err(OpenError::ViewStore)?))
 }
 
 /// Opens log and views over a given key-value store: the part that the simulator shares.
@@ -234,20 +273,16 @@ pub(crate) fn open_how(
     let How { stored, epoch } = how;
     let data = &settings.data;
     let fresh = format(&env, data)?;
-    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
-    let keys = Arc::new(keys.map_err(OpenError::Keys)?);
-    if fresh {
-        for ordinal in [DEPLOYMENT, FIRST_TENANT] {
-            keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
-        }
-    }
+    let keys = keys::open(&env, data, fresh)?;
     // Before the log is opened, because opening may write to it.
     let modified = newest_modified(&*env.disk, data);
     let modified = modified.map_err(|source| io_error("read", data, source))?;
     // One clock dates everything that is stored.
     let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
     let env = Env { clock: Arc::clone(&clock) as _, ..env };
-    let views = Arc::new(views(kv, &keys)?);
+    let bulk = Arc::new(BulkKv::over(kv));
+    let views = Arc::new(views(Arc::clone(&bulk) as _, &keys)?);
+    let ballast = Ballast::new(Arc::clone(&env.disk), data, settings.ballast_bytes);
     let known = KnownTail { seen: seen(&views), recorded: true, accept_loss: false };
     let (mut log, found) = SegmentLog::open(OpenOptions {
         disk: Arc::clone(&env.disk),
@@ -256,7 +291,7 @@ pub(crate) fn open_how(
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(&keys),
         segment_bytes: settings.segment_bytes,
-        ballast_bytes: settings.ballast_bytes,
+        ballast: ballast.clone(),
         epoch,
         known,
     })?;
@@ -278,17 +313,20 @@ pub(crate) fn open_how(
         }
         views.reset()?;
     }
-    report.entries_replayed = catch_up(&views, &*reader, &log.tip(), progress)?;
+    let gathering = Gathering { bulk: &bulk, bytes_max: settings.rebuild_bytes };
+    report.entries_replayed =
+        gathering.catch_up(&views, &*reader, &log.tip(), progress).map_err(keys::told_as_key)?;
+    keys::verify(&keys, &views, &*reader)?;
     // From here on the views answer for every chain.
     for appended in log.start(Arc::clone(&views) as _)? {
         apply(&views, &appended.entries, &appended.tip)?;
     }
     if log.tip().next_offset == 0 {
-        let tenant = found_tenant(&env);
+        let tenant = found_tenant(&env, &keys)?;
         let appended = log.append(vec![tenant], None)?;
         apply(&views, &appended.entries, &appended.tip)?;
     }
-    Ok(Opened { env, keys, log: Box::new(log), views, report, clock: opened_clock, lock })
+    Ok(Opened { env, keys, log: Box::new(log), views, report, clock: opened_clock, ballast, lock })
 }
 
 fn open_blobs(env: &Env, data: &Path, views: &Views) -> Result<Arc<BlobStore>, OpenError> {
@@ -424,27 +462,36 @@ fn make_directory(env: &Env, data: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Whether the directory has a format that this version reads. One that it does not read is an error.
+pub(crate) fn has_format(env: &Env, data: &Path) -> Result<bool, OpenError> {
+    let path = data.join(FORMAT_FILE);
+    if !env.disk.exists(&path) {
+        return Ok(false);
+    }
+    let text =
+        read_file(&*env.disk, &path, 4_096).map_err(|source| io_error("read", &path, source))?;
+    if text == FORMAT_TEXT.as_bytes() {
+        return Ok(true);
+    }
+    let what = match String::from_utf8_lossy(&text).lines().nth(1) {
+        Some(line) if line.starts_with("format ") => {
+            format!(
+                "the directory has {line}; this version reads format 1. Use the version that wrote it"
+            )
+        }
+        _ => "not the format file of a Lamina data directory; restore it from a backup".to_owned(),
+    };
+    Err(OpenError::Format { path, what })
+}
+
 /// Whether the directory is new. One that holds something else is refused, not overwritten.
 fn format(env: &Env, data: &Path) -> Result<bool, OpenError> {
-    let path = data.join(FORMAT_FILE);
-    if env.disk.exists(&path) {
-        let text = read_file(&*env.disk, &path, 4_096)
-            .map_err(|source| io_error("read", &path, source))?;
-        if text == FORMAT_TEXT.as_bytes() {
-            // A crash right after the format was written leaves no log: still new.
-            let log = lamina_store::log::exists(&*env.disk, data);
-            return Ok(!log.map_err(|source| io_error("read", data, source))?);
-        }
-        let what = match String::from_utf8_lossy(&text).lines().nth(1) {
-            Some(line) if line.starts_with("format ") => {
-                format!(
-                    "the directory has {line}; this version reads format 1. Use the version that wrote it"
-                )
-            }
-            _ => "not the format file of a Lamina data directory".to_owned(),
-        };
-        return Err(OpenError::Format { path, what });
+    if has_format(env, data)? {
+        // A crash right after the format was written leaves no log: still new.
+        let log = lamina_store::log::exists(&*env.disk, data);
+        return Ok(!log.map_err(|source| io_error("read", data, source))?);
     }
+    let path = data.join(FORMAT_FILE);
     if env.disk.exists(&data.join("log")) {
         let what = "there is a log but no FORMAT file; restore the file from a backup".to_owned();
         return Err(OpenError::Format { path, what });
@@ -475,70 +522,15 @@ pub(crate) fn fits(views: &Views, reader: &dyn LogReader, tip: &Tip) -> bool {
             .is_ok_and(|at| at.hash == applied.hash && at.next_offset == applied.next_offset)
 }
 
-/// Folds everything the views do not have. Gives the number of entries.
-pub fn catch_up(
-    views: &Views,
-    reader: &dyn LogReader,
-    tip: &Tip,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64, OpenError> {
-    let mut replayed = 0;
-    let mut residues = false;
-    loop {
-        let applied = views.applied();
-        let from = applied.as_ref().map_or(0, |applied| applied.next_offset);
-        if from >= tip.next_offset {
-            views.set_residues(Residues::default());
-            return Ok(replayed);
-        }
-        if !residues {
-            // Erased entries come before what is left of them.
-            views.set_residues(Residues::of(reader, applied.as_ref())?);
-            residues = true;
-        }
-        let place = applied.filter(|applied| applied.next_offset > 0).map(|applied| applied.place);
-        let mut entries = reader.read(from, place, CATCH_UP_ENTRIES, CATCH_UP_BYTES)?;
-        let at = whole_batches(&mut entries, reader, tip)?;
-        replayed += entries.len() as u64;
-        apply(views, &entries, &at)?;
-        progress(at.next_offset, tip.next_offset);
-    }
-}
-
-/// Drops a batch that was read only in part, and says where the rest ends.
-fn whole_batches(
-    entries: &mut Vec<Entry>,
-    reader: &dyn LogReader,
-    tip: &Tip,
-) -> Result<Tip, OpenError> {
-    let last = entries.last().map(|entry| (entry.head.offset, entry.head.batch));
-    let Some((offset, batch)) = last.filter(|(offset, _)| offset + 1 < tip.next_offset) else {
-        return Ok(*tip);
-    };
-    let whole =
-        entries.iter().rposition(|entry| entry.head.batch != batch).map_or(0, |index| index + 1);
-    let cut = entries.get(whole).map(|entry| entry.place);
-    match cut.filter(|_| whole > 0) {
-        Some(place) => {
-            entries.truncate(whole);
-            Ok(reader.tip_at(place)?)
-        }
-        // One batch fills the whole read: it is complete iff the next entry begins another.
-        None => {
-            let next = reader.read(offset + 1, None, 1, CATCH_UP_BYTES)?;
-            let place = next.first().map(|entry| entry.place).unwrap_or(tip.place);
-            Ok(reader.tip_at(place)?)
-        }
-    }
-}
-
 fn apply(views: &Views, entries: &[Entry], tip: &Tip) -> Result<(), OpenError> {
     Ok(views.apply(entries, tip)?)
 }
 
-fn found_tenant(env: &Env) -> NewEntry {
-    let what = Tenant { name: DEFAULT_TENANT.to_owned() }.encode();
-    NewEntry {
+fn found_tenant(env: &Env, keys: &Keys) -> Result<NewEntry, OpenError> {
+    let key = keys.tenant(FIRST_TENANT).map_err(OpenError::Keys)?;
+    let name = DEFAULT_TENANT.to_owned();
+    let what = Tenant { name, key_check: Some(key.check_value()) }.encode();
+    Ok(NewEntry {
         kind: Kind::Control,
         sub: control::TENANT,
         tenant: FIRST_TENANT,
@@ -546,7 +538,7 @@ fn found_tenant(env: &Env) -> NewEntry {
         causes: Vec::new(),
         who: Section::absent(),
         what: section(&*env.rng, &what),
-    }
+    })
 }
 
 pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> OpenError {

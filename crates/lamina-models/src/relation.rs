@@ -135,6 +135,7 @@ pub const RELATIONS: &[Relation] = &[
     one("status", Text, "Atlas is blocked, the Acme deal closed, on hold"),
     one("owner", Entity(Person), "Bob owns the roadmap, Carol is responsible for onboarding"),
     many("uses", Entity(Product), "we use Kubernetes, switched to Postgres"),
+    one("runs_on", Entity(Product), "runs on heron-1, is hosted at Cloudmere"),
     one("version", Text, "Atlas is on v2.3, running Node 20.1"),
     one("count:", Number, "Acme has 200 seats"),
     one("price", Money, "costs $40 per seat"),
@@ -156,6 +157,102 @@ pub fn relation(predicate: &str) -> Option<&'static Relation> {
 /// How many values a predicate has at a time, if it is a known one.
 pub fn cardinality(predicate: &str) -> Option<Cardinality> {
     relation(predicate).map(|relation| relation.cardinality)
+}
+
+/// Words of relations that have many values at a time, whatever they relate.
+const MANY: &[&str] = &[
+    "affiliated",
+    "alias",
+    "alternative",
+    "also",
+    "another",
+    "attend",
+    "attended",
+    "block",
+    "blocked",
+    "cause",
+    "caused",
+    "child",
+    "children",
+    "colleague",
+    "compatible",
+    "complement",
+    "connected",
+    "contain",
+    "contradict",
+    "depend",
+    "derived",
+    "equivalent",
+    "follow",
+    "friend",
+    "instance",
+    "interested",
+    "involve",
+    "involved",
+    "item",
+    "kind",
+    "know",
+    "label",
+    "like",
+    "linked",
+    "member",
+    "mention",
+    "mentioned",
+    "met",
+    "near",
+    "need",
+    "other",
+    "own",
+    "part",
+    "participated",
+    "peer",
+    "people",
+    "play",
+    "prefer",
+    "reference",
+    "referenced",
+    "related",
+    "require",
+    "required",
+    "sibling",
+    "similar",
+    "skill",
+    "staff",
+    "support",
+    "tag",
+    "tagged",
+    "topic",
+    "use",
+    "used",
+    "visited",
+    "with",
+];
+/// Verbs in the third person that have one object at a time.
+const SINGLE_VERBS: &[&str] = &[
+    "belongs", "costs", "ends", "equals", "expires", "has", "is", "lives", "ranks", "reports",
+    "resides", "runs", "sits", "stands", "starts", "was", "weighs",
+];
+/// Nouns that look like plurals.
+const SINGULAR: &[&str] = &["basis", "gas", "lens", "news", "series", "species", "canvas", "bias"];
+
+/// How many values at a time a relation has that is in no table, by its words: one, unless they are a plural, a
+/// verb of which one may do several things, or a word for one among others.
+pub fn invented_cardinality(predicate: &str) -> Cardinality {
+    let words: Vec<&str> = predicate.split(['_', '.', ':', '-']).collect();
+    let is_plural = |word: &str| {
+        word.len() > 3
+            && word.ends_with('s')
+            && !["ss", "us", "is"].iter().any(|tail| word.ends_with(tail))
+            && !SINGULAR.contains(&word)
+    };
+    let does = words.first().is_some_and(|word| is_plural(word) && !SINGLE_VERBS.contains(word));
+    let counted = words.last().is_some_and(|word| matches!(*word, "count" | "total" | "id"));
+    let several = words.last().is_some_and(|word| is_plural(word) && !SINGLE_VERBS.contains(word));
+    let many = words.iter().any(|word| MANY.contains(word));
+    match (does || several || many) && !counted {
+        true => Cardinality::Many,
+        false => Cardinality::One,
+    }
 }
 
 /// Predicates that name what somebody has, rather than say what somebody does. Sorted.

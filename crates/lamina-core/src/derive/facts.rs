@@ -21,7 +21,8 @@ mod read;
 mod tests;
 
 pub use assertion::{
-    Action, Assertion, AssertionId, Input, NewInformation, Resolution, Saying, ValueKey,
+    Action, Assertion, AssertionId, Input, NewInformation, RecordSource, Resolution, Saying,
+    ValueKey,
 };
 pub use piece::{
     Basis, Change, Content, Piece, PieceId, Said, Support, SupportKey, Valid, Value, Weight,

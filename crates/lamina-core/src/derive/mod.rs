@@ -7,6 +7,7 @@
 
 pub mod episodes;
 pub mod naming;
+pub mod speakers;
 pub mod entities;
 pub mod opposites;
 pub mod vocabulary;

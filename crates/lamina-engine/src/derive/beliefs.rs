@@ -17,12 +17,14 @@ use std::collections::BTreeSet;
 
 use lamina_core::derive::beliefs::ledger::{Piece, Said};
 use lamina_core::derive::beliefs::{Evidence, Polarity, SupportId, Witness, trust};
-use lamina_core::derive::facts::{AssertionId, Saying};
+use lamina_core::derive::facts::{
+    AssertionId, Content, Piece as FactPiece, Saying, Value, ValueKey,
+};
 use lamina_store::entry::Place;
 use lamina_store::kv::Space;
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
-use lamina_types::layer::{Cardinality, Claim, Confidence};
+use lamina_types::layer::{Cardinality, Claim, Confidence, Normaliser};
 use lamina_types::{EntityId, EpisodeId, RecordedAt, ValidAt};
 
 use self::again::{Going, without};
@@ -133,6 +135,10 @@ fn hear(
     let tenant = heard.given.tenant;
     let at = |value: Tag| At { tenant, claim: ClaimKey { scope, said: keyed.said, value }, about };
     let mut said = said(heard, claim);
+    // A belief that is denied, or said to be over, is kept as contradicted.
+    if matches!(saying, Saying::Negated(_) | Saying::Ends(_)) {
+        said.valid_to = None;
+    }
     let (value, polarity) = match saying {
         Saying::Holds(value) | Saying::Corrects(value) => (value, Polarity::Supports),
         Saying::Negated(value) | Saying::Ends(Some(value)) => (value, Polarity::Against),
@@ -155,6 +161,8 @@ fn hear(
     deny(rows, heard, &at(value.0), (ordinal, claim), &said)?;
     said.evidence.polarity = Polarity::Against;
     said.names = false;
+    // A rival ends where this begins, however long this lasts.
+    said.valid_to = Some(said.evidence.valid_from);
     for rival in against {
         take(rows, heard, &At { tenant, claim: rival, about }, ordinal, &said)?;
     }
@@ -182,6 +190,7 @@ fn deny(
     let mut against = said.clone();
     against.evidence.polarity = Polarity::Against;
     against.names = false;
+    against.valid_to = None;
     take(rows, heard, &denied, ordinal, &against)
 }
 
@@ -204,6 +213,9 @@ fn excluded(
     let ClaimKey { scope, said: question, value } = at.claim;
     let mut excluded = Vec::new();
     for rival in rivals(rows, at.tenant, scope, &question, Some(value), RIVALS_MAX)? {
+        if claim.normaliser == Normaliser::JsonPath && is_disputed(rows, at, rival, from)? {
+            continue;
+        }
         let Some(row) = belief_row(rows, &At { claim: rival, ..*at })? else { continue };
         if row.latest <= from.max(observed) {
             excluded.push(rival);
@@ -213,6 +225,28 @@ fn excluded(
         }
     }
     Ok(excluded)
+}
+
+/// Whether a value is a side of the open conflict of its track: a record of another author ends no belief.
+fn is_disputed(
+    rows: &Rows<'_, '_>,
+    at: &At,
+    rival: ClaimKey,
+    from: ValidAt,
+) -> Result<bool, ViewError> {
+    let track = facts::At {
+        tenant: at.tenant,
+        scope: rival.scope,
+        track: facts::single_track(rows, at.tenant, &rival.said)?,
+        subject: EntityId::from_bytes(at.about.subject),
+        predicate: at.about.predicate,
+    };
+    let side = Value::Is(ValueKey(rival.value));
+    let is_side = |piece: &FactPiece| match &piece.content {
+        Content::Conflict(sides) => piece.covers(from) && sides.contains(&side),
+        Content::One(_) | Content::Ended(_) => false,
+    };
+    Ok(facts::current(rows, track, is_side)?.is_some())
 }
 
 fn said(heard: &Heard<'_, '_>, claim: &Claim) -> Said {

@@ -2,6 +2,7 @@
 
 mod pieces;
 mod rehome;
+mod tracks;
 pub(super) mod revoked;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,6 @@ use lamina_core::derive::facts::{
     Retraction, Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
 };
 use lamina_store::codec::CodecError;
-use lamina_store::keys::KeyedHash;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
@@ -31,9 +31,12 @@ use crate::derive::rows::{AnswerRow, Gone, InputRow, Spoken};
 use crate::derive::suppress;
 use crate::derive::words::hash;
 use pieces::Stored;
+use tracks::{author, tracks};
 
 pub(crate) use pieces::{current, maker, mint, origin};
 pub(super) use rehome::{Moved, rehome};
+pub(crate) use tracks::said_outside;
+pub(super) use tracks::{said, single_track};
 
 /// The domains of the hashes of predicates and of tracks.
 pub(super) const PREDICATE: &str = "derive.predicate";
@@ -80,6 +83,7 @@ pub(super) fn learn(
                 }
                 let at = At { tenant: given.tenant, scope, track, subject, predicate };
                 let Some(assertion) = assertion(given, ordinal, claim, value) else { continue };
+                let assertion = Assertion { author: author(rows, given, claim)?, ..assertion };
                 let known = begin(rows, at, &said)?;
                 said_of(rows, given, (at, known), (assertion, spoken))?;
             }
@@ -162,6 +166,7 @@ fn assertion(
         confidence: claim.confidence,
         no_supersede: given.answer.asked.no_supersede,
         settles: given.answer.asked.settles,
+        author: None,
     })
 }
 
@@ -552,46 +557,4 @@ fn value(
         other => given.words.value(&hash(rows, given.tenant), other)?,
     };
     Ok(tag.map(ValueKey))
-}
-
-/// A subject and a predicate.
-pub(super) fn said(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    subject: EntityId,
-    predicate: &Tag,
-) -> Result<Tag, ViewError> {
-    rows.tag(tenant, "derive.said", &[subject.as_bytes(), predicate])
-}
-
-/// The same, outside the fold.
-pub(crate) fn said_outside(keyed: &KeyedHash, subject: EntityId, predicate: &Tag) -> Tag {
-    let mac = keyed.mac("derive.said", &[subject.as_bytes(), predicate]);
-    *mac.first_chunk().expect("32 bytes have a first half")
-}
-
-/// The tracks that a claim is about: of a relation with many values each has its own, and an ending
-/// that names none of them is about all.
-fn tracks(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    scope: u64,
-    said: &Tag,
-    claim: &Claim,
-    value: Option<ValueKey>,
-) -> Result<Vec<Tag>, ViewError> {
-    match (claim.cardinality, value) {
-        (Some(Cardinality::One), _) => Ok(vec![rows.tag(tenant, TRACK, &[said])?]),
-        (_, Some(value)) => Ok(vec![rows.tag(tenant, TRACK, &[said, &value.0])?]),
-        (_, None) if claim.effect == Effect::Ends => {
-            let (from, to) = key::tracks(tenant, scope, said);
-            let mut all = Vec::new();
-            rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-                all.extend(key::tail_id(key));
-                ControlFlow::Continue(())
-            })?;
-            Ok(all)
-        }
-        (_, None) => Ok(Vec::new()),
-    }
 }

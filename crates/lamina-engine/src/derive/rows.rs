@@ -4,8 +4,8 @@
 //! does not read is a reason to rebuild.
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Resolution, Said, Saying,
-    Support, Valid, Value, ValueKey, Weight,
+    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Resolution, Saying, Valid,
+    Value, ValueKey,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::codec::models::Cost;
@@ -19,6 +19,9 @@ use crate::derive::conflicts::rows::{action, put_action};
 use crate::derive::models::fold::{cost, put_cost};
 
 pub mod episodes;
+mod evidence;
+
+use evidence::{put_author, put_support, record_author, support};
 
 pub(super) type Read<T> = Result<T, CodecError>;
 
@@ -303,6 +306,7 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
         confidence,
         no_supersede,
         settles,
+        author,
     } = assertion;
     put_optional(out, kept.as_ref(), |out, kept| put_source(out, *kept));
     put_instant(out, recorded.0);
@@ -312,6 +316,7 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
     put_optional(out, valid_to.as_ref(), |out, at| put_instant(out, at.0));
     put_varint(out, u64::from(confidence.get()));
     out.push(u8::from(*no_supersede) | settles.map_or(0, |way| (way as u8) << 1));
+    put_optional(out, author.as_ref(), put_author);
 }
 
 fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
@@ -326,6 +331,7 @@ fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
         confidence: Confidence::new(short(from)?),
         no_supersede: false,
         settles: None,
+        author: None,
     };
     // The lowest bit, and the way in those above it.
     let [flags]: [u8; 1] = from.array()?;
@@ -333,7 +339,8 @@ fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
         0 => None,
         way => Some(Settling::of_number(way).ok_or(MALFORMED)?),
     };
-    Ok(Assertion { no_supersede: flags & 1 == 1, settles, ..said })
+    let author = optional(from, record_author)?;
+    Ok(Assertion { no_supersede: flags & 1 == 1, settles, author, ..said })
 }
 
 fn put_piece(out: &mut Vec<u8>, piece: &Piece) {
@@ -414,47 +421,6 @@ fn piece(from: &mut Cursor<'_>) -> Read<Piece> {
         supports: list(from, support)?,
         supersedes: optional(from, piece_id)?,
         superseded_by: optional(from, piece_id)?,
-    })
-}
-
-fn put_support(out: &mut Vec<u8>, support: &Support) {
-    let Support { source, recorded, confidence, said, from, to, weight } = support;
-    put_source(out, *source);
-    put_instant(out, recorded.0);
-    put_varint(out, u64::from(confidence.get()));
-    match said {
-        Said::Value(value) => {
-            out.push(0);
-            put_value(out, *value);
-        }
-        Said::Ends(value) => {
-            out.push(1);
-            put_optional(out, value.as_ref(), |out, value| out.extend_from_slice(&value.0));
-        }
-    }
-    put_instant(out, from.0);
-    put_optional(out, to.as_ref(), |out, to| put_instant(out, to.0));
-    out.push(*weight as u8);
-}
-
-fn support(from: &mut Cursor<'_>) -> Read<Support> {
-    Ok(Support {
-        source: read_source(from)?,
-        recorded: RecordedAt(instant(from)?),
-        confidence: Confidence::new(short(from)?),
-        said: match from.byte()? {
-            0 => Said::Value(value(from)?),
-            1 => Said::Ends(optional(from, value_key)?),
-            _ => return Err(MALFORMED),
-        },
-        from: ValidAt(instant(from)?),
-        to: optional(from, instant)?.map(ValidAt),
-        weight: match from.byte()? {
-            0 => Weight::Observed,
-            1 => Weight::Stated,
-            2 => Weight::Decided,
-            _ => return Err(MALFORMED),
-        },
     })
 }
 

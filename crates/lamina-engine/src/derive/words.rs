@@ -36,6 +36,7 @@ pub(super) fn hash<'a>(
 /// The domains of hashes that nothing else makes.
 const RELATION: &str = "derive.relation";
 const SESSION: &str = "derive.session";
+const SOURCE: &str = "derive.record.source";
 const VOCABULARY: &str = "derive.vocabulary.name";
 
 /// Where the hashes of an answer's words come from.
@@ -103,6 +104,11 @@ impl Words {
     /// What a session is known by.
     pub(super) fn session(&self, hash: &Hash<'_>, session: &str) -> Result<Tag, ViewError> {
         self.plain(hash, SESSION, session)
+    }
+
+    /// The hash of the source of a structured record.
+    pub(super) fn source(&self, hash: &Hash<'_>, source: &str) -> Result<Tag, ViewError> {
+        self.plain(hash, SOURCE, source)
     }
 
     /// What a vocabulary is known by, wherever it is in force.

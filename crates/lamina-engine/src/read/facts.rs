@@ -76,6 +76,8 @@ pub struct FactKey {
 pub struct FactsPage {
     /// The facts.
     pub items: Vec<FactRecord>,
+    /// Facts of the page whose words are damaged.
+    pub damaged: Vec<FactId>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<FactKey>,
 }
@@ -187,6 +189,18 @@ impl Engine {
     pub async fn facts(&self, permit: ReadPermit, query: FactsQuery) -> Result<FactsPage, Error> {
         self.inner.caught_up().await;
         self.blocking(move |inner| inner.facts(&permit, &query)).await
+    }
+
+    /// One fact by its id, also one that was replaced or ended; `None` if it stands in no scope that the permit reads
+    /// from `scope`, or if nothing is left of it.
+    pub async fn fact_by_id(
+        &self,
+        permit: ReadPermit,
+        scope: ScopePath,
+        id: FactId,
+    ) -> Result<Option<FactRecord>, Error> {
+        self.inner.caught_up().await;
+        self.blocking(move |inner| inner.fact_by_id(&permit, &scope, id)).await
     }
 
     /// The history of the world under one subject and predicate, as it is known: oldest first. Only what

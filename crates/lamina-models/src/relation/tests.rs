@@ -66,3 +66,39 @@ fn no_relation_is_listed_twice() {
         );
     }
 }
+
+#[test]
+fn invented_relation_has_one_value_unless_its_words_tell_of_several() {
+    for one in [
+        "deal_stage",
+        "seat_count",
+        "moved_to_seat_count",
+        "is_active",
+        "plan.tier",
+        "assigned_to",
+        "reports_to",
+        "runs_on",
+        "capital",
+        "address",
+        "basis",
+        "renewal_date",
+    ] {
+        assert_eq!(super::invented_cardinality(one), Cardinality::One, "{one}");
+    }
+    for many in [
+        "depends_on",
+        "tags",
+        "members",
+        "related_to",
+        "knows",
+        "works_with",
+        "has_skill",
+        "part_of",
+        "contains",
+        "interested_in",
+        "also_known_by",
+        "other_contact",
+    ] {
+        assert_eq!(super::invented_cardinality(many), Cardinality::Many, "{many}");
+    }
+}

@@ -2,14 +2,14 @@
 
 use lamina_types::ValidAt;
 use lamina_types::layer::extraction::{
-    ByteSpan, Claim, Confidence, Effect, Normaliser, Object, Term,
+    ByteSpan, Cardinality, Claim, Confidence, Effect, Normaliser, Object, Term,
 };
 
 use super::lexicon::Class;
 use super::pattern::Aspect;
 use super::scene::Scene;
 use super::take::Item;
-use super::time::{Bound, Days, Phrase, Tense, days};
+use super::time::{Anchor, Bound, Days, Phrase, Tense, days};
 use super::verb::Modal;
 use crate::relation::cardinality;
 
@@ -25,6 +25,8 @@ pub(crate) struct Draft {
     pub(crate) effect: Effect,
     pub(crate) aspect: Aspect,
     pub(crate) confidence: u16,
+    /// How many values hold at a time, if the words tell and the relation does not.
+    pub(crate) cardinality: Option<Cardinality>,
 }
 
 impl Draft {
@@ -44,6 +46,7 @@ impl Draft {
             effect: Effect::Holds,
             aspect,
             confidence: 9_000,
+            cardinality: None,
         }
     }
 }
@@ -72,15 +75,7 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         return Some(draft);
     }
     if verb.negated {
-        match family {
-            "likes" => draft.predicate = "dislikes".to_owned(),
-            "dislikes" if matches!(verb.lemma, "stand" | "bear") => {}
-            "dislikes" | "plans" | "decided" | "goal" | "habit" | "count" | "scheduled_for"
-            | "deadline" | "visited" | "read" | "watched" | "founded" | "prefers" | "status"
-            | "age" | "name" | "price" | "budget" => return None,
-            _ => draft.effect = Effect::Negated,
-        }
-        return Some(draft);
+        return denied(draft, verb.lemma);
     }
     if matches!(verb.lemma, "stand" | "bear") && family == "dislikes" {
         return None;
@@ -113,11 +108,35 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         },
         Aspect::Plan if past && matches!(verb.lemma, "plan" | "intend") => return None,
         Aspect::Event if !past && !verb.perfect => return None,
-        Aspect::Begin if verb.modal == Modal::Will || verb.modal == Modal::Going => return None,
-        Aspect::Begin if verb.progressive && !verb.perfect && family != "diet" => return None,
+        Aspect::Begin if matches!(verb.modal, Modal::Will | Modal::Going) && !says_when(scene) => {
+            return None;
+        }
+        Aspect::Begin
+            if verb.progressive && !verb.perfect && family != "diet" && !says_when(scene) =>
+        {
+            return None;
+        }
         _ => {}
     }
     Some(draft)
+}
+
+/// What a denial makes of a draft. `None` if it says nothing about what holds.
+fn denied(mut draft: Draft, lemma: &str) -> Option<Draft> {
+    match draft.predicate.split(':').next().unwrap_or_default() {
+        "likes" => draft.predicate = "dislikes".to_owned(),
+        "dislikes" if matches!(lemma, "stand" | "bear") => {}
+        "dislikes" | "plans" | "decided" | "goal" | "habit" | "count" | "scheduled_for"
+        | "deadline" | "visited" | "read" | "watched" | "founded" | "prefers" | "status"
+        | "age" | "name" | "price" | "budget" => return None,
+        _ => draft.effect = Effect::Negated,
+    }
+    Some(draft)
+}
+
+/// Whether a clause about what is to come says when: "Ines takes over on 2 May" holds from then on.
+fn says_when(scene: &Scene<'_>) -> bool {
+    scene.times.iter().any(|time| time.sure && !matches!(time.bound, Bound::Until | Bound::By))
 }
 
 /// "any more", "anymore" somewhere behind the verb.
@@ -160,7 +179,7 @@ pub(crate) fn claim(scene: &Scene<'_>, draft: Draft) -> Claim {
     };
     let span = scene.tokens.span(draft.start, draft.end);
     Claim {
-        cardinality: cardinality(&draft.predicate),
+        cardinality: cardinality(&draft.predicate).or(draft.cardinality),
         subject: draft.subject,
         predicate: draft.predicate,
         object: draft.object,
@@ -206,9 +225,14 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
         tense
     };
     let Some(found) = days(time.anchor, tense, scene.observed.today) else { return (None, None) };
+    let found = effective(scene, time, found);
     let start = scene.observed.start_of(found.first);
     let after = scene.observed.start_of(found.after);
     match time.bound {
+        // "Noor replaces Femi from May": what ends there held until then.
+        Bound::Since | Bound::From if draft.effect == Effect::Ends && draft.aspect == Aspect::Begin => {
+            (None, start)
+        }
         Bound::Since | Bound::From => (start, None),
         Bound::Until | Bound::By => (None, if found.is_one() { after } else { start }),
         Bound::To(last) => {
@@ -220,6 +244,22 @@ fn bounds(scene: &Scene<'_>, time: &Phrase, draft: &Draft) -> (Option<ValidAt>, 
         }
         Bound::During => during(draft, found, start, after, scene),
     }
+}
+
+/// Days after which "as of 1 April" no longer means the last one.
+const EFFECTIVE_DAYS_MAX: i32 = 92;
+
+/// "As of 1 April our office is in Grenholm", said in March: a date without a year that lies far
+/// back is the next one.
+fn effective(scene: &Scene<'_>, time: &Phrase, found: Days) -> Days {
+    let today = scene.observed.today;
+    let dated = matches!(time.anchor, Anchor::Day(_, _, None) | Anchor::Month(_, None, _));
+    let back = (today - found.first).get_days();
+    let as_of = scene.tokens.at(time.start).word(&["as", "effective"]);
+    if time.bound != Bound::Since || !dated || !as_of || back <= EFFECTIVE_DAYS_MAX {
+        return found;
+    }
+    days(time.anchor, Tense::Future, today).unwrap_or(found)
 }
 
 fn is_copula(scene: &Scene<'_>) -> bool {

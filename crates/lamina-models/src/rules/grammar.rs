@@ -4,7 +4,10 @@
 mod change;
 pub(crate) mod kin;
 mod make;
+mod misread;
 mod nominal;
+mod office;
+mod relational;
 mod verbal;
 
 use lamina_types::layer::extraction::{Effect, Normaliser, Object, Term};
@@ -30,6 +33,7 @@ pub(crate) fn drafts(scene: &Scene<'_>, subjects: &[Referent]) -> Vec<Draft> {
     let said = change::changed(scene, subjects)
         .or_else(|| nominal::attributes(scene, subjects))
         .or_else(|| nominal::kinship(scene, subjects))
+        .or_else(|| relational::related(scene, subjects))
         .or_else(|| verbal::dispatch(scene, subjects))
         .or_else(|| rows(scene, subjects))
         .or_else(|| nominal::identity(scene, subjects))
@@ -90,6 +94,7 @@ fn stated(scene: &Scene<'_>, subjects: &[Referent], fit: &Match) -> Vec<Draft> {
             || moves_elsewhere(scene, subject, fit)
             || takes_up(scene, subject, fit)
             || is_passing(scene, subject, fit)
+            || misread::is_misread(scene, subject, fit)
         {
             continue;
         }
@@ -157,6 +162,7 @@ fn is_passing(scene: &Scene<'_>, subject: &Referent, fit: &Match) -> bool {
 fn replaces_somebody(scene: &Scene<'_>, fit: &Match) -> bool {
     let item = fit.taken.first().and_then(|items| items.last());
     fit.row.says.starts_with("replace")
+        && fit.row.means.iter().any(|means| means.predicate == "uses")
         && item.is_some_and(|item| scene.tokens.at(item.end).fold == "as")
 }
 

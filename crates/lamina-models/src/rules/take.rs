@@ -93,6 +93,8 @@ takes! {
     Known = "known",
     Allergen = "allergen",
     Software = "software",
+    Numeral = "numeral",
+    Host = "host",
     Nothing = "nothing",
 }
 
@@ -329,6 +331,8 @@ fn single(kind: Take, scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
         Take::Medicine => kinds::medicine(scene, at),
         Take::Playable => kinds::classed(scene, at, Class::PLAYABLE),
         Take::Status => kinds::status(scene, at),
+        Take::Numeral => measures::numeral(scene, at),
+        Take::Host => names::host(scene, at),
         Take::Nothing => None,
     }
 }

@@ -21,15 +21,18 @@ mod query;
 mod body;
 mod hashed;
 mod paced;
+mod read_load;
 pub(crate) mod reply;
 mod shares;
 mod packs;
+mod list_page;
 mod once;
 mod replays;
 pub(crate) mod failure;
 mod caught;
 pub(crate) mod sse;
 pub(crate) mod handlers;
+pub mod starting;
 
 pub use app::{App, Parts};
 pub(crate) use handlers::{

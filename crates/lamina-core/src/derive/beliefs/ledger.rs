@@ -73,7 +73,7 @@ impl Piece {
 pub struct Said {
     /// The evidence.
     pub evidence: Evidence,
-    /// Until when the claim is said to hold.
+    /// Until when the claim is said to hold. Of evidence against it: from when another value holds.
     pub valid_to: Option<ValidAt>,
     /// Below which confidence its event wants no belief; none: the usual floor.
     pub floor: Option<Confidence>,
@@ -197,7 +197,7 @@ fn heard_of(
         Some(held) if held.is_held() => {
             // What speaks of a rival asks nothing of this one.
             let floor = if said.names { held.floor.min(asked) } else { held.floor };
-            let valid_to = later_end(held.valid_to, said, held.state.supports_count == 0);
+            let valid_to = end_after(&held, said);
             let own = Settings { floor, ..settings.clone() };
             let (state, more) = revise(held.state, &own, &said.evidence, heard);
             steps.extend(more);
@@ -211,7 +211,7 @@ fn heard_of(
         }
         Some(held) if counts_still(&held.state, said.evidence.recorded) => {
             let floor = held.floor.min(asked);
-            let valid_to = later_end(held.valid_to, said, held.state.supports_count == 0);
+            let valid_to = end_after(&held, said);
             let own = Settings { floor, ..settings.clone() };
             let (state, step) = again(held.state.clone(), &own, &said.evidence, heard);
             steps.push(step);
@@ -223,7 +223,7 @@ fn heard_of(
             let own = Settings { floor: asked, ..settings.clone() };
             let (state, step) = begin(&own, &said.evidence);
             steps.push(step);
-            let held = Held { state, floor: asked, valid_to: later_end(None, said, true) };
+            let held = Held { state, floor: asked, valid_to: first_end(said) };
             Some(Taken { held, begins: true, afresh: true, ended, steps })
         }
     }
@@ -272,12 +272,27 @@ fn counts_still(state: &State, at: RecordedAt) -> bool {
         && state.expires.is_none_or(|expires| at < expires)
 }
 
-/// The latest end of what supports a belief.
-fn later_end(known: Option<ValidAt>, said: &Said, is_first: bool) -> Option<ValidAt> {
-    match (said.evidence.polarity, is_first) {
-        (Polarity::Against, _) => known,
-        (Polarity::Supports, true) => said.valid_to,
-        (Polarity::Supports, false) => known.zip(said.valid_to).map(|(one, two)| one.max(two)),
+/// The end of a belief that begins with a piece.
+fn first_end(said: &Said) -> Option<ValidAt> {
+    match said.evidence.polarity {
+        Polarity::Against => None,
+        Polarity::Supports => said.valid_to,
+    }
+}
+
+/// The end of a belief after one more piece: the latest end of what supports it. Another value from a later time on ends it
+/// there; the same claim said again opens it again. A denial ends nothing: the belief is kept as contradicted.
+fn end_after(held: &Held, said: &Said) -> Option<ValidAt> {
+    let known = held.valid_to;
+    match said.evidence.polarity {
+        Polarity::Against => {
+            let is_over =
+                |end: &ValidAt| held.state.supports_count > 0 && *end > held.state.valid_from;
+            let end = said.valid_to.filter(is_over);
+            end.map(|end| known.map_or(end, |known| known.min(end))).or(known)
+        }
+        Polarity::Supports if held.state.supports_count == 0 => said.valid_to,
+        Polarity::Supports => known.zip(said.valid_to).map(|(one, two)| one.max(two)),
     }
 }
 

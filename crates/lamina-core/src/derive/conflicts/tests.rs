@@ -33,6 +33,7 @@ fn said(offset: u64, observed: i64, saying: Saying) -> Input {
         confidence: Confidence::FULL,
         no_supersede: false,
         settles: None,
+        author: None,
     })
 }
 

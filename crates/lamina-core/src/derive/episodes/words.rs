@@ -26,37 +26,165 @@ pub struct Said<'a> {
     pub names: &'a [&'a str],
 }
 
-/// A short name: whom it is about, and the words that occur most.
+/// A short name, as a person would title it: the phrase that says most of what was talked about. Where no phrase
+/// is short enough, the name that occurs most, or the beginning of the first sentence.
 pub fn name(said: &[Said<'_>]) -> Option<String> {
     let names = counted(said.iter().flat_map(|event| event.names.iter().copied()));
-    let head = names.first().map(|(name, _)| (*name).to_owned());
-    let known: BTreeSet<String> =
-        names.iter().flat_map(|(name, _)| words(name)).map(|word| word.to_lowercase()).collect();
-    let wanted = if head.is_some() { 2 } else { 3 };
-    let spoken = read(said).flat_map(words).filter(|word| is_content(word));
-    let spoken = spoken.filter(|word| !known.contains(&word.to_lowercase()));
-    let topics: Vec<String> =
-        counted(spoken).iter().take(wanted).map(|(word, _)| word.to_lowercase()).collect();
-    let text = match head {
-        Some(head) if topics.is_empty() => head,
-        Some(head) => format!("{head}: {}", topics.join(", ")),
-        None => capitalised(&topics.join(", ")),
+    let weights = Weights::of(said);
+    let phrases = read(said).flat_map(split_sentences).filter(|text| !text.ends_with(['?', '？']));
+    let phrases = phrases.flat_map(phrases_of).enumerate();
+    let scored = phrases.filter_map(|(order, text)| Some((weights.of_title(text)?, order, text)));
+    let best = scored.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+    let text = match (best, names.first()) {
+        (Some((_, _, phrase)), _) => capitalised(phrase),
+        (None, Some((name, _))) => (*name).to_owned(),
+        (None, None) => {
+            let mut sentences = read(said).flat_map(split_sentences);
+            capitalised(sentences.find(|text| words(text).any(is_content))?)
+        }
     };
     (!text.is_empty()).then(|| cut(&text, NAME_CHARS_MAX))
 }
 
+/// How much each word of an episode counts.
+struct Weights {
+    frequency: BTreeMap<String, u64>,
+    names: BTreeSet<String>,
+}
+
+impl Weights {
+    fn of(said: &[Said<'_>]) -> Weights {
+        let mut frequency: BTreeMap<String, u64> = BTreeMap::new();
+        for word in read(said).flat_map(words).filter(|word| is_content(word)) {
+            *frequency.entry(word.to_lowercase()).or_default() += 1;
+        }
+        let names = said.iter().flat_map(|event| event.names.iter());
+        let names = names.flat_map(|name| words(name)).map(|word| word.to_lowercase()).collect();
+        Weights { frequency, names }
+    }
+
+    /// How good a title a phrase is; `None` if it is too short, too long or says too little.
+    fn of_title(&self, phrase: &str) -> Option<u64> {
+        let all = words(phrase).count();
+        let content: BTreeSet<String> =
+            words(phrase).filter(|word| is_content(word)).map(str::to_lowercase).collect();
+        let fits = phrase.chars().count() < NAME_CHARS_MAX && all <= TITLE_WORDS_MAX;
+        if !fits || content.len() < TITLE_CONTENT_MIN {
+            return None;
+        }
+        let score = score(phrase, &content, &self.frequency, &self.names);
+        let first = words(phrase).next().unwrap_or_default().to_lowercase();
+        let points_back = POINTING.contains(&first.as_str());
+        Some(if points_back { score / 2 } else { score })
+    }
+}
+
+/// Words of a title.
+const TITLE_WORDS_MAX: usize = 10;
+/// Words with content that a title has at least.
+const TITLE_CONTENT_MIN: usize = 2;
+/// Words that stand for what was said before: a title that opens with one needs another sentence.
+const POINTING: &[&str] = &[
+    "he", "her", "here", "his", "i", "i'd", "i'll", "i'm", "i've", "it", "it's", "its", "she",
+    "that", "that's", "their", "them", "there", "there's", "these", "they", "they're", "this",
+    "those", "we", "we'll", "we're", "we've", "which", "who", "you", "you're",
+];
+/// Words that open a sentence and add nothing to it.
+const OPENERS: &[&str] = &[
+    "actually",
+    "ah",
+    "also",
+    "and",
+    "anyway",
+    "btw",
+    "but",
+    "correction",
+    "edit",
+    "fyi",
+    "great",
+    "hello",
+    "hey",
+    "hi",
+    "hm",
+    "hmm",
+    "nope",
+    "now",
+    "oh",
+    "ok",
+    "okay",
+    "ps",
+    "right",
+    "so",
+    "sorry",
+    "then",
+    "update",
+    "wait",
+    "well",
+    "yeah",
+    "yep",
+    "yes",
+];
+/// Words before which a clause of a longer sentence ends.
+const JOINTS: &[&str] = &[
+    "although", "because", "before", "but", "if", "since", "so", "unless", "until", "when",
+    "where", "whereas", "which", "while", "who",
+];
+
+/// The phrases of a sentence: what stands between marks and connectives, without what only opens it.
+fn phrases_of(sentence: &str) -> impl Iterator<Item = &str> {
+    let marks = [',', ';', ':', '(', ')', '\u{2014}', '\u{2013}', '"', '\u{201c}', '\u{201d}'];
+    let mut found = Vec::new();
+    for part in parts(sentence, &marks) {
+        let start = part.as_ptr() as usize - sentence.as_ptr() as usize;
+        let mut from = start;
+        for word in words(part) {
+            let at = word.as_ptr() as usize - sentence.as_ptr() as usize;
+            if at > from && JOINTS.contains(&word.to_lowercase().as_str()) {
+                found.extend(sentence.get(from..at));
+                from = at + word.len();
+            }
+        }
+        found.extend(sentence.get(from..start + part.len()));
+    }
+    found.into_iter().map(trimmed).filter(|phrase| !phrase.is_empty())
+}
+
+/// What stands between marks; a colon or a comma inside of a number is none.
+fn parts<'a>(text: &'a str, marks: &[char]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, mark) in text.match_indices(marks) {
+        let end = at + mark.len();
+        let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text.get(end..).and_then(|text| text.chars().next());
+        if !(digit(before) && digit(after)) {
+            found.extend(text.get(start..at));
+            start = end;
+        }
+    }
+    found.extend(text.get(start..));
+    found
+}
+
+/// A phrase without the words that only open it and without its marks.
+fn trimmed(phrase: &str) -> &str {
+    let is_mark =
+        |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '…' | '-' | '*' | '。' | '！');
+    let mut phrase = phrase.trim_matches(is_mark);
+    while let Some((first, rest)) = phrase.split_once(' ') {
+        let word = first.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        if !OPENERS.contains(&word.as_str()) {
+            break;
+        }
+        phrase = rest.trim_start_matches(is_mark);
+    }
+    phrase
+}
+
 /// The sentences that say most of it, in the order they were said.
 pub fn summary(said: &[Said<'_>]) -> Option<String> {
-    let mut frequency: BTreeMap<String, u64> = BTreeMap::new();
-    for word in read(said).flat_map(words).filter(|word| is_content(word)) {
-        *frequency.entry(word.to_lowercase()).or_default() += 1;
-    }
-    let names: BTreeSet<String> = said
-        .iter()
-        .flat_map(|event| event.names.iter())
-        .flat_map(|name| words(name))
-        .map(|word| word.to_lowercase())
-        .collect();
+    let Weights { frequency, names } = Weights::of(said);
     let mut sentences: Vec<(usize, &str, BTreeSet<String>, u64)> = read(said)
         .flat_map(split_sentences)
         .enumerate()

@@ -21,6 +21,23 @@ pub struct AssertionId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueKey(pub [u8; 16]);
 
+/// Who wrote a structured record: its actor, and the source that its label names. A record of the
+/// same author replaces the last one; a record of another author stands beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordSource {
+    /// A keyed hash of the actor.
+    pub actor: [u8; 16],
+    /// A keyed hash of the source, if a label names one.
+    pub source: Option<[u8; 16]>,
+}
+
+impl RecordSource {
+    /// Whether both are the same system: the same actor, or records of the same source.
+    pub fn is_same(self, other: RecordSource) -> bool {
+        self.actor == other.actor || self.source.is_some() && self.source == other.source
+    }
+}
+
 /// One claim about one track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assertion {
@@ -46,6 +63,8 @@ pub struct Assertion {
     pub no_supersede: bool,
     /// What its scope asks to be done where something else is known to begin at the same instant.
     pub settles: Option<Settling>,
+    /// Who wrote the record, if the claim is a scalar of a structured record.
+    pub author: Option<RecordSource>,
 }
 
 /// What is claimed of the track.

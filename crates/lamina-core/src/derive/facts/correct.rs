@@ -173,6 +173,7 @@ fn decided(resolution: &Resolution, span: Span, value: Value) -> Support {
         from: span.from,
         to: span.to,
         weight: Weight::Decided,
+        author: None,
     }
 }
 

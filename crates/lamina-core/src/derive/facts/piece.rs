@@ -8,7 +8,7 @@ use lamina_types::layer::extraction::Confidence;
 use lamina_types::{RecordedAt, ValidAt};
 
 use super::canvas::Span;
-use super::{AssertionId, ValueKey};
+use super::{AssertionId, RecordSource, ValueKey};
 
 /// How many repetitions a piece keeps. Beyond it the oldest one that adds no time of its own goes.
 pub(super) const SUPPORTS_MAX: usize = 64;
@@ -113,6 +113,8 @@ pub struct Support {
     pub to: Option<ValidAt>,
     /// How much it counts against another one that begins at the same instant.
     pub weight: Weight,
+    /// Who wrote the record, if it is a scalar of a structured record.
+    pub author: Option<RecordSource>,
 }
 
 /// Which evidence of a piece: a correction stands in it twice, for the time before it was said and

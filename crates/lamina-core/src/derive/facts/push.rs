@@ -297,6 +297,7 @@ pub(super) fn mark(assertion: &Assertion, said: Said) -> Support {
         from: assertion.valid_from.unwrap_or(assertion.observed),
         to: assertion.valid_to,
         weight,
+        author: assertion.author,
     }
 }
 
@@ -344,7 +345,9 @@ fn verdict(
         return (Decision::Noop, Reason::Repeats);
     }
     if has_new(|content| matches!(content, Content::Conflict(_))) {
-        return (Decision::Conflict, if is_cautious { Reason::Beside } else { Reason::EqualTime });
+        let begins_alike = old.iter().any(|piece| piece.from() == Some(mark.from));
+        let is_beside = is_cautious || mark.author.is_some() && !begins_alike;
+        return (Decision::Conflict, if is_beside { Reason::Beside } else { Reason::EqualTime });
     }
     if let Said::Ends(_) = mark.said {
         let is_known = changes.iter().any(|change| matches!(change, Change::Retire { .. }));

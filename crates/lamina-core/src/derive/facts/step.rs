@@ -5,6 +5,9 @@
 //! a stated beginning outranks an observed one and a decision outranks both; equal rank and another
 //! value is a conflict. An ending leaves nothing behind, and only what it names can be ended. That it
 //! is *not* something is less than what it is, and never displaces it.
+//!
+//! A structured record replaces the last one of its author. Another author's record that says
+//! something else opens a conflict, because neither system knows what the other one knows.
 
 use std::cmp::Ordering;
 
@@ -77,6 +80,9 @@ fn say(cell: &Cell, value: Value, mark: &Support, manner: Manner) -> Step {
         },
         Ordering::Greater => cell.beside(value, mark),
     };
+    if let Some(step) = disagree(cell, value, mark, manner) {
+        return step;
+    }
     match (&cell.content, value) {
         (Content::One(known), _) if *known == value => Step::Add,
         (Content::One(Value::Is(_)), Value::Is(_)) => ranked(),
@@ -116,6 +122,33 @@ fn say(cell: &Cell, value: Value, mark: &Support, manner: Manner) -> Step {
             }
         }
     }
+}
+
+/// The effect of a later record where records of other authors say something else: it takes the
+/// place of its author's own record and stands beside the others. `None` if no other author speaks.
+fn disagree(cell: &Cell, value: Value, mark: &Support, manner: Manner) -> Option<Step> {
+    let author = mark.author?;
+    let of_others = |known: &&Support| {
+        let is_other = known.author.is_some_and(|other| !author.is_same(other));
+        is_other && matches!(known.said, Said::Value(Value::Is(_)))
+    };
+    let others: Vec<Support> = cell.marks.iter().filter(of_others).copied().collect();
+    let differs = others.iter().any(|known| known.said != Said::Value(value));
+    if !differs || cell.compare(mark) != Ordering::Greater || manner == Manner::Beside {
+        return None;
+    }
+    match cell.settled(mark, manner) {
+        Some(Ordering::Greater) => return Some(Step::Become(Cell::one(value, vec![*mark]))),
+        Some(_) => return Some(Step::Blocked),
+        None => {}
+    }
+    let mut sides: Vec<Value> = others.iter().filter_map(|known| known.said.value()).collect();
+    sides.push(value);
+    sides.sort_unstable();
+    sides.dedup();
+    let content = Content::Conflict(sides);
+    let marks = others.into_iter().chain([*mark]).collect();
+    Some(Step::Become(Cell { content, marks }))
 }
 
 fn end(cell: &Cell, value: Option<ValueKey>, mark: &Support) -> Step {
@@ -222,6 +255,16 @@ impl Cell {
     fn ended(&self, value: Option<ValueKey>, mark: &Support) -> Step {
         let marks = self.marks.iter().copied().chain([*mark]).collect();
         Step::Become(Cell { content: Content::Ended(value), marks })
+    }
+}
+
+impl Said {
+    /// The value, if it says one.
+    fn value(self) -> Option<Value> {
+        match self {
+            Said::Value(value) => Some(value),
+            Said::Ends(_) => None,
+        }
     }
 }
 

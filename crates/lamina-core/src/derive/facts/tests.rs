@@ -56,7 +56,7 @@ fn show_content(content: &Content) -> String {
     }
 }
 
-/// `recorded observed verb value [from=N] [to=N] [beside]`, or `recorded at=N pick|split|new|dismiss …`.
+/// `recorded observed verb value [from=N] [to=N] [beside] [by=A/S]`, or `recorded at=N pick|split|new|dismiss …`.
 fn parse(line: &str) -> Input {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |text: &str| text.parse::<i64>().unwrap();
@@ -118,7 +118,14 @@ fn parse(line: &str) -> Input {
             .zip(["band", "latest", "strongest"])
             .find(|(_, word)| words.contains(word))
             .map(|(way, _)| way),
+        author: words.iter().find_map(|word| word.strip_prefix("by=")).map(author),
     })
+}
+
+/// `actor` or `actor/source`.
+fn author(text: &str) -> RecordSource {
+    let (actor, source) = text.split_once('/').map_or((text, None), |(a, b)| (a, Some(b)));
+    RecordSource { actor: key(actor).0, source: source.map(|source| key(source).0) }
 }
 
 fn script(text: &str) -> Vec<Input> {

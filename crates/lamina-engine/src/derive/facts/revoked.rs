@@ -72,6 +72,7 @@ fn end_of(
         valid_to: None,
         confidence: said.confidence,
         no_supersede: false,
+        author: None,
         settles: None,
     };
     given.row.tracks.push((scope, track));

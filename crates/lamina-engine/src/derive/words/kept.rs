@@ -65,6 +65,8 @@ impl Kept {
             Some(scope) => Some(standing(path(scope)?)?),
             None => None,
         };
+        let source = answer.asked.source.as_deref().map(|source| Words::Said.source(hash, source));
+        asked.source = source.transpose()?.map(|tag| hex::encode(&tag));
         let answer = Answer {
             extraction: Extraction { claims, ..Extraction::default() },
             matches,
@@ -76,6 +78,7 @@ impl Kept {
             echoes: answer.echoes.clone(),
             echoed: answer.echoed.clone(),
             revoked: answer.revoked.clone(),
+            concepts: Vec::new(),
             // Feedback without its words does not count any more.
             rated: Vec::new(),
             ..*answer

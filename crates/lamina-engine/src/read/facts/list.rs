@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lamina_core::derive::facts::{Input, Piece};
 use lamina_store::kv::{Direction, Space};
-use lamina_types::{FactId, RecordedAt, ValidAt};
+use lamina_types::{FactId, RecordedAt, ScopePath, ValidAt};
 
 use super::{Answers, FactKey, FactRecord, FactsPage, FactsQuery, Order, TIMELINE_MAX};
 use crate::Error;
@@ -34,7 +34,7 @@ impl Inner {
         let lists = self.lists(tenant, &scopes, query)?;
         let predicate = self.predicate_tag(tenant, query.predicate.as_deref())?;
         let mut answers = Answers::new();
-        let mut items = Vec::new();
+        let (mut items, mut damaged) = (Vec::new(), Vec::new());
         let (mut looked_at, mut position, mut shown) = (0, query.after, None);
         loop {
             let some = self.some(&lists, query, position)?;
@@ -47,19 +47,38 @@ impl Inner {
                 if !called || !query.admits(&fact.piece) || self.has_lapsed(tenant, &fact, query)? {
                     continue;
                 }
-                if items.len() == query.limit {
-                    return Ok(FactsPage { items, next: shown });
+                if items.len() + damaged.len() == query.limit {
+                    return Ok(FactsPage { items, damaged, next: shown });
                 }
-                items.extend(self.fact(tenant, id, &fact, query.pins.recorded, &mut answers)?);
+                match self.fact(tenant, id, &fact, query.pins.recorded, &mut answers) {
+                    Ok(fact) => items.extend(fact),
+                    Err(error) if error.is_damage() => damaged.push(id),
+                    Err(error) => return Err(error),
+                }
                 shown = Some(*at);
             }
             if some.is_empty() {
-                return Ok(FactsPage { items, next: None });
+                return Ok(FactsPage { items, damaged, next: None });
             }
             if looked_at >= ROWS_LOOKED_AT_MAX {
-                return Ok(FactsPage { items, next: position });
+                return Ok(FactsPage { items, damaged, next: position });
             }
         }
+    }
+
+    pub(super) fn fact_by_id(
+        &self,
+        permit: &ReadPermit,
+        scope: &ScopePath,
+        id: FactId,
+    ) -> Result<Option<FactRecord>, Error> {
+        let (tenant, scopes) = self.scopes_of(permit, scope)?;
+        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(None) };
+        if !scopes.contains(&fact.scope) {
+            return Ok(None);
+        }
+        let known = RecordedAt(self.guard.log_time());
+        self.fact(tenant, id, &fact, known, &mut Answers::new())
     }
 
     pub(super) fn timeline(

@@ -55,7 +55,7 @@ pub(super) fn corrects(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
 /// Requests that announce a statement.
 const TRANSPARENT: &[&str] = &[
     "let", "do", "forget", "note", "remember", "update", "look", "listen", "guess", "see", "check",
-    "mind", "know", "add",
+    "mind", "know", "add", "edit",
 ];
 
 /// Decides for every clause of a sentence.
@@ -199,7 +199,9 @@ pub(super) fn hands_over(tokens: &Tokens<'_>, sentence: Sentence) -> bool {
         let asked = at == sentence.start
             || before.word(&["please", "you", "to", "me", "and", "just", "then"])
             || before.kind == Kind::Punct;
-        asked && (at + 1..=sentence.end.min(at + 6)).any(points)
+        // "Edit: the launch is on 20 March" changes what was said.
+        let noted = tokens.at(at).word(&["edit"]) && tokens.at(at + 1).punct(':');
+        asked && !noted && (at + 1..=sentence.end.min(at + 6)).any(points)
     })
 }
 

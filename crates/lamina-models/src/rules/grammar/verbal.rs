@@ -26,18 +26,34 @@ pub(super) fn dispatch(scene: &Scene<'_>, subjects: &[Referent]) -> Option<Vec<D
     match verb.modal {
         Modal::Rather => Some(rather(scene, subjects, verb)),
         Modal::Can => Some(ability(scene, subjects, verb)),
+        Modal::Will | Modal::Going if changes_hands(scene, verb) => None,
         Modal::Will | Modal::Going => Some(plan(scene, subjects, verb).unwrap_or_default()),
         Modal::Must if verb.lemma != "be" => Some(Vec::new()),
         Modal::Irrealis => Some(Vec::new()),
         Modal::Must => None,
         Modal::None => {
-            if verb.progressive && verb.tense == Tense::Present && !verb.perfect {
+            if changes_hands(scene, verb) {
+                None
+            } else if verb.progressive && verb.tense == Tense::Present && !verb.perfect {
                 arranged(scene, subjects, verb)
             } else {
                 decided_not(scene, subjects, verb).or_else(|| kin::has_kin(scene, subjects, verb))
             }
         }
     }
+}
+
+/// "Ines will take over the Halden account on 2 May": no plan of hers, but what holds from then on.
+fn changes_hands(scene: &Scene<'_>, verb: &Group) -> bool {
+    let tokens = scene.tokens;
+    let over = (verb.end..scene.end()).any(|at| tokens.at(at).fold == "over");
+    let changes = match verb.lemma {
+        "take" => tokens.at(verb.end).fold == "over",
+        "hand" | "pass" => over,
+        "replace" | "succeed" => true,
+        _ => false,
+    };
+    changes && scene.times.iter().any(|time| time.sure)
 }
 
 pub(super) fn each(
@@ -138,6 +154,12 @@ const POSSIBLE: &[&str] = &[
     "say",
     "remember",
     "feel",
+    "finish",
+    "start",
+    "continue",
+    "open",
+    "close",
+    "deliver",
     "give",
     "use",
     "try",

@@ -31,7 +31,7 @@ const GIVEN: &str = "aaron abigail ada adam adele adrian agnes ahmed aisha alan 
     kim klara klaus konrad kristin kristina kurt kwame lars laura lauren lea leah lena leo leon \
     leonard leonie li liam liliana lily lina linda lisa liv logan lorenzo lotte louis louise \
     luca lucas lucia lucy luis luise luka lukas luke luna lynn maartje madeleine magdalena \
-    magnus maja malik manuel mara marc marco marcus margaret maria mariam marie marina mario \
+    magnus maja malik manuel mara marc marco marcus margaret marek maria mariam marie marina mario \
     marion marius mark markus marlene marta martha martin martina mary mateo matilda matteo \
     matthew matthias maud max maya mehmet mei melanie melissa mia michael michaela michel \
     michele michelle miguel mikael mike mikhail mila milan mina miriam mohamed mohammed molly \
@@ -55,5 +55,20 @@ pub(crate) fn is_given(name: &str) -> bool {
     static TABLE: OnceLock<HashSet<&'static str>> = OnceLock::new();
     let table = TABLE.get_or_init(|| GIVEN.split_whitespace().collect());
     let first = name.split([' ', '-']).next().unwrap_or_default().to_lowercase();
-    table.contains(first.as_str())
+    table.contains(first.as_str()) || !first.is_ascii() && table.contains(plain(&first).as_str())
+}
+
+/// A name without the accents of its letters: "théo" is "theo".
+fn plain(name: &str) -> String {
+    let base = |letter: char| match letter {
+        'á' | 'à' | 'â' | 'ä' | 'ã' | 'å' => 'a',
+        'é' | 'è' | 'ê' | 'ë' => 'e',
+        'í' | 'ì' | 'î' | 'ï' => 'i',
+        'ó' | 'ò' | 'ô' | 'ö' | 'õ' => 'o',
+        'ú' | 'ù' | 'û' | 'ü' => 'u',
+        'ç' => 'c',
+        'ñ' => 'n',
+        other => other,
+    };
+    name.chars().map(base).collect()
 }

@@ -240,7 +240,7 @@ const REGULAR: &str = "live reside stay move relocate settle work join start fou
 employ hire fire resign retire promote manage head supervise report study graduate major attend enroll
 marry divorce date own purchase acquire adopt rescue suffer struggle diagnose prescribe like love enjoy adore
 hate dislike detest loathe despise prefer play practice visit travel watch finish plan intend hope aim decide
-agree opt use switch migrate replace swap upgrade downgrade bump update deploy ship launch close sign cancel
+agree opt use switch migrate hand replace swap upgrade downgrade bump update deploy ship launch close sign cancel
 pause stop resume delay postpone reschedule schedule approve reject block unblock fail succeed release merge
 archive deprecate handle maintain belong weigh measure turn age fear worry mention claim report hear believe
 guess suppose assume imagine wish want need learn train teach cook bake dance paint ski surf skate sew knit weld

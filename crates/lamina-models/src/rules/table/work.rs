@@ -17,6 +17,10 @@ const WE_USE: Means =
 const WE_USED: Means =
     Means { predicate: "uses", subject: Slot::Speaker, object: Slot::Taken(0), ends: true };
 
+/// Whoever had the office before has it no more.
+const LEAVES_OFFICE: Means =
+    Means { predicate: "role", subject: Slot::Taken(0), object: Slot::Taken(1), ends: true };
+
 /// The deal "closed": the verb is the state.
 const BY_VERB: Means =
     Means { predicate: "status", subject: Slot::Subject, object: Slot::Verb, ends: false };
@@ -41,6 +45,24 @@ pub(super) const ROWS: &[Row] = &[
             },
         ],
     ),
+    row("take over from <person> as <role>", Person, Begin, &[nth("role", 1), LEAVES_OFFICE]),
+    row(
+        "take over as <role> from <person>",
+        Person,
+        Begin,
+        &[
+            is("role"),
+            Means {
+                predicate: "role",
+                subject: Slot::Taken(1),
+                object: Slot::Taken(0),
+                ends: true,
+            },
+        ],
+    ),
+    row("replace|succeed <person> as <role>", Person, Begin, &[nth("role", 1), LEAVES_OFFICE]),
+    row("hand|pass <the> over|on|off to <person>", Person, Begin, &[among("owner", 0, 1)]),
+    row("hand|pass over|on|off <the> to <person>", Person, Begin, &[among("owner", 0, 1)]),
     row("take over|on ownership|responsibility of|for <the>", Person, Begin, &[of("owner")]),
     row("take over <the>", Person, Begin, &[of("owner")]),
     row("be taking over <the>", Person, Begin, &[of("owner")]),
@@ -255,6 +277,10 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("release|ship|launch|reach|hit version? <version>", Thing, Begin, &[is("version")]),
     row("release|ship|launch|deploy <release>", Anyone, Begin, &[is("version")]),
+    // Hosts.
+    row("run|live on|at <host>", Thing, State, &[is("runs_on")]),
+    row("be running|hosted|deployed on|at|in|to <host>", Thing, State, &[is("runs_on")]),
+    row("be on <host>", Thing, State, &[is("runs_on")]),
     // Tools.
     row(
         "migrate|switch|change|transition|convert|move over? from <tool> to <tool>",
@@ -318,17 +344,24 @@ pub(super) const ROWS: &[Row] = &[
     // Numbers.
     row("have|own|employ <count>", Anyone, State, &[is("count:")]),
     row(
-        "grow|go|expand|move|increase|shrink|drop|jump|be up|down? from <count> to <count>",
+        "grow|go|expand|move|increase|shrink|drop|jump|be|reduce|scale|upgrade|downgrade|rise|fall|cut up|down|back? from <count> to <count>",
         Thing,
         Begin,
         &[nth("count:", 1)],
     ),
     row(
-        "grow|go|expand|increase|shrink|drop|jump|be up|down? to|at <count>",
+        "grow|go|expand|move|increase|shrink|drop|jump|be|reduce|scale|upgrade|downgrade|rise|fall|cut up|down|back? from <numeral> to <count>",
+        Thing,
+        Begin,
+        &[nth("count:", 1)],
+    ),
+    row(
+        "grow|go|expand|move|increase|shrink|drop|jump|be|reduce|scale|upgrade|downgrade|rise|fall|cut up|down|back? to|at <count>",
         Thing,
         Begin,
         &[is("count:")],
     ),
+    row("be up|down|back to|at <count>", Anyone, Begin, &[is("count:")]),
     row("cost me|us? <money>", Thing, State, &[is("price")]),
     row("be priced at <money>", Thing, State, &[is("price")]),
     row("be <money> per|a|each <noun>", Thing, State, &[is("price")]),

@@ -66,6 +66,7 @@ pub(super) fn count(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let blocked = (start..end).any(|at| tokens.at(at).is(Class::TIME_UNIT))
         || head.word(&[
             "percent",
+            "degrees",
             "times",
             "things",
             "questions",
@@ -83,6 +84,13 @@ pub(super) fn count(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
     let mut item = Item::of(value, at, found.end, Normaliser::Number);
     item.family = Some(super::fold_space(tokens.slice(start, end)).to_lowercase());
     Some((item, end))
+}
+
+/// A bare number: the first one of "from 45 to 60 licences".
+pub(super) fn numeral(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
+    let found = number::number(scene.tokens, at)?;
+    let value = Value::Number { value: found.value, unit: None };
+    Some((Item::of(value, at, found.end, Normaliser::Number), found.end))
 }
 
 /// An age: a number with nothing behind it but "years old".

@@ -321,3 +321,25 @@ pub(super) fn known_place(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)>
     let known = scene.tokens.at(item.start).is(Class::PLACE) && item.end == item.start + 1;
     known.then_some((item, end))
 }
+
+/// What a service runs on: a machine or a provider by its name. Software is used, not run on.
+pub(super) fn host(scene: &Scene<'_>, at: usize) -> Option<(Item, usize)> {
+    let tokens = scene.tokens;
+    let to = scene.before_time(at);
+    let at = at + usize::from(tokens.at(at).word(&["the", "our"]));
+    let token = tokens.at(at);
+    let mixed = token.fold.contains(|c: char| c.is_ascii_digit())
+        && token.fold.starts_with(|c: char| c.is_ascii_alphabetic());
+    let end = match name_run(tokens, at, to) {
+        Some(end) if !token.is(Class::TOOL.or(Class::PLACE)) => end,
+        None if token.kind == Kind::Word && mixed && at < to => at + 1,
+        _ => return None,
+    };
+    // "Node 20.1" is a version, "Fernway credits" is no host.
+    let next = tokens.at(end);
+    let closes = end >= scene.end()
+        || next.kind == Kind::Punct
+        || next.is(Class::CONJUNCTION.or(Class::PREPOSITION).or(Class::ADVERB))
+        || scene.time_at(end).is_some();
+    closes.then(|| (Item::text(scene, at, end), end))
+}

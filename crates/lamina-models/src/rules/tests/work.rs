@@ -101,6 +101,8 @@ fn projects_and_deals() {
             Our office is in Leeds.
                 [office] located_in [Leeds]
             Theo replaced Karin as head of support.
+                [Theo] role "head of support"
+                [Karin] role "head of support" (ends)
             Sofia starts on Monday.
             Nadia is responsible for hiring and Viktor for onboarding.
                 [hiring] owner [Nadia]

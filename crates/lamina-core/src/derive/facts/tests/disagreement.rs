@@ -413,3 +413,103 @@ fn a_scope_may_say_which_of_two_stands() {
     "#]],
     );
 }
+
+#[test]
+fn record_of_the_same_author_replaces_and_of_another_opens_a_conflict() {
+    check(
+        "10 20 is a by=crm\n20 30 is b by=crm\n30 40 is c by=ann\n40 50 is c by=crm",
+        expect![[r#"
+            valid\recorded     0    10    20    30    40
+                         0     -     -     -     -     -
+                        10     -     -     -     -     -
+                        20     -     a     a     a     a
+                        30     -     a     b     b     b
+                        40     -     a     b   b|c   b|c
+                        50     -     a     b   b|c     c
+                        60     -     a     b   b|c     c
+              10 add first_known
+              20 update supersedes
+              30 conflict beside
+              40 update supersedes
+        "#]],
+    );
+}
+
+#[test]
+fn record_of_a_side_replaces_its_own_side_only() {
+    check(
+        "10 20 is a by=crm\n20 30 is b by=ann\n30 40 is c by=crm\n40 50 is d by=bot/crm",
+        expect![[r#"
+            valid\recorded     0    10    20    30    40
+                         0     -     -     -     -     -
+                        10     -     -     -     -     -
+                        20     -     a     a     a     a
+                        30     -     a   a|b   a|b   a|b
+                        40     -     a   a|b   b|c   b|c
+                        50     -     a   a|b   b|c b|c|d
+                        60     -     a   a|b   b|c b|c|d
+              10 add first_known
+              20 conflict beside
+              30 conflict beside
+              40 conflict beside
+        "#]],
+    );
+}
+
+#[test]
+fn record_of_another_actor_with_the_same_source_replaces() {
+    check("10 20 is a by=crm/hub\n20 30 is b by=bot/hub", expect![[r#"
+        valid\recorded     0    10    20
+                     0     -     -     -
+                    10     -     -     -
+                    20     -     a     a
+                    30     -     a     b
+                    40     -     a     b
+                    50     -     a     b
+                    60     -     a     b
+          10 add first_known
+          20 update supersedes
+    "#]]);
+}
+
+#[test]
+fn record_after_plain_words_replaces_them() {
+    check("10 20 is a\n20 30 is b by=crm\n30 40 is c", expect![[r#"
+        valid\recorded     0    10    20    30
+                     0     -     -     -     -
+                    10     -     -     -     -
+                    20     -     a     a     a
+                    30     -     a     b     b
+                    40     -     a     b     c
+                    50     -     a     b     c
+                    60     -     a     b     c
+          10 add first_known
+          20 update supersedes
+          30 update supersedes
+    "#]]);
+}
+
+#[test]
+fn record_conflict_is_settled_where_the_scope_says_how() {
+    check("10 20 is a by=crm\n20 30 is b by=ann latest", expect![[r#"
+        valid\recorded     0    10    20
+                     0     -     -     -
+                    10     -     -     -
+                    20     -     a     a
+                    30     -     a     b
+                    40     -     a     b
+                    50     -     a     b
+                    60     -     a     b
+          10 add first_known
+          20 update supersedes
+    "#]]);
+}
+
+#[test]
+fn record_conflict_is_gone_without_the_record_of_the_other_author() {
+    let inputs = script("10 20 is a by=crm\n20 30 is b by=ann");
+    let gone = std::collections::BTreeSet::from([AssertionId { offset: 10, ordinal: 0 }]);
+    let (track, _) = without(&inputs, &gone);
+    let point = AsOf { valid: valid(40), recorded: recorded(40) };
+    assert_eq!(show_known(at(track.pieces(), point)), "b");
+}

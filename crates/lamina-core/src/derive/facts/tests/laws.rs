@@ -43,6 +43,7 @@ fn assertions() -> impl Strategy<Value = Input> {
                 confidence: Confidence::new(confidence),
                 no_supersede,
                 settles: None,
+                author: None,
             })
         },
     )
@@ -362,6 +363,7 @@ proptest! {
                 confidence: Confidence::FULL,
                 no_supersede: false,
                 settles: None,
+                author: None,
             }));
         }
         prop_assert_eq!(answers(&track, recorded(i64::MAX)), expected);
