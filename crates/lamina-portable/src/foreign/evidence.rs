@@ -48,7 +48,8 @@ impl EvidenceMapper {
         let own = own.or_else(|| text_of(record.value.get("meta")?, &stated));
         let session = match (own, record.kind) {
             (Some(own), _) => Some(own.to_owned()),
-            (None, "SessionStart") => Some(record.id.get(..12).unwrap_or(record.id).to_owned()),
+            // A bundle of Lamina names its sessions; events without one stay without.
+            (None, "SessionStart") if record.native().is_none() => Some(record.id.get(..12).unwrap_or(record.id).to_owned()),
             _ => record.parents().find_map(|parent| self.sessions.get(parent).cloned()),
         };
         if let Some(session) = session {

@@ -271,9 +271,9 @@ fn bundle_is_imported_as_its_events_with_taints_as_labels() {
     let again = crate::import::import(&mut api, upload());
     assert_eq!((&again["written"], &again["known"]), (&json!(0), &json!(2)), "{again}");
     let page = api.get(&format!("/v1/events?scope={target}&limit=10")).ok(200);
-    let events = page["events"].as_array().or_else(|| page["items"].as_array()).unwrap().clone();
+    let events = page["items"].as_array().unwrap();
     let read = events.iter().find(|event| event.to_string().contains("Tides")).unwrap();
-    let shown = api.event(&string(read, "event_id"));
+    let shown = api.event(&string(read, "id"));
     let labels = shown.to_string();
     assert!(labels.contains("taint:UNTRUSTED") && labels.contains("taint:WEB_DERIVED"), "{shown}");
     assert!(labels.contains("recordId"), "the record is its origin: {shown}");

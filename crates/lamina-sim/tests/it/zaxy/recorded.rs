@@ -25,6 +25,8 @@ fn recorded_logs_come_in_and_leave_as_the_recorded_exports() {
     let Some(root) = root() else { return };
     let manifest = json_of(&root.join("MANIFEST.json"));
     let mut compared = 0;
+    // The shared server ends with the last caller that holds it.
+    let mut api = Api::shared("recorded");
     let mut scopes = std::collections::BTreeMap::new();
     for item in manifest.as_array().unwrap() {
         let file = string(item, "file");
@@ -34,13 +36,13 @@ fn recorded_logs_come_in_and_leave_as_the_recorded_exports() {
         let recorded = read(&root.join(&file));
         let session =
             recorded.split_once("\"session_id\": \"").unwrap().1.split_once('"').unwrap().0;
-        let mut api = Api::shared("recorded");
+        let count = scopes.len();
         let scope = scopes.entry(session.to_owned()).or_insert_with(|| {
             let log = read(&root.join(format!("logs/{session}.jsonl")));
-            let scope = api.scope.clone();
+            let scope = format!("{}-{count}", api.scope);
             let job = import_log(&mut api, &scope, &log, "");
             assert_eq!(job["failed"], 0, "{session}: {job}");
-            api.scope.clone()
+            scope
         });
         let body = json!({"scope": scope, "session_id": session, "selector": item["selector"]});
         let job = export(&mut api, &body);
