@@ -357,7 +357,7 @@ fn bodies_and_levels_of_others_are_told_to_nobody() {
     let row = rows["items"].as_array().unwrap();
     let row = row.iter().find(|row| row["endpoint"] == "POST /v1/experience").unwrap();
     let proof = json!({"audit_id": row["id"], "body": said.to_string()});
-    assert_eq!(alice.post("/v1/audit/verify", &proof).ok(200)["matches"], true);
+    assert_eq!(alice.post("/v1/audit/verify", &proof).ok(200)["match"], true);
     for office in ["user:admin", "user:root"] {
         let mut officer = team.caller("acme", office);
         officer.post("/v1/audit/verify", &proof).fails(404, "NOT_FOUND");
