@@ -1,10 +1,11 @@
-"""The legacy Python client against `lamina mcp` and `POST /mcp`: lists, an append, a mistake."""
+"""The legacy Python client against `lamina mcp`, `POST /mcp` and the Unix socket: lists, an append, a mistake."""
 
 import asyncio
 import os
 import sys
 import tempfile
 
+import httpx
 import jsonschema
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -28,7 +29,17 @@ async def speak(read, write):
         assert mistake.isError and "txt" in mistake.content[0].text, mistake
 
 
-async def main(url):
+def over(socket):
+    """Makes clients of HTTP that speak over a Unix socket."""
+
+    def factory(headers=None, timeout=None, auth=None):
+        transport = httpx.AsyncHTTPTransport(uds=socket)
+        return httpx.AsyncClient(transport=transport, headers=headers, timeout=timeout, auth=auth)
+
+    return factory
+
+
+async def main(url, socket):
     with tempfile.TemporaryDirectory() as directory:
         command = [os.environ["LAMINA_BIN"], "mcp", "--embedded", "--data", f"{directory}/data"]
         server = StdioServerParameters(command=command[0], args=command[1:])
@@ -36,7 +47,10 @@ async def main(url):
             await speak(read, write)
     async with streamablehttp_client(f"{url}/mcp?project=legacy") as (read, write, _):
         await speak(read, write)
+    way = streamablehttp_client("http://localhost/mcp?project=socket", httpx_client_factory=over(socket))
+    async with way as (read, write, _):
+        await speak(read, write)
     print("legacy client: ok")
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main(sys.argv[1], sys.argv[2]))

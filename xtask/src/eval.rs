@@ -27,6 +27,19 @@ const FRESH: &str = "fixtures/extraction/fresh.jsonl";
 #[cfg(test)]
 const BLIND: &str = "fixtures/extraction/blind.jsonl";
 
+/// Sentences about what replaced something, and about nothing; the rules were made with these in sight.
+#[cfg(test)]
+const CHANGE: &str = "fixtures/extraction/change.jsonl";
+/// Every other sentence of the same list, which nobody looked at while rules were made.
+#[cfg(test)]
+const CHANGE_HELD: &str = "fixtures/extraction/change-held.jsonl";
+/// Plain sentences of eight languages.
+#[cfg(test)]
+const LANGUAGES: &str = "fixtures/extraction/languages.jsonl";
+/// Every other sentence of the same list.
+#[cfg(test)]
+const LANGUAGES_HELD: &str = "fixtures/extraction/languages-held.jsonl";
+
 pub(crate) fn extraction(options: &[&str]) -> anyhow::Result<()> {
     let (mut table, mut verbose) = (process::root().join(OPEN), false);
     let mut rest = options.iter();

@@ -48,7 +48,7 @@ fn error_page(code: ErrorCode) -> String {
     };
     let when: Vec<String> = text.when.iter().map(|line| format!("- {line}\n")).collect();
     let example =
-        ApiError::new(code, text.example).envelope("req_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b");
+        ApiError::new(code, text.example).envelope("req_0190a1b2c3d47e5f8a9b0c1d2e3f4a5b", None);
     let example = serde_json::to_value(example).unwrap_or_default();
     format!(
         "# {name}\n\n{meaning}\n\n- Status: {statuses}\n- Retriable: {retriable}\n\n## When\n\n{when}\n## What to do\n\n{remedy}\n\n## Example\n\n```json\n{example}```\n",

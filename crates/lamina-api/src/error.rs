@@ -42,7 +42,7 @@ pub struct ErrorEnvelope {
     pub details: Option<Map<String, Value>>,
     /// Whether the same request may succeed later.
     pub retriable: bool,
-    /// The page about this code, relative to the root of the project's documentation.
+    /// The page about this code; left out where the server does not know where its pages are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation: Option<String>,
 }
@@ -135,8 +135,8 @@ impl ApiError {
         self.detail("reason")
     }
 
-    /// The error as it goes over the wire.
-    pub fn envelope(&self, request_id: &str) -> ErrorEnvelope {
+    /// The error as it goes over the wire. `pages` is the address of the project's documentation.
+    pub fn envelope(&self, request_id: &str, pages: Option<&str>) -> ErrorEnvelope {
         let ApiError { code, status: _, message, details, retry_after_s: _ } = self;
         let details: Map<String, Value> =
             details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
@@ -146,14 +146,14 @@ impl ApiError {
             request_id: request_id.to_owned(),
             details: (!details.is_empty()).then_some(details),
             retriable: code.retriable(),
-            documentation: Some(documentation(*code)),
+            documentation: pages.map(|pages| documentation(pages, *code)),
         }
     }
 }
 
-/// Where the page about a code is, relative to the root of the repository.
-pub fn documentation(code: ErrorCode) -> String {
-    format!("docs/errors/{}.md", code.as_str())
+/// The page about a code, given the address of the documentation.
+pub fn documentation(pages: &str, code: ErrorCode) -> String {
+    format!("{}/errors/{}.md", pages.trim_end_matches('/'), code.as_str())
 }
 
 impl std::fmt::Display for ApiError {

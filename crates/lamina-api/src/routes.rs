@@ -282,6 +282,29 @@ const OTHER_KEYS: &[(Method, &str)] = &[
     (Method::Post, "/v1/audit/chain/verify"),
 ];
 
+/// An endpoint beside the table: the contract of the HTTP API does not describe it. The router has no
+/// others, and whoever adds one shows with tests what it lets one person do to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherEndpoint {
+    /// `POST /mcp`, the tools of agents: `docs/MCP.md`.
+    Mcp,
+    /// `POST /messages/`, the same tools over the older transport with server-sent events.
+    McpMessages,
+}
+
+impl OtherEndpoint {
+    /// Each of them.
+    pub const ALL: &[OtherEndpoint] = &[OtherEndpoint::Mcp, OtherEndpoint::McpMessages];
+
+    /// The path that the router serves.
+    pub const fn path(self) -> &'static str {
+        match self {
+            OtherEndpoint::Mcp => "/mcp",
+            OtherEndpoint::McpMessages => "/messages/",
+        }
+    }
+}
+
 /// The route with this method and path template. A route for any method matches every method.
 pub fn find(method: Method, path: &str) -> Option<&'static RouteSpec> {
     ROUTES

@@ -31,6 +31,8 @@ const TEXT_BYTES_MAX: usize = 256 * 1_024;
 #[derive(Debug, Clone, Default)]
 pub struct KeySet {
     issuers: BTreeMap<String, Issuer>,
+    /// The claim that binds a token to a session.
+    session_claim: Option<String>,
 }
 
 /// What was loaded.
@@ -141,6 +143,15 @@ impl KeySet {
         if let Some(issuer) = self.issuers.get_mut(iss) {
             issuer.rules.admin_claim = Some(claim);
         }
+    }
+
+    /// Names the claim that binds a token to a session.
+    pub fn name_session_claim(&mut self, claim: String) {
+        self.session_claim = Some(claim);
+    }
+
+    pub(crate) fn session_claim(&self) -> Option<&str> {
+        self.session_claim.as_deref()
     }
 
     /// Whether an issuer may make tokens for every tenant.

@@ -27,6 +27,8 @@ pub struct VerifiedToken {
     pub claims: Claims,
     /// The claim that the operator named for its issuer makes the bearer an administrator of the tenant.
     pub administrator: bool,
+    /// The session that the token is bound to, if its claims name one.
+    pub session: Option<String>,
 }
 
 /// Checks a token as [`verify`] does, and reads the office that its issuer may give.
@@ -49,7 +51,13 @@ pub fn verify_office(token: &str, keys: &KeySet, now: Micros) -> Result<Verified
     }
     let office = keys.admin_claim(&claims.iss).map(|claim| payload.read::<bool>(claim));
     let administrator = matches!(office, Some(Ok(Some(true))));
-    Ok(VerifiedToken { claims, administrator })
+    let session = match keys.session_claim() {
+        None => None,
+        Some(claim) => payload
+            .read::<String>(claim)
+            .map_err(|_| TokenError::BadClaim { claim: "session", must: "must be a text" })?,
+    };
+    Ok(VerifiedToken { claims, administrator, session })
 }
 
 /// The key that a token names, of the issuer that its payload names. Both are only claims until the

@@ -15,6 +15,7 @@ use lamina_env::Env;
 use lamina_server::auth::Gate;
 use lamina_server::config::{Config, Environment, Flags};
 use lamina_server::http::{self, App, Parts};
+use lamina_server::mcp::access::McpAccess;
 use lamina_server::meters::Meters;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -79,7 +80,9 @@ pub(crate) fn null_server(options: &Options) -> anyhow::Result<()> {
         let gate = Gate::of(&config, &env)?;
         let meters = Meters::install();
         let own = env.clone();
-        let parts = Parts { engine, gate, env, meters, closing: closed.clone(), answerer: None };
+        let mcp = McpAccess::default();
+        let closing = closed.clone();
+        let parts = Parts { engine, gate, env, meters, closing, answerer: None, mcp };
         let app = Arc::new(App::new(parts, &config));
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         println!("listening on http://{}", listener.local_addr()?);
@@ -235,6 +238,16 @@ pub(crate) async fn answer(
     buffer: &mut [u8],
     status: u16,
 ) -> anyhow::Result<String> {
+    let (found, body) = read_answer(stream, buffer).await?;
+    anyhow::ensure!(found == status, "the server answered {found}\n{body}");
+    Ok(body)
+}
+
+/// Reads an answer: its status and its body.
+pub(crate) async fn read_answer(
+    stream: &mut TcpStream,
+    buffer: &mut [u8],
+) -> anyhow::Result<(u16, String)> {
     let mut read = 0;
     loop {
         let rest = buffer
@@ -244,19 +257,17 @@ pub(crate) async fn answer(
         let count = stream.read(rest).await?;
         anyhow::ensure!(count > 0, "the server closed the connection");
         read += count;
-        let text = std::str::from_utf8(buffer.get(..read).unwrap_or(&[]))?;
-        if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            anyhow::ensure!(
-                head.starts_with(&format!("HTTP/1.1 {status}")),
-                "the server answered {head}\n{body}"
-            );
-            let length = head.lines().find_map(|line| {
-                line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
-            });
-            let length: usize = length.context("the answer has a length")?.parse()?;
-            if body.len() >= length {
-                return Ok(body.to_owned());
-            }
+        let bytes = buffer.get(..read).unwrap_or(&[]);
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let (head, body) = bytes.split_at(end + 4);
+        let head = std::str::from_utf8(head)?;
+        let status = head.split(' ').nth(1).context("the answer has a status")?.parse()?;
+        let length = head.lines().find_map(|line| {
+            line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
+        });
+        let length: usize = length.context("the answer has a length")?.parse()?;
+        if body.len() >= length {
+            return Ok((status, String::from_utf8(body.to_vec())?));
         }
     }
 }

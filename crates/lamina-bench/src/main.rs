@@ -17,6 +17,7 @@ mod import;
 mod mcp;
 mod team;
 mod reopen;
+mod soak;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ usage: lamina-bench <command> [--dir DIR] [--seconds N]
   team       what tokens, policy and audit cost: on_prem_enterprise against dev_local (--bin PATH)
   reopen     memory of an idle server; opening after a kill at 1 GB and at --gib N GB (8 unless
              given) (--bin PATH)
+  soak       memory of a server under 300 clients that write and recall for --seconds, and 15 s after (--bin PATH)
 
   --dir      where files are written; must not be a memory file system (the current directory)
   --seconds  how long each measurement runs (5)
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
             "mcp" => mcp::run(&options),
             "team" => team::run(&options),
             "reopen" => reopen::run(&options),
+            "soak" => soak::run(&options),
             "help" | "--help" | "-h" => {
                 print!("{USAGE}");
                 Ok(())

@@ -131,7 +131,7 @@ impl Engine {
         let is_picture = tokio::task::spawn_blocking(move || inner.is_picture(file, size));
         let perceptual_hash = if is_picture.await.map_err(panicked)? {
             // Only pictures wait for the decoder.
-            let place = Arc::clone(&self.inner.pictures).acquire_owned().await;
+            let place = Arc::clone(&self.inner.turns.pictures).acquire_owned().await;
             let place = place.map_err(|_| Error::ShuttingDown)?;
             let (inner, file, size) = (Arc::clone(&self.inner), stored.file, stored.size);
             let hashed = tokio::task::spawn_blocking(move || {

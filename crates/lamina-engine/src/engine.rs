@@ -18,6 +18,7 @@ use lamina_store::view::Views;
 use lamina_types::{AuditId, Micros};
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinError;
 
 use crate::admin::Admin;
 use crate::audit::auditor::AuditStatus;
@@ -29,15 +30,16 @@ use crate::derive::echo::Served;
 use crate::derive::models::ModelDesk;
 use crate::index::{Search, Wake};
 use crate::read::episodes::ToldBefore;
-use crate::read::recall::texts::Texts;
+use crate::read::recall::text_cache::Texts;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;
 use crate::write::apply::Applier;
 use crate::write::capture::{Committed, Request};
 use crate::write::hub::Hub;
-use crate::write::room::Room;
+use crate::write::room::{self, Room};
 use crate::write::stages::{Fed, Stages};
+use crate::write::stall::Stall;
 use crate::write::writer::{Message, WriterStatus};
 use crate::{Error, Settings};
 
@@ -74,8 +76,8 @@ pub(crate) struct Inner {
     pub(crate) hub: Arc<Hub>,
     pub(crate) blobs: Arc<BlobStore>,
     pub(crate) room: Room,
-    /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
-    pub(crate) pictures: Arc<Semaphore>,
+    /// Turns of work that takes memory.
+    pub(crate) turns: ReadTurns,
     pub(crate) shared: Arc<Shared>,
     pub(crate) admin: Admin,
     pub(crate) audit: Audit,
@@ -101,6 +103,8 @@ pub(crate) struct Shared {
     pub(crate) scrub: Arc<ScrubStatus>,
     pub(crate) audit: Arc<AuditStatus>,
     pub(crate) views_failed: Mutex<Option<String>>,
+    /// Whether the views wait for space.
+    pub(crate) stall: Arc<Stall>,
     pub(crate) stages_failed: Mutex<Option<String>>,
     /// What was told of episodes lately.
     pub(crate) told: Arc<ToldBefore>,
@@ -168,6 +172,7 @@ impl Engine {
     /// Finishes what was accepted, writes the last checkpoint, closes streams.
     pub async fn shutdown(&self) {
         self.inner.hub.close();
+        self.inner.shared.stall.close();
         self.inner.backlog.close();
         self.inner.shared.wake.close();
         if let Some(desk) = &self.inner.desk {
@@ -201,7 +206,47 @@ impl Engine {
     }
 }
 
+/// How many reads have a thread at the same time for each core: more would wait for the disk or for each other, and
+/// every one of them has memory of its own.
+const READS_PER_CORE: usize = 4;
+
+/// Pictures hashed at the same time.
+const PICTURES_MAX: usize = 2;
+
+/// Turns of work that takes memory.
+#[derive(Debug)]
+pub(crate) struct ReadTurns {
+    /// Reads that have a thread.
+    pub(crate) reads: Arc<Semaphore>,
+    /// Pictures that are being hashed: decoding one may take a quarter of a gigabyte.
+    pub(crate) pictures: Arc<Semaphore>,
+}
+
+impl Default for ReadTurns {
+    fn default() -> ReadTurns {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        ReadTurns {
+            reads: Arc::new(Semaphore::new(READS_PER_CORE * cores.max(2))),
+            pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
+        }
+    }
+}
+
 impl Inner {
+    /// Runs a read on a thread of its own when it is its turn.
+    pub(crate) async fn read_in_turn<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, JoinError> {
+        // The turns are never closed.
+        let turn = Arc::clone(&self.turns.reads).acquire_owned().await.ok();
+        let reading = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            read()
+        });
+        reading.await
+    }
+
     /// The machine's time, never before the last entry.
     pub(crate) fn now(&self) -> Micros {
         let recorded = self.shared.writer.recorded_last.load(Ordering::Acquire);
@@ -220,6 +265,9 @@ impl Inner {
         if let Some(reason) = self.shared.views_failed.lock().clone() {
             // Keys and ordinals are decided against the views: without them no write is safe.
             return Err(Error::ViewsStopped { reason });
+        }
+        if self.shared.stall.is_full() {
+            return Err(room::refusal());
         }
         let turn = Arc::clone(&self.writes).acquire_owned().await;
         let turn = Arc::new(turn.map_err(|_| Error::ShuttingDown)?);
@@ -331,6 +379,7 @@ pub(crate) fn stages(
     applied: &Receiver<Fed>,
     shared: &Shared,
 ) {
+    stages.serve();
     loop {
         let now = env.clock.wall();
         let until_retry = stages

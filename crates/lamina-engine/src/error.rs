@@ -12,6 +12,8 @@ use lamina_store::view::ViewError;
 use lamina_store::view::check::CheckError;
 use lamina_types::{BlobId, ErrorCode, ScopePath};
 
+use crate::write::room;
+
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -146,7 +148,10 @@ pub enum Error {
     LogUnavailable(#[source] Box<LogError>),
     /// What was to be taken back could not be noted where a restore would find it.
     #[error("the ledger of erasures cannot be written")]
-    LedgerUnavailable,
+    LedgerUnavailable {
+        /// Whether it was done all the same, and is only not noted.
+        is_done: bool,
+    },
     /// The views are out of order; the log is intact.
     #[error("the views cannot be read or written")]
     ViewsUnavailable(#[source] Box<ViewError>),
@@ -209,7 +214,7 @@ impl Error {
             Error::TooManyScopes { .. } | Error::LimitReached { .. } => ErrorCode::InvalidParameter,
             Error::TooLarge { .. } | Error::ImportTooLarge { .. } => ErrorCode::BodyTooLarge,
             Error::ImportStopped => ErrorCode::ResourceDeleted,
-            Error::LogUnavailable(_) | Error::LedgerUnavailable => ErrorCode::WalUnavailable,
+            Error::LogUnavailable(_) | Error::LedgerUnavailable { .. } => ErrorCode::WalUnavailable,
             Error::ViewsUnavailable(_)
             | Error::SearchUnavailable(_)
             | Error::NoIndex
@@ -245,6 +250,9 @@ impl From<lamina_index::Error> for Error {
 
 impl From<ViewError> for Error {
     fn from(error: ViewError) -> Error {
+        if error.is_full() {
+            return room::refusal();
+        }
         Error::ViewsUnavailable(Box::new(error))
     }
 }

@@ -6,6 +6,7 @@ use lamina_store::log::LogStats;
 
 use crate::Engine;
 use crate::clock::ClockReport;
+use crate::ledger;
 
 /// The verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +68,19 @@ impl Health {
     }
 }
 
+/// What it means that the stage thread ended.
+const STAGES_STOPPED: &str = "lifecycle rows cannot be written; stages stop until a restart";
+/// What it means that the views wait for space.
+const STALLED: &str = "the views find no space; they follow the log when space returns";
+/// What it means that the ledger cannot be written.
+const UNNOTED: &str = "the ledger of erasures cannot be written: nothing can be forgotten, erased, cancelled, revoked \
+                       or held until there is space on its disk";
 /// What it means that the search index is out of order.
 const UNINDEXED: &str =
     "the search index does not follow; recall reads events instead, and is slower";
+/// The same for as long as it is made again.
+const HEALING: &str =
+    "the search index was damaged and is made again; recall reads events instead meanwhile";
 /// The same, for good.
 const DAMAGED: &str =
     "the search index is damaged; recall reads events instead until a restart makes it again";
@@ -95,17 +106,14 @@ impl Engine {
                 Status::Unhealthy,
                 "the disk is full; writes resume when space returns",
             ),
+            (shared.stall.is_full(), Status::Unhealthy, STALLED),
             (views_failed, Status::Unhealthy, "the views cannot be written; restart the server"),
             (
                 health.scrub_damage.is_some(),
                 Status::Degraded,
                 "stored bytes are damaged; run `lamina check` on a copy of the data directory",
             ),
-            (
-                stages_failed,
-                Status::Degraded,
-                "lifecycle rows cannot be written; stages stop until a restart",
-            ),
+            (stages_failed, Status::Degraded, STAGES_STOPPED),
             (
                 health.log.clock_held,
                 Status::Degraded,
@@ -139,7 +147,12 @@ impl Engine {
             );
             health.found(Status::Degraded, reason);
         }
-        let troubles = [self.search_trouble(), self.embed_trouble(), self.model_trouble()];
+        let troubles = [
+            self.ledger_trouble(),
+            self.search_trouble(),
+            self.embed_trouble(),
+            self.model_trouble(),
+        ];
         for reason in troubles.into_iter().flatten() {
             health.found(Status::Degraded, reason);
         }
@@ -170,9 +183,20 @@ impl Engine {
         health
     }
 
+    /// What is wrong with the ledger of erasures, if there is one.
+    fn ledger_trouble(&self) -> Option<String> {
+        let path = self.inner.settings.ledger.as_ref()?;
+        let is_behind = self.inner.shared.writer.ledger_behind.load(Ordering::Relaxed);
+        let is_full = !ledger::has_room(&*self.inner.env.disk, path);
+        (is_behind || is_full).then(|| UNNOTED.to_owned())
+    }
+
     /// What is wrong with the search index.
     fn search_trouble(&self) -> Option<String> {
         let search = self.inner.search.as_ref();
+        if search.is_some_and(|search| search.is_healing()) {
+            return Some(HEALING.to_owned());
+        }
         if search.is_some_and(|search| search.index.is_condemned()) {
             return Some(DAMAGED.to_owned());
         }

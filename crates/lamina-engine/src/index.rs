@@ -11,7 +11,7 @@ pub(crate) mod thread;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lamina_env::Env;
@@ -38,6 +38,10 @@ pub(crate) struct Search {
     asking: AtomicUsize,
     /// What is still to be purged, and what was.
     pub(crate) purging: Purging,
+    /// It was damaged and is made again; until then events are read instead.
+    healing: AtomicBool,
+    /// Nobody makes it again any more.
+    ended: AtomicBool,
 }
 
 impl Search {
@@ -75,6 +79,8 @@ impl Search {
             found: Applied::new(opened.applied),
             asking: AtomicUsize::new(0),
             purging: Purging::new(opened.applied),
+            healing: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
         })
     }
 
@@ -94,24 +100,55 @@ impl Search {
         drop(asking);
     }
 
-    /// Notes that the index failed. One that is damaged is not asked any more: events are found by reading until the next start
-    /// makes it again.
+    /// Notes that the index failed. One that is damaged is not asked any more: events are found by reading until the
+    /// thread that follows has made it again.
     pub(crate) fn failed(&self, error: &lamina_index::Error) {
         if !error.calls_for_rebuild() {
             tracing::warn!(%error, "the search index cannot be asked; events are read instead");
             return;
         }
+        let is_followed = !self.ended.load(Ordering::Acquire);
+        self.healing.store(is_followed, Ordering::Release);
         self.found.stop();
         match self.index.condemn() {
             Ok(true) => tracing::error!(
                 %error,
-                "the search index is damaged; events are read instead until the next start makes it again"
+                "the search index is damaged; events are read instead until it is made again"
             ),
             Ok(false) => {}
             Err(cause) => {
                 tracing::error!(%error, %cause, "the search index is damaged and cannot be marked so");
             }
         }
+    }
+
+    /// Whether it was damaged and is made again.
+    pub(crate) fn is_healing(&self) -> bool {
+        self.healing.load(Ordering::Acquire)
+    }
+
+    /// Drops everything of a damaged index, so that the log can be followed from its beginning.
+    pub(crate) fn start_healing(&self) -> Result<(), lamina_index::Error> {
+        self.healing.store(true, Ordering::Release);
+        self.index.clear()?;
+        self.purging.restart();
+        self.found.advance(0);
+        Ok(())
+    }
+
+    /// It has everything again.
+    pub(crate) fn end_healing(&self) {
+        if !self.index.is_condemned() && self.healing.swap(false, Ordering::AcqRel) {
+            self.found.resume();
+            tracing::info!("the search index is made again and is asked");
+        }
+    }
+
+    /// Nobody follows any more.
+    pub(crate) fn end_following(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.healing.store(false, Ordering::Release);
+        self.found.stop();
     }
 
     /// Whether a search waits for more.

@@ -4,12 +4,13 @@
 //! they are durable and before anybody hears that they are done. What a crash leaves in between is noted at the next
 //! start, before anything is served.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lamina_env::Disk;
-use lamina_store::entry::{Entry, Kind, Place, control};
-use lamina_store::ledger::{Ledger, LedgerError, Taken, Target, Until};
+use lamina_store::entry::{Entry, Kind, Place, SectionState, control};
+use lamina_store::ledger::{self, Ledger, LedgerError, Taken, Target, Until};
 use lamina_store::log::{self, ErasePayload, LogError, LogReader};
 
 use crate::OpenError;
@@ -18,16 +19,22 @@ use crate::OpenError;
 const ENTRIES_AT_ONCE: usize = 8_192;
 const BYTES_AT_ONCE: usize = 16 * 1_024 * 1_024;
 
+/// Bytes that are kept free beside the ledger: with less, nothing is taken back, because it could not be noted.
+pub(crate) const ROOM: u64 = 64 * 1_024;
+
 /// The ledger of the log that is open.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     ledger: Ledger,
     epoch: u32,
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
 }
 
 impl Keeper {
     /// Opens the ledger and brings it up to the log. Refuses a log that the ledger is ahead of: that is
-    /// an older copy, in which words that were taken back are still there.
+    /// an older copy, in which words that were taken back are still there. A ledger without space is no reason not to
+    /// serve.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         data: &Path,
@@ -39,14 +46,23 @@ impl Keeper {
         let epoch = epoch_of(&**disk, data)?;
         let ledger = Ledger::open(disk, path, log_id)?;
         let until = ledger.until();
-        if (until.epoch, until.offset) > (epoch, next_offset) {
+        let is_behind = ledger.until_in(epoch) > next_offset
+            || ledger.has_other_lives(epoch)
+                && lacks_any(reader, &ledger::read(&**disk, path)?.taken, epoch, next_offset)?;
+        if is_behind {
             return Err(OpenError::BehindLedger { data: data.to_owned(), ledger: path.to_owned() });
         }
-        let mut keeper = Keeper { ledger, epoch };
-        // Of an earlier life it says nothing about this one.
+        let (disk, path) = (Arc::clone(disk), path.to_owned());
+        let mut keeper = Keeper { ledger, epoch, disk, path };
+        // Of another life it says nothing about this one.
         let from = if until.epoch == epoch { until.offset } else { 0 };
         keeper.catch_up(reader, from, next_offset)?;
         Ok(keeper)
+    }
+
+    /// Whether there is space to note something.
+    pub(crate) fn has_room(&self) -> bool {
+        has_room(&*self.disk, &self.path)
     }
 
     fn catch_up(
@@ -70,7 +86,12 @@ impl Keeper {
             // Overlaps by one entry, whose place is known; noting something twice changes nothing.
             at = (last.head.offset, Some(last.place));
         }
-        self.ledger.flush(Until { epoch: self.epoch, offset: next_offset })?;
+        match self.ledger.flush(Until { epoch: self.epoch, offset: next_offset }) {
+            Err(error) if error.is_full() => {
+                tracing::warn!(%error, "the ledger of erasures has no space; nothing is taken back until it has");
+            }
+            other => other?,
+        }
         Ok(())
     }
 
@@ -96,6 +117,53 @@ impl Keeper {
     pub(crate) fn reached(&mut self, next_offset: u64) -> Result<(), LedgerError> {
         self.ledger.reached(Until { epoch: self.epoch, offset: next_offset })
     }
+}
+
+/// Whether there is space to note something in a ledger. A disk that does not tell has it.
+pub(crate) fn has_room(disk: &dyn Disk, ledger: &Path) -> bool {
+    let dir = ledger.parent().filter(|parent| !parent.as_os_str().is_empty());
+    disk.free_bytes(dir.unwrap_or(Path::new("."))).map_or(true, |free| free >= ROOM)
+}
+
+/// Whether a log lacks something that other lives of it took back: words that are still there, or a suppression,
+/// revocation or hold that it does not have. A restore beside the original takes back again what the original did, so
+/// the original lacks nothing.
+fn lacks_any(
+    reader: &dyn LogReader,
+    taken: &[Taken],
+    epoch: u32,
+    next_offset: u64,
+) -> Result<bool, LogError> {
+    let own: BTreeSet<(u16, u32, &[u8])> = taken
+        .iter()
+        .filter(|taken| taken.epoch <= epoch && taken.offset < next_offset)
+        .map(|taken| (taken.sub, taken.tenant, taken.what.as_slice()))
+        .collect();
+    for taken in taken.iter().filter(|taken| taken.epoch != epoch) {
+        if taken.sub != control::ERASE {
+            // An earlier life is what this one was restored from.
+            if taken.epoch > epoch
+                && !own.contains(&(taken.sub, taken.tenant, taken.what.as_slice()))
+            {
+                return Ok(true);
+            }
+            continue;
+        }
+        for Target { target, seal } in &taken.targets {
+            if target.offset >= next_offset {
+                continue;
+            }
+            let Ok(entry) = reader.entry(target.offset, target.place) else { continue };
+            let is_live = |asked: bool, section: &SectionState| {
+                asked && matches!(section, SectionState::Live(_))
+            };
+            let lives = is_live(target.who, &entry.who) || is_live(target.what, &entry.what);
+            if entry.head.seal == *seal && lives {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Which life of the log its last segment belongs to.

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lamina_env::{Env, SteadyClock};
+use lamina_index::inspect::VerifiedFiles;
 use lamina_store::audit::{AuditLog, AuditOptions, row_at};
+use lamina_store::ballast::Ballast;
 use lamina_store::blob::{BlobSum, verify_file};
 use lamina_store::codec::control::{AuditPin, Blob};
 use lamina_store::keys::Keys;
@@ -31,7 +33,8 @@ use crate::audit::pin::{
 use crate::derive::key::placement;
 use crate::ledger::epoch_of;
 use crate::open::{
-    Stored, TenantKeys, fits, io_error, lock, open_kv, open_reporting, read_format, seen, views,
+    Stored, TenantKeys, fits, has_format, io_error, keys as key_check, lock, open_kv,
+    open_reporting, seen, views,
 };
 use crate::{OpenError, Settings};
 
@@ -75,6 +78,8 @@ pub struct CheckReport {
     pub audit_entries: u64,
     /// Segment files of the audit log.
     pub audit_segments: u64,
+    /// Files of the search index that were compared with their checksums.
+    pub search_files: u64,
     /// Blobs whose files were read and compared with their entries.
     pub blobs: u64,
     /// Rows of the views that were compared with a replay.
@@ -179,6 +184,7 @@ pub(crate) fn checked(
     report.findings.extend(found.findings.into_iter().map(|found| finding("", found)));
     let mended = report.findings.is_empty();
     check_blobs(data, env, &found.blobs, &mut report)?;
+    check_search(data, env, &mut report)?;
     // Opening would mend a torn tail, and a check changes nothing: so the views are compared only
     // with a log that needs no mending.
     if mended && with == With::Views {
@@ -231,6 +237,31 @@ fn check_blobs(
     Ok(())
 }
 
+/// Compares the files of the search index with their checksums. It is made again from the log.
+fn check_search(data: &Path, env: &Env, report: &mut CheckReport) -> Result<(), OpenError> {
+    let dir = data.join("search");
+    let verified = lamina_index::inspect::verify(&env.disk, &dir);
+    let verified = match verified {
+        Ok(verified) => verified,
+        Err(error) => VerifiedFiles {
+            damaged: vec![(String::new(), error.to_string())],
+            ..VerifiedFiles::default()
+        },
+    };
+    report.search_files = verified.files;
+    report.findings_count += verified.damaged.len() as u64;
+    report.findings.extend(verified.damaged.into_iter().map(|(file, what)| Finding {
+        mends: true,
+        file: format!("search/{file}"),
+        position: 0,
+        what: format!(
+            "{what}; a running server makes the index again when a recall meets this. Stopped: remove `search/`, and the \
+             next start makes it again"
+        ),
+    }));
+    Ok(())
+}
+
 fn check_views(
     data: &Path,
     env: &Env,
@@ -272,6 +303,10 @@ fn check_views(
         report.add_of_views(true, what);
         return Ok(());
     }
+    if let Err(OpenError::Keys(error)) = key_check::verify(keys, &stored, &*reader) {
+        report.add_of_views(false, error.to_string());
+        return Ok(());
+    }
     // Replayed beside the views and not in memory: a large log has many rows.
     let kv = Arc::new(
         FjallKv::open(&scratch.join("replayed"), placement()).map_err(OpenError::ViewStore)?,
@@ -281,6 +316,14 @@ fn check_views(
     // Closed before their files go.
     drop(stored);
     let ViewCheck { rows, differences, behind_erasure } = checked?;
+    add_differences(report, differences, behind_erasure);
+    report.view_rows = rows;
+    report.views_checked = true;
+    Ok(())
+}
+
+/// Reports what a replay has otherwise than the views.
+fn add_differences(report: &mut CheckReport, differences: Vec<Difference>, behind_erasure: bool) {
     for difference in differences {
         let Difference { space, extra, missing, changed, first } = difference;
         report.add_of_views(
@@ -294,9 +337,6 @@ fn check_views(
             ),
         );
     }
-    report.view_rows = rows;
-    report.views_checked = true;
-    Ok(())
 }
 
 /// What is missing of the audit log by the position that the log keeps of it. Damage is told elsewhere.
@@ -455,7 +495,7 @@ pub(crate) fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(keys),
         segment_bytes: Settings::SEGMENT_BYTES,
-        ballast_bytes: Settings::BALLAST_BYTES,
+        ballast: Ballast::new(Arc::clone(&env.disk), data, Settings::BALLAST_BYTES),
         epoch: 0,
         known: KnownTail::default(),
     }
@@ -463,11 +503,14 @@ pub(crate) fn options(data: &Path, env: &Env, keys: &Arc<Keys>) -> OpenOptions {
 
 /// A directory that is not there is a mistake in the command, not an empty database.
 pub(crate) fn existing(data: &Path, env: &Env) -> Result<(), OpenError> {
-    let format = data.join("FORMAT");
-    if env.disk.exists(&format) {
-        return read_format(env, &format);
+    if has_format(env, data)? {
+        return Ok(());
     }
-    Err(OpenError::Format { path: data.to_owned(), what: "not a Lamina data directory".to_owned() })
+    let what = match env.disk.exists(&data.join("log")) {
+        true => "there is a log but no FORMAT file; restore the file from a backup",
+        false => "not a Lamina data directory",
+    };
+    Err(OpenError::Format { path: data.to_owned(), what: what.to_owned() })
 }
 
 #[cfg(test)]

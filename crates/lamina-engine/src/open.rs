@@ -6,15 +6,16 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_core::clock::ClockWitness;
 use lamina_env::disk::{read_file, write_atomic};
 use lamina_env::{DiskFile, Env, SteadyClock};
+use lamina_store::ballast::Ballast;
 use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::Tenant;
-use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
+use lamina_store::entry::{Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{BulkKv, Direction, FjallKv, Kv};
 use lamina_store::log::{
@@ -36,11 +37,12 @@ use crate::write::prepare::section;
 use crate::write::stages::{StageWorker, Stages, StagesParts};
 use crate::{OpenError, Settings};
 
+pub(crate) mod keys;
 mod replay;
 mod start;
 
-pub use replay::catch_up;
 use replay::Gathering;
+pub use replay::catch_up;
 use start::{Performer, start};
 
 /// The tenant of a deployment that has only one.
@@ -50,7 +52,8 @@ pub const FIRST_TENANT: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
 pub(crate) const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
-const LOCK_FILE: &str = "LOCK";
+/// The file in a data directory that the process holds a lock of which uses it.
+pub const LOCK_FILE: &str = "LOCK";
 /// Bytes read at a time while catching up.
 const CATCH_UP_BYTES: usize = 16 * 1_024 * 1_024;
 /// Entries whose stages are taken up at a time.
@@ -116,6 +119,8 @@ pub struct Opened {
     pub(crate) views: Arc<Views>,
     pub(crate) report: OpenReport,
     pub(crate) clock: OpenedClock,
+    /// Shared with the log.
+    pub(crate) ballast: Ballast,
     pub(crate) lock: Box<dyn DiskFile>,
 }
 
@@ -137,7 +142,7 @@ pub struct Parts {
 impl Opened {
     /// Takes it apart. The lock of the directory is released.
     pub fn into_parts(self) -> Parts {
-        let Opened { env, keys, log, views, report, clock: _, lock: _ } = self;
+        let Opened { env, keys, log, views, report, clock: _, ballast: _, lock: _ } = self;
         Parts { env, log, views, keys, report }
     }
 }
@@ -182,15 +187,26 @@ impl Engine {
 /// Locks and opens everything on disk, with the real key-value engine.
 pub(crate) fn open_directory(settings: &Settings, env: Env) -> Result<Opened, OpenError> {
     let lock = lock(&env, &settings.data)?;
-    let kv = open_kv(&env, &settings.data)?;
+    let ballast = Ballast::new(Arc::clone(&env.disk), &settings.data, settings.ballast_bytes);
+    let kv = open_kv_beside(&env, &settings.data, Some(&ballast))?;
     let mut note = |done, all| settings.opening.note(done, all);
     open_reporting(settings, env, kv, lock, Stored::Keep, &mut note)
 }
 
 /// The real key-value engine in the directory.
 pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> {
+    open_kv_beside(env, data, None)
+}
+
+/// The same, on a disk that may be full.
+fn open_kv_beside(
+    env: &Env,
+    data: &Path,
+    ballast: Option<&Ballast>,
+) -> Result<Arc<dyn Kv>, OpenError> {
     let views = data.join("views");
-    let opened = FjallKv::open(&views, placement()).and_then(|kv| {
+    let open = || FjallKv::open_beside(&views, placement(), ballast.cloned());
+    let opened = open().and_then(|kv| {
         // The engine keeps what it was told of tables when they were made: those of another layout go as a whole.
         Ok((!is_of_another_layout(&kv)?).then_some(kv))
     });
@@ -205,7 +221,7 @@ pub(crate) fn open_kv(env: &Env, data: &Path) -> Result<Arc<dyn Kv>, OpenError> 
         Err(error) => return Err(OpenError::ViewStore(error)),
     }
     env.disk.remove_dir_all(&views).map_err(|source| io_error("removed", &views, source))?;
-    Ok(Arc::new(FjallKv::open(&views, placement()).map_err(OpenError::ViewStore)?))
+    Ok(Arc::new(open().map_err(OpenError::ViewStore)?))
 }
 
 /// Opens log and views over a given key-value store: the part that the simulator shares.
@@ -257,13 +273,7 @@ pub(crate) fn open_how(
     let How { stored, epoch } = how;
     let data = &settings.data;
     let fresh = format(&env, data)?;
-    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
-    let keys = Arc::new(keys.map_err(OpenError::Keys)?);
-    if fresh {
-        for ordinal in [DEPLOYMENT, FIRST_TENANT] {
-            keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
-        }
-    }
+    let keys = keys::open(&env, data, fresh)?;
     // Before the log is opened, because opening may write to it.
     let modified = newest_modified(&*env.disk, data);
     let modified = modified.map_err(|source| io_error("read", data, source))?;
@@ -272,6 +282,7 @@ pub(crate) fn open_how(
     let env = Env { clock: Arc::clone(&clock) as _, ..env };
     let bulk = Arc::new(BulkKv::over(kv));
     let views = Arc::new(views(Arc::clone(&bulk) as _, &keys)?);
+    let ballast = Ballast::new(Arc::clone(&env.disk), data, settings.ballast_bytes);
     let known = KnownTail { seen: seen(&views), recorded: true, accept_loss: false };
     let (mut log, found) = SegmentLog::open(OpenOptions {
         disk: Arc::clone(&env.disk),
@@ -280,7 +291,7 @@ pub(crate) fn open_how(
         rng: Arc::clone(&env.rng),
         keys: Arc::clone(&keys),
         segment_bytes: settings.segment_bytes,
-        ballast_bytes: settings.ballast_bytes,
+        ballast: ballast.clone(),
         epoch,
         known,
     })?;
@@ -303,17 +314,19 @@ pub(crate) fn open_how(
         views.reset()?;
     }
     let gathering = Gathering { bulk: &bulk, bytes_max: settings.rebuild_bytes };
-    report.entries_replayed = gathering.catch_up(&views, &*reader, &log.tip(), progress)?;
+    report.entries_replayed =
+        gathering.catch_up(&views, &*reader, &log.tip(), progress).map_err(keys::told_as_key)?;
+    keys::verify(&keys, &views, &*reader)?;
     // From here on the views answer for every chain.
     for appended in log.start(Arc::clone(&views) as _)? {
         apply(&views, &appended.entries, &appended.tip)?;
     }
     if log.tip().next_offset == 0 {
-        let tenant = found_tenant(&env);
+        let tenant = found_tenant(&env, &keys)?;
         let appended = log.append(vec![tenant], None)?;
         apply(&views, &appended.entries, &appended.tip)?;
     }
-    Ok(Opened { env, keys, log: Box::new(log), views, report, clock: opened_clock, lock })
+    Ok(Opened { env, keys, log: Box::new(log), views, report, clock: opened_clock, ballast, lock })
 }
 
 fn open_blobs(env: &Env, data: &Path, views: &Views) -> Result<Arc<BlobStore>, OpenError> {
@@ -449,12 +462,16 @@ fn make_directory(env: &Env, data: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Refuses a format that this version does not read.
-pub(crate) fn read_format(env: &Env, path: &Path) -> Result<(), OpenError> {
+/// Whether the directory has a format that this version reads. One that it does not read is an error.
+pub(crate) fn has_format(env: &Env, data: &Path) -> Result<bool, OpenError> {
+    let path = data.join(FORMAT_FILE);
+    if !env.disk.exists(&path) {
+        return Ok(false);
+    }
     let text =
-        read_file(&*env.disk, path, 4_096).map_err(|source| io_error("read", path, source))?;
+        read_file(&*env.disk, &path, 4_096).map_err(|source| io_error("read", &path, source))?;
     if text == FORMAT_TEXT.as_bytes() {
-        return Ok(());
+        return Ok(true);
     }
     let what = match String::from_utf8_lossy(&text).lines().nth(1) {
         Some(line) if line.starts_with("format ") => {
@@ -462,20 +479,19 @@ pub(crate) fn read_format(env: &Env, path: &Path) -> Result<(), OpenError> {
                 "the directory has {line}; this version reads format 1. Use the version that wrote it"
             )
         }
-        _ => "not the format file of a Lamina data directory".to_owned(),
+        _ => "not the format file of a Lamina data directory; restore it from a backup".to_owned(),
     };
-    Err(OpenError::Format { path: path.to_owned(), what })
+    Err(OpenError::Format { path, what })
 }
 
 /// Whether the directory is new. One that holds something else is refused, not overwritten.
 fn format(env: &Env, data: &Path) -> Result<bool, OpenError> {
-    let path = data.join(FORMAT_FILE);
-    if env.disk.exists(&path) {
-        read_format(env, &path)?;
+    if has_format(env, data)? {
         // A crash right after the format was written leaves no log: still new.
         let log = lamina_store::log::exists(&*env.disk, data);
         return Ok(!log.map_err(|source| io_error("read", data, source))?);
     }
+    let path = data.join(FORMAT_FILE);
     if env.disk.exists(&data.join("log")) {
         let what = "there is a log but no FORMAT file; restore the file from a backup".to_owned();
         return Err(OpenError::Format { path, what });
@@ -510,9 +526,11 @@ fn apply(views: &Views, entries: &[Entry], tip: &Tip) -> Result<(), OpenError> {
     Ok(views.apply(entries, tip)?)
 }
 
-fn found_tenant(env: &Env) -> NewEntry {
-    let what = Tenant { name: DEFAULT_TENANT.to_owned() }.encode();
-    NewEntry {
+fn found_tenant(env: &Env, keys: &Keys) -> Result<NewEntry, OpenError> {
+    let key = keys.tenant(FIRST_TENANT).map_err(OpenError::Keys)?;
+    let name = DEFAULT_TENANT.to_owned();
+    let what = Tenant { name, key_check: Some(key.check_value()) }.encode();
+    Ok(NewEntry {
         kind: Kind::Control,
         sub: control::TENANT,
         tenant: FIRST_TENANT,
@@ -520,7 +538,7 @@ fn found_tenant(env: &Env) -> NewEntry {
         causes: Vec::new(),
         who: Section::absent(),
         what: section(&*env.rng, &what),
-    }
+    })
 }
 
 pub(crate) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> OpenError {

@@ -23,6 +23,12 @@ const BYTES_MAX: u64 = 1 << 20;
 /// The name of the file.
 const NAME: &str = "applied";
 
+/// What is wrong with the file that says how far the index has come. A missing or other layout is made again.
+pub(crate) fn damage(disk: &dyn Disk, dir: &Path) -> Result<Option<&'static str>, Error> {
+    let is_damaged = matches!(Progress::read(disk, dir)?, Err(Reason::Damaged));
+    Ok(is_damaged.then_some("its checksum does not hold"))
+}
+
 /// Why nothing of an index that was there is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {

@@ -10,7 +10,7 @@ use lamina_env::Disk;
 use crate::analyze;
 use crate::document::RecordKey;
 use crate::error::Error;
-use crate::{lexical, vector};
+use crate::{applied, lexical, vector};
 
 /// Bytes of a word that no language leaves out.
 const TELLING_BYTES_MIN: usize = 5;
@@ -81,6 +81,42 @@ pub fn inspect(
         }
     }
     Ok(seen)
+}
+
+/// What a comparison with the checksums came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifiedFiles {
+    /// Files that were read.
+    pub files: u64,
+    /// Files that do not hold what was written, and what is wrong with each.
+    pub damaged: Vec<(String, String)>,
+}
+
+/// Compares every file of the index in `dir` with its checksums. Changes nothing; nobody may have it open.
+pub fn verify(disk: &Arc<dyn Disk>, dir: &Path) -> Result<VerifiedFiles, Error> {
+    let mut verified = VerifiedFiles::default();
+    if !disk.exists(dir) {
+        return Ok(verified);
+    }
+    if let Some(what) = applied::damage(&**disk, dir)? {
+        verified.damaged.push(("applied".to_owned(), what.to_owned()));
+    }
+    verified.files += 1;
+    for name in disk.list(dir)?.into_iter().filter(|name| name.starts_with("tenant-")) {
+        let tenant = dir.join(&name);
+        let words = tenant.join("words");
+        if disk.exists(&words) {
+            let place = format!("{name}/words");
+            if let Err(error) = lexical::verify(disk, &words, &place, &mut verified) {
+                verified.damaged.push((place, error.to_string()));
+            }
+        }
+        for folder in disk.list(&tenant)?.into_iter().filter(|name| name.starts_with("vectors-")) {
+            let place = format!("{name}/{folder}");
+            vector::verify(&**disk, &tenant.join(folder), &place, &mut verified)?;
+        }
+    }
+    Ok(verified)
 }
 
 /// The words that tell: which of the short ones a document was indexed by depends on its language.

@@ -16,7 +16,7 @@ mod inspect;
 pub use score::Statistics;
 pub use search::{LexicalAnswer, LexicalHit, LexicalQuery, QueryTerm};
 
-pub(crate) use inspect::inspect;
+pub(crate) use inspect::{inspect, verify};
 pub(crate) use schema::LAYOUT;
 pub(crate) use search::nothing;
 pub(crate) use store::{Applied, Store};

@@ -15,7 +15,7 @@ mod inspect;
 
 pub(crate) use beside::Beside;
 pub(crate) use cache::{Block, Budget};
-pub(crate) use inspect::inspect;
+pub(crate) use inspect::{inspect, verify};
 pub(crate) use scan::nearest;
 pub use scan::{VectorHit, VectorQuery};
 pub(crate) use state::LAYOUT;

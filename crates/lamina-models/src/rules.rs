@@ -7,6 +7,7 @@
 pub(crate) mod token;
 mod lexicon;
 mod language;
+mod foreign;
 mod verb;
 mod clause;
 mod phrase;
@@ -64,6 +65,7 @@ pub fn extract(source: &Source<'_>) -> Extraction {
     let claims = match (language, source.role) {
         // What an assistant, a tool or a frame says is no evidence about anybody.
         (language::ENGLISH, None | Some(Role::User)) => claims_of(source, &tokens),
+        (language, None | Some(Role::User)) => foreign::claims(source, text, language),
         _ => Vec::new(),
     };
     let mentions = mention::mentions(&tokens, &claims);

@@ -1,6 +1,7 @@
 //! What is stated in structure and not in words: JSON documents, typed events, triples. Nothing is
 //! guessed: a scalar is claimed under its own path, a typed event by a fixed mapping, a triple as given.
 
+mod invalidated;
 mod lines;
 mod scan;
 
@@ -12,6 +13,7 @@ use lamina_types::layer::extraction::{
 };
 use lamina_types::{ActorId, Micros, ValidAt};
 
+pub use invalidated::{Invalidation, invalidation};
 pub use lines::{json_fields, json_lines, triple_lines, typed_fields};
 pub use scan::{DEPTH_MAX, SCALARS_MAX};
 
@@ -93,7 +95,8 @@ const FIRST_RANK: usize = NAMES.len();
 pub fn extract_json(source: &Source<'_>) -> Extraction {
     let leaves = scan(source.text).unwrap_or_default();
     let typed = typed(source, &leaves);
-    let claims = if typed.is_empty() { paths(source, &leaves) } else { typed };
+    let is_closure = invalidated::is_closure(&leaves);
+    let claims = if typed.is_empty() && !is_closure { paths(source, &leaves) } else { typed };
     extraction(source, claims)
 }
 
@@ -439,6 +442,9 @@ const TYPED: &[Typed] = &[
 fn typed(source: &Source<'_>, leaves: &[Leaf]) -> Vec<Claim> {
     let kind = ["type", "event_type", "kind"].iter().find_map(|key| text_at(leaves, &[key]));
     let Some((kind, kind_leaf)) = kind else { return Vec::new() };
+    if kind == invalidated::KIND {
+        return invalidated::claims(source, leaves);
+    }
     let Some(known) = TYPED.iter().find(|known| known.kind == kind) else { return Vec::new() };
     let words = ["payload", "data", ""].iter().find_map(|part| {
         known.keys.iter().find_map(|key| match *part {
@@ -462,7 +468,8 @@ fn typed(source: &Source<'_>, leaves: &[Leaf]) -> Vec<Claim> {
 
 /// The claim of `{subject, predicate, object}` with typed values, from when to when it holds and how sure it is.
 fn triple(source: &Source<'_>, leaves: &[Leaf]) -> Option<Claim> {
-    let (subject, _) = typed_term(leaves, "subject")?;
+    let subject = typed_term(leaves, "subject").map(|(term, _)| term);
+    let subject = subject.or_else(|| literal_subject(leaves))?;
     let (predicate, _) = text_at(leaves, &["predicate"])?;
     let predicate = canonical(predicate);
     if predicate.is_empty() || predicate.chars().count() > PREDICATE_CHARS_MAX {
@@ -523,6 +530,19 @@ fn typed_term<'a>(leaves: &'a [Leaf], part: &str) -> Option<(Term, &'a Leaf)> {
     }
     let (name, leaf) = text_at(leaves, &[part, "name"]).unwrap_or(id);
     Some((Term::Named { name: name.to_owned(), kind: EntityKind::Thing }, leaf))
+}
+
+/// A subject that is given as a text: an actor by its id, anything else by its name.
+fn literal_subject(leaves: &[Leaf]) -> Option<Term> {
+    let (name, _) = text_at(leaves, &["subject", "value"])?;
+    let name = name.trim();
+    if name.is_empty() || text_at(leaves, &["subject", "type"])?.0 != "literal" {
+        return None;
+    }
+    Some(match name.parse::<ActorId>() {
+        Ok(actor) => Term::Actor(actor),
+        Err(_) => Term::Named { name: name.to_owned(), kind: EntityKind::Thing },
+    })
 }
 
 fn literal<'a>(leaves: &'a [Leaf], predicate: &str) -> Option<(Object, &'a Leaf)> {

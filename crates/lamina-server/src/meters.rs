@@ -14,6 +14,8 @@ pub const EXPERIENCES: &str = "cortex_experience_total";
 pub const RELOADS: &str = "lamina_reloads_total";
 /// Requests by route, method and status.
 pub const REQUESTS: &str = "lamina_http_requests_total";
+/// Calls of tools by tool and outcome.
+pub const MCP_CALLS: &str = "lamina_mcp_tool_calls_total";
 /// How long requests took, by route and method.
 pub const REQUEST_SECONDS: &str = "lamina_http_request_seconds";
 
@@ -129,6 +131,7 @@ fn describe() {
     );
     describe_counter!(RELOADS, "Files read again on SIGHUP, by what they are for and outcome");
     describe_counter!(REQUESTS, "HTTP requests by route, method and status");
+    describe_counter!(MCP_CALLS, "Calls of MCP tools by tool and outcome");
     describe_counter!(
         "lamina_jwks_fetches_total",
         "Fetches of the keys of issuers, by issuer and outcome"

@@ -33,6 +33,7 @@ use lamina_api::v1::wal::CompactRequest;
 use lamina_auth::{KeySet, Minter, trust_file, verify};
 use lamina_env::SteadyClock;
 use lamina_env::sim::{SimClock, SimDisk, SimRng};
+use lamina_store::ballast::Ballast;
 use lamina_store::entry::{Kind, SYSTEM_SCOPE};
 use lamina_store::keys::Keys;
 use lamina_store::log::{KnownTail, Log, NewEntry, NoViews, OpenOptions, Section, SegmentLog};
@@ -230,7 +231,7 @@ fn options(disk: &Arc<SimDisk>, keys: &Arc<Keys>) -> OpenOptions {
         rng: Arc::new(SimRng::new(2)),
         keys: Arc::clone(keys),
         segment_bytes: 1 << 20,
-        ballast_bytes: 4_096,
+        ballast: Ballast::new(Arc::clone(disk) as _, Path::new("/data"), 4_096),
         epoch: 0,
         known: KnownTail::default(),
     }

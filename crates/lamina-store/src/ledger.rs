@@ -16,6 +16,7 @@
 //! Records are only appended. One that is cut off at the end was never acknowledged and is dropped; the
 //! length stands twice, so that damage before the end does not pass for that.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,6 +78,14 @@ pub enum LedgerError {
     },
 }
 
+impl LedgerError {
+    /// Whether there was no space for it.
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, LedgerError::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    }
+}
+
 /// A section that was erased, and the seal of its entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
@@ -125,6 +134,9 @@ pub struct Contents {
     pub taken: Vec<Taken>,
     /// How far it goes.
     pub until: Until,
+    /// How far it went in each life of the log that wrote to it: a restore begins one, and the directory that was
+    /// backed up goes on in its own.
+    pub lives: BTreeMap<u32, u64>,
     /// Bytes of whole records, the head included.
     end: u64,
 }
@@ -135,6 +147,7 @@ pub struct Ledger {
     file: Box<dyn DiskFile>,
     path: PathBuf,
     until: Until,
+    lives: BTreeMap<u32, u64>,
     end: u64,
     /// Records that are not on disk yet.
     waiting: Vec<u8>,
@@ -156,8 +169,8 @@ impl Ledger {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             disk.sync_dir(parent.unwrap_or(Path::new("."))).map_err(failed("written"))?;
             let until = Until::default();
-            let (path, waiting) = (path.to_owned(), Vec::new());
-            return Ok(Ledger { file, path, until, end: HEAD_LEN as u64, waiting });
+            let (path, waiting, lives) = (path.to_owned(), Vec::new(), BTreeMap::new());
+            return Ok(Ledger { file, path, until, lives, end: HEAD_LEN as u64, waiting });
         }
         let file = locked(disk.open(path).map_err(failed("opened"))?, path)?;
         let contents = read(&**disk, path)?;
@@ -165,13 +178,23 @@ impl Ledger {
             return Err(LedgerError::OtherLog { path: path.to_owned() });
         }
         file.set_len(contents.end).map_err(failed("cut"))?;
-        let Contents { until, end, .. } = contents;
-        Ok(Ledger { file, path: path.to_owned(), until, end, waiting: Vec::new() })
+        let Contents { until, lives, end, .. } = contents;
+        Ok(Ledger { file, path: path.to_owned(), until, lives, end, waiting: Vec::new() })
     }
 
     /// How far it goes.
     pub fn until(&self) -> Until {
         self.until
+    }
+
+    /// How far it goes in one life of the log; 0 if that one never wrote to it.
+    pub fn until_in(&self, epoch: u32) -> u64 {
+        self.lives.get(&epoch).copied().unwrap_or(0)
+    }
+
+    /// Whether another life of the log wrote to it.
+    pub fn has_other_lives(&self, epoch: u32) -> bool {
+        self.lives.keys().any(|life| *life != epoch)
     }
 
     /// Whether something is still to be written.
@@ -232,6 +255,7 @@ impl Ledger {
         self.end += self.waiting.len() as u64;
         self.waiting.clear();
         self.until = until;
+        self.lives.insert(until.epoch, until.offset);
         Ok(())
     }
 
@@ -274,8 +298,13 @@ pub fn read(disk: &dyn Disk, path: &Path) -> Result<Contents, LedgerError> {
     if magic != Some(MAGIC) || bytes.get(..HEAD_LEN) != Some(&head(log_id)) {
         return Err(damaged(0, "it does not begin like one"));
     }
-    let mut contents =
-        Contents { log_id, taken: Vec::new(), until: Until::default(), end: HEAD_LEN as u64 };
+    let mut contents = Contents {
+        log_id,
+        taken: Vec::new(),
+        until: Until::default(),
+        lives: BTreeMap::new(),
+        end: HEAD_LEN as u64,
+    };
     let mut at = HEAD_LEN;
     while at < bytes.len() {
         let left = from(&bytes, at);
@@ -311,7 +340,11 @@ pub fn read(disk: &dyn Disk, path: &Path) -> Result<Contents, LedgerError> {
 fn record(body: &[u8], contents: &mut Contents) -> Option<()> {
     let mut take = Take::new(body);
     match take.u8()? {
-        UNTIL => contents.until = Until { epoch: take.u32()?, offset: take.u64()? },
+        UNTIL => {
+            contents.until = Until { epoch: take.u32()?, offset: take.u64()? };
+            let reached = contents.lives.entry(contents.until.epoch).or_default();
+            *reached = contents.until.offset.max(*reached);
+        }
         TAKEN => {
             let mut taken = Taken {
                 epoch: take.u32()?,

@@ -3,6 +3,7 @@
 //! Synchronous, and the only crate that names the key-value engine. It does not know what a belief
 //! means: it stores entries by offset and rows by key.
 
+pub mod ballast;
 pub mod entry;
 pub mod log;
 pub mod kv;

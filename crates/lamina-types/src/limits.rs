@@ -250,3 +250,5 @@ pub const FORGET_PREVIEW_TTL_US: i64 = 3_600 * 1_000_000;
 pub const QUERY_VARIANTS_MAX: usize = 4;
 /// Bytes of one of them.
 pub const QUERY_VARIANT_BYTES_MAX: usize = 4_096;
+/// Reads that a server works on or lets wait in line, unless the operator sets another number.
+pub const READS_IN_FLIGHT_MAX: u64 = 512;

@@ -18,17 +18,16 @@ fn an_error_about_a_field() {
             "field": "content.role",
             "reason": "must be one of user, assistant"
           },
-          "retriable": false,
-          "documentation": "docs/errors/INVALID_ENVELOPE.md"
+          "retriable": false
         }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&error.envelope("req_1")).unwrap());
+    .assert_eq(&serde_json::to_string_pretty(&error.envelope("req_1", None)).unwrap());
 }
 
 #[test]
 fn an_error_without_details_has_none() {
     let error = ApiError::of(ErrorCode::WalUnavailable).retry_after(5);
     assert_eq!((error.status, error.retry_after_s), (503, Some(5)));
-    let envelope = error.envelope("req_1");
+    let envelope = error.envelope("req_1", None);
     assert!(envelope.retriable && envelope.details.is_none());
 }
 

@@ -208,7 +208,7 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/erasures/{erasure_id}/manifest", Experimental, "forget.gdpr", "The plan of an erasure that has begun").built(&[], Body::None, &[answer(200, "The plan, line by line.", AnswerBody::Json("erasure_manifest"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
     RouteSpec::new(Post, "/v1/erasures/{erasure_id}/cancel", Experimental, "forget.gdpr", "Stop an erasure at a phase boundary").built(&[], Body::None, &[answer(200, "Whether it stops.", AnswerBody::Json("erasure_cancelled"))], &[E::InvalidId, E::NotFound, E::PolicyDenied]),
     RouteSpec::new(Put, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "Keep a scope from being erased").built(&[], Body::Json("legal_hold_request"), &[answer(200, "The hold.", AnswerBody::Json("legal_hold"))], &[E::InvalidBody, E::InvalidScopeGrammar, E::NotFound, E::PolicyDenied, E::UnsupportedMediaType, E::WalUnavailable]),
-    RouteSpec::new(Get, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "The scopes that are kept from being erased").built(&[], Body::None, &[answer(200, "The holds.", AnswerBody::Json("legal_hold_list"))], &[E::PolicyDenied]),
+    RouteSpec::new(Get, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "The scopes that are kept from being erased").built(&[LIMIT, CURSOR], Body::None, &[answer(200, "A page of holds, by scope.", AnswerBody::Json("legal_hold_list"))], &[E::InvalidParameter, E::InvalidCursor, E::PolicyDenied]),
     RouteSpec::new(Delete, "/v1/admin/legal-holds", Experimental, "policy.administer.tenant", "Lift the hold of a scope").built(&[required(SCOPE)], Body::None, &[answer(204, "It is lifted.", AnswerBody::Nothing)], &[E::MissingRequiredField, E::InvalidScopeGrammar, E::NotFound, E::PolicyDenied, E::WalUnavailable]),
     // Derived layers.
     RouteSpec::new(Get, "/v1/episodes", Stable, "scope.read.local", "List episodes").built(
@@ -227,9 +227,9 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/facts/timeline", Stable, "scope.read.local", "How a fact changed over time").built(
-        &[required(SCOPE), VIEW, required(SUBJECT), PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT], Body::None,
+        &[required(SCOPE), VIEW, required(SUBJECT), PREDICATE, AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, SUPERSEDED, LIMIT, CURSOR], Body::None,
         &[answer(200, "What held, oldest first.", AnswerBody::Json("fact_timeline"))],
-        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
+        &[E::MissingRequiredField, E::InvalidScopeGrammar, E::InvalidParameter, E::InvalidTimestamp, E::InvalidCursor, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/entities", Experimental, "scope.read.local", "List those that facts are about").built(
         &[required(SCOPE), VIEW, query("name", "Called so: a name, an actor, or an entity's id.", Values::Text), LIMIT, query("cursor", "`next_cursor` of the page before.", Values::Id("ent"))], Body::None,
@@ -296,10 +296,10 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::NotFound, E::InvalidId, E::InvalidParameter, E::InvalidTimestamp, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/understanding/{concept_id}/related", Beta, "understanding.read", "Concepts related to one").built(
-        &[RELATION, query("depth", "At most so many steps.", Values::Integer(1, 5)), LIMIT],
+        &[RELATION, query("depth", "At most so many steps.", Values::Integer(1, 5)), LIMIT, CURSOR],
         Body::None,
         &[answer(200, "The nearest first, then the strongest.", AnswerBody::Json("related_concepts"))],
-        &[E::NotFound, E::InvalidId, E::InvalidParameter, E::PolicyDenied],
+        &[E::NotFound, E::InvalidId, E::InvalidParameter, E::InvalidCursor, E::PolicyDenied],
     ),
     RouteSpec::new(Get, "/v1/concepts", Beta, "understanding.read", "List concepts").built(
         &[required(SCOPE), VIEW, TOPIC, query("depth", "And what is within so many steps of those about the topic.", Values::Integer(0, 5)), AS_OF, AS_OF_VALID, AS_OF_RECORDED, VALID_DURING, RECORDED_DURING, MIN_CONFIDENCE, DEPRECATED, LIMIT, CURSOR],
@@ -514,10 +514,10 @@ pub const ROUTES: &[RouteSpec] = &[
     RouteSpec::new(Get, "/v1/export/{export_id}/data", Beta, "export.format.jsonl", "The bytes of an export").built(&[], Body::None, &[answer(200, "The bytes, made while they are sent; gzip if the client takes it.", AnswerBody::Bytes)], &[E::InvalidId, E::NotFound, E::PolicyDenied, E::NotAMember, E::InvalidParameter, E::Overloaded]),
     // Vocabularies and phrases.
     RouteSpec::new(Get, "/v1/vocabularies", Beta, "vocabulary.read", "List vocabularies").built(
-        &[],
+        &[LIMIT, CURSOR],
         Body::None,
-        &[answer(200, "All of them, by name.", AnswerBody::Json("vocabulary_list"))],
-        &[E::PolicyDenied],
+        &[answer(200, "A page of them, by name.", AnswerBody::Json("vocabulary_list"))],
+        &[E::InvalidParameter, E::InvalidCursor, E::PolicyDenied],
     ),
     RouteSpec::new(Post, "/v1/vocabularies", Beta, "vocabulary.write", "Register a vocabulary").built(
         &[],
@@ -547,7 +547,7 @@ pub const ROUTES: &[RouteSpec] = &[
         &[E::VocabularyExists, E::NotFound, E::InvalidBody, E::InvalidScopeGrammar, E::InvalidTimestamp, E::PolicyDenied, E::RequestTimeout, E::BodyTooLarge, E::UnsupportedMediaType, E::WalUnavailable],
     ),
     RouteSpec::new(Post, "/v1/temporal/phrases", Beta, "temporal.phrases.write", "Register a phrase for a time").built(&[], Body::Json("temporal_phrase_request"), &[answer(201, "The phrase.", AnswerBody::Json("temporal_phrase"))], &[E::InvalidBody, E::InvalidTimestamp, E::InvalidParameter, E::PolicyDenied, E::WalUnavailable]),
-    RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times").built(&[], Body::None, &[answer(200, "All of them.", AnswerBody::Json("temporal_phrase_list"))], &[E::PolicyDenied]),
+    RouteSpec::new(Get, "/v1/temporal/phrases", Beta, "temporal.phrases.read", "List phrases for times").built(&[LIMIT, CURSOR], Body::None, &[answer(200, "A page of them, by name.", AnswerBody::Json("temporal_phrase_list"))], &[E::InvalidParameter, E::InvalidCursor, E::PolicyDenied]),
     RouteSpec::new(Delete, "/v1/temporal/phrases/{name}", Beta, "temporal.phrases.write", "Remove a phrase for a time").built(&[], Body::None, &[answer(204, "It is gone.", AnswerBody::Nothing)], &[E::NotFound, E::PolicyDenied, E::WalUnavailable]),
     // Identity.
     RouteSpec::new(Get, "/v1/auth/whoami", Stable, "", "Who the caller is and what it may do").built(&[], Body::None, &[answer(200, "The caller.", AnswerBody::Json("whoami"))], &[]),

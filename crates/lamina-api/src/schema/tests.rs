@@ -209,7 +209,7 @@ fn what_we_answer_is_valid() {
         assert_valid("lifecycle_event", &serde_json::to_value(&body).unwrap());
     }
     for code in lamina_types::ErrorCode::ALL {
-        let envelope = ApiError::of(*code).envelope("req_1");
+        let envelope = ApiError::of(*code).envelope("req_1", None);
         assert_valid("error_envelope", &serde_json::to_value(&envelope).unwrap());
     }
 }

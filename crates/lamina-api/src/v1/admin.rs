@@ -14,6 +14,7 @@ use crate::json;
 pub const CAPABILITIES: &[&str] = &[
     "budget_excerpt_v1",
     "capture_language_v1",
+    "erasure_blob_cascade_v1",
     "matched_fragments_v1",
     "query_variants_v1",
     "recall_diagnostics_v1",
@@ -190,6 +191,8 @@ pub struct IndexAuditBody {
 pub struct ChunksBody {
     /// The event.
     pub event_id: String,
+    /// How many parts it has.
+    pub chunk_count: usize,
     /// Its parts, in order.
     pub chunks: Vec<ChunkBody>,
 }

@@ -421,8 +421,12 @@ pub struct LegalHoldBody {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "legal_hold_list")]
 pub struct LegalHoldList {
-    /// All of them.
+    /// By scope.
     pub items: Vec<LegalHoldBody>,
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
+    pub has_more: bool,
 }
 
 #[cfg(test)]

@@ -173,7 +173,9 @@ pub struct TimelineBody {
     pub timeline: Vec<TimelineEntry>,
     /// The same as whole facts.
     pub items: Vec<FactBody>,
-    /// Whether there is more than `limit`; `valid_during` leads to it.
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
     pub has_more: bool,
 }
 

@@ -82,6 +82,10 @@ pub struct Meaning {
 pub struct PhraseList {
     /// By name.
     pub items: Vec<PhraseBody>,
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
+    pub has_more: bool,
 }
 
 impl PhraseBody {

@@ -260,8 +260,18 @@ pub struct PruneCandidate {
     /// When something was last written to it.
     #[schemars(extend("format" = "date-time"))]
     pub last_write: Option<String>,
-    /// Events in it.
-    pub records: u64,
+    /// What is in it.
+    pub records: PrunedRecords,
+}
+
+/// The records of a scope that nobody uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "pruned_records")]
+pub struct PrunedRecords {
+    /// Events, counted up to a million.
+    pub events: u64,
+    /// Versions of facts, counted up to 100,000.
+    pub facts: u64,
 }
 
 /// The scope that a request names with `path`.
@@ -271,6 +281,11 @@ pub fn path_of(text: Option<&str>) -> Result<ScopePath, ApiError> {
         return Err(ApiError::at(ErrorCode::MissingRequiredField, "path", reason));
     };
     check::scope("path", text)
+}
+
+/// The scope that lists begin at, as `prefix` names it, with or without a slash at its end.
+pub fn prefix_of(text: &str) -> Result<ScopePath, ApiError> {
+    check::scope("prefix", text.trim_end_matches('/'))
 }
 
 #[cfg(test)]

@@ -172,6 +172,10 @@ pub struct RelatedPage {
     pub concept_id: String,
     /// The nearest first, then the strongest.
     pub items: Vec<RelatedBody>,
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
+    pub has_more: bool,
 }
 
 /// A concept that is related to another.

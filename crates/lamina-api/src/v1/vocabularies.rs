@@ -159,8 +159,12 @@ pub struct TermBody {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "vocabulary_list")]
 pub struct VocabularyList {
-    /// All of them, by name.
+    /// By name.
     pub items: Vec<VocabularyBody>,
+    /// Ask with this for the next page; null on the last.
+    pub next_cursor: Option<String>,
+    /// Whether there is another page.
+    pub has_more: bool,
 }
 
 impl VocabularyRequest {

@@ -3,7 +3,8 @@
 //! Things that keep occurring together are one matter: a customer, its renewal and the people who
 //! negotiate it. Co-occurrence is counted per sealed episode; what is strongly connected gathers
 //! around the thing that occurs most; a gathering of at least two things with at least three
-//! supports from at least two episodes is a concept. One episode touches a bounded neighbourhood
+//! supports from at least two episodes is a concept. A name that a label of an event gives
+//! (`concept:NAME`) is one from its first episode on. One episode touches a bounded neighbourhood
 //! only, and the result equals counting everything again. Ids outlive what they stand for: concepts
 //! are versioned, merged and split, never lost.
 
@@ -21,7 +22,7 @@ pub use graph::{
     Bond, Change, Concept, Digest, Direction, Fact, Graph, GraphMut, Item, Memory, Relation,
     Standing,
 };
-pub use read::{Reading, describe, name, read};
+pub use read::{Described, Gathering, Reading, describe, name, read};
 pub use settle::{When, absorb, renew, revise, settle, staleness, support_loss, withdraw};
 
 /// Supports a concept has at least: facts and episodes.
@@ -32,6 +33,8 @@ pub const EPISODES_MIN: u32 = 2;
 pub const MEMBERS_MIN: usize = 2;
 /// Things of one episode that are counted.
 pub const ITEMS_MAX: usize = 20;
+/// Concepts that labels of one episode name.
+pub const LABELS_MAX: usize = 256;
 /// Facts of one episode that are counted.
 pub const FACTS_MAX: usize = 256;
 /// Facts of one thing that are looked at for edges.

@@ -124,6 +124,8 @@ pub struct PruneCandidate {
     pub last_write: Option<Micros>,
     /// Events in it, counted up to a million.
     pub events: u64,
+    /// Versions of facts in it, counted up to 100,000.
+    pub facts: u64,
 }
 
 /// What a prune found.
@@ -168,7 +170,8 @@ impl Engine {
         self.scope_get(permit, path).await
     }
 
-    /// Sets the members of a registered scope, all of them at once.
+    /// Sets the members of a registered scope, all of them at once. A list without an owner keeps the
+    /// caller, if it is one, or else those that there are: a scope is never locked to everybody.
     pub async fn scope_members_set(
         &self,
         permit: &Permit<PolicyAdministerScope>,
@@ -176,9 +179,10 @@ impl Engine {
         members: Vec<(ActorId, MemberRole)>,
         noted: &Noted,
     ) -> Result<MembersChanged, Error> {
-        let members = self.meant(permit, members)?;
+        let mut members = self.meant(permit, members)?;
         let turn = self.inner.admin.administering.lock().await;
         let before = self.scope_get(permit, path).await?;
+        keep_owner(&mut members, &before, &permit.caller().actor);
         let policies = before.policies.clone();
         self.scope_change(permit, path, ScopeChange::Set { members, policies }, noted).await?;
         drop(turn);
@@ -360,9 +364,24 @@ impl Engine {
         read: impl FnOnce(&Inner) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let inner = Arc::clone(&self.inner);
-        let read = tokio::task::spawn_blocking(move || read(&inner)).await;
-        read.unwrap_or(Err(Error::ShuttingDown))
+        self.inner.read_in_turn(move || read(&inner)).await.unwrap_or(Err(Error::ShuttingDown))
     }
+}
+
+/// Keeps an owner in a list of members that names none.
+fn keep_owner(members: &mut Vec<(ActorId, MemberRole)>, before: &ScopeRecord, caller: &ActorId) {
+    let is_owner = |(_, role): &&(ActorId, MemberRole)| *role == MemberRole::Owner;
+    if members.iter().any(|member| is_owner(&member)) {
+        return;
+    }
+    let owners: Vec<ActorId> =
+        before.members.iter().filter(is_owner).map(|(actor, _)| actor.clone()).collect();
+    let kept = match owners.contains(caller) || owners.is_empty() {
+        true => vec![caller.clone()],
+        false => owners,
+    };
+    members.retain(|(member, _)| !kept.contains(member));
+    members.extend(kept.into_iter().map(|owner| (owner, MemberRole::Owner)));
 }
 
 impl Inner {
@@ -513,6 +532,7 @@ impl Inner {
                         path: listed.path.clone(),
                         last_write: listed.last_write,
                         events,
+                        facts: self.facts_counted(tenant, ordinal)?,
                     });
                 }
                 paths.push(listed.path);

@@ -129,7 +129,7 @@ impl Standing {
 
     fn name(&self, entry: &Entry) {
         let Some(what) = entry.what.live() else { return };
-        if let Ok(Tenant { name }) = Tenant::decode(what) {
+        if let Ok(Tenant { name, .. }) = Tenant::decode(what) {
             let mut names = self.tenants.write();
             names.by_ordinal.insert(entry.head.tenant, (name.clone(), entry.head.offset));
             names.by_name.insert(name, entry.head.tenant);

@@ -49,9 +49,13 @@ impl Engine {
             }
             let keys = Arc::clone(&self.inner.keys);
             let made = tokio::task::spawn_blocking(move || keys.create_tenant(ordinal)).await;
-            made.map_err(|_| Error::ShuttingDown)?.map_err(|error| Error::Keys(Box::new(error)))?;
+            let key = made
+                .map_err(|_| Error::ShuttingDown)?
+                .map_err(|error| Error::Keys(Box::new(error)))?;
+            let key_check = key.check_value();
             let (reply, answer) = oneshot::channel();
-            let request = Request::Tenant { name: name.to_owned(), ordinal, reply };
+            let name = name.to_owned();
+            let request = Request::Tenant { name, ordinal, key_check, reply };
             match self.inner.submit(request, answer).await? {
                 Registered::Is(ordinal) => return Ok(ordinal),
                 Registered::Next(next) => ordinal = next,

@@ -81,7 +81,8 @@ pub fn restore(
     disk.remove_dir_all(&unfinished).map_err(|error| io_error("removed", &unfinished, error))?;
     let mut report = copied(&manifest, from, &unfinished, env, progress)?;
     // The last life that anybody may know of is over.
-    let lived = known.as_ref().map_or(0, |(_, known)| known.until.epoch);
+    let lives = known.as_ref().and_then(|(_, known)| known.lives.last_key_value());
+    let lived = lives.map_or(0, |(epoch, _)| *epoch);
     report.epoch = epoch_of(disk, &unfinished)?.max(manifest.epoch).max(lived) + 1;
     let settings = Settings::new(&unfinished);
     let lock = lock(env, &unfinished)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lamina_core::derive::episodes::topics::announces_change;
-use lamina_core::read::checkout::typed::is_telemetry;
+use lamina_core::read::checkout::typed::{INVALIDATED, is_telemetry};
 use lamina_core::write::echo::pieces;
 use lamina_core::write::injected::blank;
 use lamina_core::write::standing::{self, Rule};
@@ -300,6 +300,7 @@ impl Answerer {
             source_class: source_class(what),
             stands: stands(what, &echoes),
             revoked: Vec::new(),
+            concepts: concepts_named(&what.context.labels),
             echoes,
             echoed,
             asked,
@@ -360,7 +361,13 @@ fn wants_facts(what: &ExperienceWhat) -> bool {
     let asked = what.directives.extract.as_ref();
     known
         && asked.is_none_or(|wanted| wanted.iter().any(|layer| layer == "facts"))
-        && !is_telemetry_event(&what.content)
+        && (!is_telemetry_event(&what.content) || is_invalidation(&what.content))
+}
+
+/// Whether a typed event ends what is known of an entity.
+fn is_invalidation(content: &Content) -> bool {
+    let Content::Json { data, .. } = content else { return false };
+    lamina_models::kind_of(data).is_some_and(|kind| kind == INVALIDATED)
 }
 
 /// Whether a typed event tells of the machinery around memory, such as a checkout: that is no fact about anybody.
@@ -383,6 +390,21 @@ fn wants_model(what: &ExperienceWhat) -> bool {
 
 fn nothing() -> Extraction {
     Extraction { extractor: "none".to_owned(), ..Extraction::default() }
+}
+
+/// What a label begins with that names a concept.
+const CONCEPT_LABEL: &str = "concept:";
+
+/// The names that labels give concepts, each once.
+fn concepts_named(labels: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in labels.iter().filter_map(|label| label.strip_prefix(CONCEPT_LABEL)) {
+        let name = name.trim();
+        if !name.is_empty() && names.iter().all(|known| known != name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// Whether words are to be taken at their word depends on where they come from.

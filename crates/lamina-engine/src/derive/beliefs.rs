@@ -17,7 +17,9 @@ use std::collections::BTreeSet;
 
 use lamina_core::derive::beliefs::ledger::{Piece, Said};
 use lamina_core::derive::beliefs::{Evidence, Polarity, SupportId, Witness, trust};
-use lamina_core::derive::facts::{AssertionId, Content, Piece as FactPiece, Saying, Value, ValueKey};
+use lamina_core::derive::facts::{
+    AssertionId, Content, Piece as FactPiece, Saying, Value, ValueKey,
+};
 use lamina_store::entry::Place;
 use lamina_store::kv::Space;
 use lamina_store::view::derived::Rows;
@@ -133,6 +135,10 @@ fn hear(
     let tenant = heard.given.tenant;
     let at = |value: Tag| At { tenant, claim: ClaimKey { scope, said: keyed.said, value }, about };
     let mut said = said(heard, claim);
+    // A belief that is denied, or said to be over, is kept as contradicted.
+    if matches!(saying, Saying::Negated(_) | Saying::Ends(_)) {
+        said.valid_to = None;
+    }
     let (value, polarity) = match saying {
         Saying::Holds(value) | Saying::Corrects(value) => (value, Polarity::Supports),
         Saying::Negated(value) | Saying::Ends(Some(value)) => (value, Polarity::Against),
@@ -156,7 +162,7 @@ fn hear(
     said.evidence.polarity = Polarity::Against;
     said.names = false;
     // A rival ends where this begins, however long this lasts.
-    said.valid_to = None;
+    said.valid_to = Some(said.evidence.valid_from);
     for rival in against {
         take(rows, heard, &At { tenant, claim: rival, about }, ordinal, &said)?;
     }
@@ -184,6 +190,7 @@ fn deny(
     let mut against = said.clone();
     against.evidence.polarity = Polarity::Against;
     against.names = false;
+    against.valid_to = None;
     take(rows, heard, &denied, ordinal, &against)
 }
 

@@ -133,6 +133,9 @@ pub(super) fn things_near(
     for tag in things.spoken.names.iter().copied().chain(nouns) {
         near.extend(things.scopes.iter().map(|scope| (*scope, Item::Value(tag))));
     }
+    for tag in things.labels.iter().copied() {
+        near.extend(things.scopes.iter().map(|scope| (*scope, Item::Label(tag))));
+    }
     for (scope, track) in tracks {
         for (_, episode) in counted(rows, tenant, *scope, track)? {
             let digest = digest(rows, tenant, *scope, episode)?;
@@ -200,7 +203,12 @@ fn digest_row(
     let graph = Stored::new(&mut *rows, tenant, scope);
     let events: Vec<_> = spoken.iter().map(|(_, row)| row.spoken.clone()).collect();
     let known = |key: Tag| graph.episodes(Item::Value(key)) > 0;
-    let items: Vec<Item> = things_of(&events, &known).into_iter().map(Item::Value).collect();
+    let things = things_of(&events, &known).into_iter().map(Item::Value);
+    let mut items: Vec<Item> = things.collect();
+    for (_, row) in spoken {
+        let labels = row.labels.iter().copied().map(Item::Label);
+        items.extend(labels.filter(|label| !items.contains(label)).collect::<Vec<_>>());
+    }
     graph.finish(())?;
     let mut facts: Vec<Claimed> = Vec::new();
     for (_, row) in spoken {

@@ -2,6 +2,7 @@
 
 mod pieces;
 mod rehome;
+mod tracks;
 pub(super) mod revoked;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,16 +10,15 @@ use std::ops::ControlFlow;
 
 use lamina_core::derive::conflicts::{Verdict, verdicts};
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Change, Content, Decision, Input, Outcome, Piece, RecordSource,
-    Resolution, Retraction, Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
+    Assertion, AssertionId, Change, Content, Decision, Input, Outcome, Piece, Resolution,
+    Retraction, Saying, Track, Turn, Value, ValueKey, push, with_and_without, without_turns,
 };
 use lamina_store::codec::CodecError;
-use lamina_store::keys::KeyedHash;
 use lamina_store::kv::{Direction, Space};
 use lamina_store::view::derived::Rows;
 use lamina_store::view::{Tag, ViewError};
 use lamina_types::EntityId;
-use lamina_types::layer::{Cardinality, Claim, Effect, Normaliser, Object, Term};
+use lamina_types::layer::{Cardinality, Claim, Effect, Object};
 
 use crate::derive::beliefs;
 use crate::derive::beliefs::decided::Decided;
@@ -31,9 +31,12 @@ use crate::derive::rows::{AnswerRow, Gone, InputRow, Spoken};
 use crate::derive::suppress;
 use crate::derive::words::hash;
 use pieces::Stored;
+use tracks::{author, tracks};
 
 pub(crate) use pieces::{current, maker, mint, origin};
 pub(super) use rehome::{Moved, rehome};
+pub(crate) use tracks::said_outside;
+pub(super) use tracks::{said, single_track};
 
 /// The domains of the hashes of predicates and of tracks.
 pub(super) const PREDICATE: &str = "derive.predicate";
@@ -165,27 +168,6 @@ fn assertion(
         settles: given.answer.asked.settles,
         author: None,
     })
-}
-
-/// Who wrote the record that a claim is a scalar of: only a scalar of a named object has one value
-/// at a time.
-fn author(
-    rows: &Rows<'_, '_>,
-    given: &Given<'_>,
-    claim: &Claim,
-) -> Result<Option<RecordSource>, ViewError> {
-    let is_record = claim.normaliser == Normaliser::JsonPath
-        && claim.cardinality == Some(Cardinality::One)
-        && matches!(claim.subject, Term::Named { .. });
-    if !is_record {
-        return Ok(None);
-    }
-    let hash = hash(rows, given.tenant);
-    let source = given.answer.asked.source.as_deref();
-    Ok(Some(RecordSource {
-        actor: given.words.actor(&hash, &given.who.observed_actor)?,
-        source: source.map(|source| given.words.source(&hash, source)).transpose()?,
-    }))
 }
 
 /// One more claim about a track, counted for the lifecycle of its event.
@@ -575,55 +557,4 @@ fn value(
         other => given.words.value(&hash(rows, given.tenant), other)?,
     };
     Ok(tag.map(ValueKey))
-}
-
-/// A subject and a predicate.
-pub(super) fn said(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    subject: EntityId,
-    predicate: &Tag,
-) -> Result<Tag, ViewError> {
-    rows.tag(tenant, "derive.said", &[subject.as_bytes(), predicate])
-}
-
-/// The same, outside the fold.
-pub(crate) fn said_outside(keyed: &KeyedHash, subject: EntityId, predicate: &Tag) -> Tag {
-    let mac = keyed.mac("derive.said", &[subject.as_bytes(), predicate]);
-    *mac.first_chunk().expect("32 bytes have a first half")
-}
-
-/// The track of a relation with one value at a time.
-pub(super) fn single_track(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    said: &Tag,
-) -> Result<Tag, ViewError> {
-    rows.tag(tenant, TRACK, &[said])
-}
-
-/// The tracks that a claim is about: of a relation with many values each has its own, and an ending
-/// that names none of them is about all.
-fn tracks(
-    rows: &Rows<'_, '_>,
-    tenant: u32,
-    scope: u64,
-    said: &Tag,
-    claim: &Claim,
-    value: Option<ValueKey>,
-) -> Result<Vec<Tag>, ViewError> {
-    match (claim.cardinality, value) {
-        (Some(Cardinality::One), _) => Ok(vec![single_track(rows, tenant, said)?]),
-        (_, Some(value)) => Ok(vec![rows.tag(tenant, TRACK, &[said, &value.0])?]),
-        (_, None) if claim.effect == Effect::Ends => {
-            let (from, to) = key::tracks(tenant, scope, said);
-            let mut all = Vec::new();
-            rows.scan(Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {
-                all.extend(key::tail_id(key));
-                ControlFlow::Continue(())
-            })?;
-            Ok(all)
-        }
-        (_, None) => Ok(Vec::new()),
-    }
 }

@@ -4,8 +4,8 @@
 //! does not read is a reason to rebuild.
 
 use lamina_core::derive::facts::{
-    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, RecordSource, Resolution, Said,
-    Saying, Support, Valid, Value, ValueKey, Weight,
+    Assertion, AssertionId, Basis, Content, Input, Piece, PieceId, Resolution, Saying, Valid,
+    Value, ValueKey,
 };
 use lamina_store::codec::CodecError;
 use lamina_store::codec::models::Cost;
@@ -19,6 +19,9 @@ use crate::derive::conflicts::rows::{action, put_action};
 use crate::derive::models::fold::{cost, put_cost};
 
 pub mod episodes;
+mod evidence;
+
+use evidence::{put_author, put_support, record_author, support};
 
 pub(super) type Read<T> = Result<T, CodecError>;
 
@@ -316,16 +319,6 @@ fn put_assertion(out: &mut Vec<u8>, assertion: &Assertion) {
     put_optional(out, author.as_ref(), put_author);
 }
 
-fn put_author(out: &mut Vec<u8>, RecordSource { actor, source }: &RecordSource) {
-    out.extend_from_slice(actor);
-    put_optional(out, source.as_ref(), |out, source| out.extend_from_slice(source));
-}
-
-fn record_author(from: &mut Cursor<'_>) -> Read<RecordSource> {
-    let actor = from.array()?;
-    Ok(RecordSource { actor, source: optional(from, |from| Ok(from.array()?))? })
-}
-
 fn assertion(from: &mut Cursor<'_>, source: AssertionId) -> Read<Assertion> {
     let said = Assertion {
         source,
@@ -428,49 +421,6 @@ fn piece(from: &mut Cursor<'_>) -> Read<Piece> {
         supports: list(from, support)?,
         supersedes: optional(from, piece_id)?,
         superseded_by: optional(from, piece_id)?,
-    })
-}
-
-fn put_support(out: &mut Vec<u8>, support: &Support) {
-    let Support { source, recorded, confidence, said, from, to, weight, author } = support;
-    put_source(out, *source);
-    put_instant(out, recorded.0);
-    put_varint(out, u64::from(confidence.get()));
-    match said {
-        Said::Value(value) => {
-            out.push(0);
-            put_value(out, *value);
-        }
-        Said::Ends(value) => {
-            out.push(1);
-            put_optional(out, value.as_ref(), |out, value| out.extend_from_slice(&value.0));
-        }
-    }
-    put_instant(out, from.0);
-    put_optional(out, to.as_ref(), |out, to| put_instant(out, to.0));
-    out.push(*weight as u8);
-    put_optional(out, author.as_ref(), put_author);
-}
-
-fn support(from: &mut Cursor<'_>) -> Read<Support> {
-    Ok(Support {
-        source: read_source(from)?,
-        recorded: RecordedAt(instant(from)?),
-        confidence: Confidence::new(short(from)?),
-        said: match from.byte()? {
-            0 => Said::Value(value(from)?),
-            1 => Said::Ends(optional(from, value_key)?),
-            _ => return Err(MALFORMED),
-        },
-        from: ValidAt(instant(from)?),
-        to: optional(from, instant)?.map(ValidAt),
-        weight: match from.byte()? {
-            0 => Weight::Observed,
-            1 => Weight::Stated,
-            2 => Weight::Decided,
-            _ => return Err(MALFORMED),
-        },
-        author: optional(from, record_author)?,
     })
 }
 

@@ -228,6 +228,8 @@ impl Finding {
             Finding::Nobody => Ok(true),
             Finding::Broken => Err(broken()),
             Finding::Follower(search) if search.found.offset() > offset => Ok(true),
+            // One that is made again comes to it.
+            Finding::Follower(search) if search.is_healing() => Ok(false),
             Finding::Follower(search) if search.found.is_stopped() => Err(broken()),
             Finding::Follower(_) => Ok(false),
         }

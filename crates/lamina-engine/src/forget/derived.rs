@@ -222,7 +222,7 @@ impl Gathering<'_> {
         let Place { inner, tenant, scope } = self.place;
         let Some(found) = self.place.concept(id)? else { return Ok(()) };
         for item in &found.concept.members {
-            let Item::Value(thing) = item else { continue };
+            let (Item::Value(thing) | Item::Label(thing)) = item else { continue };
             let (from, to) = concept_key::item_episodes(tenant, scope, *item);
             let mut episodes: BTreeSet<[u8; 16]> = BTreeSet::new();
             walk(&inner.views, Space::Sources, (&from, &to), Direction::Forward, &mut |key, _| {

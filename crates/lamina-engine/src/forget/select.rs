@@ -382,7 +382,12 @@ impl Place<'_> {
             let Some(found) = self.concept(id)? else { continue };
             let concept = &found.concept;
             let gathers = |named: bool, thing: Option<Tag>| {
-                !named || thing.is_some_and(|tag| concept.members.contains(&Item::Value(tag)))
+                let is_of = |tag| {
+                    [Item::Value(tag), Item::Label(tag)]
+                        .iter()
+                        .any(|it| concept.members.contains(it))
+                };
+                !named || thing.is_some_and(is_of)
             };
             let holds = filter.valid.is_none_or(|(start, end)| {
                 concept.valid_from < end && concept.valid_to.is_none_or(|to| start < to)

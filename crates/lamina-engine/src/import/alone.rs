@@ -4,15 +4,12 @@ use lamina_env::Rng;
 use lamina_store::codec::control::{ImportCounts, ImportIdentity, ImportStep};
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::KeyedHash;
-use lamina_store::kv::Space;
 use lamina_store::log::{NewEntry, Section};
 use lamina_store::view::{ViewError, Views};
 use lamina_types::{EventId, ImportId};
 
-use super::decide::cut;
-use crate::derive::imports::IdentityRow;
-use crate::derive::key::imports as key;
-use crate::derive::read::row;
+use super::decide::{cut, earlier, identity_row};
+use super::{ErasedRows, RowPlan};
 use crate::write::Write;
 use crate::write::capture::PreparedWrite;
 use crate::write::prepare::{Provenance, prepare_row, section};
@@ -24,6 +21,15 @@ pub struct RowAlone {
     pub identity: ImportIdentity,
     /// Its event.
     pub item: PreparedWrite,
+}
+
+/// A row by the id of its source and its content.
+#[derive(Debug, Clone, Copy)]
+pub struct RowName<'a> {
+    /// The id that names the row in every import of its source.
+    pub source_id: &'a str,
+    /// Canonical bytes of the row.
+    pub body: &'a [u8],
 }
 
 impl RowAlone {
@@ -64,6 +70,17 @@ pub fn step_entry(rng: &dyn Rng, tenant: u32, rows: &[RowAlone]) -> NewEntry {
     }
 }
 
+/// What a step would do with a row now: the decision that every import makes before it writes.
+pub fn plan(
+    views: &Views,
+    keyed: &KeyedHash,
+    tenant: u32,
+    row: &RowName<'_>,
+) -> Result<RowPlan, ViewError> {
+    let identity = identity(keyed, row.source_id, row.body);
+    Ok(earlier(views, tenant, &identity, ErasedRows::Refuse)?.plan())
+}
+
 /// The event that is remembered for a row, erased or not.
 pub fn remembered(
     views: &Views,
@@ -72,6 +89,5 @@ pub fn remembered(
     source_id: &str,
 ) -> Result<Option<EventId>, ViewError> {
     let name = identity(keyed, source_id, &[]).name;
-    let found = row(views, Space::Sources, &key::identity(tenant, &name), IdentityRow::decode)?;
-    Ok(found.map(|found| found.event))
+    Ok(identity_row(views, tenant, &name)?.map(|found| found.event))
 }

@@ -6,7 +6,7 @@ use lamina_store::codec::CodecError;
 use lamina_store::codec::control::ImportIdentity;
 use lamina_store::keys::KeyedHash;
 use lamina_store::kv::Space;
-use lamina_store::view::Tag;
+use lamina_store::view::{Tag, ViewError, Views};
 use lamina_types::{EventId, ScopePath};
 
 use super::{ErasedRows, ImportRow};
@@ -91,7 +91,7 @@ pub(super) struct Preceding {
 }
 
 impl Earlier {
-    fn plan(self) -> RowPlan {
+    pub(super) fn plan(self) -> RowPlan {
         match self {
             Earlier::Nothing => RowPlan::Written,
             Earlier::Same(_) => RowPlan::Known,
@@ -178,26 +178,59 @@ impl Engine {
     }
 }
 
+/// The newest event of a row, erased or not.
+pub(super) fn identity_row(
+    views: &Views,
+    tenant: u32,
+    name: &Tag,
+) -> Result<Option<IdentityRow>, ViewError> {
+    row(views, Space::Sources, &key::identity(tenant, name), IdentityRow::decode)
+}
+
+fn is_event_erased(views: &Views, tenant: u32, event: EventId) -> Result<bool, ViewError> {
+    let event = views.event(tenant, event)?;
+    Ok(event.is_none_or(|event| event.is_erased()))
+}
+
+/// What an earlier import made of a row, by the views.
+pub(super) fn earlier(
+    views: &Views,
+    tenant: u32,
+    identity: &ImportIdentity,
+    erased: ErasedRows,
+) -> Result<Earlier, ViewError> {
+    let ImportIdentity { name, body } = identity;
+    let Some(newest) = identity_row(views, tenant, name)? else {
+        return Ok(Earlier::Nothing);
+    };
+    let same = match newest.body == *body {
+        true => Some(newest.event),
+        false => {
+            let stored = key::earlier(tenant, name, body);
+            let event = row(views, Space::Sources, &stored, |bytes| {
+                bytes.try_into().map_err(|_| CodecError::Truncated)
+            })?;
+            event.map(EventId::from_bytes)
+        }
+    };
+    let event = same.unwrap_or(newest.event);
+    Ok(match (is_event_erased(views, tenant, event)?, same, erased) {
+        (true, _, ErasedRows::Refuse) => Earlier::Erased,
+        (true, _, ErasedRows::Restore) => Earlier::Nothing,
+        (false, Some(event), _) => Earlier::Same(event),
+        (false, None, _) => Earlier::Other(newest.event),
+    })
+}
+
 impl Inner {
     pub(super) fn row_names(&self, tenant: u32, format: &str) -> Result<RowNames, Error> {
         Ok(RowNames { keyed: self.keyed(tenant)?, tenant, format: format.to_owned() })
     }
 
-    /// The newest event of a row, erased or not.
-    fn identity_row(&self, tenant: u32, name: &Tag) -> Result<Option<IdentityRow>, Error> {
-        let stored = key::identity(tenant, name);
-        Ok(row(&self.views, Space::Sources, &stored, IdentityRow::decode)?)
-    }
-
-    fn is_event_erased(&self, tenant: u32, event: EventId) -> Result<bool, Error> {
-        let event = self.views.event(tenant, event)?;
-        Ok(event.is_none_or(|event| event.is_erased()))
-    }
-
     /// The newest event of a row, if it is there.
     fn live_event(&self, tenant: u32, name: &Tag) -> Result<Option<EventId>, Error> {
-        let Some(found) = self.identity_row(tenant, name)? else { return Ok(None) };
-        Ok((!self.is_event_erased(tenant, found.event)?).then_some(found.event))
+        let Some(found) = identity_row(&self.views, tenant, name)? else { return Ok(None) };
+        Ok((!is_event_erased(&self.views, tenant, found.event)?).then_some(found.event))
     }
 
     fn earlier(
@@ -206,27 +239,7 @@ impl Inner {
         identity: &ImportIdentity,
         erased: ErasedRows,
     ) -> Result<Earlier, Error> {
-        let ImportIdentity { name, body } = identity;
-        let Some(newest) = self.identity_row(names.tenant, name)? else {
-            return Ok(Earlier::Nothing);
-        };
-        let same = match newest.body == *body {
-            true => Some(newest.event),
-            false => {
-                let stored = key::earlier(names.tenant, name, body);
-                let event = row(&self.views, Space::Sources, &stored, |bytes| {
-                    bytes.try_into().map_err(|_| CodecError::Truncated)
-                })?;
-                event.map(EventId::from_bytes)
-            }
-        };
-        let event = same.unwrap_or(newest.event);
-        Ok(match (self.is_event_erased(names.tenant, event)?, same, erased) {
-            (true, _, ErasedRows::Refuse) => Earlier::Erased,
-            (true, _, ErasedRows::Restore) => Earlier::Nothing,
-            (false, Some(event), _) => Earlier::Same(event),
-            (false, None, _) => Earlier::Other(newest.event),
-        })
+        Ok(earlier(&self.views, names.tenant, identity, erased)?)
     }
 
     /// The rows with their identities and their past.

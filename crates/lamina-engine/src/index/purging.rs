@@ -59,6 +59,12 @@ impl Purging {
         }
     }
 
+    /// The files are gone with everything in them, and the log is followed from its beginning.
+    pub(super) fn restart(&self) {
+        *self.due.lock() = Due::default();
+        self.through.advance(0);
+    }
+
     /// Puts purges off until what is given back is dropped.
     pub(crate) fn wait(&self) -> Waits<'_> {
         self.waiting.fetch_add(1, Ordering::Acquire);
@@ -91,6 +97,11 @@ impl Purging {
                 next
             }
         }
+    }
+
+    /// Whether a purge is to be done now.
+    pub(super) fn is_due(&self) -> bool {
+        !self.due.lock().tenants.is_empty() && self.waiting.load(Ordering::Acquire) == 0
     }
 
     /// Purges what is due, unless somebody wants it to wait. `false` if it could not.

@@ -16,6 +16,7 @@ use lamina_types::EventId;
 use super::{Search, Wake, Woken, document};
 use crate::Error;
 use crate::derive::pace::{Pace, background};
+use crate::write::room::Room;
 use crate::write::stages::Fed;
 
 /// Entries and bytes taken from the log at a time: as few as derivation takes, because a rest is in
@@ -29,9 +30,24 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LOOKS_PER_COMMIT: u32 = 20;
 /// How often it is looked whether something is to be purged.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Bytes that are freed for a purge.
+const PURGE_ROOM: u64 = 4 * 1_024 * 1_024;
 /// How long to wait before something that failed is tried again, and how often.
 const PAUSE: Duration = Duration::from_millis(500);
 const ATTEMPTS_MAX: u32 = 5;
+
+/// How often a damaged index is made again before the disk is given up.
+const HEALS_MAX: u32 = 5;
+
+/// What came of dropping a damaged index.
+enum Heal {
+    /// The log is followed from its beginning.
+    Begun,
+    /// It could not be dropped yet.
+    Later,
+    /// It stays damaged until a restart.
+    Never,
+}
 
 /// What following takes.
 #[derive(Debug)]
@@ -54,11 +70,22 @@ impl Follower {
         let mut next = self.search.found.offset();
         // Where the log keeps the entry before the next: a segment is not walked from its beginning.
         let mut last: Option<(u64, Place)> = None;
-        let mut attempt = 0;
+        let (mut attempt, mut heals) = (0, 0);
         loop {
+            if self.search.index.is_condemned() {
+                match self.heal(&mut heals) {
+                    Heal::Begun => (next, last, attempt) = (0, None, 0),
+                    Heal::Later => {}
+                    Heal::Never => return,
+                }
+                continue;
+            }
             let until = match self.wake.beyond(next, PATIENCE) {
                 Woken::To(until) => until,
-                Woken::Nothing => continue,
+                Woken::Nothing => {
+                    self.search.end_healing();
+                    continue;
+                }
                 Woken::Closed => return,
             };
             let begun = self.clock.monotonic();
@@ -67,14 +94,15 @@ impl Follower {
                     attempt = 0;
                     (next, last) = (through, at);
                     self.search.found.advance(next);
+                    if next >= until {
+                        self.search.end_healing();
+                    }
                     drop(to_stages.send(Fed::Indexed { through: next }));
                     let enough = || self.wake.is_closed() || self.search.is_asked();
                     self.pace.rest(self.clock.monotonic().since(begun), enough);
                 }
-                // What is damaged does not mend itself.
                 Err(Error::SearchUnavailable(error)) if error.calls_for_rebuild() => {
                     self.search.failed(&error);
-                    return;
                 }
                 Err(error) if attempt < ATTEMPTS_MAX => {
                     attempt += 1;
@@ -85,6 +113,31 @@ impl Follower {
                     tracing::error!(%error, next, "the search index stops until a restart");
                     return;
                 }
+            }
+        }
+    }
+
+    /// Drops a damaged index, so that it is made again from the log while the server serves.
+    fn heal(&self, heals: &mut u32) -> Heal {
+        if self.wake.is_closed() {
+            return Heal::Never;
+        }
+        if *heals == HEALS_MAX {
+            tracing::error!(
+                "the search index is damaged again and again; look at the disk. Events are read instead until a restart"
+            );
+            return Heal::Never;
+        }
+        match self.search.start_healing() {
+            Ok(()) => {
+                *heals += 1;
+                tracing::info!("the damaged search index is made again from the log");
+                Heal::Begun
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the damaged search index cannot be dropped; trying again");
+                self.wake.rest(PAUSE);
+                Heal::Later
             }
         }
     }
@@ -169,26 +222,29 @@ impl Drop for Gone<'_> {
     fn drop(&mut self) {
         // After a restart it goes on where it was.
         if !self.0.wake.is_closed() {
-            self.0.search.found.stop();
+            self.0.search.end_following();
             drop(self.1.send(Fed::Indexed { through: u64::MAX }));
         }
     }
 }
 
 /// Makes durable what was put, and purges what was erased, until the engine closes.
-pub(crate) fn commit(search: &Search, wake: &Wake) {
+pub(crate) fn commit(search: &Search, wake: &Wake, room: &Room) {
     background("committing the index");
     let mut looks = 0_u32;
     loop {
         wake.rest(LOOK_EVERY);
         let closing = wake.is_closed();
-        if !search.purging.run(&search.index) {
+        // A purge takes erased words out of the files, also on a full disk.
+        let may_purge = !search.purging.is_due() || room.secure(PURGE_ROOM);
+        if !may_purge || !search.purging.run(&search.index) {
             // Searches find nothing of it any more; its bytes are still there.
             wake.rest(PAUSE);
         }
         looks += 1;
         if (closing || u32::is_multiple_of(looks, LOOKS_PER_COMMIT))
             && search.index.is_dirty()
+            && !room.is_low()
             && let Err(error) = search.index.commit()
         {
             // What is not durable is put again after a restart.

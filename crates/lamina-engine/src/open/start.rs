@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use lamina_core::write::pipeline::IN_FLIGHT_MAX;
 use lamina_env::{DiskFile, Env};
+use lamina_store::ballast::Ballast;
 use lamina_store::blob::BlobStore;
 use lamina_store::log::{Log, LogReader, Tip};
 use lamina_store::view::Views;
@@ -28,7 +29,9 @@ use crate::derive::models::{ModelDesk, Models};
 use crate::derive::pace::Pace;
 use crate::derive::revoked::Instructions;
 use crate::derive::thread::{Deriving, DerivingStages, Finding};
-use crate::engine::{self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, Shared};
+use crate::engine::{
+    self, Engine, GROUPS_QUEUED_MAX, GROUPS_UNAPPLIED_MAX, Inner, ReadTurns, Shared,
+};
 use crate::index::Search;
 use crate::index::thread::{Follower, commit};
 use crate::ledger::Keeper;
@@ -42,9 +45,6 @@ use crate::write::room::Room;
 use crate::write::stages::{Fed, StageWorker, Stages};
 use crate::write::writer;
 use crate::{OpenError, Settings, audit, embed, scrub};
-
-/// Pictures hashed at the same time.
-const PICTURES_MAX: usize = 2;
 
 /// Who performs the stages after capture.
 pub(super) enum Performer {
@@ -154,10 +154,9 @@ impl Work {
 /// Starts the threads over an opened directory.
 pub(super) fn start(
     settings: Settings,
-    opened: Opened,
+    Opened { env, keys, log, views, mut report, clock, ballast, lock }: Opened,
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
-    let Opened { env, keys, log, views, mut report, clock, lock } = opened;
     let shared = Shared::over(&*log);
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
     let (reader, tip, lock) = (watched(&*log, &shared), log.tip(), Arc::<dyn DiskFile>::from(lock));
@@ -174,7 +173,8 @@ pub(super) fn start(
     resume(&mut stages, &views, &*reader, &tip, report.fresh)?;
     let (scrubbing, scrubber) = spawn_scrub(&shared, &lock, &reader, (&views, &blobs))?;
     let (to_writer, channels) = Channels::open();
-    let (capture, applier, room) = writing(log, (&views, &env), (&shared, &standing), &settings)?;
+    let (capture, applier, room) =
+        writing(log, (&views, &env), (&shared, &standing), (&settings, ballast))?;
     let pace = Pace { writer: Arc::clone(&shared.writer), hub: Arc::clone(&hub) };
     let deriving = extractor.map(|extractor| Deriving {
         backlog: Arc::clone(&backlog),
@@ -195,14 +195,14 @@ pub(super) fn start(
     let work = Work { capture, applier, stages, tap, deriving, asking };
     let upkeep = Upkeep::new(&env, &views, &blobs, &clock_guard);
     let mut threads = work.spawn(channels, &env, &views, upkeep, &shared, &lock)?;
-    threads.extend(started(follow, told, (&shared, &standing), &lock, scrubber)?);
+    threads.extend(started(follow, told, (&shared, &standing, &room), &lock, scrubber)?);
     let inner = Inner {
         backlog,
         desk,
         answerer,
         writes: Arc::new(Semaphore::new(settings.writes_in_flight_max.clamp(1, IN_FLIGHT_MAX))),
         room,
-        pictures: Arc::new(Semaphore::new(PICTURES_MAX)),
+        turns: ReadTurns::default(),
         env,
         guard: clock_guard,
         settings,
@@ -235,17 +235,18 @@ fn writing(
     log: Box<dyn Log>,
     (views, env): (&Arc<Views>, &Env),
     (shared, standing): (&Arc<Shared>, &Arc<Standing>),
-    settings: &Settings,
+    (settings, ballast): (&Settings, Ballast),
 ) -> Result<(Capture, Applier, Room), OpenError> {
+    let room = Room::new(ballast, settings.free_bytes_min);
     let ledger = ledger(settings, env, &*log)?;
-    let room = Room::new(Arc::clone(&env.disk), settings.data.clone(), settings.free_bytes_min);
     let applied = || Arc::clone(&shared.applied);
     let capture = Capture::new(log, Arc::clone(views), Arc::clone(&env.rng), applied());
     let applier = Applier::new(Arc::clone(views), applied());
     let applier = applier
         .with_standing(Arc::clone(standing))
         .with_told(Arc::clone(&shared.told), Arc::clone(&shared.texts))
-        .with_served(Arc::clone(&shared.served));
+        .with_served(Arc::clone(&shared.served))
+        .with_stall(Arc::clone(&shared.stall));
     Ok((capture.with_room(room.clone()).with_ledger(ledger), applier, room))
 }
 
@@ -305,7 +306,7 @@ fn embedding(follower: &Follower, standing: &Arc<Standing>) -> Option<embed::thr
 fn started(
     follower: Option<Follower>,
     told: mpsc::SyncSender<Fed>,
-    (shared, standing): (&Arc<Shared>, &Arc<Standing>),
+    (shared, standing, room): (&Arc<Shared>, &Arc<Standing>, &Room),
     lock: &Arc<dyn DiskFile>,
     other: JoinHandle<()>,
 ) -> Result<Vec<JoinHandle<()>>, OpenError> {
@@ -314,7 +315,8 @@ fn started(
     let (found, wake) = (Arc::clone(&follower.search), Arc::clone(&follower.wake));
     let embed = embedding(&follower, standing);
     threads.push(spawn(Role::Index, shared, lock, move || follower.run(&told))?);
-    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake))?);
+    let room = room.clone();
+    threads.push(spawn(Role::Commit, shared, lock, move || commit(&found, &wake, &room))?);
     if let Some(embed) = embed {
         threads.push(spawn(Role::Embed, shared, lock, move || embed.run())?);
     }

@@ -31,7 +31,7 @@ use crate::derive::read::{row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
-use crate::read::recall::held_words;
+use crate::read::render::held_words;
 use crate::{Engine, Error};
 
 /// Rows that one page looks at before it ends early with a position to go on from.

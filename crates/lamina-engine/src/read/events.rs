@@ -83,10 +83,8 @@ impl Engine {
     ) -> Result<EventsPage, Error> {
         self.inner.caught_up().await;
         let inner = Arc::clone(&self.inner);
-        let read =
-            tokio::task::spawn_blocking(move || inner.events(&permit, &query, ROWS_LOOKED_AT_MAX))
-                .await;
-        read.unwrap_or_else(|failed| match failed.try_into_panic() {
+        let read = move || inner.events(&permit, &query, ROWS_LOOKED_AT_MAX);
+        self.inner.read_in_turn(read).await.unwrap_or_else(|failed| match failed.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_) => Err(Error::ShuttingDown),
         })

@@ -191,6 +191,18 @@ impl Engine {
         self.blocking(move |inner| inner.facts(&permit, &query)).await
     }
 
+    /// One fact by its id, also one that was replaced or ended; `None` if it stands in no scope that the permit reads
+    /// from `scope`, or if nothing is left of it.
+    pub async fn fact_by_id(
+        &self,
+        permit: ReadPermit,
+        scope: ScopePath,
+        id: FactId,
+    ) -> Result<Option<FactRecord>, Error> {
+        self.inner.caught_up().await;
+        self.blocking(move |inner| inner.fact_by_id(&permit, &scope, id)).await
+    }
+
     /// The history of the world under one subject and predicate, as it is known: oldest first. Only what
     /// had begun by an instant, if one is named. Says whether there is more than was asked for.
     pub async fn fact_timeline(

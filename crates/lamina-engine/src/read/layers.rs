@@ -92,6 +92,12 @@ impl Inner {
         Ok(stats)
     }
 
+    /// The versions of facts of a scope, counted up to the bound.
+    pub(crate) fn facts_counted(&self, tenant: u32, scope: u64) -> Result<u64, Error> {
+        let (from, to) = key::facts_listed(tenant, scope);
+        Ok(self.counted(&from, &to)?.min(COUNTED_MAX))
+    }
+
     /// Records in a list, and one more than is told.
     fn counted(&self, from: &[u8], to: &[u8]) -> Result<u64, Error> {
         let mut found = 0;

@@ -4,6 +4,8 @@
 //! they are read, from words in the log, so that an erased event leaves nothing behind in them.
 
 mod words;
+mod of_event;
+mod claimed;
 mod record;
 mod relations;
 mod then;
@@ -23,7 +25,7 @@ use lamina_types::forget::Layers;
 use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
 use lamina_types::{
-    BeliefId, ConceptId, EpisodeId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
+    BeliefId, ConceptId, EpisodeId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
 };
 
 pub(crate) use self::record::KnownAt;
@@ -33,11 +35,11 @@ pub(crate) use self::then::ConceptsThen;
 pub(crate) use self::words::Words;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
-use crate::derive::concepts::rows::{ConceptRow, DigestRow, ThingsRow};
+use crate::derive::concepts::rows::ConceptRow;
 use crate::derive::concepts::things::THING;
 use crate::derive::key as fact_key;
 use crate::derive::key::forget as forget_key;
-use crate::derive::read::{answers_to, get, row, walk};
+use crate::derive::read::{get, row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
@@ -339,7 +341,8 @@ impl Inner {
             let Some(name) = folded(&name) else { continue };
             let mac = keyed.mac(THING, &[name.as_bytes()]);
             let tag = *mac.first_chunk().expect("32 bytes have a first half");
-            ids.extend(graph.concept_of(Item::Value(tag)));
+            let items = [Item::Value(tag), Item::Label(tag)];
+            ids.extend(items.into_iter().filter_map(|item| graph.concept_of(item)));
         }
         for id in ids.clone() {
             let near = explore::related(&graph, id, None, depth, explore::VISITS_MAX);
@@ -542,51 +545,6 @@ impl Inner {
             Err(Error::Deleted) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// The concepts that an event supports: those that gather at least two things of its episode.
-    pub(crate) fn concepts_of_event(
-        &self,
-        tenant: u32,
-        event: EventId,
-    ) -> Result<Vec<ConceptId>, Error> {
-        let event = self.views.event_again(tenant, event)?;
-        let Some(event) = event else { return Ok(Vec::new()) };
-        let mut found = BTreeSet::new();
-        for answer in answers_to(&self.views, tenant, event.offset)? {
-            let stored = key::things(tenant, answer);
-            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
-            let Some((things, episode)) = things.and_then(|row| row.episode.map(|id| (row, id)))
-            else {
-                continue;
-            };
-            for scope in things.scopes {
-                found.extend(self.concepts_of_episode(tenant, scope, episode)?);
-            }
-        }
-        Ok(found.into_iter().collect())
-    }
-
-    /// The concepts that gather at least two things of a sealed episode.
-    pub(crate) fn concepts_of_episode(
-        &self,
-        tenant: u32,
-        scope: u64,
-        episode: EpisodeId,
-    ) -> Result<Vec<ConceptId>, Error> {
-        let stored = key::digest(tenant, scope, episode);
-        let digest = self.views.derived_record(Space::Sources, &stored, DigestRow::decode)?;
-        let items = digest.as_ref().map_or(&[][..], |digest| &digest.items);
-        let graph = Stored::new(&*self.views, tenant, scope);
-        let ids: BTreeSet<ConceptId> =
-            items.iter().filter_map(|item| graph.concept_of(*item)).collect();
-        let concepts = ids.into_iter().filter_map(|id| graph.concept(id));
-        let gathering = concepts.filter(|one| {
-            let here = items.iter().filter(|item| one.members.contains(item)).count();
-            one.standing == Standing::Held && here >= 2
-        });
-        let found = gathering.map(|one| one.id).collect();
-        Ok(graph.finish(found)?)
     }
 }
 

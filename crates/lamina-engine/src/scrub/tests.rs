@@ -7,6 +7,7 @@ use lamina_env::SteadyClock;
 use lamina_env::sim::clock::SimClock;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
+use lamina_store::ballast::Ballast;
 use lamina_store::entry::{Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::log::{KnownTail, Log, NewEntry, NoViews, OpenOptions, Section, SegmentLog};
@@ -26,7 +27,7 @@ fn log(disk: &Arc<SimDisk>) -> SegmentLog {
         rng: Arc::new(SimRng::new(2)),
         keys: Arc::new(keys.unwrap()),
         segment_bytes: 32 * 1_024,
-        ballast_bytes: 4_096,
+        ballast: Ballast::new(Arc::clone(disk) as _, Path::new("/data"), 4_096),
         epoch: 0,
         known: KnownTail::default(),
     })

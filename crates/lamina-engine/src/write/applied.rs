@@ -34,9 +34,14 @@ impl Applied {
         self.0.send_modify(|state| state.offset = offset);
     }
 
-    /// Says that the views will not advance any more.
+    /// Says that the views will not advance any more, or not before [`Applied::resume`].
     pub fn stop(&self) {
         self.0.send_modify(|state| state.stopped = true);
+    }
+
+    /// Says that they advance again.
+    pub fn resume(&self) {
+        self.0.send_modify(|state| state.stopped = false);
     }
 
     /// Whether the views will not advance any more.

@@ -13,9 +13,11 @@ use crate::Error;
 use crate::admin::standing::Standing;
 use crate::derive::echo::Served;
 use crate::read::episodes::ToldBefore;
-use crate::read::recall::texts::Texts;
+use crate::read::recall::text_cache::Texts;
 use crate::write::applied::Applied;
 use crate::write::capture::{Committed, Due, Placed, Registered, Slot};
+use crate::write::room;
+use crate::write::stall::{ATTEMPTS_ANSWERED, Stall};
 
 /// The state of the applier thread.
 #[derive(Debug)]
@@ -26,12 +28,26 @@ pub struct Applier {
     told: Option<Arc<ToldBefore>>,
     texts: Option<Arc<Texts>>,
     served: Option<Arc<Served>>,
+    stall: Arc<Stall>,
 }
 
 impl Applier {
     /// An applier over views that have everything before `applied`.
     pub fn new(views: Arc<Views>, applied: Arc<Applied>) -> Applier {
-        Applier { views, applied, standing: None, told: None, texts: None, served: None }
+        Applier {
+            views,
+            applied,
+            standing: None,
+            told: None,
+            texts: None,
+            served: None,
+            stall: Arc::default(),
+        }
+    }
+
+    /// The same, and others see when the views wait for space.
+    pub(crate) fn with_stall(self, stall: Arc<Stall>) -> Applier {
+        Applier { stall, ..self }
     }
 
     /// The same, and what is in force follows what was committed.
@@ -69,8 +85,21 @@ impl Applier {
         }
         let Some(tip) = tip else { return (Ok(entries), Answers(due)) };
         self.stand(&entries);
-        match self.views.apply(&entries, &tip) {
+        let mut attempts = 0;
+        let applied = loop {
+            match self.views.apply(&entries, &tip) {
+                Err(error) if error.is_full() && self.stall.wait(&self.applied, attempts) => {
+                    attempts += 1;
+                    if attempts == ATTEMPTS_ANSWERED {
+                        Answers(std::mem::take(&mut due)).refuse_full();
+                    }
+                }
+                other => break other,
+            }
+        };
+        match applied {
             Ok(()) => {
+                self.stall.end(&self.applied, attempts);
                 self.stood(&entries);
                 taken_back.iter().for_each(|taken| self.forget(taken));
                 self.applied.advance(tip.next_offset);
@@ -152,6 +181,22 @@ pub struct Answers(Vec<Due>);
 impl Answers {
     pub(crate) fn new(due: Vec<Due>) -> Answers {
         Answers(due)
+    }
+
+    /// Tells callers that the views have no space. The entries are durable, and the views follow when there is space:
+    /// the same request again finds what it asked for done.
+    pub(crate) fn refuse_full(self) {
+        for due in self.0 {
+            match due {
+                Due::Write { reply, .. } => drop(reply.send(Err(room::refusal()))),
+                Due::Plain { reply } | Due::TakenBack { reply } => {
+                    drop(reply.send(Err(room::refusal())));
+                }
+                Due::Blob { reply, .. } => drop(reply.send(Err(room::refusal()))),
+                Due::Version { reply, .. } => drop(reply.send(Err(room::refusal()))),
+                Due::Tenant { reply, .. } => drop(reply.send(Err(room::refusal()))),
+            }
+        }
     }
 
     /// Gives them. What was appended is durable whatever became of the views.

@@ -234,7 +234,7 @@ impl Capture {
         let veiled = requests.iter().all(Request::is_veiled);
         for request in requests {
             if self.waits_for_ledger(&request) {
-                request.refuse(Error::LedgerUnavailable);
+                request.refuse(Error::LedgerUnavailable { is_done: false });
             } else if let Request::Erase { tenant, targets, remains, reply } = request {
                 erasures.push((tenant, targets, remains, reply));
             } else if let Request::Checkpoint { reply } = request {
@@ -262,7 +262,12 @@ impl Capture {
             return Committed { due: group.due, ..Committed::default() };
         }
         let entries = std::mem::take(&mut group.entries);
-        match self.log.append(entries, None) {
+        // With little room only what takes something back is left in a group.
+        let appended = match self.low {
+            true => self.log.append_urgent(entries),
+            false => self.log.append(entries, None),
+        };
+        match appended {
             Ok(appended) => self.remember(appended, group),
             Err(error) => {
                 refuse_all(group.due, error);
@@ -374,8 +379,8 @@ impl Capture {
             Request::BlobRemove { tenant, blob, who, reply } => {
                 self.take_blob_removal(tenant, blob, who, reply, group);
             }
-            Request::Tenant { name, ordinal, reply } => {
-                self.take_tenant(name, ordinal, reply, group);
+            Request::Tenant { name, ordinal, key_check, reply } => {
+                self.take_tenant(name, ordinal, key_check, reply, group);
             }
             Request::Policy { change, reply } => self.take_policy(change, reply, group),
             Request::Scope { request, reply } => self.take_scope(*request, reply, group),
@@ -492,6 +497,11 @@ impl Capture {
     /// To be called when nothing was asked for a while: a mark, or a checkpoint that is due.
     pub fn idle(&mut self) -> Result<Committed, LogError> {
         self.look();
+        self.mend_ledger();
+        // With little room nothing is appended that nobody asked for, but erasures are finished.
+        if self.low && self.log.stats().erasures_open == 0 {
+            return Ok(Committed::default());
+        }
         // One append at a time: if a second one failed, the first would never reach the views. The
         // log itself appends a checkpoint that is due, and a mark when it is asked again.
         let appended = self.log.idle()?.into_iter().collect();
@@ -500,14 +510,19 @@ impl Capture {
 
     /// A checkpoint, if one is due while writes go on.
     pub fn checkpoint_if_due(&mut self) -> Result<Committed, LogError> {
-        let appended =
-            if self.log.checkpoint_due() { vec![self.log.checkpoint()?] } else { Vec::new() };
+        let is_due = !self.low && self.log.checkpoint_due();
+        let appended = if is_due { vec![self.log.checkpoint()?] } else { Vec::new() };
         // Nobody asked for it.
         Ok(Committed { hidden: true, ..self.noted(appended) })
     }
 
     /// The last entries before the process ends.
     pub fn close(&mut self) -> Result<Committed, LogError> {
+        self.look();
+        if self.low {
+            // The next start would have to fold them, and there may be no space for that either.
+            return Ok(Committed::default());
+        }
         let appended = self.log.close()?;
         Ok(self.noted(appended))
     }

@@ -6,6 +6,7 @@ pub mod capture;
 mod recent;
 mod request;
 pub mod room;
+pub mod stall;
 pub mod writer;
 pub mod applied;
 pub mod apply;

@@ -207,6 +207,8 @@ pub enum Request {
         name: String,
         /// The ordinal that a key was made for.
         ordinal: u32,
+        /// The check value of its key.
+        key_check: [u8; 16],
         /// The answer.
         reply: Reply<Registered>,
     },

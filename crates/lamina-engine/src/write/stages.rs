@@ -14,7 +14,7 @@ use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho, batch_of};
 use lamina_store::entry::{Entry, Kind, Place, control};
 use lamina_store::kv::Batch;
 use lamina_store::log::LogReader;
-use lamina_store::view::{ExceptionRow, ExceptionState, LifecycleRow, ViewError, Views};
+use lamina_store::view::{LifecycleRow, ViewError, Views};
 use lamina_types::lifecycle::{Dependants, Payload};
 use lamina_types::{
     ActorId, BatchId, EventId, LifecycleEvent, LifecycleId, LifecycleKind, Micros, ScopePath, Stage,
@@ -22,14 +22,17 @@ use lamina_types::{
 
 use crate::read::Shown;
 use crate::write::hub::Hub;
+use crate::write::stall;
 
 mod compress;
 mod indexed;
 mod forget;
 mod import;
 mod later;
+mod retry;
 mod worker;
 
+use retry::failed;
 pub use worker::{Fed, NothingDerived, Performed, StageError, StageWorker};
 
 /// Entries and bytes read from the log at a time.
@@ -96,6 +99,8 @@ pub struct Stages {
     /// What became of the dependants of the event that is being cancelled.
     dependants: Box<Dependants>,
     out: Out,
+    /// The server serves: rows that find no space wait for it.
+    is_serving: bool,
 }
 
 /// What one round leaves to be written and told.
@@ -153,6 +158,7 @@ impl Stages {
             behind: None,
             dependants: Box::default(),
             out: Out::default(),
+            is_serving: false,
         }
     }
 
@@ -537,16 +543,31 @@ impl Stages {
         Ok(())
     }
 
+    /// From now on rows that find no space on the disk wait for it.
+    pub(crate) fn serve(&mut self) {
+        self.is_serving = true;
+    }
+
     fn flush(&mut self) -> Result<(), ViewError> {
         let Out { batch: progress, rows, shown, untold, touched } = std::mem::take(&mut self.out);
         let mut batch = Batch::default();
         for (tenant, rows) in &rows {
             self.views.lifecycle_put(&mut batch, *tenant, rows)?;
         }
+        // On a full disk a start goes on, and the first round that serves writes these rows.
+        let kept = (!self.is_serving).then(|| progress.clone());
         // Rows first: who reads in the middle of it and finds an event through has all of its rows.
         batch.writes.extend(progress.writes);
         if !batch.writes.is_empty() {
-            self.views.commit(batch)?;
+            let ends = || !self.is_serving || self.hub.is_closed();
+            let written = stall::commit_patiently(&self.views, &batch, ends);
+            if let (Err(error), Some(batch)) = (&written, kept)
+                && error.is_full()
+            {
+                self.out = Out { batch, rows, shown, untold, touched };
+                return Ok(());
+            }
+            written?;
         }
         if untold {
             // Who began to listen in the middle of this round has read no row of it.
@@ -555,22 +576,6 @@ impl Stages {
         self.hub.announce(shown);
         self.hub.wake(touched.into_iter());
         Ok(())
-    }
-}
-
-/// Notes that a stage failed, so that a restart takes the event up again.
-fn failed(flight: &mut Flight, stage: Stage, attempt: u32, reason: &str) -> ExceptionRow {
-    let event = flight.event_id;
-    tracing::warn!(%event, stage = stage.as_str(), attempt, reason, "a stage failed");
-    flight.excepted = true;
-    ExceptionRow {
-        tenant: flight.tenant,
-        event_id: event,
-        offset: flight.offset,
-        place: flight.place,
-        done: Stage::from_u8(stage as u8 - 1).unwrap_or(Stage::Captured),
-        attempts: attempt,
-        state: ExceptionState::Pending,
     }
 }
 

@@ -4,7 +4,7 @@
 //! many writers and a quiet one at once for each.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
@@ -63,6 +63,8 @@ pub struct WriterStatus {
     pub committed: AtomicU64,
     /// Reads wait for what stands before this offset. What comes after it takes away what no read shows.
     pub awaited: AtomicU64,
+    /// Something that was taken back is not noted in the ledger.
+    pub ledger_behind: AtomicBool,
     /// Requests that the writer has not taken.
     pub queued: AtomicUsize,
     /// Requests that the writer has not answered, those that are being synced among them.
@@ -147,6 +149,7 @@ fn publish(
     status: &WriterStatus,
 ) {
     *status.log.lock() = capture.stats();
+    status.ledger_behind.store(capture.is_ledger_behind(), Ordering::Relaxed);
     status.recorded_last.store(capture.recorded_last().0.0, Ordering::Release);
     // Before the answers: whoever has one reads after it.
     let next_offset = capture.stats().next_offset;

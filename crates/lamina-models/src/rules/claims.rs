@@ -75,15 +75,7 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
         return Some(draft);
     }
     if verb.negated {
-        match family {
-            "likes" => draft.predicate = "dislikes".to_owned(),
-            "dislikes" if matches!(verb.lemma, "stand" | "bear") => {}
-            "dislikes" | "plans" | "decided" | "goal" | "habit" | "count" | "scheduled_for"
-            | "deadline" | "visited" | "read" | "watched" | "founded" | "prefers" | "status"
-            | "age" | "name" | "price" | "budget" => return None,
-            _ => draft.effect = Effect::Negated,
-        }
-        return Some(draft);
+        return denied(draft, verb.lemma);
     }
     if matches!(verb.lemma, "stand" | "bear") && family == "dislikes" {
         return None;
@@ -125,6 +117,19 @@ pub(crate) fn with_mood(scene: &Scene<'_>, mut draft: Draft) -> Option<Draft> {
             return None;
         }
         _ => {}
+    }
+    Some(draft)
+}
+
+/// What a denial makes of a draft. `None` if it says nothing about what holds.
+fn denied(mut draft: Draft, lemma: &str) -> Option<Draft> {
+    match draft.predicate.split(':').next().unwrap_or_default() {
+        "likes" => draft.predicate = "dislikes".to_owned(),
+        "dislikes" if matches!(lemma, "stand" | "bear") => {}
+        "dislikes" | "plans" | "decided" | "goal" | "habit" | "count" | "scheduled_for"
+        | "deadline" | "visited" | "read" | "watched" | "founded" | "prefers" | "status"
+        | "age" | "name" | "price" | "budget" => return None,
+        _ => draft.effect = Effect::Negated,
     }
     Some(draft)
 }

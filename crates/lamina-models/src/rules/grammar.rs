@@ -6,6 +6,7 @@ pub(crate) mod kin;
 mod make;
 mod misread;
 mod nominal;
+mod office;
 mod relational;
 mod verbal;
 

@@ -13,27 +13,27 @@ pub(crate) const ENGLISH: &str = "en";
 const PROFILES: &[(&str, &str)] = &[
     (
         "de",
-        "ich du er sie es wir ihr und oder aber nicht ist bin sind war waren habe hat haben ein eine einen einem der die das den dem des mit bei für auf aus nach von zu zum zur im mein meine meinen meiner dein sein seit noch auch nur schon sehr wie wenn dass weil bitte jeden jahr wohne arbeite kann",
+        "ich du er sie es wir ihr und oder aber nicht ist bin sind war waren habe hat haben ein eine einen einem der die das den dem des mit bei für auf aus nach von zu zum zur im mein meine meinen meiner dein sein seit noch auch nur schon sehr wie wenn dass weil bitte jeden jahr wohne arbeite kann heiße heisse heißt mag liebe hasse komme spreche plane planen allergisch gegen beschlossen immer nie niemals lieber antworte schreibe verwende benutze nenne jetzt gezogen wohnt arbeitet",
     ),
     (
         "fr",
-        "je tu il elle nous vous ils elles le la les un une des du et ou mais pas ne est suis sont était ai as avons ont avec pour dans sur chez mon ma mes ton ta son sa ses ce cette qui que très aussi depuis c'est j'ai j'adore d'un l'on aux au on à de",
+        "je tu il elle nous vous ils elles le la les un une des du et ou mais pas ne est suis sont était ai as avons ont avec pour dans sur chez mon ma mes ton ta son sa ses ce cette qui que très aussi depuis c'est j'ai j'adore d'un l'on aux au on à de m'appelle j'habite vis travaille viens parle j'aime déteste n'aime allergique préfère vais allons décidé réponds utilise toujours jamais habite désormais dorénavant maintenant",
     ),
     (
         "es",
-        "yo tú él ella nosotros ellos el los las un una unos y o pero no es soy son está estoy era tengo tiene tenemos con para por en mi mis tu tus su sus que muy también desde como cuando vivo trabajo me se le lo al del de la mañana hola",
+        "yo tú él ella nosotros ellos el los las un una unos y o pero no es soy son está estoy era tengo tiene tenemos con para por en mi mis tu tus su sus que muy también desde como cuando vivo trabajo me se le lo al del de la mañana hola llamo nombre hablo gusta gustan encanta encantan odio detesto prefiero alérgico alérgica voy vamos decidimos hemos decidido responde siempre nunca mudé ahora",
     ),
     (
         "pt",
-        "eu tu ele ela nós eles o os as um uma e ou mas não é sou são está estou era tenho tem temos com para por em no na nos nas meu minha meus minhas seu sua que muito também desde como quando moro trabalho de do da dos das",
+        "eu tu ele ela nós eles o os as um uma e ou mas não é sou são está estou era tenho tem temos com para por em no na nos nas meu minha meus minhas seu sua que muito também desde como quando moro trabalho de do da dos das chamo falo gosto adoro odeio detesto prefiro alérgico alérgica vou vamos decidimos decidi responda sempre nunca agora à mudei",
     ),
     (
         "it",
-        "io tu lui lei noi loro il lo gli un una e o ma non è sono sei era ho ha abbiamo con per in mio mia miei mie tuo suo sua che molto anche da come quando vivo lavoro di del della nel nella sono",
+        "io tu lui lei noi loro il lo gli un una e o ma non è sono sei era ho ha abbiamo con per in mio mia miei mie tuo suo sua che molto anche da come quando vivo lavoro di del della nel nella sono chiamo abito vengo parlo piace piacciono adoro odio detesto preferisco allergico allergica deciso rispondi sempre mai alle agli d'ora",
     ),
     (
         "nl",
-        "ik jij hij zij wij jullie het een en of maar niet ben bent zijn was heb heeft hebben met voor op uit naar van mijn jouw zijn haar dat die ook nog wel zeer als omdat woon werk sinds de",
+        "ik jij hij zij wij jullie het een en of maar niet ben bent zijn was heb heeft hebben met voor op uit naar van mijn jouw zijn haar dat die ook nog wel zeer als omdat woon werk sinds de heet naam kom spreek hou houd haat allergisch liever besloten antwoord altijd nooit gebruik schrijf voortaan vanaf nu verhuisd bij",
     ),
     (
         "sv",

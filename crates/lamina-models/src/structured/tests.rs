@@ -154,6 +154,18 @@ fn triples_are_taken_as_given() {
     );
     check(
         extract_triple,
+        r#"{"subject": {"type": "literal", "datatype": "string", "value": "Acme Corp"}, "predicate": "plan", "object": {"type": "literal", "datatype": "string", "value": "gold"}}"#,
+        expect![[r#"
+            Named { name: "Acme Corp", kind: Thing } plan Text("gold")
+        "#]],
+    );
+    check(
+        extract_triple,
+        r#"{"subject": {"type": "literal", "value": 5}, "predicate": "plan", "object": {"type": "literal", "value": "gold"}}"#,
+        expect![[""]],
+    );
+    check(
+        extract_triple,
         r#"{"subject": {"type": "entity", "id": "a"}, "predicate": "p"}"#,
         expect![[""]],
     );

@@ -19,6 +19,7 @@ use lamina_types::{ActorId, ErrorCode, Micros};
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
+use super::bound;
 use super::guesses::Guesses;
 use super::minting::Minting;
 use super::trust::{Own, Trust, TrustError};
@@ -259,6 +260,13 @@ async fn admit(
         scopes: claims.scopes,
     });
     let caller = trust.caller(&token, tenant, Arc::clone(&grant));
+    let Some(session) = &token.session else {
+        return Ok(Verified { caller, grant, keys_version });
+    };
+    // A token of one session reaches no other, wherever it is sent.
+    let scope = bound::session_scope(&caller, session)?;
+    let grant = Arc::new(bound::narrowed((*grant).clone(), &scope));
+    let caller = Caller { grant: Some(Arc::clone(&grant)), ..caller };
     Ok(Verified { caller, grant, keys_version })
 }
 
@@ -278,7 +286,7 @@ fn remember(
 }
 
 /// The token of a request. The scheme is read without regard to case, the token as it is.
-fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or_else(|| refused(&TokenError::Missing))?;
     if values.next().is_some() {
@@ -313,7 +321,7 @@ fn named_actor(headers: &HeaderMap) -> Result<Option<ActorId>, ApiError> {
 }
 
 /// A refused token: the code for programs, one word for the reason, a sentence for people.
-fn refused(error: &TokenError) -> ApiError {
+pub(crate) fn refused(error: &TokenError) -> ApiError {
     let mut text = error.to_string();
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();

@@ -8,7 +8,8 @@ mod trust;
 mod guesses;
 pub(crate) mod narrow;
 pub(crate) mod minting;
-mod gate;
+pub(crate) mod gate;
+pub(crate) mod bound;
 pub mod rate;
 
 pub use fetch::Source;

@@ -353,6 +353,9 @@ fn keys(
         }
     }
     bind(config, &mut keys)?;
+    if let Some(claim) = &config.session_claim {
+        keys.name_session_claim(claim.clone());
+    }
     Ok(keys)
 }
 

@@ -465,6 +465,9 @@ pub(super) struct EvalArgs {
     /// A directory or a file in the layout of MemDaily
     #[arg(long, value_name = "PATH")]
     pub(super) memdaily: Option<PathBuf>,
+    /// A directory or a file in the layout of RealMem
+    #[arg(long, value_name = "PATH")]
+    pub(super) realmem: Option<PathBuf>,
     /// A file of your own, with a JSON object on each line
     #[arg(long, value_name = "FILE")]
     pub(super) own: Option<PathBuf>,
@@ -474,6 +477,9 @@ pub(super) struct EvalArgs {
     /// A directory in the layout of FactConsolidation
     #[arg(long, value_name = "DIR")]
     pub(super) factconsolidation: Option<PathBuf>,
+    /// A directory in the layout of GateMem
+    #[arg(long, value_name = "DIR")]
+    pub(super) gatemem: Option<PathBuf>,
     /// Ask the server at this address instead of starting one
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,

@@ -9,6 +9,8 @@ use lamina_env::{Disk as _, RealDisk};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
+use lamina_engine::open::LOCK_FILE;
+
 use crate::config::{Config, Listen};
 use crate::http::listen::Acceptor;
 
@@ -115,6 +117,24 @@ pub(super) fn read(data: &Path) -> Option<Endpoint> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn file(data: &Path) -> PathBuf {
+/// Removes the file that a server left behind, and returns true, if no process holds the lock of the directory. A
+/// server holds the lock some time before it says where it is: the file of another must be gone by then.
+pub(super) fn withdraw_stale(data: &Path) -> bool {
+    let Ok(lock) = RealDisk.open(&data.join(LOCK_FILE)) else {
+        return true;
+    };
+    if !lock.try_lock().unwrap_or(false) {
+        return false;
+    }
+    let path = file(data);
+    if RealDisk.exists(&path)
+        && let Err(error) = RealDisk.remove(&path)
+    {
+        tracing::debug!(%error, path = %path.display(), "a file was not removed");
+    }
+    true
+}
+
+pub(super) fn file(data: &Path) -> PathBuf {
     data.join(FILE_NAME)
 }

@@ -18,6 +18,7 @@ use super::serve;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{App, Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 use crate::transfer::import::Imports;
 
@@ -44,9 +45,11 @@ impl InProcess {
         let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
         let env = Env::real();
         let gate = Gate::of(&config, &env).map_err(Failure::usage)?;
+        let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
         let (engine, _) = runtime.block_on(serve::open(&config, env.clone(), Arc::default()))?;
         let (close, closing) = watch::channel(false);
-        let parts = Parts { engine, gate, env, meters: Meters::install(), closing, answerer: None };
+        let meters = Meters::install();
+        let parts = Parts { engine, gate, env, meters, closing, answerer: None, mcp };
         let app = Arc::new(App::new(parts, &config));
         let routes = router(Arc::clone(&app));
         Ok(InProcess { runtime, app, routes, close })

@@ -105,7 +105,11 @@ fn as_text(data: &Path, report: &CheckReport) -> String {
         let _ = writeln!(text, "  {:16} {value}", name.replace('_', " "));
     }
     for finding in &report.findings {
-        let grade = if finding.mends { "mends at the next start" } else { "DAMAGED" };
+        let grade = match finding.mends {
+            true if finding.file.starts_with("search/") => "can be made again",
+            true => "mends at the next start",
+            false => "DAMAGED",
+        };
         let _ = writeln!(
             text,
             "  {grade}: {} at byte {}: {}",
@@ -167,6 +171,7 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         audit_entries,
         audit_segments,
         blobs,
+        search_files,
         view_rows,
         views_checked,
     } = report;
@@ -181,6 +186,7 @@ fn facts(report: &CheckReport) -> Vec<(&'static str, Value)> {
         ("audit_entries", (*audit_entries).into()),
         ("audit_segments", (*audit_segments).into()),
         ("blobs", (*blobs).into()),
+        ("search_files", (*search_files).into()),
         ("views_checked", (*views_checked).into()),
         ("view_rows", (*view_rows).into()),
     ]

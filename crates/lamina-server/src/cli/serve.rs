@@ -25,11 +25,18 @@ use crate::http::failure::chain;
 use crate::http::starting::Routes;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
+use crate::mcp::access::McpAccess;
 use crate::meters::{Meters, RELOADS, UPKEEP};
 use crate::sweeping;
 use crate::tls::Tls;
 use crate::transfer::import::Imports;
 use crate::watching;
+
+/// Threads for work that blocks. Each keeps memory of its own; reads take few of them
+/// (`lamina-engine/reading`), the rest is for uploads, transfers and jobs.
+const BLOCKING_THREADS_MAX: usize = 64;
+/// How long such a thread waits for more work.
+const BLOCKING_THREADS_KEPT: Duration = Duration::from_secs(2);
 
 /// Runs the server until a signal ends it.
 pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
@@ -40,7 +47,11 @@ pub(super) fn serve(config: &Config) -> Result<Exit, Failure> {
     {
         tracing::warn!(%error, "a crash may write keys to a core file: it could not be forbidden");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_keep_alive(BLOCKING_THREADS_KEPT)
+        .enable_all()
+        .build();
     let runtime = runtime.context("the runtime cannot start").map_err(Failure::unreadable)?;
     runtime.block_on(run(config))
 }
@@ -57,11 +68,15 @@ fn check_address(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
+fn mcp_access(config: &Config, env: &Env) -> Result<McpAccess, Failure> {
+    McpAccess::open(&config.mcp, env).map_err(Failure::usage)
+}
+
 async fn run(config: &Config) -> Result<Exit, Failure> {
     // Before anything is opened: a signal during a long open must not be lost.
     let mut signals = Signals::new()?;
     let env = Env::real();
-    let tls = open_tls(config, &env)?;
+    let (tls, mcp) = (open_tls(config, &env)?, mcp_access(config, &env)?);
     let gate = Gate::of(config, &env).map_err(|error| {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
@@ -69,6 +84,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
+    endpoint::withdraw_stale(&config.data);
     let bound = endpoint::bind(config).await;
     let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
     let Bound { address, acceptor } = bound.map_err(Failure::unreadable)?;
@@ -76,7 +92,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     let (close, closing) = watch::channel(false);
     // The port is open before the directory is: who asks hears how far the start is.
     let progress = Arc::new(OpenProgress::default());
-    let routes = Routes::starting(Arc::clone(&progress), env.clone());
+    let routes = Routes::starting(Arc::clone(&progress), env.clone(), config.docs_base_url.clone());
     let (limits, clock) = (config.limits, env.clone());
     let serving =
         listen::serve(acceptor, routes.clone(), limits, tls.clone(), clock, closing.clone());
@@ -89,8 +105,15 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
             return Err(failure);
         }
     };
-    let parts =
-        Parts { answerer, engine: engine.clone(), gate, env, meters: Meters::install(), closing };
+    let parts = Parts {
+        answerer,
+        engine: engine.clone(),
+        gate,
+        env,
+        meters: Meters::install(),
+        closing,
+        mcp,
+    };
     let app = Arc::new(App::new(parts, config));
     tell(&report);
     tell_of_policy(&app, config);
@@ -156,6 +179,12 @@ fn tell_of_policy(app: &App, config: &Config) {
         );
     }
     warn_of_administrators(app);
+    if !config.experimental_enabled {
+        tracing::warn!(
+            "erasures and legal holds are switched off: they are of the experimental tier; \
+             experimental.enabled = true switches them on"
+        );
+    }
 }
 
 /// Says which tenants nobody administers. The first tenant is that of presets without tokens: it counts only

@@ -1,7 +1,8 @@
 //! The limits of the HTTP surface.
 
 use lamina_types::limits::{
-    BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, IMPORT_BYTES_MAX, STREAM_LAG_MS_MAX,
+    BLOB_BYTES_MAX, BODY_BYTES_MAX, BULK_BODY_BYTES_MAX, IMPORT_BYTES_MAX, READS_IN_FLIGHT_MAX,
+    STREAM_LAG_MS_MAX,
 };
 
 use super::Limits;
@@ -24,6 +25,11 @@ impl Limits {
             )?,
             blob_bytes: settings.number("limits.blob_bytes", BLOB_BYTES_MAX, 1..=16 << 30)?,
             import_bytes: settings.number("limits.import_bytes", IMPORT_BYTES_MAX, 1..=1 << 40)?,
+            reads_in_flight: settings.number(
+                "limits.reads_in_flight",
+                READS_IN_FLIGHT_MAX,
+                1..=65_536,
+            )?,
             connections: settings.number("limits.connections", 1_024, 1..=65_536)?,
             header_timeout_ms: settings.number(
                 "limits.header_timeout_ms",

@@ -11,6 +11,8 @@ mod policy;
 mod embed;
 mod models;
 mod limits;
+mod mcp;
+mod retention;
 mod transfer;
 
 use std::fmt;
@@ -26,9 +28,11 @@ use lamina_engine::Settings as EngineSettings;
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::TenantName;
-use lamina_types::limits::{RETENTION_DAYS_MAX, SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
+use lamina_types::limits::{SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
 
 pub use embed::{EmbedConfig, EmbedSource};
+pub use mcp::{McpConfig, RemoteConfig, TokenSource};
+pub use retention::RetentionConfig;
 pub(crate) use models::money;
 pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
@@ -60,6 +64,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// The certificate to serve with; without one HTTP is spoken in the clear.
     pub tls: Option<tls::Files>,
+    /// The address of the documentation that errors point to.
+    pub docs_base_url: Option<String>,
     /// Origins of web pages that may read answers.
     pub cors_origins: Vec<String>,
     /// Names that requests may be addressed to, where tokens are needed; none stands for every name.
@@ -74,6 +80,8 @@ pub struct Config {
     pub outbound: OutboundConfig,
     /// Which other servers memory travels to and from.
     pub transfer: TransferConfig,
+    /// How the Model Context Protocol is served.
+    pub mcp: McpConfig,
     /// Whether and how a language model is asked.
     pub models: Option<ModelsConfig>,
     /// Whether and how a model makes vectors.
@@ -99,6 +107,9 @@ pub struct Config {
     shown: Vec<Shown>,
 }
 
+/// The claim that binds a token to one session, unless another is named.
+const SESSION_CLAIM: &str = "zaxy_session";
+
 /// Whose tokens are believed, and who is an operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthConfig {
@@ -118,6 +129,8 @@ pub struct AuthConfig {
     pub issuer_tenants: Vec<(String, TenantName)>,
     /// The claim of an issuer that makes an administrator.
     pub admin_claims: Vec<(String, String)>,
+    /// The claim that binds a token to one session of its bearer.
+    pub session_claim: Option<String>,
 }
 
 /// How this server makes tokens.
@@ -162,6 +175,8 @@ pub struct Limits {
     pub blob_bytes: u64,
     /// Bytes of the source of an import.
     pub import_bytes: u64,
+    /// Reads that are under way or wait in line.
+    pub reads_in_flight: u64,
     /// Open connections.
     pub connections: u64,
     /// How long a connection may take to send the head of its next request.
@@ -263,6 +278,32 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key { list: true, ..key("import.sources", "LAMINA_IMPORT_SOURCES") },
     Key { list: true, ..key("transfer.credentials", "LAMINA_TRANSFER_CREDENTIALS") },
+    Key { foreign_variable: Some("MCP_TOOL_PROFILE"), ..key("mcp.profile", "LAMINA_MCP_PROFILE") },
+    Key {
+        foreign_variable: Some("MCP_LIFECYCLE_CAPTURE_ENABLED"),
+        ..key("mcp.lifecycle_capture", "LAMINA_MCP_LIFECYCLE_CAPTURE")
+    },
+    key("mcp.sse", "LAMINA_MCP_SSE"),
+    Key {
+        foreign_variable: Some("MCP_ADMIN_TOKEN_FILE"),
+        ..key("mcp.admin_token_file", "LAMINA_MCP_ADMIN_TOKEN_FILE")
+    },
+    Key {
+        foreign_variable: Some("MCP_REMOTE_AUTH_TOKEN_FILE"),
+        ..key("mcp.remote_token_file", "LAMINA_MCP_REMOTE_TOKEN_FILE")
+    },
+    Key {
+        foreign_variable: Some("MCP_REMOTE_SESSION_HEADER"),
+        ..key("mcp.session_header", "LAMINA_MCP_SESSION_HEADER")
+    },
+    key("mcp.remote_tenant", "LAMINA_MCP_REMOTE_TENANT"),
+    key("mcp.remote_actor", "LAMINA_MCP_REMOTE_ACTOR"),
+    Key {
+        foreign_variable: Some("MCP_OIDC_SESSION_CLAIM"),
+        ..key("auth.session_claim", "LAMINA_AUTH_SESSION_CLAIM")
+    },
+    key("mcp.resource", "LAMINA_MCP_RESOURCE"),
+    Key { list: true, ..key("mcp.authorization_servers", "LAMINA_MCP_AUTHORIZATION_SERVERS") },
     Key { list: true, ..flagged("auth.trust", "LAMINA_TRUST", "--trust") },
     Key { list: true, ..key("auth.jwks", "LAMINA_AUTH_JWKS") },
     Key { list: true, ..key("auth.operators", "LAMINA_AUTH_OPERATORS") },
@@ -311,6 +352,7 @@ pub(crate) const KEYS: &[Key] = &[
     flagged("tls.cert", "LAMINA_TLS_CERT", "--tls-cert"),
     flagged("tls.key", "LAMINA_TLS_KEY", "--tls-key"),
     Key { list: true, ..key("http.cors_origins", "LAMINA_HTTP_CORS_ORIGINS") },
+    key("docs.base_url", "LAMINA_DOCS_BASE_URL"),
     Key { list: true, ..key("http.hosts", "LAMINA_HTTP_HOSTS") },
     key("limits.rate_read", "LAMINA_LIMITS_RATE_READ"),
     key("limits.rate_write", "LAMINA_LIMITS_RATE_WRITE"),
@@ -320,6 +362,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.bulk_body_bytes", "LAMINA_LIMITS_BULK_BODY_BYTES"),
     key("limits.blob_bytes", "LAMINA_LIMITS_BLOB_BYTES"),
     key("limits.import_bytes", "LAMINA_LIMITS_IMPORT_BYTES"),
+    key("limits.reads_in_flight", "LAMINA_LIMITS_READS_IN_FLIGHT"),
     key("limits.connections", "LAMINA_LIMITS_CONNECTIONS"),
     key("limits.header_timeout_ms", "LAMINA_LIMITS_HEADER_TIMEOUT_MS"),
     key("limits.body_timeout_ms", "LAMINA_LIMITS_BODY_TIMEOUT_MS"),
@@ -341,40 +384,6 @@ pub(crate) const KEYS: &[Key] = &[
     key("storage.free_bytes_min", "LAMINA_STORAGE_FREE_BYTES_MIN"),
     key("storage.ledger", "LAMINA_STORAGE_LEDGER"),
 ];
-
-/// How often what is past its time is looked for unless set: once an hour.
-const SWEEP_EVERY_S: u64 = 3_600;
-
-/// What is deleted by itself because of its age, and when the clock is believed that says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RetentionConfig {
-    /// Days that events are kept where no rule says so; `None`: for good.
-    pub days: Option<u32>,
-    /// How often what is past its time is looked for, in seconds; 0 is never.
-    pub sweep_every_s: u64,
-    /// The share of a scope or a tenant that an automatic sweep takes without confirmation, in percent.
-    pub sweep_share_max: u8,
-    /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
-    pub synchronized_file: Option<PathBuf>,
-}
-
-impl RetentionConfig {
-    fn take(settings: &mut Settings) -> Result<RetentionConfig, ConfigError> {
-        let days = settings.number("retention.days", 0, 0..=u64::from(RETENTION_DAYS_MAX))?;
-        let sweep_every_s =
-            settings.number("retention.sweep_every_s", SWEEP_EVERY_S, 0..=31 * 24 * 3_600)?;
-        let share = u64::from(EngineSettings::SWEEP_SHARE_PERCENT_MAX);
-        let share_max = settings.number("retention.sweep_share_max", share, 1..=100)?;
-        let file = settings
-            .text("clock.synchronized_file", EngineSettings::SYNCHRONIZED_FILE.to_owned())?;
-        Ok(RetentionConfig {
-            days: u32::try_from(days).ok().filter(|days| *days > 0),
-            sweep_every_s,
-            sweep_share_max: u8::try_from(share_max).unwrap_or(u8::MAX),
-            synchronized_file: (file != "none" && !file.is_empty()).then(|| PathBuf::from(file)),
-        })
-    }
-}
 
 impl Config {
     /// Puts the layers together. Reads the configuration file through `disk`.
@@ -410,7 +419,6 @@ impl Config {
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
         let retention = RetentionConfig::take(&mut settings)?;
-        let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         let free_bytes_min =
@@ -426,6 +434,7 @@ impl Config {
             auth,
             outbound,
             transfer: TransferConfig::take(&mut settings)?,
+            mcp: McpConfig::take(&mut settings, environment)?,
             models,
             embed,
             minting,
@@ -433,6 +442,7 @@ impl Config {
             log_filter,
             log_format,
             tls,
+            docs_base_url: settings.parsed("docs.base_url", "none", value::web_address)?,
             cors_origins,
             hosts,
             quotas,
@@ -440,7 +450,7 @@ impl Config {
             envelope_lenient,
             experimental_enabled,
             retention,
-            core_dumps,
+            core_dumps: settings.switch("process.core_dumps", false, Origin::Default)?,
             segment_bytes,
             free_bytes_min,
             ledger,
@@ -533,6 +543,8 @@ impl AuthConfig {
         auth.issuer_tenants =
             settings.parsed("auth.issuer_tenants", "none", value::issuer_tenants)?;
         auth.admin_claims = settings.parsed("auth.admin_claims", "none", value::issuer_claims)?;
+        let session_claim = settings.text("auth.session_claim", SESSION_CLAIM.to_owned())?;
+        auth.session_claim = Some(session_claim).filter(|claim| claim != "none");
         Ok(auth)
     }
 }

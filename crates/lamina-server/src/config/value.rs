@@ -133,6 +133,22 @@ pub(super) fn origins(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
+/// The address of a web page without a query, or `none`.
+pub(super) fn web_address(text: &str) -> Result<Option<String>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_sound = |rest: &str| {
+        let unfit = |c: char| !c.is_ascii_graphic() || "?#\"\\<>".contains(c);
+        !rest.is_empty() && !rest.starts_with('/') && !rest.contains(unfit)
+    };
+    match rest.is_some_and(is_sound) {
+        true => Ok(Some(text.to_owned())),
+        false => Err("expected an address such as https://example.com/lamina/docs, or none".into()),
+    }
+}
+
 /// Host names, separated by commas, or `none`.
 pub(super) fn hosts(text: &str) -> Result<Vec<String>, String> {
     let items: Vec<String> = list(text).map(str::to_ascii_lowercase).collect();

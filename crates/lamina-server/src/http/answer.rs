@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::extract::Request;
-use axum::http::HeaderMap;
-use axum::http::header::HOST;
+use axum::http::header::{HOST, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use lamina_api::{ApiError, Tier};
 use lamina_core::policy::Caller;
@@ -29,7 +29,7 @@ use super::site::Site;
 use super::{body, once, origin, reply};
 use crate::auth::rate::{Standing, Usage};
 use crate::logging;
-use crate::mcp::endpoint;
+use crate::mcp::{access, endpoint};
 
 /// What a handler promises.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Response, Failure>> + Send>>;
@@ -58,7 +58,9 @@ pub(crate) async fn answer(
     let mut standing = None;
     let mut asked = None;
     let mut expires = None;
-    let result = match admit(&app, &site, &head, &word).await {
+    let admitted = admit(&app, &site, &head, &word).await;
+    record.authenticated(app.env.clock.monotonic().0 - started.0);
+    let result = match admitted {
         Err(error) => Err(error.into()),
         Ok(identity) => {
             let grant = identity.as_ref().ok().and_then(|caller| caller.grant.as_ref());
@@ -83,13 +85,20 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| refusal(failure, &site, &id));
+    let mut response =
+        result.unwrap_or_else(|failure| refusal(failure, &site, &id, app.pages.as_deref()));
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {
         response.headers_mut().insert(reply::POLICY, decision);
     }
     add_headers(&mut response, &app, expires, standing);
+    if let (StatusCode::UNAUTHORIZED, true, Some(metadata)) =
+        (response.status(), site.speaks_mcp(), &app.mcp.metadata)
+        && let Some(challenge) = metadata.challenge()
+    {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
     word.say(&mut response);
     response.headers_mut().insert(reply::REQUEST_ID, id.header());
     let status = response.status();
@@ -119,10 +128,10 @@ fn add_headers(
 }
 
 /// A failure in the form that the route speaks.
-fn refusal(failure: Failure, site: &Site, id: &Id) -> Response {
+fn refusal(failure: Failure, site: &Site, id: &Id, pages: Option<&str>) -> Response {
     match site.speaks_mcp() {
         true => endpoint::refusal(failure, id),
-        false => failure.into_response(id),
+        false => failure.into_response(id, pages),
     }
 }
 
@@ -133,8 +142,29 @@ async fn without_panic(handling: Answer) -> Result<Response, Failure> {
         .unwrap_or_else(|panic| Err(internal(format!("panic: {}", logging::panic_text(&*panic)))))
 }
 
-/// A change with a key is made once.
+/// Runs the handler. A read takes a place among those that are under way, and gives it back with its answer.
 fn handled(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
+    if Usage::of(&call.head.method, site.capability()) != Some(Usage::Read) {
+        return handled_once(site, call, handler);
+    }
+    match call.app.reads.begin() {
+        Ok(place) => {
+            let answering = handled_once(site, call, handler);
+            Box::pin(async move {
+                let answered = answering.await;
+                drop(place);
+                answered
+            })
+        }
+        Err(error) => Box::pin(async move {
+            body::drain(&call.head.headers, call.body).await;
+            Err(error.into())
+        }),
+    }
+}
+
+/// A change with a key is made once.
+fn handled_once(site: &Arc<Site>, call: Call, handler: Handler) -> Answer {
     match site.keeps_answers() {
         true => Box::pin(once::handle(Arc::clone(site), call, handler)),
         false => handler(call),
@@ -160,7 +190,10 @@ async fn admit(
 ) -> Result<Result<Caller, ApiError>, ApiError> {
     gate(app, site, head, word)?;
     let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
-    let identity = app.gate.caller(&head.headers, peer, &app.engine).await;
+    let identity = match site.speaks_mcp() {
+        true => access::caller(app, &head.headers, peer).await,
+        false => app.gate.caller(&head.headers, peer, &app.engine).await,
+    };
     let identity = identity.map_err(|failure| failure.error);
     match (site.asks_callers(), identity) {
         (true, Err(error)) => Err(error),

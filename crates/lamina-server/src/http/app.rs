@@ -17,10 +17,12 @@ use super::cors::Cors;
 use super::listen::Closing;
 use super::once::Answers;
 use super::packs::{Gone, Packs};
+use super::read_load::ReadLoad;
 use super::replays::Replays;
 use crate::auth::Gate;
 use crate::auth::rate::{Limiter, Quotas};
 use crate::config::{Config, Limits, PolicyFileError, policy_file};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 use crate::transfer::export::jobs::ExportJobs;
 use crate::transfer::import::Imports;
@@ -42,6 +44,8 @@ pub struct App {
     /// Names that requests may be addressed to; none stands for every name.
     pub(crate) hosts: Vec<String>,
     pub(crate) rates: Limiter,
+    /// Reads under way.
+    pub(crate) reads: ReadLoad,
     quotas: Quotas,
     pub(crate) strictness: Strictness,
     pub(crate) experimental_enabled: bool,
@@ -62,6 +66,10 @@ pub struct App {
     pub(crate) imports: Imports,
     /// Where memory may travel.
     pub(crate) places: TransferPlaces,
+    /// The address of the documentation that errors point to.
+    pub(crate) pages: Option<String>,
+    /// What the operator has set for agents.
+    pub(crate) mcp: McpAccess,
 }
 
 /// The parts an [`App`] is made of.
@@ -79,12 +87,14 @@ pub struct Parts {
     pub closing: Closing,
     /// A model that writes answers, if there is one.
     pub answerer: Option<Arc<Llm>>,
+    /// What the operator has set for agents.
+    pub mcp: McpAccess,
 }
 
 impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts, config: &Config) -> App {
-        let Parts { engine, gate, env, meters, closing, answerer } = parts;
+        let Parts { engine, gate, env, meters, closing, answerer, mcp } = parts;
         let rates = Limiter::new(Arc::clone(&env.clock));
         App {
             boot: RwLock::new(Boot {
@@ -99,6 +109,7 @@ impl App {
             exports: ExportJobs::default(),
             imports: Imports::default(),
             places: TransferPlaces::new(config, &env),
+            mcp,
             started_at: env.clock.monotonic(),
             engine,
             gate,
@@ -107,8 +118,12 @@ impl App {
             closing,
             limits: config.limits,
             cors: Cors::new(&config.cors_origins),
+            pages: config.docs_base_url.clone(),
             hosts: config.hosts.clone(),
             rates,
+            reads: ReadLoad::new(
+                usize::try_from(config.limits.reads_in_flight).unwrap_or(usize::MAX),
+            ),
             quotas: config.quotas,
             strictness: if config.envelope_lenient {
                 Strictness::Lenient

@@ -26,8 +26,9 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The refusal as a response; a server's own fault is logged here, once.
-    pub(crate) fn into_response(self, id: &Id) -> Response {
+    /// The refusal as a response; a server's own fault is logged here, once. `pages` is the address of
+    /// the documentation.
+    pub(crate) fn into_response(self, id: &Id, pages: Option<&str>) -> Response {
         let Failure { error, cause } = self;
         if error.status >= 500 {
             let code = error.code.as_str();
@@ -41,7 +42,7 @@ impl Failure {
         }
         let status =
             StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_vec(&error.envelope(id.as_str())).unwrap_or_default();
+        let body = serde_json::to_vec(&error.envelope(id.as_str(), pages)).unwrap_or_default();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
         let headers = response.headers_mut();
@@ -117,6 +118,7 @@ impl From<EngineError> for Failure {
                 "view",
                 format!("there are more than {max} scopes below; name a deeper one"),
             ),
+            EngineError::LedgerUnavailable { is_done } => unnoted(*is_done),
             EngineError::NoSuchSide { field } => ApiError::invalid_shape(
                 *field,
                 "is not a record that this conflict can be decided with",
@@ -151,6 +153,21 @@ impl From<EngineError> for Failure {
         };
         Failure { error, cause }
     }
+}
+
+/// The ledger of erasures cannot be written: whether it was done all the same, and what to do.
+fn unnoted(is_done: bool) -> ApiError {
+    let text = match is_done {
+        true => {
+            "It is done in this directory and durable, but the ledger of erasures cannot be written: a restore of an \
+             older backup would bring it back. Make space on the disk of the ledger; it is noted then by itself."
+        }
+        false => {
+            "Nothing was done: the ledger of erasures cannot be written, and a restore of an older backup would bring \
+             back what is taken back now. Make space on the disk of the ledger and send the same request again."
+        }
+    };
+    ApiError::new(ErrorCode::WalUnavailable, text).with("done", is_done).retry_after(1)
 }
 
 /// The whole line: what failed, and because of what.

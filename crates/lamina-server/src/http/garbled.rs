@@ -93,7 +93,7 @@ fn explained(bare: &[u8], env: &Env) -> Option<Vec<u8>> {
         _ => return None,
     };
     let id = Id::mint(env);
-    let body = serde_json::to_vec(&error.envelope(id.as_str())).ok()?;
+    let body = serde_json::to_vec(&error.envelope(id.as_str(), None)).ok()?;
     let reason = axum::http::StatusCode::from_u16(error.status).ok()?.canonical_reason()?;
     let head = format!(
         "HTTP/1.1 {} {reason}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n{}: {}\r\n\r\n",

@@ -44,6 +44,16 @@ pub(crate) struct Known {
     pub(crate) tool: Option<(&'static str, u16)>,
     /// What the body asks for is experimental, though the route is not.
     pub(crate) experimental: bool,
+    pub(crate) spent: AccessTimes,
+}
+
+/// The time that deciding about access took, in microseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AccessTimes {
+    /// Telling who calls.
+    pub(crate) auth_us: i64,
+    /// Asking the policy.
+    pub(crate) policy_us: i64,
 }
 
 impl Record {
@@ -61,6 +71,12 @@ impl Record {
         let Denial { capability, tier, .. } = *denial;
         let scope = scope.cloned();
         self.known.lock().decision = Some(Decision { capability, tier, allowed: false, scope });
+    }
+
+    /// The token refused it before the policy was asked.
+    pub(crate) fn refused_by_token(&self, capability: &'static str) {
+        let decision = Decision { capability, tier: Tier::Actor, allowed: false, scope: None };
+        self.known.lock().decision.get_or_insert(decision);
     }
 
     /// Notes a capability that the policy allowed.
@@ -109,6 +125,21 @@ impl Record {
     /// What is asked for is less stable than its route.
     pub(crate) fn experimental(&self) {
         self.known.lock().experimental = true;
+    }
+
+    /// The caller is known, after so many microseconds.
+    pub(crate) fn authenticated(&self, took_us: i64) {
+        self.known.lock().spent.auth_us = took_us;
+    }
+
+    /// The policy was asked, for so many microseconds.
+    pub(crate) fn asked_policy(&self, took_us: i64) {
+        self.known.lock().spent.policy_us += took_us;
+    }
+
+    /// The time that deciding about access took until now.
+    pub(crate) fn spent(&self) -> AccessTimes {
+        self.known.lock().spent
     }
 
     pub(crate) fn take(&self) -> Known {

@@ -2,6 +2,7 @@
 //! not, and a route that is specified but not built says so.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::Router;
@@ -10,6 +11,7 @@ use axum::http::header::ALLOW;
 use axum::http::{HeaderValue, Method as HttpMethod, StatusCode};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
+use lamina_api::routes::OtherEndpoint;
 use lamina_api::{ApiError, Method, ROUTES, RouteSpec, RouteStatus};
 use lamina_types::ErrorCode;
 
@@ -19,7 +21,7 @@ use super::call::Call;
 use super::failure::Failure;
 use super::handlers;
 use super::site::Site;
-use crate::mcp::endpoint;
+use crate::mcp::{access, endpoint, sse};
 
 /// The router of the server.
 pub fn router(app: Arc<App>) -> Router {
@@ -59,11 +61,44 @@ fn build(app: &Arc<App>, handler_of: fn(&RouteSpec) -> Option<Handler>) -> Route
         }
         router = router.route(path, methods);
     }
-    router = router.route(endpoint::PATH, mcp(app));
+    router = with_agent_endpoints(router, app);
     let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere("unknown")));
     router.fallback(move |request: Request| {
         answer(Arc::clone(&app), Arc::clone(&site), no_route, request)
     })
+}
+
+/// Adds the endpoints for agents, which are not in the table of the HTTP API.
+fn with_agent_endpoints(mut router: Router, app: &Arc<App>) -> Router {
+    for endpoint in OtherEndpoint::ALL {
+        let methods = match endpoint {
+            OtherEndpoint::Mcp => mcp(app),
+            OtherEndpoint::McpMessages if app.mcp.sse => {
+                let place = (endpoint.path(), "POST");
+                wrong_method(
+                    MethodRouter::new().post(served(app, place, sse::message)),
+                    app,
+                    "POST",
+                )
+            }
+            OtherEndpoint::McpMessages => continue,
+        };
+        router = router.route(endpoint.path(), methods);
+    }
+    if app.mcp.sse {
+        let stream = MethodRouter::new().get(served(app, (sse::STREAM_PATH, "GET"), sse::open));
+        router = router.route(sse::STREAM_PATH, wrong_method(stream, app, "GET"));
+    }
+    if app.mcp.metadata.is_some() {
+        for path in [access::METADATA_PATH, "/.well-known/oauth-protected-resource/mcp"] {
+            let (app, site) = (Arc::clone(app), Arc::new(Site::nowhere(path)));
+            let methods = MethodRouter::new().get(move |request: Request| {
+                answer(Arc::clone(&app), Arc::clone(&site), access::metadata, request)
+            });
+            router = router.route(path, methods);
+        }
+    }
+    router
 }
 
 /// The endpoint of the Model Context Protocol, which is not of the contract of the HTTP API: `docs/MCP.md` describes it.
@@ -73,6 +108,17 @@ fn mcp(app: &Arc<App>) -> MethodRouter {
         answer(Arc::clone(&kept), Arc::clone(&site), endpoint::handle, request)
     });
     wrong_method(methods, app, "POST")
+}
+
+/// A path of the older transport of the protocol.
+fn served(
+    app: &Arc<App>,
+    (path, method): (&'static str, &'static str),
+    handler: Handler,
+) -> impl Fn(Request) -> Pin<Box<dyn Future<Output = Response> + Send>> + Clone + Send + Sync + 'static
+{
+    let (app, site) = (Arc::clone(app), Arc::new(Site::of_mcp_at(path, method)));
+    move |request: Request| Box::pin(answer(Arc::clone(&app), Arc::clone(&site), handler, request))
 }
 
 /// What a route without code answers.

@@ -48,6 +48,11 @@ impl Site {
         Site { speaks_mcp: true, ..site }
     }
 
+    /// The site of another path of the same protocol.
+    pub(crate) fn of_mcp_at(path: &'static str, method: &'static str) -> Site {
+        Site { speaks_mcp: true, ..Site::new(path, method, Tier::Beta, None) }
+    }
+
     /// The site of requests that hit no route. That something is not there is as stable as anything.
     pub(crate) fn nowhere(label: &'static str) -> Site {
         Site::new(label, "*", Tier::Stable, None)

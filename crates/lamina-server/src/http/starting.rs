@@ -39,10 +39,14 @@ impl From<Router> for Routes {
 
 impl Routes {
     /// The routes of a server that opens its directory.
-    pub(crate) fn starting(progress: Arc<OpenProgress>, env: Env) -> Routes {
+    pub(crate) fn starting(
+        progress: Arc<OpenProgress>,
+        env: Env,
+        pages: Option<String>,
+    ) -> Routes {
         let starting = Router::new().fallback(move |request: Request| {
-            let (progress, env) = (Arc::clone(&progress), env.clone());
-            async move { answer(&progress, &env, &request) }
+            let (progress, env, pages) = (Arc::clone(&progress), env.clone(), pages.clone());
+            async move { answer(&progress, &env, &request, pages.as_deref()) }
         });
         Routes(Arc::new(Stages { starting, open: OnceLock::new() }))
     }
@@ -58,8 +62,13 @@ impl Routes {
     }
 }
 
-/// Answers a request while the directory is opened.
-fn answer(progress: &OpenProgress, env: &Env, request: &Request) -> Response {
+/// Answers a request while the directory is opened. `pages` is the address of the documentation.
+fn answer(
+    progress: &OpenProgress,
+    env: &Env,
+    request: &Request,
+    pages: Option<&str>,
+) -> Response {
     let id = Id::of(request.headers(), env);
     let (done, all) = progress.entries();
     let what = match all {
@@ -94,7 +103,7 @@ fn answer(progress: &OpenProgress, env: &Env, request: &Request) -> Response {
             Err(Failure::from(error))
         }
     };
-    let mut response = shape.unwrap_or_else(|failure| failure.into_response(&id));
+    let mut response = shape.unwrap_or_else(|failure| failure.into_response(&id, pages));
     reply::add_rate(&mut response, None, env.clock.wall());
     reply::protect_json(&mut response);
     let headers = response.headers_mut();

@@ -23,6 +23,7 @@ use super::router;
 use super::site::Site;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 
 struct Server {
@@ -68,6 +69,7 @@ impl Server {
             env,
             meters: Meters::install(),
             closing,
+            mcp: McpAccess::default(),
         };
         let app = Arc::new(App::new(parts, &config));
         Server { router: router(Arc::clone(&app)), app, _close: close, _data: data }

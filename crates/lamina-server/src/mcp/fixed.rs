@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::era::{Era, LEGACY, META_SERVER, MODERN};
+use super::era::{Era, LEGACY, META_CLIENT, META_SERVER, MODERN, meta};
 use super::profile::Profile;
 use super::rpc::{INVALID_PARAMS, Request, RpcError};
-use super::tools;
+use super::{prompts, resources, tools};
 
 /// For how long a client may keep a list.
 const LIST_TTL_MS: u64 = 300_000;
@@ -26,10 +26,15 @@ pub(crate) fn answer(
     profile: Profile,
 ) -> Option<Result<Value, RpcError>> {
     let result = match (request.method.as_str(), era) {
-        ("initialize", Era::Legacy) => initialize(&request.params),
+        ("initialize", Era::Legacy) => initialize(&request.params, profile),
         ("ping" | "logging/setLevel", Era::Legacy) => Ok(json!({})),
-        ("server/discover", Era::Modern) => Ok(listed(discover())),
+        ("server/discover", Era::Modern) => Ok(listed(discover(&request.params, profile))),
         ("tools/list", _) => unpaged(&request.params, json!({"tools": tools::list(profile)})),
+        ("resources/list", _) => unpaged(&request.params, json!({"resources": resources::list()})),
+        ("resources/templates/list", _) => {
+            unpaged(&request.params, json!({"resourceTemplates": resources::templates()}))
+        }
+        ("prompts/list", _) => unpaged(&request.params, json!({"prompts": prompts::list()})),
         _ => return None,
     };
     Some(result.map(|result| finished(result, era)))
@@ -44,7 +49,7 @@ pub(crate) fn finished(mut result: Value, era: Era) -> Value {
             object.remove("cacheScope");
         }
         Era::Modern => {
-            object.insert("resultType".to_owned(), json!("complete"));
+            object.entry("resultType").or_insert_with(|| json!("complete"));
             let meta = object.entry("_meta").or_insert_with(|| json!({}));
             if let Some(meta) = meta.as_object_mut() {
                 meta.insert(META_SERVER.to_owned(), server_info());
@@ -71,7 +76,7 @@ fn unpaged(params: &Map<String, Value>, result: Value) -> Result<Value, RpcError
     }
 }
 
-fn initialize(params: &Map<String, Value>) -> Result<Value, RpcError> {
+fn initialize(params: &Map<String, Value>, profile: Profile) -> Result<Value, RpcError> {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
     let asked = asked.ok_or_else(|| {
         RpcError::bad_request(INVALID_PARAMS, "`protocolVersion` is required, and a text.")
@@ -80,22 +85,29 @@ fn initialize(params: &Map<String, Value>) -> Result<Value, RpcError> {
     let version = LEGACY.into_iter().find(|known| *known == asked).unwrap_or(LEGACY[0]);
     Ok(json!({
         "protocolVersion": version,
-        "capabilities": capabilities(),
+        "capabilities": capabilities(params.get("clientInfo"), profile),
         "serverInfo": server_info(),
         "instructions": INSTRUCTIONS,
     }))
 }
 
-fn discover() -> Value {
+fn discover(params: &Map<String, Value>, profile: Profile) -> Value {
+    let client = meta(params).and_then(|meta| meta.get(META_CLIENT));
     json!({
         "supportedVersions": [MODERN],
-        "capabilities": capabilities(),
+        "capabilities": capabilities(client, profile),
         "instructions": INSTRUCTIONS,
     })
 }
 
-fn capabilities() -> Value {
-    json!({"tools": {}})
+/// What the server offers. Hermes makes four more tools for its model when there are resources or prompts: in the
+/// slim profile they would cost more than they give.
+fn capabilities(client: Option<&Value>, profile: Profile) -> Value {
+    let name = client.and_then(|client| client.get("name")?.as_str()).unwrap_or_default();
+    if profile == Profile::Slim && name.to_ascii_lowercase().contains("hermes") {
+        return json!({"tools": {}});
+    }
+    json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}})
 }
 
 fn server_info() -> Value {

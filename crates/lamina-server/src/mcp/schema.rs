@@ -5,13 +5,14 @@ use serde_json::{Map, Value};
 
 /// The keywords that are understood. Those that only describe constrain nothing.
 #[cfg(test)]
-pub(crate) const KEYWORDS: [&str; 14] = [
+pub(crate) const KEYWORDS: [&str; 15] = [
     "type",
     "properties",
     "required",
     "additionalProperties",
     "items",
     "enum",
+    "oneOf",
     "minimum",
     "maximum",
     "minLength",
@@ -72,6 +73,14 @@ fn check_value(schema: &Value, value: &Value, at: &str) -> Result<(), SchemaErro
     {
         let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
         return wrong(format!("must be one of {}", allowed.join(", ")));
+    }
+    if let Some(choices) = schema.get("oneOf").and_then(Value::as_array) {
+        let fitting = choices.iter().filter(|choice| check_value(choice, value, at).is_ok());
+        if fitting.count() != 1 {
+            let kinds = choices.iter().filter_map(|choice| choice.get("type")?.as_str());
+            let kinds: Vec<&str> = kinds.collect();
+            return wrong(format!("must be of type {}", kinds.join(" or ")));
+        }
     }
     let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
     let length = |name: &str, length: usize| bound(name).map(|bound| (bound, length as u64));

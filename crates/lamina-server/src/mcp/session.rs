@@ -5,10 +5,11 @@
 
 use lamina_api::ApiError;
 use lamina_core::policy::Caller;
-use lamina_types::{ActorId, ScopePath, SessionHome, SessionScope};
+use lamina_types::{ActorId, ErrorCode, ScopePath, SessionHome, SessionScope};
 use serde_json::{Map, Value};
 
 use super::era::{META_CLIENT, meta};
+use crate::auth::bound::bound_session;
 
 /// What `lamina mcp` says about the workspace it runs in.
 pub(crate) const META_WORKSPACE: &str = "lamina/workspace";
@@ -34,6 +35,8 @@ pub(crate) struct Workspace {
     pub(crate) conversation: Option<String>,
     /// The first write must not make the caller the owner of the project.
     pub(crate) unregistered: bool,
+    /// The calls of the profile `zaxy` leave events about themselves.
+    pub(crate) lifecycle: bool,
 }
 
 /// Where a call reads and writes.
@@ -65,6 +68,7 @@ impl Workspace {
             client: text("client").or_else(|| client.map(str::to_owned)),
             conversation: codex.or_else(|| text("conversation")),
             unregistered: ours.is_some_and(|ours| ours.get("register") == Some(&false.into())),
+            lifecycle: ours.is_none_or(|ours| ours.get("lifecycle") != Some(&false.into())),
         }
     }
 
@@ -74,6 +78,9 @@ impl Workspace {
         caller: &Caller,
         session_id: Option<&str>,
     ) -> Result<MemoryPlace, ApiError> {
+        if let Some(bound) = bound_session(caller) {
+            return bound_place(bound, session_id);
+        }
         let home = match &self.project {
             Some(project) if project.chars().count() > PROJECT_CHARS_MAX => {
                 let reason = format!("has more than {PROJECT_CHARS_MAX} characters");
@@ -112,6 +119,24 @@ impl Workspace {
             self.conversation.as_deref()?.chars().take(CONVERSATION_CHARS_MAX).collect();
         Some(conversation).filter(|conversation| !conversation.is_empty())
     }
+}
+
+/// The place of a caller that is bound to one session; any other is refused.
+fn bound_place(session: SessionScope, session_id: Option<&str>) -> Result<MemoryPlace, ApiError> {
+    if let Some(named) = session_id.filter(|named| *named != session.session_id) {
+        let text = format!(
+            "The token is for the session {}, and the call names another one. Leave `session_id` out.",
+            session.session_id
+        );
+        checked_session(named)?;
+        return Err(ApiError::new(ErrorCode::PolicyDenied, text)
+            .with("denied_by_tier", "actor")
+            .with("reason", "the token is bound to another session"));
+    }
+    let scope = session.path().map_err(|error| {
+        ApiError::invalid_parameter("session_id", format!("makes no scope: {error}"))
+    })?;
+    Ok(MemoryPlace { home: scope.clone(), scope, session })
 }
 
 /// Codex sends the metadata of a turn as an object, or as the text of one.

@@ -2,8 +2,21 @@
 
 use serde_json::Value;
 
+use super::lines::{Line, next_line};
 use super::rpc::{self, Incoming, Message, Unreadable};
 use super::{era, fixed, profile::Profile, tools};
+
+/// Reads a stream of lines and answers each. Panics where an answer is not one line of JSON.
+pub fn stream(bytes: &[u8]) {
+    let mut input = bytes;
+    while let Ok(Some(line)) = next_line(&mut input) {
+        let Line::Message(line) = line else { continue };
+        let Some(answer) = answer_line(&line) else { continue };
+        assert!(!answer.contains('\n'), "{answer}");
+        let answer: Result<Value, _> = serde_json::from_str(&answer);
+        assert!(answer.is_ok_and(|answer| answer.is_object() || answer.is_array()));
+    }
+}
 
 /// Reads a line and answers it as far as no memory is needed. Returns the answer, if it has one.
 pub fn answer_line(line: &[u8]) -> Option<String> {

@@ -1,6 +1,7 @@
 //! The protocol without a socket: which era a request belongs to, what is refused, what lists say and cost.
 
 use axum::http::HeaderMap;
+use expect_test::expect_file;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -9,10 +10,12 @@ use super::lines::{Line, next_line};
 use super::profile::Profile;
 use super::rpc::{self, Message, Request};
 use super::session::{Workspace, checked_session};
-use super::{fixed, schema, targets, tools};
+use super::{fixed, prompts, resources, schema, targets, tools};
 
 /// Tokens of the tools of the slim profile.
 const SLIM_TOKENS_MAX: usize = 600;
+/// Tokens of the tools of the profile `zaxy`.
+const ZAXY_TOKENS_MAX: usize = 2_700;
 /// Tokens and bytes of the instructions.
 const INSTRUCTIONS_TOKENS_MAX: usize = 120;
 const INSTRUCTIONS_BYTES_MAX: usize = 2_000;
@@ -80,6 +83,64 @@ fn tool_list_of_slim_profile_fits_its_budget_of_tokens() {
     let instructions = tokens(fixed::INSTRUCTIONS);
     assert!(instructions <= INSTRUCTIONS_TOKENS_MAX, "{instructions}");
     assert!(fixed::INSTRUCTIONS.len() <= INSTRUCTIONS_BYTES_MAX);
+}
+
+/// What clients are given, word for word. `clients/mcp/tokens.mjs` counts the tokens of these files.
+#[test]
+fn lists_and_instructions_of_slim_profile_are_as_written_down() {
+    let pretty = |value: Value| serde_json::to_string_pretty(&value).unwrap() + "\n";
+    expect_file!["goldens/tools-slim.json"].assert_eq(&pretty(tools::list(Profile::Slim).into()));
+    expect_file!["goldens/instructions.txt"].assert_eq(fixed::INSTRUCTIONS);
+    expect_file!["goldens/resources.json"]
+        .assert_eq(&pretty(json!([resources::list(), resources::templates()])));
+    expect_file!["goldens/prompts.json"].assert_eq(&pretty(prompts::list()));
+}
+
+#[test]
+fn unlisted_tools_are_callable_and_each_name_is_listed_once() {
+    for profile in Profile::ALL {
+        let names: Vec<&str> = profile.listed_tools().iter().map(|tool| tool.name).collect();
+        let mut once = names.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), names.len(), "{profile}: {names:?}");
+        for other in Profile::ALL {
+            for tool in other.listed_tools() {
+                let called = tools::named(tool.name, profile).unwrap();
+                // Of two tools of one name the active profile's is called.
+                let own = profile.listed_tools().into_iter().find(|own| own.name == tool.name);
+                assert!(own.is_none_or(|own| std::ptr::eq(own, called)), "{}", tool.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn hermes_is_offered_tools_alone_in_the_slim_profile() {
+    let offered = |name: &str, profile: Profile| {
+        let params = json!({"protocolVersion": "2025-11-25", "clientInfo": {"name": name}});
+        let request =
+            request(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        let result = fixed::answer(&request, Era::Legacy, profile).unwrap().unwrap();
+        result["capabilities"].as_object().unwrap().len()
+    };
+    assert_eq!(offered("hermes-agent", Profile::Slim), 1);
+    assert_eq!(offered("hermes-agent", Profile::Full), 4);
+    assert_eq!(offered("claude-code", Profile::Slim), 4);
+}
+
+#[test]
+fn tool_list_of_zaxy_profile_fits_its_budget_of_tokens() {
+    let shown = |tool: &Value| {
+        json!({
+            "name": tool["name"],
+            "description": tool["description"],
+            "inputSchema": tool["inputSchema"],
+        })
+    };
+    let counted: usize =
+        tools::list(Profile::Zaxy).iter().map(|tool| tokens(&shown(tool).to_string())).sum();
+    assert!(counted <= ZAXY_TOKENS_MAX, "{counted}");
 }
 
 #[test]
@@ -279,6 +340,11 @@ proptest! {
             object.entry("id").or_insert(json!(7));
         }
         check_answer(value.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_stream_is_answered_line_by_line(bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'{'), any::<u8>()], 0..400)) {
+        targets::stream(&bytes);
     }
 
     #[test]

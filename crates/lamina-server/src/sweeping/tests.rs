@@ -17,6 +17,7 @@ use super::*;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 
 const HOUR: i64 = 3_600 * 1_000_000;
@@ -43,7 +44,8 @@ impl Server {
         let (close, closing) = watch::channel(false);
         let gate = Gate::of(&config, &env).unwrap();
         let meters = Meters::install();
-        let parts = Parts { answerer: None, gate, engine, env, meters, closing };
+        let mcp = McpAccess::default();
+        let parts = Parts { answerer: None, gate, engine, env, meters, closing, mcp };
         let app = Arc::new(App::new(parts, &config));
         let router = router(Arc::clone(&app));
         Server { app, router, clock, told: BTreeMap::new(), _close: close, _data: data }

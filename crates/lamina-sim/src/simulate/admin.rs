@@ -196,11 +196,12 @@ fn tenant(world: &mut World, choices: &SimRng) -> String {
     let mut ordinal = known.unwrap_or(0) + 1;
     for _ in 0..3 {
         let process = world.process.as_ref().expect("the process runs");
-        if process.keys.create_tenant(ordinal).is_err() {
+        let Ok(key) = process.keys.create_tenant(ordinal) else {
             return format!("{name}: no key");
-        }
+        };
         let (reply, answer) = oneshot::channel();
-        let request = Request::Tenant { name: name.clone(), ordinal, reply };
+        let key_check = key.check_value();
+        let request = Request::Tenant { name: name.clone(), ordinal, key_check, reply };
         match submit(world, request, answer) {
             None => return format!("{name}: not answered"),
             Some(Registered::Next(next)) => ordinal = next,

@@ -251,6 +251,14 @@ fn views_equal_replay(process: &Process) -> Result<(), String> {
     Ok(())
 }
 
+/// How many records the views have: identities of rows, and what was derived.
+#[cfg(test)]
+pub(super) fn records(world: &World) -> Result<usize, String> {
+    let process = world.process.as_ref().ok_or("the process does not run")?;
+    let spaces = [Space::Records, Space::Sources];
+    spaces.iter().map(|space| dump(&**process.views.kv(), *space).map(|rows| rows.len())).sum()
+}
+
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
 fn dump(kv: &dyn Kv, space: Space) -> Result<Rows, String> {

@@ -10,6 +10,7 @@ mod model;
 mod world;
 mod workload;
 mod admin;
+mod imports;
 mod recall;
 mod checkers;
 
@@ -91,6 +92,14 @@ pub fn run(seed: u64, trace: &mut dyn FnMut(&str)) -> Result<Summary, String> {
     // A last life without faults: everything must be in order.
     world.armed = false;
     world.open(trace).map_err(|error| format!("the last open failed: {error}"))?;
+    summary.opens += 1;
+    checkers::after_open(&mut world)?;
+    imports::finish(&mut world, &choices)?;
+    // Rows of the audit log are complete once it is opened again.
+    world.close()?;
+    world.crash(&choices);
+    summary.crashes += 1;
+    world.open(trace).map_err(|error| format!("opening after the imports failed: {error}"))?;
     summary.opens += 1;
     checkers::after_open(&mut world)?;
     checkers::at_the_end(&mut world)?;

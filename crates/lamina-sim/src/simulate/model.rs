@@ -45,6 +45,13 @@ pub(super) enum Certainty {
 /// Whether the words are gone.
 pub(super) type Erased = Certainty;
 
+/// A file of an import.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ImportedFile {
+    /// The ids of its rows, with their words.
+    pub(super) rows: Vec<(String, Said)>,
+}
+
 /// All promises, by idempotency key.
 #[derive(Debug, Default)]
 pub(super) struct Model {
@@ -55,6 +62,8 @@ pub(super) struct Model {
     pub(super) refused: BTreeSet<String>,
     /// Keys of events that an import wrote.
     pub(super) imported: BTreeSet<String>,
+    /// Files that imports bring in, by their rows.
+    pub(super) files: Vec<ImportedFile>,
     next: u64,
     /// Policies, revocations, scopes, tenants.
     pub(super) administered: Administered,

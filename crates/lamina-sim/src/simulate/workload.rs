@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use lamina_engine::Error;
-use lamina_engine::import::alone::{RowAlone, step_entry};
 use lamina_engine::open::FIRST_TENANT;
 use lamina_engine::write::capture::{Placed, Remains, Request};
 use lamina_env::Rng;
@@ -16,15 +15,16 @@ use lamina_store::log::{EraseTarget, NewEntry, Section};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use super::admin;
 use super::model::{Acknowledged, Certainty, Said};
 use super::world::{Waiting, World};
+use super::{admin, imports};
 
-const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme", "ws:one"];
+pub(super) const SCOPES: &[&str] =
+    &["user:alice", "user:bob", "org:acme/user:carol", "org:acme", "ws:one"];
 
 /// What people say, in a world that derives: about themselves, about others, what changes it, what takes
 /// it back, and what says nothing.
-const SAID: &[&str] = &[
+pub(super) const SAID: &[&str] = &[
     "I live in Oslo.",
     "I moved to Lisbon last week.",
     "I live in Chicago. Maria works at Acme.",
@@ -41,7 +41,7 @@ const SAID: &[&str] = &[
     "",
 ];
 
-fn one<'a>(of: &[&'a str], choices: &SimRng) -> &'a str {
+pub(super) fn one<'a>(of: &[&'a str], choices: &SimRng) -> &'a str {
     of.get(choices.below(of.len() as u64) as usize).copied().unwrap_or_default()
 }
 
@@ -49,7 +49,7 @@ fn one<'a>(of: &[&'a str], choices: &SimRng) -> &'a str {
 pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
     match choices.below(26) {
         0..=8 => writes(world, choices),
-        9 => import(world, choices),
+        9 => imports::step(world, choices),
         10 => repeat(world, choices),
         11 => conflict(world, choices),
         12 => cancel(world, choices),
@@ -107,37 +107,9 @@ fn writes(world: &mut World, choices: &SimRng) -> String {
     format!("{count} events; {outcome}")
 }
 
-/// Rows of an import and their identities, in one append; applied now or later.
-fn import(world: &mut World, choices: &SimRng) -> String {
-    let items: Vec<(String, Said)> = (0..1 + choices.below(4))
-        .map(|_| {
-            let says = if world.derives { one(SAID, choices) } else { "" };
-            world.model.fresh(one(SCOPES, choices), says, choices.below(500) as usize)
-        })
-        .collect();
-    let rows: Vec<RowAlone> = items.iter().map(|(key, said)| world.row(key, said)).collect();
-    let step = step_entry(&SimRng::new(choices.next_u64()), FIRST_TENANT, &rows);
-    let (reply, answer) = oneshot::channel();
-    let items_prepared = rows.into_iter().map(|row| row.item).collect();
-    let request = Request::Import { items: items_prepared, step: Box::new(step), reply };
-    for (key, said) in &items {
-        world.model.administered.touched(&said.scope);
-        world.model.imported.insert(key.clone());
-    }
-    world.model.unanswered.extend(items.iter().cloned());
-    let count = items.len();
-    let process = world.process.as_mut().expect("the process runs");
-    let committed = process.capture.commit(vec![request]);
-    process.committed(committed);
-    process.waiting.push(Waiting { items, answer });
-    settle(world);
-    let outcome = if choices.below(3) == 0 { "queued".to_owned() } else { apply(world) };
-    format!("{count} rows of an import; {outcome}")
-}
-
 /// Notes the answers that have come; whoever was refused keeps an unanswered event, because the log
 /// may have taken it before it failed.
-fn settle(world: &mut World) {
+pub(super) fn settle(world: &mut World) {
     let Some(process) = world.process.as_mut() else { return };
     let mut still = Vec::new();
     for mut waiting in std::mem::take(&mut process.waiting) {

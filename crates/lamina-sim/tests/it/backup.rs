@@ -355,3 +355,38 @@ fn a_restore_refuses_what_it_must_not_guess() {
     RealDisk.create_new(&full.path().join("letters.txt")).unwrap();
     code(&lamina(&["backup", "--data", text(&own), "--to", text(full.path())]), 4);
 }
+
+#[test]
+fn restore_drill_with_the_same_ledger_leaves_the_original_serving() {
+    let noting = Noting::start();
+    let mut api = noting.own.api("drill");
+    let kept = say(&mut api, "My dog is called Vimto.");
+    let gone = say(&mut api, "I live in Quaxley.");
+    let (place, _) = noting.backup("copy");
+    let (old, _) = noting.backup("old");
+    api.post("/v1/forget", &redact(&api, &[&gone])).ok(200);
+    let hold = json!({"scope": api.scope, "reason": "a trial"});
+    api.send(&Request::new("PUT", "/v1/admin/legal-holds").json(&hold)).ok(200);
+    let scope = api.scope.clone();
+    let (ledger, drill) = (noting.ledger.clone(), directory());
+    let original = noting.own.stop();
+    restore(&place, drill.path(), &["--ledger", text(&ledger)]);
+    // The original goes on, notes what it takes back, and so does the restored directory.
+    let original = serve(original, &ledger);
+    let mut api = original.api("drill");
+    api.scope.clone_from(&scope);
+    assert_eq!(api.event(&kept)["content"]["text"], "My dog is called Vimto.");
+    api.get(&format!("/v1/events/{gone}")).fails(410, "RESOURCE_DELETED");
+    api.delete(&format!("/v1/admin/legal-holds?scope={scope}"));
+    let original = original.stop();
+    let drill = serve(drill, &ledger);
+    let mut api = drill.api("drill");
+    api.get(&format!("/v1/events/{gone}")).fails(410, "RESOURCE_DELETED");
+    drill.stop();
+    // A copy from before the erasure is still refused.
+    let variable = [("LAMINA_STORAGE_LEDGER", text(&ledger))];
+    let refused =
+        crate::cli::with(&variable, &["serve", "--data", text(&old), "--listen", "127.0.0.1:0"]);
+    code(&refused, 4);
+    drop(original);
+}

@@ -58,7 +58,7 @@ fn lines(beliefs: &[Value]) -> Vec<String> {
 }
 
 fn belief(api: &mut Api, value: &str) -> Value {
-    let all = beliefs(api, "");
+    let all = beliefs(api, "&include_superseded=true");
     let said = |belief: &&Value| {
         belief.pointer("/claim/object/value").and_then(Value::as_str) == Some(value)
     };
@@ -144,7 +144,7 @@ fn r226_r229_what_excludes_a_belief_counts_against_it_when_the_pause_is_over() {
     assert!((number(&tension["tension"]) - expected).abs() < 1e-4);
     assert_eq!(oslo["contradicts"][0]["belief_id"], rome["id"]);
     assert_eq!(
-        lines(&settled(&mut api, "&predicate=lives_in")),
+        lines(&settled(&mut api, "&predicate=lives_in&include_superseded=true")),
         ["user:local lives_in Oslo supported", "user:local lives_in Rome uncertain"]
     );
     let sides: Vec<&str> = rome["supports"]
@@ -269,7 +269,7 @@ fn r294_r295_why_goes_down_to_the_words() {
     let mut api = Api::shared("beliefs-why");
     let first = say(&mut api, "2025-05-13T10:00:00Z", "Acme has 200 seats.");
     let second = say(&mut api, "2025-05-20T10:00:00Z", "Acme has 300 seats.");
-    let seats = beliefs(&mut api, "&about=Acme");
+    let seats = beliefs(&mut api, "&about=Acme&include_superseded=true");
     let seats = seats.iter().find(|belief| belief["claim"]["object"]["value"] == 200).unwrap();
     let id = string(seats, "id");
     let why = api.get(&format!("/v1/beliefs/why?belief_id={id}")).ok(200);

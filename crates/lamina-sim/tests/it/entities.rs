@@ -53,6 +53,7 @@ const TABLE: &[(&[&str], &str, &str, bool)] = &[
     (&["I work at Acme.", "We use Acme for billing."], "Acme", "Acme", SAME),
     (&["I work at Acme.", "My sister works at Initech."], "Acme", "Initech", OTHER),
     (&["I work at Acme Labs.", "Acme has 200 seats."], "Acme Labs", "Acme", OTHER),
+    (&["Acme has 200 seats.", "The Acme deal is on hold."], "Acme", "Acme deal", SAME),
     // Kinds are evidence.
     (&["We use Kubernetes.", "Kubernetes is on hold."], "Kubernetes", "Kubernetes", SAME),
     (&["Kubernetes is on hold.", "We use Kubernetes."], "Kubernetes", "Kubernetes", SAME),

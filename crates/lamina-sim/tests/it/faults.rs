@@ -200,3 +200,148 @@ fn log_that_is_gone_is_no_new_directory() {
     assert!(err(&refused).contains("acknowledged up to entry"), "{}", err(&refused));
     assert!(files(&data.join("log")).is_empty(), "nothing was made in its place");
 }
+
+/// Files of a folder and of the folders below it.
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in files(dir) {
+        match RealDisk.list(&path) {
+            Ok(_) => found.extend(files_below(&path)),
+            Err(_) => found.push(path),
+        }
+    }
+    found
+}
+
+#[test]
+fn check_names_every_damaged_file_of_the_search_index() {
+    let own = Own::start();
+    let mut api = own.api("faults-search");
+    for n in 0..20 {
+        api.write_settled(&format!("Person{n} works at Firm{n} in Lisbon."));
+    }
+    let directory = own.stop();
+    let data = data(directory.path());
+    let search = data.join("search");
+    let checked = lamina(&["check", "--data", text(&data), "--json"]);
+    code(&checked, 0);
+    let report: serde_json::Value = serde_json::from_str(&out(&checked)).unwrap();
+    assert!(report["search_files"].as_u64() > Some(4), "{report}");
+    let mut struck = 0;
+    for file in files_below(&search) {
+        let name = file.strip_prefix(&search).unwrap().to_string_lossy().into_owned();
+        // Words of a segment, and rows and state of the vectors: what has a checksum.
+        let is_data = ["term", "idx", "fast", "fieldnorm", "pos"];
+        let is_data = is_data.iter().any(|ending| name.ends_with(&format!(".{ending}")))
+            || name.contains("/rows-") && bytes(&file).iter().any(|byte| *byte != 0)
+            || name.ends_with("/state");
+        if !is_data {
+            continue;
+        }
+        struck += 1;
+        let good = bytes(&file);
+        Fault::Flipped.strike(&file);
+        let checked = lamina(&["check", "--data", text(&data)]);
+        put(&file, &good);
+        let said = out(&checked);
+        assert!(said.contains(&format!("search/{name}")), "{name}: {said}");
+        assert!(said.contains("can be made again"), "{said}");
+    }
+    assert!(struck >= 4, "{struck}");
+    assert!(!out(&lamina(&["check", "--data", text(&data)])).contains("search/"));
+}
+
+#[test]
+fn tenant_key_of_another_directory_is_refused_with_its_name() {
+    let own = Own::start();
+    let mut api = own.api("faults-key");
+    let event = api.write_settled("My dog is called Vimto.");
+    let directory = own.stop();
+    let other = Own::start().stop();
+    let data_of = |directory: &TempDir| data(directory.path());
+    for (views, name) in [(true, "tenant-1"), (false, "tenant-1"), (true, "tenant-0")] {
+        let data = data_of(&directory);
+        let (key, wrong) = (data.join("keys").join(name), data_of(&other).join("keys").join(name));
+        let good = bytes(&key);
+        put(&key, &bytes(&wrong));
+        if !views {
+            RealDisk.remove_dir_all(&data.join("views")).unwrap();
+        }
+        let refused = serve(&data);
+        assert!(!refused.status.success(), "{}", out(&refused));
+        let said = err(&refused);
+        assert!(said.contains(name) && said.contains("another key"), "{said}");
+        assert!(said.contains("backup"), "what to do is said: {said}");
+        if views {
+            let checked = lamina(&["check", "--data", text(&data)]);
+            code(&checked, 2);
+            assert!(out(&checked).contains("another key"), "{}", out(&checked));
+        }
+        put(&key, &good);
+        let server = launch(directory.path(), &[]).start().unwrap();
+        let mut api = Api::of(server.client(), "faults-key");
+        assert_eq!(api.event(&event)["content"]["text"], "My dog is called Vimto.");
+        server.stop().unwrap();
+        code(&lamina(&["check", "--data", text(&data)]), 0);
+    }
+}
+
+#[test]
+fn check_reads_the_format_of_the_directory() {
+    let directory = Own::start().stop();
+    let data = data(directory.path());
+    let format = data.join("FORMAT");
+    for (bytes, expected) in [
+        (&b"lamina data directory\nformat 9\n"[..], "format 9"),
+        (b"garbage", "not the format file"),
+    ] {
+        put(&format, bytes);
+        let checked = lamina(&["check", "--data", text(&data)]);
+        assert!(!checked.status.success(), "{}", out(&checked));
+        assert!(err(&checked).contains(expected), "{}", err(&checked));
+    }
+    RealDisk.remove(&format).unwrap();
+    let checked = lamina(&["check", "--data", text(&data)]);
+    assert!(!checked.status.success());
+    assert!(err(&checked).contains("no Lamina data directory"), "{}", err(&checked));
+}
+
+#[test]
+fn second_server_on_a_directory_is_refused_while_the_first_serves() {
+    let own = Own::start();
+    let mut api = own.api("faults-second");
+    let event = api.write("the first event");
+    let data = data(own.directory.path());
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        let data = data.clone();
+        others.push(std::thread::spawn(move || serve(&data)));
+    }
+    for other in others {
+        let refused = other.join().unwrap();
+        assert!(!refused.status.success());
+        assert!(err(&refused).contains("in use"), "{}", err(&refused));
+    }
+    assert_eq!(api.event(&event)["content"]["text"], "the first event");
+    api.write("it goes on");
+    // After a kill the lock is free at once.
+    let own = own.crash();
+    let mut api = own.api("faults-second");
+    assert_eq!(api.event(&event)["content"]["text"], "the first event");
+}
+
+#[test]
+fn stopped_process_goes_on_where_it_was() {
+    let own = Own::start();
+    let mut api = own.api("faults-signals");
+    let event = api.write("before");
+    let pid = rustix::process::Pid::from_raw(own.server.pid().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    assert_eq!(api.event(&event)["content"]["text"], "before");
+    let after = api.write("after");
+    let own = own.restart();
+    let mut api = own.api("faults-signals");
+    assert_eq!(api.event(&after)["content"]["text"], "after");
+}

@@ -139,6 +139,11 @@ impl Api {
         Api { client: held.server.client(), scope: unique_scope(area), _held: Some(held) }
     }
 
+    /// A caller of a server that the test started by itself.
+    pub(crate) fn of(client: Client, area: &str) -> Api {
+        Api { client, scope: unique_scope(area), _held: None }
+    }
+
     /// The same server, another connection.
     pub(crate) fn another_client(&self) -> Client {
         Client::new(self.client.address())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lamina_env::disk::write_atomic;
 use lamina_env::{Clock as _, RealDisk, SystemClock};
-use lamina_sim::client::Deadline;
+use lamina_sim::client::{Deadline, Request};
 use lamina_sim::process::{self, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -289,4 +289,33 @@ async fn keys_come_over_tls_from_a_private_authority() {
     });
     tested.await.unwrap();
     serving.abort();
+}
+
+/// A claim makes an administrator only where the configuration names it for the issuer of the token.
+#[test]
+fn claim_makes_an_administrator_only_of_the_issuer_it_is_named_for() {
+    let (one, other) = (Key::new("1"), Key::new("2"));
+    let trusted = Provider::start(Says::Json(key_set(&[&one])));
+    let plain = Provider::start(Says::Json(key_set(&[&other])));
+    let list = format!("{ISS}={},https://other.test={}", trusted.url(), plain.url());
+    let claim = format!("{ISS}=lamina_admin");
+    let server = Believing::start_with(&[
+        ("LAMINA_AUTH_JWKS", list.as_str()),
+        ("LAMINA_AUTH_ADMIN_CLAIMS", claim.as_str()),
+    ]);
+    let set_policy = |token: String| {
+        let request = Request::new("PUT", "/v1/policy/tenant/acme").json(&json!({}));
+        Signed { client: server.server.client(), token }.send(request).response.status
+    };
+    let claims = |value: Value| json!({"lamina_admin": value});
+    assert_eq!(set_policy(one.token_with(ISS, "user:ada", &claims(json!(true)))), 200);
+    for refused in [
+        one.token(ISS, "user:ada"),
+        one.token_with(ISS, "user:ada", &claims(json!(false))),
+        one.token_with(ISS, "user:ada", &claims(json!("true"))),
+        one.token_with(ISS, "user:ada", &json!({"admin": true})),
+        other.token_with("https://other.test", "user:ada", &claims(json!(true))),
+    ] {
+        assert_eq!(set_policy(refused), 403);
+    }
 }

@@ -33,6 +33,8 @@ mod standing;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod full_disk;
+#[cfg(test)]
 mod upgrades;
 #[cfg(test)]
 mod feedback;
@@ -78,10 +80,13 @@ mod export;
 mod vocabularies;
 #[cfg(test)]
 mod zaxy;
+mod zaxy_tools;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
 mod rederive;
+#[cfg(test)]
+mod replaced;
 #[cfg(test)]
 mod ownership;
 #[cfg(test)]
@@ -105,6 +110,7 @@ mod stream;
 #[cfg(test)]
 mod admin;
 #[cfg(test)]
+mod contract;
 mod conventions;
 #[cfg(test)]
 mod errors;
@@ -122,6 +128,10 @@ mod http2;
 mod rate;
 #[cfg(test)]
 mod recall;
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod closest;
 
 #[cfg(test)]
 mod answers;

@@ -1,8 +1,13 @@
 //! The Model Context Protocol from outside: over HTTP, over the socket, and on standard input and output of
 //! `lamina mcp`. Names cite the requirements M1 to M80.
 
-mod stdio;
+pub(crate) mod stdio;
 mod processes;
+mod protocol;
+mod signed;
+mod under_way;
+mod versions;
+mod crashes;
 
 use lamina_sim::client::{Client, Request, Response};
 use serde_json::{Value, json};

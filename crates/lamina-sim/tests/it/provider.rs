@@ -37,7 +37,19 @@ impl Key {
 
     /// An ordinary token of this issuer: tenant `acme`, an hour.
     pub(crate) fn token(&self, iss: &str, sub: &str) -> String {
-        let message = message("ES256", &self.kid, iss, sub);
+        self.token_with(iss, sub, &json!({}))
+    }
+
+    /// A token that is bound to a session of a tenant.
+    pub(crate) fn session_token(&self, iss: &str, bearer: SessionBearer<'_>) -> String {
+        let audience = format!("cortexdb:tenant:{}", bearer.tenant);
+        let claims = json!({"aud": audience, "zaxy_session": bearer.session});
+        self.token_with(iss, bearer.sub, &claims)
+    }
+
+    /// The same with more claims.
+    pub(crate) fn token_with(&self, iss: &str, sub: &str, more: &Value) -> String {
+        let message = message_with("ES256", &self.kid, (iss, sub), more);
         let signature = self.pair.sign(&SystemRandom::new(), message.as_bytes()).unwrap();
         format!("{message}.{}", encode(signature.as_ref()))
     }
@@ -50,13 +62,25 @@ pub(crate) fn hs256(secret: &[u8], kid: &str, iss: &str) -> String {
     format!("{message}.{}", encode(signature.as_ref()))
 }
 
+/// Who a token of a session is for.
+pub(crate) struct SessionBearer<'a> {
+    pub(crate) tenant: &'a str,
+    pub(crate) sub: &'a str,
+    pub(crate) session: &'a str,
+}
+
 fn message(alg: &str, kid: &str, iss: &str, sub: &str) -> String {
+    message_with(alg, kid, (iss, sub), &json!({}))
+}
+
+fn message_with(alg: &str, kid: &str, (iss, sub): (&str, &str), more: &Value) -> String {
     let now = SystemClock::default().wall().0 / 1_000_000;
     let header = json!({"alg": alg, "typ": "JWT", "kid": kid});
-    let claims = json!({
+    let mut claims = json!({
         "iss": iss, "sub": sub, "aud": "cortexdb:tenant:acme",
         "iat": now, "exp": now + 3_600, "jti": crate::harness::unique_key(),
     });
+    claims.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
     format!("{}.{}", encode(header.to_string().as_bytes()), encode(claims.to_string().as_bytes()))
 }
 

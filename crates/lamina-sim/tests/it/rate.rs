@@ -133,3 +133,44 @@ fn r199_a_tenant_lowers_its_own_rates() {
     let put = Request::new("PUT", "/v1/policy/tenant/other").json(&more);
     other.send(put).fails_at(422, "INVALID_BODY", "defaults");
 }
+
+#[test]
+fn reads_beyond_the_limit_are_refused_with_overloaded_and_writes_go_on() {
+    let own = Own::start_with(&[("LAMINA_LIMITS_READS_IN_FLIGHT", "1")]);
+    let mut api = own.api("crowd");
+    for n in 0..20 {
+        api.write(&format!("Person{n} works at Firm{n}."));
+    }
+    let target = format!("/v1/events?scope={}&limit=20", api.scope);
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let (mut client, target) = (own.server.client(), target.clone());
+            std::thread::spawn(move || {
+                let mut refused = 0;
+                for _ in 0..60 {
+                    let response = client.send(&Request::get(&target)).unwrap();
+                    let answer = Answer::checked("GET", &target, response);
+                    if answer.response.status == 503 {
+                        refused += 1;
+                        assert_eq!(answer.header("retry-after"), Some("1"));
+                        answer.fails(503, "OVERLOADED");
+                    } else {
+                        answer.ok(200);
+                    }
+                }
+                refused
+            })
+        })
+        .collect();
+    // Neither writes nor the health report are reads of this kind.
+    for n in 0..20 {
+        api.write(&format!("Person{n} moved to Firm{}.", n + 1));
+        api.get("/v1/health").ok(200);
+    }
+    let refused: u32 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+    assert!(refused > 0, "eight readers at once, and one may read");
+    // When the crowd is gone, one read after the other is answered.
+    for _ in 0..10 {
+        api.get(&target).ok(200);
+    }
+}

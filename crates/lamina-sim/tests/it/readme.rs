@@ -129,7 +129,8 @@ fn put_on_path(directory: &Path) {
 
 /// Output of every command, each followed by its exit code and a mark.
 fn run(steps: &[Step], directory: &Path, port: u16) -> String {
-    let mut script = String::from("trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nexec 2>errors.txt\n");
+    let mut script =
+        String::from("trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nexec 2>errors.txt\n");
     for (number, step) in steps.iter().enumerate() {
         script.push_str(&match step.command.strip_suffix(" &") {
             Some(server) if server.contains("lamina serve") => server_in_background(server, number),
@@ -267,16 +268,19 @@ fn matches_pieces(shown: &[Piece], real: &[Piece]) -> bool {
         Some((Piece::Anything, rest)) => {
             (0..=real.len()).any(|skipped| matches_pieces(rest, &real[skipped..]))
         }
-        Some((piece, rest)) => {
-            real.split_first().is_some_and(|(first, others)| first == piece && matches_pieces(rest, others))
-        }
+        Some((piece, rest)) => real
+            .split_first()
+            .is_some_and(|(first, others)| first == piece && matches_pieces(rest, others)),
     }
 }
 
 #[test]
 fn readme_comparison_accepts_other_ids_and_times_and_nothing_else() {
     let same = |shown: &str, real: &str| matches_pieces(&pieces(shown), &pieces(real));
-    assert!(same("{\"id\":\"evt_01a1e1c56ef078459d\",...}", "{\"id\":\"evt_99a1e1c56ef0784500\",\"b\":1}"));
+    assert!(same(
+        "{\"id\":\"evt_01a1e1c56ef078459d\",...}",
+        "{\"id\":\"evt_99a1e1c56ef0784500\",\"b\":1}"
+    ));
     assert!(same("[2026-11-17 06:15 UTC] [fact]", "[2027-01-01 00:00 UTC] [fact]"));
     assert!(same("at 2026-11-18T21:07:42.433737Z", "at 2026-11-19T01:00:00.1Z"));
     assert!(same("0.96", "0.9"));

@@ -1,6 +1,7 @@
 //! Recall over HTTP: what is found, in which order, within which bounds, and when nothing is.
 
 use lamina_env::Disk as _;
+use lamina_sim::client::Deadline;
 use serde_json::{Value, json};
 
 use crate::harness::{Api, Own, data, directory, launch, string};
@@ -25,6 +26,13 @@ fn ids(pack: &Value, layer: &str) -> Vec<String> {
     let items = pack.pointer(&format!("/layers/{layer}")).and_then(Value::as_array);
     let items = items.expect("a layer is a list");
     items.iter().map(|item| string(item, "id")).collect()
+}
+
+/// Whether a pack has nothing that is relevant enough.
+fn is_only_closest(pack: &Value) -> bool {
+    let events =
+        pack.pointer("/layers/events").and_then(Value::as_array).expect("a layer is a list");
+    pack.get("why_not").is_some() && events.iter().all(|event| event["below_floor"] == true)
 }
 
 /// A few things that were said, with the one that answers most questions below.
@@ -318,7 +326,7 @@ fn a_question_behind_other_matters_is_still_asked() {
     assert_eq!(ids(&pack, "events").first(), Some(&roof), "{pack}");
     let chat = chat.replace("Where does the roof leak?", "Who painted the Sistine Chapel?");
     let pack = recall(&mut api, &chat, &json!({}));
-    assert!(ids(&pack, "events").is_empty(), "{pack}");
+    assert!(is_only_closest(&pack), "{pack}");
 }
 
 #[test]
@@ -331,7 +339,7 @@ fn a_question_without_spaces_is_not_taken_for_one_about_nothing() {
     let pack = recall(&mut api, chat, &json!({}));
     assert_eq!(ids(&pack, "events").first(), Some(&roof), "{pack}");
     let pack = recall(&mut api, "火星的卫星是什么？", &json!({}));
-    assert!(ids(&pack, "events").is_empty(), "{pack}");
+    assert!(is_only_closest(&pack), "{pack}");
 }
 
 #[test]
@@ -568,6 +576,9 @@ fn r205_r420_without_an_index_writes_succeed_and_recall_reads() {
     }
 }
 
+/// How long a small index may take to be made again.
+const HEALS: std::time::Duration = std::time::Duration::from_secs(60);
+
 #[test]
 fn r205_r420_a_damaged_index_fails_no_recall_and_is_made_again() {
     let own = Own::start();
@@ -597,13 +608,25 @@ fn r205_r420_a_damaged_index_fails_no_recall_and_is_made_again() {
     let well = api.write("The well of the farm is thirty feet deep.");
     let pack = found(&own, "How deep is the well?");
     assert!(ids(&pack, "events").contains(&well), "what is written meanwhile is read: {pack}");
-    let own = own.restart();
+    // It is made again while the server runs.
+    let deadline = Deadline::after(HEALS);
     for (question, event) in
         [("Where does the roof leak?", &event), ("How deep is the well?", &well)]
     {
-        let pack = found(&own, question);
-        assert!(ids(&pack, "events").contains(event), "{pack}");
-        assert!(pack["_partial"].is_null(), "{pack}");
+        loop {
+            let pack = found(&own, question);
+            assert!(ids(&pack, "events").contains(event), "{pack}");
+            if pack["_partial"].is_null() {
+                break;
+            }
+            assert!(!deadline.passed(), "{pack}");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
     }
-    own.stop();
+    assert_eq!(api.get("/v1/admin/health").ok(200)["status"], "healthy");
+    let directory = own.stop();
+    let checked =
+        crate::cli::lamina(&["check", "--data", crate::cli::text(&data(directory.path()))]);
+    crate::cli::code(&checked, 0);
+    assert!(!crate::cli::out(&checked).contains("search/"), "{}", crate::cli::out(&checked));
 }

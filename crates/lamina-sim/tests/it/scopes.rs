@@ -25,9 +25,9 @@ fn r301_r414_a_scope_is_registered_once() {
     alice.post("/v1/scopes", &json!({"path": "ws:plan"})).fails(409, "SCOPE_REGISTRATION_EXISTS");
 }
 
-/// A scope that somebody registered is for its members, also when there are none.
+/// A scope that somebody registered is for its members. A list without an owner locks nobody out for good.
 #[test]
-fn r304_a_registered_scope_without_members_is_open_to_nobody() {
+fn r304_list_without_an_owner_keeps_the_owner() {
     let operator = [("LAMINA_AUTH_OPERATORS", "acme/user:root")];
     let team = Team::start_with("on_prem_enterprise", &operator);
     let mut alice = team.caller("acme", "user:alice");
@@ -35,14 +35,18 @@ fn r304_a_registered_scope_without_members_is_open_to_nobody() {
     let id =
         string(&alice.post("/v1/experience", &envelope("ws:plan", "hello")).ok(202), "event_id");
     members(&mut alice, "ws:plan", json!([]));
-    for actor in ["user:alice", "user:bob"] {
-        let mut caller = team.caller("acme", actor);
-        caller.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
-        caller.post("/v1/experience", &envelope("ws:plan", "hello")).fails(403, "NOT_A_MEMBER");
-    }
+    let left = alice.get("/v1/scopes?path=ws:plan").ok(200);
+    assert_eq!(left["members"], json!([{"actor": "user:alice", "role": "owner"}]));
+    alice.get(&format!("/v1/events/{id}")).ok(200);
+    let mut bob = team.caller("acme", "user:bob");
+    bob.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
+    bob.post("/v1/experience", &envelope("ws:plan", "hello")).fails(403, "NOT_A_MEMBER");
     // An operator can mend it, and cannot read it.
     let mut root = team.caller("acme", "user:root");
     root.get(&format!("/v1/events/{id}")).fails(403, "NOT_A_MEMBER");
+    members(&mut root, "ws:plan", json!([{"actor": "user:bob", "role": "reader"}]));
+    let left = alice.get("/v1/scopes?path=ws:plan").ok(200);
+    assert_eq!(left["owner"], "user:alice", "{left}");
     members(&mut root, "ws:plan", json!([{"actor": "user:bob", "role": "owner"}]));
     team.caller("acme", "user:bob").get(&format!("/v1/events/{id}")).ok(200);
 }
@@ -229,9 +233,9 @@ fn r301_members_and_rules_are_inherited() {
     members(&mut dave, "ws:launch", json!([{"actor": "user:dave", "role": "owner"}]));
     assert_eq!(dave.get("/v1/scopes?path=ws:launch").ok(200)["policies"], policies);
     erin.get("/v1/events?scope=ws:launch").ok(200);
-    // One inherits from what is registered and can be read.
+    // One inherits from what is registered and can be read, or from a group that is to be.
     bob.post("/v1/experience", &envelope("ws:written", "hello")).ok(202);
-    for from in ["org:nowhere", "ws:written", "ws:launch"] {
+    for from in ["ws:nowhere", "ws:written", "ws:launch"] {
         let policies = json!({"inherit_from": [from]});
         let body = json!({"path": "ws:own", "policies": policies});
         bob.post("/v1/scopes", &body).fails_at(422, "INVALID_BODY", "policies.inherit_from[0]");

@@ -2,8 +2,9 @@
 //! anything of the other changed, became visible or became unavailable.
 //!
 //! The stories are generated from the table of routes: a route that changes something and has no story
-//! fails here, and so does a parameter that nobody has thought about. The same stories are told with
-//! two tenants, and in `global:` scopes, where tenants meet.
+//! fails here, and so does a parameter that nobody has thought about. The tools of `POST /mcp` have
+//! stories by the list of tools. The same stories are told with two tenants, and in `global:` scopes,
+//! where tenants meet.
 
 mod act;
 mod attacks;
@@ -13,18 +14,21 @@ mod parameters;
 mod question;
 mod removing;
 mod ruling;
+mod tools;
 mod town;
 mod withdrawn;
 mod writing;
 
 use std::collections::BTreeSet;
 
-use lamina_api::routes::{Method, ROUTES, RouteSpec, RouteStatus};
+use lamina_api::routes::{Method, OtherEndpoint, ROUTES, RouteSpec, RouteStatus};
 
 use self::act::{Act, Scene, Story, Verdict};
 use self::question::{Depth, Secrets, Snapshot, said};
-use self::town::{SHARED_PLACES, Things, Tools, Town};
+use self::tools::{AgentTool, agent_tools};
+use self::town::{SHARED_PLACES, TOOL_PLACES, Things, Tools, Town};
 use crate::coverage::{name, route_of};
+use crate::harness::Own;
 use crate::tokens::Signed;
 
 /// Routes that change something and have no story, each with the reason.
@@ -60,6 +64,29 @@ fn changing_route_without_story_fails() {
     let known: BTreeSet<String> = changing().map(name).collect();
     let stale: Vec<&&str> = told.iter().chain(&exempt).filter(|it| !known.contains(**it)).collect();
     assert!(stale.is_empty(), "no such route: {stale:?}");
+    for endpoint in OtherEndpoint::ALL {
+        // An endpoint beside the table brings stories of its own, as the tools do.
+        match endpoint {
+            // Both call the same tools.
+            OtherEndpoint::Mcp | OtherEndpoint::McpMessages => assert!(!tools::STORIES.is_empty()),
+        }
+    }
+}
+
+/// The list of tools comes from the server, of every profile: a tool that changes something and has no
+/// story fails here.
+#[test]
+fn changing_tool_without_story_fails() {
+    let own = Own::start();
+    let tools = agent_tools(&mut own.server.client(), None);
+    let told: BTreeSet<&str> = tools::STORIES.iter().map(|story| story.tool).collect();
+    assert_eq!(told.len(), tools::STORIES.len(), "each tool has one story");
+    let changing = tools.iter().filter(|tool| tool.changes);
+    let missing: Vec<&AgentTool> = changing.filter(|tool| !told.contains(&*tool.name)).collect();
+    assert!(missing.is_empty(), "write a story in `two_users::tools` for {missing:?}");
+    let known: BTreeSet<&str> = tools.iter().map(|tool| &*tool.name).collect();
+    let stale: Vec<&&str> = told.iter().filter(|name| !known.contains(**name)).collect();
+    assert!(stale.is_empty(), "no such tool: {stale:?}");
 }
 
 /// How strictly the verdicts of the acts hold, which are those of one tenant.
@@ -78,6 +105,7 @@ struct Telling<'a> {
     things: &'a Things,
     tools: &'a Tools,
     secrets: &'a Secrets,
+    tenant: &'static str,
     strictness: Strictness,
 }
 
@@ -124,11 +152,24 @@ impl Telling<'_> {
         assert!(!acts.is_empty(), "{} has no act", story.route);
         let route = ROUTES.iter().find(|route| name(route) == story.route).unwrap();
         parameters::check_use(route, story.route, &acts);
-        let mut findings = Vec::new();
-        for act in acts {
+        for act in &acts {
             let route = name(route_of(&act.request.method, &act.request.target));
             assert_eq!(route, story.route, "the act is one of another route");
-            let response = actor.send(act.request.clone()).response;
+        }
+        self.carry_out(town, actor, Chapter { title: story.route, acts }, before)
+    }
+
+    /// Carries out acts and asks the question after each; gives everything that went against the rules.
+    fn carry_out(
+        &self,
+        town: &mut Town,
+        actor: &mut Signed,
+        chapter: Chapter<'_>,
+        before: &mut Before,
+    ) -> Vec<String> {
+        let mut findings = Vec::new();
+        for act in chapter.acts {
+            let response = tools::send(actor, &act.request);
             findings.extend(self.secrets.leaks(&act.request, &response));
             let act = self.judged(act);
             findings.extend(act.objection(&response));
@@ -139,10 +180,41 @@ impl Telling<'_> {
             findings.extend(self.secrets.seen_by(actor, self.things, Depth::Records));
         }
         if let Some(changed) = before.changed(town, self.things, Depth::Everything) {
-            findings.push(format!("the story of {} changed\n{changed}", story.route));
+            findings.push(format!("the story of {} changed\n{changed}", chapter.title));
         }
         findings.extend(self.secrets.seen_by(actor, self.things, Depth::Everything));
         findings
+    }
+
+    /// Tells the stories of the tools, and puts everything of the victim into every argument of every tool.
+    fn tell_tools(&self, town: &mut Town, actor: &mut Signed) {
+        let listed = agent_tools(&mut actor.client, Some(&actor.token));
+        let mut before = Before::take(town, self.things);
+        let mut findings = Vec::new();
+        for story in tools::STORIES {
+            let acts = (story.script)(&mut Scene { town, things: self.things, tools: self.tools });
+            assert!(!acts.is_empty(), "{} has no act", story.tool);
+            let chapter = Chapter { title: story.tool, acts };
+            findings.extend(self.carry_out(town, actor, chapter, &mut before));
+        }
+        for (number, tool) in listed.iter().enumerate() {
+            // A caller for each: what one tool wrote another one may show to the same caller.
+            let mut prober = town.team.caller(self.tenant, &format!("user:prober-{number}"));
+            let own = format!("project=prober-{number}");
+            let mut places = vec!["", own.as_str()];
+            // In another tenant the project of the same name is one's own.
+            if self.strictness == Strictness::SameTenant {
+                places.push(tools::CLOSED_PROJECT);
+            }
+            for request in tools::probes(tool, self.things, &places) {
+                let response = tools::send(&mut prober, &request);
+                findings.extend(self.secrets.leaks(&request, &response));
+                findings.extend(Act::open(request).objection(&response));
+            }
+            let chapter = Chapter { title: &tool.name, acts: Vec::new() };
+            findings.extend(self.carry_out(town, &mut prober, chapter, &mut before));
+        }
+        fail_with(findings);
     }
 
     fn judged(&self, mut act: Act) -> Act {
@@ -163,14 +235,41 @@ impl Telling<'_> {
         for story in stories() {
             findings.extend(self.tell(town, actor, story, &mut before));
         }
-        let mut seen = BTreeSet::new();
-        findings.retain(|finding| seen.insert(finding.clone()));
-        assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+        fail_with(findings);
     }
 }
 
+/// The acts of one story.
+struct Chapter<'a> {
+    title: &'a str,
+    acts: Vec<Act>,
+}
+
+/// Fails with all findings at once, each named once.
+#[track_caller]
+fn fail_with(mut findings: Vec<String>) {
+    let mut seen = BTreeSet::new();
+    findings.retain(|finding| seen.insert(finding.clone()));
+    assert!(findings.is_empty(), "{} findings:\n{}", findings.len(), findings.join("\n"));
+}
+
+/// By which way the one who acts comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Approach {
+    Routes,
+    Tools,
+}
+
+/// Who acts, and how its acts are judged.
+struct Attack {
+    tenant: &'static str,
+    strictness: Strictness,
+    approach: Approach,
+}
+
 /// Lets a user of a tenant act against these things, and asks the question.
-fn act_against(town: &mut Town, things: &Things, tenant: &str, strictness: Strictness) {
+fn act_against(town: &mut Town, things: &Things, attack: &Attack) {
+    let Attack { tenant, strictness, approach } = *attack;
     let mut mallory = town.team.caller(tenant, "user:mallory");
     let tools = Tools::made(&mut mallory, "user:mallory");
     let snapshot = Snapshot::take(town, things, Depth::Everything);
@@ -178,16 +277,24 @@ fn act_against(town: &mut Town, things: &Things, tenant: &str, strictness: Stric
     if strictness == Strictness::OtherTenant {
         // The paths name other scopes there, and those may be told.
         secrets.forget_paths(things);
+        if approach == Approach::Tools {
+            // A rating names the record that its caller named; in a project of one's own it may be read.
+            secrets.forget_ids(&[&things.fact, &things.belief, &things.concept]);
+        }
     }
-    let telling = Telling { things, tools: &tools, secrets: &secrets, strictness };
-    telling.tell_all(town, &mut mallory);
+    let telling = Telling { things, tools: &tools, secrets: &secrets, tenant, strictness };
+    match approach {
+        Approach::Routes => telling.tell_all(town, &mut mallory),
+        Approach::Tools => telling.tell_tools(town, &mut mallory),
+    }
 }
 
 #[test]
 fn ordinary_user_changes_and_sees_nothing_of_another() {
     let mut town = Town::start();
     let things = Things::own(&mut town);
-    act_against(&mut town, &things, "acme", Strictness::SameTenant);
+    let (strictness, approach) = (Strictness::SameTenant, Approach::Routes);
+    act_against(&mut town, &things, &Attack { tenant: "acme", strictness, approach });
 }
 
 /// The same paths are other scopes in another tenant, so what is allowed there differs; what is asked
@@ -196,12 +303,30 @@ fn ordinary_user_changes_and_sees_nothing_of_another() {
 fn user_of_another_tenant_changes_and_sees_nothing() {
     let mut town = Town::start();
     let things = Things::own(&mut town);
-    act_against(&mut town, &things, "other", Strictness::OtherTenant);
+    let (strictness, approach) = (Strictness::OtherTenant, Approach::Routes);
+    act_against(&mut town, &things, &Attack { tenant: "other", strictness, approach });
 }
 
 #[test]
 fn user_of_another_tenant_changes_and_sees_nothing_in_global_scopes() {
     let mut town = Town::start();
     let things = Things::made(&mut town, &SHARED_PLACES);
-    act_against(&mut town, &things, "other", Strictness::SharedScopes);
+    let (strictness, approach) = (Strictness::SharedScopes, Approach::Routes);
+    act_against(&mut town, &things, &Attack { tenant: "other", strictness, approach });
+}
+
+#[test]
+fn tools_of_ordinary_user_change_and_see_nothing_of_another() {
+    let mut town = Town::start();
+    let things = Things::made(&mut town, &TOOL_PLACES);
+    let (strictness, approach) = (Strictness::SameTenant, Approach::Tools);
+    act_against(&mut town, &things, &Attack { tenant: "acme", strictness, approach });
+}
+
+#[test]
+fn tools_of_user_of_another_tenant_change_and_see_nothing() {
+    let mut town = Town::start();
+    let things = Things::made(&mut town, &TOOL_PLACES);
+    let (strictness, approach) = (Strictness::OtherTenant, Approach::Tools);
+    act_against(&mut town, &things, &Attack { tenant: "other", strictness, approach });
 }

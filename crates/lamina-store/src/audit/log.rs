@@ -15,6 +15,7 @@ use super::retain::decode_heads;
 use super::shared::{Anchored, Lookup, Shared};
 use super::tags::Tags;
 use super::{ROWS, row};
+use crate::ballast::Ballast;
 use crate::entry::{DEPLOYMENT, Kind, SYSTEM_SCOPE, control};
 use crate::keys::Keys;
 use crate::log::{
@@ -53,7 +54,7 @@ impl AuditOptions {
             keys: Arc::clone(&self.keys),
             segment_bytes: self.segment_bytes,
             // Nothing in here has to be written on a full disk: the log has what must survive.
-            ballast_bytes: 0,
+            ballast: Ballast::new(Arc::clone(&self.disk), &self.dir, 0),
             epoch: 0,
             known: KnownTail::default(),
         }

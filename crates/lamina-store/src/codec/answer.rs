@@ -67,6 +67,8 @@ pub struct Answer {
     pub stands: bool,
     /// Instructions that it takes back, or sets otherwise.
     pub revoked: Vec<Revoked>,
+    /// Names that labels of the event give concepts.
+    pub concepts: Vec<String>,
 }
 
 /// An instruction that does not apply any more.
@@ -209,6 +211,7 @@ mod tag {
     pub(super) const RATED: u8 = 53;
     pub(super) const REVOKED: u8 = 54;
     pub(super) const SOURCE: u8 = 55;
+    pub(super) const CONCEPT: u8 = 56;
 }
 
 impl Answer {
@@ -259,9 +262,8 @@ impl Answer {
             no_beliefs,
             feedback,
             settles: _,
-            source,
+            source: _,
         } = &self.asked;
-        out.optional(tag::SOURCE, source.as_deref().map(str::as_bytes));
         for (tag, set) in [
             (tag::SHIFTS_TOPIC, self.shifts_topic),
             (tag::NO_SUPERSEDE, *no_supersede),
@@ -298,6 +300,7 @@ impl Answer {
         if let Some(way) = self.asked.settles {
             out.field(tag::SETTLES, &[way as u8]);
         }
+        out.optional(tag::SOURCE, self.asked.source.as_deref().map(str::as_bytes));
         for position in &self.relations {
             out.number(tag::RELATION, u64::from(*position));
         }
@@ -319,6 +322,9 @@ impl Answer {
         }
         for Revoked { event, value } in &self.revoked {
             out.field(tag::REVOKED, &[event.as_bytes().as_slice(), value].concat());
+        }
+        for concept in &self.concepts {
+            out.field(tag::CONCEPT, concept.as_bytes());
         }
     }
 
@@ -358,6 +364,7 @@ impl Answer {
                 tag::STANDS => answer.stands = true,
                 tag::RATED => answer.rated.push(rating(value)?),
                 tag::REVOKED => answer.revoked.push(revoked(value)?),
+                tag::CONCEPT => answer.concepts.push(string(value, "concept")?),
                 tag::SOURCE_CLASS => once(&mut class, source_class(value)?, "source_class")?,
                 tag::JUDGED => once(&mut judgement, judged(value)?, "judged")?,
                 tag::CONFIDENCE_FLOOR => {
@@ -410,6 +417,7 @@ impl Answer {
             echoed: Vec::new(),
             stands: false,
             revoked: Vec::new(),
+            concepts: Vec::new(),
         }
     }
 }

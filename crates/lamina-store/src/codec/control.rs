@@ -55,6 +55,8 @@ const VERSION: u8 = 1;
 pub struct Tenant {
     /// Its name.
     pub name: String,
+    /// The check value of its key; a tenant of an earlier version has none.
+    pub key_check: Option<[u8; 16]>,
 }
 
 impl Tenant {
@@ -62,19 +64,24 @@ impl Tenant {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = FieldWriter::new(VERSION, 64);
         out.field(1, self.name.as_bytes());
+        if let Some(key_check) = &self.key_check {
+            out.field(2, key_check);
+        }
         out.finish()
     }
 
     /// Reads the bytes of the section.
     pub fn decode(bytes: &[u8]) -> Result<Tenant, CodecError> {
-        let mut name = None;
+        let (mut name, mut key_check) = (None, None);
         let mut fields = fields(bytes, VERSION)?;
         while let Some((tag, value)) = fields.next()? {
-            if tag == 1 {
-                once(&mut name, string(value, "name")?, "name")?;
+            match tag {
+                1 => once(&mut name, string(value, "name")?, "name")?,
+                2 => once(&mut key_check, array(value, "key_check")?, "key_check")?,
+                _ => {}
             }
         }
-        Ok(Tenant { name: required(name, "name")? })
+        Ok(Tenant { name: required(name, "name")?, key_check })
     }
 }
 

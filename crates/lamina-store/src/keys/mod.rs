@@ -69,6 +69,15 @@ pub enum KeyError {
         /// What cannot be done any more.
         lost: &'static str,
     },
+    /// The file holds another key than the one that the log was written with.
+    #[error(
+        "the key file {name} holds another key than the one that this log was written with; put back {name} from a \
+         backup of this directory (`lamina backup` keeps it). Nothing was changed"
+    )]
+    Swapped {
+        /// The file.
+        name: String,
+    },
     /// The disk answered with an error.
     #[error("the disk failed while {doing} the key {name}")]
     Io {
@@ -80,6 +89,13 @@ pub enum KeyError {
         #[source]
         source: io::Error,
     },
+}
+
+impl KeyError {
+    /// The file of a tenant's key holds another key.
+    pub fn swapped(ordinal: u32) -> KeyError {
+        KeyError::Swapped { name: format!("{TENANT}{ordinal}") }
+    }
 }
 
 /// All keys of a data directory.
@@ -167,6 +183,14 @@ impl Keys {
         Ok(key)
     }
 
+    /// Compares the key of a tenant with its check value in the log.
+    pub fn verify_tenant(&self, ordinal: u32, key_check: &[u8; 16]) -> Result<(), KeyError> {
+        match self.tenant(ordinal)?.check_value() == *key_check {
+            true => Ok(()),
+            false => Err(KeyError::swapped(ordinal)),
+        }
+    }
+
     /// The key of page cursors.
     pub fn cursor(&self) -> KeyedHash {
         self.cursor.clone()
@@ -199,6 +223,12 @@ impl KeyedHash {
     /// The keyed hash of this secret.
     pub fn new(key: Zeroizing<[u8; 32]>) -> KeyedHash {
         KeyedHash { key: Arc::new(key) }
+    }
+
+    /// A value that stands in the log and tells this key from every other one, and says nothing of it.
+    pub fn check_value(&self) -> [u8; 16] {
+        let mac = self.mac("key check", &[]);
+        std::array::from_fn(|at| mac.get(at).copied().unwrap_or_default())
     }
 
     /// The hash of some parts under a label. Label and parts are prefixed with their lengths, so

@@ -24,13 +24,13 @@ use super::quarantine::{self, Torn, Unused};
 use super::reader::{Segment, SegmentReader, Shared};
 use super::record::Seed;
 use super::recover::{Damage, Recovered, judge};
-use super::roll::Ballast;
 use super::scan::{Own, Standing};
 use super::segment::{
     ERASE_GEN_AT, FOOTER_LEN, FORMAT, HEAD_LEN, HeadFault, SegmentHead, file_name,
 };
 use super::writer::{Active, SegmentLog};
 use super::{LogError, LogReader, Tip, zero};
+use crate::ballast::Ballast;
 use crate::entry::Place;
 use crate::keys::Keys;
 
@@ -56,8 +56,8 @@ pub struct OpenOptions {
     pub keys: Arc<Keys>,
     /// Bytes of a segment file; [`OpenOptions::SEGMENT_BYTES`] unless there is a reason.
     pub segment_bytes: u64,
-    /// Bytes kept back for a full disk; [`OpenOptions::BALLAST_BYTES`] unless there is a reason.
-    pub ballast_bytes: u64,
+    /// Space kept back for a full disk.
+    pub ballast: Ballast,
     /// Which life of the log this is: 0, and one more after each restore. Never goes back.
     pub epoch: u32,
     /// How far the log is known to have reached.
@@ -67,8 +67,6 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// The usual size of a segment.
     pub const SEGMENT_BYTES: u64 = 64 * 1_024 * 1_024;
-    /// The usual size of the ballast.
-    pub const BALLAST_BYTES: u64 = 64 * 1_024 * 1_024;
 }
 
 /// What opening found and did.
@@ -191,7 +189,7 @@ impl SegmentLog {
         let paths = Paths::new(&options.dir);
         let disk = &*options.disk;
         make_directories(disk, &paths)?;
-        let mut ballast = Ballast::find(disk, paths.ballast(), options.ballast_bytes);
+        let ballast = options.ballast.clone();
         let mut report = OpenReport::default();
         let Looked { paths, log_id, dropped, unused, ends, last, tail, checkpoint, reached } =
             Looked::at(&options)?;
@@ -207,7 +205,7 @@ impl SegmentLog {
         }
         if let (Some(last), Some(range)) = (&last, tail.cut) {
             let torn = last.torn(range);
-            let mut cut = quarantine::cut(disk, &paths, &torn, &mut ballast)?;
+            let mut cut = quarantine::cut(disk, &paths, &torn, &ballast)?;
             cut.acknowledged = reached.map(|reached| reached.is_beyond(tail.tip.next_offset));
             report.cut = Some(cut);
         }
@@ -223,7 +221,7 @@ impl SegmentLog {
         let shared =
             Arc::new(Shared::new(Arc::clone(&options.disk), paths, log_id, ends.segments, tip));
         for erase in &tail.erasures {
-            zero::sections(&shared, &erase.targets, &mut ballast)?;
+            zero::sections(&shared, &erase.targets, &ballast)?;
         }
         shared.erasing.write().extend_from_slice(&tail.erasures);
         report.finished_erasures = tail.erasures.len() as u64;

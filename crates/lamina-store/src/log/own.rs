@@ -88,7 +88,7 @@ impl Log for SegmentLog {
         let erase = EraseEntry { offset, tenant, targets: targets.to_vec() };
         self.erasures.push(erase.clone());
         self.shared.erasing.write().push(erase);
-        if let Err(error) = zero::sections(&self.shared, targets, &mut self.ballast) {
+        if let Err(error) = zero::sections(&self.shared, targets, &self.ballast) {
             // Some bytes are gone, some may not be: only an open that finishes it may go on.
             self.poisoned = true;
             return Err(error);
@@ -138,7 +138,7 @@ impl Log for SegmentLog {
         if self.poisoned {
             return Err(LogError::Poisoned);
         }
-        self.ballast.make(&*self.disk);
+        self.ballast.restore(self.written());
         if let Some(erase) = self.erasures.first() {
             let (offset, tenant) = (erase.offset, erase.tenant);
             return self.append_erased(tenant, offset).map(Some);
@@ -176,20 +176,18 @@ impl Log for SegmentLog {
     }
 
     fn stats(&self) -> LogStats {
-        let segments = self.shared.segments.read();
-        let sealed: u64 = segments.iter().filter_map(|segment| segment.end).sum();
-        let active = self.active.as_ref().filter(|active| !active.sealed);
+        let segments = self.shared.segments.read().len();
         LogStats {
             next_offset: self.tip.next_offset,
             batches: self.tip.batch,
-            segments: segments.len() as u64,
-            bytes: sealed + active.map_or(0, |active| active.position),
+            segments: segments as u64,
+            bytes: self.written(),
             poisoned: self.poisoned,
             full: self.full,
             clock_held: self.clock.is_held(),
             checkpoint_at: self.cadence.checkpoint_at,
             checkpoint_file_stale: self.cadence.file_stale,
-            ballast: self.ballast.there(),
+            ballast: self.ballast.is_held(),
             erasures_open: self.erasures.len() as u64,
         }
     }

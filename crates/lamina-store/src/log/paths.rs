@@ -44,8 +44,4 @@ impl Paths {
     pub(super) fn anchor(&self) -> PathBuf {
         self.data.join("anchor")
     }
-
-    pub(super) fn ballast(&self) -> PathBuf {
-        self.data.join("ballast")
-    }
 }

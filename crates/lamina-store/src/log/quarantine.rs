@@ -5,9 +5,9 @@ use lamina_env::{Disk, DiskFile};
 use super::bytes::written_len;
 use super::open::opening;
 use super::paths::Paths;
-use super::roll::Ballast;
 use super::writer::is_full;
 use super::{Cut, LogError, zero};
+use crate::ballast::Ballast;
 
 /// A segment file that holds nothing: its name and its first bytes.
 #[derive(Debug)]
@@ -48,11 +48,11 @@ pub(super) fn cut(
     disk: &dyn Disk,
     paths: &Paths,
     torn: &Torn<'_>,
-    ballast: &mut Ballast,
+    ballast: &Ballast,
 ) -> Result<Cut, LogError> {
     let name = match quarantine(disk, paths, torn.segment, torn.position, torn.bytes) {
         Err(LogError::Full(_)) => {
-            ballast.release(disk);
+            ballast.release();
             quarantine(disk, paths, torn.segment, torn.position, torn.bytes)?
         }
         other => other?,

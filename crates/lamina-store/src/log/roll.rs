@@ -5,11 +5,11 @@
 //! leaves a segment with a footer and perhaps a file that holds nothing yet.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use lamina_env::{Disk, DiskFile};
+use lamina_env::DiskFile;
 
 use super::LogError;
 use super::anchor::Anchor;
@@ -19,7 +19,10 @@ use super::writer::{Active, Room, SegmentLog, is_full};
 use crate::entry::Place;
 
 /// The size of a segment made while the disk is full.
-const URGENT_SEGMENT_BYTES: u64 = 4 * 1_024 * 1_024;
+const URGENT_SEGMENT_BYTES: u64 = 1_024 * 1_024;
+/// The size of the first segment. Each later one is as large as all before it, up to the configured size, so that
+/// a small log takes little space.
+const SEGMENT_BYTES_MIN: u64 = 1_024 * 1_024;
 
 impl SegmentLog {
     /// Sees to it that `len` bytes, and a footer after them, fit into the active segment.
@@ -119,9 +122,17 @@ impl SegmentLog {
         Ok(())
     }
 
+    /// Bytes of all segments, without space that is allocated and not used.
+    pub(super) fn written(&self) -> u64 {
+        let segments = self.shared.segments.read();
+        let sealed: u64 = segments.iter().filter_map(|segment| segment.end).sum();
+        let active = self.active.as_ref().filter(|active| !active.sealed);
+        sealed + active.map_or(0, |active| active.position)
+    }
+
     fn make_segment(&mut self, needed: u64, room: Room) -> Result<(), LogError> {
         let wished = match room {
-            Room::Normal => self.segment_bytes,
+            Room::Normal => self.segment_bytes.min(self.written().max(SEGMENT_BYTES_MIN)),
             Room::Urgent => self.segment_bytes.min(URGENT_SEGMENT_BYTES),
         };
         let capacity = wished.max(HEAD_LEN as u64 + needed);
@@ -196,66 +207,6 @@ fn making(source: io::Error) -> LogError {
         return LogError::Full(source);
     }
     LogError::Io { doing: "making a segment", source }
-}
-
-/// With less free than this part of the ballast, an urgent batch takes it.
-const SCARCE: u64 = 4;
-
-/// Space that is given up when nothing else is left, so that erasing still works.
-#[derive(Debug)]
-pub(super) struct Ballast {
-    path: PathBuf,
-    bytes: u64,
-    there: bool,
-}
-
-impl Ballast {
-    pub(super) fn find(disk: &dyn Disk, path: PathBuf, bytes: u64) -> Ballast {
-        let there = disk.open_read(&path).and_then(|file| file.len()).is_ok_and(|len| len >= bytes);
-        Ballast { path, bytes, there }
-    }
-
-    pub(super) fn there(&self) -> bool {
-        self.there
-    }
-
-    /// Makes it, if there is space for it and as much again.
-    pub(super) fn make(&mut self, disk: &dyn Disk) {
-        if self.there || self.bytes == 0 {
-            return;
-        }
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        let roomy = disk.free_bytes(dir).is_ok_and(|free| free >= self.bytes.saturating_mul(2));
-        if !roomy {
-            return;
-        }
-        let made = match disk.exists(&self.path) {
-            true => disk.open(&self.path),
-            false => disk.create_new(&self.path),
-        }
-        .and_then(|file| file.allocate(self.bytes));
-        self.there = made.is_ok();
-        if !self.there {
-            self.release(disk);
-        }
-    }
-
-    /// Gives it up before an urgent batch if hardly anything is free. The batch itself may still fit
-    /// into what its segment has allocated, but what it says has to be written elsewhere too: the
-    /// views, and the audit log.
-    pub(super) fn release_if_scarce(&mut self, disk: &dyn Disk) {
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        let scarce = disk.free_bytes(dir).is_ok_and(|free| free < self.bytes / SCARCE);
-        if self.there && scarce {
-            self.release(disk);
-        }
-    }
-
-    /// Gives it up. Best effort: if it cannot be removed, the write that follows says so.
-    pub(super) fn release(&mut self, disk: &dyn Disk) {
-        let _ = disk.remove(&self.path);
-        self.there = false;
-    }
 }
 
 #[cfg(test)]

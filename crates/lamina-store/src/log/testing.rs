@@ -14,6 +14,7 @@ use super::{
     Appended, EraseTarget, KnownTail, Log, LogError, LogReader, NewEntry, NoViews, OpenOptions,
     OpenReport, Section, SegmentLog, exists,
 };
+use crate::ballast::Ballast;
 use crate::entry::{Entry, Kind};
 use crate::keys::Keys;
 
@@ -60,13 +61,13 @@ impl World {
         let rng: Arc<dyn Rng> = self.rng.clone();
         let keys = Keys::open(disk.clone(), &Path::new(DATA).join("keys"), rng.clone(), fresh);
         OpenOptions {
+            ballast: Ballast::new(disk.clone(), Path::new(DATA), self.ballast_bytes),
             disk,
             dir: PathBuf::from(DATA),
             clock: Arc::new(SteadyClock::new(self.clock.clone())),
             rng,
             keys: Arc::new(keys.unwrap()),
             segment_bytes: self.segment_bytes,
-            ballast_bytes: self.ballast_bytes,
             epoch: self.epoch,
             known: KnownTail::default(),
         }

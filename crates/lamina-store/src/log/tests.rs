@@ -44,10 +44,10 @@ fn the_real_disk_keeps_it_too() {
         let keys = dir.path().join("keys");
         let keys = Keys::open(disk.clone(), &keys, world.rng.clone(), fresh).unwrap();
         OpenOptions {
+            ballast: crate::ballast::Ballast::new(disk.clone(), dir.path(), 1 << 20),
             disk,
             dir: dir.path().to_owned(),
             keys: Arc::new(keys),
-            ballast_bytes: 1 << 20,
             ..world.options()
         }
     };

@@ -35,7 +35,7 @@ pub struct SegmentLog {
     pub(super) log_id: [u8; 16],
     pub(super) epoch: u32,
     pub(super) segment_bytes: u64,
-    pub(super) ballast: super::roll::Ballast,
+    pub(super) ballast: crate::ballast::Ballast,
     pub(super) clock: Arc<SteadyClock>,
     pub(super) tip: Tip,
     /// The segment being written; `None` before the first, and between sealing one and making
@@ -123,7 +123,7 @@ impl SegmentLog {
     pub fn start(&mut self, lookup: Arc<dyn ChainLookup>) -> Result<Vec<Appended>, LogError> {
         self.scan_since(lookup.applied())?;
         self.lookup = Some(lookup);
-        self.ballast.make(&*self.disk);
+        self.ballast.restore(self.written());
         let mut appended = Vec::new();
         while let Some(erase) = self.erasures.first() {
             let (offset, tenant) = (erase.offset, erase.tenant);
@@ -272,11 +272,11 @@ impl SegmentLog {
     /// Writes the buffer where it fits and syncs it.
     fn put(&mut self, room: Room) -> Result<Place, LogError> {
         if room == Room::Urgent {
-            self.ballast.release_if_scarce(&*self.disk);
+            self.ballast.release_if_scarce();
         }
         match self.put_once(Room::Normal) {
             Err(LogError::Full(_)) if room == Room::Urgent => {
-                self.ballast.release(&*self.disk);
+                self.ballast.release();
                 self.put_once(Room::Urgent)
             }
             other => other,

@@ -11,10 +11,10 @@ use lamina_types::limits::CAUSES_MAX;
 
 use super::reader::Shared;
 use super::record::{self, FRAME_LEN, Start, head_len};
-use super::roll::Ballast;
 use super::segment::{ERASE_GEN_AT, HEAD_LEN, erase_gen_pair, next_erase_gen};
 use super::writer::is_full;
 use super::{EraseTarget, LogError, Tip};
+use crate::ballast::Ballast;
 use crate::entry::{Kind, control};
 
 /// Writes zeros.
@@ -64,11 +64,11 @@ pub(super) fn check_targets(
 pub(super) fn sections(
     shared: &Shared,
     targets: &[EraseTarget],
-    ballast: &mut Ballast,
+    ballast: &Ballast,
 ) -> Result<(), LogError> {
     match sections_once(shared, targets) {
-        Err(LogError::Io { source, .. }) if is_full(&source) && ballast.there() => {
-            ballast.release(&*shared.disk);
+        Err(LogError::Io { source, .. }) if is_full(&source) => {
+            ballast.release();
             sections_once(shared, targets)
         }
         other => other,

@@ -271,6 +271,9 @@ impl<'a> Fold<'a> {
             return Err(contradiction(entry, "the tenant is there already"));
         }
         let payload = section(head.offset, &entry.what, Tenant::decode)?;
+        if let Some(key_check) = payload.as_ref().and_then(|tenant| tenant.key_check.as_ref()) {
+            self.tags.verify_key(head.tenant, key_check)?;
+        }
         let name = payload.map(|tenant| self.tags.tenant_name(&tenant.name));
         let name = name.transpose()?;
         if let Some(name) = &name {

@@ -126,10 +126,24 @@ pub enum ViewError {
         /// Its ordinal.
         tenant: u32,
     },
+    /// The key of a tenant is not the one that the log was written with.
+    #[error("tenant {tenant} has another key than the one that the log was written with")]
+    OtherKey {
+        /// Its ordinal.
+        tenant: u32,
+    },
     /// The layout is another one, or a reset was interrupted: nothing can be applied before
     /// [`Views::reset`].
     #[error("the views have to be rebuilt")]
     NeedsRebuild,
+}
+
+impl ViewError {
+    /// Whether the disk has no space for what was to be written. The same can be tried again later.
+    pub fn is_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, ViewError::Kv { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    }
 }
 
 /// How many of each there are.
@@ -171,6 +185,8 @@ pub struct Views {
     /// Rows that readers asked for lately.
     remembered: remembered::Remembered,
     needs_rebuild: AtomicBool,
+    /// A write failed, and it is not known whether the store has it.
+    is_unsure: AtomicBool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -215,6 +231,7 @@ impl Views {
             worked: Mutex::default(),
             remembered: remembered::Remembered::default(),
             needs_rebuild: AtomicBool::new(opened.is_none()),
+            is_unsure: AtomicBool::new(false),
         };
         Ok(views)
     }
@@ -275,11 +292,16 @@ impl Views {
     /// `tip` is the tip after the last of them.
     pub fn apply(&self, entries: &[Entry], tip: &Tip) -> Result<(), ViewError> {
         let _turn = self.applying.lock();
-        let state = *self.state.lock();
         if self.needs_rebuild() {
             return Err(ViewError::NeedsRebuild);
         }
-        check_order(state.tip.map_or(0, |tip| tip.next_offset), entries, tip)?;
+        let was_unsure = self.make_sure()?;
+        let state = *self.state.lock();
+        let applied = state.tip.map_or(0, |applied| applied.next_offset);
+        if was_unsure && applied == tip.next_offset {
+            return Ok(());
+        }
+        check_order(applied, entries, tip)?;
         let Some(last) = entries.last() else {
             return Ok(());
         };
@@ -302,14 +324,28 @@ impl Views {
         for (space, key, value) in &batch.writes {
             known.learn(*space, key, value.as_deref());
         }
-        self.remembered
-            .write(self.kv.as_ref(), batch)
-            .map_err(|source| ViewError::Kv { doing: "applying entries", source })?;
+        self.remembered.write(self.kv.as_ref(), batch).map_err(|source| {
+            self.is_unsure.store(true, Ordering::Release);
+            ViewError::Kv { doing: "applying entries", source }
+        })?;
         *self.known.lock() = known;
         let mut all = self.worked.lock();
         *all = all.and(worked);
         *self.state.lock() = next;
         Ok(())
+    }
+
+    /// After a write that failed: asks the store how far it is. Whether it had to.
+    fn make_sure(&self) -> Result<bool, ViewError> {
+        if !self.is_unsure.load(Ordering::Acquire) {
+            return Ok(false);
+        }
+        let stored = read_state(self.kv.as_ref())?.ok_or(ViewError::NeedsRebuild)?;
+        self.remembered.clear();
+        *self.known.lock() = known::Known::default();
+        *self.state.lock() = stored;
+        self.is_unsure.store(false, Ordering::Release);
+        Ok(true)
     }
 
     /// What is left of erased entries, for a replay. To be set before it begins, and to nothing after.
@@ -353,6 +389,11 @@ impl Views {
         parts: &[&[u8]],
     ) -> Result<Tag, ViewError> {
         self.tags.derived(tenant, domain, parts)
+    }
+
+    /// The keyed hash that stands for the name of a tenant.
+    pub fn tenant_tag(&self, name: &str) -> Result<Tag, ViewError> {
+        self.tags.tenant_name(name)
     }
 
     /// The keyed hash that stands for the path of a scope.

@@ -31,6 +31,15 @@ impl Tags {
         Tags { hasher }
     }
 
+    /// Refuses a key that is not the one that the log was written with.
+    pub(crate) fn verify_key(&self, tenant: u32, key_check: &Tag) -> Result<(), ViewError> {
+        let own = self.hasher.mac(tenant, "key check", &[]).ok_or(ViewError::NoKey { tenant })?;
+        match own.starts_with(key_check) {
+            true => Ok(()),
+            false => Err(ViewError::OtherKey { tenant }),
+        }
+    }
+
     pub(crate) fn label(&self, tenant: u32, label: &str) -> Result<Tag, ViewError> {
         self.tag("view.label", tenant, label.as_bytes())
     }

@@ -99,7 +99,7 @@ impl TestLog {
     }
 
     pub(crate) fn tenant(&mut self, ordinal: u32, name: &str) -> u64 {
-        let what = Tenant { name: name.to_owned() };
+        let what = Tenant { name: name.to_owned(), key_check: None };
         self.control(ordinal, control::TENANT, Vec::new(), what.encode())
     }
 

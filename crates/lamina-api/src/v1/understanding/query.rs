@@ -54,8 +54,6 @@ pub struct RelatedQuery {
     pub relation: Option<String>,
     /// At most so many steps.
     pub depth: u32,
-    /// At most so many.
-    pub limit: usize,
 }
 
 impl ConceptQuery {
@@ -86,11 +84,7 @@ impl RelatedQuery {
         if relation.is_some_and(|relation| !is_name(relation)) {
             return Err(ApiError::invalid_parameter("relation", "must be the name of a relation"));
         }
-        Ok(RelatedQuery {
-            relation: relation.map(str::to_owned),
-            depth: depth(&params, 1)?,
-            limit: params.limit(PAGE_DEFAULT)?,
-        })
+        Ok(RelatedQuery { relation: relation.map(str::to_owned), depth: depth(&params, 1)? })
     }
 }
 

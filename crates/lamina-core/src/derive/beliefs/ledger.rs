@@ -73,7 +73,7 @@ impl Piece {
 pub struct Said {
     /// The evidence.
     pub evidence: Evidence,
-    /// Until when the claim is said to hold. Of evidence against it: when it ended, if that was said.
+    /// Until when the claim is said to hold. Of evidence against it: from when another value holds.
     pub valid_to: Option<ValidAt>,
     /// Below which confidence its event wants no belief; none: the usual floor.
     pub floor: Option<Confidence>,
@@ -280,15 +280,16 @@ fn first_end(said: &Said) -> Option<ValidAt> {
     }
 }
 
-/// The end of a belief after one more piece: the latest end of what supports it. What says from a later time on
-/// that it is over, or that something else is so, ends it there; the same claim said again opens it again.
+/// The end of a belief after one more piece: the latest end of what supports it. Another value from a later time on ends it
+/// there; the same claim said again opens it again. A denial ends nothing: the belief is kept as contradicted.
 fn end_after(held: &Held, said: &Said) -> Option<ValidAt> {
     let known = held.valid_to;
     match said.evidence.polarity {
         Polarity::Against => {
-            let end = said.valid_to.unwrap_or(said.evidence.valid_from);
-            let is_over = held.state.supports_count > 0 && end > held.state.valid_from;
-            if is_over { Some(known.map_or(end, |known| known.min(end))) } else { known }
+            let is_over =
+                |end: &ValidAt| held.state.supports_count > 0 && *end > held.state.valid_from;
+            let end = said.valid_to.filter(is_over);
+            end.map(|end| known.map_or(end, |known| known.min(end))).or(known)
         }
         Polarity::Supports if held.state.supports_count == 0 => said.valid_to,
         Polarity::Supports => known.zip(said.valid_to).map(|(one, two)| one.max(two)),

@@ -33,14 +33,20 @@ impl Supports {
         self.episodes.saturating_add(self.facts)
     }
 
-    /// Whether that is enough for a concept.
-    pub fn suffice(self) -> bool {
-        self.episodes >= EPISODES_MIN && self.total() >= SUPPORTS_MIN
+    /// Whether that is enough for a concept around a leader.
+    pub fn suffice(self, leader: Item) -> bool {
+        match leader {
+            Item::Label(_) => self.episodes > 0,
+            _ => self.episodes >= EPISODES_MIN && self.total() >= SUPPORTS_MIN,
+        }
     }
 }
 
 /// What the members of a cluster stand on.
 pub fn supports(graph: &dyn Graph, leader: Item, members: &[Item]) -> Supports {
+    if leader.is_label() {
+        return Supports { episodes: graph.episodes(leader), facts: graph.facts(leader) };
+    }
     let others = members.iter().filter(|item| **item != leader);
     Supports {
         episodes: others.map(|item| graph.together(leader, *item)).max().unwrap_or(0),
@@ -141,7 +147,8 @@ impl<'a> Clusters<'a> {
         }
         let rank = self.rank(item);
         let strong = self.strong(item);
-        let leads = !strong.is_empty() && strong.iter().all(|(other, _)| rank < self.rank(*other));
+        let leads = item.is_label()
+            || !strong.is_empty() && strong.iter().all(|(other, _)| rank < self.rank(*other));
         self.leads.borrow_mut().insert(item, leads);
         leads
     }
@@ -170,7 +177,8 @@ impl<'a> Clusters<'a> {
             .collect();
         members.insert(leader);
         let all: Vec<Item> = members.iter().copied().collect();
-        let enough = members.len() >= MEMBERS_MIN && supports(self.graph, leader, &all).suffice();
+        let many = members.len() >= MEMBERS_MIN || leader.is_label();
+        let enough = many && supports(self.graph, leader, &all).suffice(leader);
         enough.then_some(members)
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use lamina_types::{ConceptId, EntityId, EpisodeId, FactId, RecordedAt, ValidAt};
 
 use super::edges::Edge;
-use super::{FACTS_MAX, ITEMS_MAX, LINKS_MAX};
+use super::{FACTS_MAX, ITEMS_MAX, LABELS_MAX, LINKS_MAX};
 
 /// Something that occurs in episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +20,16 @@ pub enum Item {
     Value([u8; 16]),
     /// A keyed hash of a predicate that recurs.
     Predicate([u8; 16]),
+    /// A keyed hash of a name that labels give a concept. It is a concept by itself, from its first
+    /// episode on, and gathers nothing.
+    Label([u8; 16]),
+}
+
+impl Item {
+    /// Whether somebody named it a concept.
+    pub fn is_label(self) -> bool {
+        matches!(self, Item::Label(_))
+    }
 }
 
 /// How two concepts are related.
@@ -151,8 +161,15 @@ impl Digest {
                 all.push(item);
             }
         }
-        let many = all.len().saturating_sub(ITEMS_MAX) + facts.len().saturating_sub(FACTS_MAX);
+        // What somebody named is counted beside what was found.
+        let (mut labels, mut all): (Vec<Item>, Vec<Item>) =
+            all.into_iter().partition(|item| item.is_label());
+        let many = all.len().saturating_sub(ITEMS_MAX)
+            + labels.len().saturating_sub(LABELS_MAX)
+            + facts.len().saturating_sub(FACTS_MAX);
         all.truncate(ITEMS_MAX);
+        labels.truncate(LABELS_MAX);
+        all.extend(labels);
         all.sort_unstable();
         facts.truncate(FACTS_MAX);
         facts.retain(|fact| all.contains(&fact.subject));
@@ -205,8 +222,9 @@ impl Digest {
             let facts = i32::try_from(facts).unwrap_or(i32::MAX);
             changes.push(Change::Item { item: *item, episodes: sign, facts: facts * sign });
         }
-        for (index, one) in self.items.iter().enumerate() {
-            for other in self.items.iter().skip(index + 1) {
+        let found: Vec<&Item> = self.items.iter().filter(|item| !item.is_label()).collect();
+        for (index, one) in found.iter().copied().enumerate() {
+            for other in found.iter().copied().skip(index + 1) {
                 changes.push(Change::Pair { one: *one, other: *other, by: sign });
             }
         }

@@ -48,10 +48,17 @@ pub fn read(graph: &dyn Graph, concept: &Concept) -> Reading {
     }
 }
 
-/// The mean closeness of its things to its leader, times n / (n + 3) for n supports.
+/// The mean closeness of its things to its leader, times n / (n + 3) for n supports. A concept that
+/// labels name has n / (n + 1).
 fn confidence(graph: &dyn Graph, concept: &Concept, now: Supports) -> Confidence {
     let others: Vec<Item> =
         concept.members.iter().copied().filter(|item| *item != concept.leader).collect();
+    if concept.leader.is_label() {
+        // Somebody said that it is one: how sure that is depends on how often alone.
+        let supports = u64::from(now.total());
+        let sure = 10_000 * supports / (supports + 1);
+        return share(u32::try_from(sure).unwrap_or(10_000));
+    }
     let sum: u64 = others
         .iter()
         .map(|item| {
@@ -94,9 +101,40 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// How a concept came to be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gathering {
+    /// Its things occur together.
+    Found,
+    /// Labels name it.
+    Named,
+}
+
+/// A concept that is to be described.
+#[derive(Debug, Clone, Copy)]
+pub struct Described {
+    /// How it came to be one.
+    pub gathering: Gathering,
+    /// What it stands on.
+    pub supports: Supports,
+}
+
+impl Described {
+    /// A concept with its supports.
+    pub fn of(concept: &Concept, supports: Supports) -> Described {
+        let gathering = if concept.leader.is_label() { Gathering::Named } else { Gathering::Found };
+        Described { gathering, supports }
+    }
+}
+
 /// A description without a model: what keeps together, and what was said about it, quoted.
-pub fn describe(name: &str, now: Supports, said: &[String]) -> String {
-    let mut text = format!("{name}: together in {}", counted(now.episodes, "episode"));
+pub fn describe(name: &str, found: Described, said: &[String]) -> String {
+    let Described { gathering, supports: now } = found;
+    let together = match gathering {
+        Gathering::Found => "together in",
+        Gathering::Named => "named in",
+    };
+    let mut text = format!("{name}: {together} {}", counted(now.episodes, "episode"));
     if now.facts > 0 {
         let _ = write!(text, ", with {}", counted(now.facts, "fact"));
     }

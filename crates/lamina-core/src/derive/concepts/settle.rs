@@ -75,7 +75,7 @@ pub fn revise(
             continue;
         }
         concept.lost_count = concept.lost_count.saturating_add(lost);
-        if support_loss(&concept) > SUPPORT_LOSS_MAX || !now.suffice() {
+        if support_loss(&concept) > SUPPORT_LOSS_MAX || !now.suffice(concept.leader) {
             concept.standing = Standing::Deprecated;
             concept.version += 1;
             concept.synthesized = at;

@@ -41,6 +41,18 @@ pub(super) const LEGAL_FORMS: &[&str] = &[
 const LEGAL_FORMS_SHORT: &[&str] =
     &["co", "company", "ag", "kg", "se", "sa", "sas", "spa", "bv", "nv", "oy", "ab", "as", "kk"];
 
+/// What one has with a customer or a partner, and calls by their name.
+const AFFAIRS: &[&str] = &[
+    "account",
+    "client",
+    "contract",
+    "customer",
+    "deal",
+    "engagement",
+    "opportunity",
+    "renewal",
+];
+
 /// Relations that say the same of the same person.
 const SAME_RELATION: &[&[&str]] = &[
     &["spouse", "wife", "husband"],
@@ -73,6 +85,13 @@ impl NameKey {
             }
         }
         (!words.is_empty()).then_some(NameKey { words })
+    }
+
+    /// The name without the word for what is going on with whoever bears it: "Acme" of "Acme deal".
+    pub fn bearer(&self) -> Option<NameKey> {
+        let (last, words) = self.words.split_last()?;
+        let is_affair = AFFAIRS.contains(&last.as_str()) && !words.is_empty();
+        is_affair.then(|| NameKey { words: words.to_vec() })
     }
 
     /// Its words.

@@ -73,6 +73,8 @@ pub enum How {
     NearSpelling = 2,
     /// It is known as somebody's.
     Possession = 3,
+    /// What is going on with whoever bears the name: "the Acme deal".
+    Affair = 4,
 }
 
 /// What is less sure than this is a guess that nobody wants, in ten-thousandths.
@@ -92,8 +94,12 @@ type Matching = fn(&Mentioned, &Known) -> Option<u16>;
 /// Decides. The order of the candidates does not matter.
 pub fn resolve(mentioned: &Mentioned, candidates: &[Known]) -> Resolution {
     let mut ambiguous = BTreeSet::new();
-    let tiers: [(How, Matching); 3] =
-        [(How::Name, by_name), (How::PartOfName, by_part), (How::NearSpelling, by_spelling)];
+    let tiers: [(How, Matching); 4] = [
+        (How::Name, by_name),
+        (How::PartOfName, by_part),
+        (How::Affair, by_affair),
+        (How::NearSpelling, by_spelling),
+    ];
     for (how, matching) in tiers {
         let matches: Vec<Match> = candidates
             .iter()
@@ -108,7 +114,7 @@ pub fn resolve(mentioned: &Mentioned, candidates: &[Known]) -> Resolution {
             How::Name => nearest(&matches),
             // A part of a name is evidence only if nobody else who was spoken of has it.
             How::PartOfName if !mentioned.name.is_full() => spoken_of(&matches),
-            How::PartOfName | How::Possession => matches.clone(),
+            How::PartOfName | How::Affair | How::Possession => matches.clone(),
             How::NearSpelling => surest(&matches),
         };
         let ids: BTreeSet<EntityId> = best.iter().map(|found| found.id).collect();
@@ -154,6 +160,17 @@ fn by_name(mentioned: &Mentioned, known: &Known) -> Option<u16> {
         _ => Some(10_000),
     }
 }
+
+/// "the Acme deal" is about Acme, if that is no person.
+fn by_affair(mentioned: &Mentioned, known: &Known) -> Option<u16> {
+    let bearer = mentioned.name.bearer()?;
+    let kinds = [EntityKind::Thing, EntityKind::Organization];
+    let is_company = kinds.contains(&mentioned.kind) && kinds.contains(&known.kind);
+    (is_company && known.names.contains(&bearer)).then_some(AFFAIR)
+}
+
+/// How sure it is that a deal with somebody's name is theirs.
+const AFFAIR: u16 = 7_000;
 
 fn by_part(mentioned: &Mentioned, known: &Known) -> Option<u16> {
     let is_open = |kind| matches!(kind, EntityKind::Person | EntityKind::Thing);

@@ -91,14 +91,43 @@ const POINTING: &[&str] = &[
 ];
 /// Words that open a sentence and add nothing to it.
 const OPENERS: &[&str] = &[
-    "actually", "ah", "also", "and", "anyway", "btw", "but", "correction", "edit", "fyi", "great",
-    "hello", "hey", "hi", "hm", "hmm", "nope", "now", "oh", "ok", "okay", "ps", "right", "so",
-    "sorry", "then", "update", "wait", "well", "yeah", "yep", "yes",
+    "actually",
+    "ah",
+    "also",
+    "and",
+    "anyway",
+    "btw",
+    "but",
+    "correction",
+    "edit",
+    "fyi",
+    "great",
+    "hello",
+    "hey",
+    "hi",
+    "hm",
+    "hmm",
+    "nope",
+    "now",
+    "oh",
+    "ok",
+    "okay",
+    "ps",
+    "right",
+    "so",
+    "sorry",
+    "then",
+    "update",
+    "wait",
+    "well",
+    "yeah",
+    "yep",
+    "yes",
 ];
 /// Words before which a clause of a longer sentence ends.
 const JOINTS: &[&str] = &[
-    "although", "because", "before", "but", "if", "since", "so", "unless", "until", "when", "where",
-    "whereas", "which", "while", "who",
+    "although", "because", "before", "but", "if", "since", "so", "unless", "until", "when",
+    "where", "whereas", "which", "while", "who",
 ];
 
 /// The phrases of a sentence: what stands between marks and connectives, without what only opens it.
@@ -140,7 +169,8 @@ fn parts<'a>(text: &'a str, marks: &[char]) -> Vec<&'a str> {
 
 /// A phrase without the words that only open it and without its marks.
 fn trimmed(phrase: &str) -> &str {
-    let is_mark = |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '…' | '-' | '*' | '。' | '！');
+    let is_mark =
+        |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '…' | '-' | '*' | '。' | '！');
     let mut phrase = phrase.trim_matches(is_mark);
     while let Some((first, rest)) = phrase.split_once(' ') {
         let word = first.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();

@@ -45,6 +45,9 @@ const TELEMETRY: &[&str] = &[
     "capture.",
 ];
 
+/// The kind of the events that close what is known of an entity.
+pub const INVALIDATED: &str = "memory.invalidated";
+
 /// Whether a kind is telemetry, whatever modality it was written with.
 pub fn is_telemetry(kind: &str) -> bool {
     TELEMETRY.iter().any(|prefix| kind.starts_with(prefix))

@@ -163,10 +163,36 @@ pub struct WorkingSet {
     pub items: Vec<WorkItem>,
     /// Events that a later one of the same thing took the place of.
     pub superseded: Vec<String>,
+    /// Entities whose statements are over, with when that was recorded.
+    pub invalidated: Vec<InvalidatedEntity>,
+}
+
+/// An entity whose earlier statements are over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidatedEntity {
+    /// Its name, in lower case.
+    pub name: String,
+    /// When the log learned of it.
+    pub recorded: RecordedAt,
+}
+
+impl WorkingSet {
+    /// Whether a typed event speaks of an entity whose statements are over.
+    pub fn is_invalidated(&self, event: &TypedEvent, recorded: RecordedAt) -> bool {
+        self.invalidated.iter().any(|entity| {
+            let mut values = event.fields.iter().map(|(_, value)| value);
+            recorded < entity.recorded && values.any(|value| value.to_lowercase() == entity.name)
+        })
+    }
 }
 
 /// Folds typed events, in any order.
-pub fn fold(mut events: Vec<WorkEvent>) -> WorkingSet {
+pub fn fold(events: Vec<WorkEvent>) -> WorkingSet {
+    fold_without(events, Vec::new())
+}
+
+/// Folds typed events, in any order, without the things whose statements are over.
+pub fn fold_without(mut events: Vec<WorkEvent>, invalidated: Vec<InvalidatedEntity>) -> WorkingSet {
     events.sort_by(|one, other| {
         one.recorded.cmp(&other.recorded).then_with(|| one.citation.cmp(&other.citation))
     });
@@ -189,12 +215,16 @@ pub fn fold(mut events: Vec<WorkEvent>) -> WorkingSet {
             None => tracks.push(Track { thing: change.thing, names, events: vec![place] }),
         }
     }
-    let mut set = WorkingSet::default();
+    let mut set = WorkingSet { invalidated, ..WorkingSet::default() };
     for track in &tracks {
         let Some((last, earlier)) = track.events.split_last() else { continue };
         set.superseded
             .extend(earlier.iter().filter_map(|at| Some(events.get(*at)?.citation.clone())));
-        set.items.extend(events.get(*last).and_then(|event| item(event, earlier, &events)));
+        let Some(event) = events.get(*last) else { continue };
+        match set.is_invalidated(&event.event, event.recorded) {
+            true => set.superseded.push(event.citation.clone()),
+            false => set.items.extend(item(event, earlier, &events)),
+        }
     }
     set.items.sort_by(|one, other| {
         let order = one.category.cmp(&other.category).then_with(|| other.at.cmp(&one.at));

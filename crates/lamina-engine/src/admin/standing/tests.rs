@@ -26,7 +26,7 @@ fn erased_words_are_not_in_force_now_and_not_after_a_restart() {
     let standing = Standing::load(&parts.views, &*parts.log.reader()).unwrap();
     let mut places = Vec::new();
     parts.keys.create_tenant(2).unwrap();
-    let tenant = Tenant { name: "acme".to_owned() }.encode();
+    let tenant = Tenant { name: "acme".to_owned(), key_check: None }.encode();
     let document = Some("deny llm.invoke\n".to_owned());
     let policy = PolicySet { target: PolicyTarget::Tenant, document, version: 1 }.encode();
     for (sub, tenant, what) in

@@ -51,7 +51,9 @@ pub(in crate::derive) fn synthesize(
     let mut graph = Stored::new(&mut *rows, head.tenant, head.scope);
     for id in ids {
         let wanted = graph.concept(id).is_some_and(|concept| {
-            let one = |tag: &[u8; 16]| concept.members.contains(&Item::Value(*tag));
+            let one = |tag: &[u8; 16]| {
+                [Item::Value(*tag), Item::Label(*tag)].iter().any(|it| concept.members.contains(it))
+            };
             asked.topics.is_empty() || asked.topics.iter().any(one)
         });
         if wanted {

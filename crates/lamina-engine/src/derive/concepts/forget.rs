@@ -55,7 +55,7 @@ pub(super) fn counted_for(
 fn without_things(digest: &DigestRow, is_gone: impl Fn(&Tag) -> bool) -> DigestRow {
     let mut after = digest.clone();
     let stays = |item: &Item| match item {
-        Item::Value(tag) => !is_gone(tag),
+        Item::Value(tag) | Item::Label(tag) => !is_gone(tag),
         Item::Entity(_) | Item::Predicate(_) => true,
     };
     after.items.retain(stays);

@@ -183,6 +183,7 @@ pub(crate) fn item_bytes(item: Item) -> [u8; 17] {
         Item::Entity(id) => (1, *id.as_bytes()),
         Item::Value(tag) => (2, tag),
         Item::Predicate(tag) => (3, tag),
+        Item::Label(tag) => (4, tag),
     };
     let mut bytes = [kind; 17];
     bytes[1..].copy_from_slice(&id);
@@ -196,6 +197,7 @@ pub(crate) fn item_of(bytes: &[u8; 17]) -> Option<Item> {
         1 => Some(Item::Entity(lamina_types::EntityId::from_bytes(id))),
         2 => Some(Item::Value(id)),
         3 => Some(Item::Predicate(id)),
+        4 => Some(Item::Label(id)),
         _ => None,
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct ThingsRow {
     pub(crate) spoken: Spoken,
     pub(crate) facts: Vec<Stated>,
     pub(crate) bonds: Vec<Tie>,
+    /// Names that labels give concepts.
+    pub(crate) labels: Vec<Tag>,
 }
 
 /// Two things that an answer connects, before it is known which things its episode is about.
@@ -208,6 +210,10 @@ impl ThingsRow {
             put_relation(&mut out, *relation);
             put_tags(&mut out, to);
         }
+        // Left out where there are none: rows of before have none either.
+        if !self.labels.is_empty() {
+            put_tags(&mut out, &self.labels);
+        }
         out
     }
 
@@ -236,6 +242,7 @@ impl ThingsRow {
             bonds: list(&mut from, |from| {
                 Ok(Tie { from: list(from, tag)?, relation: relation(from)?, to: list(from, tag)? })
             })?,
+            labels: if from.is_done() { Vec::new() } else { list(&mut from, tag)? },
         };
         done(&from, row)
     }

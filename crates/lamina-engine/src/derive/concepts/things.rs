@@ -86,7 +86,19 @@ pub(crate) fn spoken(hash: &Hash<'_>, answer: &Answer) -> Result<ThingsRow, View
         let (from, to) = (hashes(at(answer, bond.from))?, hashes(at(answer, bond.to))?);
         bonds.push(Tie { from, relation: Relation::of_predicate(&bond.relation), to });
     }
-    Ok(ThingsRow { scopes: Vec::new(), episode: None, spoken, facts, bonds })
+    let mut labels = Vec::new();
+    for said in labelled(answer) {
+        let tag = tag(&said)?;
+        if !labels.contains(&tag) {
+            labels.push(tag);
+        }
+    }
+    Ok(ThingsRow { scopes: Vec::new(), episode: None, spoken, facts, bonds, labels })
+}
+
+/// The names that labels of the event give concepts.
+pub(crate) fn labelled(answer: &Answer) -> impl Iterator<Item = Said> {
+    answer.concepts.iter().filter_map(|name| said(name))
 }
 
 /// The names in an answer: those that claims are about, and those that merely occur. What is written

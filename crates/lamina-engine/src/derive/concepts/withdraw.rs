@@ -82,7 +82,12 @@ fn without(
             row.spoken.nouns.iter().flat_map(|noun| [Some(noun.word), noun.with_next]).flatten(),
         );
     }
-    after.items.retain(|item| matches!(item, Item::Value(tag) if left.contains(tag)));
+    let named: BTreeSet<Tag> = rest.iter().flat_map(|row| row.labels.iter().copied()).collect();
+    after.items.retain(|item| match item {
+        Item::Value(tag) => left.contains(tag),
+        Item::Label(tag) => named.contains(tag),
+        Item::Entity(_) | Item::Predicate(_) => false,
+    });
     after
         .facts
         .retain(|fact| !sources.contains(&fact.source) && after.items.contains(&fact.subject));

@@ -209,6 +209,7 @@ impl Acquaintance {
         name: &NameKey,
         candidates: &mut BTreeMap<EntityId, Candidate>,
     ) -> Result<(), ViewError> {
+        self.bearer_of_affair(said, name, candidates)?;
         let Some(last) = name.words().last() else { return Ok(()) };
         let tag = self.tag(said.tenant, PART, last)?;
         self.take(said, key::all_with_part(said.tenant, said.scope, &tag), true, candidates)?;
@@ -231,6 +232,25 @@ impl Acquaintance {
                     Known { id: bearer.id, kind: bearer.kind, names, nearness: Nearness::Scope };
                 let is = Term::Named { name: word.clone(), kind: bearer.kind };
                 candidates.entry(bearer.id).or_insert((known, is));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever bears the name that an affair is called by: "the Acme deal".
+    fn bearer_of_affair(
+        &self,
+        said: &Said,
+        name: &NameKey,
+        candidates: &mut BTreeMap<EntityId, Candidate>,
+    ) -> Result<(), ViewError> {
+        let Some(bearer) = name.bearer() else { return Ok(()) };
+        let tag = self.tag(said.tenant, NAME, &bearer.to_string())?;
+        for (domain, nearness) in [(said.scope, Nearness::Scope), (TENANT_WIDE, Nearness::Tenant)] {
+            for BearerRow { id, kind, .. } in self.bearers(said.tenant, domain, &tag)? {
+                let known = Known { id, kind, names: vec![bearer.clone()], nearness };
+                let is = Term::Named { name: bearer.to_string(), kind };
+                candidates.entry(id).or_insert((known, is));
             }
         }
         Ok(())

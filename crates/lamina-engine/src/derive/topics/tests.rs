@@ -34,6 +34,7 @@ fn draft(session: &str, minute: i64, topics: &[u32]) -> Draft {
             echoed: Vec::new(),
             stands: false,
             revoked: Vec::new(),
+            concepts: Vec::new(),
         },
         cue: false,
         rule: None,

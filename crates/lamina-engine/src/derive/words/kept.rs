@@ -78,6 +78,7 @@ impl Kept {
             echoes: answer.echoes.clone(),
             echoed: answer.echoed.clone(),
             revoked: answer.revoked.clone(),
+            concepts: Vec::new(),
             // Feedback without its words does not count any more.
             rated: Vec::new(),
             ..*answer

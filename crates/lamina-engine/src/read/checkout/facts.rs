@@ -19,7 +19,8 @@ use crate::Error;
 use crate::derive::echo::echoes_of;
 use crate::derive::revoked::INSTRUCTION;
 use crate::read::facts::{Answers, FactRecord};
-use crate::read::recall::{Knowledge, Recalled, fact_words, said_words_in, term, term_in};
+use crate::read::recall::{Knowledge, Recalled};
+use crate::read::render::{fact_words, said_words_in, term, term_in};
 
 /// Events that are looked at to cite one fact, the last first.
 const CITED_MAX: usize = 4;
@@ -66,6 +67,15 @@ impl Reading<'_> {
                 continue;
             }
             let told: &[&str] = if standing.contains(&event.id) { told } else { &[] };
+            if recalled.is_below_floor() {
+                // The closest there is proves nothing: it is shown, and stated by nobody.
+                let quote = told_words(event, &self.query.query);
+                if !quote.is_empty() {
+                    self.shown.insert(event.id);
+                    found.evidence.push(evidence_line(event, quote));
+                }
+                continue;
+            }
             let Some(knowledge) = &recalled.knowledge else { continue };
             if let Some(fact) = self.statement(
                 event,
@@ -129,7 +139,7 @@ impl Reading<'_> {
             return Ok(());
         }
         if typed(&event).is_some() {
-            match is_replaced(work, &citation) {
+            match is_over(work, &event, &citation) {
                 true => found.superseded += 1,
                 false => found.facts.extend(typed_fact(&event, score)),
             }
@@ -218,7 +228,7 @@ impl Reading<'_> {
         found: &mut FoundFacts,
     ) -> Result<Option<CurrentFact>, Error> {
         if typed(event).is_some() {
-            if is_replaced(work, &cite(event)) {
+            if is_over(work, event, &cite(event)) {
                 found.superseded += 1;
                 return Ok(None);
             }
@@ -322,6 +332,13 @@ fn typed_fact(event: &EventRecord, score: f64) -> Option<CurrentFact> {
         entity: None,
         score,
     })
+}
+
+/// Whether a typed event is over: another took its place, or what it speaks of was closed.
+fn is_over(work: &WorkingSet, event: &EventRecord, citation: &str) -> bool {
+    let is_closed =
+        || typed(event).is_some_and(|typed| work.is_invalidated(&typed, event.recorded_at));
+    is_replaced(work, citation) || is_closed()
 }
 
 /// The typed event that a document is.

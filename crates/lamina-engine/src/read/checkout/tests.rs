@@ -258,6 +258,83 @@ fn two_hundred_events_about_memory_change_no_fact_and_no_checkout() {
     });
 }
 
+/// Sentences that make facts when somebody says them.
+const CLAIMS: [&str; 4] = [
+    "Maria works at Fabrikam.",
+    "Acme has 4711 seats.",
+    "I live in Porto.",
+    "We decided to ship on Friday.",
+];
+/// Typed events about memory, tools, hooks and sessions.
+const ABOUT_MEMORY: [&str; 6] = [
+    "tool.call.completed",
+    "memory.checkout.completed",
+    "memory.reminder.suggested",
+    "hook.heartbeat",
+    "session.ended",
+    "subagent.completed",
+];
+
+/// One event that memory must not learn from, drawn by a number.
+async fn tell_about_memory(history: &mut History, draw: usize) {
+    let claim = CLAIMS[draw % 4];
+    let note = match draw / 4 % 3 {
+        0 => format!(r#""note":"{claim}""#),
+        1 => format!(r#""result":{{"deep":["{claim}",{{"text":"{claim}"}}]}}"#),
+        _ => format!(r#""text":"{claim}","summary":"{claim}""#),
+    };
+    let kind = ABOUT_MEMORY[draw / 12 % 6];
+    let (modality, data) = match draw / 72 % 4 {
+        0 => ("feedback", format!(r#"{{"feedback":"used",{note}}}"#)),
+        1 => ("telemetry", format!(r#"{{"type":"decision.made","payload":{{{note}}},{note}}}"#)),
+        2 => ("observation", format!(r#"{{"type":"{kind}","payload":{{{note}}}}}"#)),
+        _ => {
+            let checkout = shown(&history.engine, ASKED[draw % 3]).await;
+            let text = format!("{checkout}\n<lamina_memory>\n- {claim}\n</lamina_memory>");
+            history
+                .put(SCOPE, |experience| {
+                    experience.content = Content::Text { text, media: Vec::new() }
+                })
+                .await;
+            return;
+        }
+    };
+    history
+        .put(SCOPE, |experience| {
+            experience.modality = Modality(modality.to_owned());
+            experience.content = Content::Json { data, media: Vec::new() };
+        })
+        .await;
+}
+
+#[test]
+fn random_events_about_memory_never_become_facts() {
+    for seed in 1..=6_usize {
+        run(async |mut history| {
+            history.tell(SCOPE, "Acme has 120 seats.", 30).await;
+            history.tell(SCOPE, "Maria works at Contoso.", 20).await;
+            history.end().await;
+            let known = facts(&history.engine).await;
+            let mut draw = seed;
+            for _ in 0..24 {
+                draw = draw
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                tell_about_memory(&mut history, draw >> 33).await;
+            }
+            history.end().await;
+            assert_eq!(facts(&history.engine).await, known, "seed {seed}");
+            for query in ASKED {
+                let text = shown(&history.engine, query).await;
+                for claim in ["Fabrikam", "4711", "Porto", "ship on Friday"] {
+                    assert!(!text.contains(claim), "seed {seed}, {query}: {text}");
+                }
+            }
+            history.engine.shutdown().await;
+        });
+    }
+}
+
 #[test]
 fn injected_memory_that_comes_back_is_no_fact_also_after_a_restart() {
     run(async |mut history| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lamina_core::derive::facts::{Input, Piece};
 use lamina_store::kv::{Direction, Space};
-use lamina_types::{FactId, RecordedAt, ValidAt};
+use lamina_types::{FactId, RecordedAt, ScopePath, ValidAt};
 
 use super::{Answers, FactKey, FactRecord, FactsPage, FactsQuery, Order, TIMELINE_MAX};
 use crate::Error;
@@ -64,6 +64,21 @@ impl Inner {
                 return Ok(FactsPage { items, damaged, next: position });
             }
         }
+    }
+
+    pub(super) fn fact_by_id(
+        &self,
+        permit: &ReadPermit,
+        scope: &ScopePath,
+        id: FactId,
+    ) -> Result<Option<FactRecord>, Error> {
+        let (tenant, scopes) = self.scopes_of(permit, scope)?;
+        let Some(fact) = self.fact_row(tenant, id)? else { return Ok(None) };
+        if !scopes.contains(&fact.scope) {
+            return Ok(None);
+        }
+        let known = RecordedAt(self.guard.log_time());
+        self.fact(tenant, id, &fact, known, &mut Answers::new())
     }
 
     pub(super) fn timeline(

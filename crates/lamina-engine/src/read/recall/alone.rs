@@ -8,6 +8,7 @@ use std::sync::{Arc, mpsc};
 
 use lamina_env::Env;
 use lamina_store::audit::Peppers;
+use lamina_store::ballast::Ballast;
 use lamina_store::blob::BlobStore;
 use lamina_store::keys::Keys;
 use lamina_store::log::LogReader;
@@ -23,7 +24,7 @@ use crate::audit::AuditAlone;
 use crate::audit::retention::Retention;
 use crate::clock::ClockGuard;
 use crate::derive::backlog::Backlog;
-use crate::engine::{Inner, Shared};
+use crate::engine::{Inner, ReadTurns, Shared};
 use crate::write::applied::Applied;
 use crate::write::apply::Applier;
 use crate::write::hub::Hub;
@@ -93,8 +94,8 @@ impl RecallAlone {
             reader: Arc::clone(reader),
             hub: Arc::new(Hub::default()),
             blobs: Arc::new(blobs),
-            room: Room::new(Arc::clone(&env.disk), data, 0),
-            pictures: Arc::new(Semaphore::new(1)),
+            room: Room::new(Ballast::new(Arc::clone(&env.disk), &data, 0), 0),
+            turns: ReadTurns::default(),
             shared,
             admin: Admin::over(Arc::clone(standing), Arc::new(staging)),
             audit: audit.beside(retention, peppers),

@@ -13,8 +13,9 @@ use lamina_core::read::filter::{Facets, passes};
 use lamina_types::recall::{Field, Filter};
 use lamina_types::{ActorId, BeliefId, EventId, FactId};
 
+use super::Recalled;
 use super::fates::Knowledge;
-use super::{Frame, Recalled};
+use super::plan::Frame;
 use crate::Error;
 use crate::derive::rows::FactRow;
 use crate::engine::Inner;

@@ -14,10 +14,11 @@ use lamina_store::view::EventRow;
 use lamina_types::recall::{PackView, StandingChoice};
 use lamina_types::{EventId, FactId, ScopePath, ValidAt};
 
+use super::Recalled;
 use super::authority::{Authority, AuthorityReader, StandingOffices};
 use super::authors::AuthorReader;
 use super::fates::Knowledge;
-use super::{Frame, Recalled};
+use super::plan::Frame;
 use crate::Error;
 use crate::derive;
 use crate::derive::revoked::INSTRUCTION;

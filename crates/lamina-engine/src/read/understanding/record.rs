@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, EPISODES_MIN, Edge, Item, Reading, SUPPORTS_MIN, Standing, Supports, edges, read,
+    Concept, Described, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -18,7 +18,7 @@ use super::{ConceptPins, ConceptRecord};
 use crate::Error;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
-use crate::derive::concepts::rows::{Claimed, ConceptRow, DigestRow, ThingsRow};
+use crate::derive::concepts::rows::{Claimed, ConceptRow};
 use crate::derive::key as fact_key;
 use crate::derive::read::{answer_row, row, walk};
 use crate::engine::Inner;
@@ -115,10 +115,9 @@ impl Support {
         Supports { episodes: count(self.episodes.len()), facts: count(self.facts.len()) }
     }
 
-    /// Whether it is enough for a concept.
-    fn suffices(&self) -> bool {
-        self.episodes.len() >= EPISODES_MIN as usize
-            && self.episodes.len() + self.facts.len() >= SUPPORTS_MIN as usize
+    /// Whether it is enough for a concept around a leader.
+    fn suffices(&self, leader: Item) -> bool {
+        self.counts().suffice(leader)
     }
 }
 
@@ -239,13 +238,14 @@ impl Inner {
         let support = self.support_among(words, *scope, support)?;
         let counts = if words.is_filtered() { support.counts() } else { reading.supports };
         // A version of the past whose evidence was withdrawn since: it would not have been made.
+        let is_weighed = at.is_past || words.is_filtered();
+        let is_given_up = is_weighed && !support.suffices(concept.leader);
         let standing = match concept.standing {
-            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices() => {
-                Standing::Deprecated
-            }
+            Standing::Held if is_given_up => Standing::Deprecated,
             standing => standing,
         };
-        let summary = words.summary(name.as_deref(), counts, &support.said)?;
+        let described = Described::of(concept, counts);
+        let summary = words.summary(name.as_deref(), described, &support.said)?;
         Ok(ConceptRecord {
             id: concept.id,
             scope: self.scope_path(tenant, *scope)?,
@@ -383,19 +383,23 @@ impl Inner {
         for (sealed, episode) in self.sealed_with(tenant, scope, concept.leader, at.recorded)? {
             found.since = found.since.max(sealed);
             let Some(digest) = self.digest_of(tenant, scope, episode)? else { continue };
-            if digest.items.iter().filter(|item| members.contains(item)).count() < 2 {
+            let shared = digest.items.iter().filter(|item| members.contains(item)).count();
+            if shared < 2 && !concept.leader.is_label() {
                 continue;
             }
-            claimed.extend(self.claims(tenant, scope, &digest, at)?);
+            match concept.leader {
+                Item::Label(tag) => claimed.extend(self.labelled(tenant, scope, &digest, tag)?),
+                _ => claimed.extend(self.claims(tenant, scope, &digest, at)?),
+            }
             if found.episodes.len() < EPISODES_NAMED_MAX {
                 found.episodes.push(episode);
             }
         }
-        claimed.retain(|fact| members.contains(&fact.subject));
+        claimed.retain(|fact| concept.leader.is_label() || members.contains(&fact.subject));
         self.name_facts(tenant, scope, claimed, at, &mut found)?;
         let often = found.episodes.len() >= EPISODES_MIN as usize;
         let mut apart = members.iter().filter(|_| often);
-        while !found.suffices()
+        while !found.suffices(concept.leader)
             && let Some(item) = apart.next()
         {
             let mut claimed: Vec<Claimed> = Vec::new();
@@ -408,27 +412,6 @@ impl Inner {
             self.name_facts(tenant, scope, claimed, at, &mut found)?;
         }
         Ok(found)
-    }
-
-    fn digest_of(
-        &self,
-        tenant: u32,
-        scope: u64,
-        episode: EpisodeId,
-    ) -> Result<Option<Arc<DigestRow>>, Error> {
-        let stored = key::digest(tenant, scope, episode);
-        Ok(self.views.derived_record(Space::Sources, &stored, DigestRow::decode)?)
-    }
-
-    /// What an episode claims about its things.
-    fn claims(
-        &self,
-        tenant: u32,
-        scope: u64,
-        digest: &DigestRow,
-        at: KnownAt,
-    ) -> Result<Vec<Claimed>, Error> {
-        if at.is_past { self.stated(tenant, scope, digest) } else { Ok(digest.facts.clone()) }
     }
 
     /// Adds the facts that say what was claimed.
@@ -463,20 +446,6 @@ impl Inner {
     pub(crate) fn known_at(&self, recorded: RecordedAt) -> KnownAt {
         let is_past = self.views.applied().is_some_and(|tip| recorded < tip.recorded_at);
         KnownAt { recorded, is_past }
-    }
-
-    /// Everything that the answers of an episode claim about its things, whether or not it is counted
-    /// still.
-    fn stated(&self, tenant: u32, scope: u64, digest: &DigestRow) -> Result<Vec<Claimed>, Error> {
-        let mut claims = Vec::new();
-        for answer in &digest.answers {
-            let stored = key::things(tenant, *answer);
-            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
-            let facts = things.map_or_else(Vec::new, |things| things.facts);
-            let here = facts.iter().filter(|stated| stated.scope == scope);
-            claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
-        }
-        Ok(claims)
     }
 
     /// The version of a fact that stood on what was said somewhere at an instant, as it was known then. What was said

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use lamina_core::derive::concepts::{Concept, Graph as _, Item, Supports, describe, name};
+use lamina_core::derive::concepts::{Concept, Described, Graph as _, Item, describe, name};
 use lamina_core::derive::facts::AssertionId;
 use lamina_store::codec::answer::Answer;
 use lamina_store::kv::Space;
@@ -18,7 +18,7 @@ use crate::derive::concepts::rows::DigestRow;
 use crate::derive::concepts::things::{self, THING};
 use crate::derive::read::answer_row;
 use crate::engine::Inner;
-use crate::read::recall::texts::{Answered, Named};
+use crate::read::recall::text_cache::{Answered, Named};
 
 /// Things of one concept that are named.
 const THINGS_NAMED_MAX: usize = 64;
@@ -156,7 +156,7 @@ impl<'a> Words<'a> {
     pub(super) fn summary(
         &mut self,
         name: Option<&str>,
-        supports: Supports,
+        found: Described,
         said: &[AssertionId],
     ) -> Result<Option<String>, Error> {
         let Some(name) = name else { return Ok(None) };
@@ -168,7 +168,7 @@ impl<'a> Words<'a> {
             let quote = self.quote(*source)?;
             quotes.extend(quote.filter(|quote| !quotes.contains(quote)));
         }
-        Ok(Some(describe(name, supports, &quotes)))
+        Ok(Some(describe(name, found, &quotes)))
     }
 
     /// How a thing is called where it occurred last.
@@ -183,7 +183,11 @@ impl<'a> Words<'a> {
 
     /// The same, from where it was found before if that can still be read.
     fn find(&mut self, scope: u64, item: Item) -> Result<Option<String>, Error> {
-        let Item::Value(tag) = item else { return Ok(None) };
+        let tag = match item {
+            Item::Value(tag) => tag,
+            Item::Label(tag) => return self.label(scope, item, tag),
+            Item::Entity(_) | Item::Predicate(_) => return Ok(None),
+        };
         let inner = self.inner;
         // What is hidden is passed over, and comes back if it is not erased after all. What was called so
         // once is looked for where it was.
@@ -213,6 +217,32 @@ impl<'a> Words<'a> {
             Some(said) => Ok(Some(said.shown)),
             None => Ok(self.place(scope, item, tag)?.and_then(|(_, shown)| shown)),
         }
+    }
+
+    /// A name as the latest label says it that may be read.
+    fn label(&mut self, scope: u64, item: Item, tag: Tag) -> Result<Option<String>, Error> {
+        let keyed = self.inner.keyed(self.tenant)?;
+        let episodes = self.inner.episodes_with(self.tenant, scope, item, self.until)?;
+        for episode in episodes.into_iter().take(EPISODES_SEARCHED_MAX) {
+            let stored = key::digest(self.tenant, scope, episode);
+            let views = &self.inner.views;
+            let digest = views.derived_record(Space::Sources, &stored, DigestRow::decode)?;
+            let Some(digest) = digest else { continue };
+            for offset in digest.answers.iter().copied() {
+                if !self.admits_answer(offset)? {
+                    continue;
+                }
+                let Some(answer) = self.answer(offset)? else { continue };
+                let found = things::labelled(answer).find(|said| {
+                    let mac = keyed.mac(THING, &[said.folded.as_bytes()]);
+                    mac.starts_with(&tag)
+                });
+                if let Some(said) = found {
+                    return Ok(Some(said.shown));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Which name of which answer a thing has, and that name.

@@ -41,13 +41,15 @@ impl Capture {
         &mut self,
         name: String,
         ordinal: u32,
+        key_check: [u8; 16],
         reply: Reply<Registered>,
         group: &mut Group,
     ) {
         match self.decide_tenant(&name, group) {
             Ok(Registered::Is(ordinal)) => group.due.push(Due::Tenant { ordinal, reply }),
             Ok(Registered::Next(next)) if next == ordinal => {
-                let what = section(&*self.rng, &Tenant { name: name.clone() }.encode());
+                let what = Tenant { name: name.clone(), key_check: Some(key_check) }.encode();
+                let what = section(&*self.rng, &what);
                 group.tenants.insert(name, (ordinal, group.entries.len()));
                 let who = Section::absent();
                 group.entries.push(system_entry(control::TENANT, ordinal, who, what));

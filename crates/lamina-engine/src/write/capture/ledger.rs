@@ -20,10 +20,23 @@ impl Capture {
         let takes_back = matches!(request, Request::Erase { .. } | Request::TakeBack { .. });
         let next = self.log.tip().next_offset;
         takes_back
-            && self
-                .ledger
-                .as_mut()
-                .is_some_and(|ledger| ledger.is_behind() && ledger.flush(next).is_err())
+            && self.ledger.as_mut().is_some_and(|ledger| {
+                !ledger.has_room() || ledger.is_behind() && ledger.flush(next).is_err()
+            })
+    }
+
+    /// Writes what could not be noted before.
+    pub(super) fn mend_ledger(&mut self) {
+        let next = self.log.tip().next_offset;
+        let behind = self.ledger.as_mut().filter(|ledger| ledger.is_behind());
+        if behind.is_some_and(|ledger| ledger.flush(next).is_ok()) {
+            tracing::info!("the ledger of erasures has everything again");
+        }
+    }
+
+    /// Whether something that was taken back is not noted.
+    pub(crate) fn is_ledger_behind(&self) -> bool {
+        self.ledger.as_ref().is_some_and(Keeper::is_behind)
     }
 
     /// What the log appended by itself, noted.
@@ -51,7 +64,7 @@ impl Capture {
         let waits = |due: &mut Due| matches!(due, Due::TakenBack { .. });
         for due in committed.due.extract_if(.., waits) {
             if let Due::TakenBack { reply } = due {
-                drop(reply.send(Err(Error::LedgerUnavailable)));
+                drop(reply.send(Err(Error::LedgerUnavailable { is_done: true })));
             }
         }
     }

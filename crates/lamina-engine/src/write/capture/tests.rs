@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
+use lamina_store::ballast::Ballast;
 use lamina_store::kv::MemKv;
 use lamina_store::log::{EraseTarget, LogReader};
 use lamina_types::limits::BULK_ITEMS_MAX;
@@ -234,7 +235,8 @@ fn nobody_waits_for_what_no_read_shows() {
 #[test]
 fn writes_stop_before_the_disk_is_full_and_resume_when_there_is_room() {
     let mut world = world(1 << 20);
-    let room = Room::new(Arc::clone(&world.disk) as _, "/data".into(), 10_000);
+    let ballast = Ballast::new(Arc::clone(&world.disk) as _, Path::new("/data"), 0);
+    let room = Room::new(ballast, 10_000);
     let first = world.item(1, "user:a", 1);
     let placed = world.commit(vec![vec![first]]).remove(0).unwrap()[0];
     world.capture.room = Some(room);

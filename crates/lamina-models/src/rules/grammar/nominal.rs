@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use lamina_types::layer::extraction::{Effect, EntityKind, Term};
 
-use super::{make, subject_item, subject_term};
+use super::{make, office, subject_item, subject_term};
 use crate::rules::claims::Draft;
 use crate::rules::clause::Subject;
 use crate::rules::lexicon::{self, Class, Form, Kin};
@@ -42,7 +42,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
             ));
         }
     }
-    drafts.extend(apposed_role(scene));
+    drafts.extend(office::apposed(scene));
     // "my cousin Nacho and his dog": who is named here can be meant a few words later.
     let mut discourse = Cow::Borrowed(scene.discourse);
     for at in scene.clause.start..scene.end() {
@@ -56,7 +56,7 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
             continue;
         };
         discourse.to_mut().note(&referent, usize::MAX, false);
-        drafts.extend(in_office(scene, at, to));
+        drafts.extend(office::before_name(scene, at, to));
         let Some(Attribute { owner, kin: Some(kin), named: true, former, end, .. }) =
             &referent.attribute
         else {
@@ -82,41 +82,6 @@ pub(crate) fn possessions(scene: &Scene<'_>) -> Vec<Draft> {
         }
     }
     drafts
-}
-
-/// "My husband Piotr, a civil engineer, works for Skanska".
-fn apposed_role(scene: &Scene<'_>) -> Option<Draft> {
-    let tokens = scene.tokens;
-    let Subject::Said(from, to) = scene.clause.subject else { return None };
-    let comma = (from..to).find(|at| tokens.at(*at).punct(','))?;
-    let close = (comma + 2..to).find(|at| tokens.at(*at).punct(','))?;
-    let whom = refer(tokens, from, comma, scene.parties, scene.discourse)?;
-    let role = tokens.at(comma + 1).word(&["a", "an"])
-        && close + 1 == to
-        && crate::rules::take::is_role(tokens, comma + 2, close)
-        && matches!(whom.nature, Nature::Person | Nature::Name);
-    let item = Item::text(scene, comma + 2, close);
-    role.then(|| Draft::new(whom.term, "role", &item, Aspect::Timeless))
-}
-
-/// "our CTO Henrik": the name and what it is.
-fn in_office(scene: &Scene<'_>, at: usize, to: usize) -> Option<Draft> {
-    let tokens = scene.tokens;
-    let name = (at + 2..to.min(at + 5)).find(|at| is_name_token(tokens, *at))?;
-    let acronym = |at: usize| {
-        tokens.at(at).capital
-            && tokens.at(at).is(Class::OCCUPATION)
-            && !is_name_token(tokens, at + 1)
-    };
-    let name = if acronym(name) { name + 1 } else { name };
-    let end = name_run(tokens, name, to)?;
-    let role = tokens.at(at).fold == "our"
-        && (at + 1..name).all(|at| tokens.at(at).kind == Kind::Word)
-        && !tokens.before(name).is(Class::KIN)
-        && crate::rules::take::is_role(tokens, at + 1, name);
-    let person = Term::Named { name: tokens.slice(name, end).to_owned(), kind: EntityKind::Person };
-    let item = Item::text(scene, at + 1, name);
-    role.then(|| Draft::new(person, "role", &item, Aspect::Timeless))
 }
 
 /// The token of the animal in "my dog Rex".

@@ -1,12 +1,14 @@
 //! The one server of a data directory: finds it, or starts it detached. Of several that start one at once, the lock
 //! of the directory lets one win, and the others find it.
 
-use std::io;
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 
@@ -17,6 +19,8 @@ use crate::cli::exit::Exit;
 const START_TIME_MAX: Duration = Duration::from_secs(60);
 /// Between two looks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// Servers that end at once while no process has the directory, until it is taken as unusable.
+const REFUSALS_MAX: usize = 3;
 /// Between two attempts to start one, where another process still has the directory.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// Until a connection on this machine stands.
@@ -25,6 +29,7 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 const IDLE_EXIT: &str = "15m";
 /// Bytes of the path of a socket; systems take 104 to 108.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
+const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The socket in the data directory.
 const SOCKET_NAME: &str = "lamina.sock";
 
@@ -51,9 +56,30 @@ pub(super) async fn connect(data: &Path) -> io::Result<LocalStream> {
     })
 }
 
+/// What is said of a server of another version. Both speak the protocol; only tools and arguments may differ.
+fn version_difference(server: &str, data: &Path) -> Option<String> {
+    (server != OWN_VERSION).then(|| {
+        format!(
+            "the server of {} is version {server}, this command is {OWN_VERSION}: it is used as it is; end it to \
+             have the next call start one of this version",
+            data.display()
+        )
+    })
+}
+
+/// Writes a sentence to standard error, once for each process.
+fn tell_once(sentence: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if TOLD.lock().insert(sentence.to_owned()) {
+        // A client that closed the stream reads no sentences.
+        drop(writeln!(io::stderr().lock(), "lamina mcp: {sentence}"));
+    }
+}
+
 async fn start(data: &Path) -> io::Result<LocalStream> {
     let mut child = spawn(data)?;
     let mut has_ended = false;
+    let mut refusals = 0;
     loop {
         if let Some(stream) = connect_running(data).await {
             reap(child);
@@ -61,14 +87,26 @@ async fn start(data: &Path) -> io::Result<LocalStream> {
         }
         match child.try_wait()? {
             None => sleep(LOOK_INTERVAL).await,
-            // The directory is in use: by a server that starts or ends right now.
-            Some(status) if status.code() == Some(Exit::Unreadable as i32) => {
+            // The directory is in use, by a server that starts or ends right now, or cannot be used at all.
+            Some(status)
+                if status.code() == Some(Exit::Unreadable as i32) && refusals < REFUSALS_MAX =>
+            {
+                if has_ended && endpoint::withdraw_stale(data) {
+                    refusals += 1;
+                }
                 if has_ended {
                     child = spawn(data)?;
                 } else {
                     sleep(RETRY_INTERVAL).await;
                 }
                 has_ended = !has_ended;
+            }
+            Some(status) if status.code() == Some(Exit::Schema as i32) => {
+                let text = format!(
+                    "{} was written by a newer version of lamina than {OWN_VERSION}: update this one",
+                    data.display()
+                );
+                return Err(io::Error::other(text));
             }
             Some(status) => {
                 let text = format!(
@@ -107,9 +145,24 @@ fn spawn(data: &Path) -> io::Result<Child> {
         .spawn()
 }
 
-/// Connects to the server that the endpoint file names, if it is there.
+/// Connects to the server that the endpoint file names, if it is there. A file that was left behind, or came with a
+/// copy of the directory, names a process that does not hold the lock of the directory: whoever answers there has
+/// another memory, or is another program.
 async fn connect_running(data: &Path) -> Option<LocalStream> {
-    let Endpoint { address, .. } = endpoint::read(data)?;
+    let endpoint = endpoint::read(data)?;
+    if endpoint::withdraw_stale(data) {
+        tell_once(&format!(
+            "{} names process {} at {}, which does not serve this directory: another server is started",
+            endpoint::file(data).display(),
+            endpoint.pid,
+            endpoint.address
+        ));
+        return None;
+    }
+    if let Some(told) = version_difference(&endpoint.version, data) {
+        tell_once(&told);
+    }
+    let Endpoint { address, .. } = endpoint;
     let connected = async {
         match address.strip_prefix("unix:") {
             Some(path) => UnixStream::connect(path).await.map(LocalStream::Unix),

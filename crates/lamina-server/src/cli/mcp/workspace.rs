@@ -15,12 +15,16 @@ const EVENTLOOM_THREAD: &str = "EVENTLOOM_THREAD";
 const EVENTLOOM_PATH: &str = "EVENTLOOM_PATH";
 /// In which Claude Code names the directory of the project.
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Whether calls of the profile `zaxy` leave events about themselves.
+const LIFECYCLE: &str = "MCP_LIFECYCLE_CAPTURE_ENABLED";
 /// Bytes of a file of git that is read, and of a row of the registry.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 /// Characters of a name that is made from a directory.
 const SLUG_CHARS_MAX: usize = 100;
 /// The registry of names, in the data directory.
 const REGISTRY: &str = "projects";
+/// In it: which project a linked worktree belongs to.
+const WORKTREES: &str = "worktrees";
 /// Environment variables in which clients say which conversation they are in.
 const CONVERSATIONS: [&str; 2] = ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"];
 
@@ -29,12 +33,20 @@ const CONVERSATIONS: [&str; 2] = ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"];
 pub(super) struct WorkspaceFinder {
     pub(super) project: Option<String>,
     pub(super) session: Option<String>,
+    /// The directory of a log of Eventloom.
+    pub(super) eventloom: Option<String>,
     pub(super) register: bool,
     /// The data directory, where names of projects are given out.
     pub(super) registry: Option<PathBuf>,
 }
 
 impl WorkspaceFinder {
+    /// Whether calls may leave events about themselves.
+    pub(super) fn captures(&self) -> bool {
+        let switch = given(None, LIFECYCLE).unwrap_or_default().to_lowercase();
+        !matches!(&*switch, "false" | "0" | "no" | "off")
+    }
+
     /// What the server is told with every call.
     pub(super) fn find(&self) -> Map<String, Value> {
         let mut found = Map::new();
@@ -49,6 +61,9 @@ impl WorkspaceFinder {
         if let Some(conversation) = conversation {
             found.insert("conversation".to_owned(), conversation.into());
         }
+        if !self.captures() {
+            found.insert("lifecycle".to_owned(), Value::Bool(false));
+        }
         if !self.register {
             found.insert("register".to_owned(), Value::Bool(false));
         }
@@ -56,17 +71,77 @@ impl WorkspaceFinder {
     }
 
     fn named_by_place(&self) -> Option<String> {
-        let place = given(None, EVENTLOOM_PATH)
+        let place = given(self.eventloom.as_deref(), EVENTLOOM_PATH)
             .and_then(|path| std::path::absolute(path).ok()?.parent().map(Path::to_owned))
             .or_else(|| given(None, CLAUDE_PROJECT_DIR).map(PathBuf::from))
             .or_else(|| std::env::current_dir().ok())
             .or_else(|| given(None, "PWD").map(PathBuf::from))?;
-        let root = project_root(&RealDisk, &place)?;
+        let root = self.root_of(&RealDisk, &place)?;
         if nobodys(&root) {
             return None;
         }
         Some(name_of(&RealDisk, &root, self.registry.as_deref()))
     }
+}
+
+impl WorkspaceFinder {
+    /// The root of the project of a place. A linked worktree is noted, so that it stays in its project when its
+    /// directory is gone.
+    fn root_of(&self, disk: &dyn Disk, place: &Path) -> Option<PathBuf> {
+        let worktrees = self.registry.as_deref().map(|data| data.join(REGISTRY).join(WORKTREES));
+        if let Some(worktrees) = &worktrees
+            && !place.is_dir()
+            && let Some(root) = noted_root(disk, worktrees, place)
+        {
+            return Some(root);
+        }
+        let root = project_root(disk, place)?;
+        if let Some(worktrees) = &worktrees
+            && let Some(worktree) =
+                worktree_of(place).filter(|worktree| !root.starts_with(worktree))
+            && let Err(error) = note_worktree(disk, worktrees, &worktree, &root)
+        {
+            tracing::debug!(%error, "a worktree was not noted");
+        }
+        Some(root)
+    }
+}
+
+/// The root of the project that a directory belonged to which is gone.
+fn noted_root(disk: &dyn Disk, worktrees: &Path, place: &Path) -> Option<PathBuf> {
+    place.ancestors().find_map(|path| {
+        let row: Value =
+            serde_json::from_str(&read_text(disk, &row_of(worktrees, path)).ok()?).ok()?;
+        let is_it = row.get("worktree").and_then(Value::as_str) == path.to_str();
+        let root = row.get("root").and_then(Value::as_str).filter(|_| is_it)?;
+        Some(PathBuf::from(root))
+    })
+}
+
+fn note_worktree(
+    disk: &dyn Disk,
+    worktrees: &Path,
+    worktree: &Path,
+    root: &Path,
+) -> io::Result<()> {
+    let row = row_of(worktrees, worktree);
+    let text = json!({"worktree": worktree.to_str(), "root": root.to_str()}).to_string();
+    if read_text(disk, &row).is_ok_and(|known| known == text) {
+        return Ok(());
+    }
+    disk.create_dir_all(worktrees)?;
+    lamina_env::disk::write_atomic(disk, &row, text.as_bytes())
+}
+
+fn row_of(worktrees: &Path, worktree: &Path) -> PathBuf {
+    worktrees.join(format!("{:016x}.json", path_hash(worktree)))
+}
+
+/// The linked worktree around a place: its `.git` is a file.
+fn worktree_of(place: &Path) -> Option<PathBuf> {
+    let place = place.canonicalize().ok()?;
+    let found = place.ancestors().find(|path| path.join(".git").exists())?;
+    found.join(".git").is_file().then(|| found.to_owned())
 }
 
 /// The person at this machine, as an actor.
@@ -101,7 +176,6 @@ pub(super) fn project_root(disk: &dyn Disk, place: &Path) -> Option<PathBuf> {
             return common_root(disk, directory, &git).or_else(|| Some(directory.to_owned()));
         }
     }
-    // A worktree that was removed lies beside the repository, not in it: only its own name is left.
     Some(place)
 }
 
@@ -176,8 +250,11 @@ fn slug(root: &Path) -> String {
 
 /// Enough of the FNV-1a hash of the path to tell two projects of one name apart.
 fn short_hash(root: &Path) -> String {
-    let hash = root.to_string_lossy().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    hex::encode(path_hash(root).to_be_bytes().get(..4).unwrap_or_default())
+}
+
+fn path_hash(path: &Path) -> u64 {
+    path.to_string_lossy().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hex::encode(hash.to_be_bytes().get(..4).unwrap_or_default())
+    })
 }

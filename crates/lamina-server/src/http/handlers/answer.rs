@@ -3,6 +3,7 @@
 //! Without a language model the sentences are quoted; with one it is shown the pack and nothing else,
 //! and every marker that it writes is held against the pack.
 
+mod chain;
 mod document;
 mod model;
 mod told;
@@ -231,7 +232,9 @@ async fn packed(
     let about = named.as_ref().map_or(&asked.recall, |kept| &kept.question);
     let about = Recall { detail: asked.recall.detail, ..about.clone() };
     desk.ask(caller, &[LlmInvoke::NAME], Some(&about.scope)).await?;
+    let policy_asked = app.env.clock.monotonic();
     let may = recall::may(desk, caller, &about).await?;
+    desk.record.asked_policy(app.env.clock.monotonic().0 - policy_asked.0);
     configured(app, asked)?;
     if let Some(kept) = named {
         if !kept.is_within(&may) {
@@ -248,7 +251,7 @@ async fn packed(
     {
         return Ok(Packed { kept, recall_us: 0 });
     }
-    let kept = recall::make(app, request.to_owned(), caller, may, question).await?;
+    let kept = recall::make(desk, request.to_owned(), caller, may, question).await?;
     Ok(Packed { kept, recall_us: app.env.clock.monotonic().0 - now.0 })
 }
 

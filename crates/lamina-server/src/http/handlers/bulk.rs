@@ -16,7 +16,7 @@ use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::{ScopePath, Stage};
 
 use super::experience::{
-    Referred, begin_consolidation, permit, refers, status, until, wait_of, with_context,
+    Referred, begin_consolidation, permit, refers, status, until, used_key, wait_of, with_context,
     with_replay_warning,
 };
 use crate::http::app::App;
@@ -46,7 +46,13 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let shared = shared_scope(&call.desk, &bulk);
     let (kept, writes) = split(bulk, &order, call.id.as_str());
     let captured = call.app.engine.experience_bulk(&permits, writes).await;
-    let captured = captured.map_err(|error| explain(error, &order, &kept))?;
+    let captured = match captured {
+        Ok(captured) => captured,
+        Err(error) => {
+            let placed = PlacedItems { order: &order, kept: &kept };
+            return Err(explain(&call.desk, &caller, error, placed).await);
+        }
+    };
     let BulkCaptured { batch_id, items, replayed } = captured;
     if let Some(first) = items.first() {
         call.record.audit_id(first.audit_id);
@@ -190,17 +196,33 @@ fn in_request_order(items: Vec<Captured>, order: &[usize]) -> Result<Vec<Capture
     Ok(placed.into_iter().map(|(_, item)| item).collect())
 }
 
+/// The items of a request: their places in the log, and what is kept of them.
+#[derive(Debug, Clone, Copy)]
+struct PlacedItems<'a> {
+    order: &'a [usize],
+    kept: &'a [Kept],
+}
+
 /// The refusal of one item, with its place in the request.
-fn explain(error: EngineError, order: &[usize], kept: &[Kept]) -> Failure {
+async fn explain(
+    desk: &Desk,
+    caller: &Caller,
+    error: EngineError,
+    placed: PlacedItems<'_>,
+) -> Failure {
+    let PlacedItems { order, kept } = placed;
     let (EngineError::UnknownBlob { index, .. } | EngineError::IdempotencyConflict { index }) =
         &error
     else {
         return error.into();
     };
     let index = order.get(*index).copied().unwrap_or(*index);
-    match kept.get(index) {
-        Some(kept) => kept.referred.explain(error, &format!("items[{index}].")),
-        None => error.into(),
+    match (kept.get(index), &error) {
+        (Some(kept), EngineError::IdempotencyConflict { .. }) => {
+            used_key(desk, caller, &kept.key, &format!("items[{index}].")).await.into()
+        }
+        (Some(kept), _) => kept.referred.explain(error, &format!("items[{index}].")),
+        (None, _) => error.into(),
     }
 }
 

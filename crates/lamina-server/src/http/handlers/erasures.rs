@@ -26,6 +26,7 @@ use super::forget::counts;
 use super::scopes::reaches;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
+use crate::http::list_page::{ListPage, WholeList};
 use crate::http::reply;
 
 /// What an erasure would do.
@@ -164,7 +165,13 @@ pub(super) async fn holds(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = call.desk.permit::<PolicyAdministerTenant>(&caller, None).await?;
     let all = call.app.engine.legal_holds(&permit).await?;
-    reply::json(StatusCode::OK, &LegalHoldList { items: all.iter().map(hold).collect() })
+    let pairs = call.pairs()?;
+    let items = all.iter().map(hold).collect();
+    let whole = WholeList { app: &call.app, tenant: caller.tenant, name: "legal holds", items };
+    let page = whole.page(&Params::new(&pairs), |it: &LegalHoldBody| it.scope.clone())?;
+    let ListPage { items, next_cursor } = page;
+    let has_more = next_cursor.is_some();
+    reply::json(StatusCode::OK, &LegalHoldList { items, next_cursor, has_more })
 }
 
 /// Lifts the hold of a scope.

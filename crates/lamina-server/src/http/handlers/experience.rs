@@ -20,6 +20,7 @@ use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::stdx::hex;
 use lamina_types::{Content, ErrorCode, EventId, Experience, Micros, ScopePath, Stage};
 
+use super::status::first_use;
 use crate::http::answer::Answer;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
@@ -37,6 +38,7 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     refers(&call.desk, &permit, &experience, "").await?;
     begin_consolidation(&call.desk, &caller, &experience).await?;
     let referred = Referred::by(&experience);
+    let key = experience.idempotency_key.clone();
     let write = Write {
         identity: identity(&experience),
         experience,
@@ -44,8 +46,13 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
         request_id: call.id.as_str().to_owned(),
     };
     let started = call.app.env.clock.monotonic();
-    let captured = call.app.engine.experience(&permit, write).await;
-    let captured = captured.map_err(|error| referred.explain(error, ""))?;
+    let captured = match call.app.engine.experience(&permit, write).await {
+        Ok(captured) => captured,
+        Err(error) => {
+            let refused = RefusedWrite { key: &key, referred, error };
+            return Err(refused.explain(&call.desk, &caller).await);
+        }
+    };
     call.record.event(captured.event_id);
     call.record.audit_id(captured.audit_id);
     let took_us = call.app.env.clock.monotonic().0 - started.0;
@@ -55,7 +62,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let warnings = with_replay_warning(warnings, &captured);
     let mut response = match wait {
         Wait::Accepted => accepted(&captured, &warnings, None)?,
-        Wait::Captured => completed(&captured, &warnings, &just_captured(), took_us, Vec::new())?,
+        Wait::Captured => {
+            let waited = Waited { progress: &just_captured(), wait };
+            completed(&captured, &warnings, waited, took_us, Vec::new())?
+        }
         Wait::Indexed | Wait::Consolidated | Wait::Settled => {
             let until = until(wait);
             let longest = Duration::from_millis(WAIT_MS_MAX);
@@ -64,7 +74,8 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
             match engine.wait_for(tenant, captured.event_id, until, longest).await {
                 Ok(progress) if is_reached(until, &progress) => {
                     let derives = engine.derived_from(tenant, captured.event_id).await?;
-                    completed(&captured, &warnings, &progress, took_us, derives)?
+                    let waited = Waited { progress: &progress, wait };
+                    completed(&captured, &warnings, waited, took_us, derives)?
                 }
                 Ok(progress) => accepted(&captured, &warnings, Some(&progress))?,
                 // The write is durable, whatever became of waiting for the rest.
@@ -79,6 +90,25 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
         response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// A write that the engine refused.
+struct RefusedWrite<'a> {
+    key: &'a str,
+    referred: Referred,
+    error: EngineError,
+}
+
+impl RefusedWrite<'_> {
+    /// The refusal, in terms of the body.
+    async fn explain(self, desk: &Desk, caller: &Caller) -> Failure {
+        match self.error {
+            EngineError::IdempotencyConflict { .. } => {
+                used_key(desk, caller, self.key, "").await.into()
+            }
+            error => self.referred.explain(error, ""),
+        }
+    }
 }
 
 /// Reads and checks a body and answers as if it had been written.
@@ -223,13 +253,26 @@ impl Referred {
                 };
                 ApiError::invalid_envelope(field, "there is no such blob").into()
             }
-            EngineError::IdempotencyConflict { .. } => {
-                let field = format!("{at}idempotency_key");
-                let reason = "was used before with another body";
-                ApiError::at(ErrorCode::IdempotencyConflict, field, reason).into()
-            }
             _ => error.into(),
         }
+    }
+}
+
+/// The refusal of a key that was used with another body. It names the scope of the first use, if the
+/// caller may read it: keys are unique per caller, whatever scope they are used in (R429).
+pub(super) async fn used_key(desk: &Desk, caller: &Caller, key: &str, at: &str) -> ApiError {
+    let first = first_use(desk, caller, key).await;
+    let place = first.as_ref().map(|scope| format!(" in `{scope}`")).unwrap_or_default();
+    let reason = format!(
+        "was used before with another body{place}; a key is one per caller, not per scope: put the id of \
+         the conversation into it"
+    );
+    let field = format!("{at}idempotency_key");
+    let error = ApiError::at(ErrorCode::IdempotencyConflict, field, reason);
+    let error = error.with("idempotency_key", key);
+    match first {
+        Some(scope) => error.with("first_used_in", scope.as_str()),
+        None => error,
     }
 }
 
@@ -278,16 +321,26 @@ fn accepted(
     reply::json(StatusCode::ACCEPTED, &shape)
 }
 
+/// A wait that ended, and how far the event has come by then.
+#[derive(Debug, Clone, Copy)]
+struct Waited<'a> {
+    progress: &'a Progress,
+    wait: Wait,
+}
+
 fn completed(
     captured: &Captured,
     warnings: &[String],
-    progress: &Progress,
+    waited: Waited<'_>,
     capture_us: i64,
     derives: Vec<String>,
 ) -> Result<Response, Failure> {
+    let Waited { progress, wait } = waited;
+    // The stage that was waited for; others may have followed while the answer was made (R247).
+    let stage = wait.stage().filter(|stage| progress.completed.contains(stage));
     let shape = ExperienceCompleted {
         event_id: captured.event_id.to_string(),
-        status: status(progress),
+        status: stage.map_or_else(|| status(progress), |stage| stage.as_str().to_owned()),
         wal_offset: captured.wal_offset,
         lifecycle_stream: Some(event_stream(captured.event_id)),
         stages_completed: stage_names(&progress.completed),

@@ -18,6 +18,7 @@ use lamina_types::{ConceptId, EntityId, ErrorCode, Micros, RecordedAt, ScopeView
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::list_page::{ListPage, WholeList};
 use crate::http::reply;
 
 /// One page of facts.
@@ -36,7 +37,11 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
 
 /// How the world changed under one subject.
 pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
-    let query = FactsQuery::parse(&call.pairs()?)?;
+    let pairs = call.pairs()?;
+    // The cursor of a timeline is one of its own.
+    let asked: Vec<(String, String)> =
+        pairs.iter().filter(|(name, _)| name != "cursor").cloned().collect();
+    let query = FactsQuery::parse(&asked)?;
     if query.subject.is_none() {
         let reason = "this parameter is required";
         return Err(ApiError::at(ErrorCode::MissingRequiredField, "subject", reason).into());
@@ -49,8 +54,14 @@ pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
     // All of it: a timeline is not asked at one instant, it ends there.
     question.pins.valid = None;
     question.lapsed_by = None;
-    let (items, has_more) = engine.fact_timeline(permit, question, query.times.as_of_valid).await?;
+    question.limit = usize::MAX;
+    let (items, _) = engine.fact_timeline(permit, question, query.times.as_of_valid).await?;
     let items: Vec<FactBody> = items.iter().map(shown).collect();
+    let unpaged = asked.iter().filter(|(name, _)| name != "limit");
+    let list = format!("timeline {:?}", unpaged.collect::<Vec<_>>());
+    let whole = WholeList { app: &call.app, tenant: caller.tenant, name: &list, items };
+    let page = whole.page(&Params::new(&pairs), |it: &FactBody| it.id.clone())?;
+    let ListPage { items, next_cursor } = page;
     let timeline = items.iter().map(|item| TimelineEntry {
         fact_id: item.id.clone(),
         predicate: item.predicate.clone(),
@@ -62,8 +73,9 @@ pub(super) async fn timeline(call: Call) -> Result<Response, Failure> {
         subject: items.first().map(|item| item.subject.clone()),
         predicate: query.predicate.clone(),
         timeline: timeline.collect(),
+        has_more: next_cursor.is_some(),
+        next_cursor,
         items,
-        has_more,
     };
     reply::json(StatusCode::OK, &body)
 }
@@ -255,7 +267,7 @@ pub(super) fn pinned(
     }
 }
 
-pub(super) fn shown(fact: &FactRecord) -> FactBody {
+pub(crate) fn shown(fact: &FactRecord) -> FactBody {
     let first = fact.objects.first();
     let conflicting = if fact.is_conflict() {
         let side = |side: &FactObject| SideBody {

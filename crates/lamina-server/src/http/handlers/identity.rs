@@ -57,6 +57,7 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
     let params = Params::new(&pairs);
     let scope = params.scope_opt()?;
     let other = params.observed_actor()?.filter(|actor| *actor != caller.actor);
+    let is_own = other.is_none();
     let of = match other {
         None => caller,
         Some(actor) => {
@@ -68,7 +69,11 @@ pub(super) async fn effective(call: Call) -> Result<Response, Failure> {
     };
     let stack = call.app.stack(&of, scope.as_ref()).await?;
     let there = call.app.engine.seat(&call.app.boot(), &of, scope.as_ref()).await?;
-    let natural = call.app.engine.natural_level(there.tenant, &there.actor).await?;
+    // It is the path of a scope, which may be one that the caller may not know of.
+    let natural = match is_own {
+        true => call.app.engine.natural_level(there.tenant, &there.actor).await?,
+        false => None,
+    };
     let mut shape = Effective {
         actor: of.actor.to_string(),
         scope: scope.as_ref().map(ToString::to_string),

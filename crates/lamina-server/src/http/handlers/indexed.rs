@@ -64,6 +64,7 @@ pub(super) async fn chunks(mut call: Call) -> Result<Response, Failure> {
         lexical: chunk.lexical,
         vector: chunk.vector,
     };
-    let chunks = chunks.into_iter().map(shown).collect();
-    reply::json(StatusCode::OK, &ChunksBody { event_id: id.to_string(), chunks })
+    let chunks: Vec<ChunkBody> = chunks.into_iter().map(shown).collect();
+    let shape = ChunksBody { event_id: id.to_string(), chunk_count: chunks.len(), chunks };
+    reply::json(StatusCode::OK, &shape)
 }

@@ -5,7 +5,7 @@ pub(crate) mod experience;
 mod bulk;
 mod status;
 mod events;
-mod facts;
+pub(crate) mod facts;
 mod entities;
 mod episodes;
 mod exports;

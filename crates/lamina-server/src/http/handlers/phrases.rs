@@ -3,6 +3,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use lamina_api::query::Params;
 use lamina_api::v1::phrases::{PhraseBody, PhraseList, PhraseRequest};
 use lamina_types::capability::{
     Capability as _, PolicyAdministerTenant, TemporalPhrasesRead, TemporalPhrasesWrite,
@@ -10,15 +11,21 @@ use lamina_types::capability::{
 
 use crate::http::call::Call;
 use crate::http::failure::Failure;
+use crate::http::list_page::{ListPage, WholeList};
 use crate::http::reply;
 
-/// All phrases of the tenant.
+/// The phrases of the tenant.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let caller = call.caller()?;
     let permit = call.desk.permit::<TemporalPhrasesRead>(&caller, None).await?;
     let phrases = call.app.engine.phrases(&permit);
     let items = phrases.all().iter().map(PhraseBody::new).collect();
-    reply::json(StatusCode::OK, &PhraseList { items })
+    let pairs = call.pairs()?;
+    let whole = WholeList { app: &call.app, tenant: caller.tenant, name: "phrases", items };
+    let page = whole.page(&Params::new(&pairs), |it: &PhraseBody| it.name.clone())?;
+    let ListPage { items, next_cursor } = page;
+    let has_more = next_cursor.is_some();
+    reply::json(StatusCode::OK, &PhraseList { items, next_cursor, has_more })
 }
 
 /// Registers a phrase.

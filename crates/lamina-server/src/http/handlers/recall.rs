@@ -14,17 +14,19 @@ use lamina_api::v1::admin::ByteRange;
 use lamina_api::v1::damaged::DamagedItem;
 use lamina_api::v1::events::EventBody;
 use lamina_api::v1::recall::{
-    FragmentBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked, RecallRequest,
-    StandingBody, TrailBody, WhyNotBody,
+    ChainBody, FragmentBody, HopBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked,
+    RecallRequest, StandingBody, TrailBody, WhyNotBody,
 };
 use lamina_core::policy::{Caller, Preset};
-use lamina_core::read::fuse::Signal;
 use lamina_core::read::pack::LAMBDA;
+use lamina_core::read::score::Signal;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{
-    Applies, Cited, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled, StandingOffices,
+    Applies, Cited, Excerpt, FactChain, Fragment, HopRecord, MayRecall, Ranked as Found, Recalled,
+    StandingOffices,
 };
+
 use lamina_types::capability::{
     Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
     UnderstandingReadCrossScope,
@@ -39,7 +41,12 @@ use crate::http::app::App;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::{Failure, internal};
 use crate::http::packs::Kept;
+use crate::http::record::AccessTimes;
 use crate::http::reply;
+
+/// Said where records of a time were written after the knowledge that is asked with.
+pub(super) const ASK_OF_VALID_TIME: &str = "Nothing was recorded by that time. Records that happened before it \
+    were written later: ask with temporal.as_of_valid for how things were then.";
 
 /// What is known about a question.
 pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
@@ -50,7 +57,9 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     }
     let caller = call.caller()?;
     let seen = if question.stream { stream::seen(&call)? } else { None };
+    let asked = call.app.env.clock.monotonic();
     let may = may(&call.desk, &caller, &question).await?;
+    call.record.asked_policy(call.app.env.clock.monotonic().0 - asked.0);
     let kept = again(&call, &caller, &question)?.filter(|kept| kept.is_within(&may));
     if question.stream {
         let request = call.id.as_str().to_owned();
@@ -65,7 +74,7 @@ pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
     }
     let ignored = question.view == PackView::Raw && question.temporal.valid_during.is_some();
     let request = call.id.as_str().to_owned();
-    let made = make(&call.app, request, &caller, may, question).await?;
+    let made = make(&call.desk, request, &caller, may, question).await?;
     let mut response = reply::json_bytes(made.body.clone());
     if ignored {
         reply::warn(&mut response, "valid_during_ignored_for_view_raw");
@@ -92,7 +101,7 @@ async fn streamed(
     }
     let kept = match kept {
         Some(kept) => kept,
-        None => make(app, request, caller, may, question).await?,
+        None => make(desk, request, caller, may, question).await?,
     };
     let events = stream::events(&kept)?;
     let at = (stream::first(app), now);
@@ -159,12 +168,13 @@ pub(super) fn again(
 }
 
 pub(super) async fn make(
-    app: &Arc<App>,
+    desk: &Desk,
     request: String,
     caller: &Caller,
     may: MayRecall,
     mut question: Recall,
 ) -> Result<Arc<Kept>, Failure> {
+    let app = &desk.app;
     let started = app.env.clock.monotonic();
     let reach = Arc::clone(&may.reach);
     if question.view == PackView::Raw {
@@ -178,7 +188,9 @@ pub(super) async fn make(
     let mut body = pack(app, request, &reach, &asked, (&recalled, id)).await?;
     if asked.detail != Detail::None {
         let rendered = app.env.clock.monotonic();
-        let times = times(&recalled, read.0 - started.0, rendered.0 - read.0);
+        let spent = desk.record.spent();
+        let (recall_us, render_us) = (read.0 - started.0, rendered.0 - read.0);
+        let times = times(&recalled, TimesSpent { access: spent, recall_us, render_us });
         body.diagnostics = Some(diagnostics::of(&reach, &asked, &recalled, times));
     }
     // What is sent and what is kept are the same bytes.
@@ -223,8 +235,11 @@ async fn pack(
         scope: question.scope.to_string(),
         view: question.view.as_str(),
         context_block,
+        certainty: recalled.certainty.as_str(),
         layers,
         standing: recalled.standing.iter().map(standing).collect(),
+        profile: recalled.profile.iter().map(facts::shown).collect(),
+        chain: recalled.chain.as_ref().map(chain),
         knowledge_subgraph: (question.view == PackView::Structured).then(|| graph::of(recalled)),
         provenance: ProvenanceBody { trail: trail(recalled), citations: citations(recalled) },
         diagnostics: None,
@@ -233,11 +248,26 @@ async fn pack(
             candidates: why.candidates,
             best_score: rounded(why.best_score),
             floor: why.floor,
+            hint: why.is_before_records.then_some(ASK_OF_VALID_TIME),
         }),
         damaged: recalled.damaged.iter().map(DamagedItem::new).collect(),
         partial: !failed.is_empty() || !recalled.damaged.is_empty(),
         partial_reason: partial_reason(&failed, recalled.damaged.len()),
     })
+}
+
+fn chain(chain: &FactChain) -> ChainBody {
+    let hop = |hop: &HopRecord| HopBody {
+        fact: hop.fact.as_ref().map(|fact| fact.id.to_string()),
+        text: hop.words.clone(),
+        value: hop.value.clone(),
+        event: hop.event.map(|event| event.to_string()),
+    };
+    ChainBody {
+        hops: chain.hops.iter().map(hop).collect(),
+        branches: chain.branches.iter().map(|hops| hops.iter().map(hop).collect()).collect(),
+        missing: chain.missing.clone(),
+    }
 }
 
 /// Why a pack is not everything.
@@ -304,6 +334,7 @@ async fn layers(
         let record = PackEventBody {
             event: EventBody::new(&found.record, derives),
             matched_fragments: fragment.into_iter().collect(),
+            below_floor: recalled.is_below_floor(),
         };
         placed(at, record, found.score)
     };
@@ -376,8 +407,19 @@ pub(super) fn trail(recalled: &Recalled) -> Vec<TrailBody> {
     ]
 }
 
-fn times(recalled: &Recalled, recall_us: i64, render_us: i64) -> BTreeMap<&'static str, f64> {
+/// The parts of the time of one recall.
+#[derive(Debug, Clone, Copy)]
+struct TimesSpent {
+    access: AccessTimes,
+    recall_us: i64,
+    render_us: i64,
+}
+
+fn times(recalled: &Recalled, spent: TimesSpent) -> BTreeMap<&'static str, f64> {
+    let TimesSpent { access: AccessTimes { auth_us, policy_us }, recall_us, render_us } = spent;
     BTreeMap::from([
+        ("auth", milliseconds(auth_us)),
+        ("policy_check", milliseconds(policy_us)),
         ("recall", milliseconds(recall_us)),
         ("search", milliseconds(recalled.trail.search_us)),
         ("expand", milliseconds(recalled.trail.expand_us)),
@@ -386,7 +428,7 @@ fn times(recalled: &Recalled, recall_us: i64, render_us: i64) -> BTreeMap<&'stat
         ("derive", milliseconds(recalled.trail.derive_us)),
         ("pack", milliseconds(recalled.trail.pack_us)),
         ("render_context_block", milliseconds(render_us)),
-        ("total", milliseconds(recall_us + render_us)),
+        ("total", milliseconds(auth_us + policy_us + recall_us + render_us)),
     ])
 }
 

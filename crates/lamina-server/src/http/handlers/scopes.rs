@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::scopes::{
-    Member, MembersBody, PruneCandidate, PruneRequest, Pruned, ScopeBody, ScopePolicies,
-    ScopeRegistration, path_of,
+    Member, MembersBody, PruneCandidate, PruneRequest, Pruned, PrunedRecords, ScopeBody,
+    ScopePolicies, ScopeRegistration, path_of, prefix_of,
 };
 use lamina_api::{ApiError, Page, PageStart, cursor, time};
 use lamina_core::policy::{Caller, Denial, Permit, is_of, others_scope_needs};
@@ -134,13 +134,21 @@ async fn inherits(
             ));
         }
         let stack = desk.app.stack(caller, Some(inherited)).await?;
+        // An organization that is not registered yet has no members to hand on, and those it will have
+        // an administrator names.
+        if inherited.is_group() && !stack.membership.closed {
+            continue;
+        }
         let permit = stack.permit::<ScopeReadLocal>(caller, Some(inherited)).ok();
         let found = match &permit {
             Some(permit) => desk.app.engine.scope_get(permit, inherited).await.ok(),
             None => None,
         };
         if found.is_none_or(|scope| scope.auto_provisioned) {
-            return Err(bad("is no registered scope that you may read"));
+            return Err(bad(
+                "is no registered scope that you may read; register it first, or name an org:, dept: or \
+                 team:",
+            ));
         }
     }
     Ok(())
@@ -181,7 +189,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let pairs = call.pairs()?;
     let params = Params::new(&pairs);
     let prefix = match params.one("prefix")? {
-        Some(prefix) => Some(path_of(Some(prefix.trim_end_matches('/')))?),
+        Some(prefix) => Some(prefix_of(prefix)?),
         None => None,
     };
     let auto_provisioned = params
@@ -272,7 +280,7 @@ pub(super) async fn prune(mut call: Call) -> Result<Response, Failure> {
     let candidates = found.candidates.into_iter().map(|candidate| PruneCandidate {
         path: candidate.path.to_string(),
         last_write: candidate.last_write.map(time::print),
-        records: candidate.events,
+        records: PrunedRecords { events: candidate.events, facts: candidate.facts },
     });
     let shape = Pruned { candidates: candidates.collect(), total: found.total, dry_run };
     reply::json(StatusCode::OK, &shape)

@@ -9,7 +9,7 @@ use lamina_api::v1::experience::{ByIdempotencyKey, WriteStatus};
 use lamina_core::policy::{Caller, Permit};
 use lamina_engine::{Error as EngineError, Progress};
 use lamina_types::capability::ScopeReadLocal;
-use lamina_types::{ErrorCode, EventId, EventRecord, Stage};
+use lamina_types::{ErrorCode, EventId, EventRecord, ScopePath, Stage};
 
 use super::experience;
 use crate::http::App;
@@ -83,6 +83,17 @@ async fn known(
     let permit = stack.permit::<ScopeReadLocal>(caller, Some(&scope))?;
     let record = engine.event(&permit, event_id).await?;
     Ok((record, engine.progress(permit.caller().tenant, event_id).await?))
+}
+
+/// The scope in which the caller used a key first, if the caller may read there.
+pub(super) async fn first_use(desk: &Desk, caller: &Caller, key: &str) -> Option<ScopePath> {
+    let app = &desk.app;
+    let stack = app.stack(caller, None).await.ok()?;
+    let permit = stack.permit::<ScopeReadLocal>(caller, None).ok()?;
+    let event = by_own_key(app, &permit, key).await.ok()??;
+    let scope = app.engine.event_scope(caller.tenant, event).await.ok()?;
+    let stack = app.stack(caller, Some(&scope)).await.ok()?;
+    stack.permit::<ScopeReadLocal>(caller, Some(&scope)).ok().map(|_| scope)
 }
 
 /// The event that the caller wrote under a key, wherever it wrote it.

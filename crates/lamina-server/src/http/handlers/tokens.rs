@@ -4,15 +4,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::v1::admin::{Compaction, Flushed};
 use lamina_api::v1::auth::RevokeRequest;
-use lamina_types::Micros;
 use lamina_types::capability::{AdminCompact, AdminFlush, AuthRevoke};
 use lamina_types::limits::SERVICE_TOKEN_LIFE_US_MAX;
 
 use crate::http::call::Call;
 use crate::http::failure::{Failure, denied};
 use crate::http::reply;
-
-const SECOND_US: i64 = 1_000_000;
 
 /// `POST /v1/auth/revoke`: one's own token, or as an operator anybody's.
 pub(super) async fn revoke(mut call: Call) -> Result<Response, Failure> {
@@ -24,10 +21,10 @@ pub(super) async fn revoke(mut call: Call) -> Result<Response, Failure> {
     if own.is_none() && !caller.operator {
         return Err(only_own(&call, &caller));
     }
-    // No token lives longer, so neither needs its revocation.
+    // No token lives longer, so neither needs its revocation. When a token ends is known for sure of the
+    // caller's own alone: a revocation that ends before its token would let that in again.
     let longest = call.app.engine.now().plus(SERVICE_TOKEN_LIFE_US_MAX);
-    let given = request.exp.and_then(|exp| exp.checked_mul(SECOND_US)).map(Micros);
-    let exp = own.map(|grant| grant.exp).or(given).unwrap_or(longest).min(longest);
+    let exp = own.map_or(longest, |grant| grant.exp.min(longest));
     let iss = own.filter(|_| !caller.operator).map(|grant| grant.iss.as_str());
     let noted = call.noted("");
     call.app.engine.revoke(&permit, iss, &request.jti, exp, &noted).await?;

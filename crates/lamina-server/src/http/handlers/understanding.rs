@@ -29,8 +29,11 @@ use lamina_types::{ConceptId, RecordedAt, ScopePath, ScopeView};
 use super::facts::{pinned, position};
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
+use crate::http::list_page::{ListPage, WholeList};
 use crate::http::reply;
 
+/// Related concepts that are listed, over all pages.
+const RELATED_MAX: usize = 1_000;
 /// What the built-in synthesizer is called.
 const SYNTHESIZER: &str = "lamina-builtin";
 const SYNTHESIZER_VERSION: &str = "1";
@@ -101,12 +104,14 @@ pub(super) async fn history(mut call: Call) -> Result<Response, Failure> {
 /// What is related to a concept.
 pub(super) async fn related(mut call: Call) -> Result<Response, Failure> {
     let id: ConceptId = call.path_id("concept_id").await?;
-    let query = RelatedQuery::parse(&call.pairs()?)?;
+    let pairs = call.pairs()?;
+    let query = RelatedQuery::parse(&pairs)?;
     let caller = call.caller()?;
     let (may, _) = home(&call.desk, &caller, id).await?;
     let engine = &call.app.engine;
-    let RelatedQuery { relation, depth, limit, .. } = query;
-    let found = engine.concepts_related(may, id, relation, depth, limit).await?;
+    let RelatedQuery { relation, depth } = query;
+    let list = format!("related {id} {relation:?} {depth}");
+    let found = engine.concepts_related(may, id, relation, depth, RELATED_MAX).await?;
     let found = found.ok_or_else(|| {
         let reason = "is neither a relation that every tenant has nor one of a vocabulary in force";
         ApiError::invalid_parameter("relation", reason)
@@ -120,7 +125,12 @@ pub(super) async fn related(mut call: Call) -> Result<Response, Failure> {
             weight: share(weight),
         })
         .collect();
-    reply::json(StatusCode::OK, &RelatedPage { concept_id: id.to_string(), items })
+    let whole = WholeList { app: &call.app, tenant: caller.tenant, name: &list, items };
+    let page = whole.page(&Params::new(&pairs), |it: &RelatedBody| it.concept.id.clone())?;
+    let ListPage { items, next_cursor } = page;
+    let has_more = next_cursor.is_some();
+    let shape = RelatedPage { concept_id: id.to_string(), items, next_cursor, has_more };
+    reply::json(StatusCode::OK, &shape)
 }
 
 /// How much of a scope is understood.

@@ -19,6 +19,7 @@ use lamina_types::{ErrorCode, ScopePath};
 use super::scopes;
 use crate::http::call::{Call, Desk};
 use crate::http::failure::Failure;
+use crate::http::list_page::{ListPage, WholeList};
 use crate::http::reply;
 
 /// Which of several vocabularies of one name is meant.
@@ -30,8 +31,9 @@ enum Which {
     Known,
 }
 
-/// All vocabularies of the tenant that the caller may see.
+/// The vocabularies of the tenant that the caller may see.
 pub(super) async fn list(call: Call) -> Result<Response, Failure> {
+    let pairs = call.pairs()?;
     let caller = call.caller()?;
     let permit = call.desk.permit::<VocabularyRead>(&caller, None).await?;
     let mut items = Vec::new();
@@ -42,7 +44,13 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
             items.push(shown(&record));
         }
     }
-    reply::json(StatusCode::OK, &VocabularyList { items })
+    let whole = WholeList { app: &call.app, tenant: caller.tenant, name: "vocabularies", items };
+    let page = whole.page(&Params::new(&pairs), |it: &VocabularyBody| {
+        format!("{} {}", it.name, it.scope.as_deref().unwrap_or_default())
+    })?;
+    let ListPage { items, next_cursor } = page;
+    let has_more = next_cursor.is_some();
+    reply::json(StatusCode::OK, &VocabularyList { items, next_cursor, has_more })
 }
 
 /// One vocabulary.

@@ -41,7 +41,7 @@ fn input() -> Value {
     })
 }
 
-fn output() -> Value {
+pub(super) fn output() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -154,28 +154,48 @@ async fn answered(call: &ToolCall, written: &Value) -> Result<ToolAnswer, ToolFa
             "it is durable, but may not be read with this token: there is no citation".to_owned(),
         );
     }
-    let mut text = match &citation {
-        Some(citation) => format!("Remembered as {citation} ({event_id}) in {}.", call.place.scope),
-        None => format!("Remembered as {event_id} in {}.", call.place.scope),
+    let scope = call.place.scope.to_string();
+    let session_id = call.place.session.session_id.clone();
+    Ok(answer(&Appended { event_id, citation, scope, session_id, derived, replayed, warnings }))
+}
+
+/// An event that was written.
+pub(super) struct Appended {
+    pub(super) event_id: String,
+    pub(super) citation: Option<String>,
+    pub(super) scope: String,
+    pub(super) session_id: String,
+    /// How many records came from it at once.
+    pub(super) derived: usize,
+    /// It was written before, under the same key.
+    pub(super) replayed: bool,
+    pub(super) warnings: Vec<String>,
+}
+
+pub(super) fn answer(appended: &Appended) -> ToolAnswer {
+    let Appended { event_id, citation, scope, session_id, derived, replayed, warnings } = appended;
+    let mut text = match citation {
+        Some(citation) => format!("Remembered as {citation} ({event_id}) in {scope}."),
+        None => format!("Remembered as {event_id} in {scope}."),
     };
-    text.push_str(&format!(" Session: {}.", call.place.session.session_id));
-    if derived > 0 {
+    text.push_str(&format!(" Session: {session_id}."));
+    if *derived > 0 {
         text.push_str(&format!(" Derived records: {derived}."));
     }
-    if replayed {
+    if *replayed {
         text.push_str(" It was written before, under the same key.");
     }
-    for warning in &warnings {
+    for warning in warnings {
         text.push_str(&format!(" Warning: {warning}."));
     }
     let structured = json!({
         "event_id": event_id,
         "citation": citation,
-        "scope": call.place.scope.as_str(),
-        "session_id": call.place.session.session_id,
+        "scope": scope,
+        "session_id": session_id,
         "derived": derived,
         "replayed": replayed,
         "warnings": warnings,
     });
-    Ok(ToolAnswer { text, structured })
+    ToolAnswer { text, structured }
 }

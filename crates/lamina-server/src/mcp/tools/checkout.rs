@@ -19,6 +19,7 @@ use lamina_types::{Micros, RecordedAt, ScopePath, ScopeView};
 use serde_json::{Value, json};
 
 use super::{Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
+use crate::auth::bound::bound_session;
 use crate::http::failure::Failure;
 use crate::http::handlers::recall;
 
@@ -103,7 +104,10 @@ async fn reach(
 ) -> Result<(CheckoutQuery, MayRecall), ToolFailure> {
     let session = CheckoutQuery {
         scope: call.place.scope.clone(),
-        view: PackView::Holistic,
+        view: match bound_session(&call.caller) {
+            Some(_) => PackView::Granular,
+            None => PackView::Holistic,
+        },
         ..query.clone()
     };
     if call.text("session_id").is_none()

@@ -32,7 +32,7 @@ fn input() -> Value {
     })
 }
 
-fn output() -> Value {
+pub(super) fn output() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -67,6 +67,20 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         call.route(RouteCall::post("/v1/experience", body).with("wait", "indexed")).await?;
     let event_id = written.get("event_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let citation = call.citation_of(&event_id).await;
+    Ok(answer(&Rating { event_id, citation, rated, feedback }))
+}
+
+/// Feedback that was written.
+pub(super) struct Rating {
+    pub(super) event_id: String,
+    pub(super) citation: Option<String>,
+    /// The records that it is about.
+    pub(super) rated: Vec<String>,
+    pub(super) feedback: String,
+}
+
+pub(super) fn answer(rating: &Rating) -> ToolAnswer {
+    let Rating { event_id, citation, rated, feedback } = rating;
     let by = citation.as_ref().map(|citation| format!(", as {citation}")).unwrap_or_default();
     let text = format!(
         "Noted that {} was {feedback}: {event_id}{by}. Nothing was deleted.",
@@ -74,7 +88,7 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     );
     let structured =
         json!({"event_id": event_id, "citation": citation, "rated": rated, "feedback": feedback});
-    Ok(ToolAnswer { text, structured })
+    ToolAnswer { text, structured }
 }
 
 /// The records that feedback is about: the event of a citation with what was derived from it, or the one record.

@@ -4,7 +4,10 @@ mod append;
 mod checkout;
 mod feedback;
 mod why;
-mod forget;
+pub(crate) mod forget;
+pub(crate) mod session_log;
+#[cfg(test)]
+mod tests;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -105,6 +108,16 @@ pub(crate) const SLIM_TOOLS: &[Tool] = &[
     forget::TOOL,
 ];
 
+/// A checkout, as `memory_checkout` makes it.
+pub(crate) async fn checkout(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+    (checkout::TOOL.run)(call).await
+}
+
+/// Where a record comes from, as `memory_why` tells it.
+pub(crate) async fn why(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+    (why::TOOL.run)(call).await
+}
+
 impl Tool {
     fn shown(&self) -> Value {
         let mut shown = json!({
@@ -181,7 +194,7 @@ impl ToolFailure {
             text.push_str(&format!(" The request is `{}`.", request_id.as_str()));
         }
         // Its response is not sent; making it is what writes the cause to the log.
-        drop(failure.into_response(request_id));
+        drop(failure.into_response(request_id, None));
         ToolFailure { code, text, status }
     }
 

@@ -1,17 +1,19 @@
 //! `memory_why`: where a record comes from.
 
-use lamina_types::ScopePath;
+use lamina_types::{FactId, ScopePath, ScopeView};
 use serde_json::{Value, json};
 
 use super::{ANSWER_BYTES_MAX, Effect, Tool, ToolAnswer, ToolCall, ToolFailure};
+use crate::http::failure::internal;
+use crate::http::handlers::facts;
 use crate::mcp::route_call::RouteCall;
 
 /// Events that are shown.
 const EVENTS_MAX: usize = 12;
+/// Ids that are named of what is left out, and of what was derived.
+const IDS_MAX: usize = 100;
 /// Characters of the words of one event.
 const WORDS_CHARS_MAX: usize = 600;
-/// Pages of facts that are looked through for one, of the most that a page holds.
-const PAGES_MAX: usize = 20;
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_why",
@@ -36,7 +38,7 @@ fn input() -> Value {
     })
 }
 
-fn output() -> Value {
+pub(super) fn output() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -61,22 +63,23 @@ fn output() -> Value {
             },
             "derived": {"type": "array", "items": {"type": "string"}},
             "left_out": {"type": "integer"},
+            "left_out_ids": {"type": "array", "items": {"type": "string"}},
         },
-        "required": ["id", "kind", "statement", "times", "events", "derived", "left_out"],
+        "required": ["id", "kind", "statement", "times", "events", "derived", "left_out", "left_out_ids"],
         "additionalProperties": false,
     })
 }
 
 /// What is known of a record.
-struct Origin {
-    id: String,
-    kind: &'static str,
-    statement: String,
+pub(super) struct Origin {
+    pub(super) id: String,
+    pub(super) kind: &'static str,
+    pub(super) statement: String,
     /// Names and instants.
-    times: Vec<(&'static str, Option<String>)>,
+    pub(super) times: Vec<(&'static str, Option<String>)>,
     /// The events it stands on.
-    supports: Vec<String>,
-    derived: Vec<String>,
+    pub(super) supports: Vec<String>,
+    pub(super) derived: Vec<String>,
 }
 
 async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
@@ -127,32 +130,29 @@ async fn fact(call: &ToolCall, id: &str) -> Result<Origin, ToolFailure> {
 }
 
 async fn find_fact(call: &ToolCall, scope: &ScopePath, id: &str) -> Result<Value, ToolFailure> {
-    let mut cursor: Option<String> = None;
-    for _ in 0..PAGES_MAX {
-        let mut page = RouteCall::get("/v1/facts")
-            .with("scope", scope.as_str())
-            .with("view", "descend")
-            .with("include_superseded", "true")
-            .with("limit", lamina_types::limits::PAGE_MAX.to_string());
-        if let Some(cursor) = cursor {
-            page = page.with("cursor", cursor);
+    let unknown = || {
+        let text =
+            format!("`id`: there is no fact {id} in {scope}. Use an id that memory_checkout gave.");
+        ToolFailure::mistake("NOT_FOUND", text)
+    };
+    let fact_id: FactId = id.parse().map_err(|_| unknown())?;
+    // Who may not read all sessions of a project reads the one of the call.
+    let project = call.desk.permit_read(&call.caller, scope, ScopeView::Descend).await;
+    let (permit, scope) = match project {
+        Ok(permit) => (permit, scope.clone()),
+        Err(_) => {
+            let session = &call.place.scope;
+            let permit = call.desk.permit_read(&call.caller, session, ScopeView::Local).await;
+            let permit =
+                permit.map_err(|denied| ToolFailure::of(denied, &call.routes.request_id))?;
+            (permit, session.clone())
         }
-        let page = call.route(page).await?;
-        let items = page.get("items").and_then(Value::as_array);
-        let found = items.and_then(|items| {
-            items.iter().find(|fact| text_at(fact, &["id"]).as_deref() == Some(id))
-        });
-        if let Some(found) = found {
-            return Ok(found.clone());
-        }
-        cursor = text_at(&page, &["next_cursor"]);
-        if cursor.is_none() {
-            break;
-        }
-    }
-    let text =
-        format!("`id`: there is no fact {id} in {scope}. Use an id that memory_checkout gave.");
-    Err(ToolFailure::mistake("NOT_FOUND", text))
+    };
+    let found = call.app.engine.fact_by_id(permit, scope, fact_id).await;
+    let found = found.map_err(|error| ToolFailure::of(error.into(), &call.routes.request_id))?;
+    let found = found.ok_or_else(unknown)?;
+    serde_json::to_value(facts::shown(&found))
+        .map_err(|error| ToolFailure::of(internal(error.to_string()), &call.routes.request_id))
 }
 
 async fn belief(call: &ToolCall, id: &str) -> Result<Origin, ToolFailure> {
@@ -189,12 +189,15 @@ async fn support(call: &ToolCall, id: &str) -> Value {
     })
 }
 
-fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
-    let mut left_out = origin.supports.len().saturating_sub(events.len());
+pub(super) fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
     while events.len() > 1 && Value::from(events.clone()).to_string().len() > ANSWER_BYTES_MAX {
         events.pop();
-        left_out += 1;
     }
+    let rest = origin.supports.get(events.len()..).unwrap_or_default();
+    let left_out = rest.len();
+    let left_out_ids = rest.get(..IDS_MAX).unwrap_or(rest);
+    let derived = origin.derived.get(..IDS_MAX).unwrap_or(&origin.derived);
+    let derived_left_out = origin.derived.len() - derived.len();
     let mut text = format!("{} ({}). {}\n", origin.id, origin.kind, origin.statement);
     for (name, time) in &origin.times {
         if let Some(time) = time {
@@ -214,10 +217,17 @@ fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
         ));
     }
     if left_out > 0 {
-        text.push_str(&format!("{left_out} more events are left out.\n"));
+        text.push_str(&format!(
+            "{left_out} more events are left out. Call memory_why with one of their ids to read on: {}\n",
+            left_out_ids.join(", ")
+        ));
     }
     if !origin.derived.is_empty() {
-        text.push_str(&format!("Derived from it: {}\n", origin.derived.join(", ")));
+        text.push_str(&format!("Derived from it: {}", derived.join(", ")));
+        if derived_left_out > 0 {
+            text.push_str(&format!(" and {derived_left_out} more"));
+        }
+        text.push('\n');
     }
     let times: serde_json::Map<String, Value> =
         origin.times.iter().map(|(name, time)| ((*name).to_owned(), time.clone().into())).collect();
@@ -227,8 +237,9 @@ fn answer(origin: &Origin, mut events: Vec<Value>) -> ToolAnswer {
         "statement": origin.statement,
         "times": times,
         "events": events,
-        "derived": origin.derived,
+        "derived": derived,
         "left_out": left_out,
+        "left_out_ids": left_out_ids,
     });
     ToolAnswer { text, structured }
 }

@@ -20,6 +20,7 @@ use super::*;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{App, Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 
 struct Server {
@@ -41,7 +42,8 @@ impl Server {
         let (close, closing) = watch::channel(false);
         let gate = Gate::of(&config, &env).expect("lets in");
         let meters = Meters::install();
-        let parts = Parts { answerer: None, gate, engine, env, meters, closing };
+        let mcp = McpAccess::default();
+        let parts = Parts { answerer: None, gate, engine, env, meters, closing, mcp };
         let app = Arc::new(App::new(parts, &config));
         Server { router: router(Arc::clone(&app)), app, _close: close, _data: data }
     }

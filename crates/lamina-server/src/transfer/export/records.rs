@@ -9,7 +9,7 @@ use lamina_engine::read::export::{
     CancelledEvent, ConflictDecision, Declaration, DeclaredSupport, EntityMerge,
 };
 use lamina_engine::read::facts::{FactObject, FactRecord};
-use lamina_engine::read::recall::{belief_words, fact_words};
+use lamina_engine::read::render::{belief_words, fact_words};
 use lamina_engine::read::understanding::ConceptRecord;
 use lamina_portable::export::{
     ConceptSupports, ExportBelief, ExportConcept, ExportControl, ExportEpisode, ExportEvent,

@@ -1,7 +1,7 @@
-//! Concepts that a source names: rows with a label `concept:<name>` become events, from which a concept of
-//! that name is synthesized when all rows are written.
+//! Concepts that a source names: rows with a label `concept:<name>` become events, and each name is a
+//! concept of its own once its episodes are sealed. That is done when all rows are written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lamina_core::policy::Caller;
@@ -19,14 +19,11 @@ use crate::http::failure::Failure;
 use crate::http::record::Record;
 
 const LABEL: &str = "concept:";
-/// Concepts of one import that are asked for by name.
-const CONCEPTS_MAX: usize = 200;
 
-/// The concepts that rows name, by scope.
+/// The scopes with rows that name concepts.
 #[derive(Debug, Default)]
 pub(super) struct WantedConcepts {
-    by_scope: BTreeMap<ScopePath, BTreeSet<String>>,
-    count: usize,
+    scopes: BTreeSet<ScopePath>,
 }
 
 impl WantedConcepts {
@@ -40,22 +37,17 @@ impl WantedConcepts {
         if wanted.is_some_and(|wanted| wanted != "understanding") {
             return;
         }
-        for label in &experience.context.labels {
-            let Some(name) = label.strip_prefix(LABEL).filter(|name| !name.is_empty()) else {
-                continue;
-            };
-            if self.count < CONCEPTS_MAX {
-                let names = self.by_scope.entry(experience.scope.clone()).or_default();
-                self.count += usize::from(names.insert(name.to_owned()));
-            }
+        let names = |label: &String| label.strip_prefix(LABEL).is_some_and(|name| !name.is_empty());
+        if experience.context.labels.iter().any(names) {
+            self.scopes.insert(experience.scope.clone());
         }
     }
 }
 
 /// Asks for the concepts. The rows are written: a refusal leaves the concepts to the next consolidation.
 pub(super) fn synthesize(app: &Arc<App>, caller: &Caller, wanted: WantedConcepts, handle: &Handle) {
-    for (scope, topics) in wanted.by_scope {
-        let asked = ask(app, caller, &scope, topics.into_iter().collect());
+    for scope in wanted.scopes {
+        let asked = ask(app, caller, &scope);
         if let Err(failure) = handle.block_on(asked) {
             let code = failure.error.code.as_str();
             tracing::info!(code, "the concepts of an import were not synthesized");
@@ -63,16 +55,12 @@ pub(super) fn synthesize(app: &Arc<App>, caller: &Caller, wanted: WantedConcepts
     }
 }
 
-async fn ask(
-    app: &Arc<App>,
-    caller: &Caller,
-    scope: &ScopePath,
-    topics: Vec<String>,
-) -> Result<(), Failure> {
+async fn ask(app: &Arc<App>, caller: &Caller, scope: &ScopePath) -> Result<(), Failure> {
     let desk = Desk { app: Arc::clone(app), record: Arc::new(Record::default()) };
     let permit = desk.permit::<UnderstandingSynthesize>(caller, Some(scope)).await?;
     let audit_id = app.engine.audit_id();
     let noted = Noted { audit_id, request_id: String::new(), note: String::new() };
+    let topics = Vec::new();
     let asked = Synthesis { scope: scope.clone(), topics, force: false, idempotency_key: None };
     app.engine.synthesize(&permit, asked, &noted).await?;
     Ok(())

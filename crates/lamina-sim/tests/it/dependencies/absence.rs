@@ -204,7 +204,6 @@ fn after_an_ending_the_value_before_is_no_answer() {
               episodes  [rome] [oslo] [gone]
               facts     -
               beliefs   user:local lives_in Oslo supported 0.66 +1-1 revision_in_progress
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ valid=2025-09-01
@@ -212,7 +211,6 @@ fn after_an_ending_the_value_before_is_no_answer() {
               episodes  [rome] [oslo] [gone]
               facts     -
               beliefs   user:local lives_in Oslo supported 0.66 +1-1 revision_in_progress
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ valid=2025-05-01
@@ -220,7 +218,6 @@ fn after_an_ending_the_value_before_is_no_answer() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-04-01..2025-08-01 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-1 revision_in_progress
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ known=oslo
@@ -228,7 +225,6 @@ fn after_an_ending_the_value_before_is_no_answer() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-04-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ later
@@ -236,7 +232,6 @@ fn after_an_ending_the_value_before_is_no_answer() {
               episodes  [rome] [oslo] [gone]
               facts     -
               beliefs   user:local lives_in Oslo uncertain 0.50 +1-1
-                        user:local lives_in Rome uncertain 0.50 +1-1
               concepts  -
               conflicts -
         "#]],

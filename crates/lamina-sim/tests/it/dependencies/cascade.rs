@@ -23,7 +23,6 @@ fn what_is_replaced_keeps_its_past() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-06-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ later
@@ -31,7 +30,6 @@ fn what_is_replaced_keeps_its_past() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-06-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome uncertain 0.50 +1-1
               concepts  -
               conflicts -
             @ valid=2025-03-01
@@ -138,7 +136,6 @@ fn the_middle_of_a_chain_is_withdrawn() {
               episodes  [rome] [bern]
               facts     user:local lives_in Bern 2025-08-01.. 0.90 (bern)
               beliefs   user:local lives_in Bern supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ valid=2025-05-01
@@ -160,7 +157,6 @@ fn the_middle_of_a_chain_is_withdrawn() {
               episodes  [rome] [bern]
               facts     user:local lives_in Bern 2025-08-01.. 0.90 (bern)
               beliefs   user:local lives_in Bern supported 0.66 +1-0
-                        user:local lives_in Rome uncertain 0.50 +1-1
               concepts  -
               conflicts -
         "#]],
@@ -212,7 +208,6 @@ fn the_first_of_a_chain_is_withdrawn() {
               episodes  [oslo] [bern]
               facts     user:local lives_in Bern 2025-08-01.. 0.90 (bern)
               beliefs   user:local lives_in Bern supported 0.66 +1-0
-                        user:local lives_in Oslo uncertain 0.50 +1-1
               concepts  -
               conflicts -
         "#]],
@@ -244,7 +239,6 @@ fn a_correction_of_a_correction() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-01-10.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             > cancel bern
@@ -255,7 +249,6 @@ fn a_correction_of_a_correction() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-01-10.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome uncertain 0.50 +1-1
               concepts  -
               conflicts -
             > cancel oslo
@@ -490,7 +483,6 @@ fn nothing_of_this_is_lost_in_a_crash() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-06-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ known=oslo
@@ -498,7 +490,6 @@ fn nothing_of_this_is_lost_in_a_crash() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-06-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             > crash
@@ -507,7 +498,6 @@ fn nothing_of_this_is_lost_in_a_crash() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-06-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             @ known=oslo
@@ -515,7 +505,6 @@ fn nothing_of_this_is_lost_in_a_crash() {
               episodes  [rome] [oslo]
               facts     user:local lives_in Oslo 2025-06-01.. 0.90 (oslo)
               beliefs   user:local lives_in Oslo supported 0.66 +1-0
-                        user:local lives_in Rome supported 0.66 +1-1 revision_in_progress
               concepts  -
               conflicts -
             > cancel oslo

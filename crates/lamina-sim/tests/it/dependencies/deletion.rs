@@ -137,8 +137,7 @@ fn a_sealed_episode_loses_what_is_withdrawn() {
               events    one two
               episodes  [one two]
               facts     Acme count:seats 300 2025-01-10.. 0.90 (two)
-              beliefs   Acme count:seats 200 supported 0.66 +1-1 revision_in_progress
-                        Acme count:seats 300 supported 0.66 +1-0
+              beliefs   Acme count:seats 300 supported 0.66 +1-0
               concepts  -
               conflicts -
             > cancel two

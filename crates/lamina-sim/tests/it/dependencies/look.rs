@@ -187,7 +187,7 @@ impl Story {
         let which = which.join(" ");
         let target = match kind {
             "belief" => {
-                let all = self.page("beliefs", "items", "");
+                let all = self.page("beliefs", "items", "&include_superseded=true");
                 let found = all.iter().find(|one| word(&one["claim"]["object"]["value"]) == which);
                 format!("/v1/beliefs/{}", string(found.expect("it is believed"), "id"))
             }

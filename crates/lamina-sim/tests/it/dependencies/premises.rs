@@ -162,7 +162,6 @@ fn a_new_wife_does_not_inherit_the_job_of_the_old_one() {
               facts     Bob spouse Eva 2025-06-10.. 0.90 (again)
                         Sara works_at Acme 2025-02-10.. 0.90 (job)
               beliefs   Bob spouse Eva supported 0.66 +1-0
-                        Bob spouse Sara supported 0.66 +1-1 revision_in_progress
                         Sara works_at Acme supported 0.66 +1-0
               concepts  -
               conflicts -

@@ -238,6 +238,52 @@ fn cancel_three(api: &mut Api, rows: u32) -> bool {
 /// A19: rows whose label is `concept:NAME` are events, and the concept of that name stands on them when the job is
 /// over.
 #[test]
+fn concept_label_of_one_row_makes_a_concept_at_once() {
+    let mut api = Api::shared("import-concept-once");
+    let scope = api.scope.clone();
+    let row = |id: &str, text: &str, day: u32, categories: Value| {
+        json!({"id": id, "memory": text, "categories": categories, "run_id": format!("run-{id}"),
+            "created_at": format!("2025-03-{day:02}T10:00:00Z")})
+    };
+    let rows = [
+        row("1", "Nora likes olives.", 1, json!(["eating habits"])),
+        row("2", "Nora has a bicycle.", 5, json!([])),
+    ];
+    let answer = api.post("/v1/import/mem0", &json!({"scope": scope, "rows": rows})).ok(202);
+    finished(&mut api, &string(&answer, "import_id"));
+    let labelled = events(&mut api, &scope);
+    let labelled =
+        labelled.iter().find(|event| event["context"]["labels"].to_string().contains("eat"));
+    let labelled = string(labelled.unwrap(), "id");
+    let shown = |api: &mut Api, target: &str| -> Vec<Value> {
+        let page = api.get(&format!("{target}scope={scope}")).ok(200);
+        page["items"].as_array().unwrap().clone()
+    };
+    let concepts = shown(&mut api, "/v1/understanding?");
+    assert_eq!(concepts.len(), 1, "{concepts:?}");
+    let concept = &concepts[0];
+    assert_eq!(concept["name"], "eating habits", "{concept}");
+    let supported = crate::harness::strings(&concept["supported_by"]["episodes"]);
+    let episodes = shown(&mut api, "/v1/episodes?");
+    let cited: Vec<String> = episodes
+        .iter()
+        .filter(|episode| supported.contains(&string(episode, "id")))
+        .flat_map(|episode| crate::harness::strings(&episode["events"]))
+        .collect();
+    assert_eq!(cited, [labelled.as_str()], "{concept}");
+    assert!(api.event(&labelled)["derives"].to_string().contains(&string(concept, "id")));
+    let summary = string(concept, "summary");
+    assert_eq!(summary, "eating habits: named in 1 episode. Nora likes olives.", "{concept}");
+    assert_eq!(concept["supported_by"]["facts"].as_array().unwrap().len(), 1, "{concept}");
+    assert_eq!(shown(&mut api, "/v1/understanding?topic=eating%20habits&").len(), 1);
+    // Without its only event it is no concept any more.
+    let body = json!({"scope": scope, "cascade": "redact_events",
+        "selector": {"memory_ids": [labelled]}});
+    api.post("/v1/forget", &body).ok(200);
+    assert_eq!(shown(&mut api, "/v1/understanding?"), Vec::<Value>::new());
+}
+
+#[test]
 fn concept_label_makes_a_concept_that_cites_its_events() {
     let mut api = Api::shared("import-concept");
     let scope = api.scope.clone();

@@ -14,7 +14,7 @@ use crate::harness::{binary, directory};
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// A client with its `lamina mcp`.
-pub(super) struct AgentClient {
+pub(crate) struct AgentClient {
     pub(super) child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -23,20 +23,26 @@ pub(super) struct AgentClient {
 
 impl AgentClient {
     /// Starts one for a directory, in a workspace.
-    pub(super) fn start(data: &Path, workspace: &Path, arguments: &[&str]) -> AgentClient {
-        let mut child = Command::new(binary())
+    pub(crate) fn start(data: &Path, workspace: &Path, arguments: &[&str]) -> AgentClient {
+        let mut command = AgentClient::command(workspace);
+        command.arg("--data").arg(data).args(arguments);
+        AgentClient::spawn(&mut command)
+    }
+
+    /// `lamina mcp` in a workspace, without arguments.
+    pub(super) fn command(workspace: &Path) -> Command {
+        let mut command = Command::new(binary());
+        command
             .arg("mcp")
-            .arg("--data")
-            .arg(data)
-            .args(arguments)
             .current_dir(workspace)
+            .env("PWD", workspace)
             .env_remove("CLAUDE_PROJECT_DIR")
-            .env("LAMINA_STORAGE_SEGMENT_BYTES", "4194304")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
+            .env("LAMINA_STORAGE_SEGMENT_BYTES", "4194304");
+        command
+    }
+
+    pub(super) fn spawn(command: &mut Command) -> AgentClient {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = mpsc::channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
@@ -51,14 +57,14 @@ impl AgentClient {
         AgentClient { child, input, lines, next_id: 0 }
     }
 
-    pub(super) fn write(&mut self, line: &[u8]) {
+    pub(crate) fn write(&mut self, line: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(line).unwrap();
         input.write_all(b"\n").unwrap();
         input.flush().unwrap();
     }
 
-    pub(super) fn send(&mut self, method: &str, params: &Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
         let message =
             json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
@@ -66,12 +72,12 @@ impl AgentClient {
         self.next_id
     }
 
-    pub(super) fn read(&mut self) -> Value {
+    pub(crate) fn read(&mut self) -> Value {
         let line = self.lines.recv_timeout(ANSWER_TIME_MAX).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         let answer = self.read();
         assert_eq!(answer["id"], id, "{answer}");
@@ -82,8 +88,31 @@ impl AgentClient {
         self.ask("tools/call", &json!({"name": "memory_append", "arguments": {"text": text}}))
     }
 
+    /// Sends an append without waiting for its answer.
+    pub(super) fn send_append(&mut self, text: &str) -> u64 {
+        self.send("tools/call", &json!({"name": "memory_append", "arguments": {"text": text}}))
+    }
+
+    /// The result of a call of a tool.
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Goes away without a word: both pipes are closed, nobody waits.
+    pub(super) fn vanish(self) -> Child {
+        self.child
+    }
+
+    /// Waits for the end, with standard input open.
+    pub(super) fn exit(mut self) -> (Option<i32>, Vec<String>) {
+        let status = self.child.wait().unwrap();
+        (status.code(), self.lines.iter().collect())
+    }
+
     /// Closes standard input and waits for the end.
-    pub(super) fn end(mut self) -> (Option<i32>, Vec<String>) {
+    pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.input.take());
         let status = self.child.wait().unwrap();
         (status.code(), self.lines.iter().collect())

@@ -60,7 +60,7 @@ impl Act {
 
     /// Why the answer is against the rules, if it is.
     pub(super) fn objection(&self, response: &Response) -> Option<String> {
-        let status = response.status;
+        let status = super::tools::outcome(&self.request, response);
         let fits = match self.verdict {
             Verdict::Refused => matches!(status, 403 | 404),
             Verdict::Invalid => matches!(status, 401 | 403 | 404 | 409 | 422),

@@ -260,3 +260,25 @@ fn system_subjects_are_refused() {
     assert_eq!(run(&["mint", "--sub", "user:alice", "--tenant", "acme"]), Exit::Fine);
     assert_ne!(run(&["mint", "--sub", "system:operator", "--tenant", "acme"]), Exit::Fine);
 }
+
+/// A tenant that nobody administers can set no policy and place no hold: the operator reads so at the start.
+#[test]
+fn tenant_without_administrator_is_named_at_the_start() {
+    let team =
+        Team::start_with("on_prem_enterprise", &[("LAMINA_AUTH_TENANT_ADMINS", "acme/user:admin")]);
+    for tenant in ["acme", "other"] {
+        write(&mut team.caller(tenant, "user:alice"), PERSON, "I am here.");
+    }
+    let team = team.restart();
+    let warnings = || {
+        let logged = team.own.server.logged();
+        let lines = logged.lines().filter(|line| line.contains("has no administrator"));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let deadline = lamina_sim::client::Deadline::after(std::time::Duration::from_secs(30));
+    while warnings().is_empty() && !deadline.passed() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let warned = warnings();
+    assert!(warned.len() == 1 && warned[0].contains("other"), "{warned:?}");
+}

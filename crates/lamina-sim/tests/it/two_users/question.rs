@@ -244,6 +244,11 @@ impl Secrets {
         Secrets { words: SECRET_WORDS.to_vec(), ids }
     }
 
+    /// Leaves out ids that the one who acts will have written down.
+    pub(super) fn forget_ids(&mut self, ids: &[&String]) {
+        self.ids.retain(|id| !ids.contains(&id));
+    }
+
     /// Leaves out the words that the paths of the victim's scopes are made of.
     pub(super) fn forget_paths(&mut self, things: &Things) {
         let paths = things.scopes().join(" ");

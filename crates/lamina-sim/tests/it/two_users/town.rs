@@ -119,6 +119,14 @@ pub(super) const OWN_PLACES: Places = Places {
     closed: "ws:plumbago",
     open: "ws:alice-open",
 };
+/// Where the tools of agents read and write: sessions of the person and of a project that the person
+/// registered, and one of a project that nobody registered.
+pub(super) const TOOL_PLACES: Places = Places {
+    person: "user:alice/session:alice-default",
+    agent: "project:plumbago/session:plumbago-default",
+    closed: "project:plumbago",
+    open: "project:alice-open/session:alice-open-default",
+};
 /// Where tenants meet. Nobody's name makes a scope there theirs, so the victim registers the first.
 pub(super) const SHARED_PLACES: Places = Places {
     person: "global:plumbago",

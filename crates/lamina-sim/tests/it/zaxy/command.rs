@@ -49,7 +49,7 @@ pub(super) fn write(path: &Path, text: &str) {
     write_atomic(&RealDisk, path, text.as_bytes()).unwrap();
 }
 
-pub(super) fn keygen(private: &Path, public: &Path, algorithm: &str) -> Ended {
+pub(crate) fn keygen(private: &Path, public: &Path, algorithm: &str) -> Ended {
     fine(&[
         "export-keygen",
         "--out-private",

@@ -117,6 +117,7 @@ fn answer(claims: Vec<Claim>) -> Answer {
         echoed: Vec::new(),
         stands: false,
         revoked: Vec::new(),
+        concepts: Vec::new(),
     }
 }
 
@@ -229,6 +230,7 @@ fn golden_bytes_of_the_rest() {
         echoed: vec![2],
         stands: true,
         revoked: vec![Revoked { event: EventId::from_bytes([6; 16]), value: [5; 16] }],
+        concepts: Vec::new(),
     };
     expect!["0101080100000000000000020772756c65732f31370363726d0e003c001f003400210800879303000000003d0b01010284070201460301051e0101280102290100290103201107070707070707070707070707070707013512030909090909090909090909090909090900321802000000090000000808080808080808080808080808080833010236200606060606060606060606060606060605050505050505050505050505050505"].assert_eq(&hex::encode(&said.encode()));
     assert_eq!(Answer::decode(&said.encode()).unwrap(), said);
@@ -241,6 +243,15 @@ fn what_scopes_and_vocabularies_say_is_kept() {
         said.asked.settles = Some(way);
         assert_eq!(Answer::decode(&said.encode()).unwrap(), said);
     }
+}
+
+#[test]
+fn names_of_concepts_are_kept_and_take_nothing_where_there_are_none() {
+    let concepts = vec!["food".to_owned(), "travel plans".to_owned()];
+    let named = Answer { concepts, ..answer(Vec::new()) };
+    assert_eq!(Answer::decode(&named.encode()).unwrap(), named);
+    let more = named.encode().len() - answer(Vec::new()).encode().len();
+    assert_eq!(more, 2 + "food".len() + 2 + "travel plans".len());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn tenant() -> Tenant {
-    Tenant { name: "default".to_owned() }
+    Tenant { name: "default".to_owned(), key_check: None }
 }
 
 fn scope() -> Scope {

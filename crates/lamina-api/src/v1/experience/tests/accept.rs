@@ -247,7 +247,7 @@ fn unknown_fields_come_with_a_suggestion() {
 #[test]
 fn an_error_says_where_in_the_text() {
     let error = strict("{\n  \"scope\": \"user:a\",\n  \"é\": tru }").unwrap_err();
-    let envelope = error.envelope("req_1");
+    let envelope = error.envelope("req_1", None);
     expect![[r#"
         {
           "error_code": "INVALID_BODY",
@@ -259,8 +259,7 @@ fn an_error_says_where_in_the_text() {
             "column": 8,
             "field": "é"
           },
-          "retriable": false,
-          "documentation": "docs/errors/INVALID_BODY.md"
+          "retriable": false
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&envelope).unwrap());
 }

@@ -111,10 +111,9 @@ fn one_bad_item_refuses_all_and_every_bad_item_is_named() {
               }
             ]
           },
-          "retriable": false,
-          "documentation": "docs/errors/INVALID_ENVELOPE.md"
+          "retriable": false
         }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&error.envelope("req_1")).unwrap());
+    .assert_eq(&serde_json::to_string_pretty(&error.envelope("req_1", None)).unwrap());
 }
 
 #[test]

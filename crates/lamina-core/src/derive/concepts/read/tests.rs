@@ -68,7 +68,11 @@ fn a_concept_is_named_by_its_leader_and_described_by_quotes() {
     let name = name(concept, &order, &named).unwrap();
     assert_eq!(name, "Acme and renewal");
     assert_eq!(
-        describe(&name, read(&graph, concept).supports, &["They signed".to_owned()]),
+        describe(
+            &name,
+            Described { gathering: Gathering::Found, supports: read(&graph, concept).supports },
+            &["They signed".to_owned()]
+        ),
         "Acme and renewal: together in 3 episodes, with 3 facts. They signed."
     );
     assert_eq!(super::name(concept, &|_| (0, 0), &|_| None), None);

@@ -586,3 +586,47 @@ proptest! {
         }
     }
 }
+
+/// A name that a label gives is a concept with its first episode, gathers nothing, and goes with the last.
+#[test]
+fn label_is_a_concept_of_its_own_as_long_as_an_episode_has_it() {
+    let food = Item::Label([7; 16]);
+    let labelled = |n: u8| {
+        let found = digest(n, "ab");
+        let items: Vec<Item> = found.items().iter().copied().chain([food]).collect();
+        Digest::new((found.episode, found.at, found.began), items, [])
+    };
+    let mut world = World::new();
+    world.absorb(&labelled(1));
+    let held = |world: &World| {
+        let concepts = world.graph.concepts().filter(|it| it.standing == Standing::Held);
+        concepts.cloned().collect::<Vec<Concept>>()
+    };
+    let concepts = held(&world);
+    assert_eq!(concepts.len(), 1, "what occurs once gathers nothing: {concepts:?}");
+    assert_eq!((concepts[0].leader, &concepts[0].members), (food, &vec![food]));
+    assert_eq!(concepts[0].episodes_count, 1);
+    for n in 2..5 {
+        world.absorb(&labelled(n));
+    }
+    let concepts = held(&world);
+    let around = concepts.iter().filter(|it| it.leader != food).collect::<Vec<_>>();
+    assert_eq!(around.len(), 1, "the others gather without it: {concepts:?}");
+    assert!(!around[0].members.contains(&food));
+    for n in 1..5 {
+        world.withdraw(&labelled(n), 10 + i64::from(n), true);
+    }
+    assert_eq!(held(&world), Vec::new());
+}
+
+/// More names than an episode is counted with things are counted all the same.
+#[test]
+fn labels_do_not_take_the_place_of_things() {
+    let things = (0..ITEMS_MAX as u8 + 5).map(item);
+    let labels = (0..40).map(|n| Item::Label([n; 16]));
+    let began = ValidAt(Micros(1));
+    let made = (EpisodeId::from_bytes([1; 16]), RecordedAt(Micros(1)), began);
+    let digest = Digest::new(made, things.chain(labels), []);
+    let named = digest.items().iter().filter(|item| item.is_label()).count();
+    assert_eq!((named, digest.items().len() - named, digest.dropped()), (40, ITEMS_MAX, 5));
+}

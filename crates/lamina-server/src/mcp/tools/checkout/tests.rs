@@ -1,5 +1,6 @@
 //! Text and structure each say everything, and both together keep to the tokens.
 
+use expect_test::expect_file;
 use lamina_core::read::abstain::WhyNot;
 use lamina_core::read::checkout::{
     ConflictSide, CurrentFact, EvidenceLine, Gathered, Lane, OpenConflict, StandingLine,
@@ -28,7 +29,12 @@ fn nothing() -> Gathered {
         superseded: 0,
         redacted: 0,
         relevance: 0.1,
-        why_not: Some(WhyNot { candidates: 500, best_score: 0.12, floor: 0.45 }),
+        why_not: Some(WhyNot {
+            candidates: 500,
+            best_score: 0.12,
+            floor: 0.45,
+            is_before_records: false,
+        }),
         is_partial: false,
     }
 }
@@ -135,4 +141,69 @@ fn nothing_known_takes_250_tokens_at_most() {
     let checkout = assemble(&nothing(), TOKENS_DEFAULT, &weight);
     let ToolAnswer { text, structured } = answer(&checkout);
     assert!(weight(&checkout) <= 235, "{}: {text}\n{structured}", weight(&checkout));
+}
+
+fn full() -> Gathered {
+    let at = nothing().known_at;
+    let fact = |content: &str, number: usize, lane: Lane| CurrentFact {
+        content: content.to_owned(),
+        at,
+        citation: Some(citation(number)),
+        lane,
+        event_type: None,
+        entity: None,
+        score: 0.9,
+    };
+    Gathered {
+        query: "What is Memory Checkout?".to_owned(),
+        facts: vec![fact(
+            "Memory Checkout is the model-facing context contract.",
+            1882,
+            Lane::Graph,
+        )],
+        evidence: vec![EvidenceLine {
+            citation: citation(1882),
+            at,
+            author: "agent:claude-code".to_owned(),
+            quote: "We decided that Memory Checkout is the model-facing context contract."
+                .to_owned(),
+        }],
+        standing: vec![StandingLine {
+            text: "Write tests first.".to_owned(),
+            at,
+            author: "user:alice".to_owned(),
+            citation: Some(citation(7)),
+        }],
+        work: vec![WorkItem {
+            category: WorkCategory::Goal,
+            summary: "Ship the checkout.".to_owned(),
+            at,
+            citation: citation(9),
+        }],
+        superseded: 1,
+        relevance: 0.9,
+        why_not: None,
+        ..nothing()
+    }
+}
+
+/// The examples of the contract, with citations of this server: a whole one, and one whose evidence was erased.
+#[test]
+fn full_and_degraded_examples_are_as_written_down() {
+    let golden = |gathered: &Gathered| {
+        let checkout = assemble(gathered, TOKENS_DEFAULT, &weight);
+        let ToolAnswer { text, structured } = answer(&checkout);
+        format!("{text}\n\n{}\n", serde_json::to_string_pretty(&structured).unwrap())
+    };
+    expect_file!["goldens/full.txt"].assert_eq(&golden(&full()));
+    let mut degraded = full();
+    degraded.facts[0].content = "Memory Checkout is current.".to_owned();
+    degraded.facts[0].citation = None;
+    degraded.redacted = 1;
+    degraded.evidence.clear();
+    degraded.standing.clear();
+    degraded.work.clear();
+    degraded.superseded = 0;
+    expect_file!["goldens/degraded.txt"].assert_eq(&golden(&degraded));
+    expect_file!["goldens/nothing.txt"].assert_eq(&golden(&nothing()));
 }
