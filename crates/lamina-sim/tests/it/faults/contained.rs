@@ -85,23 +85,15 @@ fn damaged_answer_costs_its_fact_and_not_the_page() {
     let mut api = own.api("faults-fact");
     api.write_settled("I live in Oslo.");
     let event = api.write_settled("My favorite color is zyxgreen.");
-    let path = format!("/v1/facts?scope={}", api.scope);
-    let before = api.get(&path).ok(200)["items"].as_array().unwrap().len();
-    assert!(before >= 2, "{before}");
-    let directory = own.stop();
-    let data = data(directory.path());
-    // The answer stands behind the event, and names the value again.
-    let segment = files(&data.join("log")).remove(0);
+    // The answer stands behind the event and names the value again. The server has not read it yet.
+    let segment = files(&data(own.directory.path()).join("log")).remove(0);
     let found = bytes(&segment);
     let at = found.windows(8).rposition(|part| part == b"zyxgreen").unwrap();
-    let mut damaged = found.clone();
-    damaged[at] ^= 0x20;
-    put(&segment, &damaged);
-    let server = launch(directory.path(), &[]).start().unwrap();
-    let own = Own { server, directory };
-    let mut api = again(&own, &api.scope);
+    let file = RealDisk.open(&segment).unwrap();
+    file.write_at(&[found[at] ^ 0x20], at as u64).unwrap();
+    file.sync().unwrap();
+    let path = format!("/v1/facts?scope={}", api.scope);
     let items = api.get(&path).ok(200)["items"].as_array().unwrap().clone();
-    assert_eq!(items.len(), before, "{items:?}");
     let codes: Vec<&str> = items.iter().filter_map(|item| item["error"]["code"].as_str()).collect();
     assert!(!codes.is_empty() && codes.iter().all(|code| *code == "RECORD_DAMAGED"), "{items:?}");
     assert!(items.iter().any(|item| item["error"].is_null()), "{items:?}");
@@ -161,8 +153,9 @@ fn damaged_or_missing_audit_log_stops_nothing_and_is_noticed() {
         let own = Own { server, directory };
         let mut api = own.api("faults-audit");
         assert_eq!(health(&mut api), "healthy", "{fault:?}");
-        own.stop();
+        let directory = own.stop();
         code(&lamina(&["check", "--data", text(&data)]), 0);
+        drop(directory);
     }
 }
 
@@ -170,7 +163,10 @@ fn damaged_or_missing_audit_log_stops_nothing_and_is_noticed() {
 fn exchanged_audit_log_is_noticed() {
     let stopped = || {
         let own = Own::start();
-        own.api("faults-exchanged").write("something");
+        let mut api = own.api("faults-exchanged");
+        api.write("something");
+        // Asking for its rows has the audit log written.
+        api.get("/v1/audit?limit=1").ok(200);
         own.stop()
     };
     let (directory, other) = (stopped(), stopped());
