@@ -100,6 +100,10 @@ impl BundleSource for MemoryBundle {
     }
 }
 
+/// Files of an archive.
+pub const ARCHIVE_ENTRIES_MAX: u64 = 50_000;
+/// Files of an archive that the reference takes.
+const REFERENCE_ENTRIES_MAX: u64 = 100_000;
 /// Bytes of the directory of an archive: 100,000 blobs.
 const ARCHIVE_DIRECTORY_BYTES_MAX: u64 = 12 << 20;
 
@@ -111,9 +115,10 @@ pub struct ZipBundle {
 }
 
 impl ZipBundle {
-    /// The limits of archives: those of the reference, and bombs are refused by their ratio.
+    /// The limits of archives: with as many records as an archive may have, verification stays below 64 MB of
+    /// memory. Bombs are refused by their ratio.
     pub const LIMITS: ZipLimits = ZipLimits {
-        entries_max: 100_000,
+        entries_max: ARCHIVE_ENTRIES_MAX,
         entry_bytes_max: 1 << 30,
         total_bytes_max: 10 << 30,
         directory_bytes_max: ARCHIVE_DIRECTORY_BYTES_MAX,
@@ -126,7 +131,9 @@ impl ZipBundle {
         let (tolerance, limits) = match mode {
             VerifyMode::Strict => (ZipTolerance::Strict, ZipBundle::LIMITS),
             VerifyMode::Reference => {
-                (ZipTolerance::Lenient, ZipLimits { ratio_max: u64::MAX, ..ZipBundle::LIMITS })
+                let (entries_max, ratio_max) = (REFERENCE_ENTRIES_MAX, u64::MAX);
+                let limits = ZipLimits { entries_max, ratio_max, ..ZipBundle::LIMITS };
+                (ZipTolerance::Lenient, limits)
             }
         };
         let archive = ZipArchive::open_with(source, &limits, tolerance)?;

@@ -345,11 +345,11 @@ fn put(answers: &mut DefaultHasher, recalled: &Recalled) {
         (record.id, one.score.to_bits(), &record.summary, &record.name).hash(answers);
     }
     for one in &recalled.facts {
-        let said = lamina_engine::read::recall::fact_words(&one.record);
+        let said = lamina_engine::read::render::fact_words(&one.record);
         (one.record.id, one.score.to_bits(), said).hash(answers);
     }
     for one in &recalled.beliefs {
-        let held = lamina_engine::read::recall::belief_words(&one.record);
+        let held = lamina_engine::read::render::belief_words(&one.record);
         (one.record.id, one.score.to_bits(), held).hash(answers);
     }
     for one in &recalled.concepts {
@@ -385,6 +385,7 @@ fn question(asked: &Asked) -> Recall {
         idempotency_key: None,
         // What it costs to answer, not to decline.
         floor: Some(0.0),
+        selection: None,
     }
 }
 

@@ -30,7 +30,7 @@ use crate::derive::echo::Served;
 use crate::derive::models::ModelDesk;
 use crate::index::{Search, Wake};
 use crate::read::episodes::ToldBefore;
-use crate::read::recall::texts::Texts;
+use crate::read::recall::text_cache::Texts;
 use crate::scrub::ScrubStatus;
 use crate::upkeep::Upkeep;
 use crate::write::applied::Applied;

@@ -194,6 +194,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether stored bytes of the log are damaged.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Error::LogUnreadable(error) if error.is_damage())
+    }
+
     /// The public code.
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -68,6 +68,8 @@ impl Health {
     }
 }
 
+/// What it means that the stage thread ended.
+const STAGES_STOPPED: &str = "lifecycle rows cannot be written; stages stop until a restart";
 /// What it means that the views wait for space.
 const STALLED: &str = "the views find no space; they follow the log when space returns";
 /// What it means that the ledger cannot be written.
@@ -111,11 +113,7 @@ impl Engine {
                 Status::Degraded,
                 "stored bytes are damaged; run `lamina check` on a copy of the data directory",
             ),
-            (
-                stages_failed,
-                Status::Degraded,
-                "lifecycle rows cannot be written; stages stop until a restart",
-            ),
+            (stages_failed, Status::Degraded, STAGES_STOPPED),
             (
                 health.log.clock_held,
                 Status::Degraded,
@@ -142,6 +140,12 @@ impl Engine {
             if holds {
                 health.found(status, reason.to_owned());
             }
+        }
+        if let Some(missing) = shared.audit.missing.lock().as_ref() {
+            let reason = format!(
+                "{missing}; put the directory `audit` back, or accept the loss with `lamina repair --accept-loss`"
+            );
+            health.found(Status::Degraded, reason);
         }
         let troubles = [
             self.ledger_trouble(),

@@ -1,5 +1,6 @@
 //! What an operator does to a directory that no server uses: check, repair, rebuild.
 
+pub mod salvage;
 pub(crate) mod scratch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +12,14 @@ use lamina_index::inspect::VerifiedFiles;
 use lamina_store::audit::{AuditLog, AuditOptions, row_at};
 use lamina_store::ballast::Ballast;
 use lamina_store::blob::{BlobSum, verify_file};
-use lamina_store::codec::control::Blob;
+use lamina_store::codec::control::{AuditPin, Blob};
 use lamina_store::keys::Keys;
 use lamina_store::kv::FjallKv;
 use lamina_store::log::check::{CheckOptions, Severity};
-use lamina_store::log::{self, Checkpoint, KnownTail, LogError, OpenOptions};
+use lamina_store::log::{
+    self, Checkpoint, KnownTail, Log as _, LogError, NoViews, OpenOptions, SegmentLog,
+};
+use lamina_store::view::Views;
 use lamina_store::view::check::{Difference, ViewCheck, verify};
 use lamina_types::stdx::hex;
 
@@ -23,7 +27,11 @@ pub use lamina_store::log::repair::advice;
 
 use self::scratch::Scratch;
 use crate::audit::open::{AUDIT, options as audit_options};
+use crate::audit::pin::{
+    OpenedAudit, entry as pin_entry, missing, open_or_set_aside, pinned, position,
+};
 use crate::derive::key::placement;
+use crate::ledger::epoch_of;
 use crate::open::{
     Stored, TenantKeys, fits, has_format, io_error, keys as key_check, lock, open_kv,
     open_reporting, seen, views,
@@ -81,6 +89,18 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// Adds damage of a file.
+    fn add(&mut self, file: &str, what: String) {
+        self.findings_count += 1;
+        self.findings.push(Finding { mends: false, file: file.to_owned(), position: 0, what });
+    }
+
+    fn add_of_views(&mut self, mends: bool, what: impl Into<String>) {
+        self.findings_count += 1;
+        let file = "views".to_owned();
+        self.findings.push(Finding { mends, file, position: 0, what: what.into() });
+    }
+
     /// Whether nothing that was acknowledged is damaged.
     pub fn ok(&self) -> bool {
         self.findings.iter().all(|finding| finding.mends)
@@ -256,34 +276,35 @@ fn check_views(
     let kv = scratch
         .copied(&data.join("views"), "views")
         .and_then(|copy| FjallKv::open(&copy, placement()));
-    let mut add = |mends: bool, what: String| {
-        report.findings_count += 1;
-        report.findings.push(Finding { mends, file: "views".to_owned(), position: 0, what });
-    };
     let stored = match kv {
         Ok(kv) => views(Arc::new(kv), keys)?,
         Err(error) => {
-            add(true, format!("the views cannot be read; the next start rebuilds them: {error}"));
+            let what = "the views cannot be read; the next start rebuilds them";
+            report.add_of_views(true, format!("{what}: {error}"));
             return Ok(());
         }
     };
     if stored.needs_rebuild() {
-        add(true, "the views have another layout; the next start rebuilds them".to_owned());
+        report.add_of_views(true, "the views have another layout; the next start rebuilds them");
         return Ok(());
     }
     if let Some((seen, by)) = seen(&stored)
         && seen > tip.next_offset
     {
         let lost = LogError::LostTail { ends: tip.next_offset, reached: seen, by };
-        add(false, lost.to_string());
+        report.add_of_views(false, lost.to_string());
         return Ok(());
     }
+    if let Some(what) = audit_loss(data, env, keys, &stored)? {
+        report.add(AUDIT, format!("{what}; put it back, or `lamina repair --accept-loss`"));
+    }
     if !fits(&stored, &*reader, &tip) {
-        add(true, "the views are not a fold of this log; the next start rebuilds them".to_owned());
+        let what = "the views are not a fold of this log; the next start rebuilds them";
+        report.add_of_views(true, what);
         return Ok(());
     }
     if let Err(OpenError::Keys(error)) = key_check::verify(keys, &stored, &*reader) {
-        add(false, error.to_string());
+        report.add_of_views(false, error.to_string());
         return Ok(());
     }
     // Replayed beside the views and not in memory: a large log has many rows.
@@ -295,9 +316,17 @@ fn check_views(
     // Closed before their files go.
     drop(stored);
     let ViewCheck { rows, differences, behind_erasure } = checked?;
+    add_differences(report, differences, behind_erasure);
+    report.view_rows = rows;
+    report.views_checked = true;
+    Ok(())
+}
+
+/// Reports what a replay has otherwise than the views.
+fn add_differences(report: &mut CheckReport, differences: Vec<Difference>, behind_erasure: bool) {
     for difference in differences {
         let Difference { space, extra, missing, changed, first } = difference;
-        add(
+        report.add_of_views(
             // The next start applies the erasure to the views.
             behind_erasure,
             format!(
@@ -308,9 +337,28 @@ fn check_views(
             ),
         );
     }
-    report.view_rows = rows;
-    report.views_checked = true;
-    Ok(())
+}
+
+/// What is missing of the audit log by the position that the log keeps of it. Damage is told elsewhere.
+fn audit_loss(
+    data: &Path,
+    env: &Env,
+    keys: &Arc<Keys>,
+    views: &Views,
+) -> Result<Option<String>, OpenError> {
+    let Some(pin) = pinned(views)? else { return Ok(None) };
+    let dir = data.join(AUDIT);
+    let epoch = epoch_of(&*env.disk, data)?;
+    let gone = AuditPin { log_id: [0; 16], next_offset: 0, tip: [0; 32], epoch };
+    let now = match log::id(&*env.disk, &dir)? {
+        None => gone,
+        Some(log_id) => {
+            let options = OpenOptions { dir, ..options(data, env, keys) };
+            let Ok((_, tip)) = log::read_only(&options) else { return Ok(None) };
+            AuditPin { log_id, next_offset: tip.next_offset, tip: tip.hash, epoch }
+        }
+    };
+    Ok(missing(&pin, &now))
 }
 
 /// What a repair does about a log that lost acknowledged writes at its end.
@@ -352,16 +400,36 @@ pub fn repair(data: &Path, env: &Env, lost: LostTail) -> Result<RepairReport, Op
             "gave up the entries from {ends} to {seen}, which the log has lost; the next start folds the views anew"
         ));
     }
+    let pin = pinned(&views)?;
     drop(views);
-    if env.disk.exists(&data.join(AUDIT)) {
-        let options = audit_options(data, env, clock, &keys, AuditOptions::SEGMENT_BYTES);
-        let (mut audit, found) = AuditLog::open(options)?;
-        if lost == LostTail::Accept {
-            audit.rewind(ends)?;
+    let accepts = lost == LostTail::Accept;
+    if env.disk.exists(&data.join(AUDIT)) || (accepts && pin.is_some()) {
+        let options = || {
+            let clock = Arc::clone(&clock);
+            audit_options(data, env, clock, &keys, AuditOptions::SEGMENT_BYTES)
+        };
+        let mut audit = match accepts {
+            true => open_or_set_aside(data, env, &options, &mut |audit| audit.rewind(ends))?,
+            false => {
+                let (log, report) = AuditLog::open(options())?;
+                OpenedAudit { log, report, set_aside: None }
+            }
+        };
+        audit.log.close()?;
+        if let Some(aside) = audit.set_aside {
+            let aside = aside.display();
+            report.actions.push(format!("set the damaged audit log aside in {aside}"));
         }
-        audit.close()?;
-        let done = log::repair::RepairReport { open: found.log, erased: 0, ends: 0 };
+        let done = log::repair::RepairReport { open: audit.report.log, erased: 0, ends: 0 };
         repaired(done, "audit/", &mut report);
+        let now = position(&audit.log.reader(), epoch_of(&*env.disk, data)?);
+        if let Some(what) = pin.filter(|_| accepts).and_then(|pin| missing(&pin, &now)) {
+            let (mut log, _) = SegmentLog::open(self::options(data, env, &keys))?;
+            log.start(Arc::new(NoViews))?;
+            log.append(vec![pin_entry(env, &now)], None)?;
+            log.close()?;
+            report.actions.push(format!("accepted a loss: {what}"));
+        }
     }
     Ok(report)
 }
@@ -398,9 +466,10 @@ fn repaired(done: log::repair::RepairReport, under: &str, report: &mut RepairRep
 pub fn rebuild(
     data: &Path,
     env: &Env,
+    gathered_bytes: usize,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<RebuildReport, OpenError> {
-    let settings = Settings::new(data);
+    let settings = Settings { rebuild_bytes: gathered_bytes, ..Settings::new(data) };
     existing(data, env)?;
     let lock = lock(env, data)?;
     let kv = open_kv(env, data)?;

@@ -7,6 +7,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_core::clock::ClockWitness;
 use lamina_env::disk::{read_file, write_atomic};
@@ -14,14 +15,14 @@ use lamina_env::{DiskFile, Env, SteadyClock};
 use lamina_store::ballast::Ballast;
 use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::Tenant;
-use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
+use lamina_store::entry::{Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
-use lamina_store::kv::{Direction, FjallKv, Kv};
+use lamina_store::kv::{BulkKv, Direction, FjallKv, Kv};
 use lamina_store::log::{
     Cut, KnownTail, Log, LogReader, NewEntry, OpenOptions, Section, SegmentLog, Tip,
     newest_modified,
 };
-use lamina_store::view::{Hasher, Residues, ViewError, Views, is_of_another_layout};
+use lamina_store::view::{Hasher, ViewError, Views, is_of_another_layout};
 use lamina_types::Micros;
 
 use crate::clock::{OpenedClock, SyncSource};
@@ -37,8 +38,11 @@ use crate::write::stages::{StageWorker, Stages, StagesParts};
 use crate::{OpenError, Settings};
 
 pub(crate) mod keys;
+mod replay;
 mod start;
 
+use replay::Gathering;
+pub use replay::catch_up;
 use start::{Performer, start};
 
 /// The tenant of a deployment that has only one.
@@ -47,11 +51,10 @@ pub const DEFAULT_TENANT: &str = "default";
 pub const FIRST_TENANT: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
-const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
+pub(crate) const FORMAT_TEXT: &str = "lamina data directory\nformat 1\n";
 /// The file in a data directory that the process holds a lock of which uses it.
 pub const LOCK_FILE: &str = "LOCK";
-/// Entries and bytes folded at a time while catching up.
-const CATCH_UP_ENTRIES: usize = 8_192;
+/// Bytes read at a time while catching up.
 const CATCH_UP_BYTES: usize = 16 * 1_024 * 1_024;
 /// Entries whose stages are taken up at a time.
 const RESUME_ENTRIES: usize = if cfg!(test) { 32 } else { 1_024 };
@@ -71,6 +74,25 @@ pub struct OpenReport {
     pub entries_replayed: u64,
     /// Rows of writes that the audit log did not have.
     pub audit_recovered: u64,
+}
+
+/// How far an opening has come, for those who wait for it.
+#[derive(Debug, Default)]
+pub struct OpenProgress {
+    done: AtomicU64,
+    all: AtomicU64,
+}
+
+impl OpenProgress {
+    /// Entries that are folded into the views, and all of the log; zeros before that begins.
+    pub fn entries(&self) -> (u64, u64) {
+        (self.done.load(Ordering::Acquire), self.all.load(Ordering::Acquire))
+    }
+
+    fn note(&self, done: u64, all: u64) {
+        self.done.store(done, Ordering::Release);
+        self.all.store(all, Ordering::Release);
+    }
 }
 
 /// Hashes words for the views, under the key of each tenant.
@@ -167,7 +189,8 @@ pub(crate) fn open_directory(settings: &Settings, env: Env) -> Result<Opened, Op
     let lock = lock(&env, &settings.data)?;
     let ballast = Ballast::new(Arc::clone(&env.disk), &settings.data, settings.ballast_bytes);
     let kv = open_kv_beside(&env, &settings.data, Some(&ballast))?;
-    open_parts(settings, env, kv, lock)
+    let mut note = |done, all| settings.opening.note(done, all);
+    open_reporting(settings, env, kv, lock, Stored::Keep, &mut note)
 }
 
 /// The real key-value engine in the directory.
@@ -250,20 +273,15 @@ pub(crate) fn open_how(
     let How { stored, epoch } = how;
     let data = &settings.data;
     let fresh = format(&env, data)?;
-    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
-    let keys = Arc::new(keys.map_err(OpenError::Keys)?);
-    if fresh {
-        for ordinal in [DEPLOYMENT, FIRST_TENANT] {
-            keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
-        }
-    }
+    let keys = keys::open(&env, data, fresh)?;
     // Before the log is opened, because opening may write to it.
     let modified = newest_modified(&*env.disk, data);
     let modified = modified.map_err(|source| io_error("read", data, source))?;
     // One clock dates everything that is stored.
     let clock = Arc::new(SteadyClock::new(Arc::clone(&env.clock)));
     let env = Env { clock: Arc::clone(&clock) as _, ..env };
-    let views = Arc::new(views(kv, &keys)?);
+    let bulk = Arc::new(BulkKv::over(kv));
+    let views = Arc::new(views(Arc::clone(&bulk) as _, &keys)?);
     let ballast = Ballast::new(Arc::clone(&env.disk), data, settings.ballast_bytes);
     let known = KnownTail { seen: seen(&views), recorded: true, accept_loss: false };
     let (mut log, found) = SegmentLog::open(OpenOptions {
@@ -295,8 +313,9 @@ pub(crate) fn open_how(
         }
         views.reset()?;
     }
+    let gathering = Gathering { bulk: &bulk, bytes_max: settings.rebuild_bytes };
     report.entries_replayed =
-        catch_up(&views, &*reader, &log.tip(), progress).map_err(keys::told_as_key)?;
+        gathering.catch_up(&views, &*reader, &log.tip(), progress).map_err(keys::told_as_key)?;
     keys::verify(&keys, &views, &*reader)?;
     // From here on the views answer for every chain.
     for appended in log.start(Arc::clone(&views) as _)? {
@@ -501,63 +520,6 @@ pub(crate) fn fits(views: &Views, reader: &dyn LogReader, tip: &Tip) -> bool {
         || reader
             .tip_at(applied.place)
             .is_ok_and(|at| at.hash == applied.hash && at.next_offset == applied.next_offset)
-}
-
-/// Folds everything the views do not have. Gives the number of entries.
-pub fn catch_up(
-    views: &Views,
-    reader: &dyn LogReader,
-    tip: &Tip,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<u64, OpenError> {
-    let mut replayed = 0;
-    let mut residues = false;
-    loop {
-        let applied = views.applied();
-        let from = applied.as_ref().map_or(0, |applied| applied.next_offset);
-        if from >= tip.next_offset {
-            views.set_residues(Residues::default());
-            return Ok(replayed);
-        }
-        if !residues {
-            // Erased entries come before what is left of them.
-            views.set_residues(Residues::of(reader, applied.as_ref())?);
-            residues = true;
-        }
-        let place = applied.filter(|applied| applied.next_offset > 0).map(|applied| applied.place);
-        let mut entries = reader.read(from, place, CATCH_UP_ENTRIES, CATCH_UP_BYTES)?;
-        let at = whole_batches(&mut entries, reader, tip)?;
-        replayed += entries.len() as u64;
-        apply(views, &entries, &at)?;
-        progress(at.next_offset, tip.next_offset);
-    }
-}
-
-/// Drops a batch that was read only in part, and says where the rest ends.
-fn whole_batches(
-    entries: &mut Vec<Entry>,
-    reader: &dyn LogReader,
-    tip: &Tip,
-) -> Result<Tip, OpenError> {
-    let last = entries.last().map(|entry| (entry.head.offset, entry.head.batch));
-    let Some((offset, batch)) = last.filter(|(offset, _)| offset + 1 < tip.next_offset) else {
-        return Ok(*tip);
-    };
-    let whole =
-        entries.iter().rposition(|entry| entry.head.batch != batch).map_or(0, |index| index + 1);
-    let cut = entries.get(whole).map(|entry| entry.place);
-    match cut.filter(|_| whole > 0) {
-        Some(place) => {
-            entries.truncate(whole);
-            Ok(reader.tip_at(place)?)
-        }
-        // One batch fills the whole read: it is complete iff the next entry begins another.
-        None => {
-            let next = reader.read(offset + 1, None, 1, CATCH_UP_BYTES)?;
-            let place = next.first().map(|entry| entry.place).unwrap_or(tip.place);
-            Ok(reader.tip_at(place)?)
-        }
-    }
 }
 
 fn apply(views: &Views, entries: &[Entry], tip: &Tip) -> Result<(), OpenError> {

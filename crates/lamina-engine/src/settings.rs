@@ -1,11 +1,13 @@
 //! What an operator can set about the engine.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lamina_store::audit::AuditOptions;
 use lamina_types::limits;
 
 use crate::embed::Embedding;
+use crate::open::OpenProgress;
 
 /// Settings of one engine.
 #[derive(Debug, Clone)]
@@ -44,6 +46,10 @@ pub struct Settings {
     pub sweep_share_percent_max: u8,
     /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
     pub synchronized_file: Option<PathBuf>,
+    /// Bytes of rows that a long replay gathers before it hands them to the views' store; 0: every chunk goes at once.
+    pub rebuild_bytes: usize,
+    /// Told how far opening has come.
+    pub opening: Arc<OpenProgress>,
 }
 
 impl Settings {
@@ -53,6 +59,8 @@ impl Settings {
     pub const BALLAST_BYTES: u64 = 64 * 1_024 * 1_024;
     /// Bytes left free unless set: as much as the store of the views keeps in journals.
     pub const FREE_BYTES_MIN: u64 = 64 * 1_024 * 1_024;
+    /// Bytes of rows that a replay gathers unless set.
+    pub const REBUILD_BYTES: usize = 128 * 1_024 * 1_024;
     /// Writes in flight unless set.
     pub const WRITES_IN_FLIGHT_MAX: usize = 4_096;
 
@@ -86,6 +94,8 @@ impl Settings {
             embedding: None,
             sweep_share_percent_max: Settings::SWEEP_SHARE_PERCENT_MAX,
             synchronized_file: Some(PathBuf::from(Settings::SYNCHRONIZED_FILE)),
+            rebuild_bytes: Settings::REBUILD_BYTES,
+            opening: Arc::default(),
         }
     }
 }

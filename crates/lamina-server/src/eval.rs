@@ -6,6 +6,7 @@
 //! found.
 
 mod ask;
+mod gate;
 mod measure;
 mod report;
 mod sets;
@@ -19,6 +20,7 @@ use lamina_env::disk::write_atomic;
 use lamina_env::{Disk, Env};
 
 use ask::{Pack, Server};
+use gate::GateReport;
 use measure::{Kind, Outcome};
 use report::Measured;
 pub(crate) use sets::Layout;
@@ -34,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) stories: Option<PathBuf>,
     /// A directory in the layout of FactConsolidation.
     pub(crate) factconsolidation: Option<PathBuf>,
+    /// A directory in the layout of GateMem.
+    pub(crate) gatemem: Option<PathBuf>,
     /// Corrections of the evidence of LoCoMo.
     pub(crate) corrections: Option<PathBuf>,
     /// A server that runs already.
@@ -73,7 +77,32 @@ pub(crate) async fn run(
         }
         tables.push(report.table());
     }
+    if let Some(path) = &plan.gatemem {
+        let report = gates(plan, &server, (env, path), progress).await?;
+        if let Some(dir) = &plan.out {
+            write(&*env.disk, dir, "gatemem", &report.lines())?;
+        }
+        tables.push(report.table());
+    }
     Ok(tables.join("\n"))
+}
+
+/// Plays the episodes of GateMem.
+async fn gates(
+    plan: &Plan,
+    server: &Server,
+    (env, path): (&Env, &Path),
+    progress: &mut dyn FnMut(&str),
+) -> anyhow::Result<GateReport> {
+    let episodes = sets::gatemem::read(&*env.disk, path);
+    let episodes = episodes.with_context(|| format!("{} cannot be measured", path.display()))?;
+    let mut report = GateReport::default();
+    for (number, episode) in episodes.iter().take(plan.conversations_max).enumerate() {
+        progress(&format!("gatemem: playing {} of {}", number + 1, episodes.len()));
+        let played = report.add(server, number, episode).await;
+        played.with_context(|| format!("episode {}", episode.name))?;
+    }
+    Ok(report)
 }
 
 async fn all(
@@ -181,11 +210,11 @@ async fn ask_set(
         let other = (number + 1) % set.len();
         for question in &conversation.questions {
             let answerable = !question.evidence.is_empty();
-            let pack = server.ask(&scope(number), &question.text).await?;
+            let pack = server.ask(&scope(number), question).await?;
             let kind = if answerable { Kind::Answerable } else { Kind::Unanswerable };
             outcomes.push(outcome(conversation, kind, question, pack, units.get(number)));
             if plan.elsewhere && other != number && answerable {
-                let pack = server.ask(&scope(other), &question.text).await?;
+                let pack = server.ask(&scope(other), question).await?;
                 let known = units.get(other);
                 outcomes.push(outcome(conversation, Kind::Elsewhere, question, pack, known));
             }

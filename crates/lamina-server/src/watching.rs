@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lamina_api::time;
+use lamina_engine::audit::PinTime;
 use lamina_engine::clock::{ClockDoubt, ClockReport, ClockVoucher, DeletionVerdict, WaitReason};
 use lamina_engine::{Engine, Error, Health};
 
@@ -55,6 +56,15 @@ pub(crate) async fn mark(engine: &Engine) {
         Err(error) => {
             tracing::warn!(%error, "the log cannot note whether it follows the clock; trying again");
         }
+    }
+    pin_audit(engine, PinTime::Hourly).await;
+}
+
+/// Has the log keep how far the audit log has come.
+pub(crate) async fn pin_audit(engine: &Engine, time: PinTime) {
+    match engine.audit_pin(time).await {
+        Ok(()) | Err(Error::ShuttingDown) => {}
+        Err(error) => tracing::warn!(%error, "the log cannot keep how far the audit log has come"),
     }
 }
 

@@ -6,6 +6,7 @@
 //! so that damage done by an early round cannot hide behind a fresh start. Some restarts are killed
 //! too, in the middle of recovery.
 
+mod forgetter;
 mod ledger;
 mod report;
 mod verify;
@@ -118,6 +119,7 @@ fn one_round(
         .context("it does not open after the kill")?;
     summary.reopened(clock.monotonic());
     verify::all(&server, &mut ledger, summary, findings)?;
+    forgetter::verify(&server, &world.data, &ledger.removals, findings)?;
     stop(server)?;
     check(world)?;
     Ok(ledger)

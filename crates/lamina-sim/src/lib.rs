@@ -7,6 +7,7 @@ pub mod client;
 pub mod process;
 pub mod past;
 pub mod crash;
+pub mod faults;
 pub mod ground;
 pub mod isolation;
 pub mod timing;

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use lamina_sim::{crash, isolation, simulate, timing};
+use lamina_sim::{crash, faults, isolation, simulate, timing};
 
 const USAGE: &str = "\
 usage: lamina-sim --seed N
        lamina-sim --seeds A..B
        lamina-sim crash --rounds N --bin PATH [--writers N] [--seed N] [--data DIR]
+       lamina-sim faults --bin PATH
        lamina-sim isolation --requests N --bin PATH [--seed N]
        lamina-sim timing --pairs N --bin PATH [--seed N]
 
@@ -24,6 +25,8 @@ usage: lamina-sim --seed N
   --writers  how many connections write at once (8)
   --seed     (crash) repeats the choices of an earlier run; without it one is drawn and printed
   --data     where the data is kept (a temporary directory, removed unless something is wrong)
+  faults     damage, cut, remove and exchange every kind of file, send every signal, start a second server, and
+             say what a user sees and what `lamina check` says
   isolation  look for one tenant with the token of another, over every route, and compare each answer
              with that of a server on which the other tenant never was
   timing     ask for things of another tenant and for things that nobody has, in pairs, and compare how
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     };
     let outcome = match options {
         Command::Crash(options) => crash::run(&options),
+        Command::Faults(options) => faults::run(&options),
         Command::Isolation(options) => isolation::run(&options),
         Command::Timing(options) => timing::run(&options),
         Command::Seeds(seeds) => simulate_all(seeds),
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
 /// What to run.
 enum Command {
     Crash(crash::Options),
+    Faults(faults::Options),
     Isolation(isolation::Options),
     Timing(timing::Options),
     Seeds(Range<u64>),
@@ -130,6 +135,7 @@ fn parse(arguments: &[String]) -> anyhow::Result<Option<Command>> {
     match command.as_str() {
         "help" | "--help" | "-h" => Ok(None),
         "crash" => parse_crash(rest).map(|options| Some(Command::Crash(options))),
+        "faults" => parse_faults(rest).map(|options| Some(Command::Faults(options))),
         "isolation" => parse_isolation(rest).map(|options| Some(Command::Isolation(options))),
         "timing" => parse_timing(rest).map(|options| Some(Command::Timing(options))),
         _ => bail!("there is no command `{command}`"),
@@ -157,6 +163,18 @@ fn binary(path: PathBuf) -> anyhow::Result<PathBuf> {
         bail!("`--bin` says which binary to run");
     }
     Ok(path)
+}
+
+fn parse_faults(arguments: &[String]) -> anyhow::Result<faults::Options> {
+    let mut options = faults::Options { binary: PathBuf::new() };
+    for (name, value) in pairs(arguments)? {
+        match name {
+            "--bin" => options.binary = PathBuf::from(value),
+            _ => bail!("there is no option `{name}`"),
+        }
+    }
+    options.binary = binary(options.binary)?;
+    Ok(options)
 }
 
 fn parse_isolation(arguments: &[String]) -> anyhow::Result<isolation::Options> {

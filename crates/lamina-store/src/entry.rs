@@ -93,8 +93,10 @@ pub mod control {
     pub const SUPPRESS: u16 = 70;
     /// Records of the head's scope are about to be forgotten; `who` has on whose request.
     pub const FORGET_BEGUN: u16 = 71;
-    /// They are; the head's causes name the entry that it began with.
+    /// They are; `what` has the run that it ends.
     pub const FORGOTTEN: u16 = 72;
+    /// A part of the plan of a request to forget. It stands before the entry that begins the run.
+    pub const FORGET_PLANNED: u16 = 78;
     /// How long events are kept.
     pub const RETENTION_SET: u16 = 79;
 
@@ -115,6 +117,9 @@ pub mod control {
     pub const CLOCK_DOUBTED: u16 = 90;
     /// From here on they are.
     pub const CLOCK_TRUSTED: u16 = 91;
+
+    /// How far the audit log has come; `what` has its id and its tip.
+    pub const AUDIT_PINNED: u16 = 92;
 
     /// An import begins; `what` has its format and target, `who` its caller.
     pub const IMPORT_BEGUN: u16 = 95;

@@ -92,7 +92,18 @@ impl PackView {
     }
 }
 
-/// How a pack says where its words are from (R261).
+/// What a pack keeps of what was ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackSelection {
+    /// The best alone.
+    Precision,
+    /// What is good beside the best.
+    Balanced,
+    /// As much as the budgets let in.
+    Recall,
+}
+
+/// Where a question stands in time (R372). where its words are from (R261).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CitationMode {
     /// Not at all in the context block.
@@ -334,9 +345,18 @@ pub struct Recall {
     pub idempotency_key: Option<String>,
     /// Relevance below this is nothing.
     pub floor: Option<f64>,
+    /// What is kept of what was ranked, if it was said.
+    pub selection: Option<PackSelection>,
 }
 
 impl Recall {
+    /// What is kept: where nobody says how much a pack may hold, what is good beside the best.
+    pub fn selection(&self) -> PackSelection {
+        let is_sized = self.tokens_max.is_some() || self.layer_limits.iter().any(Option::is_some);
+        let usual = if is_sized { PackSelection::Recall } else { PackSelection::Balanced };
+        self.selection.unwrap_or(usual)
+    }
+
     /// Whether a layer is asked for.
     pub fn wants(&self, layer: Layer) -> bool {
         let shown = self.view != PackView::Raw || layer == Layer::Events;

@@ -141,6 +141,8 @@ impl AnswerRequest {
             stream: self.stream,
             idempotency_key: self.idempotency_key,
             relevance_floor: self.relevance_floor,
+            // Sentences are chosen from all that was found.
+            selection: Some("recall".to_owned()),
         };
         Ok(Answering {
             recall: recall.admit()?,

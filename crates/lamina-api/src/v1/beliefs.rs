@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::damaged::ListItem;
+
 pub use declare::{BeliefsBuildRequest, DeclareRequest, Declared, NamedRecord};
 pub use query::{BeliefsQuery, as_of, one};
 
@@ -19,7 +21,7 @@ use super::facts::ValueBody;
 #[schemars(rename = "belief_page")]
 pub struct BeliefsPage {
     /// The beliefs, the latest first.
-    pub items: Vec<BeliefBody>,
+    pub items: Vec<ListItem<BeliefBody>>,
     /// Ask with this for the next page; null on the last.
     pub next_cursor: Option<String>,
     /// Whether there is another page.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::damaged::ListItem;
 use super::experience::{ContentBody, SourceBody};
 use crate::json::raw;
 use crate::page::Page;
@@ -20,7 +21,7 @@ pub use query::{CitationQuery, EventOrder, EventSort, EventsQuery, EventsRequest
 #[schemars(rename = "event_page")]
 pub struct EventsPage {
     /// The items.
-    pub items: Vec<EventBody>,
+    pub items: Vec<ListItem<EventBody>>,
     /// Ask with this for the next page; null on the last.
     pub next_cursor: Option<String>,
     /// Whether there is another page.
@@ -35,7 +36,15 @@ impl EventsPage {
     /// A page, and what is said about a walk down.
     pub fn new(page: Page<EventBody>, scopes_traversed: Option<Vec<TraversedScope>>) -> Self {
         let Page { items, next_cursor, has_more } = page;
+        let items = items.into_iter().map(ListItem::Whole).collect();
         EventsPage { items, next_cursor, has_more, scopes_traversed }
+    }
+
+    /// The page with its damaged events.
+    #[must_use]
+    pub fn with_damaged(mut self, damaged: &[EventId]) -> Self {
+        self.items.extend(ListItem::page([], damaged));
+        self
     }
 }
 

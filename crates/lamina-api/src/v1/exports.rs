@@ -29,8 +29,7 @@ const LAYERS_MAX: usize = 16;
 pub struct ExportRequest {
     /// The scope.
     pub scope: String,
-    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy`, `eventloom`, `pam`, or another that the server was built with; `jsonl`
-    /// unless said.
+    /// `jsonl`, `mem0`, `zep`, `letta`, `zaxy`, `eventloom`, `pam` or another of the server; `jsonl` unless said.
     pub format: Option<String>,
     /// Of `events`, `facts`, `beliefs`, `episodes`, `concepts`; unless said, `events`, and all for `pam`.
     #[schemars(length(max = 16))]

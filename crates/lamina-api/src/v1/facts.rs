@@ -5,6 +5,8 @@ pub(crate) mod query;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::damaged::ListItem;
+
 pub use super::traversal::TraversedScope;
 pub use query::FactsQuery;
 
@@ -13,7 +15,7 @@ pub use query::FactsQuery;
 #[schemars(rename = "fact_page")]
 pub struct FactsPage {
     /// The facts, the last learned first.
-    pub items: Vec<FactBody>,
+    pub items: Vec<ListItem<FactBody>>,
     /// Ask with this for the next page; null on the last.
     pub next_cursor: Option<String>,
     /// Whether there is another page.

@@ -4,6 +4,7 @@ pub mod experience;
 pub mod exports;
 pub mod keyed;
 pub mod traversal;
+pub mod damaged;
 pub mod events;
 pub mod facts;
 pub mod entities;

@@ -7,9 +7,9 @@ mod request;
 mod temporal;
 
 pub use pack::{
-    ChannelList, ChannelRank, DiagnosticsBody, DropDiagnostics, FragmentBody, ItemDiagnostics,
-    LayersBody, PackBody, PackEventBody, PolicyBody, ProvenanceBody, Ranked, Reorder,
-    ScopeTraversed, StandingBody, TrailBody, WhyNotBody,
+    ChainBody, ChannelList, ChannelRank, DiagnosticsBody, DropDiagnostics, FragmentBody, HopBody,
+    ItemDiagnostics, LayersBody, PackBody, PackEventBody, PolicyBody, ProvenanceBody, Ranked,
+    Reorder, ScopeTraversed, StandingBody, TrailBody, WhyNotBody,
 };
 pub use request::{BudgetsBody, LayerLimits, QueryVariant, RecallRequest};
 pub(crate) use temporal::during;

@@ -5,10 +5,56 @@
 
 use std::collections::BTreeSet;
 
+use crate::read::units::{Unit, share, unspaced};
 use crate::read::words::Matter;
+
+/// Hits whose words count together.
+const TOGETHER: usize = 10;
 
 /// Relevance below this is nothing, unless somebody asks otherwise.
 pub const FLOOR: f64 = 0.45;
+
+/// Relevance below this says that nothing is known; between it and the floor something may be.
+pub const PERHAPS_MIN: f64 = 0.2;
+/// Records that are offered as the closest where none comes over the floor.
+pub const CLOSEST_MAX: usize = 3;
+/// A record is offered as closest if it has this share of what the question says...
+const CLOSEST_SHARE_MIN: f64 = 0.2;
+/// ...or comes this near to it in meaning.
+const CLOSEST_MEANING_MIN: f64 = 0.5;
+
+/// How sure it is that a memory knows what is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// Nothing that was found has to do with the question.
+    Unknown,
+    /// Something comes near, and not near enough to be relied on.
+    Perhaps,
+    /// What was found speaks of the question.
+    Known,
+}
+
+impl Certainty {
+    /// From how relevant the records are, and the floor that was asked for.
+    pub fn of(relevance: f64, floor: f64) -> Certainty {
+        if relevance >= floor.max(FLOOR) {
+            Certainty::Known
+        } else if relevance >= PERHAPS_MIN.min(floor.max(FLOOR)) {
+            Certainty::Perhaps
+        } else {
+            Certainty::Unknown
+        }
+    }
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Certainty::Unknown => "unknown",
+            Certainty::Perhaps => "perhaps",
+            Certainty::Known => "known",
+        }
+    }
+}
 
 /// What speaks for the best records.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -27,6 +73,44 @@ pub struct Evidence {
     pub matter: Option<f64>,
     /// The share of the question that is written without spaces.
     pub unspaced: f64,
+}
+
+/// A hit of the channels, as far as it is evidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EvidenceHit {
+    /// Its score by words.
+    pub lexical: Option<f64>,
+    /// Its nearness in meaning.
+    pub semantic: Option<f64>,
+    /// Which words of the question it has, as bits.
+    pub terms: u64,
+}
+
+impl EvidenceHit {
+    /// Whether it may be offered below the floor: it says a part of what these units ask for, or comes near in meaning.
+    pub fn is_close(&self, units: &[Unit]) -> bool {
+        share(units, self.terms) >= CLOSEST_SHARE_MIN
+            || self.semantic.is_some_and(|near| near >= CLOSEST_MEANING_MIN)
+    }
+}
+
+/// The evidence of hits before their words are read. `names` is the share of the names in the question that are known.
+pub fn evidence_of_hits(units: &[Unit], hits: &[EvidenceHit], names: Option<f64>) -> Evidence {
+    let share = |bits: u64| share(units, bits);
+    let best = hits.iter().map(|hit| share(hit.terms)).fold(0.0, f64::max);
+    let mut scored: Vec<(f64, u64)> =
+        hits.iter().filter_map(|hit| hit.lexical.map(|score| (score, hit.terms))).collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let together = scored.iter().take(TOGETHER).fold(0, |bits, (_, terms)| bits | terms);
+    Evidence {
+        names,
+        best,
+        together: share(together),
+        meaning: hits.iter().filter_map(|hit| hit.semantic).max_by(f64::total_cmp),
+        closest: None,
+        matter: None,
+        unspaced: unspaced(units),
+    }
 }
 
 /// What the best records have of a question. `weight` says how telling a stem is.
@@ -79,6 +163,8 @@ pub struct WhyNot {
     pub best_score: f64,
     /// What it would have had to be.
     pub floor: f64,
+    /// The knowledge that is asked with is older than every record, of which some are of that time.
+    pub is_before_records: bool,
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::read::words::{is_empty_word, matter, stem, words};
+pub(in crate::read) use kind::is_alike;
 use kind::{Kind, about_the_answer, base, implied, is_dated};
 use lapsed::{bearing, heirs, succeeded, touches};
 use mood::{is_hearsay, is_unreal};
@@ -25,8 +26,7 @@ pub use fields::{FieldAnswer, answer_from_fields};
 pub use in_force::{QuestionTime, put_in_force, without_time_clause};
 pub use kind::Kind as AnswerKind;
 pub use lapsed::Claimed;
-pub(crate) use sentence::cut;
-pub use sentence::sentences;
+pub use sentence::{cut, sentences};
 
 /// A strength below this is not an answer.
 pub const STRENGTH_MIN: f64 = 0.5;
@@ -429,7 +429,7 @@ impl Has {
 }
 
 /// A word without its ending, and without the form of its verb.
-fn rooted(word: &str) -> String {
+pub(in crate::read) fn rooted(word: &str) -> String {
     base(word).map_or_else(|| stem(word), stem)
 }
 

@@ -28,6 +28,30 @@ pub struct Spread {
     pub thread_best: usize,
 }
 
+/// The conversation of candidates that are in none.
+const NO_THREAD: u64 = u64::MAX;
+
+/// Where a candidate stands in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ConversationPlace {
+    /// The number of its conversation, if it is part of one.
+    pub thread: Option<u64>,
+    /// Its place there, if that is known.
+    pub position: Option<u64>,
+}
+
+/// What each candidate gets from around it, given how well each fits by itself.
+pub fn spread_around(places: &[ConversationPlace], own: &[f64], spread: &Spread) -> Vec<f64> {
+    let turn = |(at, (place, own)): (usize, (&ConversationPlace, &f64))| Turn {
+        thread: place.thread.unwrap_or(NO_THREAD - at as u64),
+        // Far from others, so that a candidate without a place is nobody's neighbour.
+        position: place.position.unwrap_or(u64::MAX / 2 + 4 * at as u64),
+        own: *own,
+    };
+    let turns: Vec<Turn> = places.iter().zip(own).enumerate().map(turn).collect();
+    around(&turns, spread)
+}
+
 /// What each turn gets from around it, to be added to its own.
 pub fn around(turns: &[Turn], spread: &Spread) -> Vec<f64> {
     let own = |at: usize| turns.get(at).map_or(0.0, |turn| turn.own);

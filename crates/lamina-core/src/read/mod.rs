@@ -1,20 +1,23 @@
-//! The read path, in the order it runs: plan -> (retrieve) -> fuse -> expand -> look closer -> rank -> abstain -> pack.
+//! The read path, in the order it runs: plan -> retrieve -> expand -> rerank -> score -> supersede -> abstain -> derived
+//! layers -> pack. `lamina-engine/read/recall` has a file of the same name for each stage.
 //!
-//! Everything here is a function of values: what was retrieved, what is asked, what fits. Retrieving
-//! itself, and fetching words, belongs to the engine.
+//! Everything here is a function of values. Reading the index, the views and the log belongs to the engine.
 
 pub mod plan;
-pub mod words;
-pub mod fuse;
+pub mod retrieve;
 pub mod expand;
-pub mod closer;
+pub mod rerank;
+pub mod score;
+pub mod supersede;
+pub mod abstain;
+pub mod chain;
+pub mod derived;
+pub mod pack;
+pub mod words;
 pub mod units;
 pub mod voice;
-pub mod rank;
 pub mod reinforce;
-pub mod abstain;
 pub mod tokens;
-pub mod pack;
 pub mod prompt;
 pub mod excerpt;
 pub mod filter;

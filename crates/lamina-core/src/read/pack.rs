@@ -1,6 +1,6 @@
 //! What fits: the best of what was ranked, within a number of tokens and so many of each layer.
 
-use lamina_types::recall::Layer;
+use lamina_types::recall::{Layer, PackSelection};
 
 /// What how good something is weighs against how little it repeats, where not everything fits.
 pub const LAMBDA: f64 = 0.7;
@@ -32,6 +32,31 @@ pub struct Candidate {
     pub tokens: u64,
     /// How good it is; candidates of all layers compare by it.
     pub score: f64,
+}
+
+/// Which of the ranked records a pack keeps: those that are good enough beside the best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TailCut {
+    /// The share of the best score that a record has to have.
+    pub share: f64,
+    /// Events that are kept whatever their score.
+    pub events_least: usize,
+}
+
+impl TailCut {
+    /// The cut of a selection; nothing if every record stays.
+    pub fn of(selection: PackSelection) -> Option<TailCut> {
+        match selection {
+            PackSelection::Precision => Some(TailCut { share: 0.6, events_least: 1 }),
+            PackSelection::Balanced => Some(TailCut { share: 0.35, events_least: 2 }),
+            PackSelection::Recall => None,
+        }
+    }
+
+    /// Whether a record stays: one of these in its layer, with such a share of the best score.
+    pub fn keeps(&self, layer: Layer, place: usize, share: f64) -> bool {
+        share >= self.share || (layer == Layer::Events && place < self.events_least)
+    }
 }
 
 /// What was packed.

@@ -222,11 +222,14 @@ pub struct RecordHeader<'a> {
     pub tag: PromptTag,
     /// Who said it.
     pub authors: &'a AuthorList,
+    /// It is below the relevance floor, and only the closest there is.
+    pub is_closest: bool,
 }
 
 impl fmt::Display for RecordHeader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{} UTC] [{}] [{}]", self.minute, self.tag.as_str(), self.authors)
+        let closest = if self.is_closest { " [closest]" } else { "" };
+        write!(f, "[{} UTC] [{}]{closest} [{}]", self.minute, self.tag.as_str(), self.authors)
     }
 }
 

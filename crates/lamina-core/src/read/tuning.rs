@@ -2,7 +2,7 @@
 //! its best point: `docs/QUALITY.md` says on what.
 
 use crate::read::expand::Spread;
-use crate::read::fuse::Signals;
+use crate::read::score::Signals;
 
 /// The numbers of a recall.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::read::closer::Touch;
+use crate::read::rerank::Touch;
 use crate::read::words::{is_unspaced, stem};
 
 /// Words of a question that are told apart.

@@ -369,11 +369,7 @@ impl Engine {
 }
 
 /// Keeps an owner in a list of members that names none.
-fn keep_owner(
-    members: &mut Vec<(ActorId, MemberRole)>,
-    before: &ScopeRecord,
-    caller: &ActorId,
-) {
+fn keep_owner(members: &mut Vec<(ActorId, MemberRole)>, before: &ScopeRecord, caller: &ActorId) {
     let is_owner = |(_, role): &&(ActorId, MemberRole)| *role == MemberRole::Owner;
     if members.iter().any(|member| is_owner(&member)) {
         return;

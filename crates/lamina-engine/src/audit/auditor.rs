@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use lamina_env::Clock;
@@ -59,6 +59,10 @@ pub(crate) struct AuditStatus {
     pub(crate) failed: Mutex<Option<String>>,
     /// The thread was not told of some entries: it has to look for what they carry itself.
     pub(crate) untold: AtomicBool,
+    /// What is missing of the audit log that the log knows of.
+    pub(crate) missing: Mutex<Option<String>>,
+    /// When the log keeps the position of the audit log again, by the monotonic clock.
+    pub(crate) pinned_at: AtomicI64,
 }
 
 /// The row of an entry that has not come yet.
@@ -463,6 +467,9 @@ impl Auditor {
     }
 }
 
+/// Names the coverage of the audit log where it knows of more than the log has.
+pub(crate) const COVERAGE: &str = "the audit log";
+
 /// What was seen to at open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Recovered {
@@ -480,7 +487,7 @@ pub(crate) fn recover(
 ) -> Result<Recovered, LogError> {
     let (mut from, mut made, mut rows) = (audit.covered(), 0, Vec::new());
     if from > tip.next_offset {
-        let by = "the audit log";
+        let by = COVERAGE;
         return Err(LogError::LostTail { ends: tip.next_offset, reached: from, by });
     }
     if tip.next_offset.saturating_sub(from) > RECOVERED_AT_OPEN_MAX {

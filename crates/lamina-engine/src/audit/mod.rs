@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 pub(crate) mod auditor;
 pub(crate) mod carried;
 pub(crate) mod open;
+pub(crate) mod pin;
 mod alone;
 pub(crate) mod queue;
 pub(crate) mod retention;
@@ -25,6 +26,7 @@ pub use lamina_store::audit::{
     AuditFilter, AuditOptions, Chain, Pepper, StoredRow, Verified, words_of,
 };
 pub use lamina_store::keys::Pieces;
+pub use pin::PinTime;
 
 use crate::admin::Boot;
 use crate::{Engine, Error};

@@ -6,15 +6,18 @@ use std::sync::atomic::Ordering;
 
 use lamina_env::{DiskFile, Env, SteadyClock};
 use lamina_store::audit::{AuditLog, AuditOptions, Peppers};
+use lamina_store::codec::control::AuditPin;
 use lamina_store::keys::Keys;
 use lamina_store::log::{LogError, LogReader, Tip};
 use parking_lot::Mutex;
 
 use super::auditor::{Auditor, Recovered, recover};
+use super::pin::{OpenedAudit, missing, open_or_set_aside, position};
 use super::queue::Queue;
 use super::retention::Retention;
 use super::{Audit, Tap};
 use crate::engine::Shared;
+use crate::ledger::epoch_of;
 use crate::threads::{Role, spawn};
 use crate::{OpenError, Settings};
 
@@ -39,35 +42,65 @@ pub(crate) fn options(
     }
 }
 
+/// The log whose entries carry rows, as it was opened.
+#[derive(Debug)]
+pub(crate) struct CarryingLog<'a> {
+    pub(crate) reader: &'a Arc<dyn LogReader>,
+    pub(crate) tip: &'a Tip,
+    /// The last position of the audit log that it keeps.
+    pub(crate) pin: Option<AuditPin>,
+}
+
 /// Opens the audit log, makes the rows again that it lost and the log still carries, and starts the
 /// audit thread.
 pub(crate) fn open(
     settings: &Settings,
     env: &Env,
     keys: &Arc<Keys>,
-    (reader, tip): (&Arc<dyn LogReader>, &Tip),
+    CarryingLog { reader, tip, pin }: CarryingLog<'_>,
     retention: Arc<Retention>,
     shared: &Arc<Shared>,
     lock: &Arc<dyn DiskFile>,
 ) -> Result<(Audit, Tap), OpenError> {
-    let clock = retention.guard().steady();
-    let options = options(&settings.data, env, clock, keys, settings.audit_segment_bytes);
-    let (mut log, found) = AuditLog::open(options).map_err(of_audit)?;
+    let status = Arc::clone(&shared.audit);
+    let opening = || {
+        let clock = retention.guard().steady();
+        options(&settings.data, env, clock, keys, settings.audit_segment_bytes)
+    };
+    let mut recovered = Recovered::default();
+    let mut recovering = |log: &mut AuditLog| {
+        let is_other = pin.is_some_and(|pin| pin.log_id != log.reader().position().0);
+        if is_other && log.covered() > tip.next_offset {
+            let what = "the audit log belongs to another directory".to_owned();
+            return Err(LogError::Corrupt { file: "log".to_owned(), position: 0, what });
+        }
+        recovered = match recover(log, &**reader, tip) {
+            // Serving goes on; what is missing is made when there is space again.
+            Err(LogError::Full(_)) => {
+                status.untold.store(true, Ordering::Release);
+                Recovered::default()
+            }
+            other => other?,
+        };
+        Ok(())
+    };
+    let opened = open_or_set_aside(&settings.data, env, &opening, &mut recovering)?;
+    let OpenedAudit { log, report: found, set_aside } = opened;
     if let Some(cut) = found.log.cut {
         tracing::warn!(file = cut.file, bytes = cut.bytes, "a torn tail of the audit log was cut");
+    }
+    let epoch = epoch_of(&*env.disk, &settings.data)?;
+    let lost = pin.and_then(|pin| missing(&pin, &position(&log.reader(), epoch)));
+    let lost = lost.or_else(|| {
+        set_aside.map(|path| format!("a damaged audit log was set aside in {}", path.display()))
+    });
+    if let Some(lost) = lost {
+        tracing::error!(lost, "rows of the audit log are missing");
+        *status.missing.lock() = Some(lost);
     }
     let peppers =
         Peppers::open(Arc::clone(&env.disk), &settings.data.join("keys"), Arc::clone(&env.rng));
     let peppers = Arc::new(peppers.map_err(OpenError::Keys)?);
-    let status = Arc::clone(&shared.audit);
-    let recovered = match recover(&mut log, &**reader, tip) {
-        // Serving goes on; what is missing is made when there is space again.
-        Err(LogError::Full(_)) => {
-            status.untold.store(true, Ordering::Release);
-            Recovered::default()
-        }
-        other => other.map_err(of_audit)?,
-    };
     let queue = Arc::new(Queue::default());
     let audit_reader = log.reader();
     let clock = Arc::clone(&env.clock);
@@ -85,7 +118,7 @@ pub(crate) fn open(
 }
 
 /// The same error, saying that it is the audit log's.
-fn of_audit(error: LogError) -> LogError {
+pub(crate) fn of_audit(error: LogError) -> LogError {
     match error {
         LogError::Corrupt { file, position, what } => {
             LogError::Corrupt { file: format!("{AUDIT}/{file}"), position, what }

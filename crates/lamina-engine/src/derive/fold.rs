@@ -80,7 +80,6 @@ impl Derivation for Derived {
                 due(rows, entry)?;
                 entities::merge::split(rows, entry)
             }
-            (Kind::Control, control::FORGOTTEN) => forgotten::keep(rows, entry),
             (Kind::Control, sub) if is_of_job(sub) => job(rows, entry),
             (Kind::Control, control::SUPPRESS) => {
                 due(rows, entry)?;
@@ -96,12 +95,14 @@ impl Derivation for Derived {
     }
 }
 
-/// Whether a control entry is of an erasure, a hold or an import.
+/// Whether a control entry is of an erasure, a hold, an import or a request to forget, or keeps a position.
 fn is_of_job(sub: u16) -> bool {
     matches!(
         sub,
         control::ERASURE_BEGUN..=control::LEGAL_HOLD_LIFTED
             | control::ERASURE_CERTIFIED
+            | control::FORGET_BEGUN..=control::FORGOTTEN
+            | control::AUDIT_PINNED
             | control::IMPORT_BEGUN..=control::IMPORT_ENDED
     )
 }
@@ -111,6 +112,14 @@ fn job(rows: &mut Rows<'_, '_>, entry: &Entry) -> Result<(), ViewError> {
     match entry.head.sub {
         control::ERASURE_CERTIFIED => erasures::certified(rows, entry),
         control::IMPORT_BEGUN..=control::IMPORT_ENDED => imports::control(rows, entry),
+        control::FORGET_BEGUN => forgotten::begin(rows, entry),
+        control::FORGOTTEN => forgotten::keep(rows, entry),
+        control::AUDIT_PINNED => {
+            if let Some(pin) = entry.what.live() {
+                rows.put(Space::Sources, key::retention::audit_pin(), pin.to_vec());
+            }
+            Ok(())
+        }
         _ => erasures::control(rows, entry),
     }
 }

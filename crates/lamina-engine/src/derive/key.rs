@@ -136,6 +136,7 @@ mod sources {
     pub(super) const EVENT_ENDS: u8 = 66;
     pub(super) const EVENT_END: u8 = 67;
     pub(super) const CLOCK_MARK: u8 = 68;
+    pub(super) const AUDIT_PIN: u8 = 69;
 }
 
 /// Kinds whose keys begin with a scope.

@@ -36,7 +36,7 @@ pub(crate) mod cites;
 pub(crate) mod redacted;
 pub(crate) mod words;
 pub(crate) mod erasures;
-mod forgotten;
+pub(crate) mod forgotten;
 pub(crate) mod imports;
 pub(crate) mod suppress;
 pub(crate) mod fold;

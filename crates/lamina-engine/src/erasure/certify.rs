@@ -287,7 +287,7 @@ impl Inner {
                     turn = step.is_some_and(|step| step.id == id);
                 }
                 let again = restored.as_mut().is_some_and(|restored| restored.is_in(entry));
-                turn &= !is(control::FORGET_BEGUN) && !again;
+                turn &= !is(control::FORGET_BEGUN) && !is(control::FORGET_PLANNED) && !again;
                 if entry.head.tenant != tenant || !is(control::ERASE) {
                     continue;
                 }

@@ -115,7 +115,8 @@ impl Restored {
         while self.begins.pop_if(|begins| *begins <= entry.head.offset).is_some() {
             self.within = true;
         }
-        let begins = [control::ERASURE_STEP, control::FORGET_BEGUN].contains(&entry.head.sub);
+        let begins = [control::ERASURE_STEP, control::FORGET_BEGUN, control::FORGET_PLANNED];
+        let begins = begins.contains(&entry.head.sub);
         self.within &= !(entry.head.kind == Kind::Control && begins);
         self.within
     }

@@ -10,6 +10,7 @@ mod falls;
 mod derived;
 mod binding;
 mod previews;
+mod resume;
 mod run;
 mod scope;
 pub(crate) use binding::PreviewBinding;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use lamina_core::policy::Caller;
 use lamina_env::rng::draw;
-use lamina_store::codec::control::{By, ForgetBegun, Forgotten as Entry, Suppress};
-use lamina_store::entry::{Kind, Place as LogPlace, SYSTEM_SCOPE, control};
+use lamina_store::codec::control::{By, ForgetPlan, ForgetRun, Forgotten as Entry, Suppress};
+use lamina_store::entry::{Place as LogPlace, SYSTEM_SCOPE};
 use lamina_store::kv::Space;
-use lamina_store::log::{EraseTarget, NewEntry};
+use lamina_store::log::EraseTarget;
 use lamina_types::forget::{Cascade, Forget};
 use lamina_types::limits::FORGET_WAIT_MS_MAX;
 use lamina_types::{EventId, ForgetPreviewId};
@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use super::binding::PreviewBinding;
 use super::falls::Removal;
 use super::previews::Previewed;
+use super::resume::{ForgetJob, Requester};
 use super::select::{Place, Selected};
 use super::{Counts, ForgetAsked, ForgetPermit, ForgetPreview, Forgotten, identity};
 use crate::admin::Noted;
@@ -24,11 +25,10 @@ use crate::derive::key;
 use crate::derive::read::row;
 use crate::engine::Inner;
 use crate::write::capture::{Remains, Request};
-use crate::write::prepare::section;
 use crate::{Engine, Error};
 
 /// Events whose words go at once: others write in between.
-const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
+pub(super) const EVENTS_AT_ONCE: usize = if cfg!(test) { 3 } else { 512 };
 /// Events that are asked for to see whether a blob is still in use. One that more refer to stays.
 const REFERENCES_MAX: usize = 10_000;
 
@@ -58,6 +58,18 @@ pub(super) struct Plan {
     /// The entries that say what is not made again.
     suppress: Vec<Suppress>,
     deleted: Counts,
+}
+
+impl Plan {
+    /// The plan as the log keeps it.
+    fn recorded(self) -> ForgetPlan {
+        let place = |(offset, place): (u64, LogPlace)| (offset, place.0);
+        ForgetPlan {
+            suppress: self.suppress.iter().map(Suppress::encode).collect(),
+            events: self.gone.words.into_iter().collect(),
+            declarations: self.gone.declarations.into_iter().map(place).collect(),
+        }
+    }
 }
 
 impl Engine {
@@ -151,64 +163,25 @@ impl Engine {
         }
         // A key is kept also where nothing was ever written: the same request is answered the same.
         let scope = plan.as_ref().map_or(SYSTEM_SCOPE, |plan| plan.scope);
-        let begun = ForgetBegun { cascade: asked.forget.cascade, layers: asked.forget.layers };
-        let begun = begun.encode();
-        self.note(permit, noted, scope, control::FORGET_BEGUN, &begun).await?;
-        if let Some(plan) = &plan {
-            self.remove_planned(permit, noted, plan).await?;
-        }
-        let through = Entry {
-            cascade: asked.forget.cascade,
-            deleted: deleted.in_order(),
-            requested,
-            matched,
-            audit_id,
-            key,
-        };
-        self.note(permit, noted, scope, control::FORGOTTEN, &through.encode()).await?;
-        self.inner.caught_up().await;
-        Ok(done)
-    }
-
-    /// Removes what a plan says, in pieces of a bounded size.
-    async fn remove_planned(
-        &self,
-        permit: &ForgetPermit,
-        noted: &Noted,
-        plan: &Plan,
-    ) -> Result<(), Error> {
-        for entry in &plan.suppress {
-            self.note(permit, noted, plan.scope, control::SUPPRESS, &entry.encode()).await?;
-        }
-        let words: Vec<EventId> = plan.gone.words.iter().copied().collect();
-        for some in words.chunks(EVENTS_AT_ONCE) {
-            let some = some.iter().copied().collect();
-            let how = Going { who: false, remains: Remains::default() };
-            self.erase_words(permit.caller().tenant, &some, how).await?;
-        }
-        self.erase_declarations(permit.caller().tenant, &plan.gone).await
-    }
-
-    /// Appends an entry that says what is being done, and by whom.
-    async fn note(
-        &self,
-        permit: &ForgetPermit,
-        noted: &Noted,
-        scope: u64,
-        sub: u16,
-        what: &[u8],
-    ) -> Result<(), Error> {
-        let entry = NewEntry {
-            kind: Kind::Control,
-            sub,
+        let job = ForgetJob {
             tenant: permit.caller().tenant,
             scope,
-            causes: Vec::new(),
-            who: permit.who(&self.inner.env, noted),
-            what: section(&*self.inner.env.rng, what),
+            cascade: asked.forget.cascade,
+            run: ForgetRun {
+                id: draw::<16>(&*self.inner.env.rng),
+                requested,
+                matched,
+                deleted: deleted.in_order(),
+                audit_id,
+                key,
+                parts_from: self.inner.shared.applied.offset(),
+                parts: 0,
+                plan: plan.map(Plan::recorded).unwrap_or_default(),
+            },
         };
-        let (reply, answer) = oneshot::channel();
-        self.inner.submit(Request::TakeBack { entry: Box::new(entry), reply }, answer).await
+        self.run_forget(job, asked.forget.layers, Requester::Permit(permit, noted)).await?;
+        self.inner.caught_up().await;
+        Ok(done)
     }
 
     /// What a request comes to; `None` if there is no such scope.
@@ -264,24 +237,6 @@ impl Engine {
             None => PreviewBinding::empty(inner, caller.tenant, &forget),
         })
         .await
-    }
-
-    /// Removes the words of beliefs that were declared.
-    async fn erase_declarations(&self, tenant: u32, gone: &Removal) -> Result<(), Error> {
-        let target = |(offset, place): (&u64, &LogPlace)| EraseTarget {
-            offset: *offset,
-            place: *place,
-            who: false,
-            what: true,
-        };
-        let targets: Vec<EraseTarget> = gone.declarations.iter().map(target).collect();
-        for some in targets.chunks(EVENTS_AT_ONCE) {
-            let (reply, answer) = oneshot::channel();
-            let (targets, remains) = (some.to_vec(), Remains::default());
-            let request = Request::Erase { tenant, targets, remains, reply };
-            self.inner.submit(request, answer).await?;
-        }
-        Ok(())
     }
 
     /// Removes the words of events, with or without who wrote them, and the blobs that only they refer to.

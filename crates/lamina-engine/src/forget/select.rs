@@ -383,7 +383,9 @@ impl Place<'_> {
             let concept = &found.concept;
             let gathers = |named: bool, thing: Option<Tag>| {
                 let is_of = |tag| {
-                    [Item::Value(tag), Item::Label(tag)].iter().any(|it| concept.members.contains(it))
+                    [Item::Value(tag), Item::Label(tag)]
+                        .iter()
+                        .any(|it| concept.members.contains(it))
                 };
                 !named || thing.is_some_and(is_of)
             };

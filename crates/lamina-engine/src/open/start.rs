@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use super::{OpenReport, Opened, open_files, resume, stages_of};
 use crate::admin::Admin;
 use crate::admin::standing::Standing;
-use crate::audit::open::open as open_audit;
+use crate::audit::open::CarryingLog;
 use crate::audit::retention::Retention;
 use crate::clock::ClockGuard;
 use crate::derive::answer::{Answerer, Extractor};
@@ -154,10 +154,9 @@ impl Work {
 /// Starts the threads over an opened directory.
 pub(super) fn start(
     settings: Settings,
-    opened: Opened,
+    Opened { env, keys, log, views, mut report, clock, ballast, lock }: Opened,
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
-    let Opened { env, keys, log, views, mut report, clock, ballast, lock } = opened;
     let shared = Shared::over(&*log);
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
     let (reader, tip, lock) = (watched(&*log, &shared), log.tip(), Arc::<dyn DiskFile>::from(lock));
@@ -165,7 +164,8 @@ pub(super) fn start(
     let (staging, blobs) = open_files(&env, &settings.data, &views)?;
     let standing = Arc::new(Standing::load(&views, &*reader)?);
     let kept = Arc::new(Retention::new(&settings, &standing, &clock_guard));
-    let (audit, tap) = open_audit(&settings, &env, &keys, (&reader, &tip), kept, &shared, &lock)?;
+    let carrying = CarryingLog { reader: &reader, tip: &tip, pin: audit::pin::pinned(&views)? };
+    let (audit, tap) = audit::open::open(&settings, &env, &keys, carrying, kept, &shared, &lock)?;
     report.audit_recovered = audit.recovered;
     let search = searched(&settings, &env, &tip, &shared)?;
     let Performers { worker, extractor, desk } = performer.over(&backlog, &views, search.as_ref());

@@ -20,9 +20,8 @@ use crate::engine::Inner;
 use crate::index::document::speaker;
 use crate::read::beliefs::BeliefRecord;
 use crate::read::facts::Answers;
-use crate::read::recall::{
-    Knowledge, Ranked, Recalled, belief_words, claim_words, fact_words, object, term,
-};
+use crate::read::recall::{FactChain, Knowledge, Ranked, Recalled};
+use crate::read::render::{belief_words, claim_words, fact_words, object, term};
 use crate::{Engine, Error};
 
 /// Sentences that are told about beside those that are quoted.
@@ -66,6 +65,8 @@ pub struct Quotes {
     pub answering: Vec<Quote>,
     /// The best of all that were looked at.
     pub considered: Vec<Quote>,
+    /// The chain of facts that says more than any sentence.
+    pub chain: Option<FactChain>,
 }
 
 impl Quotes {
@@ -241,7 +242,32 @@ fn quotes(order: &QuoteOrder, recalled: &Recalled, claims: Vec<Vec<Claimed>>) ->
     {
         answering = vec![field_quote(found, record)];
     }
-    Quotes { answering, considered: judged.iter().take(TOLD_MAX).filter_map(quote).collect() }
+    if recalled.is_below_floor() {
+        // The closest there is answers nothing.
+        answering.clear();
+    }
+    let chain = recalled.chain.as_ref().filter(|_| *wanted == QuoteTime::InForce);
+    let chain = chain.filter(|chain| says_more(chain, answering.first())).cloned();
+    let considered = judged.iter().take(TOLD_MAX).filter_map(quote).collect();
+    Quotes { answering, considered, chain }
+}
+
+/// A sentence that has this share of a question, and every name of it, needs no chain.
+const WHOLE_COVERAGE_MIN: f64 = 0.9;
+/// A fact that is no chain answers what no sentence does from this share of the question on.
+const FACT_COVERAGE_MIN: f64 = 0.75;
+
+/// Whether a chain of facts answers rather than the best sentence.
+fn says_more(chain: &FactChain, best: Option<&Quote>) -> bool {
+    let is_whole = |best: &Quote| {
+        let Grounds { coverage, names, .. } = best.judged.grounds;
+        names >= 1.0 && coverage >= WHOLE_COVERAGE_MIN
+    };
+    match (chain.missing.is_empty(), chain.hops.len()) {
+        (false, _) => best.is_none(),
+        (true, 0 | 1) => best.is_none() && chain.coverage >= FACT_COVERAGE_MIN,
+        (true, _) => !best.is_some_and(is_whole),
+    }
 }
 
 /// A sentence that is sure enough to stand before the field of an earlier record.
@@ -310,7 +336,6 @@ fn is_near(until: Option<i64>, now: Micros) -> bool {
 
 /// A question about a time of the past without the words that only say which time.
 fn undated(question: &str, recalled: &Recalled) -> String {
-    let question = &question.replace("start out with", "have");
     let head = without_time_clause(question);
     let now = recalled.knowledge.as_ref().and_then(Knowledge::at);
     let found = now
@@ -437,14 +462,14 @@ fn spoken(sentence: &str, at: Micros) -> Option<(Micros, Micros)> {
 }
 
 /// Nearness in meaning by the vectors that are compiled in. Each word is looked up once.
-struct Nearness {
+pub(in crate::read) struct Nearness {
     embedder: StaticEmbedder,
     question: Option<Vector>,
     words: HashMap<String, Option<Vector>>,
 }
 
 impl Nearness {
-    fn to(question: &str) -> Nearness {
+    pub(in crate::read) fn to(question: &str) -> Nearness {
         let embedder = StaticEmbedder::new();
         Nearness { question: embedder.embed_one(question), embedder, words: HashMap::new() }
     }

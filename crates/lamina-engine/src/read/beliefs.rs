@@ -31,7 +31,7 @@ use crate::derive::read::{row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
-use crate::read::recall::held_words;
+use crate::read::render::held_words;
 use crate::{Engine, Error};
 
 /// Rows that one page looks at before it ends early with a position to go on from.
@@ -73,6 +73,8 @@ pub struct BeliefsQuery {
 pub struct BeliefsPage {
     /// The beliefs.
     pub items: Vec<BeliefRecord>,
+    /// Beliefs of the page whose words are damaged.
+    pub damaged: Vec<BeliefId>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<FactKey>,
 }
@@ -300,7 +302,7 @@ impl Inner {
             })?;
         }
         let predicate = self.predicate_tag(tenant, query.predicate.as_deref())?;
-        let mut items = Vec::new();
+        let (mut items, mut damaged) = (Vec::new(), Vec::new());
         let mut last = None;
         for (at, claim) in found.into_iter().rev() {
             let id = BeliefId::from_bytes(at.id);
@@ -321,18 +323,19 @@ impl Inner {
             if hidden || !leans || shown.confidence < query.min_confidence {
                 continue;
             }
-            if items.len() == query.limit {
-                return Ok(BeliefsPage { items, next: last });
+            if items.len() + damaged.len() == query.limit {
+                return Ok(BeliefsPage { items, damaged, next: last });
             }
             match self.belief_record(&stood) {
                 Ok(record) => items.push(record),
                 // Its words are being erased right now.
                 Err(Error::Deleted) => continue,
+                Err(error) if error.is_damage() => damaged.push(id),
                 Err(error) => return Err(error),
             }
             last = Some(at);
         }
-        Ok(BeliefsPage { items, next: None })
+        Ok(BeliefsPage { items, damaged, next: None })
     }
 
     /// The lists that a question reads, with their scopes.

@@ -25,7 +25,7 @@ use lamina_types::{EventId, EventRecord, RecordedAt, ScopePath, ValidAt};
 use crate::derive::echo::Shows;
 use crate::engine::Inner;
 use crate::read::ReadPermit;
-use crate::read::recall::frame::{Frame, SILENT};
+use crate::read::recall::plan::{Frame, SILENT};
 use crate::read::recall::{Applies, INDEX_WAIT_MAX, MayRecall, Recalled};
 use crate::{Engine, Error};
 
@@ -88,6 +88,7 @@ impl CheckoutQuery {
             stream: false,
             idempotency_key: None,
             floor: None,
+            selection: None,
         }
     }
 }

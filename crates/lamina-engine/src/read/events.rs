@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lamina_core::policy::{Caller, Permit};
 use lamina_store::codec::experience::{ExperienceWhat, ExperienceWho, assemble};
-use lamina_store::entry::{Entry, SectionState};
+use lamina_store::entry::{Entry, Place, SectionState};
 use lamina_store::kv::Direction;
 use lamina_store::view::{self, EventRow, EventScan};
 use lamina_types::capability::ScopeReadLocal;
@@ -119,6 +119,7 @@ impl Engine {
                 let Some(row) = inner.event_seen(tenant, event)? else { continue };
                 let record = match inner.record(&row) {
                     Err(Error::Deleted) => continue,
+                    Err(error) if error.is_damage() => continue,
                     record => record?,
                 };
                 let origin = record.experience.origin.as_deref();
@@ -198,7 +199,13 @@ impl Inner {
         if scopes.is_empty() {
             let traversed =
                 self.traversed(permit, std::iter::empty(), query.after.is_none(), events)?;
-            return Ok(EventsPage { items: Vec::new(), next: None, skip_left: 0, traversed });
+            return Ok(EventsPage {
+                items: Vec::new(),
+                damaged: Vec::new(),
+                next: None,
+                skip_left: 0,
+                traversed,
+            });
         }
         let mut tags = Vec::new();
         if let Some(actor) = &query.actor {
@@ -231,10 +238,7 @@ impl Inner {
             scan_max,
         });
         let page = page?;
-        // What is hidden goes, and what is erased right now is gone.
-        let shown = page.rows.iter().filter(|row| !self.is_hidden(row)).map(|row| self.record(row));
-        let items = shown.filter(|item| !matches!(item, Err(Error::Deleted)));
-        let items = items.collect::<Result<Vec<_>, _>>()?;
+        let (items, damaged) = self.records(&page.rows)?;
         if !items.iter().all(|item| permit.covers(&item.experience.scope)) {
             return Err(Error::OutsidePermit);
         }
@@ -246,9 +250,25 @@ impl Inner {
                 events,
             )?,
             items,
+            damaged,
             next: page.next.map(|key| ScanKey { at: key.at.0, seq: key.tenant_seq }),
             skip_left: query.skip.saturating_sub(page.skipped),
         })
+    }
+
+    /// The events of rows that can be read, and those whose stored bytes are damaged. What is hidden goes, and so does what
+    /// is erased right now.
+    fn records(&self, rows: &[EventRow]) -> Result<(Vec<EventRecord>, Vec<EventId>), Error> {
+        let (mut items, mut damaged) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in rows.iter().filter(|row| !self.is_hidden(row)) {
+            match self.record(row) {
+                Ok(record) => items.push(record),
+                Err(Error::Deleted) => {}
+                Err(error) if error.is_damage() => damaged.push(row.id),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((items, damaged))
     }
 
     pub(crate) fn event_row(&self, tenant: u32, id: EventId) -> Result<EventRow, Error> {
@@ -270,6 +290,15 @@ impl Inner {
                 ExperienceWho::decode(bytes).map_err(|_| Error::Undecodable { what: "an event" })
             }
             SectionState::Erased | SectionState::Absent => Err(Error::Deleted),
+        }
+    }
+
+    /// An entry, unless its stored bytes are damaged.
+    pub(crate) fn sound_entry(&self, offset: u64, place: Place) -> Result<Option<Entry>, Error> {
+        match self.reader.entry(offset, place) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if error.is_damage() => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 

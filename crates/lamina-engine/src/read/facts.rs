@@ -76,6 +76,8 @@ pub struct FactKey {
 pub struct FactsPage {
     /// The facts.
     pub items: Vec<FactRecord>,
+    /// Facts of the page whose words are damaged.
+    pub damaged: Vec<FactId>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<FactKey>,
 }

@@ -10,6 +10,7 @@ pub mod claims;
 pub mod understanding;
 pub mod cost;
 pub mod layers;
+pub mod render;
 pub mod recall;
 pub mod answer;
 pub mod checkout;
@@ -80,6 +81,8 @@ pub struct ScanKey {
 pub struct EventsPage {
     /// The events.
     pub items: Vec<EventRecord>,
+    /// Events of the page whose stored bytes are damaged.
+    pub damaged: Vec<EventId>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<ScanKey>,
     /// What the next page still has to leave out: more than 0 only if this one ended early, before

@@ -4,6 +4,8 @@
 //! they are read, from words in the log, so that an erased event leaves nothing behind in them.
 
 mod words;
+mod of_event;
+mod claimed;
 mod record;
 mod relations;
 mod then;
@@ -23,7 +25,7 @@ use lamina_types::forget::Layers;
 use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
 use lamina_types::{
-    BeliefId, ConceptId, EpisodeId, EventId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
+    BeliefId, ConceptId, EpisodeId, FactId, Micros, RecordedAt, ScopePath, ValidAt,
 };
 
 pub(crate) use self::record::KnownAt;
@@ -33,11 +35,11 @@ pub(crate) use self::then::ConceptsThen;
 pub(crate) use self::words::Words;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
-use crate::derive::concepts::rows::{ConceptRow, DigestRow, ThingsRow};
+use crate::derive::concepts::rows::ConceptRow;
 use crate::derive::concepts::things::THING;
 use crate::derive::key as fact_key;
 use crate::derive::key::forget as forget_key;
-use crate::derive::read::{answers_to, get, row, walk};
+use crate::derive::read::{get, row, walk};
 use crate::engine::Inner;
 use crate::read::ReadPermit;
 use crate::read::facts::FactKey;
@@ -543,61 +545,6 @@ impl Inner {
             Err(Error::Deleted) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// The concepts that an event supports: those that gather at least two things of its episode.
-    pub(crate) fn concepts_of_event(
-        &self,
-        tenant: u32,
-        event: EventId,
-    ) -> Result<Vec<ConceptId>, Error> {
-        let event = self.views.event_again(tenant, event)?;
-        let Some(event) = event else { return Ok(Vec::new()) };
-        let mut found = BTreeSet::new();
-        for answer in answers_to(&self.views, tenant, event.offset)? {
-            let stored = key::things(tenant, answer);
-            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
-            let Some((things, episode)) = things.and_then(|row| row.episode.map(|id| (row, id)))
-            else {
-                continue;
-            };
-            let labels: Vec<Item> = things.labels.iter().copied().map(Item::Label).collect();
-            for scope in things.scopes {
-                for id in self.concepts_of_episode(tenant, scope, episode)? {
-                    let stored = key::concept(tenant, id);
-                    let known = row(&self.views, Space::Records, &stored, ConceptRow::decode)?;
-                    // A name that a label gives is of the events that have the label.
-                    let leader = known.map(|known| known.concept.leader);
-                    if leader.is_none_or(|leader| !leader.is_label() || labels.contains(&leader)) {
-                        found.insert(id);
-                    }
-                }
-            }
-        }
-        Ok(found.into_iter().collect())
-    }
-
-    /// The concepts that gather at least two things of a sealed episode, and those that its labels name.
-    pub(crate) fn concepts_of_episode(
-        &self,
-        tenant: u32,
-        scope: u64,
-        episode: EpisodeId,
-    ) -> Result<Vec<ConceptId>, Error> {
-        let stored = key::digest(tenant, scope, episode);
-        let digest = self.views.derived_record(Space::Sources, &stored, DigestRow::decode)?;
-        let items = digest.as_ref().map_or(&[][..], |digest| &digest.items);
-        let graph = Stored::new(&*self.views, tenant, scope);
-        let ids: BTreeSet<ConceptId> =
-            items.iter().filter_map(|item| graph.concept_of(*item)).collect();
-        let concepts = ids.into_iter().filter_map(|id| graph.concept(id));
-        let gathering = concepts.filter(|one| {
-            let here = items.iter().filter(|item| one.members.contains(item)).count();
-            let least = if one.leader.is_label() { 1 } else { 2 };
-            one.standing == Standing::Held && here >= least
-        });
-        let found = gathering.map(|one| one.id).collect();
-        Ok(graph.finish(found)?)
     }
 }
 

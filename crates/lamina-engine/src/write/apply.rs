@@ -13,7 +13,7 @@ use crate::Error;
 use crate::admin::standing::Standing;
 use crate::derive::echo::Served;
 use crate::read::episodes::ToldBefore;
-use crate::read::recall::texts::Texts;
+use crate::read::recall::text_cache::Texts;
 use crate::write::applied::Applied;
 use crate::write::capture::{Committed, Due, Placed, Registered, Slot};
 use crate::write::room;

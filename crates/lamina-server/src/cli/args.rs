@@ -73,11 +73,20 @@ left as it is: no program can know what stood there. A log that ends before writ
 refused, too, unless --accept-loss says that they are lost for good. The directory must not be in use."
     )]
     Repair(RepairArgs),
+    /// Write everything of a damaged data directory that verifies into a new one
+    #[command(
+        long_about = "Write everything of a damaged data directory that verifies into a new one.\n\nThe damaged directory \
+is only read, and need not open. A flipped bit is set right where checksum and seal prove it; a section that does not \
+verify is left blank, and the rest of its entry stays; where entries are gone the new log ends, and events behind \
+the gap are written as JSONL files that `lamina import` takes. `salvage/report.json` in the new directory lists what \
+did not verify. Exit code 0: nothing was lost; 2: something was, and the report says what."
+    )]
+    Salvage(SalvageArgs),
     /// Drop every view and derive it again from the log
     #[command(long_about = "Drop every view and derive it again from the log.\n\nThe log is the \
 database; views are disposable. Use it after `lamina check` has found a damaged view. The directory \
 must not be in use.")]
-    Rebuild(DataArgs),
+    Rebuild(RebuildArgs),
     /// Copy a data directory, also while a server uses it
     #[command(
         long_about = "Copy a data directory, also while a server uses it.\n\nThe copy has what cannot \
@@ -277,6 +286,27 @@ pub(super) struct RepairArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct RebuildArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// Memory for rows on their way to the views; 0 hands over every chunk at once
+    #[arg(long, value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(0..=4096))]
+    pub(super) memory_mib: u32,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SalvageArgs {
+    #[command(flatten)]
+    pub(super) data: DataArgs,
+    /// The new directory; it must not be there, or be empty
+    #[arg(long, value_name = "DIR")]
+    pub(super) to: PathBuf,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) data: DataArgs,
@@ -435,6 +465,9 @@ pub(super) struct EvalArgs {
     /// A directory or a file in the layout of MemDaily
     #[arg(long, value_name = "PATH")]
     pub(super) memdaily: Option<PathBuf>,
+    /// A directory or a file in the layout of RealMem
+    #[arg(long, value_name = "PATH")]
+    pub(super) realmem: Option<PathBuf>,
     /// A file of your own, with a JSON object on each line
     #[arg(long, value_name = "FILE")]
     pub(super) own: Option<PathBuf>,
@@ -444,6 +477,9 @@ pub(super) struct EvalArgs {
     /// A directory in the layout of FactConsolidation
     #[arg(long, value_name = "DIR")]
     pub(super) factconsolidation: Option<PathBuf>,
+    /// A directory in the layout of GateMem
+    #[arg(long, value_name = "DIR")]
+    pub(super) gatemem: Option<PathBuf>,
     /// Ask the server at this address instead of starting one
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,

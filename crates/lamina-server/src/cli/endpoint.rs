@@ -89,6 +89,15 @@ pub(super) fn publish(config: &Config, address: &str) {
     }
 }
 
+/// Takes back what [`bind`] left in the file system.
+pub(super) fn unbind(config: &Config) {
+    if let Listen::Unix(path) = &config.listen
+        && let Err(error) = RealDisk.remove(path)
+    {
+        tracing::debug!(%error, path = %path.display(), "a socket was not removed");
+    }
+}
+
 /// Takes back what [`publish`] and [`bind`] left in the file system.
 pub(super) fn withdraw(config: &Config) {
     let mut gone = vec![file(&config.data)];

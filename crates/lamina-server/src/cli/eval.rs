@@ -38,9 +38,11 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         beam,
         longmemeval,
         memdaily,
+        realmem,
         own,
         stories,
         factconsolidation,
+        gatemem,
         url,
         token_file,
         out,
@@ -53,11 +55,13 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         (Layout::Beam, beam),
         (Layout::LongMemEval, longmemeval),
         (Layout::MemDaily, memdaily),
+        (Layout::RealMem, realmem),
         (Layout::Own, own),
     ];
     let sets: Vec<_> =
         given.into_iter().filter_map(|(layout, path)| Some((layout, path?))).collect();
-    if sets.is_empty() && stories.is_none() && factconsolidation.is_none() {
+    let has_answers = stories.is_some() || factconsolidation.is_some() || gatemem.is_some();
+    if sets.is_empty() && !has_answers {
         return Err(Failure::usage(anyhow!(
             "give at least one data set; `lamina eval --help` lists them"
         )));
@@ -75,6 +79,7 @@ fn plan(args: EvalArgs) -> Result<Plan, Failure> {
         sets,
         stories,
         factconsolidation,
+        gatemem,
         corrections,
         url,
         token,

@@ -15,10 +15,10 @@ use tower::ServiceExt as _;
 
 use super::exit::Failure;
 use super::serve;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{App, Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 use crate::transfer::import::Imports;
 
@@ -46,7 +46,7 @@ impl InProcess {
         let env = Env::real();
         let gate = Gate::of(&config, &env).map_err(Failure::usage)?;
         let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
-        let (engine, _) = runtime.block_on(serve::open(&config, env.clone()))?;
+        let (engine, _) = runtime.block_on(serve::open(&config, env.clone(), Arc::default()))?;
         let (close, closing) = watch::channel(false);
         let meters = Meters::install();
         let parts = Parts { engine, gate, env, meters, closing, answerer: None, mcp };

@@ -11,7 +11,7 @@ use lamina_env::disk::read_file;
 use lamina_types::stdx::hex;
 use serde_json::{Value, json};
 
-use super::args::{CheckArgs, RepairArgs};
+use super::args::{CheckArgs, RebuildArgs, RepairArgs};
 use super::exit::{Exit, Failure};
 use super::{absent, load, opening, print};
 use crate::config::Config;
@@ -70,12 +70,16 @@ pub(super) fn repair(args: RepairArgs) -> Result<Exit, Failure> {
 }
 
 /// Drops the views and derives them again.
-pub(super) fn rebuild(config: &Config) -> Result<Exit, Failure> {
+pub(super) fn rebuild(args: RebuildArgs) -> Result<Exit, Failure> {
+    let RebuildArgs { data, memory_mib } = args;
+    let config = load(data.into())?;
     let env = Env::real();
-    must_exist(config, &env)?;
+    must_exist(&config, &env)?;
+    let bytes = usize::try_from(memory_mib).unwrap_or(usize::MAX).saturating_mul(1 << 20);
     let mut progress = Progress::new("rebuilding");
-    let report =
-        maintenance::rebuild(&config.data, &env, &mut |done, all| progress.show(done, all));
+    let report = maintenance::rebuild(&config.data, &env, bytes, &mut |done, all| {
+        progress.show(done, all);
+    });
     progress.clear();
     let RebuildReport { entries } = report.map_err(opening::failure)?;
     print(&format!(
@@ -205,7 +209,9 @@ impl Progress {
         if self.wanted && self.shown != Some(percent) {
             self.shown = Some(percent);
             // A terminal that went away needs no progress.
-            let _ = write!(stderr(), "\r{} {percent:3} %", self.doing);
+            let filled = usize::try_from(percent.min(100) / 5).unwrap_or(0);
+            let bar = format!("{:20}", "#".repeat(filled));
+            let _ = write!(stderr(), "\r{} [{bar}] {percent:3} %", self.doing);
         }
     }
 
@@ -220,7 +226,7 @@ impl Progress {
 
     pub(super) fn clear(&mut self) {
         if self.shown.take().is_some() {
-            let _ = write!(stderr(), "\r{:30}\r", "");
+            let _ = write!(stderr(), "\r{:50}\r", "");
         }
     }
 }

@@ -12,6 +12,7 @@ mod backup;
 mod verify;
 mod policy;
 mod rederive;
+mod salvage;
 mod estimate;
 mod eval;
 mod export;
@@ -60,7 +61,8 @@ fn dispatch(command: Command) -> Result<Exit, Failure> {
         Command::Serve(settings) => serve::serve(&load(settings.into())?),
         Command::Check(args) => maintenance::check(args),
         Command::Repair(args) => maintenance::repair(args),
-        Command::Rebuild(data) => maintenance::rebuild(&load(data.into())?),
+        Command::Salvage(args) => salvage::salvage(args),
+        Command::Rebuild(args) => maintenance::rebuild(args),
         Command::Backup(args) => backup::backup(args),
         Command::Restore(args) => backup::restore(args),
         Command::Verify(args) => verify::verify(&args),

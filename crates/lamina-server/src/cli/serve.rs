@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use lamina_core::policy::Preset;
+use lamina_engine::audit::PinTime;
 use lamina_engine::derive::answer::Rules;
-use lamina_engine::open::DEFAULT_TENANT;
+use lamina_engine::open::{DEFAULT_TENANT, OpenProgress};
 use lamina_engine::{Engine, OpenReport, Settings};
 use lamina_env::Env;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -17,13 +18,14 @@ use tokio::task::JoinSet;
 use super::endpoint::{self, Bound};
 use super::exit::{Exit, Failure};
 use super::opening;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::Config;
 use crate::http::busy::Busy;
 use crate::http::failure::chain;
+use crate::http::starting::Routes;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
+use crate::mcp::access::McpAccess;
 use crate::meters::{Meters, RELOADS, UPKEEP};
 use crate::sweeping;
 use crate::tls::Tls;
@@ -66,43 +68,53 @@ fn check_address(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
+fn mcp_access(config: &Config, env: &Env) -> Result<McpAccess, Failure> {
+    McpAccess::open(&config.mcp, env).map_err(Failure::usage)
+}
+
 async fn run(config: &Config) -> Result<Exit, Failure> {
     // Before anything is opened: a signal during a long open must not be lost.
     let mut signals = Signals::new()?;
     let env = Env::real();
-    let tls = open_tls(config, &env)?;
+    let (tls, mcp) = (open_tls(config, &env)?, mcp_access(config, &env)?);
     let gate = Gate::of(config, &env).map_err(|error| {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
     })?;
-    let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();
     endpoint::withdraw_stale(&config.data);
-    let (engine, report) = open(config, env.clone()).await?;
     let bound = endpoint::bind(config).await;
     let bound = bound.with_context(|| format!("cannot listen on {}", config.listen));
-    let (address, listener) = match bound {
-        Ok(Bound { address, acceptor }) => (address, acceptor),
-        Err(error) => {
-            engine.shutdown().await;
-            return Err(Failure::unreadable(error));
+    let Bound { address, acceptor } = bound.map_err(Failure::unreadable)?;
+    let connections = acceptor.connections();
+    let (close, closing) = watch::channel(false);
+    // The port is open before the directory is: who asks hears how far the start is.
+    let progress = Arc::new(OpenProgress::default());
+    let routes = Routes::starting(Arc::clone(&progress), env.clone(), config.docs_base_url.clone());
+    let (limits, clock) = (config.limits, env.clone());
+    let serving =
+        listen::serve(acceptor, routes.clone(), limits, tls.clone(), clock, closing.clone());
+    let serving = tokio::spawn(serving);
+    let (engine, report) = match open(config, env.clone(), progress).await {
+        Ok(opened) => opened,
+        Err(failure) => {
+            serving.abort();
+            endpoint::unbind(config);
+            return Err(failure);
         }
     };
-    let (close, closing) = watch::channel(false);
     let parts = Parts {
         answerer,
         engine: engine.clone(),
         gate,
         env,
         meters: Meters::install(),
-        closing: closing.clone(),
+        closing,
         mcp,
     };
     let app = Arc::new(App::new(parts, config));
-    endpoint::publish(config, &address);
-    announce(config, &address);
     tell(&report);
     tell_of_policy(&app, config);
     if let Some(warning) = exposure(config) {
@@ -111,13 +123,12 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     tracing::info!(%address, tls = tls.is_some(), preset = config.preset.as_str(), "ready");
     watching::mark(&engine).await;
     let mut chores = chores(&app);
-    let routes = router(Arc::clone(&app));
     // First: what they have not come to yet is hidden from the first request on.
     resume(&engine).await;
     Imports::resume(&app).await;
-    let (env, connections) = (app.env.clone(), listener.connections());
-    let serving =
-        tokio::spawn(listen::serve(listener, routes, config.limits, tls.clone(), env, closing));
+    routes.open(router(Arc::clone(&app)));
+    endpoint::publish(config, &address);
+    announce(config, &address);
     let reloads = Reloads { tls, app: Arc::clone(&app) };
     let why = closing_reason(&mut signals, &reloads, connections, config.idle_exit).await;
     tracing::info!(why, "closing");
@@ -134,6 +145,7 @@ async fn run(config: &Config) -> Result<Exit, Failure> {
     }
     chores.shutdown().await;
     app.imports.shutdown().await;
+    watching::pin_audit(&engine, PinTime::Now).await;
     engine.shutdown().await;
     tracing::info!("closed");
     Ok(Exit::Fine)
@@ -191,8 +203,13 @@ fn warn_of_administrators(app: &App) {
     }
 }
 
-/// Erasures that a crash cut short go on beside serving; what they had erased stays so.
+/// Requests to forget and erasures that a crash cut short go on beside serving; what they had erased stays so.
 async fn resume(engine: &Engine) {
+    match engine.forgets_resume().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "requests to forget are resumed"),
+        Err(error) => tracing::error!(%error, "requests to forget could not be resumed"),
+    }
     match engine.erasures_resume().await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "erasures are carried on"),
@@ -217,7 +234,11 @@ fn exposure(config: &Config) -> Option<&'static str> {
     )
 }
 
-pub(super) async fn open(config: &Config, env: Env) -> Result<(Engine, OpenReport), Failure> {
+pub(super) async fn open(
+    config: &Config,
+    env: Env,
+    opening: Arc<OpenProgress>,
+) -> Result<(Engine, OpenReport), Failure> {
     let models = config.models.as_ref();
     let models = models.map(|models| crate::models::configured(models, &config.outbound, &env));
     let models = models.transpose().map_err(Failure::unreadable)?;
@@ -234,6 +255,7 @@ pub(super) async fn open(config: &Config, env: Env) -> Result<(Engine, OpenRepor
         retention_days: config.retention.days,
         sweep_share_percent_max: config.retention.sweep_share_max,
         synchronized_file: config.retention.synchronized_file.clone(),
+        opening,
         ..Settings::new(&config.data)
     };
     let settings = match config.deployment.defaults.audit_retention_us {

@@ -12,7 +12,7 @@ use lamina_env::Env;
 use lamina_outbound::{Bounds, Client, Endpoint, PlainHttp, Request, Roots};
 use serde_json::{Value, json};
 
-use super::sets::Record;
+use super::sets::{Question, Record};
 
 /// Events of one bulk write.
 const BATCH: usize = 200;
@@ -167,12 +167,15 @@ impl Server {
     }
 
     /// Asks a question.
-    pub(super) async fn ask(&self, scope: &str, question: &str) -> anyhow::Result<Pack> {
-        let body = json!({
+    pub(super) async fn ask(&self, scope: &str, question: &Question) -> anyhow::Result<Pack> {
+        let mut body = json!({
             "scope": scope,
-            "query": question,
+            "query": question.text,
             "budgets": {"per_layer_limits": {"events": ASKED}},
         });
+        if let (Some(at), Some(body)) = (&question.at, body.as_object_mut()) {
+            body.insert("temporal".to_owned(), json!({"as_of_valid": at}));
+        }
         let began = self.env.clock.monotonic();
         let answer = self.post("/v1/recall", &body, None).await?;
         let micros = self.env.clock.monotonic().0 - began.0;
@@ -180,9 +183,12 @@ impl Server {
         let events = events.context("a pack has no events")?;
         let said =
             |event: &Value| event.pointer("/content/text").and_then(Value::as_str).map(estimate);
+        // What is only the closest is not found.
+        let is_found = |event: &&Value| event.get("below_floor") != Some(&Value::Bool(true));
         Ok(Pack {
             events: events
                 .iter()
+                .filter(is_found)
                 .filter_map(|one| Some(one.get("id")?.as_str()?.to_owned()))
                 .collect(),
             tokens: events.iter().take(PACK_EVENTS).filter_map(said).sum(),

@@ -2,10 +2,12 @@
 //! a reader of its own; past it they are all the same.
 
 mod beam;
+pub(super) mod gatemem;
 mod locomo;
 mod longmemeval;
 mod memdaily;
 mod own;
+mod realmem;
 pub(super) mod stories;
 
 use std::collections::BTreeSet;
@@ -30,6 +32,7 @@ pub(crate) enum Layout {
     Beam,
     LongMemEval,
     MemDaily,
+    RealMem,
     Own,
 }
 
@@ -41,6 +44,7 @@ impl Layout {
             Layout::Beam => "beam",
             Layout::LongMemEval => "longmemeval",
             Layout::MemDaily => "memdaily",
+            Layout::RealMem => "realmem",
             Layout::Own => "own",
         }
     }
@@ -57,6 +61,7 @@ impl Layout {
             Layout::Beam => beam::read(disk, path),
             Layout::LongMemEval => longmemeval::read(disk, path),
             Layout::MemDaily => memdaily::read(disk, path),
+            Layout::RealMem => realmem::read(disk, path),
             Layout::Own => own::read(disk, path),
         };
         read.with_context(|| {
@@ -95,6 +100,8 @@ pub(crate) struct Question {
     pub(crate) evidence: BTreeSet<String>,
     /// What was said first, and what has replaced it.
     pub(crate) update: Option<(BTreeSet<String>, BTreeSet<String>)>,
+    /// When it is asked, if the memory may not know what came later.
+    pub(crate) at: Option<String>,
     /// Two statements that contradict each other.
     pub(crate) sides: Option<(BTreeSet<String>, BTreeSet<String>)>,
 }

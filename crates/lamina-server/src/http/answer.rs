@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::header::{HOST, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use lamina_api::{ApiError, Tier};
 use lamina_core::policy::Caller;
@@ -85,9 +85,8 @@ pub(crate) async fn answer(
             }
         }
     };
-    let mut response = result.unwrap_or_else(|failure| {
-        refusal(failure, &site, &id, app.pages.as_deref())
-    });
+    let mut response =
+        result.unwrap_or_else(|failure| refusal(failure, &site, &id, app.pages.as_deref()));
     let known = record.take();
     site.dress(&mut response, known.experimental);
     if let Some(decision) = known.decision.as_ref().and_then(Decision::header) {

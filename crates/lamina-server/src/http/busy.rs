@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response};
 use bytes::Bytes;
@@ -19,6 +18,8 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::watch;
 use tokio::time::sleep;
+
+use super::starting::Routes;
 
 /// Counts the requests under way.
 #[derive(Debug, Clone)]
@@ -67,7 +68,7 @@ impl Drop for Held {
 /// The router, counting.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted {
-    pub(crate) router: Router,
+    pub(crate) routes: Routes,
     pub(crate) busy: Busy,
 }
 
@@ -80,7 +81,7 @@ impl Service<Request<Incoming>> for Counted {
 
     fn call(&self, request: Request<Incoming>) -> Answering {
         let held = self.busy.begin();
-        let answering = TowerToHyperService::new(self.router.clone()).call(request);
+        let answering = TowerToHyperService::new(self.routes.current()).call(request);
         Box::pin(async move {
             let response = answering.await?;
             Ok(response.map(|body| CountedBody { body, _held: held }))

@@ -118,21 +118,7 @@ impl From<EngineError> for Failure {
                 "view",
                 format!("there are more than {max} scopes below; name a deeper one"),
             ),
-            EngineError::LedgerUnavailable { is_done } => {
-                let text = match is_done {
-                    true => {
-                        "It is done in this directory and durable, but the ledger of erasures cannot be written: a \
-                         restore of an older backup would bring it back. Make space on the disk of the ledger; it is \
-                         noted then by itself."
-                    }
-                    false => {
-                        "Nothing was done: the ledger of erasures cannot be written, and a restore of an older backup \
-                         would bring back what is taken back now. Make space on the disk of the ledger and send the \
-                         same request again."
-                    }
-                };
-                ApiError::new(code, text).with("done", *is_done).retry_after(1)
-            }
+            EngineError::LedgerUnavailable { is_done } => unnoted(*is_done),
             EngineError::NoSuchSide { field } => ApiError::invalid_shape(
                 *field,
                 "is not a record that this conflict can be decided with",
@@ -167,6 +153,21 @@ impl From<EngineError> for Failure {
         };
         Failure { error, cause }
     }
+}
+
+/// The ledger of erasures cannot be written: whether it was done all the same, and what to do.
+fn unnoted(is_done: bool) -> ApiError {
+    let text = match is_done {
+        true => {
+            "It is done in this directory and durable, but the ledger of erasures cannot be written: a restore of an \
+             older backup would bring it back. Make space on the disk of the ledger; it is noted then by itself."
+        }
+        false => {
+            "Nothing was done: the ledger of erasures cannot be written, and a restore of an older backup would bring \
+             back what is taken back now. Make space on the disk of the ledger and send the same request again."
+        }
+    };
+    ApiError::new(ErrorCode::WalUnavailable, text).with("done", is_done).retry_after(1)
 }
 
 /// The whole line: what failed, and because of what.

@@ -7,7 +7,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
@@ -22,6 +21,7 @@ use tokio::time::{sleep, timeout};
 use super::busy::{Busy, Counted};
 use super::garbled::{Asked, Garbled};
 use super::stall::Stall;
+use super::starting::Routes;
 use crate::config::Limits;
 use crate::tls::{HTTP2, Tls};
 
@@ -96,7 +96,7 @@ impl Acceptor {
 /// Serves until `closing` says so, then lets requests that are under way finish, for a while.
 pub async fn serve(
     listener: impl Into<Acceptor>,
-    router: Router,
+    routes: impl Into<Routes>,
     limits: Limits,
     tls: Option<Arc<Tls>>,
     env: Env,
@@ -105,7 +105,7 @@ pub async fn serve(
     let listener = listener.into();
     let slots = Arc::new(Semaphore::new(usize::try_from(limits.connections).unwrap_or(usize::MAX)));
     let door = Arc::new(Door {
-        router,
+        routes: routes.into(),
         tls,
         env,
         header_timeout: Duration::from_millis(limits.header_timeout_ms),
@@ -159,7 +159,7 @@ async fn pause(error: &io::Error) {
 
 #[derive(Debug)]
 struct Door {
-    router: Router,
+    routes: Routes,
     tls: Option<Arc<Tls>>,
     env: Env,
     header_timeout: Duration,
@@ -246,7 +246,7 @@ impl Door {
         let busy = Busy::new();
         let asked = Asked::new(busy.clone());
         let stream = Garbled::new(stream, asked.clone(), self.env.clone());
-        let inner = Counted { router: self.router.clone(), busy };
+        let inner = Counted { routes: self.routes.clone(), busy };
         let service = FromPeer { peer, asked, inner };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -267,7 +267,7 @@ impl Door {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let busy = Busy::new();
-        let inner = Counted { router: self.router.clone(), busy: busy.clone() };
+        let inner = Counted { routes: self.routes.clone(), busy: busy.clone() };
         let service = FromPeer { peer, asked: Asked::new(busy.clone()), inner };
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())

@@ -32,6 +32,7 @@ pub(crate) mod failure;
 mod caught;
 pub(crate) mod sse;
 pub(crate) mod handlers;
+pub mod starting;
 
 pub use app::{App, Parts};
 pub(crate) use handlers::{

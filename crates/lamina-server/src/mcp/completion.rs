@@ -67,7 +67,7 @@ impl CompletionQuery {
     pub(crate) async fn answer(&self, call: &ToolCall) -> Result<Value, ToolFailure> {
         let mut values: Vec<String> = match self.completed {
             Completed::Nothing => Vec::new(),
-            Completed::Session => self.scopes(call).await?.iter().filter_map(session_id).collect(),
+            Completed::Session => self.scopes(call).await?.iter().filter_map(|path| session_id(path)).collect(),
             Completed::Scope => self.scopes(call).await?,
         };
         values.retain(|value| value.starts_with(&self.prefix));
@@ -90,6 +90,6 @@ impl CompletionQuery {
     }
 }
 
-fn session_id(path: &String) -> Option<String> {
+fn session_id(path: &str) -> Option<String> {
     Some(SessionScope::from_path(&path.parse().ok()?)?.session_id)
 }

@@ -27,6 +27,7 @@ use lamina_types::ScopeView;
 pub(crate) use evidence_terms::{EvidenceTerms, evidence_terms};
 pub(crate) use output::{Compression, PieceSender};
 pub(crate) use reach::ExportReach;
+pub(crate) use records::event as event_line;
 pub(crate) use session::{PlannedSignature, SessionPlan};
 pub(crate) use signer::{ExportSigner, KEY_BYTES_MAX, signature_inputs};
 pub(crate) use terms::object_value;

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::forgetter::Removal;
+
 /// One event that a writer tried to write.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
@@ -61,6 +63,8 @@ pub(super) struct Page {
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub(super) pages: Vec<Page>,
+    /// Requests to forget and erasures.
+    pub(super) removals: Vec<Removal>,
 }
 
 impl Item {

@@ -6,6 +6,7 @@ use anyhow::Context;
 use lamina_env::sim::rng::SimRng;
 use serde_json::json;
 
+use super::forgetter::Forgetter;
 use super::ledger::{Attempt, Blob, Cancel, Item, Ledger, Outcome, Page, event_ids};
 use super::report::Findings;
 use super::{KILL_MS, World};
@@ -35,6 +36,12 @@ pub(super) fn write_until_killed(
             std::thread::spawn(move || writer.run())
         })
         .collect();
+    let forgetter = Forgetter {
+        name: format!("r{round}-f"),
+        rng: world.rng.fork(),
+        client: Client::new(address),
+    };
+    let forgetter = std::thread::spawn(move || forgetter.run());
     let (earliest, latest) = KILL_MS;
     let moment = earliest + world.rng.below(latest - earliest);
     std::thread::sleep(Duration::from_millis(moment));
@@ -47,7 +54,9 @@ pub(super) fn write_until_killed(
         }
         pages.push(page);
     }
-    Ok(Ledger { pages })
+    let removals =
+        forgetter.join().map_err(|_| anyhow::anyhow!("the caller that forgets panicked"))?;
+    Ok(Ledger { pages, removals })
 }
 
 struct Writer {

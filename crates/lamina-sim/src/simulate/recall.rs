@@ -93,5 +93,6 @@ fn question(scope: ScopePath, query: String) -> Recall {
         stream: false,
         idempotency_key: None,
         floor: Some(0.0),
+        selection: None,
     }
 }

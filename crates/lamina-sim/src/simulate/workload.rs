@@ -15,11 +15,12 @@ use lamina_store::log::{EraseTarget, NewEntry, Section};
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use super::{admin, imports};
 use super::model::{Acknowledged, Certainty, Said};
 use super::world::{Waiting, World};
+use super::{admin, imports};
 
-pub(super) const SCOPES: &[&str] = &["user:alice", "user:bob", "org:acme/user:carol", "org:acme", "ws:one"];
+pub(super) const SCOPES: &[&str] =
+    &["user:alice", "user:bob", "org:acme/user:carol", "org:acme", "ws:one"];
 
 /// What people say, in a world that derives: about themselves, about others, what changes it, what takes
 /// it back, and what says nothing.

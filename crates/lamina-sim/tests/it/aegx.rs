@@ -15,6 +15,7 @@ use lamina_sim::client::Request;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::forget::redact;
 use crate::harness::{Api, string};
 
 /// A bundle as it was exported.
@@ -205,9 +206,9 @@ fn erased_event_keeps_its_place_without_its_words() {
     write(&mut api, "I keep a heron.", &json!({}));
     let gone = write(&mut api, "The safe is behind the mirror.", &json!({}));
     let kept = write(&mut api, "Tea is at four.", &json!({}));
-    api.post(&format!("/v1/events/{kept}/cancel"), &json!({})).response;
-    api.delete(&format!("/v1/events/{gone}")).response;
-    crate::pam::settle(&mut api);
+    api.post(&format!("/v1/lifecycle/memory-event/{kept}/cancel"), &json!({})).ok(200);
+    let answer = api.post("/v1/forget", &redact(&api, &[&gone])).response;
+    assert!(answer.status < 300, "{}", answer.text());
     let bundle = export(&mut api, &json!({}));
     assert!(!bundle.has_words("mirror"));
     let erased = |record: &Value| record["payload"]["inline"]["erased"] == true;
@@ -218,6 +219,7 @@ fn erased_event_keeps_its_place_without_its_words() {
         .map(|record| record["meta"]["lamina"]["event_id"].clone())
         .collect();
     assert_eq!(places, [json!(gone)]);
+    assert_eq!(bundle.saying("Tea is at four.")["payload"]["inline"]["cancelled"], true);
     assert_eq!(bundle.judged(&VerifyOptions::STRICT).proof.expect("a proof").events, 3);
 }
 

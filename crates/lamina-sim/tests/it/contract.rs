@@ -304,7 +304,8 @@ fn vocabularies_phrases_and_holds_are_read_in_pages() {
 #[test]
 fn timelines_and_related_concepts_are_read_in_pages() {
     let mut api = Api::shared("contract-timeline");
-    for (year, city) in [(2019, "Oslo"), (2020, "Lima"), (2021, "Rome"), (2022, "Bern"), (2023, "Kyiv")]
+    for (year, city) in
+        [(2019, "Oslo"), (2020, "Lima"), (2021, "Rome"), (2022, "Bern"), (2023, "Kyiv")]
     {
         let mut said = api.envelope(&format!("Ada lives in {city}."));
         said["context"]["observed_at"] = json!(format!("{year}-05-13T15:42:00Z"));

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 use crate::cli::{code, err, lamina, out, text};
 use crate::harness::{Api, Own, data, launch, string};
 
+mod contained;
+mod starting;
+
 /// What a disk does to a file.
 #[derive(Debug, Clone, Copy)]
 enum Fault {

@@ -35,6 +35,8 @@ mod faults;
 #[cfg(test)]
 mod full_disk;
 #[cfg(test)]
+mod upgrades;
+#[cfg(test)]
 mod feedback;
 #[cfg(test)]
 mod still;
@@ -126,6 +128,10 @@ mod http2;
 mod rate;
 #[cfg(test)]
 mod recall;
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod closest;
 
 #[cfg(test)]
 mod answers;

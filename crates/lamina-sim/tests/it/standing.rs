@@ -59,7 +59,7 @@ fn an_instruction_stands_in_a_section_of_its_own() {
 }
 
 #[test]
-fn an_empty_pack_stays_empty() {
+fn instruction_reaches_the_block_of_a_pack_in_which_nothing_is_relevant() {
     let mut api = Api::shared("standing-empty");
     barn(&mut api);
     let pack = recall(&mut api, "Who composed the opera Turandot in Milan?", &json!({}));
@@ -67,7 +67,11 @@ fn an_empty_pack_stays_empty() {
         assert_eq!(pack["layers"][layer], json!([]), "{layer}");
     }
     assert!(pack.get("why_not").is_some());
-    assert_eq!(pack["context_block"], "");
+    let block = string(&pack, "context_block");
+    assert!(
+        block.ends_with("[standing] [user:local] Please always give lengths in inches."),
+        "{block}"
+    );
     assert_eq!(texts(&pack), ["Please always give lengths in inches."]);
 }
 

@@ -12,7 +12,7 @@ use super::index::{GONE, IndexRow};
 use super::shared::{Index, Shared};
 use super::{StoredRow, decode, words};
 use crate::entry::Place;
-use crate::log::{ChainHead, LogError, LogReader, Span};
+use crate::log::{ChainHead, LogError, LogReader, Span, Tip};
 
 /// Rows read for one page, beyond those it shows: hashes only select candidates.
 const CANDIDATES_MAX: usize = 1_024;
@@ -82,6 +82,11 @@ struct At {
 impl AuditReader {
     pub(super) fn new(shared: Arc<Shared>) -> AuditReader {
         AuditReader { shared }
+    }
+
+    /// The id of the audit log, and how far it has come.
+    pub fn position(&self) -> ([u8; 16], Tip) {
+        (self.shared.log_id, self.shared.reader.tip())
     }
 
     /// A page of a tenant's rows, newest first: those with a number below `before`.

@@ -11,6 +11,7 @@ use crate::codec::CodecError;
 use crate::codec::wire::{FieldWriter, array, fields, number, once, parsed, required, string};
 
 mod admin;
+mod audit_pin;
 mod beliefs;
 mod derive;
 mod erasure;
@@ -25,6 +26,7 @@ mod vocabulary;
 
 pub use admin::{By, PolicySet, PolicyTarget, ScopeRemoved, ScopeSet, TokenRevoked};
 pub(crate) use admin::{role_number, role_of};
+pub use audit_pin::AuditPin;
 pub use beliefs::{BeliefDeclared, NamedSupport};
 pub use derive::{ConflictResolved, ResolvedAs, Side};
 pub use entities::{EntityMerged, EntitySplit, NamedEntity};
@@ -32,7 +34,10 @@ pub use erasure::{
     ErasedElsewhere, ErasureBegun, ErasureCertified, ErasureCounts, ErasurePromise, ErasureReach,
     ErasureStep, LegalHold,
 };
-pub use forget::{ForgetBegun, Forgotten, Suppress, SuppressedBelief, SuppressedFact};
+pub use forget::{
+    ForgetBegun, ForgetPart, ForgetPlan, ForgetRun, Forgotten, Suppress, SuppressedBelief,
+    SuppressedFact,
+};
 pub use import::{
     ImportBegun, ImportCounts, ImportEnded, ImportFailure, ImportIdentity, ImportOutcome,
     ImportStep, ImportToken,

@@ -176,8 +176,10 @@ pub trait Kv: Send + Sync + std::fmt::Debug {
 const CLEAR_KEYS_MAX: usize = 4_096;
 
 pub use self::fjall::FjallKv;
+pub use bulk::BulkKv;
 pub use mem::MemKv;
 pub use placed::{Lead, Placement};
+mod bulk;
 pub mod fjall;
 pub mod mem;
 mod placed;

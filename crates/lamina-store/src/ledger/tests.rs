@@ -136,9 +136,10 @@ fn what_could_not_be_written_is_written_with_the_next() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ledger");
     let fails = Arc::new(AtomicBool::new(true));
-    let Ledger { file, path, until, end, waiting } = Ledger::open(&disk(), &path, LOG).unwrap();
+    let opened = Ledger::open(&disk(), &path, LOG).unwrap();
+    let Ledger { file, path, until, lives, end, waiting } = opened;
     let file = Box::new(Failing(file, Arc::clone(&fails)));
-    let mut ledger = Ledger { file, path: path.clone(), until, end, waiting };
+    let mut ledger = Ledger { file, path: path.clone(), until, lives, end, waiting };
     ledger.take(&taken(8));
     assert!(ledger.flush(Until { epoch: 2, offset: 9 }).is_err());
     assert!(ledger.is_behind());
@@ -150,4 +151,18 @@ fn what_could_not_be_written_is_written_with_the_next() {
     let contents = read(&RealDisk, &path).unwrap();
     assert_eq!(contents.taken, [taken(8), taken(20)]);
     assert_eq!(contents.until, Until { epoch: 2, offset: 22 });
+}
+
+#[test]
+fn ledger_remembers_how_far_it_goes_in_every_life_of_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ledger");
+    let mut ledger = Ledger::open(&disk(), &path, LOG).unwrap();
+    for (epoch, offset) in [(0, 40), (1, 12), (0, 50)] {
+        ledger.flush(Until { epoch, offset }).unwrap();
+    }
+    drop(ledger);
+    let ledger = Ledger::open(&disk(), &path, LOG).unwrap();
+    assert_eq!((ledger.until_in(0), ledger.until_in(1), ledger.until_in(2)), (50, 12, 0));
+    assert!(ledger.has_other_lives(0) && ledger.has_other_lives(2));
 }

@@ -336,6 +336,7 @@ mod record;
 mod recover;
 pub mod repair;
 mod roll;
+pub mod salvage;
 mod scan;
 pub mod section;
 mod segment;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::v1::admin::ByteRange;
 use crate::v1::beliefs::BeliefBody;
+use crate::v1::damaged::DamagedItem;
 use crate::v1::episodes::EpisodeBody;
 use crate::v1::events::{EventBody, TraversedScope};
 use crate::v1::facts::FactBody;
@@ -29,13 +30,24 @@ pub struct PackBody {
     /// The records as text, ready for a prompt. Lines of `---` separate them, and each begins with
     /// `[YYYY-MM-DD HH:MM UTC] [tag] [actor via caller]`; the lines of a text after its first are indented.
     pub context_block: String,
-    /// The records.
+    /// How sure it is that the memory knows what is asked: `known`, `perhaps` or `unknown`.
+    #[schemars(regex(pattern = "^(known|perhaps|unknown)$"))]
+    pub certainty: &'static str,
+    /// The records. Where none is relevant enough, at most three events that come closest, each with `below_floor`.
     pub layers: LayersBody,
     /// Instructions and preferences that apply whatever is asked, the nearest scope and the last said first. They
     /// are no answer: an empty pack may have some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub standing: Vec<StandingBody>,
+    /// What is known of the person who asks: name, role, place, language and allergies, as far as they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub profile: Vec<FactBody>,
+    /// The facts that lead from an entity that the question names to the answer, hop by hop; absent unless the question
+    /// names its subject through another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<ChainBody>,
     /// Of `structured`: the records as one graph, in JSON-LD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knowledge_subgraph: Option<Value>,
@@ -47,9 +59,13 @@ pub struct PackBody {
     /// The instant whose knowledge it is.
     #[schemars(extend("format" = "date-time"))]
     pub as_of: String,
-    /// Why it is empty; absent unless it is.
+    /// Why nothing in it is relevant enough; absent unless that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<WhyNotBody>,
+    /// Records that belong here and cannot be read because their stored bytes are damaged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub damaged: Vec<DamagedItem>,
     /// Something could not be read: what is here is not everything.
     #[serde(rename = "_partial", skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
@@ -108,6 +124,43 @@ pub struct PackEventBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub matched_fragments: Vec<FragmentBody>,
+    /// It is not relevant enough, and only the closest there is: no answer, and no evidence of one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub below_floor: bool,
+}
+
+/// Facts that lead to an answer, hop by hop.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "pack_chain")]
+pub struct ChainBody {
+    /// The hops, from the entity that the question names.
+    pub hops: Vec<HopBody>,
+    /// Where a hop is a conflict: the hops with each of its values. Then none of them is the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub branches: Vec<Vec<HopBody>>,
+    /// Words of the question that no fact meets: the hop after the last is not known. Absent if the chain answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub missing: Vec<String>,
+}
+
+/// One hop of a chain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "chain_hop")]
+pub struct HopBody {
+    /// The fact; absent if a sentence alone says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^fact_[0-9a-f]{32}$"))]
+    pub fact: Option<String>,
+    /// What it says, in words.
+    pub text: String,
+    /// Its value.
+    pub value: String,
+    /// The event that says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
 }
 
 /// A part of a text that fits a question.
@@ -186,6 +239,9 @@ pub struct DiagnosticsBody {
     /// Records that had a place in their layer and did not fit the tokens; absent unless there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub knapsack_evictions: Option<usize>,
+    /// Records that had a place in their layer and are too weak beside the best; absent unless there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail_evictions: Option<usize>,
     /// Tokens of all records together, by an estimate.
     pub tokens: u64,
     /// Models that were used.
@@ -286,7 +342,7 @@ pub struct Reorder {
 pub struct DropDiagnostics {
     /// The event.
     pub event_id: String,
-    /// `below_floor`, `filtered`, `layer_limit` or `token_budget`.
+    /// `below_floor`, `filtered`, `layer_limit`, `tail_cut` or `token_budget`.
     pub reason: &'static str,
 }
 
@@ -300,7 +356,7 @@ pub struct ChannelList {
     pub len: usize,
 }
 
-/// Why a pack is empty.
+/// Why nothing in a pack is relevant enough.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "why_not")]
 pub struct WhyNotBody {
@@ -310,6 +366,9 @@ pub struct WhyNotBody {
     pub best_score: f64,
     /// What it would have had to be.
     pub floor: f64,
+    /// What to ask instead, if the knowledge that is asked with is older than every record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
 }
 
 impl PackBody {
@@ -318,14 +377,28 @@ impl PackBody {
         // The name of an episode is a phrase of its words.
         const LARGE: &[&str] =
             &["content", "name", "summary", "source", "causal_chain", "narrative", "definition"];
+        let bare = |item: &mut Value| {
+            if let Some(item) = item.as_object_mut() {
+                item.retain(|key, _| !LARGE.contains(&key.as_str()));
+            }
+        };
         let mut pack = serde_json::to_value(self)?;
         let layers = pack.get_mut("layers").and_then(Value::as_object_mut);
         for items in layers.into_iter().flat_map(|layers| layers.values_mut()) {
-            for item in items.as_array_mut().into_iter().flatten() {
-                if let Some(item) = item.as_object_mut() {
-                    item.retain(|key, _| !LARGE.contains(&key.as_str()));
-                }
+            items.as_array_mut().into_iter().flatten().for_each(bare);
+        }
+        let profile = pack.get_mut("profile").and_then(Value::as_array_mut);
+        profile.into_iter().flatten().for_each(bare);
+        // Words of facts: ids stay.
+        for hop in
+            pack.pointer_mut("/chain/hops").and_then(Value::as_array_mut).into_iter().flatten()
+        {
+            if let Some(hop) = hop.as_object_mut() {
+                hop.retain(|key, _| key == "fact" || key == "event");
             }
+        }
+        if let Some(chain) = pack.get_mut("chain").and_then(Value::as_object_mut) {
+            chain.remove("branches");
         }
         let standing = pack.get_mut("standing").and_then(Value::as_array_mut);
         for item in standing.into_iter().flatten().filter_map(Value::as_object_mut) {

@@ -5,7 +5,7 @@ use lamina_types::limits::{
     QUERY_VARIANT_BYTES_MAX, QUERY_VARIANTS_MAX,
 };
 use lamina_types::recall::{
-    CitationMode, Detail, Filter, Layer, PackView, Recall, StandingChoice, Variant,
+    CitationMode, Detail, Filter, Layer, PackSelection, PackView, Recall, StandingChoice, Variant,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -68,9 +68,13 @@ pub struct RecallRequest {
     /// The same pack again for 60 seconds.
     #[schemars(length(min = 1, max = 64))]
     pub idempotency_key: Option<String>,
-    /// Relevance below this is nothing; 0 always gives the best there is.
+    /// Below this relevance a pack has the closest records only, marked `below_floor`; 0 always gives the best there is.
     #[schemars(range(min = 0, max = 1))]
     pub relevance_floor: Option<f64>,
+    /// What the pack keeps of what was ranked: `precision` (the best alone), `balanced` (what is good beside the best;
+    /// the default without `budgets`) or `recall` (as much as the budgets let in; the default with `budgets`).
+    #[schemars(regex(pattern = "^(precision|balanced|recall)$"))]
+    pub selection: Option<String>,
 }
 
 /// Another way to ask.
@@ -152,6 +156,7 @@ impl RecallRequest {
             stream: self.stream.unwrap_or(false),
             idempotency_key: key(self.idempotency_key)?,
             floor: floor(self.relevance_floor)?,
+            selection: self.selection.as_deref().map(selection).transpose()?,
         })
     }
 }
@@ -164,6 +169,18 @@ fn standing(text: Option<&str>) -> Result<StandingChoice, ApiError> {
             ("owners", StandingChoice::Owners),
             ("own", StandingChoice::Own),
             ("none", StandingChoice::None),
+        ],
+    )
+}
+
+fn selection(text: &str) -> Result<PackSelection, ApiError> {
+    one_of(
+        "selection",
+        text,
+        &[
+            ("precision", PackSelection::Precision),
+            ("balanced", PackSelection::Balanced),
+            ("recall", PackSelection::Recall),
         ],
     )
 }

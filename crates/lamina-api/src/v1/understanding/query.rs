@@ -84,10 +84,7 @@ impl RelatedQuery {
         if relation.is_some_and(|relation| !is_name(relation)) {
             return Err(ApiError::invalid_parameter("relation", "must be the name of a relation"));
         }
-        Ok(RelatedQuery {
-            relation: relation.map(str::to_owned),
-            depth: depth(&params, 1)?,
-        })
+        Ok(RelatedQuery { relation: relation.map(str::to_owned), depth: depth(&params, 1)? })
     }
 }
 

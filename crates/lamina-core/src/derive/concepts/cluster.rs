@@ -147,7 +147,8 @@ impl<'a> Clusters<'a> {
         }
         let rank = self.rank(item);
         let strong = self.strong(item);
-        let leads = item.is_label() || !strong.is_empty() && strong.iter().all(|(other, _)| rank < self.rank(*other));
+        let leads = item.is_label()
+            || !strong.is_empty() && strong.iter().all(|(other, _)| rank < self.rank(*other));
         self.leads.borrow_mut().insert(item, leads);
         leads
     }

@@ -119,6 +119,14 @@ pub struct Described {
     pub supports: Supports,
 }
 
+impl Described {
+    /// A concept with its supports.
+    pub fn of(concept: &Concept, supports: Supports) -> Described {
+        let gathering = if concept.leader.is_label() { Gathering::Named } else { Gathering::Found };
+        Described { gathering, supports }
+    }
+}
+
 /// A description without a model: what keeps together, and what was said about it, quoted.
 pub fn describe(name: &str, found: Described, said: &[String]) -> String {
     let Described { gathering, supports: now } = found;

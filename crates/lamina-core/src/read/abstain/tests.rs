@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::{Evidence, FLOOR, evidence, relevance};
+use super::{Certainty, Evidence, EvidenceHit, FLOOR, PERHAPS_MIN, evidence, relevance};
+use crate::read::units::Unit;
 use crate::read::words::{matter, stems};
 
 fn judged(question: &str, records: &[&str]) -> f64 {
@@ -52,4 +53,24 @@ proptest! {
         prop_assert!(relevance(&less) <= relevance(&most));
         prop_assert!((0.0..=1.0).contains(&relevance(&less)));
     }
+}
+
+#[test]
+fn certainty_tells_known_from_perhaps_and_unknown() {
+    assert_eq!(Certainty::of(FLOOR, FLOOR), Certainty::Known);
+    assert_eq!(Certainty::of(FLOOR - 0.01, FLOOR), Certainty::Perhaps);
+    assert_eq!(Certainty::of(PERHAPS_MIN - 0.01, FLOOR), Certainty::Unknown);
+    assert_eq!(Certainty::of(0.6, 0.9), Certainty::Perhaps, "the floor was raised");
+    assert_eq!(Certainty::of(0.3, 0.0), Certainty::Perhaps, "no floor makes nothing surer");
+    assert_eq!(Certainty::of(0.0, 0.0), Certainty::Unknown);
+}
+
+#[test]
+fn hit_is_close_by_a_part_of_the_question_or_in_meaning() {
+    let unit = |weight, terms| Unit { weight, terms, is_name: false, is_character: false };
+    let units = [unit(1.0, 0b01), unit(9.0, 0b10)];
+    let hit = |terms, semantic| EvidenceHit { lexical: Some(1.0), semantic, terms };
+    assert!(hit(0b10, None).is_close(&units));
+    assert!(!hit(0b01, None).is_close(&units), "a word that tells little");
+    assert!(hit(0, Some(0.6)).is_close(&units) && !hit(0, Some(0.3)).is_close(&units));
 }

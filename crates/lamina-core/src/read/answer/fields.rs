@@ -142,7 +142,7 @@ pub fn answer_from_fields(
     let meant = records.iter().filter(|record| fit(record) == Some(best));
     let in_time = meant.filter(|record| until.is_none_or(|until| at(record) < until));
     let fields = in_time.filter_map(|record| Some((record, asked.field(record)?)));
-    let is_first = question.contains("first") || question.contains("start out");
+    let is_first = question.contains("first");
     let (record, field) = match is_first && asks_of_past(question) {
         true => fields.min_by_key(|(record, _)| at(record)),
         false => fields.max_by_key(|(record, _)| at(record)),

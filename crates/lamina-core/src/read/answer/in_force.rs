@@ -35,17 +35,14 @@ const CHANGES: &[&str] = &[
     "correction",
     "down",
     "instead",
-    "live",
     "longer",
     "migrated",
     "moved",
     "now",
-    "out",
     "raised",
     "replaced",
     "switched",
     "up",
-    "successor",
     "new",
 ];
 /// Words after which a date is a beginning.
@@ -183,17 +180,41 @@ fn choose(
         }
     }
     let past = asks_of_past(question);
-    if past && has(question, FIRST) || question.contains("start out") {
+    if past && has(question, FIRST) {
         return able.iter().min_by_key(|rival| rival.at).map(|rival| rival.place);
     }
     if time.until.is_some() {
         return latest(time.until).map(|rival| rival.place);
     }
     if past {
-        return None;
+        return corrected(rivals, &able).map(|rival| rival.place);
     }
     let now = time.now.map(|now| now.saturating_add(1));
     latest(now).or_else(|| latest(None)).map(|rival| rival.place)
+}
+
+/// The last of the sentences that say the strongest one again with another value: of the past, too, the later word
+/// counts.
+fn corrected<'a, 'r>(rivals: &'r [Rival<'a>], able: &[&'r Rival<'a>]) -> Option<&'r Rival<'a>> {
+    let first = rivals.first()?;
+    let mut again =
+        able.iter().copied().filter(|rival| is_said_again(first.text, rival.text)).peekable();
+    again.peek()?;
+    let all = again.chain([first]);
+    all.max_by_key(|rival| (rival.at, std::cmp::Reverse(rival.place)))
+}
+
+/// Words at the end of a sentence that may be its value.
+const VALUE_WORDS_MAX: usize = 8;
+/// Words that two sentences begin with if one says the other again.
+const SAID_AGAIN_MIN: usize = 4;
+
+/// Whether two sentences are the same but for what stands at their end: `It was built by Ada`, `It was built by Ben`.
+fn is_said_again(one: &str, other: &str) -> bool {
+    let (one, other) = (words(one), words(other));
+    let equal = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let is_value = |said: &[String]| (1..=VALUE_WORDS_MAX).contains(&(said.len() - equal));
+    equal >= SAID_AGAIN_MIN && is_value(&one) && is_value(&other)
 }
 
 /// Whether a question asks for several things, of which none replaces another.

@@ -266,7 +266,7 @@ pub(super) fn base(word: &str) -> Option<&'static str> {
 }
 
 /// Whether two stems say the same relation, from one side or the other.
-pub(super) fn is_alike(one: &str, other: &str) -> bool {
+pub(in crate::read) fn is_alike(one: &str, other: &str) -> bool {
     RELATIONS.iter().any(|words| {
         let has = |asked: &str| words.iter().any(|word| stem(word) == asked);
         has(one) && has(other)

@@ -42,7 +42,8 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-pub(crate) fn cut(text: &str) -> Vec<&str> {
+/// The sentences of one text, without their places.
+pub fn cut(text: &str) -> Vec<&str> {
     cut_at(text).into_iter().map(|(_, sentence)| sentence).collect()
 }
 

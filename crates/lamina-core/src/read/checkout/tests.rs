@@ -107,7 +107,7 @@ fn verdict_follows_the_table() {
     check_verdict(&disputed, "ask_user", 0.57, "Sources disagree");
     let only_disputed = Gathered { conflicts: vec![conflict()], ..nothing() };
     check_verdict(&only_disputed, "ask_user", 0.0, "Sources disagree");
-    let why = WhyNot { candidates: 5, best_score: 0.2, floor: 0.45 };
+    let why = WhyNot { candidates: 5, best_score: 0.2, floor: 0.45, is_before_records: false };
     check_verdict(
         &Gathered { why_not: Some(why), ..nothing() },
         "ask_user",
@@ -133,7 +133,8 @@ fn open_work_answers_a_question_for_work() {
         at: at(2),
         citation: citation(8),
     };
-    let why = Some(WhyNot { candidates: 5, best_score: 0.2, floor: 0.45 });
+    let why =
+        Some(WhyNot { candidates: 5, best_score: 0.2, floor: 0.45, is_before_records: false });
     let query = "current task, project direction, and recent decisions".to_owned();
     let gathered = Gathered { work: vec![item], why_not: why, query, ..nothing() };
     check_verdict(&gathered, "answer_from_memory", 0.75, "working set");
@@ -229,7 +230,8 @@ fn checkout_is_written_dated_cited_and_wrapped() {
 
 #[test]
 fn nothing_known_is_short() {
-    let why = Some(WhyNot { candidates: 500, best_score: 0.2, floor: 0.45 });
+    let why =
+        Some(WhyNot { candidates: 500, best_score: 0.2, floor: 0.45, is_before_records: false });
     let text = render(&assembled(&Gathered { why_not: why, ..nothing() }));
     assert!(estimate(&text) <= 110, "{} tokens: {text}", estimate(&text));
 }

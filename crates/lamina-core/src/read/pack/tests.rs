@@ -1,9 +1,9 @@
 //! What fits: limits by layer, tokens by score, and never more than allowed.
 
-use lamina_types::recall::Layer;
+use lamina_types::recall::{Layer, PackSelection};
 use proptest::prelude::*;
 
-use super::{Budget, Candidate, pack};
+use super::{Budget, Candidate, TailCut, pack};
 
 fn candidate(layer: Layer, tokens: u64, score: f64) -> Candidate {
     Candidate { layer, tokens, score }
@@ -94,4 +94,14 @@ proptest! {
             .sum();
         prop_assert_eq!(packed.taken.len() + packed.evicted, places);
     }
+}
+
+#[test]
+fn tail_cut_keeps_the_first_events_and_drops_weak_facts() {
+    let cut = TailCut::of(PackSelection::Balanced).unwrap();
+    assert!(cut.keeps(Layer::Events, 1, 0.05) && !cut.keeps(Layer::Events, 2, 0.05));
+    assert!(!cut.keeps(Layer::Facts, 0, 0.05) && cut.keeps(Layer::Facts, 7, 0.9));
+    let precise = TailCut::of(PackSelection::Precision).unwrap();
+    assert!(precise.share > cut.share && precise.events_least < cut.events_least);
+    assert_eq!(TailCut::of(PackSelection::Recall), None);
 }

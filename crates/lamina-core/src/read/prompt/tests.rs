@@ -172,7 +172,7 @@ proptest! {
             prop_assert!(PromptTag::ALL.contains(&tag));
             let authors: AuthorList =
                 authors.iter().map(|(actor, caller)| author(actor, caller)).collect();
-            let header = RecordHeader { minute: MINUTE, tag, authors: &authors };
+            let header = RecordHeader { minute: MINUTE, tag, authors: &authors, is_closest: false };
             headers.push(header.to_string());
             pieces.push(render_record(header, text));
         }

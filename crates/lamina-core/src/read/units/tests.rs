@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{met, share, units, unspaced};
-use crate::read::closer::Touch;
+use crate::read::rerank::Touch;
 
 #[test]
 fn a_word_is_a_unit() {

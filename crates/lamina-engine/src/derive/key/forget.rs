@@ -15,6 +15,7 @@ mod records {
     pub(super) const CERTIFICATE: u8 = 95;
     pub(super) const CERTIFICATE_LAST: u8 = 96;
     pub(super) const POINTER: u8 = 97;
+    pub(super) const FORGETTING: u8 = 98;
 }
 
 mod sources {
@@ -54,6 +55,16 @@ pub(crate) fn cancelled(tenant: u32, event: u64) -> Vec<u8> {
 /// What became of a request to forget, by its idempotency key.
 pub(crate) fn forgotten(tenant: u32, key: &Tag) -> Vec<u8> {
     Key::of(tenant, records::FORGOTTEN).bytes(key).0
+}
+
+/// A run of a request to forget that has not ended.
+pub(crate) fn forgetting(tenant: u32, run: &[u8; 16]) -> Vec<u8> {
+    Key::of(tenant, records::FORGETTING).bytes(run).0
+}
+
+/// The bounds of [`forgetting`].
+pub(crate) fn all_forgetting(tenant: u32) -> (Vec<u8>, Vec<u8>) {
+    Key::of(tenant, records::FORGETTING).all()
 }
 
 /// An erasure.

@@ -29,6 +29,11 @@ pub(crate) fn end_of(tenant: u32, event: u64) -> Vec<u8> {
     Key::of(tenant, sources::EVENT_END).number(event).0
 }
 
+/// The last position of the audit log.
+pub(crate) fn audit_pin() -> Vec<u8> {
+    Key::of(DEPLOYMENT, sources::AUDIT_PIN).0
+}
+
 /// An entry after which the log goes by another clock.
 pub(crate) fn clock_mark(offset: u64) -> Vec<u8> {
     Key::of(DEPLOYMENT, sources::CLOCK_MARK).number(offset).0

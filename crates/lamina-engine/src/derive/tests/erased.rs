@@ -180,7 +180,7 @@ async fn history(seed: u64, extractor: fn() -> Arc<dyn Extractor>, phrases: &[&s
     }
     // The same by a second way: opened again after everything was folded anew.
     world.check().await;
-    crate::maintenance::rebuild(dir.path(), &Env::real(), &mut |_, _| {}).unwrap();
+    crate::maintenance::rebuild(dir.path(), &Env::real(), 1 << 20, &mut |_, _| {}).unwrap();
     let report = crate::maintenance::check(dir.path(), &Env::real(), None, &mut |_, _| {}).unwrap();
     assert!(report.views_checked && report.findings.is_empty(), "{report:?}");
 }

@@ -68,7 +68,7 @@ impl World {
         }
     }
 
-    fn is_gone(&self, id: EventId) -> bool {
+    pub(super) fn is_gone(&self, id: EventId) -> bool {
         self.engine.inner.views.event(1, id).unwrap().unwrap().is_erased()
     }
 
@@ -414,7 +414,7 @@ async fn ruling_14_keys_are_refused_after_an_erasure_and_free_after_a_redaction(
     assert!(matches!(world.keyed("b").await, Err(Error::Deleted)));
     world.engine.shutdown().await;
     drop(world);
-    crate::maintenance::rebuild(dir.path(), &Env::real(), &mut |_, _| {}).unwrap();
+    crate::maintenance::rebuild(dir.path(), &Env::real(), 1 << 20, &mut |_, _| {}).unwrap();
     let world = World::open(dir.path());
     assert!(matches!(world.keyed("b").await, Err(Error::Deleted)), "also after a rebuild");
     world.check().await;
@@ -665,7 +665,7 @@ async fn the_sets_are_those_of_an_oracle() {
             assert_eq!(times(before), times(now), "seed {seed}");
         }
         world.check().await;
-        crate::maintenance::rebuild(dir.path(), &Env::real(), &mut |_, _| {}).unwrap();
+        crate::maintenance::rebuild(dir.path(), &Env::real(), 1 << 20, &mut |_, _| {}).unwrap();
         let world = World::open(dir.path());
         assert_eq!(now, world.known_outside().await, "what was forgotten stays so");
         for id in story.written.keys() {

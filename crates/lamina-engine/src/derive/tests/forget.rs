@@ -467,3 +467,45 @@ async fn what_is_read_again_stays_forgotten() {
     assert!(!derived.is_empty());
     world.check().await;
 }
+
+/// A shutdown answers the request with an error after some of its pieces; the next start removes the rest.
+#[tokio::test(flavor = "multi_thread")]
+async fn forget_cut_short_is_finished_by_the_next_start() {
+    for entries in 0..14 {
+        let dir = tempfile::tempdir().unwrap();
+        let mut world = World::open(dir.path());
+        let mut said = Vec::new();
+        for index in 0..8 {
+            said.push(world.say_only(SCOPE, &format!("Bob likes zyx{index}")).await);
+        }
+        world.settle(said[7]).await;
+        world.declares(SCOPE, Some("Bob"), "zyxtired").await;
+        let before = world.engine.inner.shared.applied.offset();
+        let asked = asked(Cascade::RedactEvents, Selector::default());
+        let engine = world.engine.clone();
+        let forgetting = tokio::spawn(async move {
+            engine.forget_unawaited(permit(Cascade::RedactEvents), asked, noted()).await
+        });
+        while world.engine.inner.shared.applied.offset() < before + entries
+            && !forgetting.is_finished()
+        {
+            tokio::task::yield_now().await;
+        }
+        world.engine.shutdown().await;
+        let done = forgetting.await.unwrap();
+        while Arc::strong_count(&world.engine.inner) > 1 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        drop(world);
+        let world = World::open(dir.path());
+        let resumed = world.engine.forgets_resume().await.unwrap();
+        assert!(done.is_err() || resumed == 0, "what was answered is over");
+        while world.engine.inner.forgets_left().unwrap() != [] {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let gone = said.iter().filter(|event| world.is_gone(**event)).count();
+        let begun = done.is_ok() || resumed > 0;
+        assert_eq!((gone, world.log_has("zyx")), if begun { (8, false) } else { (0, true) });
+        world.check().await;
+    }
+}

@@ -66,6 +66,7 @@ async fn ask(engine: &Engine, query: &str) -> Recalled {
         stream: false,
         idempotency_key: None,
         floor: Some(FLOOR),
+        selection: None,
     };
     engine.recall(may, question).await.unwrap()
 }

@@ -143,6 +143,7 @@ async fn recalled(engine: &Engine, scope: &lamina_types::ScopePath) -> usize {
         stream: false,
         idempotency_key: None,
         floor: Some(0.0),
+        selection: None,
     };
     let found = engine.recall(may, question).await.unwrap();
     found.events.len() + found.facts.len() + found.beliefs.len() + found.episodes.len()

@@ -19,7 +19,8 @@ use crate::Error;
 use crate::derive::echo::echoes_of;
 use crate::derive::revoked::INSTRUCTION;
 use crate::read::facts::{Answers, FactRecord};
-use crate::read::recall::{Knowledge, Recalled, fact_words, said_words_in, term, term_in};
+use crate::read::recall::{Knowledge, Recalled};
+use crate::read::render::{fact_words, said_words_in, term, term_in};
 
 /// Events that are looked at to cite one fact, the last first.
 const CITED_MAX: usize = 4;
@@ -66,6 +67,15 @@ impl Reading<'_> {
                 continue;
             }
             let told: &[&str] = if standing.contains(&event.id) { told } else { &[] };
+            if recalled.is_below_floor() {
+                // The closest there is proves nothing: it is shown, and stated by nobody.
+                let quote = told_words(event, &self.query.query);
+                if !quote.is_empty() {
+                    self.shown.insert(event.id);
+                    found.evidence.push(evidence_line(event, quote));
+                }
+                continue;
+            }
             let Some(knowledge) = &recalled.knowledge else { continue };
             if let Some(fact) = self.statement(
                 event,

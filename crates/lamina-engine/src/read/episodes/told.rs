@@ -127,7 +127,7 @@ impl Inner {
         if row.listed().is_none() {
             return Ok(None);
         }
-        let entry = self.reader.entry(row.offset, row.place)?;
+        let Some(entry) = self.sound_entry(row.offset, row.place)? else { return Ok(None) };
         let (who, what) = match (self.decode_who(&entry), self.decode_what(&entry)) {
             (Ok(who), Ok(what)) => (who, what),
             // Erased between the two looks.
@@ -146,7 +146,7 @@ impl Inner {
         let Some((offset, place)) = answers_placed(&self.views, tenant, event)?.pop() else {
             return Ok(Vec::new());
         };
-        let entry = self.reader.entry(offset, place)?;
+        let Some(entry) = self.sound_entry(offset, place)? else { return Ok(Vec::new()) };
         let Some(bytes) = entry.what.live() else { return Ok(Vec::new()) };
         let answer = Answer::decode(bytes).map_err(|_| Error::Undecodable { what: "an answer" })?;
         let mentions = &answer.extraction.mentions;

@@ -34,7 +34,7 @@ impl Inner {
         let lists = self.lists(tenant, &scopes, query)?;
         let predicate = self.predicate_tag(tenant, query.predicate.as_deref())?;
         let mut answers = Answers::new();
-        let mut items = Vec::new();
+        let (mut items, mut damaged) = (Vec::new(), Vec::new());
         let (mut looked_at, mut position, mut shown) = (0, query.after, None);
         loop {
             let some = self.some(&lists, query, position)?;
@@ -47,17 +47,21 @@ impl Inner {
                 if !called || !query.admits(&fact.piece) || self.has_lapsed(tenant, &fact, query)? {
                     continue;
                 }
-                if items.len() == query.limit {
-                    return Ok(FactsPage { items, next: shown });
+                if items.len() + damaged.len() == query.limit {
+                    return Ok(FactsPage { items, damaged, next: shown });
                 }
-                items.extend(self.fact(tenant, id, &fact, query.pins.recorded, &mut answers)?);
+                match self.fact(tenant, id, &fact, query.pins.recorded, &mut answers) {
+                    Ok(fact) => items.extend(fact),
+                    Err(error) if error.is_damage() => damaged.push(id),
+                    Err(error) => return Err(error),
+                }
                 shown = Some(*at);
             }
             if some.is_empty() {
-                return Ok(FactsPage { items, next: None });
+                return Ok(FactsPage { items, damaged, next: None });
             }
             if looked_at >= ROWS_LOOKED_AT_MAX {
-                return Ok(FactsPage { items, next: position });
+                return Ok(FactsPage { items, damaged, next: position });
             }
         }
     }

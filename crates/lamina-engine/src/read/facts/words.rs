@@ -25,8 +25,8 @@ use crate::derive::read::{answer_row, row, walk};
 use crate::derive::rows::{AnswerRow, FactRow, InputRow, Spoken};
 use crate::derive::{facts, key};
 use crate::engine::Inner;
-use crate::read::recall::said_words;
-use crate::read::recall::texts::Answered;
+use crate::read::recall::text_cache::Answered;
+use crate::read::render::said_words;
 
 /// Answers that were read for one page, with who spoke.
 pub(crate) type Answers = HashMap<u64, Arc<Answered>>;

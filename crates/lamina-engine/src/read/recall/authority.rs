@@ -10,7 +10,7 @@ use lamina_store::view::Registration;
 use lamina_types::recall::StandingChoice;
 use lamina_types::{ActorId, MemberRole, ScopePath};
 
-use super::Frame;
+use super::plan::Frame;
 use crate::Error;
 use crate::engine::Inner;
 

@@ -6,7 +6,8 @@ use lamina_core::derive::beliefs::Polarity;
 use lamina_core::read::prompt::{AuthorList, RecordAuthor};
 use lamina_types::{EventId, FactId};
 
-use super::{Frame, Recalled};
+use super::Recalled;
+use super::plan::Frame;
 use crate::Error;
 use crate::engine::Inner;
 use crate::read::beliefs::{BeliefRecord, Ground};
@@ -37,8 +38,8 @@ impl<'a> AuthorReader<'a> {
             self.known.insert(found.record.id, Some(RecordAuthor::of(&found.record)));
         }
         let mut authors = BTreeMap::new();
-        for found in &recalled.facts {
-            authors.insert(found.record.id.to_string(), self.read_fact(&found.record)?);
+        for fact in recalled.facts.iter().map(|found| &found.record).chain(&recalled.profile) {
+            authors.insert(fact.id.to_string(), self.read_fact(fact)?);
         }
         for found in &recalled.beliefs {
             authors.insert(found.record.id.to_string(), self.read_belief(&found.record)?);
@@ -108,10 +109,15 @@ impl<'a> AuthorReader<'a> {
         let row = inner.views.event_again(self.frame.tenant, event)?;
         let row = row.filter(|row| !row.is_erased() && !inner.is_hidden(row));
         let author = match row {
-            Some(row) => match inner.decode_who(&inner.reader.entry(row.offset, row.place)?) {
-                Ok(who) => Some(RecordAuthor { actor: who.observed_actor.id, caller: who.caller }),
-                Err(Error::Deleted) => None,
-                Err(error) => return Err(error),
+            Some(row) => match inner.sound_entry(row.offset, row.place)? {
+                Some(entry) => match inner.decode_who(&entry) {
+                    Ok(who) => {
+                        Some(RecordAuthor { actor: who.observed_actor.id, caller: who.caller })
+                    }
+                    Err(Error::Deleted) => None,
+                    Err(error) => return Err(error),
+                },
+                None => None,
             },
             None => None,
         };

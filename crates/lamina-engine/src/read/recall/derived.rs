@@ -1,16 +1,15 @@
-//! The other layers: what stands on the events that were found.
+//! Derived layers: the records that stand on the events that were found.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use lamina_core::derive::beliefs::read::Hidden;
 use lamina_core::derive::concepts::Standing as Understood;
 use lamina_core::derive::facts::{Pins, Superseded};
+use lamina_core::read::derived::{INHERITED, QuestionWords};
 use lamina_core::read::plan::Plan;
-use lamina_core::read::rank::Replaced;
 use lamina_core::read::reinforce::reinforced;
 use lamina_core::read::tuning::Tuning;
-use lamina_core::read::words::stems;
 use lamina_store::kv::{Direction, Space};
 use lamina_types::layer::Confidence;
 use lamina_types::recall::Layer;
@@ -19,9 +18,9 @@ use lamina_types::{BeliefId, ConceptId, EpisodeId, EventId, FactId, ValidAt};
 use super::fates::Knowledge;
 use super::feedback::raise_by;
 use super::gate::EventGate;
-use super::pack::claim_words;
+use super::plan::Frame;
 use super::retrieve::Hits;
-use super::{Frame, MayRecall, Ranked};
+use super::{MayRecall, Ranked};
 use crate::Error;
 use crate::derive::key;
 use crate::derive::read::walk;
@@ -40,12 +39,8 @@ const OF_EVENT_MAX: usize = 64;
 const PASSED_MAX: usize = 4_096;
 /// Records of one layer that are read.
 const READ_MAX: usize = 60;
-/// Events at the top that may be what is asked for, whatever their words.
-const ANSWERS: usize = 3;
 /// Episodes whose concepts are looked at.
 const EPISODES_UNDERSTOOD: usize = 6;
-/// What a record has of the score of its best event, whatever it says itself.
-const INHERITED: f64 = 0.6;
 
 /// What was reached through events.
 #[derive(Debug, Default)]
@@ -216,7 +211,7 @@ impl Inner {
     }
 
     /// How the facts of a question are asked for.
-    fn facts_asked(&self, frame: &Frame<'_>, superseded: Superseded) -> FactsQuery {
+    pub(super) fn facts_asked(&self, frame: &Frame<'_>, superseded: Superseded) -> FactsQuery {
         let temporal = &frame.question.temporal;
         let valid_during = frame.window.and_then(|window| window.from.zip(window.to));
         let pinned = temporal.as_of_valid.is_some() || valid_during.is_some();
@@ -252,7 +247,7 @@ impl Inner {
             false => Superseded::Hidden,
         };
         let query = self.facts_asked(frame, superseded);
-        let says = Says::new(frame);
+        let says = QuestionWords(&frame.matter.stems);
         let mut answers = Answers::new();
         let mut seen = Vec::new();
         for (id, score) in best(&standing.facts) {
@@ -263,7 +258,8 @@ impl Inner {
             if !frame.reach.covers(&scope) || !frame.admits_confidence(confidence) {
                 continue;
             }
-            let said = self.fact_told(frame.tenant, &fact, frame.recorded, &mut answers)?;
+            let said = self.fact_told(frame.tenant, &fact, frame.recorded, &mut answers);
+            let said = frame.readable_record(&id, said)?;
             seen.extend(said.map(|said| Candidate {
                 score: score * says.share(&said),
                 since: millis(id.as_bytes()),
@@ -274,7 +270,8 @@ impl Inner {
         *count += seen.len() as u64;
         let mut facts = Vec::new();
         for Ranked { record: (id, fact), score } in first(seen, frame, Layer::Facts) {
-            let record = self.fact(frame.tenant, id, &fact, frame.recorded, &mut answers)?;
+            let record = self.fact(frame.tenant, id, &fact, frame.recorded, &mut answers);
+            let record = frame.readable_record(&id, record)?;
             let Some(mut record) = record else { continue };
             gate.hide_versions(&mut record)?;
             facts.push(Ranked { record, score });
@@ -289,10 +286,11 @@ impl Inner {
         count: &mut u64,
     ) -> Result<Vec<Ranked<BeliefRecord>>, Error> {
         let frame = gate.frame();
-        let says = Says::new(frame);
+        let says = QuestionWords(&frame.matter.stems);
         let mut seen = Vec::new();
         for (id, score) in best(&standing.beliefs) {
-            let found = self.belief_seen(frame.tenant, id, frame.recorded)?;
+            let found = self.belief_seen(frame.tenant, id, frame.recorded);
+            let found = frame.readable_record(&id, found)?;
             let Some(found) = found else { continue };
             let (stood, shown) = (&found.stood, &found.shown);
             let hidden = match shown.hidden {
@@ -322,7 +320,8 @@ impl Inner {
         *count += seen.len() as u64;
         let mut beliefs = Vec::new();
         for Ranked { record: found, score } in first(seen, frame, Layer::Beliefs) {
-            let record = self.belief_whole(found)?;
+            let id = found.stood.row.id;
+            let record = frame.readable_record(&id, self.belief_whole(found))?;
             beliefs.extend(record.map(|record| Ranked { record, score }));
         }
         Ok(beliefs)
@@ -387,7 +386,7 @@ impl Inner {
             valid_during: frame.window.and_then(|window| window.from.zip(window.to)),
             recorded_during: frame.question.temporal.recorded_during,
         };
-        let says = Says::new(frame);
+        let says = QuestionWords(&frame.matter.stems);
         let limit = super::pack::limit(frame.question, Layer::Understanding);
         let mut understood: BTreeMap<ConceptId, f64> = BTreeMap::new();
         let mut then = ConceptsThen::new(frame.tenant, frame.recorded);
@@ -451,50 +450,6 @@ impl Inner {
         }
     }
 
-    /// Which of the best events say what others have replaced, ended, denied or been decided for. Those others are
-    /// brought in, as good as what they replaced: whoever asks for the old is served with the new.
-    pub(super) fn replaced(
-        &self,
-        frame: &Frame<'_>,
-        tuning: &Tuning,
-        hits: &mut Hits,
-        order: &[usize],
-    ) -> Result<Vec<Replaced>, Error> {
-        let knowledge = self.knowledge(frame);
-        let says = Says::new(frame);
-        let mut answers = Answers::new();
-        let mut pairs = Vec::new();
-        for (place, older) in order.iter().take(tuning.derived_from).enumerate() {
-            let Some(event) = hits.events.get(*older).map(|found| found.row.id) else { continue };
-            let fates = self.fates(&knowledge, event)?;
-            let none_stands = fates.iter().all(|fate| !fate.stands);
-            for fate in fates.iter().filter(|fate| !fate.by.is_empty()) {
-                // An event says several things; what became of the others is not what is asked.
-                let claims = self.claims_in(&knowledge, &fate.fact, event, &mut answers)?;
-                let touches = claims.iter().any(|claim| says.touches(&claim_words(claim)));
-                // Where nothing it says stands, it may well be that which is asked, in other words.
-                let brought = touches || (none_stands && place < ANSWERS);
-                for event in fate.by.iter().filter(|_| touches || none_stands) {
-                    let newer = match brought {
-                        true => self.event_in(frame, hits, *event)?,
-                        false => hits.at.get(event).copied(),
-                    };
-                    let Some(newer) = newer else { continue };
-                    let least = hits.events.get(*older).map_or(0.0, |found| found.score);
-                    if let Some(found) = hits.events.get_mut(newer).filter(|_| brought) {
-                        let lift = (least - found.score).max(0.0);
-                        found.contributions.graph += lift;
-                        found.score += lift;
-                    }
-                    pairs.push(Replaced { older: *older, newer });
-                }
-            }
-        }
-        pairs.sort_unstable();
-        pairs.dedup();
-        Ok(pairs)
-    }
-
     /// The facts that stand on an event, in all their versions.
     pub(super) fn facts_on(&self, tenant: u32, event: EventId) -> Result<Vec<FactId>, Error> {
         let on = self.on_event(tenant, event, false)?.into_iter();
@@ -518,32 +473,6 @@ impl On {
             key::Layer::Episode => Some(On::Episode(EpisodeId::from_bytes(id))),
             key::Layer::Concept => None,
         }
-    }
-}
-
-/// How much of a question a record says itself.
-struct Says<'a>(&'a BTreeSet<String>);
-
-impl<'a> Says<'a> {
-    fn new(frame: &'a Frame<'_>) -> Says<'a> {
-        Says(&frame.matter.stems)
-    }
-
-    fn share(&self, words: &str) -> f64 {
-        if self.0.is_empty() {
-            return 1.0;
-        }
-        INHERITED + (1.0 - INHERITED) * self.shared(words) as f64 / self.0.len() as f64
-    }
-
-    /// Whether a record says any of a question.
-    fn touches(&self, words: &str) -> bool {
-        self.0.is_empty() || self.shared(words) > 0
-    }
-
-    fn shared(&self, words: &str) -> usize {
-        let said = stems(words);
-        self.0.iter().filter(|stem| said.contains(*stem)).count()
     }
 }
 

@@ -8,8 +8,8 @@ use lamina_core::read::reinforce::reinforced;
 use lamina_types::recall::Layer;
 use lamina_types::{Micros, RecordedAt};
 
-use super::Frame;
 use super::derived::Standing;
+use super::plan::Frame;
 use super::retrieve::Hits;
 use crate::Error;
 use crate::derive::rated::Rated;

@@ -13,8 +13,9 @@ use lamina_core::read::filter::{Facets, passes};
 use lamina_types::recall::{Field, Filter};
 use lamina_types::{ActorId, BeliefId, EventId, FactId};
 
+use super::Recalled;
 use super::fates::Knowledge;
-use super::{Frame, Recalled};
+use super::plan::Frame;
 use crate::Error;
 use crate::derive::rows::FactRow;
 use crate::engine::Inner;
@@ -64,11 +65,11 @@ impl<'a> EventGate<'a> {
         }
         let row = self.inner.views.event_again(self.frame.tenant, event)?;
         let row = row.filter(|row| row.listed().is_some() && !self.inner.is_hidden(row));
-        let admits = match row.map(|row| self.inner.record(&row)) {
-            Some(Ok(event)) => self.frame.admits(&event),
-            None | Some(Err(Error::Deleted)) => false,
-            Some(Err(error)) => return Err(error),
+        let record = match &row {
+            Some(row) => self.frame.readable(row, self.inner.record(row))?,
+            None => None,
         };
+        let admits = record.is_some_and(|record| self.frame.admits(&record));
         self.known.borrow_mut().insert(event, admits);
         Ok(admits)
     }

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-use lamina_core::derive::speakers::spoken_name;
-use lamina_core::read::pack::{Budget, Candidate, pack};
+use lamina_core::read::abstain::CLOSEST_MAX;
+use lamina_core::read::pack::{Budget, Candidate, TailCut, pack};
 use lamina_core::read::tokens::estimate;
-use lamina_models::sentence;
-use lamina_types::layer::{Claim, Effect, Object, Term};
 use lamina_types::recall::{Detail, Layer, Recall};
-use lamina_types::{EpisodeId, EventId, FactId, ScopePath};
+use lamina_types::{EpisodeId, EventId, FactId};
 
+use super::chain::FactChain;
 use super::derived::Reached;
 use super::excerpt::{Likeness, shorten};
+use super::plan::Frame;
 use super::retrieve::Hits;
-use super::{Dropped, Frame, Ranked, Recalled};
+use super::{Dropped, Ranked, Recalled};
 use crate::Error;
 use crate::engine::Inner;
-use crate::read::beliefs::{BeliefRecord, BeliefSubject, Ground};
-use crate::read::facts::FactRecord;
+use crate::read::beliefs::Ground;
+use crate::read::render::{belief_words, fact_words};
 use crate::read::walk::DENIED_COUNTED_MAX;
 use crate::read::{EventRecord, Traversed};
 
@@ -56,16 +56,55 @@ impl Inner {
             if events.len() >= wanted {
                 break;
             }
-            let event = match self.record(&found.row) {
-                Ok(event) => event,
-                Err(Error::Deleted) => continue,
-                Err(error) => return Err(error),
-            };
+            let read = frame.readable(&found.row, self.record(&found.row))?;
+            let Some(event) = read else { continue };
             if frame.admits(&event) && frame.reach.covers(&event.experience.scope) {
                 events.push(Ranked { record: event, score: found.score });
             }
         }
         Ok(events)
+    }
+
+    /// Packs the closest events where none is relevant enough.
+    pub(super) fn pack_closest(
+        &self,
+        frame: &Frame<'_>,
+        hits: &Hits,
+        order: &[usize],
+        recalled: &mut Recalled,
+    ) -> Result<(), Error> {
+        let close = |at: &usize| hits.events.get(*at).is_some_and(|found| hits.is_close(found));
+        let order: Vec<usize> = order.iter().filter(|at| close(at)).copied().collect();
+        let mut events = self.best_events(frame, hits, &order)?;
+        events.truncate(CLOSEST_MAX);
+        events.retain(|event| recalled.standing.iter().all(|one| one.id != event.record.id));
+        if let Some(max) = frame.question.tokens_max {
+            let left = max.saturating_sub(recalled.tokens);
+            recalled.excerpts = shorten(&mut events, &frame.question.query, left);
+        }
+        let best = events.iter().map(|event| event.score).fold(0.0, f64::max);
+        for mut event in events {
+            let tokens = FRAME_TOKENS + estimate(event.record.experience.content.text());
+            let max = frame.question.tokens_max;
+            if max.is_some_and(|max| recalled.tokens + tokens > max) {
+                recalled.evicted += 1;
+                continue;
+            }
+            recalled.tokens += tokens;
+            event.score = if best > 0.0 { (event.score / best).clamp(0.0, 1.0) } else { 0.0 };
+            recalled.events.push(event);
+        }
+        let shown = |id: &EventId| recalled.events.iter().any(|event| event.record.id == *id);
+        recalled.excerpts = std::mem::take(&mut recalled.excerpts)
+            .into_iter()
+            .filter(|(id, _)| shown(id))
+            .collect();
+        recalled.citations = citations(recalled);
+        if frame.question.detail == Detail::Full {
+            let rest = recalled.considered.iter().filter(|event| !shown(&event.id));
+            recalled.dropped = rest.map(|event| (event.id, Dropped::BelowFloor)).collect();
+        }
+        Ok(())
     }
 
     /// Packs the best of what was found.
@@ -74,11 +113,13 @@ impl Inner {
         frame: &Frame<'_>,
         hits: &Hits,
         order: &[usize],
-        reached: Reached,
+        mut reached: Reached,
         recalled: &mut Recalled,
     ) -> Result<(), Error> {
         let question = frame.question;
         let mut events = self.best_events(frame, hits, order)?;
+        let ranked: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
+        recalled.cut = cut_tail(frame, &mut events, &mut reached);
         let wanted: Vec<EventId> = events.iter().map(|event| event.record.id).collect();
         let Reached { facts, beliefs, episodes, concepts, failed, count: _ } = reached;
         recalled.failed.extend(failed);
@@ -110,13 +151,12 @@ impl Inner {
         for belief in &beliefs {
             put(Layer::Beliefs, &belief_words(&belief.record), belief.score);
         }
+        let summary = |words: &Option<String>| words.clone().unwrap_or_default();
         for episode in &episodes {
-            let words = episode.record.summary.as_deref().unwrap_or_default();
-            put(Layer::Episodes, words, episode.score);
+            put(Layer::Episodes, &summary(&episode.record.summary), episode.score);
         }
         for concept in &concepts {
-            let words = concept.record.summary.as_deref().unwrap_or_default();
-            put(Layer::Understanding, words, concept.score);
+            put(Layer::Understanding, &summary(&concept.record.summary), concept.score);
         }
         let records = Layer::ALL.map(|layer| limit(question, layer));
         let alike = |one: usize, other: usize| likeness.of(one, other);
@@ -135,7 +175,7 @@ impl Inner {
         recalled.tokens += packed.tokens;
         recalled.citations = citations(recalled);
         if question.detail == Detail::Full {
-            recalled.dropped = dropped(question, recalled, &wanted);
+            recalled.dropped = dropped(question, recalled, &ranked, &wanted);
         }
         Ok(())
     }
@@ -160,6 +200,39 @@ impl Inner {
     }
 }
 
+/// Leaves out what is too weak beside the best, and says how much. A question for several things, or for the latest,
+/// keeps everything; so does what a chain of facts goes through.
+fn cut_tail(
+    frame: &Frame<'_>,
+    events: &mut Vec<Ranked<EventRecord>>,
+    reached: &mut Reached,
+) -> usize {
+    let Some(cut) = TailCut::of(frame.question.selection()) else { return 0 };
+    if frame.question.query.is_empty() || frame.plan.wants_variety() || frame.plan.wants_history() {
+        return 0;
+    }
+    let best = events.iter().map(|event| event.score).fold(0.0, f64::max);
+    if best <= 0.0 {
+        return 0;
+    }
+    let Reached { facts, beliefs, episodes, concepts, .. } = reached;
+    drop_weak(events, Layer::Events, &cut, best)
+        + drop_weak(facts, Layer::Facts, &cut, best)
+        + drop_weak(beliefs, Layer::Beliefs, &cut, best)
+        + drop_weak(episodes, Layer::Episodes, &cut, best)
+        + drop_weak(concepts, Layer::Understanding, &cut, best)
+}
+
+fn drop_weak<T>(records: &mut Vec<Ranked<T>>, layer: Layer, cut: &TailCut, best: f64) -> usize {
+    let before = records.len();
+    let mut place = 0;
+    records.retain(|record| {
+        place += 1;
+        cut.keeps(layer, place - 1, record.score / best)
+    });
+    before - records.len()
+}
+
 /// Those of a layer that were taken, their scores as shares of the best of the pack.
 fn kept<T>(
     records: Vec<Ranked<T>>,
@@ -179,19 +252,25 @@ fn kept<T>(
 }
 
 /// Why events that were looked at are not in the pack; these had a place by their rank.
-fn dropped(question: &Recall, recalled: &Recalled, wanted: &[EventId]) -> Vec<(EventId, Dropped)> {
+fn dropped(
+    question: &Recall,
+    recalled: &Recalled,
+    ranked: &[EventId],
+    wanted: &[EventId],
+) -> Vec<(EventId, Dropped)> {
     let shown: HashSet<EventId> = recalled.events.iter().map(|event| event.record.id).collect();
-    let is_full = wanted.len() >= limit(question, Layer::Events);
-    let mut after = is_full && wanted.is_empty();
+    let is_full = ranked.len() >= limit(question, Layer::Events);
+    let mut after = is_full && ranked.is_empty();
     let mut dropped = Vec::new();
     for id in recalled.considered.iter().map(|event| event.id) {
-        let why = match wanted.contains(&id) {
-            true => Dropped::TokenBudget,
+        let why = match (wanted.contains(&id), ranked.contains(&id)) {
+            (true, _) => Dropped::TokenBudget,
+            (false, true) => Dropped::TailCut,
             // Between those that had a place only what may not be shown was passed over.
-            false if !after => Dropped::Filtered,
-            false => Dropped::LayerLimit,
+            (false, false) if !after => Dropped::Filtered,
+            (false, false) => Dropped::LayerLimit,
         };
-        after |= is_full && wanted.last() == Some(&id);
+        after |= is_full && ranked.last() == Some(&id);
         if !shown.contains(&id) {
             dropped.push((id, why));
         }
@@ -224,9 +303,12 @@ impl fmt::Display for Cited {
 /// From every derived record to what it stands on (R354).
 fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
     let mut citations = BTreeMap::new();
-    for fact in &recalled.facts {
-        let supports = fact.record.supports.iter().copied().map(Cited::Event).collect();
-        citations.insert(fact.record.id.to_string(), supports);
+    let chain = recalled.chain.iter().flat_map(FactChain::all_hops);
+    let chain = chain.filter_map(|hop| hop.fact.as_ref());
+    let facts = recalled.facts.iter().map(|found| &found.record);
+    for fact in facts.chain(&recalled.profile).chain(chain) {
+        let supports = fact.supports.iter().copied().map(Cited::Event).collect();
+        citations.insert(fact.id.to_string(), supports);
     }
     for belief in &recalled.beliefs {
         let supports = belief.record.supports.iter().map(|support| match support.id {
@@ -245,99 +327,4 @@ fn citations(recalled: &Recalled) -> BTreeMap<String, Vec<Cited>> {
         citations.insert(concept.record.id.to_string(), facts.chain(episodes).collect());
     }
     citations
-}
-
-/// A fact as words.
-pub fn fact_words(fact: &FactRecord) -> String {
-    let sides = fact.objects.iter().map(|side| (side.negated, &side.object));
-    said_words_in(Some(&fact.scope), &fact.subject.term, &fact.predicate, sides)
-}
-
-/// The same from what it says: whether each side is denied, and the side.
-pub(crate) fn said_words<'a>(
-    subject: &Term,
-    predicate: &str,
-    sides: impl Iterator<Item = (bool, &'a Object)>,
-) -> String {
-    said_words_in(None, subject, predicate, sides)
-}
-
-/// The same, of what a scope knows.
-pub(in crate::read) fn said_words_in<'a>(
-    scope: Option<&ScopePath>,
-    subject: &Term,
-    predicate: &str,
-    sides: impl Iterator<Item = (bool, &'a Object)>,
-) -> String {
-    let spoken = |side: &Object| match side {
-        Object::Entity(called) => term_in(scope, called),
-        other => object(other),
-    };
-    let sides: Vec<(bool, String)> = sides.map(|(negated, side)| (negated, spoken(side))).collect();
-    let all_denied = !sides.is_empty() && sides.iter().all(|(negated, _)| *negated);
-    let side = |(negated, side): &(bool, String)| match *negated && !all_denied {
-        true => format!("not {side}"),
-        false => side.clone(),
-    };
-    let sides: Vec<String> = sides.iter().map(side).collect();
-    let said = sentence(&term_in(scope, subject), predicate, &sides.join(" or "));
-    if all_denied { format!("it is not so that {said}") } else { said }
-}
-
-/// A claim as words.
-pub(in crate::read) fn claim_words(claim: &Claim) -> String {
-    let negated = claim.effect == Effect::Negated;
-    said_words(&claim.subject, &claim.predicate, std::iter::once((negated, &claim.object)))
-}
-
-/// A belief as words.
-pub fn belief_words(belief: &BeliefRecord) -> String {
-    held_words_in(Some(&belief.scope), &belief.subject, &belief.predicate, &belief.object)
-}
-
-/// The same from what it says.
-pub(crate) fn held_words(subject: &BeliefSubject, predicate: &str, held: &Object) -> String {
-    held_words_in(None, subject, predicate, held)
-}
-
-/// The same, of what a scope knows.
-fn held_words_in(
-    scope: Option<&ScopePath>,
-    subject: &BeliefSubject,
-    predicate: &str,
-    held: &Object,
-) -> String {
-    let subject = match subject {
-        BeliefSubject::Entity { name, .. } => term_in(scope, name),
-        BeliefSubject::Named(name) => name.clone(),
-        BeliefSubject::Scope => String::new(),
-    };
-    match subject.as_str() {
-        "" => format!("{} {}", predicate.replace('_', " "), object(held)),
-        subject => sentence(subject, predicate, &object(held)),
-    }
-}
-
-pub(in crate::read) fn term(term: &Term) -> String {
-    term_in(None, term)
-}
-
-/// What somebody or something is called in a sentence about what a scope knows.
-pub(in crate::read) fn term_in(scope: Option<&ScopePath>, term: &Term) -> String {
-    match term {
-        Term::Actor(actor) => spoken_name(actor, scope),
-        Term::Named { name, .. } => name.clone(),
-        Term::Of { owner, relation } => format!("{}'s {relation}", term_in(scope, owner)),
-    }
-}
-
-pub(in crate::read) fn object(object: &Object) -> String {
-    match object {
-        Object::Entity(called) => term(called),
-        Object::Text(text) | Object::Date(text) => text.clone(),
-        Object::Number { value, unit: Some(unit) } => format!("{value} {unit}"),
-        Object::Number { value, unit: None } => value.clone(),
-        Object::Money { amount, currency } => format!("{amount} {currency}"),
-        Object::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
-    }
 }

@@ -1,30 +1,30 @@
-//! What is found: events that share words or meaning with the question.
+//! Retrieve: events that share words or meaning with the question.
+
+mod index_search;
+mod latest;
+mod scan;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lamina_core::read::abstain::{self, Evidence};
-use lamina_core::read::fuse::{Signals, min_max};
+use lamina_core::read::abstain::EvidenceHit;
+use lamina_core::read::expand::ConversationPlace;
+use lamina_core::read::retrieve::ChannelScores;
+use lamina_core::read::score::Signals;
 use lamina_core::read::tuning::Tuning;
-use lamina_core::read::units::{Unit, share, units, unspaced};
-use lamina_core::read::words::{Matter, asking, asking_first, matter, stem};
+use lamina_core::read::words::asking_first;
 use lamina_store::view::{EventRow, Tag};
 use lamina_types::recall::Layer;
 use lamina_types::stdx::quick::Map;
 use lamina_types::{EpisodeId, EventId, ValidAt};
 
-use super::closer::Seen;
-use super::lookup::{Further, LookedUp};
-use super::{Considered, Frame, Trail};
+use super::abstain::Side;
+use super::plan::Frame;
+use super::rerank::Seen;
+use super::{Considered, Trail};
 use crate::Error;
 use crate::engine::Inner;
-
-/// Hits that are looked at together when it is asked what they speak of.
-const TOGETHER: usize = 10;
-/// What the weakest hit of a channel has over what the channel did not find.
-const LIFT: f64 = 0.1;
-/// The share of meaning that a configured model has; the built-in vectors have the rest.
-const FURTHER: f64 = 0.35;
+use index_search::{Further, LookedUp};
 
 /// An event that was found.
 #[derive(Debug, Clone)]
@@ -54,6 +54,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// What of it is evidence that something is known.
+    pub(super) fn as_evidence(&self) -> EvidenceHit {
+        EvidenceHit { lexical: self.lexical, semantic: self.semantic, terms: self.terms }
+    }
+
     /// Its score without what feedback gave or took.
     pub(super) fn unrated(&self) -> f64 {
         self.score - self.rated
@@ -97,13 +102,6 @@ pub(super) struct Hits {
     pub(super) unindexed: bool,
 }
 
-/// What a text asks for, and what speaks for what was found.
-#[derive(Debug)]
-pub(super) struct Side {
-    pub(super) units: Vec<Unit>,
-    pub(super) evidence: Evidence,
-}
-
 impl Hits {
     /// One more event, unless it is there.
     pub(super) fn add(&mut self, row: Arc<EventRow>, observed: ValidAt) -> usize {
@@ -137,41 +135,30 @@ impl Hits {
         found.seen.as_ref().map(Seen::tokens)
     }
 
-    /// How well each event fits by itself: by its words, and by its meaning, weighed.
-    pub(super) fn own(&self, weights: &Signals) -> (Vec<f64>, Vec<f64>) {
-        let scaled = |scores: Vec<Option<f64>>, weight: f64| -> Vec<f64> {
-            let lifted = |(score, found): (f64, &Option<f64>)| match found {
-                Some(_) => weight * (LIFT + (1.0 - LIFT) * score),
-                None => 0.0,
-            };
-            min_max(&scores).into_iter().zip(&scores).map(lifted).collect()
+    /// What the channels found, for each event.
+    pub(super) fn channels(&self) -> Vec<ChannelScores> {
+        let channels = |found: &Found| ChannelScores {
+            lexical: found.lexical,
+            semantic: found.semantic,
+            model: found.further,
+            is_known_to_model: self
+                .further
+                .as_ref()
+                .is_some_and(|(_, until)| found.row.offset < *until),
         };
-        let lexical = self.events.iter().map(|found| found.lexical).collect();
-        let semantic = self.events.iter().map(|found| found.semantic).collect();
-        let mut semantic = scaled(semantic, weights.semantic);
-        if let Some((_, until)) = &self.further {
-            let further = self.events.iter().map(|found| found.further).collect();
-            let further = scaled(further, weights.semantic);
-            for ((own, further), found) in semantic.iter_mut().zip(further).zip(&self.events) {
-                // What the model has not seen yet is not held against an event.
-                if found.row.offset < *until {
-                    *own += FURTHER * (further - *own);
-                }
-            }
-        }
-        (scaled(lexical, weights.lexical), semantic)
+        self.events.iter().map(channels).collect()
     }
 
-    /// How sure it is that any of it has to do with the question.
-    pub(super) fn relevance(&self, order: &[usize]) -> f64 {
-        match (self.sides.is_empty(), order.is_empty()) {
-            (true, _) => 1.0,
-            (false, true) => 0.0,
-            (false, false) => {
-                let sides = self.sides.iter().map(|side| abstain::relevance(&side.evidence));
-                sides.fold(0.0, f64::max)
-            }
+    /// The conversation of each event, numbered within this recall, and its place there.
+    pub(super) fn places(&self) -> Vec<ConversationPlace> {
+        let mut numbers: Map<EpisodeId, u64> = Map::default();
+        let mut places = Vec::with_capacity(self.events.len());
+        for found in &self.events {
+            let next = numbers.len() as u64;
+            let thread = found.thread.map(|id| *numbers.entry(id).or_insert(next));
+            places.push(ConversationPlace { thread, position: found.position });
         }
+        places
     }
 
     /// What was looked at, for those who want to know.
@@ -207,6 +194,9 @@ impl Inner {
         tuning: &Tuning,
         trail: &mut Trail,
     ) -> Result<(Hits, Vec<Layer>), Error> {
+        if frame.question.query.is_empty() {
+            return Ok((self.latest(frame)?, Vec::new()));
+        }
         let mut hits = Hits::default();
         let query = &*asking_first(&frame.question.query);
         let found = self.found(frame, query, tuning.hits)?;
@@ -240,12 +230,8 @@ impl Inner {
                 }
             }
         }
-        let whole = frame.question.query.as_str();
-        hits.sides.push(side((whole, true), &frame.matter, &hits, &lexical.terms));
-        if let Some(asks) = asking(whole) {
-            hits.sides.push(side((asks, asks == whole), &matter(asks), &hits, &lexical.terms));
-        }
         hits.asked = lexical.terms;
+        hits.note_evidence(frame);
         Ok((hits, Vec::new()))
     }
 
@@ -270,31 +256,4 @@ impl Inner {
         }
         Ok(Some(hits.add(row, observed)))
     }
-}
-
-/// What speaks for the best hits, from the words of the question that they have.
-fn side((text, whole): (&str, bool), matter: &Matter, hits: &Hits, terms: &[QueryTerm]) -> Side {
-    let weighed: Vec<(&str, f64)> =
-        terms.iter().map(|term| (term.word.as_str(), term.weight)).collect();
-    let units = units(text, whole, &weighed, &matter.names);
-    let share = |bits: u64| share(&units, bits);
-    let best = hits.events.iter().map(|found| share(found.terms)).fold(0.0, f64::max);
-    let mut scored: Vec<(f64, u64)> = hits
-        .events
-        .iter()
-        .filter_map(|found| found.lexical.map(|score| (score, found.terms)))
-        .collect();
-    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let together = scored.iter().take(TOGETHER).fold(0, |bits, (_, terms)| bits | terms);
-    let known = |name: &&String| {
-        let called = |term: &QueryTerm| term.documents > 0 && stem(&term.word) == **name;
-        terms.iter().any(called)
-    };
-    let named = matter.names.iter().filter(known).count() as f64;
-    let names = (!matter.names.is_empty()).then(|| named / matter.names.len() as f64);
-    let meaning = hits.events.iter().filter_map(|found| found.semantic).max_by(f64::total_cmp);
-    let (together, unspaced) = (share(together), unspaced(&units));
-    let evidence =
-        Evidence { names, best, together, meaning, closest: None, matter: None, unspaced };
-    Side { units, evidence }
 }

@@ -14,10 +14,11 @@ use lamina_store::view::EventRow;
 use lamina_types::recall::{PackView, StandingChoice};
 use lamina_types::{EventId, FactId, ScopePath, ValidAt};
 
+use super::Recalled;
 use super::authority::{Authority, AuthorityReader, StandingOffices};
 use super::authors::AuthorReader;
 use super::fates::Knowledge;
-use super::{Frame, Recalled};
+use super::plan::Frame;
 use crate::Error;
 use crate::derive;
 use crate::derive::revoked::INSTRUCTION;
@@ -230,11 +231,8 @@ impl Inner {
         if !begun || !known || row.recorded_at > frame.recorded {
             return Ok(None);
         }
-        let (rule, is_admitted) = match self.rule(frame, &row) {
-            Ok(found) => found,
-            Err(Error::Deleted) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let read = frame.readable(&row, self.rule(frame, &row))?;
+        let Some((rule, is_admitted)) = read else { return Ok(None) };
         let says = !rule.said.text.is_empty() || rule.said.revokes();
         if !says || !frame.reach.covers(scope) {
             return Ok(None);

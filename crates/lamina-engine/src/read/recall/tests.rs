@@ -10,7 +10,7 @@ use lamina_types::capability::{ScopeReadLocal, ScopeWrite, UnderstandingRead};
 use lamina_types::recall::{
     CitationMode, Detail, Filter, PackView, StandingChoice, Temporal, Variant,
 };
-use lamina_types::{EventId, Experience, ScopePath, Stage};
+use lamina_types::{EventId, Experience, RecordedAt, ScopePath, Stage};
 
 use super::*;
 use crate::Until;
@@ -87,6 +87,7 @@ fn asked(scope: ScopePath, query: &str, at: RecordedAt) -> Recall {
         stream: false,
         idempotency_key: None,
         floor: Some(0.0),
+        selection: None,
     }
 }
 

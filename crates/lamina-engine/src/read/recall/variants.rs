@@ -8,8 +8,9 @@ use lamina_core::read::tuning::Tuning;
 use lamina_types::EventId;
 use lamina_types::recall::{Layer, Recall, Variant};
 
+use super::plan::Frame;
 use super::retrieve::Hits;
-use super::{Frame, MayRecall, Trail, Watch};
+use super::{MayRecall, Trail, Watch};
 use crate::Error;
 use crate::engine::Inner;
 
@@ -24,28 +25,7 @@ pub(super) struct Finding {
 }
 
 impl Inner {
-    /// What is found for a question, in its order.
-    pub(super) fn find(
-        &self,
-        frame: &Frame<'_>,
-        tuning: &Tuning,
-        (trail, watch): (&mut Trail, &mut Watch<'_>),
-    ) -> Result<Finding, Error> {
-        let (mut hits, failed) = match frame.question.query.is_empty() {
-            true => (self.latest(frame)?, Vec::new()),
-            false => self.retrieve(frame, tuning, trail)?,
-        };
-        trail.search_us += watch.lap();
-        self.surround(frame, tuning, &mut hits, trail)?;
-        self.look_closer(frame, tuning, &mut hits)?;
-        trail.expand_us += watch.lap();
-        let order = self.rank(frame, tuning, &mut hits)?;
-        trail.rank_us += watch.lap();
-        let relevance = hits.relevance(&order);
-        Ok(Finding { hits, order, failed, relevance })
-    }
-
-    /// The same for a question and its variants, of which those that come over the floor count.
+    /// What is found for a question and its variants, of which those that come over the floor count.
     pub(super) fn find_all(
         &self,
         (may, answered, floor): (&MayRecall, u64, f64),

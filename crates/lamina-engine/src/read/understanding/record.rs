@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lamina_core::derive::concepts::{
-    Concept, Described, Gathering, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
+    Concept, Described, EPISODES_MIN, Edge, Item, Reading, Standing, Supports, edges, read,
 };
 use lamina_core::derive::facts::{AssertionId, Content, Pins, Superseded};
 use lamina_store::kv::{Direction, Space};
@@ -18,7 +18,7 @@ use super::{ConceptPins, ConceptRecord};
 use crate::Error;
 use crate::derive::concepts::graph::Stored;
 use crate::derive::concepts::key;
-use crate::derive::concepts::rows::{Claimed, ConceptRow, DigestRow, ThingsRow};
+use crate::derive::concepts::rows::{Claimed, ConceptRow};
 use crate::derive::key as fact_key;
 use crate::derive::read::{answer_row, row, walk};
 use crate::engine::Inner;
@@ -238,15 +238,13 @@ impl Inner {
         let support = self.support_among(words, *scope, support)?;
         let counts = if words.is_filtered() { support.counts() } else { reading.supports };
         // A version of the past whose evidence was withdrawn since: it would not have been made.
+        let is_weighed = at.is_past || words.is_filtered();
+        let is_given_up = is_weighed && !support.suffices(concept.leader);
         let standing = match concept.standing {
-            Standing::Held if (at.is_past || words.is_filtered()) && !support.suffices(concept.leader) => {
-                Standing::Deprecated
-            }
+            Standing::Held if is_given_up => Standing::Deprecated,
             standing => standing,
         };
-        let named = concept.leader.is_label();
-        let gathering = if named { Gathering::Named } else { Gathering::Found };
-        let described = Described { gathering, supports: counts };
+        let described = Described::of(concept, counts);
         let summary = words.summary(name.as_deref(), described, &support.said)?;
         Ok(ConceptRecord {
             id: concept.id,
@@ -416,27 +414,6 @@ impl Inner {
         Ok(found)
     }
 
-    fn digest_of(
-        &self,
-        tenant: u32,
-        scope: u64,
-        episode: EpisodeId,
-    ) -> Result<Option<Arc<DigestRow>>, Error> {
-        let stored = key::digest(tenant, scope, episode);
-        Ok(self.views.derived_record(Space::Sources, &stored, DigestRow::decode)?)
-    }
-
-    /// What an episode claims about its things.
-    fn claims(
-        &self,
-        tenant: u32,
-        scope: u64,
-        digest: &DigestRow,
-        at: KnownAt,
-    ) -> Result<Vec<Claimed>, Error> {
-        if at.is_past { self.stated(tenant, scope, digest) } else { Ok(digest.facts.clone()) }
-    }
-
     /// Adds the facts that say what was claimed.
     fn name_facts(
         &self,
@@ -469,41 +446,6 @@ impl Inner {
     pub(crate) fn known_at(&self, recorded: RecordedAt) -> KnownAt {
         let is_past = self.views.applied().is_some_and(|tip| recorded < tip.recorded_at);
         KnownAt { recorded, is_past }
-    }
-
-    /// Everything that the answers of an episode claim about its things, whether or not it is counted
-    /// still.
-    fn stated(&self, tenant: u32, scope: u64, digest: &DigestRow) -> Result<Vec<Claimed>, Error> {
-        let mut claims = Vec::new();
-        for answer in &digest.answers {
-            let stored = key::things(tenant, *answer);
-            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
-            let facts = things.map_or_else(Vec::new, |things| things.facts);
-            let here = facts.iter().filter(|stated| stated.scope == scope);
-            claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
-        }
-        Ok(claims)
-    }
-
-    /// Everything that the events of an episode claim that have a label.
-    fn labelled(
-        &self,
-        tenant: u32,
-        scope: u64,
-        digest: &DigestRow,
-        label: Tag,
-    ) -> Result<Vec<Claimed>, Error> {
-        let mut claims = Vec::new();
-        for answer in &digest.answers {
-            let stored = key::things(tenant, *answer);
-            let things = row(&self.views, Space::Sources, &stored, ThingsRow::decode)?;
-            let Some(things) = things.filter(|things| things.labels.contains(&label)) else {
-                continue;
-            };
-            let here = things.facts.iter().filter(|stated| stated.scope == scope);
-            claims.extend(here.filter_map(|stated| stated.among(&digest.items)));
-        }
-        Ok(claims)
     }
 
     /// The version of a fact that stood on what was said somewhere at an instant, as it was known then. What was said

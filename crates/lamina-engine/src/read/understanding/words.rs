@@ -18,7 +18,7 @@ use crate::derive::concepts::rows::DigestRow;
 use crate::derive::concepts::things::{self, THING};
 use crate::derive::read::answer_row;
 use crate::engine::Inner;
-use crate::read::recall::texts::{Answered, Named};
+use crate::read::recall::text_cache::{Answered, Named};
 
 /// Things of one concept that are named.
 const THINGS_NAMED_MAX: usize = 64;
@@ -309,7 +309,9 @@ impl<'a> Words<'a> {
         let Some(event) = self.inner.views.event_again(self.tenant, answer.event)? else {
             return Ok(None);
         };
-        let entry = self.inner.reader.entry(event.offset, event.place)?;
+        let Some(entry) = self.inner.sound_entry(event.offset, event.place)? else {
+            return Ok(None);
+        };
         let Some(bytes) = entry.what.live() else { return Ok(None) };
         let what = lamina_store::codec::experience::ExperienceWhat::decode(bytes)
             .map_err(|_| Error::Undecodable { what: "an event" })?;
@@ -325,7 +327,10 @@ impl<'a> Words<'a> {
             Slot::Vacant(slot) => slot,
         };
         let row = answer_row(&self.inner.views, self.tenant, offset)?;
-        let answer = row.map(|row| self.inner.answer_at(self.tenant, offset, &row)).transpose()?;
+        let answer = match row.map(|row| self.inner.answer_at(self.tenant, offset, &row)) {
+            Some(Err(error)) if error.is_damage() => None,
+            answer => answer.transpose()?,
+        };
         Ok(slot.insert(answer.flatten()).as_ref().map(|said| &said.0))
     }
 }

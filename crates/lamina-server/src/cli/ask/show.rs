@@ -160,6 +160,12 @@ fn headline(pack: &Value, paint: Paint) -> String {
             number(why, "/best_score"),
             number(why, "/floor"),
         );
+        if let Some(hint) = why.get("hint").and_then(Value::as_str) {
+            let _ = writeln!(text, "{hint}");
+        }
+        if !list(pack, "/layers/events").is_empty() {
+            let _ = writeln!(text, "The closest there is:");
+        }
     }
     text
 }

@@ -15,19 +15,29 @@ use lamina_env::RealDisk;
 
 use super::call::given;
 use super::exit::{Exit, Failure};
+use super::serve;
 use crate::config::{Config, Environment, Flags};
 use crate::mcp::profile::Profile;
 use crate::secret::read_secret_file;
 pub(super) use args::McpArgs;
+use args::Transport;
 use link::{Link, LinkCaller};
 use workspace::WorkspaceFinder;
 
+/// Threads that carry messages, and that look at files of the workspace. Each costs memory in every client.
+const WORKERS: usize = 2;
+const BLOCKING_THREADS_MAX: usize = 4;
+/// The variable that names the profile.
+const MCP_TOOL_PROFILE: &str = "MCP_TOOL_PROFILE";
 /// Bytes of a file with a token.
 const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
 /// Speaks with one client until it is gone.
 pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
-    let profile = given(args.profile.as_deref(), "MCP_TOOL_PROFILE");
+    if args.transport == Transport::Sse {
+        return serve_sse(&args);
+    }
+    let profile = given(args.profile.as_deref(), MCP_TOOL_PROFILE);
     let profile: Profile =
         profile.map_or(Ok(Profile::Slim), |name| name.parse()).map_err(Failure::usage)?;
     let token = token(&args)?;
@@ -39,6 +49,7 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
     let finder = WorkspaceFinder {
         project: args.project.clone(),
         session: args.session.clone(),
+        eventloom: args.eventloom_path.as_ref().map(|path| path.display().to_string()),
         register: !args.no_register,
         registry: data.clone(),
     };
@@ -57,13 +68,23 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
             return Err(Failure::usage(anyhow!("neither a directory nor a server is named")));
         }
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(Failure::unreadable)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING_THREADS_MAX).enable_all();
+    let runtime = runtime.build().map_err(Failure::unreadable)?;
     let ended = runtime.block_on(pump::run(profile, finder, link));
     // A thread may still wait for a line that never comes.
     runtime.shutdown_background();
     ended
+}
+
+/// Serves the older transport until it is told to end, for configurations that name its address.
+fn serve_sse(args: &McpArgs) -> Result<Exit, Failure> {
+    let listen = Some(format!("{}:{}", args.host, args.port));
+    let flags = Flags { data: args.data.clone(), listen, ..Flags::default() };
+    let config = Config::load(&flags, &Environment::of_process(), &RealDisk);
+    let mut config = config.map_err(Failure::usage)?;
+    config.mcp.sse = true;
+    serve::serve(&config)
 }
 
 /// The directory that a server would use with the same flags.

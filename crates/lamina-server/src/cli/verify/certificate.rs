@@ -104,7 +104,8 @@ fn unknown() -> anyhow::Error {
 }
 
 /// A key: in hex, or a file that has it, as `lamina keys` prints it.
-fn public_key(env: &Env, key: &str) -> Result<[u8; 32], Failure> {
+/// A public key: 64 hex digits, or a file that `lamina keys` was written to.
+pub(super) fn public_key(env: &Env, key: &str) -> Result<[u8; 32], Failure> {
     if let Some(key) = hex::decode_array(key) {
         return Ok(key);
     }

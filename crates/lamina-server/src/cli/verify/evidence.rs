@@ -11,13 +11,13 @@ use lamina_aegx::{
     AUDIT_LOG, BundleEntry, BundleSource, EntryKind, MANIFEST, RECORDS, Report, VerifyMode,
     VerifyOptions, verify, verify_zip,
 };
-use lamina_env::{Disk as _, RealDisk};
+use lamina_env::{Disk as _, Env, RealDisk};
 use lamina_portable::json::Value;
 use lamina_types::stdx::hex;
 use serde_json::json;
 
+use super::certificate::public_key;
 use super::exhibit::{Exhibit, ExhibitContent};
-use super::zaxy::public_key;
 use crate::cli::args::VerifyArgs;
 use crate::cli::disk_bytes::{DiskBytes, DiskReader};
 use crate::cli::exit::{Exit, Failure};
@@ -71,7 +71,8 @@ pub(super) fn check(args: &VerifyArgs, _: &Exhibit) -> Result<Exit, Failure> {
 /// Checks a path, whatever it looks like.
 pub(super) fn check_path(args: &VerifyArgs) -> Result<Exit, Failure> {
     let mode = if args.reference { VerifyMode::Reference } else { VerifyMode::Strict };
-    let expected = args.trust.expect_public_key.as_deref().map(expected_key).transpose()?;
+    let named = args.trust.expect_public_key.as_deref();
+    let expected = named.map(|key| public_key(&Env::real(), key)).transpose()?;
     if args.reference && (expected.is_some() || args.trust.require_pin) {
         let error = anyhow!("--reference reads no proof and knows no keys");
         return Err(Failure::usage(error));
@@ -98,12 +99,6 @@ pub(super) fn check_path(args: &VerifyArgs) -> Result<Exit, Failure> {
     let verdict = Verdict { report: &report, is_pinned, pin_fault };
     print(&if args.json { verdict.as_json() } else { verdict.as_text() })?;
     Ok(verdict.exit())
-}
-
-fn expected_key(given: &str) -> Result<[u8; 32], Failure> {
-    let text = public_key(given)?;
-    let key = hex::decode_array(&text);
-    key.ok_or_else(|| Failure::usage(anyhow!("a checkpoint is signed by an Ed25519 key: 64 digits")))
 }
 
 /// A bundle in a directory, read file by file.

@@ -82,6 +82,7 @@ fn question(ability: &str, asked: &Value, records: &[Record]) -> anyhow::Result<
     let pair =
         |one: &str, other: &str| Some((names(sources.get(one)?), names(sources.get(other)?)));
     Ok(Some(Question {
+        at: None,
         text: text(asked, "question")?.to_owned(),
         category: ability.to_owned(),
         evidence,

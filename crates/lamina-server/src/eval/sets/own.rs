@@ -46,6 +46,7 @@ fn take(line: &str, into: &mut BTreeMap<String, Conversation>) -> anyhow::Result
     }
     let pair = |one: &str, other: &str| Some((names(item.get(one)?), names(item.get(other)?)));
     let question = Question {
+        at: None,
         text: text(&item, "question").context("neither `said` nor a question")?.to_owned(),
         category: item.get("category").and_then(Value::as_str).unwrap_or("all").to_owned(),
         evidence: item.get("evidence").map(names).unwrap_or_default(),

@@ -7,14 +7,18 @@ use lamina_env::sim::SimDisk;
 
 use super::{Conversation, Layout, digits};
 
-fn read(layout: Layout, files: &[(&str, &str)], path: &str) -> anyhow::Result<Vec<Conversation>> {
+fn disk(files: &[(&str, &str)]) -> SimDisk {
     let disk = SimDisk::new();
     for (name, text) in files {
         let path = Path::new(name);
         disk.create_dir_all(path.parent().unwrap()).unwrap();
         disk.create_new(path).unwrap().write_at(text.as_bytes(), 0).unwrap();
     }
-    layout.read(&disk, Path::new(path), None)
+    disk
+}
+
+fn read(layout: Layout, files: &[(&str, &str)], path: &str) -> anyhow::Result<Vec<Conversation>> {
+    layout.read(&disk(files), Path::new(path), None)
 }
 
 #[test]
@@ -86,4 +90,41 @@ fn memdaily_and_own() {
 fn a_date_is_its_numbers() {
     assert_eq!(digits("2023/05/20 (Sat) 02:21").unwrap().to_string(), "2023-05-20T02:21:00");
     assert!(digits("soon").is_err() && digits("2023-13-01").is_err());
+}
+
+#[test]
+fn realmem_question_is_asked_at_the_beginning_of_its_session() {
+    let text = r#"{"dialogues":[
+        {"session_uuid":"s1","current_time":"2025-12-19 (Friday)","dialogue_turns":[
+            {"speaker":"User","is_query":false,"content":"I bought oak."}]},
+        {"session_uuid":"s2","current_time":"2025-12-20 (Saturday)","dialogue_turns":[
+            {"speaker":"User","is_query":true,"content":"Which wood?","category_name":"c"},
+            {"speaker":"Assistant","is_query":false,"content":"Oak.","memory_session_uuids":["s1","s2"]}]}]}"#;
+    let set = read(Layout::RealMem, &[("/d/m.json", text)], "/d").unwrap();
+    assert_eq!((set[0].records.len(), set[0].questions.len()), (3, 1));
+    let asked = &set[0].questions[0];
+    assert_eq!(asked.at.as_deref(), Some("2025-12-20T00:00:00Z"));
+    assert_eq!(asked.evidence.iter().collect::<Vec<_>>(), ["s1"], "its own session is no evidence");
+}
+
+#[test]
+fn gatemem_checkpoint_stands_after_its_turn_and_requests_to_delete_are_told() {
+    let episodes = concat!(
+        r#"{"episode_id":"e1","turns":[{"turn_id":"t1","timestamp":"2026-03-03T08:00","#,
+        r#""speaker":{"principal_id":"ann","role":"guest"},"text":"My room is 12."},"#,
+        r#"{"turn_id":"t2","timestamp":"2026-03-03T08:03","speaker":{"principal_id":"ann","#,
+        r#""role":"guest"},"text":"Please delete my room number."}]}"#,
+    );
+    let checkpoints = concat!(
+        r#"{"episode_id":"e1","as_of_turn_id":"t2","asker":{"principal_id":"bo","role":"clerk"},"#,
+        r#""query_type":"privacy","query_text":"Which room?","#,
+        r#""judge_spec":{"include":[],"not_include":["room 12"]},"leak_targets":["12"]}"#,
+    );
+    let all = [("/d/episodes.jsonl", episodes), ("/d/checkpoints.jsonl", checkpoints)];
+    let read = super::gatemem::read(&disk(&all), std::path::Path::new("/d")).unwrap();
+    let [episode] = read.as_slice() else { panic!("one episode") };
+    assert!(!episode.turns[0].asks_to_delete() && episode.turns[1].asks_to_delete());
+    let asked = &episode.checkpoints[&1][0];
+    assert_eq!((asked.actor.as_str(), asked.role.as_str()), ("user:bo", "clerk"));
+    assert_eq!(asked.excludes.len(), 2);
 }

@@ -3,6 +3,7 @@
 //! Without a language model the sentences are quoted; with one it is shown the pack and nothing else,
 //! and every marker that it writes is held against the pack.
 
+mod chain;
 mod document;
 mod model;
 mod told;

@@ -9,6 +9,7 @@ use lamina_api::v1::beliefs::{
     IntervalBody, NamedRecord, NodeBody, RevisionPolicyBody, SupportBody, VersionBody, WhyBody,
     as_of, one,
 };
+use lamina_api::v1::damaged::ListItem;
 use lamina_api::{ApiError, time};
 use lamina_core::derive::beliefs::calibration::Calibration;
 use lamina_core::derive::beliefs::why::{Graph, NodeId};
@@ -64,7 +65,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     };
     let page = engine.beliefs(permit, question).await?;
     let next = page.next.map(|key| query.next_cursor(&position(recorded, key), &mac));
-    let items = page.items.iter().map(shown).collect();
+    let items = ListItem::page(page.items.iter().map(shown), &page.damaged);
     reply::json(StatusCode::OK, &BeliefsPage { items, has_more: next.is_some(), next_cursor: next })
 }
 

@@ -16,8 +16,8 @@ use lamina_types::limits::WAIT_MS_MAX;
 use lamina_types::{ScopePath, Stage};
 
 use super::experience::{
-    Referred, begin_consolidation, permit, refers, status, until, used_key, wait_of,
-    with_context, with_replay_warning,
+    Referred, begin_consolidation, permit, refers, status, until, used_key, wait_of, with_context,
+    with_replay_warning,
 };
 use crate::http::app::App;
 use crate::http::call::{Call, Desk};

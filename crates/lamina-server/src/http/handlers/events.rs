@@ -140,7 +140,8 @@ async fn page(call: Call, query: EventsQuery) -> Result<Response, Failure> {
         query.next_cursor(&position, &|bytes| engine.cursor_mac(caller.tenant, bytes))
     });
     let scopes = page.traversed.map(|scopes| scopes.into_iter().map(traversed).collect());
-    reply::json(StatusCode::OK, &EventsPage::new(Page::new(items, next), scopes))
+    let shown = EventsPage::new(Page::new(items, next), scopes).with_damaged(&page.damaged);
+    reply::json(StatusCode::OK, &shown)
 }
 
 pub(super) fn traversed(scope: Traversed) -> TraversedScope {

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
+use lamina_api::v1::damaged::ListItem;
 use lamina_api::v1::facts::{
     BuiltBody, DerivationStatus, EmbeddingBody, EntityBody, FactBody, FactsPage, FactsQuery,
     MappingBody, SideBody, TimelineBody, TimelineEntry, ValueBody,
@@ -30,7 +31,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
     let turn = Turn::of(&query, FACTS, &engine, &mac)?;
     let page = engine.facts(permit, question(&query, &turn)).await?;
     let next = page.next.map(|key| turn.next(key).cursor(&query, FACTS, &mac));
-    let items = page.items.iter().map(shown).collect();
+    let items = ListItem::page(page.items.iter().map(shown), &page.damaged);
     reply::json(StatusCode::OK, &FactsPage { items, has_more: next.is_some(), next_cursor: next })
 }
 

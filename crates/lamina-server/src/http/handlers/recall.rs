@@ -11,19 +11,22 @@ use std::sync::Arc;
 use axum::response::Response;
 use lamina_api::time;
 use lamina_api::v1::admin::ByteRange;
+use lamina_api::v1::damaged::DamagedItem;
 use lamina_api::v1::events::EventBody;
 use lamina_api::v1::recall::{
-    FragmentBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked, RecallRequest,
-    StandingBody, TrailBody, WhyNotBody,
+    ChainBody, FragmentBody, HopBody, LayersBody, PackBody, PackEventBody, ProvenanceBody, Ranked,
+    RecallRequest, StandingBody, TrailBody, WhyNotBody,
 };
 use lamina_core::policy::{Caller, Preset};
-use lamina_core::read::fuse::Signal;
 use lamina_core::read::pack::LAMBDA;
+use lamina_core::read::score::Signal;
 use lamina_core::read::tuning::Tuning;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{
-    Applies, Cited, Excerpt, Fragment, MayRecall, Ranked as Found, Recalled, StandingOffices,
+    Applies, Cited, Excerpt, FactChain, Fragment, HopRecord, MayRecall, Ranked as Found, Recalled,
+    StandingOffices,
 };
+
 use lamina_types::capability::{
     Capability, DiagnosticsRead, LlmInvoke, ScopeReadLocal, UnderstandingRead,
     UnderstandingReadCrossScope,
@@ -40,6 +43,10 @@ use crate::http::failure::{Failure, internal};
 use crate::http::packs::Kept;
 use crate::http::record::AccessTimes;
 use crate::http::reply;
+
+/// Said where records of a time were written after the knowledge that is asked with.
+pub(super) const ASK_OF_VALID_TIME: &str = "Nothing was recorded by that time. Records that happened before it \
+    were written later: ask with temporal.as_of_valid for how things were then.";
 
 /// What is known about a question.
 pub(super) async fn recall(mut call: Call) -> Result<Response, Failure> {
@@ -228,8 +235,11 @@ async fn pack(
         scope: question.scope.to_string(),
         view: question.view.as_str(),
         context_block,
+        certainty: recalled.certainty.as_str(),
         layers,
         standing: recalled.standing.iter().map(standing).collect(),
+        profile: recalled.profile.iter().map(facts::shown).collect(),
+        chain: recalled.chain.as_ref().map(chain),
         knowledge_subgraph: (question.view == PackView::Structured).then(|| graph::of(recalled)),
         provenance: ProvenanceBody { trail: trail(recalled), citations: citations(recalled) },
         diagnostics: None,
@@ -238,11 +248,35 @@ async fn pack(
             candidates: why.candidates,
             best_score: rounded(why.best_score),
             floor: why.floor,
+            hint: why.is_before_records.then_some(ASK_OF_VALID_TIME),
         }),
-        partial: !failed.is_empty(),
-        partial_reason: (!failed.is_empty())
-            .then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", "))),
+        damaged: recalled.damaged.iter().map(DamagedItem::new).collect(),
+        partial: !failed.is_empty() || !recalled.damaged.is_empty(),
+        partial_reason: partial_reason(&failed, recalled.damaged.len()),
     })
+}
+
+fn chain(chain: &FactChain) -> ChainBody {
+    let hop = |hop: &HopRecord| HopBody {
+        fact: hop.fact.as_ref().map(|fact| fact.id.to_string()),
+        text: hop.words.clone(),
+        value: hop.value.clone(),
+        event: hop.event.map(|event| event.to_string()),
+    };
+    ChainBody {
+        hops: chain.hops.iter().map(hop).collect(),
+        branches: chain.branches.iter().map(|hops| hops.iter().map(hop).collect()).collect(),
+        missing: chain.missing.clone(),
+    }
+}
+
+/// Why a pack is not everything.
+fn partial_reason(failed: &[&str], damaged: usize) -> Option<String> {
+    let failed =
+        (!failed.is_empty()).then(|| format!("DERIVED_LAYER_UNAVAILABLE: {}", failed.join(", ")));
+    let damaged = (damaged > 0).then(|| format!("RECORD_DAMAGED: {damaged} records"));
+    let reasons: Vec<String> = failed.into_iter().chain(damaged).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 fn fragments(event: &EventRecord, fragment: &Fragment) -> FragmentBody {
@@ -300,6 +334,7 @@ async fn layers(
         let record = PackEventBody {
             event: EventBody::new(&found.record, derives),
             matched_fragments: fragment.into_iter().collect(),
+            below_floor: recalled.is_below_floor(),
         };
         placed(at, record, found.score)
     };

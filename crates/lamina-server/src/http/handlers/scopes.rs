@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use lamina_api::query::Params;
 use lamina_api::v1::scopes::{
-    Member, MembersBody, PruneCandidate, PruneRequest, Pruned, ScopeBody, ScopePolicies,
-    PrunedRecords, ScopeRegistration, path_of, prefix_of,
+    Member, MembersBody, PruneCandidate, PruneRequest, Pruned, PrunedRecords, ScopeBody,
+    ScopePolicies, ScopeRegistration, path_of, prefix_of,
 };
 use lamina_api::{ApiError, Page, PageStart, cursor, time};
 use lamina_core::policy::{Caller, Denial, Permit, is_of, others_scope_needs};

@@ -44,8 +44,7 @@ pub(super) async fn list(call: Call) -> Result<Response, Failure> {
             items.push(shown(&record));
         }
     }
-    let whole =
-        WholeList { app: &call.app, tenant: caller.tenant, name: "vocabularies", items };
+    let whole = WholeList { app: &call.app, tenant: caller.tenant, name: "vocabularies", items };
     let page = whole.page(&Params::new(&pairs), |it: &VocabularyBody| {
         format!("{} {}", it.name, it.scope.as_deref().unwrap_or_default())
     })?;

@@ -7,7 +7,8 @@ use lamina_core::read::checkout::typed::{TypedEvent, is_telemetry, sentence};
 use lamina_core::read::checkout::{ITEM_CHARS_MAX, line};
 use lamina_core::read::prompt::RecordAuthor;
 use lamina_engine::read::facts::FactRecord;
-use lamina_engine::read::recall::{Considered, MayRecall, Recalled, fact_words};
+use lamina_engine::read::recall::{Considered, MayRecall, Recalled};
+use lamina_engine::read::render::fact_words;
 use lamina_models::structured::typed_fields;
 use lamina_types::layer::Term;
 use lamina_types::recall::{
@@ -125,11 +126,15 @@ pub(super) fn recall_of(session: &Session<'_>, query: &ContextQuery) -> Recall {
         stream: false,
         idempotency_key: None,
         floor: None,
+        selection: None,
     }
 }
 
 /// Leave to ask a question in a session.
-pub(super) async fn may(session: &Session<'_>, question: &Recall) -> Result<MayRecall, ToolFailure> {
+pub(super) async fn may(
+    session: &Session<'_>,
+    question: &Recall,
+) -> Result<MayRecall, ToolFailure> {
     let may = recall::may(&session.call.desk, &session.call.caller, question).await;
     may.map_err(|failure| session.failed(failure))
 }

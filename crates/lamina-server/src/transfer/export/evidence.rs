@@ -25,6 +25,8 @@ use gather::gather;
 pub(super) const BUNDLE_BYTES_MAX: u64 = 256 << 20;
 /// Records of a bundle: as many as verifiers take from an archive.
 pub(super) const RECORDS_MAX: u64 = 200_000;
+/// Blobs of a bundle: an archive has a file for each.
+pub(super) const BLOBS_MAX: usize = 40_000;
 /// Bytes of a blob that travels; of a larger one there is the hash.
 pub(super) const BLOB_BYTES_MAX: u64 = 16 << 20;
 /// Bytes that are sent between two looks at the receiver.
@@ -76,7 +78,7 @@ async fn send(archive: &[u8], out: PieceSender) -> Result<u64, ExportStop> {
 
 fn too_large() -> Failure {
     let text = format!(
-        "The bundle would have more than {RECORDS_MAX} records or {} MiB; use an earlier as_of or the format jsonl.",
+        "The bundle would have more than {RECORDS_MAX} records, {BLOBS_MAX} blobs or {} MiB; use an earlier as_of or the format jsonl.",
         BUNDLE_BYTES_MAX >> 20
     );
     ApiError::new(ErrorCode::BodyTooLarge, text).into()

@@ -9,7 +9,7 @@ use lamina_engine::read::export::{
     CancelledEvent, ConflictDecision, Declaration, DeclaredSupport, EntityMerge,
 };
 use lamina_engine::read::facts::{FactObject, FactRecord};
-use lamina_engine::read::recall::{belief_words, fact_words};
+use lamina_engine::read::render::{belief_words, fact_words};
 use lamina_engine::read::understanding::ConceptRecord;
 use lamina_portable::export::{
     ConceptSupports, ExportBelief, ExportConcept, ExportControl, ExportEpisode, ExportEvent,
@@ -23,7 +23,7 @@ use lamina_types::{EventId, EventRecord};
 use super::terms::{export_term, object_value, term_value, thing};
 use crate::http::{stance_word, term_name, vocabulary_text};
 
-pub(super) fn event(mut record: EventRecord) -> ExportRecord {
+pub(crate) fn event(mut record: EventRecord) -> ExportRecord {
     let origin = record.experience.origin.take();
     ExportRecord::Event(Box::new(ExportEvent {
         id: record.id.to_string(),

@@ -55,11 +55,7 @@ pub(super) fn synthesize(app: &Arc<App>, caller: &Caller, wanted: WantedConcepts
     }
 }
 
-async fn ask(
-    app: &Arc<App>,
-    caller: &Caller,
-    scope: &ScopePath,
-) -> Result<(), Failure> {
+async fn ask(app: &Arc<App>, caller: &Caller, scope: &ScopePath) -> Result<(), Failure> {
     let desk = Desk { app: Arc::clone(app), record: Arc::new(Record::default()) };
     let permit = desk.permit::<UnderstandingSynthesize>(caller, Some(scope)).await?;
     let audit_id = app.engine.audit_id();

@@ -60,6 +60,9 @@ fn bundle_is_exported_verified_and_imported() {
     assert_eq!(report["pinned"], true);
     let other = "ab".repeat(32);
     ends_with(2, &["verify", shown(&place), "--expect-public-key", &other]);
+    let named = home.path().join("log.key");
+    write_atomic(&RealDisk, &named, format!("log-signing ed25519 {key}\n").as_bytes()).unwrap();
+    fine(&["verify", shown(&place), "--expect-public-key", shown(&named), "--require-pin"]);
     ends_with(2, &["verify", shown(&place), "--require-pin"]);
     // A place that is taken stays.
     ends_with(64, &[&words[..], &["--out", shown(&place)]].concat());

@@ -252,7 +252,8 @@ fn concept_label_of_one_row_makes_a_concept_at_once() {
     let answer = api.post("/v1/import/mem0", &json!({"scope": scope, "rows": rows})).ok(202);
     finished(&mut api, &string(&answer, "import_id"));
     let labelled = events(&mut api, &scope);
-    let labelled = labelled.iter().find(|event| event["context"]["labels"].to_string().contains("eat"));
+    let labelled =
+        labelled.iter().find(|event| event["context"]["labels"].to_string().contains("eat"));
     let labelled = string(labelled.unwrap(), "id");
     let shown = |api: &mut Api, target: &str| -> Vec<Value> {
         let page = api.get(&format!("{target}scope={scope}")).ok(200);

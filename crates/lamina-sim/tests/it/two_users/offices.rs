@@ -264,7 +264,8 @@ fn system_subjects_are_refused() {
 /// A tenant that nobody administers can set no policy and place no hold: the operator reads so at the start.
 #[test]
 fn tenant_without_administrator_is_named_at_the_start() {
-    let team = Team::start_with("on_prem_enterprise", &[("LAMINA_AUTH_TENANT_ADMINS", "acme/user:admin")]);
+    let team =
+        Team::start_with("on_prem_enterprise", &[("LAMINA_AUTH_TENANT_ADMINS", "acme/user:admin")]);
     for tenant in ["acme", "other"] {
         write(&mut team.caller(tenant, "user:alice"), PERSON, "I am here.");
     }

@@ -81,8 +81,11 @@ fn memtables_are_written_while_rows_keep_coming() {
         batch.put(Space::ALL[n as usize % 2], n.to_be_bytes(), vec![n as u8; 2_048]);
         kv.write(batch).unwrap();
     }
-    let tables = || -> usize { kv.keyspaces.iter().map(Keyspace::table_count).sum() };
-    let sealed = || -> usize { kv.keyspaces.iter().map(Keyspace::sealed_memtable_count).sum() };
+    let count = |of: fn(&Keyspace) -> usize| -> usize {
+        kv.store().unwrap().keyspaces.iter().map(of).sum()
+    };
+    let tables = || count(Keyspace::table_count);
+    let sealed = || count(Keyspace::sealed_memtable_count);
     // Long enough for a machine that has other things to do.
     for _ in 0..100_000 {
         if sealed() == 0 {
@@ -139,4 +142,57 @@ proptest! {
             }
         }
     }
+}
+
+/// A disk with as many free bytes as the test says.
+fn ballast(dir: &Path, free: u64) -> (lamina_env::sim::SimDisk, Ballast) {
+    let disk = lamina_env::sim::SimDisk::new();
+    lamina_env::Disk::create_dir_all(&disk, dir).unwrap();
+    disk.set_capacity(Some(free));
+    let ballast = Ballast::new(Arc::new(disk.clone()), dir, 0);
+    (disk, ballast)
+}
+
+fn row(value: &str) -> Batch {
+    let mut batch = Batch::default();
+    batch.put(Space::Events, "key", value);
+    batch
+}
+
+#[test]
+fn write_without_space_is_refused_and_goes_well_when_there_is_some() {
+    let dir = tempfile::tempdir().unwrap();
+    let (disk, ballast) = ballast(dir.path(), 2 * TABLES_ROOM);
+    let kv = FjallKv::open_beside(dir.path(), Placement::default(), Some(ballast)).unwrap();
+    kv.write(row("first")).unwrap();
+    disk.set_capacity(Some(0));
+    let error = kv.write(row("second")).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    assert_eq!(kv.get(Space::Events, b"key").unwrap().as_deref(), Some(&b"first"[..]));
+    assert_eq!(kv.compact().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    disk.set_capacity(Some(2 * TABLES_ROOM));
+    kv.write(row("second")).unwrap();
+    assert_eq!(kv.get(Space::Events, b"key").unwrap().as_deref(), Some(&b"second"[..]));
+}
+
+#[test]
+fn store_that_failed_is_opened_again_with_everything_that_it_had_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let (disk, ballast) = ballast(dir.path(), 2 * TABLES_ROOM);
+    let kv = FjallKv::open_beside(dir.path(), Placement::default(), Some(ballast)).unwrap();
+    kv.write(row("first")).unwrap();
+    // As after a write of the engine that found no space.
+    let error = kv.judge(fjall::Error::Io(io::Error::from(io::ErrorKind::StorageFull)));
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    disk.set_capacity(Some(REOPEN_ROOM));
+    assert!(kv.write(row("second")).is_err(), "too little space to open it");
+    assert_eq!(kv.get(Space::Events, b"key").unwrap().as_deref(), Some(&b"first"[..]));
+    // Opened with little space it rests, and works again with more.
+    disk.set_capacity(Some(2 * REOPEN_ROOM));
+    kv.write(row("second")).unwrap();
+    assert!(kv.store().unwrap().is_resting);
+    disk.set_capacity(Some(2 * TABLES_ROOM));
+    kv.write(row("third")).unwrap();
+    assert!(!kv.store().unwrap().is_resting);
+    assert_eq!(kv.get(Space::Events, b"key").unwrap().as_deref(), Some(&b"third"[..]));
 }

@@ -79,6 +79,15 @@ fn put_in_force_keeps_what_an_addition_stands_beside() {
 }
 
 #[test]
+fn put_in_force_takes_the_later_word_of_the_past_for_the_same_sentence() {
+    let all =
+        [said(1, "Blue Harbour was built by Acme."), said(2, "Blue Harbour was built by Initech.")];
+    assert_eq!(answer("Who was Blue Harbour built by?", &all, now(9)), [all[1].text]);
+    let all = [all[1].clone(), all[0].clone()];
+    assert_eq!(answer("Who was Blue Harbour built by?", &all, now(9)), [all[0].text]);
+}
+
+#[test]
 fn without_time_clause_keeps_short_questions() {
     assert_eq!(without_time_clause("Who led it before Colm?"), "Who led it");
     assert_eq!(without_time_clause("Who before Colm?"), "Who before Colm?");

@@ -3,7 +3,8 @@
 use lamina_api::v1::answer::CitationBody;
 use lamina_core::read::answer::verify::verify;
 use lamina_core::read::prompt::{AuthorList, PromptTag, RecordAuthor};
-use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
+use lamina_engine::read::recall::Recalled;
+use lamina_engine::read::render::{belief_words, fact_words};
 use lamina_models::llm::{Fault, Llm, Shown, Spent, Task};
 use lamina_types::Micros;
 use lamina_types::recall::Layer;

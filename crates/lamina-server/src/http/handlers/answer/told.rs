@@ -10,6 +10,7 @@ use lamina_types::recall::{CitationMode, Layer};
 
 use serde_json::{Value, json};
 
+use super::chain;
 use crate::http::failure::{Failure, internal};
 use crate::http::handlers::recall::block::{day, speaker};
 use crate::http::handlers::recall::rounded;
@@ -36,6 +37,9 @@ pub(super) fn tell(
     mode: CitationMode,
     tokens_max: Option<u64>,
 ) -> Told {
+    if let Some(chain) = &quotes.chain {
+        return chain::tell(chain, mode);
+    }
     let mut quoted: Vec<&Quote> = quotes.answering.iter().collect();
     if quoted.is_empty() {
         return unknown(quotes, mode);
@@ -178,15 +182,20 @@ impl Sources {
 
     /// The marker of a quote's record.
     pub(super) fn mark(&mut self, quote: &Quote) -> String {
-        if let Some(known) = self.citations.iter().find(|citation| citation.id == quote.id) {
+        self.mark_record(quote.layer, quote.id.clone(), quote.judged.strength)
+    }
+
+    /// The marker of a record.
+    pub(super) fn mark_record(&mut self, layer: Layer, id: String, strength: f64) -> String {
+        if let Some(known) = self.citations.iter().find(|citation| citation.id == id) {
             return known.marker.clone();
         }
         let marker = format!("[{}{}]", self.prefix, self.citations.len() + 1);
         self.citations.push(CitationBody {
             marker: marker.clone(),
-            layer: quote.layer.singular(),
-            id: quote.id.clone(),
-            support_strength: rounded(quote.judged.strength),
+            layer: layer.singular(),
+            id,
+            support_strength: rounded(strength),
         });
         marker
     }

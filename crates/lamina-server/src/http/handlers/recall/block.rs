@@ -10,7 +10,8 @@ use lamina_core::read::prompt::{
 };
 use lamina_engine::read::beliefs::Ground;
 use lamina_engine::read::facts::FactRecord;
-use lamina_engine::read::recall::{Recalled, belief_words, fact_words};
+use lamina_engine::read::recall::Recalled;
+use lamina_engine::read::render::{belief_words, fact_words};
 use lamina_types::recall::CitationMode;
 use lamina_types::{EventId, EventRecord, FactId, Micros};
 
@@ -31,8 +32,8 @@ struct Piece {
     id: String,
 }
 
-/// The records as text, the best first: events, then what is known and believed as far as it says something else, and
-/// last, marked as `standing`, what applies whatever is asked.
+/// The records as text, the best first: events, then what is known and believed as far as it says something else, then
+/// the profile of the person who asks, and last, marked as `standing`, what applies whatever is asked.
 pub(in crate::http::handlers) fn of(recalled: &Recalled, citations: CitationMode) -> String {
     let pieces = pieces(recalled);
     let sources = (citations == CitationMode::BlockAtEnd && !pieces.is_empty()).then(|| {
@@ -80,8 +81,10 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         let event = &found.record;
         let at = event.experience.context.observed_at.0;
         let authors = RecordAuthor::of(event).into();
-        let text =
-            record(at, PromptTag::of_event(event), &authors, event.experience.content.text());
+        let tag = PromptTag::of_event(event);
+        let is_closest = recalled.is_below_floor();
+        let header = RecordHeader { minute: "", tag, authors: &authors, is_closest };
+        let text = render(at, header, event.experience.content.text());
         pieces.push(Piece { text, id: event.id.to_string() });
     }
     let applied = facts((recalled, &cut), &applies, &mut told, &mut pieces);
@@ -111,14 +114,19 @@ fn pieces(recalled: &Recalled) -> Vec<Piece> {
         }
     }
     wider((recalled, &cut), &applies, &mut told, &mut pieces);
-    // Nothing that answers is nothing to be put into a prompt.
-    let derived = recalled.facts.len() + recalled.beliefs.len() + recalled.episodes.len();
-    if !pieces.is_empty() || derived > 0 {
-        for applies in &recalled.standing {
-            let authors = applies.author.clone().into();
-            let text = record(applies.observed_at.0, PromptTag::Standing, &authors, &applies.text);
-            pieces.push(Piece { text, id: applies.id.to_string() });
+    for fact in &recalled.profile {
+        let words = fact_words(fact);
+        if told.adds(&words) {
+            let at = fact.valid_from.map_or(fact.recorded_from.0, |at| at.0);
+            let id = fact.id.to_string();
+            let text = record(at, PromptTag::Fact, authors_of(recalled, &id), &words);
+            pieces.push(Piece { text, id });
         }
+    }
+    for applies in &recalled.standing {
+        let authors = applies.author.clone().into();
+        let text = record(applies.observed_at.0, PromptTag::Standing, &authors, &applies.text);
+        pieces.push(Piece { text, id: applies.id.to_string() });
     }
     pieces
 }
@@ -221,15 +229,23 @@ pub(in crate::http::handlers) fn authors_of<'a>(
 
 /// A record as it stands in the block.
 fn record(at: Micros, tag: PromptTag, authors: &AuthorList, text: &str) -> String {
+    render(at, RecordHeader { minute: "", tag, authors, is_closest: false }, text)
+}
+
+fn render(at: Micros, header: RecordHeader<'_>, text: &str) -> String {
     let date = time::print(at);
     let (day, clock) = date.split_once('T').unwrap_or((date.as_str(), ""));
     let clock = clock.get(..5).unwrap_or("00:00");
     let minute = format!("{day} {clock}");
-    render_record(RecordHeader { minute: &minute, tag, authors }, text)
+    render_record(RecordHeader { minute: &minute, ..header }, text)
 }
 
 /// The events as a story: in the order in which they happened, each on a line of its own with its day and its author.
 pub(super) fn story(recalled: &Recalled) -> String {
+    if recalled.is_below_floor() {
+        // The closest there is makes no story.
+        return String::new();
+    }
     let mut events: Vec<&EventRecord> = recalled.events.iter().map(|found| &found.record).collect();
     events.sort_by_key(|event| event.experience.context.observed_at);
     let told = events.iter().map(|event| {

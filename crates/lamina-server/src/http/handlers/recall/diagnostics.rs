@@ -7,7 +7,7 @@ use lamina_api::v1::recall::{
     ChannelList, ChannelRank, DiagnosticsBody, DropDiagnostics, ItemDiagnostics, PolicyBody,
     Reorder, ScopeTraversed,
 };
-use lamina_core::read::fuse::Signal;
+use lamina_core::read::score::Signal;
 use lamina_engine::ReadPermit;
 use lamina_engine::read::recall::{Considered, Dropped, Recalled};
 use lamina_types::recall::{Detail, Recall};
@@ -52,6 +52,7 @@ pub(super) fn of(
         relevance: rounded(recalled.relevance),
         time_ms,
         knapsack_evictions: (recalled.evicted > 0).then_some(recalled.evicted),
+        tail_evictions: (recalled.cut > 0).then_some(recalled.cut),
         tokens: recalled.tokens,
         models: full.then(|| {
             recalled.embedded_by.iter().map(|model| ("embedding", model.clone())).collect()
@@ -147,6 +148,7 @@ fn drop_of((id, why): &(EventId, Dropped)) -> DropDiagnostics {
         Dropped::BelowFloor => "below_floor",
         Dropped::Filtered => "filtered",
         Dropped::LayerLimit => "layer_limit",
+        Dropped::TailCut => "tail_cut",
         Dropped::TokenBudget => "token_budget",
     };
     DropDiagnostics { event_id: id.to_string(), reason }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lamina_api::time;
-use lamina_engine::read::recall::{Recalled, belief_words};
+use lamina_engine::read::recall::Recalled;
+use lamina_engine::read::render::belief_words;
 use serde_json::{Map, Value, json};
 
 use crate::http::handlers::{beliefs, facts};
@@ -54,6 +55,7 @@ pub(super) fn of(recalled: &Recalled) -> Value {
         claims.push(json!({
             "@id": event.id.to_string(),
             "@type": "Event",
+            "belowFloor": recalled.is_below_floor(),
             "actor": event.experience.observed_actor.id.to_string(),
             "text": event.experience.content.text(),
             "startTime": time::print(event.experience.context.observed_at.0),

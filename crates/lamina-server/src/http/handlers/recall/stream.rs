@@ -68,8 +68,13 @@ pub(super) fn events(kept: &Kept) -> Result<Events, Failure> {
             let items = pack.pointer(&format!("/layers/{layer}")).cloned().unwrap_or(json!([]));
             put(&mut events, "layer", &json!({"layer": layer, "items": items, "elapsed_ms": step}));
         }
-        if let Some(standing) = pack.get("standing") {
-            put(&mut events, "standing", &json!({"items": standing}));
+        for name in ["standing", "profile"] {
+            if let Some(items) = pack.get(name) {
+                put(&mut events, name, &json!({"items": items}));
+            }
+        }
+        if let Some(chain) = pack.get("chain") {
+            put(&mut events, "chain", chain);
         }
         if let Some(graph) = pack.get("knowledge_subgraph") {
             put(&mut events, "knowledge_subgraph", graph);
@@ -83,7 +88,7 @@ pub(super) fn events(kept: &Kept) -> Result<Events, Failure> {
     };
     put(&mut events, "diagnostics", &told);
     let mut done = json!({"total_ms": total_ms, "pack_id": kept.id.to_string()});
-    for name in ["why_not", "_partial", "_partial_reason", "as_of"] {
+    for name in ["certainty", "why_not", "_partial", "_partial_reason", "as_of"] {
         if let Some((value, done)) = pack.get(name).zip(done.as_object_mut()) {
             done.insert(name.to_owned(), value.clone());
         }

@@ -29,7 +29,12 @@ fn nothing() -> Gathered {
         superseded: 0,
         redacted: 0,
         relevance: 0.1,
-        why_not: Some(WhyNot { candidates: 500, best_score: 0.12, floor: 0.45 }),
+        why_not: Some(WhyNot {
+            candidates: 500,
+            best_score: 0.12,
+            floor: 0.45,
+            is_before_records: false,
+        }),
         is_partial: false,
     }
 }

@@ -12,7 +12,7 @@ use lamina_types::{AuditRow, BlobId, Content, Micros};
 use super::super::ExportPlan;
 use super::super::reach::ExportReach;
 use super::super::walk::ExportStop;
-use super::{BLOB_BYTES_MAX, BUNDLE_BYTES_MAX, RECORDS_MAX, too_large};
+use super::{BLOB_BYTES_MAX, BLOBS_MAX, BUNDLE_BYTES_MAX, RECORDS_MAX, too_large};
 use crate::http::failure::internal;
 
 /// Refusals of a bundle; older ones are left out.
@@ -117,6 +117,9 @@ async fn gather_blobs(
     }
     if named.is_empty() {
         return Ok(());
+    }
+    if named.len() > BLOBS_MAX {
+        return Err(too_large().into());
     }
     let (desk, caller) = (reach.desk().clone(), reach.caller().clone());
     let permit = desk.app.stack(&caller, None).await?.permit::<BlobRead>(&caller, None);

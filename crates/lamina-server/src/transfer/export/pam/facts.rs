@@ -6,7 +6,7 @@ use lamina_core::derive::beliefs::Polarity;
 use lamina_engine::read::beliefs::Ground;
 use lamina_engine::read::claims::ClaimRecord;
 use lamina_engine::read::facts::FactRecord;
-use lamina_engine::read::recall::fact_words;
+use lamina_engine::read::render::fact_words;
 use lamina_portable::export::line_of;
 use lamina_portable::pam::{Confidence, Memory, MemoryKind, NativeRecord};
 use lamina_types::Micros;

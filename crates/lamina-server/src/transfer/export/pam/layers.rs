@@ -4,7 +4,7 @@ use lamina_core::derive::beliefs::{Polarity, Stance};
 use lamina_core::derive::concepts::Standing;
 use lamina_engine::read::beliefs::{BeliefRecord, Ground};
 use lamina_engine::read::episodes::{EpisodeRecord, EpisodeState};
-use lamina_engine::read::recall::belief_words;
+use lamina_engine::read::render::belief_words;
 use lamina_engine::read::understanding::ConceptRecord;
 use lamina_portable::export::{ExportRecord, line_of};
 use lamina_portable::json::Value;

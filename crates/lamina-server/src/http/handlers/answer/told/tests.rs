@@ -38,7 +38,7 @@ fn quote(id: &str, text: &str, at: i64) -> Quote {
 }
 
 fn told(answering: Vec<Quote>, mode: CitationMode, most: Option<u64>) -> (String, usize) {
-    let quotes = Quotes { answering, considered: Vec::new() };
+    let quotes = Quotes { answering, considered: Vec::new(), chain: None };
     let told = tell(plan("Who came?"), &quotes, mode, most);
     (told.text, told.citations.len())
 }
