@@ -29,8 +29,6 @@ fn nothing_is_claimed() {
          Bob likes neither tea nor coffee.
          Neither my wife nor I like fish.
          Alice and Bob live in Rome and Oslo respectively.
-         Ich wohne in Berlin und arbeite bei Siemens.
-         J'habite à Paris avec ma femme.
          I almost bought a Tesla.
          Summarize: Tom works at Google and lives in Zurich.
          I doubt that Eva speaks Greek.
@@ -66,8 +64,6 @@ fn nothing_is_claimed() {
             Bob likes neither tea nor coffee.
             Neither my wife nor I like fish.
             Alice and Bob live in Rome and Oslo respectively.
-            Ich wohne in Berlin und arbeite bei Siemens.
-            J'habite à Paris avec ma femme.
             I almost bought a Tesla.
             Summarize: Tom works at Google and lives in Zurich.
             I doubt that Eva speaks Greek.
