@@ -126,14 +126,10 @@ impl Inner {
                 && question.layer_limits.iter().all(Option::is_none),
             window: frame.window,
             relevance,
-            why_not: match abstains {
-                true => Some(self.why_not(&frame, &order, (relevance, floor))?),
-                false => None,
-            },
-            certainty: match order.is_empty() {
-                true => Certainty::Unknown,
-                false => Certainty::of(relevance, floor),
-            },
+            why_not: abstains
+                .then(|| self.why_not(&frame, &order, (relevance, floor)))
+                .transpose()?,
+            certainty: Certainty::of(if order.is_empty() { 0.0 } else { relevance }, floor),
             profile: self.profile(&frame)?,
             chain,
             considered: found.considered(&order),
