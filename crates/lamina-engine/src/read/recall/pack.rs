@@ -165,8 +165,7 @@ impl Inner {
         recalled.episodes = kept(episodes, &mut next, &packed.taken, best);
         recalled.concepts = kept(concepts, &mut next, &packed.taken, best);
         let shown = |id: &EventId| recalled.events.iter().any(|event| event.record.id == *id);
-        let excerpts = std::mem::take(&mut recalled.excerpts);
-        recalled.excerpts = excerpts.into_iter().filter(|(id, _)| shown(id)).collect();
+        recalled.excerpts.retain(|id, _| shown(id));
         recalled.evicted = packed.evicted;
         recalled.tokens += packed.tokens;
         recalled.citations = citations(recalled);
