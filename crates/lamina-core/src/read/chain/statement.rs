@@ -100,12 +100,12 @@ fn value_place(before: &[&str], after: &[&str]) -> Option<usize> {
         0 | 1 => 1,
         _ => {
             let end = all().find(is_capital).unwrap_or(after.len());
-            let copula = all().take(end).filter(|at| is_in(at, COPULAS)).next_back();
+            let copula = all().take(end).rfind(|at| is_in(at, COPULAS));
             copula.or_else(|| all().find(|at| is_in(at, COPULAS)))? + 1
         }
     };
     let capital = all().skip(start).find(is_capital);
-    let joined = || all().skip(start).filter(|at| is_in(at, BEFORE_VALUE)).next_back();
+    let joined = || all().skip(start).rfind(|at| is_in(at, BEFORE_VALUE));
     let at = capital.or_else(|| joined().map(|at| at + 1)).unwrap_or(start);
     (at < after.len()).then_some(at)
 }

@@ -17,7 +17,7 @@ pub(super) fn put_author(out: &mut Vec<u8>, RecordSource { actor, source }: &Rec
 
 pub(super) fn record_author(from: &mut Cursor<'_>) -> Read<RecordSource> {
     let actor = from.array()?;
-    Ok(RecordSource { actor, source: optional(from, |from| Ok(from.array()?))? })
+    Ok(RecordSource { actor, source: optional(from, |from| from.array())? })
 }
 
 pub(super) fn put_support(out: &mut Vec<u8>, support: &Support) {

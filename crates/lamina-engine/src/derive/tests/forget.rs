@@ -500,7 +500,7 @@ async fn forget_cut_short_is_finished_by_the_next_start() {
         let world = World::open(dir.path());
         let resumed = world.engine.forgets_resume().await.unwrap();
         assert!(done.is_err() || resumed == 0, "what was answered is over");
-        while world.engine.inner.forgets_left().unwrap() != [] {
+        while !world.engine.inner.forgets_left().unwrap().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let gone = said.iter().filter(|event| world.is_gone(**event)).count();
