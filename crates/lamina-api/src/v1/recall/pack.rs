@@ -377,15 +377,18 @@ impl PackBody {
         // The name of an episode is a phrase of its words.
         const LARGE: &[&str] =
             &["content", "name", "summary", "source", "causal_chain", "narrative", "definition"];
+        let bare = |item: &mut Value| {
+            if let Some(item) = item.as_object_mut() {
+                item.retain(|key, _| !LARGE.contains(&key.as_str()));
+            }
+        };
         let mut pack = serde_json::to_value(self)?;
         let layers = pack.get_mut("layers").and_then(Value::as_object_mut);
         for items in layers.into_iter().flat_map(|layers| layers.values_mut()) {
-            for item in items.as_array_mut().into_iter().flatten() {
-                if let Some(item) = item.as_object_mut() {
-                    item.retain(|key, _| !LARGE.contains(&key.as_str()));
-                }
-            }
+            items.as_array_mut().into_iter().flatten().for_each(bare);
         }
+        let profile = pack.get_mut("profile").and_then(Value::as_array_mut);
+        profile.into_iter().flatten().for_each(bare);
         // Words of facts: ids stay.
         for hop in
             pack.pointer_mut("/chain/hops").and_then(Value::as_array_mut).into_iter().flatten()
