@@ -4,8 +4,9 @@
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use lamina_env::{Disk as _, RealDisk};
+use lamina_env::{Disk as _, DiskFile, RealDisk};
 use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
@@ -16,6 +17,8 @@ use crate::http::listen::Acceptor;
 
 /// The file in the data directory.
 const FILE_NAME: &str = "endpoint.json";
+/// Between two attempts to get the lock beside a socket.
+const LOCK_INTERVAL: Duration = Duration::from_millis(5);
 /// Bytes of the file.
 const FILE_BYTES_MAX: u64 = 16 << 10;
 
@@ -52,12 +55,28 @@ pub(super) async fn bind(config: &Config) -> io::Result<Bound> {
             if let Some(parent) = path.parent().filter(|parent| !RealDisk.exists(parent)) {
                 RealDisk.create_dir_all(parent)?;
             }
+            // Of several servers that find a socket left behind one removes it; the others find the new one.
+            let guard = lock_beside(path).await?;
             remove_stale(path).await?;
             let listener = UnixListener::bind(path)?;
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+            drop(guard);
             Ok(Bound { address: format!("unix:{}", path.display()), acceptor: listener.into() })
         }
     }
+}
+
+/// Waits for the lock under which a socket is removed and made anew.
+async fn lock_beside(path: &Path) -> io::Result<Box<dyn DiskFile>> {
+    let path = path.with_extension("lock");
+    let file = match RealDisk.create_new(&path) {
+        Ok(file) => file,
+        Err(_) => RealDisk.open(&path)?,
+    };
+    while !file.try_lock()? {
+        tokio::time::sleep(LOCK_INTERVAL).await;
+    }
+    Ok(file)
 }
 
 async fn remove_stale(path: &Path) -> io::Result<()> {

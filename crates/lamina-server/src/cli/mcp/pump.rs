@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{interval, timeout};
+use tokio::time::{interval, sleep, timeout};
 
 use super::link::{Link, LinkError};
 use super::workspace::WorkspaceFinder;
@@ -34,6 +34,9 @@ use crate::mcp::{fixed, listen};
 const UNDER_WAY_MAX: usize = 64;
 /// For how long answers are waited for after the last line.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
+/// Before a message that was interrupted is sent again.
+const REPEAT_PAUSES: [Duration; 3] =
+    [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(500)];
 /// For how long the note about the end of a session may take.
 const END_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often it is looked whether the client is still there: some leave its end of the pipe open.
@@ -58,11 +61,16 @@ pub(super) async fn run(
     loop {
         tokio::select! {
             line = lines.recv() => match line {
-                Some(line) => pump.take(line)?,
+                // A client that cannot read any more is gone.
+                Some(line) => if pump.take(line).is_err() {
+                    break;
+                },
                 None => break,
             },
-            Some(done) = pump.tasks.join_next() => if let Ok(done) = done {
-                pump.finish(done)?;
+            Some(done) = pump.tasks.join_next() => if let Ok(done) = done
+                && pump.finish(done).is_err()
+            {
+                break;
             },
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
@@ -71,9 +79,8 @@ pub(super) async fn run(
             },
         }
     }
-    // A client that cannot read any more is no failure.
-    if let Ok(Err(_)) = timeout(DRAIN_TIME_MAX, pump.drain()).await {
-        return Ok(Exit::Fine);
+    if timeout(DRAIN_TIME_MAX, pump.drain()).await.is_err() {
+        tracing::debug!("answers under way did not come in time");
     }
     pump.end_session().await;
     pump.close().await;
@@ -297,17 +304,16 @@ impl Pump {
         }
     }
 
-    /// Waits for what is under way.
-    async fn drain(&mut self) -> Result<(), Failure> {
+    /// Waits for what is under way, also where nobody reads the answers any more: a write is carried out.
+    async fn drain(&mut self) {
         while let Some(done) = self.tasks.join_next().await {
             if let Ok(done) = done {
-                self.finish(done)?;
+                drop(self.finish(done));
             }
         }
         for (_, id) in self.subscriptions.drain() {
-            write(&listen::ended(&id))?;
+            drop(write(&listen::ended(&id)));
         }
-        Ok(())
     }
 
     /// Notes the end of the session, where calls leave events about themselves. Best effort, in a short time.
@@ -373,8 +379,11 @@ impl Forward {
         }
         let message = Bytes::from(self.request.to_json().to_string());
         let mut sent = self.link.send(&headers, message.clone()).await;
-        if let (Err(LinkError::Interrupted(_)), true) = (&sent, repeatable) {
-            sent = self.link.send(&headers, message).await;
+        for pause in REPEAT_PAUSES {
+            let (Err(LinkError::Interrupted(_)), true) = (&sent, repeatable) else { break };
+            // A server that was killed accepts connections until the system has taken it away.
+            sleep(pause).await;
+            sent = self.link.send(&headers, message.clone()).await;
         }
         let error = match sent {
             Ok(body) => match serde_json::from_slice::<Value>(&body) {
