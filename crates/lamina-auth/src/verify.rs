@@ -53,10 +53,9 @@ pub fn verify_office(token: &str, keys: &KeySet, now: Micros) -> Result<Verified
     let administrator = matches!(office, Some(Ok(Some(true))));
     let session = match keys.session_claim() {
         None => None,
-        Some(claim) => payload.read::<String>(claim).map_err(|_| TokenError::BadClaim {
-            claim: "session",
-            must: "must be a text",
-        })?,
+        Some(claim) => payload
+            .read::<String>(claim)
+            .map_err(|_| TokenError::BadClaim { claim: "session", must: "must be a text" })?,
     };
     Ok(VerifiedToken { claims, administrator, session })
 }

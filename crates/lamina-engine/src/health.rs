@@ -68,6 +68,8 @@ impl Health {
     }
 }
 
+/// What it means that the stage thread ended.
+const STAGES_STOPPED: &str = "lifecycle rows cannot be written; stages stop until a restart";
 /// What it means that the views wait for space.
 const STALLED: &str = "the views find no space; they follow the log when space returns";
 /// What it means that the ledger cannot be written.
@@ -111,11 +113,7 @@ impl Engine {
                 Status::Degraded,
                 "stored bytes are damaged; run `lamina check` on a copy of the data directory",
             ),
-            (
-                stages_failed,
-                Status::Degraded,
-                "lifecycle rows cannot be written; stages stop until a restart",
-            ),
+            (stages_failed, Status::Degraded, STAGES_STOPPED),
             (
                 health.log.clock_held,
                 Status::Degraded,

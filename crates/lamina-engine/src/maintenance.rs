@@ -316,6 +316,14 @@ fn check_views(
     // Closed before their files go.
     drop(stored);
     let ViewCheck { rows, differences, behind_erasure } = checked?;
+    add_differences(report, differences, behind_erasure);
+    report.view_rows = rows;
+    report.views_checked = true;
+    Ok(())
+}
+
+/// Reports what a replay has otherwise than the views.
+fn add_differences(report: &mut CheckReport, differences: Vec<Difference>, behind_erasure: bool) {
     for difference in differences {
         let Difference { space, extra, missing, changed, first } = difference;
         report.add_of_views(
@@ -329,9 +337,6 @@ fn check_views(
             ),
         );
     }
-    report.view_rows = rows;
-    report.views_checked = true;
-    Ok(())
 }
 
 /// What is missing of the audit log by the position that the log keeps of it. Damage is told elsewhere.

@@ -6,8 +6,8 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lamina_core::clock::ClockWitness;
 use lamina_env::disk::{read_file, write_atomic};
@@ -15,7 +15,7 @@ use lamina_env::{DiskFile, Env, SteadyClock};
 use lamina_store::ballast::Ballast;
 use lamina_store::blob::BlobStore;
 use lamina_store::codec::control::Tenant;
-use lamina_store::entry::{DEPLOYMENT, Entry, Kind, SYSTEM_SCOPE, control};
+use lamina_store::entry::{Entry, Kind, SYSTEM_SCOPE, control};
 use lamina_store::keys::Keys;
 use lamina_store::kv::{BulkKv, Direction, FjallKv, Kv};
 use lamina_store::log::{
@@ -41,8 +41,8 @@ pub(crate) mod keys;
 mod replay;
 mod start;
 
-pub use replay::catch_up;
 use replay::Gathering;
+pub use replay::catch_up;
 use start::{Performer, start};
 
 /// The tenant of a deployment that has only one.
@@ -273,13 +273,7 @@ pub(crate) fn open_how(
     let How { stored, epoch } = how;
     let data = &settings.data;
     let fresh = format(&env, data)?;
-    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
-    let keys = Arc::new(keys.map_err(OpenError::Keys)?);
-    if fresh {
-        for ordinal in [DEPLOYMENT, FIRST_TENANT] {
-            keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
-        }
-    }
+    let keys = keys::open(&env, data, fresh)?;
     // Before the log is opened, because opening may write to it.
     let modified = newest_modified(&*env.disk, data);
     let modified = modified.map_err(|source| io_error("read", data, source))?;
@@ -320,9 +314,8 @@ pub(crate) fn open_how(
         views.reset()?;
     }
     let gathering = Gathering { bulk: &bulk, bytes_max: settings.rebuild_bytes };
-    report.entries_replayed = gathering
-        .catch_up(&views, &*reader, &log.tip(), progress)
-        .map_err(keys::told_as_key)?;
+    report.entries_replayed =
+        gathering.catch_up(&views, &*reader, &log.tip(), progress).map_err(keys::told_as_key)?;
     keys::verify(&keys, &views, &*reader)?;
     // From here on the views answer for every chain.
     for appended in log.start(Arc::clone(&views) as _)? {

@@ -96,8 +96,7 @@ pub fn extract_json(source: &Source<'_>) -> Extraction {
     let leaves = scan(source.text).unwrap_or_default();
     let typed = typed(source, &leaves);
     let is_closure = invalidated::is_closure(&leaves);
-    let claims =
-        if typed.is_empty() && !is_closure { paths(source, &leaves) } else { typed };
+    let claims = if typed.is_empty() && !is_closure { paths(source, &leaves) } else { typed };
     extraction(source, claims)
 }
 

@@ -3,6 +3,10 @@
 //! A key of another directory opens without an error and finds nothing: names, scopes and idempotency keys stand in the
 //! views as keyed hashes. So every open compares the keys with the log first.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use lamina_env::Env;
 use lamina_store::codec::control::{Scope, Tenant};
 use lamina_store::entry::DEPLOYMENT;
 use lamina_store::keys::{KeyError, Keys};
@@ -10,9 +14,22 @@ use lamina_store::log::LogReader;
 use lamina_store::view::{ViewError, Views};
 
 use crate::OpenError;
+use crate::open::FIRST_TENANT;
 
 /// Scopes that are looked at for one whose words are there.
 const SCOPES_LOOKED_AT_MAX: u64 = 64;
+
+/// Opens the keys of a directory; a fresh one gets those of the deployment and the first tenant.
+pub(super) fn open(env: &Env, data: &Path, fresh: bool) -> Result<Arc<Keys>, OpenError> {
+    let keys = Keys::open(Arc::clone(&env.disk), &data.join("keys"), Arc::clone(&env.rng), fresh);
+    let keys = Arc::new(keys.map_err(OpenError::Keys)?);
+    if fresh {
+        for ordinal in [DEPLOYMENT, FIRST_TENANT] {
+            keys.create_tenant(ordinal).map_err(OpenError::Keys)?;
+        }
+    }
+    Ok(keys)
+}
 
 /// Compares the key of every tenant with its check value, and where a tenant of an earlier version has none with the
 /// hashes in the views.

@@ -154,10 +154,9 @@ impl Work {
 /// Starts the threads over an opened directory.
 pub(super) fn start(
     settings: Settings,
-    opened: Opened,
+    Opened { env, keys, log, views, mut report, clock, ballast, lock }: Opened,
     performer: Performer,
 ) -> Result<(Engine, OpenReport), OpenError> {
-    let Opened { env, keys, log, views, mut report, clock, ballast, lock } = opened;
     let shared = Shared::over(&*log);
     let clock_guard = Arc::new(ClockGuard::new(clock, &shared.writer));
     let (reader, tip, lock) = (watched(&*log, &shared), log.tip(), Arc::<dyn DiskFile>::from(lock));

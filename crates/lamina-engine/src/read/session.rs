@@ -215,10 +215,8 @@ impl Inner {
             }
             replay.integrity.verified += u64::from(is_verified);
             let row = self.views.event_by_number(tenant, own, number)?;
-            let place = row.as_ref().map(|row| ChainPlace {
-                position: row.link.seq,
-                seal: row.link.seal,
-            });
+            let place =
+                row.as_ref().map(|row| ChainPlace { position: row.link.seq, seal: row.link.seal });
             let read = match &row {
                 None => Err(ChainFault::Missing),
                 Some(row) => self.replayed(permit, row, before)?,

@@ -15,10 +15,10 @@ use tower::ServiceExt as _;
 
 use super::exit::Failure;
 use super::serve;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{App, Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 use crate::transfer::import::Imports;
 

@@ -18,7 +18,6 @@ use tokio::task::JoinSet;
 use super::endpoint::{self, Bound};
 use super::exit::{Exit, Failure};
 use super::opening;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::Config;
 use crate::http::busy::Busy;
@@ -26,6 +25,7 @@ use crate::http::failure::chain;
 use crate::http::starting::Routes;
 use crate::http::{App, Parts, listen, router};
 use crate::logging;
+use crate::mcp::access::McpAccess;
 use crate::meters::{Meters, RELOADS, UPKEEP};
 use crate::sweeping;
 use crate::tls::Tls;
@@ -68,16 +68,19 @@ fn check_address(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
+fn mcp_access(config: &Config, env: &Env) -> Result<McpAccess, Failure> {
+    McpAccess::open(&config.mcp, env).map_err(Failure::usage)
+}
+
 async fn run(config: &Config) -> Result<Exit, Failure> {
     // Before anything is opened: a signal during a long open must not be lost.
     let mut signals = Signals::new()?;
     let env = Env::real();
-    let tls = open_tls(config, &env)?;
+    let (tls, mcp) = (open_tls(config, &env)?, mcp_access(config, &env)?);
     let gate = Gate::of(config, &env).map_err(|error| {
         let why = format!("the preset `{}` needs tokens, and cannot check them", config.preset);
         Failure::usage(anyhow!(error).context(why))
     })?;
-    let mcp = McpAccess::open(&config.mcp, &env).map_err(Failure::usage)?;
     let answerer = config.models.as_ref();
     let answerer = answerer.map(|models| crate::models::answering(models, &config.outbound, &env));
     let answerer = answerer.transpose().map_err(Failure::unreadable)?.flatten();

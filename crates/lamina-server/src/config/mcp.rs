@@ -76,8 +76,7 @@ impl McpConfig {
             .or_else(|| secret(ADMIN_TOKEN_VARIABLE));
         let token = file(settings.optional("mcp.remote_token_file")?)
             .or_else(|| secret(REMOTE_TOKEN_VARIABLE));
-        let session_header =
-            settings.parsed("mcp.session_header", SESSION_HEADER, header)?;
+        let session_header = settings.parsed("mcp.session_header", SESSION_HEADER, header)?;
         let tenant = settings.parsed("mcp.remote_tenant", "default", |text| {
             text.parse::<TenantName>().map_err(|error| error.to_string())
         })?;
@@ -85,11 +84,14 @@ impl McpConfig {
             text.parse::<ActorId>().map_err(|error| error.to_string())
         })?;
         let resource = settings.optional("mcp.resource")?;
-        let authorization_servers = settings.parsed("mcp.authorization_servers", "none", |text| {
-            Ok(super::value::list(text).map(str::to_owned).filter(|item| item != "none").collect())
-        })?;
-        let remote =
-            token.map(|token| RemoteConfig { token, session_header, tenant, actor });
+        let authorization_servers =
+            settings.parsed("mcp.authorization_servers", "none", |text| {
+                Ok(super::value::list(text)
+                    .map(str::to_owned)
+                    .filter(|item| item != "none")
+                    .collect())
+            })?;
+        let remote = token.map(|token| RemoteConfig { token, session_header, tenant, actor });
         Ok(McpConfig {
             profile,
             lifecycle,

@@ -12,6 +12,7 @@ mod embed;
 mod models;
 mod limits;
 mod mcp;
+mod retention;
 mod transfer;
 
 use std::fmt;
@@ -27,10 +28,11 @@ use lamina_engine::Settings as EngineSettings;
 use lamina_env::Disk;
 use lamina_outbound::PlainHttp;
 use lamina_types::TenantName;
-use lamina_types::limits::{RETENTION_DAYS_MAX, SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
+use lamina_types::limits::{SERVICE_TOKEN_LIFE_US_MAX, TOKEN_LIFE_US_MAX};
 
 pub use embed::{EmbedConfig, EmbedSource};
 pub use mcp::{McpConfig, RemoteConfig, TokenSource};
+pub use retention::RetentionConfig;
 pub(crate) use models::money;
 pub use models::{ModelKey, ModelsConfig};
 pub use policy::PolicyFileError;
@@ -276,10 +278,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key { list: true, ..key("import.sources", "LAMINA_IMPORT_SOURCES") },
     Key { list: true, ..key("transfer.credentials", "LAMINA_TRANSFER_CREDENTIALS") },
-    Key {
-        foreign_variable: Some("MCP_TOOL_PROFILE"),
-        ..key("mcp.profile", "LAMINA_MCP_PROFILE")
-    },
+    Key { foreign_variable: Some("MCP_TOOL_PROFILE"), ..key("mcp.profile", "LAMINA_MCP_PROFILE") },
     Key {
         foreign_variable: Some("MCP_LIFECYCLE_CAPTURE_ENABLED"),
         ..key("mcp.lifecycle_capture", "LAMINA_MCP_LIFECYCLE_CAPTURE")
@@ -386,40 +385,6 @@ pub(crate) const KEYS: &[Key] = &[
     key("storage.ledger", "LAMINA_STORAGE_LEDGER"),
 ];
 
-/// How often what is past its time is looked for unless set: once an hour.
-const SWEEP_EVERY_S: u64 = 3_600;
-
-/// What is deleted by itself because of its age, and when the clock is believed that says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RetentionConfig {
-    /// Days that events are kept where no rule says so; `None`: for good.
-    pub days: Option<u32>,
-    /// How often what is past its time is looked for, in seconds; 0 is never.
-    pub sweep_every_s: u64,
-    /// The share of a scope or a tenant that an automatic sweep takes without confirmation, in percent.
-    pub sweep_share_max: u8,
-    /// A file that is there once the system has synchronized its clock; `None`: the system is not asked.
-    pub synchronized_file: Option<PathBuf>,
-}
-
-impl RetentionConfig {
-    fn take(settings: &mut Settings) -> Result<RetentionConfig, ConfigError> {
-        let days = settings.number("retention.days", 0, 0..=u64::from(RETENTION_DAYS_MAX))?;
-        let sweep_every_s =
-            settings.number("retention.sweep_every_s", SWEEP_EVERY_S, 0..=31 * 24 * 3_600)?;
-        let share = u64::from(EngineSettings::SWEEP_SHARE_PERCENT_MAX);
-        let share_max = settings.number("retention.sweep_share_max", share, 1..=100)?;
-        let file = settings
-            .text("clock.synchronized_file", EngineSettings::SYNCHRONIZED_FILE.to_owned())?;
-        Ok(RetentionConfig {
-            days: u32::try_from(days).ok().filter(|days| *days > 0),
-            sweep_every_s,
-            sweep_share_max: u8::try_from(share_max).unwrap_or(u8::MAX),
-            synchronized_file: (file != "none" && !file.is_empty()).then(|| PathBuf::from(file)),
-        })
-    }
-}
-
 impl Config {
     /// Puts the layers together. Reads the configuration file through `disk`.
     pub fn load(
@@ -454,7 +419,6 @@ impl Config {
         let experimental_enabled =
             settings.switch("experimental.enabled", experimental, by_preset)?;
         let retention = RetentionConfig::take(&mut settings)?;
-        let core_dumps = settings.switch("process.core_dumps", false, Origin::Default)?;
         let segment_bytes =
             settings.number("storage.segment_bytes", SEGMENT_BYTES, 1 << 20..=256 << 20)?;
         let free_bytes_min =
@@ -486,7 +450,7 @@ impl Config {
             envelope_lenient,
             experimental_enabled,
             retention,
-            core_dumps,
+            core_dumps: settings.switch("process.core_dumps", false, Origin::Default)?,
             segment_bytes,
             free_bytes_min,
             ledger,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::header::{HOST, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, StatusCode};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use lamina_api::{ApiError, Tier};
 use lamina_core::policy::Caller;

@@ -73,6 +73,12 @@ impl Record {
         self.known.lock().decision = Some(Decision { capability, tier, allowed: false, scope });
     }
 
+    /// The token refused it before the policy was asked.
+    pub(crate) fn refused_by_token(&self, capability: &'static str) {
+        let decision = Decision { capability, tier: Tier::Actor, allowed: false, scope: None };
+        self.known.lock().decision.get_or_insert(decision);
+    }
+
     /// Notes a capability that the policy allowed.
     pub(crate) fn condition(&self, capability: &'static str, scope: Option<&ScopePath>) {
         let condition = Condition { capability, scope: scope.cloned() };

@@ -118,9 +118,7 @@ fn served(
 ) -> impl Fn(Request) -> Pin<Box<dyn Future<Output = Response> + Send>> + Clone + Send + Sync + 'static
 {
     let (app, site) = (Arc::clone(app), Arc::new(Site::of_mcp_at(path, method)));
-    move |request: Request| {
-        Box::pin(answer(Arc::clone(&app), Arc::clone(&site), handler, request))
-    }
+    move |request: Request| Box::pin(answer(Arc::clone(&app), Arc::clone(&site), handler, request))
 }
 
 /// What a route without code answers.

@@ -21,9 +21,9 @@ use super::answer::answer;
 use super::app::{App, Parts};
 use super::router;
 use super::site::Site;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 
 struct Server {

@@ -110,10 +110,11 @@ pub(crate) async fn caller(
         _ => return app.gate.caller(headers, peer, &app.engine).await,
     }
     let session = headers.get(&remote.header).and_then(|value| value.to_str().ok());
-    let session = session.map(str::trim).filter(|session| !session.is_empty()).ok_or_else(|| {
-        let text = format!("The header {} is required: it names the session.", remote.header);
-        ApiError::new(ErrorCode::MissingToken, text)
-    })?;
+    let session =
+        session.map(str::trim).filter(|session| !session.is_empty()).ok_or_else(|| {
+            let text = format!("The header {} is required: it names the session.", remote.header);
+            ApiError::new(ErrorCode::MissingToken, text)
+        })?;
     let tenant = app.engine.tenant_or_register(&remote.tenant).await?;
     let caller = match app.is_local() {
         true => Caller::local(remote.actor.clone(), tenant),

@@ -9,6 +9,7 @@ use axum::response::Response;
 use http_body_util::{BodyExt as _, Collected};
 use lamina_api::ApiError;
 use lamina_api::routes::OtherEndpoint;
+use lamina_types::capability::{Capability as _, ScopeReadLocal};
 use lamina_types::limits::IDEMPOTENCY_KEY_CHARS_MAX;
 use serde_json::{Map, Value, json};
 
@@ -43,6 +44,8 @@ const META_KEY: &str = "lamina/idempotencyKey";
 const READ_RESOURCE: &str = "resources/read";
 const GET_PROMPT: &str = "prompts/get";
 const COMPLETE: &str = "completion/complete";
+/// In which clients that were configured for Zaxy name their session.
+const SESSION_HEADER: &str = "x-zaxy-session-id";
 /// One key cannot stand for several messages.
 const IDEMPOTENCY_HEADER: HeaderName = HeaderName::from_static("x-cortex-idempotency-key");
 
@@ -205,6 +208,9 @@ async fn call_tool(
     let outcome = if ran.is_ok() { "ok" } else { "error" };
     metrics::counter!(meters::MCP_CALLS, "tool" => tool.name, "outcome" => outcome).increment(1);
     Ok(ran.unwrap_or_else(|failure| {
+        if failure.status == 403 {
+            record.refused_by_token(ScopeReadLocal::NAME);
+        }
         record.tool(tool.name, failure.status);
         Ok(failure.result())
     }))
@@ -344,7 +350,10 @@ fn tool_call(
     arguments: Map<String, Value>,
     caller: lamina_core::policy::Caller,
 ) -> Result<ToolCall, ToolFailure> {
-    let workspace = Workspace::read(&call.pairs()?, params);
+    let mut workspace = Workspace::read(&call.pairs()?, params);
+    if workspace.session.is_none() {
+        workspace.session = call.header_text(SESSION_HEADER)?.map(str::to_owned);
+    }
     let session_id = arguments.get("session_id").and_then(Value::as_str);
     let place = workspace.place(&caller, session_id)?;
     let key = key(&call, params)?;

@@ -75,7 +75,8 @@ impl FromStr for Profile {
     fn from_str(text: &str) -> Result<Profile, UnknownProfile> {
         match text {
             "slim" => Ok(Profile::Slim),
-            "zaxy" => Ok(Profile::Zaxy),
+            // `core` is what configurations made for Zaxy say.
+            "zaxy" | "core" => Ok(Profile::Zaxy),
             "full" => Ok(Profile::Full),
             _ => Err(UnknownProfile),
         }

@@ -122,10 +122,7 @@ impl Workspace {
 }
 
 /// The place of a caller that is bound to one session; any other is refused.
-fn bound_place(
-    session: SessionScope,
-    session_id: Option<&str>,
-) -> Result<MemoryPlace, ApiError> {
+fn bound_place(session: SessionScope, session_id: Option<&str>) -> Result<MemoryPlace, ApiError> {
     if let Some(named) = session_id.filter(|named| *named != session.session_id) {
         let text = format!(
             "The token is for the session {}, and the call names another one. Leave `session_id` out.",
@@ -133,7 +130,7 @@ fn bound_place(
         );
         checked_session(named)?;
         return Err(ApiError::new(ErrorCode::PolicyDenied, text)
-            .with("denied_by_tier", "token")
+            .with("denied_by_tier", "actor")
             .with("reason", "the token is bound to another session"));
     }
     let scope = session.path().map_err(|error| {

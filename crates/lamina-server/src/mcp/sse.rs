@@ -73,7 +73,8 @@ pub(crate) fn open(call: Call) -> Answer {
         let id = hex::encode(&draw::<16>(&*call.app.env.rng));
         let (answers, receiver) = mpsc::channel(WAITING_MAX);
         let query = call.head.uri.query().unwrap_or("profile=zaxy").to_owned();
-        let query = if query.contains("profile=") { query } else { format!("{query}&profile=zaxy") };
+        let query =
+            if query.contains("profile=") { query } else { format!("{query}&profile=zaxy") };
         let open = OpenStream { answers, owner: StreamOwner::of(&caller), query };
         {
             let mut streams = call.app.mcp.streams.0.lock();
@@ -98,10 +99,11 @@ pub(crate) fn message(mut call: Call) -> Answer {
         let id = pairs.iter().find(|(name, _)| name == "session_id").map(|(_, id)| id.as_str());
         let open = id.and_then(|id| call.app.mcp.streams.0.lock().get(id).cloned());
         let is_own = |open: &OpenStream| open.owner == StreamOwner::of(&caller);
-        let open = open.filter(is_own).filter(|open| !open.answers.is_closed()).ok_or_else(|| {
-            let text = "There is no such stream of this caller; open one with GET /sse.";
-            ApiError::new(ErrorCode::NotFound, text)
-        })?;
+        let open =
+            open.filter(is_own).filter(|open| !open.answers.is_closed()).ok_or_else(|| {
+                let text = "There is no such stream of this caller; open one with GET /sse.";
+                ApiError::new(ErrorCode::NotFound, text)
+            })?;
         let body = call.json_body(MESSAGE_BYTES_MAX as u64).await?;
         let mut head = call.head.clone();
         if let Ok(uri) = format!("{}?{}", endpoint::PATH, open.query).parse::<Uri>() {

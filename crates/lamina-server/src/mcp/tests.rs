@@ -14,6 +14,8 @@ use super::{fixed, prompts, resources, schema, targets, tools};
 
 /// Tokens of the tools of the slim profile.
 const SLIM_TOKENS_MAX: usize = 600;
+/// Tokens of the tools of the profile `zaxy`.
+const ZAXY_TOKENS_MAX: usize = 2_700;
 /// Tokens and bytes of the instructions.
 const INSTRUCTIONS_TOKENS_MAX: usize = 120;
 const INSTRUCTIONS_BYTES_MAX: usize = 2_000;
@@ -125,6 +127,20 @@ fn hermes_is_offered_tools_alone_in_the_slim_profile() {
     assert_eq!(offered("hermes-agent", Profile::Slim), 1);
     assert_eq!(offered("hermes-agent", Profile::Full), 4);
     assert_eq!(offered("claude-code", Profile::Slim), 4);
+}
+
+#[test]
+fn tool_list_of_zaxy_profile_fits_its_budget_of_tokens() {
+    let shown = |tool: &Value| {
+        json!({
+            "name": tool["name"],
+            "description": tool["description"],
+            "inputSchema": tool["inputSchema"],
+        })
+    };
+    let counted: usize =
+        tools::list(Profile::Zaxy).iter().map(|tool| tokens(&shown(tool).to_string())).sum();
+    assert!(counted <= ZAXY_TOKENS_MAX, "{counted}");
 }
 
 #[test]

@@ -14,10 +14,10 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 
 const HOUR: i64 = 3_600 * 1_000_000;

@@ -1,7 +1,7 @@
 //! The Model Context Protocol from outside: over HTTP, over the socket, and on standard input and output of
 //! `lamina mcp`. Names cite the requirements M1 to M80.
 
-mod stdio;
+pub(crate) mod stdio;
 mod processes;
 mod protocol;
 mod signed;

@@ -40,6 +40,13 @@ impl Key {
         self.token_with(iss, sub, &json!({}))
     }
 
+    /// A token that is bound to a session of a tenant.
+    pub(crate) fn session_token(&self, iss: &str, bearer: SessionBearer<'_>) -> String {
+        let audience = format!("cortexdb:tenant:{}", bearer.tenant);
+        let claims = json!({"aud": audience, "zaxy_session": bearer.session});
+        self.token_with(iss, bearer.sub, &claims)
+    }
+
     /// The same with more claims.
     pub(crate) fn token_with(&self, iss: &str, sub: &str, more: &Value) -> String {
         let message = message_with("ES256", &self.kid, (iss, sub), more);
@@ -53,6 +60,13 @@ pub(crate) fn hs256(secret: &[u8], kid: &str, iss: &str) -> String {
     let message = message("HS256", kid, iss, "user:mallory");
     let signature = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), message.as_bytes());
     format!("{message}.{}", encode(signature.as_ref()))
+}
+
+/// Who a token of a session is for.
+pub(crate) struct SessionBearer<'a> {
+    pub(crate) tenant: &'a str,
+    pub(crate) sub: &'a str,
+    pub(crate) session: &'a str,
 }
 
 fn message(alg: &str, kid: &str, iss: &str, sub: &str) -> String {

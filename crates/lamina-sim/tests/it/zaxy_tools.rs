@@ -1,5 +1,7 @@
 //! The profile `zaxy` from outside: its tools through the real server. Names cite the requirements M43 to M60.
 
+mod contract;
+mod remote;
 mod samples;
 mod sessions;
 
@@ -138,9 +140,7 @@ fn m44_append_answers_number_and_seal_and_redacts_before_sealing() {
 fn m44_append_refuses_what_would_poison_the_log() {
     let own = Own::start();
     let mut zaxy = Zaxy::new(&own);
-    let event = |kind: &str, payload: Value| {
-        json!({"event_type": kind, "actor": "u", "payload": payload, "session_id": "poison"})
-    };
+    let event = |kind: &str, payload: Value| json!({"event_type": kind, "actor": "u", "payload": payload, "session_id": "poison"});
     let missing = zaxy.mistake("memory_append", event("skill.proposed", json!({"name": "no id"})));
     assert!(missing.starts_with("INVALID_ARGUMENT") && missing.contains("skill_id"), "{missing}");
     let large = "x".repeat(1 << 20);
@@ -214,7 +214,8 @@ fn m45_query_filters_by_time_on_every_lane_and_pages_stay_while_writes_go_on() {
 fn m46_verbatim_finds_words_with_their_sources() {
     let own = Own::start();
     let mut zaxy = Zaxy::new(&own);
-    let turn = json!({"role": "user", "content": "Die Br\u{fc}cke bei K\u{f6}nigstein ist gesperrt."});
+    let turn =
+        json!({"role": "user", "content": "Die Br\u{fc}cke bei K\u{f6}nigstein ist gesperrt."});
     zaxy.call("context_after_turn", turn);
     let document = json!({
         "scope": zaxy.scope(&default_session(&zaxy)),
@@ -225,7 +226,8 @@ fn m46_verbatim_finds_words_with_their_sources() {
         "context": {"observed_at": "2026-11-01T00:00:00Z"},
         "idempotency_key": "doc-1",
     });
-    let written = own.server.client().send(&Request::post("/v1/experience?wait=indexed", &document));
+    let written =
+        own.server.client().send(&Request::post("/v1/experience?wait=indexed", &document));
     let written = written.unwrap();
     assert!(written.status < 300, "{}", written.text());
     let found = zaxy.call("memory_verbatim", json!({"query": "K\u{f6}nigstein"}));
@@ -260,7 +262,8 @@ fn m47_feedback_says_what_it_touched_and_deletes_nothing() {
     let used = zaxy.call("memory_feedback", cited);
     assert_eq!(used["event_type"], "memory.reinforced");
     assert!(used["resolved"].as_array().unwrap().contains(&json!(id)), "{used}");
-    let unhelpful = zaxy.call("memory_feedback", rate("irrelevant", json!({"reason": "off topic"})));
+    let unhelpful =
+        zaxy.call("memory_feedback", rate("irrelevant", json!({"reason": "off topic"})));
     assert_eq!(unhelpful["event_type"], "memory.feedback");
     assert!(unhelpful["resolved"].as_array().unwrap().contains(&json!(id)), "{unhelpful}");
     let session = default_session(&zaxy);
@@ -283,9 +286,7 @@ fn m50_invalidation_closes_facts_and_decisions_and_survives_a_restart() {
     };
     assert!(facts(&mut zaxy, "which decision about ed25519").contains("ed25519"));
     assert!(facts(&mut zaxy, "Where does Ada work?").contains("Quillfeather"));
-    let close = |name: &str, kind: &str, at: &str| {
-        json!({"entity_name": name, "entity_type": kind, "invalid_at": at})
-    };
+    let close = |name: &str, kind: &str, at: &str| json!({"entity_name": name, "entity_type": kind, "invalid_at": at});
     let mistake = zaxy.mistake("memory_invalidate", close("Ada", "person", "soon"));
     assert!(mistake.contains("`invalid_at`"), "{mistake}");
     let mistake = zaxy.mistake("memory_invalidate", close("Nobody", "person", "2026-01-01"));

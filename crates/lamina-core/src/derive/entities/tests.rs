@@ -143,11 +143,11 @@ fn a_first_name_alone_is_no_evidence() {
 
 #[test]
 fn affair_of_a_known_company_is_about_it_and_of_a_person_is_not() {
-    check("thing the Acme deal", "1 scope org Acme Corp", expect![[r#""#]]);
-    check("thing Acme renewal", "1 tenant thing Acme", expect![[r#""#]]);
-    check("thing Grace account", "1 scope person Grace", expect![[r#""#]]);
-    check("thing Acme roadmap", "1 scope org Acme", expect![[r#""#]]);
-    check("thing deal", "1 scope org Acme", expect![[r#""#]]);
+    check("thing the Acme deal", "1 scope org Acme Corp", expect!["1 Affair 7000"]);
+    check("thing Acme renewal", "1 tenant thing Acme", expect!["1 Affair 7000"]);
+    check("thing Grace account", "1 scope person Grace", expect!["1 PartOfName 6500"]);
+    check("thing Acme roadmap", "1 scope org Acme", expect!["new"]);
+    check("thing deal", "1 scope org Acme", expect!["new"]);
 }
 
 #[test]

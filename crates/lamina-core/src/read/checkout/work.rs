@@ -192,10 +192,7 @@ pub fn fold(events: Vec<WorkEvent>) -> WorkingSet {
 }
 
 /// Folds typed events, in any order, without the things whose statements are over.
-pub fn fold_without(
-    mut events: Vec<WorkEvent>,
-    invalidated: Vec<InvalidatedEntity>,
-) -> WorkingSet {
+pub fn fold_without(mut events: Vec<WorkEvent>, invalidated: Vec<InvalidatedEntity>) -> WorkingSet {
     events.sort_by(|one, other| {
         one.recorded.cmp(&other.recorded).then_with(|| one.citation.cmp(&other.citation))
     });

@@ -1,12 +1,10 @@
 //! The typed events that change the working set, found by their labels: `type:task.created`.
 
 use lamina_core::read::checkout::typed::{INVALIDATED, TypedEvent};
-use lamina_core::read::checkout::work::{
-    self, InvalidatedEntity, KINDS, WorkEvent, WorkingSet,
-};
+use lamina_core::read::checkout::work::{self, InvalidatedEntity, KINDS, WorkEvent, WorkingSet};
 use lamina_core::read::prompt::RecordAuthor;
-use lamina_store::kv::Direction;
 use lamina_models::structured::invalidation;
+use lamina_store::kv::Direction;
 use lamina_store::view::{Axis, EventRow, EventScan};
 use lamina_types::{Content, EventRecord, RecordedAt};
 

@@ -24,8 +24,10 @@ impl Engine {
         if let Some(search) = &self.inner.search {
             search.reached(answered, INDEX_WAIT_MAX).await;
         }
-        self.blocking(move |inner| remembering(|| inner.verbatim(&may, &question, (answered, limit))))
-            .await
+        self.blocking(move |inner| {
+            remembering(|| inner.verbatim(&may, &question, (answered, limit)))
+        })
+        .await
     }
 }
 

@@ -238,12 +238,10 @@ impl Inner {
         let support = self.support_among(words, *scope, support)?;
         let counts = if words.is_filtered() { support.counts() } else { reading.supports };
         // A version of the past whose evidence was withdrawn since: it would not have been made.
+        let is_weighed = at.is_past || words.is_filtered();
+        let is_given_up = is_weighed && !support.suffices(concept.leader);
         let standing = match concept.standing {
-            Standing::Held
-                if (at.is_past || words.is_filtered()) && !support.suffices(concept.leader) =>
-            {
-                Standing::Deprecated
-            }
+            Standing::Held if is_given_up => Standing::Deprecated,
             standing => standing,
         };
         let described = Described::of(concept, counts);

@@ -137,7 +137,6 @@ static DE: Table = Table {
         "also",
         "übrigens",
         "ja",
-        "nein",
         "hallo",
         "hi",
         "ach",
@@ -217,8 +216,8 @@ static ES: Table = Table {
         says("decidimos|decidí", "", "decided", Rest),
     ],
     openers: &[
-        "y", "pero", "bueno", "hola", "pues", "además", "por", "cierto", "oye", "sí", "no", "ok",
-        "vale", "ahora",
+        "y", "pero", "bueno", "hola", "pues", "además", "por", "cierto", "oye", "sí", "ok", "vale",
+        "ahora",
     ],
     fillers: &[
         "ahora",
@@ -236,7 +235,9 @@ static ES: Table = Table {
         "momento",
     ],
     articles: &["un", "una", "unos", "unas", "el", "la", "los", "las", "al"],
-    joints: &["y", "pero", "o", "porque", "desde", "cuando", "con", "para", "que", "como", "más"],
+    joints: &[
+        "y", "pero", "o", "al", "porque", "desde", "cuando", "con", "para", "que", "como", "más",
+    ],
     refusing: &["no", "nunca", "nada", "ningún", "ninguna", "muy", "sin"],
     supposing: &["si", "ojalá"],
 };
@@ -292,7 +293,6 @@ static FR: Table = Table {
         "salut",
         "bon",
         "oui",
-        "non",
         "au",
         "fait",
         "d'ailleurs",
@@ -356,7 +356,7 @@ static PT: Table = Table {
         says("pretendo|planejo", "", "plans", Rest),
         says("decidimos|decidi", "", "decided", Rest),
     ],
-    openers: &["e", "mas", "então", "olá", "oi", "aliás", "bom", "sim", "não", "ok", "agora"],
+    openers: &["e", "mas", "então", "olá", "oi", "aliás", "bom", "sim", "ok", "agora"],
     fillers: &[
         "agora",
         "atualmente",
@@ -404,7 +404,7 @@ static IT: Table = Table {
         says("odio|detesto", "", "dislikes", Noun),
         says("preferisco", "", "prefers", Noun),
     ],
-    openers: &["e", "ma", "allora", "ciao", "comunque", "beh", "sì", "no", "ok", "adesso", "ora"],
+    openers: &["e", "ma", "allora", "ciao", "comunque", "beh", "sì", "ok", "adesso", "ora"],
     fillers: &[
         "ora",
         "adesso",
@@ -454,7 +454,7 @@ static NL: Table = Table {
         says("vanaf nu", "", "instruction", Sentence),
         says("voortaan", "", "instruction", Sentence),
     ],
-    openers: &["en", "maar", "dus", "hallo", "hoi", "trouwens", "ja", "nee", "oké", "ok", "nu"],
+    openers: &["en", "maar", "dus", "hallo", "hoi", "trouwens", "ja", "oké", "ok", "nu"],
     fillers: &[
         "nu",
         "momenteel",
@@ -483,8 +483,8 @@ const ZH: &[Phrase] = &[
     says("我住在", "", "lives_in", Noun),
     says("我搬到", "", "lives_in", Noun),
     says("我在", "住", "lives_in", Noun),
-    says("我在", "工作", "works_at", Noun),
-    says("我在", "上班", "works_at", Noun),
+    says("我在", "公司工作", "works_at", Noun),
+    says("我在", "公司上班", "works_at", Noun),
     says("我来自", "", "from", Noun),
     says("我对", "过敏", "allergic_to", Noun),
     says("我不喜欢", "", "dislikes", Noun),

@@ -30,7 +30,34 @@ pub(in crate::cli) struct McpArgs {
     /// Who the person is, where the server takes no tokens [default: LAMINA_ACTOR, else the login]
     #[arg(long, value_name = "ACTOR")]
     pub(in crate::cli) actor: Option<String>,
+    /// The directory that holds a log of Eventloom; its parent is the workspace
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) eventloom_path: Option<PathBuf>,
+    /// How clients connect: `stdio`, or `sse` to serve `GET /sse` and `POST /messages/`
+    #[arg(long, value_name = "NAME", default_value = "stdio")]
+    pub(in crate::cli) transport: Transport,
+    /// Where `--transport sse` listens
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    pub(in crate::cli) host: String,
+    /// Where `--transport sse` listens
+    #[arg(long, value_name = "PORT", default_value_t = 8080)]
+    pub(in crate::cli) port: u16,
+    /// Taken for configurations made for Zaxy; there is no graph database here
+    #[arg(long, value_name = "URI", hide = true)]
+    pub(in crate::cli) neo4j_uri: Option<String>,
+    /// Taken for configurations made for Zaxy; there is no graph database here
+    #[arg(long, value_name = "USER", hide = true)]
+    pub(in crate::cli) neo4j_user: Option<String>,
     /// Do not become the owner of a project on the first write to it
     #[arg(long)]
     pub(in crate::cli) no_register: bool,
+}
+
+/// How clients connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Transport {
+    /// Lines on standard input and output.
+    Stdio,
+    /// A stream and a place for messages, over HTTP.
+    Sse,
 }

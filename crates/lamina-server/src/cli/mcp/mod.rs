@@ -15,10 +15,12 @@ use lamina_env::RealDisk;
 
 use super::call::given;
 use super::exit::{Exit, Failure};
+use super::serve;
 use crate::config::{Config, Environment, Flags};
 use crate::mcp::profile::Profile;
 use crate::secret::read_secret_file;
 pub(super) use args::McpArgs;
+use args::Transport;
 use link::{Link, LinkCaller};
 use workspace::WorkspaceFinder;
 
@@ -32,6 +34,9 @@ const TOKEN_BYTES_MAX: u64 = 16 << 10;
 
 /// Speaks with one client until it is gone.
 pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
+    if args.transport == Transport::Sse {
+        return serve_sse(&args);
+    }
     let profile = given(args.profile.as_deref(), MCP_TOOL_PROFILE);
     let profile: Profile =
         profile.map_or(Ok(Profile::Slim), |name| name.parse()).map_err(Failure::usage)?;
@@ -44,6 +49,7 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
     let finder = WorkspaceFinder {
         project: args.project.clone(),
         session: args.session.clone(),
+        eventloom: args.eventloom_path.as_ref().map(|path| path.display().to_string()),
         register: !args.no_register,
         registry: data.clone(),
     };
@@ -69,6 +75,16 @@ pub(super) fn mcp(args: McpArgs) -> Result<Exit, Failure> {
     // A thread may still wait for a line that never comes.
     runtime.shutdown_background();
     ended
+}
+
+/// Serves the older transport until it is told to end, for configurations that name its address.
+fn serve_sse(args: &McpArgs) -> Result<Exit, Failure> {
+    let listen = Some(format!("{}:{}", args.host, args.port));
+    let flags = Flags { data: args.data.clone(), listen, ..Flags::default() };
+    let config = Config::load(&flags, &Environment::of_process(), &RealDisk);
+    let mut config = config.map_err(Failure::usage)?;
+    config.mcp.sse = true;
+    serve::serve(&config)
 }
 
 /// The directory that a server would use with the same flags.

@@ -34,6 +34,8 @@ use crate::mcp::{fixed, listen};
 const UNDER_WAY_MAX: usize = 64;
 /// For how long answers are waited for after the last line.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
+/// For how long the note about the end of a session may take.
+const END_TIME_MAX: Duration = Duration::from_secs(2);
 /// How often it is looked whether the client is still there: some leave its end of the pipe open.
 const PARENT_INTERVAL: Duration = Duration::from_secs(5);
 /// Lines that wait to be looked at.
@@ -73,6 +75,7 @@ pub(super) async fn run(
     if let Ok(Err(_)) = timeout(DRAIN_TIME_MAX, pump.drain()).await {
         return Ok(Exit::Fine);
     }
+    pump.end_session().await;
     pump.close().await;
     Ok(Exit::Fine)
 }
@@ -125,6 +128,8 @@ struct Pump {
     batches_seen: u64,
     /// Subscriptions that are open, by the text of their ids.
     subscriptions: HashMap<String, Value>,
+    /// Whether a tool was called.
+    has_called: bool,
 }
 
 impl Pump {
@@ -140,6 +145,7 @@ impl Pump {
             batches: HashMap::new(),
             batches_seen: 0,
             subscriptions: HashMap::new(),
+            has_called: false,
         }
     }
 
@@ -264,6 +270,7 @@ impl Pump {
             let text = format!("{UNDER_WAY_MAX} requests are under way: wait for one of them.");
             return self.deliver(batch, RpcError::new(SERVER_ERROR, text).answer(&id));
         }
+        self.has_called |= request.method == "tools/call";
         let forward = Forward {
             request,
             era,
@@ -301,6 +308,36 @@ impl Pump {
             write(&listen::ended(&id))?;
         }
         Ok(())
+    }
+
+    /// Notes the end of the session, where calls leave events about themselves. Best effort, in a short time.
+    async fn end_session(&self) {
+        if self.profile != Profile::Zaxy || !self.has_called || !self.finder.captures() {
+            return;
+        }
+        let event = json!({
+            "event_type": "session.ended",
+            "actor": "agent:lamina",
+            "payload": {"reason": "teardown", "status": "succeeded"},
+        });
+        let mut params = Map::new();
+        params.insert("name".to_owned(), "memory_append".into());
+        params.insert("arguments".to_owned(), event);
+        let forward = Forward {
+            request: Request {
+                id: "session-ended".into(),
+                method: "tools/call".to_owned(),
+                params,
+            },
+            era: Era::Legacy,
+            profile: self.profile,
+            client: self.client.clone(),
+            finder: Arc::clone(&self.finder),
+            link: Arc::clone(&self.link),
+        };
+        if timeout(END_TIME_MAX, forward.run()).await.is_err() {
+            tracing::debug!("the end of the session was not noted");
+        }
     }
 
     async fn close(mut self) {

@@ -33,12 +33,20 @@ const CONVERSATIONS: [&str; 2] = ["CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"];
 pub(super) struct WorkspaceFinder {
     pub(super) project: Option<String>,
     pub(super) session: Option<String>,
+    /// The directory of a log of Eventloom.
+    pub(super) eventloom: Option<String>,
     pub(super) register: bool,
     /// The data directory, where names of projects are given out.
     pub(super) registry: Option<PathBuf>,
 }
 
 impl WorkspaceFinder {
+    /// Whether calls may leave events about themselves.
+    pub(super) fn captures(&self) -> bool {
+        let switch = given(None, LIFECYCLE).unwrap_or_default().to_lowercase();
+        !matches!(&*switch, "false" | "0" | "no" | "off")
+    }
+
     /// What the server is told with every call.
     pub(super) fn find(&self) -> Map<String, Value> {
         let mut found = Map::new();
@@ -53,8 +61,7 @@ impl WorkspaceFinder {
         if let Some(conversation) = conversation {
             found.insert("conversation".to_owned(), conversation.into());
         }
-        let captures = given(None, LIFECYCLE);
-        if captures.is_some_and(|captures| matches!(&*captures.to_lowercase(), "false" | "0" | "no")) {
+        if !self.captures() {
             found.insert("lifecycle".to_owned(), Value::Bool(false));
         }
         if !self.register {
@@ -64,7 +71,7 @@ impl WorkspaceFinder {
     }
 
     fn named_by_place(&self) -> Option<String> {
-        let place = given(None, EVENTLOOM_PATH)
+        let place = given(self.eventloom.as_deref(), EVENTLOOM_PATH)
             .and_then(|path| std::path::absolute(path).ok()?.parent().map(Path::to_owned))
             .or_else(|| given(None, CLAUDE_PROJECT_DIR).map(PathBuf::from))
             .or_else(|| std::env::current_dir().ok())

@@ -48,10 +48,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let started = call.app.env.clock.monotonic();
     let captured = match call.app.engine.experience(&permit, write).await {
         Ok(captured) => captured,
-        Err(EngineError::IdempotencyConflict { .. }) => {
-            return Err(used_key(&call.desk, &caller, &key, "").await.into());
+        Err(error) => {
+            let refused = RefusedWrite { key: &key, referred, error };
+            return Err(refused.explain(&call.desk, &caller).await);
         }
-        Err(error) => return Err(referred.explain(error, "")),
     };
     call.record.event(captured.event_id);
     call.record.audit_id(captured.audit_id);
@@ -62,13 +62,10 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
     let warnings = with_replay_warning(warnings, &captured);
     let mut response = match wait {
         Wait::Accepted => accepted(&captured, &warnings, None)?,
-        Wait::Captured => completed(
-            &captured,
-            &warnings,
-            Waited { progress: &just_captured(), wait },
-            took_us,
-            Vec::new(),
-        )?,
+        Wait::Captured => {
+            let waited = Waited { progress: &just_captured(), wait };
+            completed(&captured, &warnings, waited, took_us, Vec::new())?
+        }
         Wait::Indexed | Wait::Consolidated | Wait::Settled => {
             let until = until(wait);
             let longest = Duration::from_millis(WAIT_MS_MAX);
@@ -77,13 +74,8 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
             match engine.wait_for(tenant, captured.event_id, until, longest).await {
                 Ok(progress) if is_reached(until, &progress) => {
                     let derives = engine.derived_from(tenant, captured.event_id).await?;
-                    completed(
-                        &captured,
-                        &warnings,
-                        Waited { progress: &progress, wait },
-                        took_us,
-                        derives,
-                    )?
+                    let waited = Waited { progress: &progress, wait };
+                    completed(&captured, &warnings, waited, took_us, derives)?
                 }
                 Ok(progress) => accepted(&captured, &warnings, Some(&progress))?,
                 // The write is durable, whatever became of waiting for the rest.
@@ -98,6 +90,25 @@ pub(super) async fn write(mut call: Call) -> Result<Response, Failure> {
         response.headers_mut().insert(reply::REPLAY, HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// A write that the engine refused.
+struct RefusedWrite<'a> {
+    key: &'a str,
+    referred: Referred,
+    error: EngineError,
+}
+
+impl RefusedWrite<'_> {
+    /// The refusal, in terms of the body.
+    async fn explain(self, desk: &Desk, caller: &Caller) -> Failure {
+        match self.error {
+            EngineError::IdempotencyConflict { .. } => {
+                used_key(desk, caller, self.key, "").await.into()
+            }
+            error => self.referred.explain(error, ""),
+        }
+    }
 }
 
 /// Reads and checks a body and answers as if it had been written.

@@ -15,7 +15,7 @@ pub(super) const NAME: &str = "memory_append";
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Append an event",
-    description: "Append a typed event to the memory of the session.",
+    description: "Append a typed event to memory.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Adds,

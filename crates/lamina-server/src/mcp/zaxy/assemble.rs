@@ -28,7 +28,7 @@ const SUMMARY_ITEMS_MAX: usize = 20;
 pub(super) const ASSEMBLE_TOOL: Tool = Tool {
     name: ASSEMBLE,
     title: "Assemble context",
-    description: "Recent events and ranked hits as one bundle; memory_checkout adds facts and a verdict.",
+    description: "Recent events and ranked hits.",
     input: || schemas::input(ASSEMBLE),
     output: || schemas::output(ASSEMBLE),
     effect: Effect::Reads,
@@ -39,7 +39,7 @@ pub(super) const ASSEMBLE_TOOL: Tool = Tool {
 pub(super) const AFTER_TURN_TOOL: Tool = Tool {
     name: AFTER_TURN,
     title: "Keep a turn",
-    description: "Keep a completed turn; get compact context for the next.",
+    description: "Keep a turn; get context.",
     input: || schemas::input(AFTER_TURN),
     output: || schemas::output(AFTER_TURN),
     effect: Effect::Adds,
@@ -50,7 +50,7 @@ pub(super) const AFTER_TURN_TOOL: Tool = Tool {
 pub(super) const CLEANUP_TOOL: Tool = Tool {
     name: CLEANUP,
     title: "Close a subagent",
-    description: "Close the session of a subagent; get its handoff bundle.",
+    description: "Close a subagent; get its handoff.",
     input: || schemas::input(CLEANUP),
     output: || schemas::output(CLEANUP),
     effect: Effect::Adds,
@@ -99,7 +99,8 @@ async fn run_cleanup(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     let parent = Session::named(&call, call.text("parent_session_id"))?;
     let session = Session::named(&call, call.text("subagent_session_id"))?;
     if parent.place.scope == session.place.scope {
-        let text = "`subagent_session_id` is the session of the parent. Name the one of the subagent.";
+        let text =
+            "`subagent_session_id` is the session of the parent. Name the one of the subagent.";
         return Err(ToolFailure::mistake("INVALID_ARGUMENT", text));
     }
     let summary = call.text("summary").map(str::trim).unwrap_or_default().to_owned();
@@ -127,7 +128,10 @@ async fn run_cleanup(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     let mut handoff = Map::new();
     handoff.insert("title".to_owned(), format!("subagent {}", session.id()).into());
     handoff.insert("summary".to_owned(), payload.get("summary").cloned().unwrap_or_default());
-    let handoff = NewEvent { nature: EventNature::Statement, ..event("handoff.created", "handoff", &handoff) };
+    let handoff = NewEvent {
+        nature: EventNature::Statement,
+        ..event("handoff.created", "handoff", &handoff)
+    };
     parent.write(handoff).await?;
     let range = ReplayRange { from: 1, limit: SUBAGENT_EVENTS_MAX };
     let replayed = session.replay(range).await?;
@@ -161,10 +165,7 @@ async fn run_cleanup(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
 }
 
 /// A bundle: the working set, recent events and ranked contexts.
-async fn bundle(
-    session: &Session<'_>,
-    question: &CheckoutQuestion,
-) -> Result<Value, ToolFailure> {
+async fn bundle(session: &Session<'_>, question: &CheckoutQuestion) -> Result<Value, ToolFailure> {
     let made = check_out(session, question).await?;
     let query = ContextQuery {
         query: question.query.clone(),
@@ -174,9 +175,8 @@ async fn bundle(
     };
     let found = find(session, &query).await?;
     let length = session.length().await?;
-    let from = question.replay_from.max(
-        length.saturating_sub(question.recent as u64).saturating_add(1),
-    );
+    let from =
+        question.replay_from.max(length.saturating_sub(question.recent as u64).saturating_add(1));
     let replayed = session.replay(ReplayRange { from, limit: question.recent }).await?;
     let records: Vec<&EventRecord> =
         replayed.events.iter().filter_map(|event| event.record.as_ref()).collect();

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use lamina_core::read::checkout::date::day;
-use lamina_core::read::checkout::{
-    Action, Checkout, CurrentFact, Gathered, TAG, assemble, render,
-};
+use lamina_core::read::checkout::{Action, Checkout, CurrentFact, Gathered, TAG, assemble, render};
 use lamina_core::read::tokens::estimate;
 use lamina_engine::read::checkout::{CheckoutQuery, MayCheckout, RECENT_MAX, StandingReach};
 use lamina_types::recall::{PackView, StandingChoice};
@@ -34,8 +32,7 @@ const FEEDBACK_TOOL: &str = "memory_feedback";
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Check out memory",
-    description: "Current, cited, prompt-ready memory for a task. Call it first, before substantial work and after a \
-                  compaction.",
+    description: "Current, cited memory for a task. Call it first.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Reads,
@@ -370,7 +367,9 @@ pub(super) fn policy() -> Value {
 fn quality(checkout: &Checkout) -> Value {
     let quality = &checkout.quality;
     let action = quality.required_action.as_ref().map(|action| match action {
-        Action::Refresh { query, reason } => json!({"tool": NAME, "query": query, "reason": reason}),
+        Action::Refresh { query, reason } => {
+            json!({"tool": NAME, "query": query, "reason": reason})
+        }
         Action::Ask { reason } => json!({"tool": null, "query": null, "reason": reason}),
     });
     let mut body = json!({

@@ -131,7 +131,10 @@ pub(super) fn recall_of(session: &Session<'_>, query: &ContextQuery) -> Recall {
 }
 
 /// Leave to ask a question in a session.
-pub(super) async fn may(session: &Session<'_>, question: &Recall) -> Result<MayRecall, ToolFailure> {
+pub(super) async fn may(
+    session: &Session<'_>,
+    question: &Recall,
+) -> Result<MayRecall, ToolFailure> {
     let may = recall::may(&session.call.desk, &session.call.caller, question).await;
     may.map_err(|failure| session.failed(failure))
 }

@@ -31,7 +31,7 @@ const CAPTURED: [&str; 7] = [
 pub(super) const CAPABILITIES_TOOL: Tool = Tool {
     name: CAPABILITIES,
     title: "Memory contract",
-    description: "What memory offers here, its health, and the next call.",
+    description: "What memory offers, and the next call.",
     input: || schemas::input(CAPABILITIES),
     output: || schemas::output(CAPABILITIES),
     effect: Effect::Reads,
@@ -42,7 +42,7 @@ pub(super) const CAPABILITIES_TOOL: Tool = Tool {
 pub(super) const BOOTSTRAP_TOOL: Tool = Tool {
     name: BOOTSTRAP,
     title: "Start a session",
-    description: "The startup packet of a session: contract, capture, first checkout.",
+    description: "The startup packet.",
     input: || schemas::input(BOOTSTRAP),
     output: || schemas::output(BOOTSTRAP),
     effect: Effect::Reads,
@@ -158,13 +158,11 @@ fn capabilities(session: &Session<'_>, standing: &SessionStanding) -> Value {
     ] {
         loops.insert(when.to_owned(), json!({"tool": tool}));
     }
-    let tools: Vec<Value> = [
-        ("memory_append", "decided or learned"),
-        ("memory_verbatim", "exact words"),
-    ]
-    .into_iter()
-    .map(|(name, when)| json!({"name": name, "use_when": when}))
-    .collect();
+    let tools: Vec<Value> =
+        [("memory_append", "decided or learned"), ("memory_verbatim", "exact words")]
+            .into_iter()
+            .map(|(name, when)| json!({"name": name, "use_when": when}))
+            .collect();
     json!({
         "session_id": session.id(),
         "current_task": call.text("current_task").map(task),

@@ -27,7 +27,7 @@ const SELECTS: [&str; 10] = [
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Export a session",
-    description: "A session as a portable bundle of cited entries, signed if asked; select with the arguments.",
+    description: "A session as a portable, cited bundle.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Reads,
@@ -62,7 +62,10 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         }
     };
     let bundle = bundle.ok_or_else(|| {
-        ToolFailure::mistake("INVALID_ARGUMENT", "The bundle is no JSON object. Select less of the session.")
+        ToolFailure::mistake(
+            "INVALID_ARGUMENT",
+            "The bundle is no JSON object. Select less of the session.",
+        )
     })?;
     let made = answer(Layout::IndentedRaw, bundle);
     match made.text.len() > ANSWER_BYTES_MAX {

@@ -24,7 +24,7 @@ const COPIED: [&str; 8] =
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Rate a memory",
-    description: "Say whether what memory gave was used, helpful or irrelevant. Nothing is deleted.",
+    description: "Rate what memory gave. Deletes nothing.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Adds,
@@ -39,10 +39,7 @@ async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         let text = "`importance` must be a number from 0 to 1.";
         return Err(ToolFailure::mistake("INVALID_ARGUMENT", text));
     }
-    let entity = Entity {
-        name: named(&call, "entity_name")?,
-        kind: named(&call, "entity_type")?,
-    };
+    let entity = Entity { name: named(&call, "entity_name")?, kind: named(&call, "entity_type")? };
     let feedback = call.text("feedback").unwrap_or_default();
     let rated = match call.text("citation") {
         Some(citation) => cited(&call, citation).await?,

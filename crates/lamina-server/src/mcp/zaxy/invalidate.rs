@@ -30,7 +30,7 @@ const EARLIER_MAX: usize = 256;
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Close a fact",
-    description: "Close what is known of an entity at a time. History stays.",
+    description: "Close an entity at a time. History stays.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Destroys,
@@ -41,8 +41,7 @@ pub(super) const TOOL: Tool = Tool {
 async fn run(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
     super::admin::check(&call)?;
     let session = Session::of(&call)?;
-    let entity =
-        Entity { name: named(&call, "entity_name")?, kind: named(&call, "entity_type")? };
+    let entity = Entity { name: named(&call, "entity_name")?, kind: named(&call, "entity_type")? };
     let stated = call.text("invalid_at").map(str::trim).unwrap_or_default();
     let at = instant(stated).ok_or_else(|| {
         let text = "`invalid_at` must be a time such as 2026-12-01T00:00:00Z, or a day.";

@@ -106,10 +106,7 @@ mod tests {
     fn layout_escapes_and_spaces_as_its_clients_know_it() {
         let value = json!({"seq": 8, "list": [1, null], "text": "caf\u{e9} \u{1f600}"});
         let line = text(Layout::Line, &value);
-        assert_eq!(
-            line,
-            r#"{"seq": 8, "list": [1, null], "text": "caf\u00e9 \ud83d\ude00"}"#
-        );
+        assert_eq!(line, r#"{"seq": 8, "list": [1, null], "text": "caf\u00e9 \ud83d\ude00"}"#);
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
         let indented = text(Layout::Indented, &json!({"a": "\u{e9}"}));
         assert_eq!(indented, "{\n  \"a\": \"\\u00e9\"\n}");

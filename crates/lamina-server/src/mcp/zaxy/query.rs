@@ -22,7 +22,7 @@ const CURSOR_VERSION: u64 = 1;
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Query memory",
-    description: "Ranked hits with citations, for targeted questions, times and pages; memory_checkout comes first.",
+    description: "Ranked hits with citations.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Reads,
@@ -145,7 +145,8 @@ fn read_cursor(text: &str, bound: &Value) -> Result<QueryPage, ToolFailure> {
         (is_own && offset <= FOUND_MAX).then_some(QueryPage { offset, recorded })
     });
     page.ok_or_else(|| {
-        let text = "`cursor` is not one of this question: repeat its arguments, or ask without a cursor.";
+        let text =
+            "`cursor` is not one of this question: repeat its arguments, or ask without a cursor.";
         ToolFailure::mistake("INVALID_ARGUMENT", text)
     })
 }

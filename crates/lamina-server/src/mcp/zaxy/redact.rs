@@ -46,7 +46,8 @@ pub(super) fn redact_text(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     while at < bytes.len() {
         let is_start = at == 0 || !bytes.get(at - 1).copied().is_some_and(is_token);
-        let length = if is_start { secret_length(bytes.get(at..).unwrap_or_default()) } else { None };
+        let length =
+            if is_start { secret_length(bytes.get(at..).unwrap_or_default()) } else { None };
         match length {
             Some(length) => {
                 out.push_str(text.get(kept..at).unwrap_or_default());

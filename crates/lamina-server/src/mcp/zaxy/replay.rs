@@ -20,7 +20,7 @@ const NAME: &str = "memory_replay";
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Replay a session",
-    description: "The events of a session from a number on, with the verdict over its chain.",
+    description: "Events of a session and the verdict over them.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Reads,

@@ -303,8 +303,6 @@ pub(super) fn check_payload(
     };
     match extract(&event) {
         Ok(_) => Ok(()),
-        Err(missing) => {
-            refused(format!("`payload` of {kind}: {missing}. Add it and call again."))
-        }
+        Err(missing) => refused(format!("`payload` of {kind}: {missing}. Add it and call again.")),
     }
 }

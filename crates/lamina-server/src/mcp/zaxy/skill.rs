@@ -32,7 +32,7 @@ const COPIED: [&str; 15] = [
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Record a skill",
-    description: "Record one step in the life of a reusable procedure.",
+    description: "Record a step in the life of a skill.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Adds,

@@ -161,8 +161,7 @@ impl SkillRegister {
 
     fn apply(&mut self, event: &SkillEvent) {
         let Some(skill_id) = text(&event.payload, "skill_id") else { return };
-        let version =
-            text(&event.payload, "version").unwrap_or_else(|| FIRST_VERSION.to_owned());
+        let version = text(&event.payload, "version").unwrap_or_else(|| FIRST_VERSION.to_owned());
         let replaced = text(&event.payload, "supersedes_version");
         let at = self.place(&skill_id, &version, &event.citation);
         let Some(known) = self.versions.get_mut(at) else { return };

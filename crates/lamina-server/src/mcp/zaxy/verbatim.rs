@@ -17,7 +17,7 @@ const NAME: &str = "memory_verbatim";
 pub(super) const TOOL: Tool = Tool {
     name: NAME,
     title: "Recall words",
-    description: "The exact words of events with citations: transcripts, documents, identifiers, quotes.",
+    description: "Exact words of events with citations.",
     input: || schemas::input(NAME),
     output: || schemas::output(NAME),
     effect: Effect::Reads,

@@ -17,10 +17,10 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::*;
-use crate::mcp::access::McpAccess;
 use crate::auth::Gate;
 use crate::config::{Config, Environment, Flags};
 use crate::http::{App, Parts, router};
+use crate::mcp::access::McpAccess;
 use crate::meters::Meters;
 
 struct Server {

@@ -14,7 +14,7 @@ use crate::harness::{binary, directory};
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// A client with its `lamina mcp`.
-pub(super) struct AgentClient {
+pub(crate) struct AgentClient {
     pub(super) child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -23,7 +23,7 @@ pub(super) struct AgentClient {
 
 impl AgentClient {
     /// Starts one for a directory, in a workspace.
-    pub(super) fn start(data: &Path, workspace: &Path, arguments: &[&str]) -> AgentClient {
+    pub(crate) fn start(data: &Path, workspace: &Path, arguments: &[&str]) -> AgentClient {
         let mut command = AgentClient::command(workspace);
         command.arg("--data").arg(data).args(arguments);
         AgentClient::spawn(&mut command)
@@ -57,14 +57,14 @@ impl AgentClient {
         AgentClient { child, input, lines, next_id: 0 }
     }
 
-    pub(super) fn write(&mut self, line: &[u8]) {
+    pub(crate) fn write(&mut self, line: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(line).unwrap();
         input.write_all(b"\n").unwrap();
         input.flush().unwrap();
     }
 
-    pub(super) fn send(&mut self, method: &str, params: &Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next_id += 1;
         let message =
             json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params});
@@ -72,12 +72,12 @@ impl AgentClient {
         self.next_id
     }
 
-    pub(super) fn read(&mut self) -> Value {
+    pub(crate) fn read(&mut self) -> Value {
         let line = self.lines.recv_timeout(ANSWER_TIME_MAX).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         let answer = self.read();
         assert_eq!(answer["id"], id, "{answer}");
@@ -112,7 +112,7 @@ impl AgentClient {
     }
 
     /// Closes standard input and waits for the end.
-    pub(super) fn end(mut self) -> (Option<i32>, Vec<String>) {
+    pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.input.take());
         let status = self.child.wait().unwrap();
         (status.code(), self.lines.iter().collect())

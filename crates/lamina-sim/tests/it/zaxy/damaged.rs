@@ -51,7 +51,12 @@ fn scope_whose_log_was_changed_is_not_exported() {
         assert!(answer.text().contains("RECORD_DAMAGED"), "{format}: {}", answer.text());
         assert!(!answer.text().contains("Tuesday"), "{format}: {}", answer.text());
         let answer = api.post("/v1/export", &json!({"scope": whole, "format": format})).response;
-        assert_eq!(answer.status, 202, "damage of others hurts nobody: {format}: {}", answer.text());
+        assert_eq!(
+            answer.status,
+            202,
+            "damage of others hurts nobody: {format}: {}",
+            answer.text()
+        );
     }
     own.stop();
 }

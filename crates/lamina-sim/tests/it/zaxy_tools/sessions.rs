@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Zaxy, default_session};
 use crate::harness::{Own, data};
+use crate::mcp::stdio::AgentClient;
 
 fn kinds(replay: &Value) -> Vec<String> {
     let events = replay["events"].as_array().unwrap().iter();
@@ -87,8 +88,19 @@ fn m49_replay_is_ascending_marks_erased_events_and_goes_on_by_number() {
     for (place, event) in events.iter().enumerate() {
         assert_eq!(event["seq"].as_u64(), Some(place as u64 + 1));
         for member in [
-            "seq", "timestamp", "type", "actor", "thread", "payload", "security", "prev_hash",
-            "hash", "id", "parent_event_id", "caused_by", "envelope_version",
+            "seq",
+            "timestamp",
+            "type",
+            "actor",
+            "thread",
+            "payload",
+            "security",
+            "prev_hash",
+            "hash",
+            "id",
+            "parent_event_id",
+            "caused_by",
+            "envelope_version",
         ] {
             assert!(event.get(member).is_some(), "{member}: {event}");
         }
@@ -102,8 +114,12 @@ fn m49_replay_is_ascending_marks_erased_events_and_goes_on_by_number() {
     let confirm = forget["structuredContent"]["preview_id"].clone();
     zaxy.http.call("memory_forget", json!({"ids": [ids[2]], "confirm": confirm}));
     let replay = zaxy.call("memory_replay", json!({"session_id": session}));
-    let erased: Vec<&Value> =
-        replay["events"].as_array().unwrap().iter().filter(|event| event["erased"] == true).collect();
+    let erased: Vec<&Value> = replay["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["erased"] == true)
+        .collect();
     assert_eq!(erased.len(), 1, "{replay}");
     assert!(!replay.to_string().contains("note 2 of the lighthouse"), "{replay}");
     assert_eq!(replay["integrity"]["ok"], true, "an erasure breaks no chain");
@@ -123,9 +139,8 @@ fn m49_flipped_byte_is_reported_with_the_number_of_its_event() {
     let hit = replay["events"].as_array().unwrap().iter();
     let hit = hit.filter(|event| event.to_string().contains("entry 3")).next_back().unwrap();
     let (number, hash) = (hit["seq"].as_u64().unwrap(), hit["hash"].as_str().unwrap());
-    let seal: Vec<u8> = (0..32)
-        .map(|at| u8::from_str_radix(&hash[2 * at..2 * at + 2], 16).unwrap())
-        .collect();
+    let seal: Vec<u8> =
+        (0..32).map(|at| u8::from_str_radix(&hash[2 * at..2 * at + 2], 16).unwrap()).collect();
     // The head of an entry ends with its seal, its words come behind it.
     let log = data(own.directory.path()).join("log");
     let segments = RealDisk.list(&log).unwrap();
@@ -133,8 +148,12 @@ fn m49_flipped_byte_is_reported_with_the_number_of_its_event() {
     for name in segments.into_iter().filter(|name| name.ends_with(".seg")) {
         let path = log.join(name);
         let bytes = read_file(&RealDisk, &path, 1 << 30).unwrap();
-        let places: Vec<usize> =
-            bytes.windows(32).enumerate().filter(|(_, window)| *window == seal).map(|(at, _)| at).collect();
+        let places: Vec<usize> = bytes
+            .windows(32)
+            .enumerate()
+            .filter(|(_, window)| *window == seal)
+            .map(|(at, _)| at)
+            .collect();
         if let Some(at) = places.first() {
             let place = at + 60;
             let file = RealDisk.open(&path).unwrap();
@@ -299,7 +318,10 @@ fn m55_calls_leave_events_without_values_and_the_switch_turns_them_off() {
 fn m33_two_hundred_calls_leave_the_facts_of_a_session_unchanged() {
     let own = Own::start();
     let mut zaxy = Zaxy::new(&own);
-    zaxy.call("context_after_turn", json!({"role": "user", "content": "Ada works at Quillfeather."}));
+    zaxy.call(
+        "context_after_turn",
+        json!({"role": "user", "content": "Ada works at Quillfeather."}),
+    );
     zaxy.append("decision.made", json!({"decision": "Use the red bridge"}));
     let scope = zaxy.scope(&default_session(&zaxy));
     let facts = |own: &Own| {
@@ -376,4 +398,28 @@ fn m57_export_is_a_bundle_of_the_exchange_code() {
     let unsigned = zaxy.mistake("memory_export", json!({"sign": true}));
     assert!(unsigned.contains("sign"), "{unsigned}");
     zaxy.mistake("memory_export", json!({"grains": ["other"]}));
+}
+
+#[test]
+fn m55_m60_end_of_a_session_is_noted_and_flags_of_zaxy_are_taken() {
+    let root = crate::harness::directory();
+    let (data, workspace) = (root.path().join("data"), root.path().join("bridge"));
+    RealDisk.create_dir_all(&workspace).unwrap();
+    let log = workspace.join(".eventloom");
+    let log = log.to_str().unwrap();
+    // The arguments of an entry that `ide-config` wrote, and a profile.
+    let flags =
+        ["--eventloom-path", log, "--transport", "stdio", "--profile", "core", "--embedded"];
+    let event = json!({"event_type": "decision.made", "actor": "assistant",
+        "payload": {"decision": "Use slate grey"}});
+    let mut agent = AgentClient::start(&data, &workspace, &flags);
+    agent.ask("tools/call", &json!({"name": "memory_append", "arguments": event}));
+    agent.end();
+    let mut agent = AgentClient::start(&data, &workspace, &flags);
+    let replay = json!({"session_id": "bridge-default"});
+    let answer = agent.ask("tools/call", &json!({"name": "memory_replay", "arguments": replay}));
+    let kinds = kinds(&answer["result"]["structuredContent"]);
+    assert!(kinds.iter().any(|kind| kind == "session.ended"), "{kinds:?}");
+    assert!(kinds.iter().any(|kind| kind == "decision.made"), "{kinds:?}");
+    agent.end();
 }

@@ -26,7 +26,7 @@ fn a_deal_is_named_by_whom_it_is_about() {
             ("Acme signed the renewal for 200 seats at 3.50 each.", &["Acme"]),
         ],
         expect![[r#"
-            Acme: renewal, seats
+            Acme wants 200 seats and a discount on the renewal
             Acme signed the renewal for 200 seats at 3.50 each."#]],
     );
 }
@@ -40,7 +40,7 @@ fn talk_without_names_is_named_by_its_words() {
             ("i forgot the flour. new starter tomorrow", &[]),
         ],
         expect![[r#"
-            Starter, flour, sourdough
+            The sourdough starter died again
             the sourdough starter died again. flour and water every day. new starter tomorrow."#]],
     );
 }
