@@ -49,7 +49,9 @@ impl EvidenceMapper {
         let session = match (own, record.kind) {
             (Some(own), _) => Some(own.to_owned()),
             // A bundle of Lamina names its sessions; events without one stay without.
-            (None, "SessionStart") if record.native().is_none() => Some(record.id.get(..12).unwrap_or(record.id).to_owned()),
+            (None, "SessionStart") if record.native().is_none() => {
+                Some(record.id.get(..12).unwrap_or(record.id).to_owned())
+            }
             _ => record.parents().find_map(|parent| self.sessions.get(parent).cloned()),
         };
         if let Some(session) = session {

@@ -36,7 +36,7 @@ pub(super) fn step(world: &mut World, choices: &SimRng) -> String {
         add_file(world, choices, rows);
     }
     let file = chosen as usize;
-    let rows = world.model.files[file].rows.len();
+    let rows = rows_of(world, file).len();
     let from = if choices.below(3) == 0 { 0 } else { first_missing(world, file).min(rows - 1) };
     let to = rows.min(from + 1 + choices.below(STEP_ROWS_MAX) as usize);
     let written = match write_rows(world, choices, RowRange { file, from, to }) {
@@ -63,7 +63,7 @@ pub(super) fn add_file(world: &mut World, choices: &SimRng, rows: u64) {
 /// last time writes nothing.
 pub(super) fn finish(world: &mut World, choices: &SimRng) -> Result<(), String> {
     for file in 0..world.model.files.len() {
-        let rows = world.model.files[file].rows.len();
+        let rows = rows_of(world, file).len();
         for to in 1..=rows {
             write_rows(world, choices, RowRange { file, from: 0, to })?;
             apply(world);
@@ -72,7 +72,7 @@ pub(super) fn finish(world: &mut World, choices: &SimRng) -> Result<(), String> 
                 return Err(format!("rows ..{to} of file {file} again: {again:?} written"));
             }
         }
-        for (key, _) in &world.model.files[file].rows {
+        for (key, _) in rows_of(world, file) {
             if !world.model.events.contains_key(key) {
                 return Err(format!("row {key} of file {file} is not in the log"));
             }
@@ -81,10 +81,14 @@ pub(super) fn finish(world: &mut World, choices: &SimRng) -> Result<(), String> 
     Ok(())
 }
 
+/// The rows of a file.
+fn rows_of(world: &World, file: usize) -> &[(String, Said)] {
+    world.model.files.get(file).map_or(&[], |file| &file.rows)
+}
+
 /// The first row of a file that is not known to be in the log.
 fn first_missing(world: &World, file: usize) -> usize {
-    let rows = &world.model.files[file].rows;
-    rows.iter().take_while(|(key, _)| world.model.events.contains_key(key)).count()
+    rows_of(world, file).iter().take_while(|(key, _)| world.model.events.contains_key(key)).count()
 }
 
 /// Decides rows against the views and writes the new ones with their identities, in one append. Gives
@@ -97,7 +101,8 @@ pub(super) fn write_rows(
     // The engine too decides only when the views have caught up.
     apply(world);
     let RowRange { file, from, to } = range;
-    let items: Vec<(String, Said)> = world.model.files[file].rows[from..to].to_vec();
+    let items: Vec<(String, Said)> =
+        rows_of(world, file).get(from..to).unwrap_or_default().to_vec();
     if world.process.as_ref().is_none_or(|process| process.stopped) {
         return Ok(None);
     }

@@ -80,6 +80,7 @@ mod export;
 mod vocabularies;
 #[cfg(test)]
 mod zaxy;
+#[cfg(test)]
 mod zaxy_tools;
 #[cfg(test)]
 mod readme;
@@ -111,6 +112,7 @@ mod stream;
 mod admin;
 #[cfg(test)]
 mod contract;
+#[cfg(test)]
 mod conventions;
 #[cfg(test)]
 mod errors;

@@ -72,7 +72,7 @@ fn stories_are_answered_as_well_as_they_were() {
     let count = |field: &str| outcomes.iter().filter(|outcome| outcome[field] == true).count();
     assert!(count("right") >= STORY_RIGHT_MIN, "{table}");
     assert!(count("stale_first") <= STORY_STALE_FIRST_MAX, "{table}");
-    assert!(count("empty") <= STORY_EMPTY_MAX, "{table}");
+    assert_eq!(count("empty"), STORY_EMPTY_MAX, "{table}");
     let chars = outcomes.iter().filter_map(|outcome| outcome["block_chars"].as_f64());
     let mean = chars.sum::<f64>() / outcomes.len() as f64;
     assert!(mean <= STORY_BLOCK_CHARS_MAX, "{mean}\n{table}");

@@ -159,7 +159,7 @@ async fn run_cleanup(call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         "prompt": prompt,
         "contexts": contexts,
         "replay_event_count": records.len(),
-        "integrity_ok": replay::integrity(&replayed.integrity)["ok"],
+        "integrity_ok": replay::integrity(&replayed.integrity).get("ok"),
     });
     Ok(answer(Layout::Indented, body))
 }
@@ -182,7 +182,9 @@ async fn bundle(session: &Session<'_>, question: &CheckoutQuestion) -> Result<Va
         replayed.events.iter().filter_map(|event| event.record.as_ref()).collect();
     let contexts = cut(&found, question.limit);
     let lanes = |lane: &str| {
-        let is_of = |context: &&Value| context["metadata"]["assembly_lane"] == lane;
+        let is_of = |context: &&Value| {
+            context.pointer("/metadata/assembly_lane").is_some_and(|named| named == lane)
+        };
         contexts.iter().filter(is_of).count()
     };
     let work = working_set(&made.checkout);

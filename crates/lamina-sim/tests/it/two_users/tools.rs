@@ -93,7 +93,7 @@ pub(super) fn agent_tools(client: &mut Client, token: Option<&str>) -> Vec<Agent
     let mut ask = |place: &str, method: &str, params: Value| -> Value {
         let request = message(place, method, &params);
         let request = match token {
-            Some(token) => request.header("Authorization", &format!("Bearer {token}")),
+            Some(token) => request.header("Authorization", format!("Bearer {token}")),
             None => request,
         };
         client.send(&request).unwrap().json().unwrap()

@@ -165,7 +165,7 @@ fn m58_claim_of_a_token_binds_it_everywhere_and_tenants_stay_apart() {
     // The token reaches no further over HTTP.
     let mut client = own.server.client();
     let request = Request::get("/v1/events?scope=user:alice/session:s1");
-    let request = request.header("Authorization", &format!("Bearer {}", token("acme", "s2")));
+    let request = request.header("Authorization", format!("Bearer {}", token("acme", "s2")));
     assert_eq!(client.send(&request).unwrap().status, 403);
 }
 

@@ -136,8 +136,8 @@ fn m49_flipped_byte_is_reported_with_the_number_of_its_event() {
     }
     let session = default_session(&zaxy);
     let replay = zaxy.call("memory_replay", json!({"session_id": session}));
-    let hit = replay["events"].as_array().unwrap().iter();
-    let hit = hit.filter(|event| event.to_string().contains("entry 3")).next_back().unwrap();
+    let mut hit = replay["events"].as_array().unwrap().iter();
+    let hit = hit.rfind(|event| event.to_string().contains("entry 3")).unwrap();
     let (number, hash) = (hit["seq"].as_u64().unwrap(), hit["hash"].as_str().unwrap());
     let seal: Vec<u8> =
         (0..32).map(|at| u8::from_str_radix(&hash[2 * at..2 * at + 2], 16).unwrap()).collect();
