@@ -189,7 +189,7 @@ async fn what_keeps_occurring_together_is_a_concept() {
     let found = world.ask(|_| {}).await;
     let concept = &found[0];
     // Of two that occur equally often the one leads that occurred first: names come before nouns.
-    assert_eq!(concept.name.as_deref(), Some("Acme, renewal, Priya"));
+    assert_eq!(concept.name.as_deref(), Some("Acme, renewal and Priya"));
     assert!(concept.summary.as_deref().unwrap().contains("together in 4 episodes"));
     assert_eq!(concept.standing, Standing::Held);
     assert!(concept.confidence.get() > 3_000);

@@ -594,6 +594,6 @@ async fn rules_find_where_the_talk_turns() {
     assert_eq!(shown.len(), 8, "{shown:#?}");
     assert_eq!(shown[0], "closed by TopicShift 0..5 6 user:alice");
     let named = world.ask(|_| {}).await;
-    assert_eq!(named[7].name.as_deref(), Some("Roses, tulips, garden"));
+    assert_eq!(named[7].name.as_deref(), Some("The roses and tulips in the garden need watering"));
     world.check().await;
 }

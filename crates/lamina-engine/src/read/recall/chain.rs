@@ -515,7 +515,8 @@ fn names_in(question: &str) -> Vec<(usize, usize)> {
             let capital =
                 |at: &(usize, usize)| text(at).chars().next().is_some_and(char::is_uppercase);
             let ends = match has_capitals {
-                true => (is_name(first) || capital(first)) && is_name(last),
+                // An empty word may begin a title, but not as the first word of the question.
+                true => (is_name(first) || (capital(first) && first.0 > 0)) && is_name(last),
                 false => {
                     count <= 2 && run.iter().all(|at| !is_empty_word(&text(at).to_lowercase()))
                 }

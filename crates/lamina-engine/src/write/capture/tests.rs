@@ -6,6 +6,7 @@ use std::path::Path;
 use lamina_env::sim::disk::SimDisk;
 use lamina_env::sim::rng::SimRng;
 use lamina_store::ballast::Ballast;
+use lamina_store::keys::Keys;
 use lamina_store::kv::MemKv;
 use lamina_store::log::{EraseTarget, LogReader};
 use lamina_types::limits::BULK_ITEMS_MAX;
@@ -24,6 +25,7 @@ pub(super) struct World {
     applier: Applier,
     pub(super) views: Arc<Views>,
     pub(super) reader: Arc<dyn LogReader>,
+    pub(super) keys: Arc<Keys>,
 }
 
 pub(super) fn world(segment_bytes: u64) -> World {
@@ -43,7 +45,7 @@ pub(super) fn world(segment_bytes: u64) -> World {
         Arc::clone(&applied),
     );
     let applier = Applier::new(Arc::clone(&parts.views), applied);
-    World { disk, capture, applier, views: parts.views, reader }
+    World { disk, capture, applier, views: parts.views, reader, keys: parts.keys }
 }
 
 impl World {

@@ -57,7 +57,8 @@ fn request(world: &World, model: &mut Model, rng: &SimRng, number: u64) -> Reque
             let place = model.tenants.iter().position(|known| *known == name).unwrap();
             let ordinal = FIRST_TENANT + 1 + place as u32;
             let (reply, _) = oneshot::channel();
-            return Request::Tenant { name, ordinal, key_check: [0; 16], reply };
+            let key_check = world.keys.create_tenant(ordinal).unwrap().check_value();
+            return Request::Tenant { name, ordinal, key_check, reply };
         }
         4 => {
             model.scopes.insert(name, (Registration::Explicit, vec![actor.to_string()]));
