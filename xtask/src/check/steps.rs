@@ -57,12 +57,16 @@ pub(crate) fn build_release_binary() -> anyhow::Result<PathBuf> {
         "--release",
         "--package",
         "lamina-server",
+        "--package",
+        "lamina-issuer",
         "--bin",
         "lamina",
+        "--bin",
+        "lamina-issuer",
         "--message-format",
         "json-render-diagnostics",
     ];
-    println!("$ cargo build --release --package lamina-server --bin lamina");
+    println!("$ cargo build --release --package lamina-server --package lamina-issuer --bins");
     let messages = process::output_of(&mut cargo(&arguments))?;
     executable_in(&messages).context("cargo built `lamina` but did not say where it is")
 }

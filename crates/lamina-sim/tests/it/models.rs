@@ -108,7 +108,7 @@ fn the_model_adds_what_the_rules_do_not_see() {
         let own = start(&settings(&base, &[("LAMINA_MODELS_PROVIDER", provider)]));
         let mut api = own.api("models");
         say(&mut api, "I work at Acme.");
-        let event = say(&mut api, "Ich wohne in Kiel.");
+        let event = say(&mut api, "Zuhause bin ich in Kiel.");
         let spent = settle(&mut api);
         assert_eq!(facts(&mut api), set(["lives_in Kiel", "works_at Acme"]), "{provider}");
         let (name, payload) = told(&mut api, &event);
@@ -193,7 +193,7 @@ fn whatever_the_model_does_nothing_is_lost_and_nothing_is_invented() {
     for (index, (manner, reason)) in MISBEHAVIOURS.iter().enumerate() {
         let mut api = own.api(&format!("models-{index}"));
         model.behave(*manner);
-        let texts = ["I work at Acme.", "Ich wohne in Kiel.", "Nothing to see here."];
+        let texts = ["I work at Acme.", "Zuhause bin ich in Kiel.", "Nothing to see here."];
         let events: Vec<String> = texts.iter().map(|text| say(&mut api, text)).collect();
         let spent = settle(&mut api);
         // No event is lost, and what the rules found stands.
@@ -223,7 +223,7 @@ fn whatever_the_model_does_nothing_is_lost_and_nothing_is_invented() {
         // It was a bad moment, not the end.
         model.behave(Manner::Well);
         let mut well = own.api(&format!("models-well-{index}"));
-        say(&mut well, "Ich wohne in Bonn.");
+        say(&mut well, "Zuhause bin ich in Bonn.");
         settle(&mut well);
         assert_eq!(facts(&mut well), set(["lives_in Bonn"]), "after {manner:?}");
     }
@@ -328,7 +328,7 @@ fn a_budget_is_kept_across_kill_9() {
     let own = start(&settings);
     let mut api = own.api("budget");
     for index in 0..8 {
-        say(&mut api, &format!("Ich wohne in Ort{index}."));
+        say(&mut api, &format!("Zuhause bin ich in Ort{index}."));
     }
     // The last call that fits is settled, and nothing else is asked.
     let mut last = Value::Null;

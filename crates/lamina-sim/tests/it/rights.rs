@@ -219,7 +219,10 @@ fn r307_unused_scopes_are_named_first_and_then_removed() {
         std::thread::sleep(Duration::from_millis(100));
     };
     assert_eq!(found["candidates"][0]["path"], "user:alice", "{found}");
-    assert_eq!((&found["total"], &found["candidates"][0]["records"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&found["total"], &found["candidates"][0]["records"]),
+        (&json!(1), &json!({"events": 1, "facts": 0}))
+    );
     alice.get("/v1/scopes?path=user:alice").ok(200);
     assert_eq!(alice.post("/v1/scopes/prune", &prune(false)).ok(200)["total"], 1);
     alice.get("/v1/scopes?path=user:alice").fails(404, "NOT_FOUND");

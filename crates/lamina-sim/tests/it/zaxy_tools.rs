@@ -221,7 +221,9 @@ fn m46_verbatim_finds_words_with_their_sources() {
         "modality": "document",
         "content": {"kind": "text", "text": "First line.\nThe zephyr valve opens at noon.\n"},
         "source": {"schema_version": 2, "source_id": "docs/valve.md", "modality": "document",
-            "content_kind": "text/markdown"},
+            "content_kind": "text/markdown", "source_fingerprint": format!("sha256:{:064}", 1), "fragments": [{"fragment_id": "f1",
+                "locator": {"kind": "document", "page": 1}, "byte_range": {"start": 0, "end": 44},
+                "content_fingerprint": format!("sha256:{:064}", 1)}]},
         "context": {"observed_at": "2026-11-01T00:00:00Z"},
         "idempotency_key": "doc-1",
     });

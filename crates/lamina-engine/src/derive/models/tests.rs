@@ -115,10 +115,10 @@ fn heard(words: &str, items: &[Item]) -> Heard {
 }
 
 /// A model that knows where people live in German.
-fn polish(text: &str) -> String {
-    let place = text.strip_prefix("Mieszkam w ").map(|rest| rest.trim_end_matches('.'));
+fn german(text: &str) -> String {
+    let place = text.strip_prefix("Zuhause bin ich in ").map(|rest| rest.trim_end_matches('.'));
     place.map_or_else(String::new, |place| {
-        claim("speaker", "lives_in", place, &format!("Mieszkam w {place}"))
+        claim("speaker", "lives_in", place, &format!("Zuhause bin ich in {place}"))
     })
 }
 
@@ -257,11 +257,11 @@ fn lines(facts: &[FactRecord]) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_rules_answer_at_once_and_the_model_after_them() {
     let dir = tempfile::tempdir().unwrap();
-    let model = Scripted::new(|items| heard(&says(polish)(items), items));
+    let model = Scripted::new(|items| heard(&says(german)(items), items));
     model.shut(true);
     let mut world = World::open(dir.path(), models(&model));
     let first = world.say("user:alice", "I work at Acme.").await;
-    world.say("user:alice", "Mieszkam w Kiel.").await;
+    world.say("user:alice", "Zuhause bin ich in Kiel.").await;
     assert_eq!(world.said("user:alice").await, ["works_at Acme"]);
     let before = world.facts("user:alice").await;
     model.shut(false);

@@ -111,7 +111,10 @@ fn m9_calls_with_tokens_are_authenticated_limited_denied_and_audited() {
     let denied = carol.call("memory_append", json!({"text": "Mine."}));
     let told = denied["content"][0]["text"].as_str().unwrap();
     assert!(told.contains("scope.write"), "{told}");
-    assert!(["tier", "token", "deployment"].iter().any(|word| told.contains(word)), "{told}");
+    assert!(
+        ["token", "deployment policy", "scope policy"].iter().any(|word| told.contains(word)),
+        "{told}"
+    );
     // One write is done; registering takes none, feedback and forgetting count too.
     let mut statuses = Vec::new();
     for turn in 0..5 {

@@ -147,11 +147,11 @@ fn question(stream: &mut TcpStream) -> Option<Question> {
     Some(Question { path, head, body, events })
 }
 
-/// What it finds in a text: where people live, in German.
+/// What it finds in a text: where people live, in German, in words that the rules do not know.
 fn claims(text: &str) -> Vec<Value> {
-    let place = text.strip_prefix("Ich wohne in ").and_then(|rest| rest.split('.').next());
+    let place = text.strip_prefix("Zuhause bin ich in ").and_then(|rest| rest.split('.').next());
     place
-        .map(|place| claim("lives_in", place, &format!("Ich wohne in {place}")))
+        .map(|place| claim("lives_in", place, &format!("Zuhause bin ich in {place}")))
         .into_iter()
         .collect()
 }
@@ -206,7 +206,9 @@ fn output(manner: Manner, events: &[(String, String)]) -> String {
             claim("age", "Acme", "I work at Acme"),
             claim("works_at", "", ""),
         ]),
-        Manner::WordsOfAnotherEvent => each(&[claim("lives_in", "Kiel", "Ich wohne in Kiel")]),
+        Manner::WordsOfAnotherEvent => {
+            each(&[claim("lives_in", "Kiel", "Zuhause bin ich in Kiel")])
+        }
         Manner::UnknownRelation => each(&[claim("owes_money_to", "Acme", "I work at Acme")]),
         Manner::ThousandsOfClaims => {
             each(&vec![claim("lives_in", "Atlantis", "I live in Atlantis"); 200])

@@ -76,7 +76,7 @@ const PLAIN: &str = "
     query_variants question question_date question_type reason record_id record_index
     recorded_during records reference_date refers_to region relations relevance_floor repair
     replaced_by rescan resolves_to role row schema_version script scripts seal section_path
-    selector session session_id sheet skip_answer_llm source source_fingerprint source_id
+    selection selector session session_id sheet skip_answer_llm source source_fingerprint source_id
     source_recorded_at speaker standing start start_ms statement stream structure symbol table
     temporal term terms text time time_range timestamp timezone to topics track transcript triple
     ttl_for_belief_layer ttl_for_event_layer ttl_seconds turn_index type understanding accept_broken

@@ -47,6 +47,24 @@ pub(super) struct AgentTool {
     input: Value,
 }
 
+/// Tools that show their caller the log of the caller's own session.
+const SHOWS_OWN_LOG: [&str; 3] = ["context_after_turn", "memory_export", "memory_replay"];
+
+/// Whether a finding is a word that the caller wrote before and that such a tool shows again.
+pub(super) fn is_own_word(tool: &str, finding: &str, sent: &[String]) -> bool {
+    SHOWS_OWN_LOG.contains(&tool) && was_sent(finding, sent)
+}
+
+/// Whether a finding is the name of a session that the caller made: the path of its scope ends in the name.
+pub(super) fn is_own_session(finding: &str, sent: &[String]) -> bool {
+    finding.starts_with("GET /v1/lifecycle") && was_sent(finding, sent)
+}
+
+fn was_sent(finding: &str, sent: &[String]) -> bool {
+    let told = finding.rsplit_once(" was told ").map(|(_, told)| told);
+    told.is_some_and(|told| sent.iter().any(|request| request.contains(told)))
+}
+
 /// A message to the endpoint, in a workspace.
 fn message(place: &str, method: &str, params: &Value) -> Request {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -120,6 +138,8 @@ pub(super) fn agent_tools(client: &mut Client, token: Option<&str>) -> Vec<Agent
                 tools.push(found);
             }
         }
+    }
+    for profile in &profiles {
         let place = format!("profile={profile}");
         let unknown = ask(&place, "tools/call", json!({"name": "none", "arguments": {}}));
         let reason = unknown["error"]["message"].as_str().unwrap();

@@ -194,8 +194,9 @@ fn m58_admin_token_is_asked_for_beside_the_capability() {
         }
         let mut arguments = arguments;
         arguments["admin_token"] = json!(ADMIN_TOKEN);
-        let text = http.call(tool, arguments)["content"][0]["text"].to_string();
-        assert!(!text.contains("POLICY_DENIED"), "{tool}: {text}");
+        let answer = http.call(tool, arguments);
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(!text.starts_with("POLICY_DENIED"), "{tool}: {text}");
     }
     // The token is no argument that capture keeps.
     let replay = json!({"session_id": session, "admin_token": ADMIN_TOKEN});
