@@ -8,7 +8,7 @@ use crate::harness::{Answer, Api};
 
 const TEXT: &str = "The contract was signed on Monday.";
 
-fn sha256(text: &str) -> String {
+pub(crate) fn sha256(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")

@@ -209,6 +209,8 @@ fn m45_query_filters_by_time_on_every_lane_and_pages_stay_while_writes_go_on() {
     assert!(zaxy.call("memory_query", edge).is_array());
 }
 
+const VALVE: &str = "First line.\nThe zephyr valve opens at noon.\n";
+
 #[test]
 fn m46_verbatim_finds_words_with_their_sources() {
     let own = Own::start();
@@ -219,11 +221,11 @@ fn m46_verbatim_finds_words_with_their_sources() {
     let document = json!({
         "scope": zaxy.scope(&default_session(&zaxy)),
         "modality": "document",
-        "content": {"kind": "text", "text": "First line.\nThe zephyr valve opens at noon.\n"},
+        "content": {"kind": "text", "text": VALVE},
         "source": {"schema_version": 2, "source_id": "docs/valve.md", "modality": "document",
-            "content_kind": "text/markdown", "source_fingerprint": format!("sha256:{:064}", 1), "fragments": [{"fragment_id": "f1",
-                "locator": {"kind": "document", "page": 1}, "byte_range": {"start": 0, "end": 44},
-                "content_fingerprint": format!("sha256:{:064}", 1)}]},
+            "content_kind": "text/markdown", "source_fingerprint": crate::source::sha256(VALVE), "fragments": [{"fragment_id": "f1",
+                "locator": {"kind": "document", "page": 1}, "byte_range": {"start": 0, "end": VALVE.len()},
+                "content_fingerprint": crate::source::sha256(VALVE)}]},
         "context": {"observed_at": "2026-11-01T00:00:00Z"},
         "idempotency_key": "doc-1",
     });

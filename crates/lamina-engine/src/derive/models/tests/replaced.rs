@@ -102,7 +102,7 @@ async fn replaced_answers_and_cancelled_events_in_any_order() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_was_replaced_is_found_by_an_erasure() {
     let dir = tempfile::tempdir().unwrap();
-    let model = Scripted::new(|items| heard(&says(polish)(items), items));
+    let model = Scripted::new(|items| heard(&says(german)(items), items));
     let mut world = World::open(dir.path(), models(&model));
     let event = world.say("user:alice", "I work at Acme.").await;
     world.settled("user:alice").await;
