@@ -9,7 +9,7 @@ async fn every_fault_leaves_the_rules_answer() {
     let next = Arc::new(Mutex::new((Fault::Timeout, Spent::Nothing)));
     let said = Arc::clone(&next);
     let model = Scripted::new(move |items| {
-        if items.iter().all(|item| item.text.starts_with("Ich")) {
+        if items.iter().all(|item| item.text.starts_with("Zuhause")) {
             return heard(&says(german)(items), items);
         }
         let (fault, spent) = *said.lock().unwrap();
