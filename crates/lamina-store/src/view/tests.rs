@@ -380,7 +380,7 @@ fn golden_layout() {
         text.push_str(&format!("{} {key} {value}\n", space.name()));
     }
     let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-    expect!["layout 34: 60 rows, 6737183ca2a33a3853f4a8aed59f9726a646a2976df096935dc2562cfa2fd08c"]
+    expect!["layout 34: 60 rows, 848cbc243f4e8cea4c625a7a24b3b802634f712734ceda8dc7e2e40af39867eb"]
         .assert_eq(&format!("layout {LAYOUT}: {} rows, {}", rows.len(), hex::encode(&hash)));
 }
 
