@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 
 from mcp import ClientSession
 from mcp.client.sse import sse_client
@@ -20,12 +22,14 @@ def free_port():
 
 
 def wait_for(port):
+    """The port is open before the data directory is; `/v1/ready` says when both are."""
     for _ in range(600):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/ready"):
                 return
-        time.sleep(0.1)
-    sys.exit("the server does not listen")
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)
+    sys.exit("the server does not get ready")
 
 
 async def speak(port):
